@@ -1,0 +1,109 @@
+//! The command line: one file for each subcommand, an `Args` and a `run`.
+
+mod check;
+mod client_config;
+mod completions;
+mod home;
+mod init;
+mod map;
+mod page;
+mod serve;
+mod show;
+mod templates;
+mod walk;
+
+use std::process::ExitCode;
+
+use chrono::{DateTime, Utc};
+use clap::{Parser, Subcommand};
+
+use crate::keeper::{Caller, Refusal};
+
+/// What a command ends with: 0, or 1 where something was found wrong.
+type Outcome = Result<ExitCode, Failure>;
+
+/// Why a command could not do its work; it exits with 2.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error("{0}")]
+    Said(String),
+    #[error("{0}")]
+    Input(#[from] std::io::Error),
+    #[error("the connection failed: {0}")]
+    Connection(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A memory palace for language models: rooms and scrolls as files in git,
+/// walked over MCP.
+#[derive(Parser)]
+#[command(
+    name = "palazzo",
+    version,
+    max_term_width = 100,
+    after_help = "\
+A home is a directory of palaces, or one palace. A command works on the one it is given, else on \
+$PALAZZO_HOME, else on the nearest directory upwards with a palace.toml, else on \
+$XDG_DATA_HOME/palazzo (~/.local/share/palazzo).
+
+  palazzo serve ~/palaces             what an MCP client starts
+  palazzo client-config claude-code   how to tell it so
+  palazzo init survey --template paradigm-survey --home ~/palaces
+  palazzo walk ~/palaces              have a look around yourself
+
+Every change an agent makes is a commit in git: git log and git diff show it, git revert undoes it."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Serve(serve::Args),
+    Init(init::Args),
+    Templates(templates::Args),
+    Show(show::Args),
+    Map(map::Args),
+    Check(check::Args),
+    Walk(walk::Args),
+    ClientConfig(client_config::Args),
+    Completions(completions::Args),
+}
+
+/// Runs the command that the process was started with. Exits with 0, with 1
+/// where `check` found errors, with 2 where something could not be done.
+pub fn run() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Serve(args) => serve::run(args),
+        Command::Init(args) => init::run(&args),
+        Command::Templates(args) => templates::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Map(args) => map::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Walk(args) => walk::run(&args),
+        Command::ClientConfig(args) => client_config::run(&args),
+        Command::Completions(args) => completions::run(&args),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(failure) => {
+            anstream::eprintln!("{}: {failure}", page::bold("palazzo"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Tells the time. `PALAZZO_NOW` (RFC 3339) stops the clock, for tests and
+/// demonstrations.
+fn now() -> DateTime<Utc> {
+    let stopped = std::env::var("PALAZZO_NOW").ok().and_then(|it| it.parse().ok());
+    stopped.unwrap_or_else(Utc::now)
+}
+
+/// The person at the terminal.
+fn person(command: &'static str) -> Caller {
+    let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
+    Caller::new(&name.unwrap_or_else(|_| "someone".to_owned()), command, now())
+}

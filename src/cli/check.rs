@@ -1,0 +1,55 @@
+//! `palazzo check`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::cli::home::{self, Workspace};
+use crate::cli::{Failure, Outcome, page};
+use crate::model::{Diagnostic, Severity};
+
+/// Check the files of a palace, or of all palaces of a home
+///
+/// Prints what is wrong as `file:line:column: severity: message`. Exits with 0
+/// if no errors were found, with 1 if some were, with 2 if it could not look.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The home, or one palace
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let home = home::find(args.dir.as_deref());
+    let mut keeper = home::keeper(Some(&home), &Workspace { workspace: None });
+    let inspection = keeper.check()?;
+    if inspection.palaces.is_empty() {
+        return Err(Failure::Said(format!("there is no palace in {}", home.display())));
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    let mut errors = 0;
+    for palace in &inspection.palaces {
+        let root = palace.root.strip_prefix(&here).unwrap_or(&palace.root);
+        for finding in &palace.findings {
+            errors += usize::from(finding.severity == Severity::Error);
+            anstream::println!("{}", shown(root, finding));
+        }
+    }
+    let total = |of: fn(&(usize, usize, usize)) -> usize| -> usize {
+        inspection.palaces.iter().map(|it| of(&it.counts)).sum()
+    };
+    anstream::eprintln!(
+        "{} palaces, {} rooms, {} scrolls, {} entities: {errors} errors",
+        inspection.palaces.len(),
+        total(|it| it.0),
+        total(|it| it.1),
+        total(|it| it.2)
+    );
+    Ok(ExitCode::from(u8::from(errors > 0)))
+}
+
+fn shown(root: &Path, Diagnostic { severity, file, at, message, hint }: &Diagnostic) -> String {
+    let file = root.join(file);
+    let severity = page::severity(*severity);
+    let hint = hint.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+    format!("{}:{}:{}: {severity}: {message}{hint}", file.display(), at.line, at.column)
+}

@@ -1,0 +1,42 @@
+//! Which home a command works on.
+
+use std::path::{Path, PathBuf};
+
+use crate::keeper::Keeper;
+
+/// Chooses among several palaces.
+#[derive(clap::Args)]
+pub(super) struct Workspace {
+    /// The workspace, where the home has several.
+    #[arg(long, value_name = "NAME")]
+    pub(super) workspace: Option<String>,
+}
+
+/// Returns the home: the given one, else `$PALAZZO_HOME`, else the nearest
+/// directory upwards that is a palace, else the one in the user's data folder.
+pub(super) fn find(given: Option<&Path>) -> PathBuf {
+    let home = given.map(Path::to_owned).or_else(from_environment).or_else(around);
+    let home = home.or_else(in_user_data).unwrap_or_else(|| PathBuf::from("palazzo"));
+    std::path::absolute(&home).unwrap_or(home)
+}
+
+/// Returns a keeper of that home.
+pub(super) fn keeper(given: Option<&Path>, workspace: &Workspace) -> Keeper {
+    Keeper::new(find(given), workspace.workspace.clone())
+}
+
+fn from_environment() -> Option<PathBuf> {
+    std::env::var_os("PALAZZO_HOME").filter(|it| !it.is_empty()).map(PathBuf::from)
+}
+
+fn around() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().find(|it| it.join("palace.toml").is_file()).map(Path::to_owned)
+}
+
+fn in_user_data() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let data = set("XDG_DATA_HOME").filter(|it| it.is_absolute());
+    let data = data.or_else(|| set("HOME").map(|it| it.join(".local/share")));
+    data.or_else(|| set("LOCALAPPDATA")).map(|it| it.join("palazzo"))
+}

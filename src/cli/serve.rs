@@ -1,0 +1,36 @@
+//! `palazzo serve`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::cli::home::{self, Workspace};
+use crate::cli::{Failure, Outcome, now};
+use crate::mcp::{self, Server, ToolSet, Toolbox};
+
+/// Serve palaces over MCP on standard input and output
+///
+/// MCP clients start this themselves; `palazzo client-config` says how to tell
+/// them. Nothing is written before a tool asks for it.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The home, or one palace
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// The tools to offer: palace (walking and building), graph (entities)
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "palace,graph")]
+    tools: Vec<ToolSet>,
+
+    #[command(flatten)]
+    workspace: Workspace,
+}
+
+pub(super) fn run(args: Args) -> Outcome {
+    let keeper = home::keeper(args.dir.as_deref(), &args.workspace);
+    let server = Server::new(Toolbox::new(args.tools), keeper, now);
+    // One thread: calls take effect in the order they arrive.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let served = runtime.block_on(mcp::serve(server));
+    runtime.shutdown_background();
+    served.map(|()| ExitCode::SUCCESS).map_err(Failure::Connection)
+}

@@ -1,0 +1,30 @@
+//! `palazzo show`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::cli::home::{self, Workspace};
+use crate::cli::{Failure, Outcome, page, person};
+use crate::model::RoomRef;
+
+/// Show a room as a visitor sees it
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The room, by slug; without it, the entry room
+    room: Option<String>,
+
+    /// The home, or one palace
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+
+    #[command(flatten)]
+    workspace: Workspace,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let room = args.room.as_ref().map(|it| it.parse::<RoomRef>()).transpose();
+    let room = room.map_err(|err| Failure::Said(err.to_string()))?;
+    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
+    page::print(&keeper.show(&person("show"), room.as_ref())?);
+    Ok(ExitCode::SUCCESS)
+}

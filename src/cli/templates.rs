@@ -1,0 +1,46 @@
+//! `palazzo templates`: the example palaces, built into the program.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+use rust_embed::RustEmbed;
+
+use crate::cli::{Outcome, page};
+use crate::model::Files;
+
+/// List the templates that `palazzo init` can start from
+#[derive(clap::Args)]
+pub(super) struct Args {}
+
+#[derive(RustEmbed)]
+#[folder = "example-palaces"]
+struct Examples;
+
+pub(super) fn run(_: &Args) -> Outcome {
+    for name in names() {
+        let files = files(&name).unwrap_or_default();
+        let count = |folder: &str| files.keys().filter(|it| it.starts_with(folder)).count();
+        let (rooms, entities) = (count("rooms/"), count("entities/"));
+        anstream::println!("{:<18} {rooms} rooms, {entities} entities", page::bold(&name));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Names the templates.
+pub(super) fn names() -> Vec<String> {
+    let names = Examples::iter().filter_map(|it| it.split_once('/').map(|it| it.0.to_owned()));
+    names.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Returns the files of a template.
+pub(super) fn files(name: &str) -> Option<Files> {
+    let prefix = format!("{name}/");
+    let mut files = Files::new();
+    for path in Examples::iter() {
+        if let Some(inside) = path.strip_prefix(&prefix) {
+            let text = String::from_utf8_lossy(&Examples::get(&path)?.data).into_owned();
+            files.insert(inside.to_owned(), text);
+        }
+    }
+    Some(files).filter(|it| !it.is_empty())
+}

@@ -1,0 +1,110 @@
+//! `palazzo walk`: the same walk as an agent's, for a person at a terminal.
+
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+
+use crate::cli::home::{self, Workspace};
+use crate::cli::{Outcome, now, page, person};
+use crate::keeper::Keeper;
+use crate::mcp::{Answer, ToolSet, Toolbox};
+
+/// Walk a palace yourself: numbers at a prompt
+///
+/// Type a number to choose an action, with words behind it where it asks for
+/// them (`16 great-hall`, `17 fossils`); `scroll TITLE` to leave a scroll; `q`
+/// to leave.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The home, or one palace
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    workspace: Workspace,
+}
+
+struct Walk {
+    keeper: Keeper,
+    tools: Toolbox,
+    name: String,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let keeper = home::keeper(args.dir.as_deref(), &args.workspace);
+    let tools = Toolbox::new(ToolSet::ALL.to_vec());
+    let mut walk = Walk { keeper, tools, name: person("walk").name };
+    // Without a session, any number leads to an entry.
+    match walk.call("palace_action", json!({ "action": 0 })) {
+        Ok(first) => page::print(&first),
+        Err(refusal) => return Err(crate::cli::Failure::Said(refusal)),
+    }
+    let mut lines = io::stdin().lock().lines();
+    loop {
+        anstream::print!("\n> ");
+        io::stdout().flush()?;
+        let Some(line) = lines.next().transpose()? else { break };
+        let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+        match word {
+            "" => {}
+            "q" | "quit" | "exit" => break,
+            "scroll" => walk.scroll(rest, &mut lines)?,
+            _ => walk.step(word, rest.trim()),
+        }
+    }
+    anstream::println!();
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Walk {
+    fn step(&mut self, word: &str, said: &str) {
+        let Ok(action) = word.parse::<i64>() else {
+            anstream::println!("A number chooses an action; `scroll TITLE` leaves a scroll; `q` leaves.");
+            return;
+        };
+        let mut arguments = json!({ "action": action });
+        if !said.is_empty() {
+            arguments["params"] = said.into();
+        }
+        let answer = self.call("palace_action", arguments);
+        show(&answer);
+    }
+
+    /// Leaves a scroll: its text are the lines up to one that is only a dot.
+    fn scroll(
+        &mut self,
+        title: &str,
+        lines: &mut impl Iterator<Item = io::Result<String>>,
+    ) -> io::Result<()> {
+        anstream::println!("Write; a line with only a dot ends the scroll.");
+        let mut body = String::new();
+        for line in lines {
+            let line = line?;
+            if line == "." {
+                break;
+            }
+            body.push_str(&line);
+            body.push('\n');
+        }
+        let answer = self.call("write_scroll", json!({ "title": title, "body": body }));
+        show(&answer);
+        Ok(())
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+        let arguments = match arguments {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        };
+        let answer = self.tools.call(&mut self.keeper, &self.name, now(), tool, arguments);
+        answer.unwrap_or_else(|| Err(format!("there is no tool `{tool}`")))
+    }
+}
+
+fn show(answer: &Answer) {
+    match answer {
+        Ok(page) | Err(page) => page::print(page),
+    }
+}

@@ -1,0 +1,172 @@
+//! Between text and palace: the only module that knows how things are spelled.
+//!
+//! Reading never fails. It yields as much of a palace as could be understood,
+//! and a [`Diagnostic`] for each thing that could not. Nothing here meets a disk.
+
+mod entity;
+mod place;
+mod reader;
+mod room;
+mod scroll;
+mod settings;
+mod yaml;
+
+use rayon::prelude::*;
+
+pub use place::{Place, entity_file, room_file, scroll_file};
+
+use crate::format::reader::Reader;
+use crate::model::{
+    Diagnostic, Entity, Files, Palace, Room, RoomId, Scroll, Settings, Severity,
+};
+
+/// What one file holds, once read.
+#[derive(Clone, Debug, PartialEq)]
+enum Holding {
+    Settings(Settings),
+    Room(RoomId, Room),
+    Scroll(RoomId, Scroll),
+    Entity(Entity),
+}
+
+/// Reads a palace from its files; `name` is what it is called if it does not say.
+pub fn read(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
+    let mut palace = Palace::new(Settings::named(name));
+    let read: Vec<_> = files.par_iter().map(|(path, text)| (path, understand(path, text))).collect();
+    let mut findings = Vec::new();
+    for (path, (holding, mut found)) in read {
+        if let Some(holding) = holding {
+            found.extend(put(&mut palace, path, holding));
+        }
+        findings.append(&mut found);
+    }
+    (palace, findings)
+}
+
+/// Reads one file anew and puts what it holds in place of what it held; `None`:
+/// the file is gone. A file that cannot be understood leaves what it held
+/// standing.
+pub fn reread(palace: &mut Palace, path: &str, text: Option<&str>) -> Vec<Diagnostic> {
+    let Some(text) = text else {
+        take(palace, path);
+        return Vec::new();
+    };
+    let (holding, mut findings) = understand(path, text);
+    if let Some(holding) = holding {
+        findings.extend(put(palace, path, holding));
+    }
+    findings
+}
+
+/// Writes a room in canonical form.
+pub fn write_room(room: &Room) -> String {
+    yaml::write(&room::out(room))
+}
+
+/// Writes an entity in canonical form.
+pub fn write_entity(entity: &Entity) -> String {
+    yaml::write(&entity::out(entity))
+}
+
+/// Writes a scroll.
+pub fn write_scroll(scroll: &Scroll) -> String {
+    scroll::write_scroll(scroll)
+}
+
+/// Reads a `palace.toml` alone.
+pub fn read_settings(text: &str) -> Option<Settings> {
+    read_as(Place::SETTINGS, text, settings::read)
+}
+
+/// Writes the `palace.toml` of a new palace.
+pub fn write_settings(settings: &Settings) -> String {
+    settings::write(settings)
+}
+
+/// Changes a room file from one room to another, and leaves what a person
+/// wrote there as it is; `None`: it cannot be done without disturbing it.
+pub fn edit_room(path: &str, text: &str, was: &Room, now: &Room) -> Option<String> {
+    edit(text, &room::out(was), &room::out(now), |text| {
+        read_as(path, text, room::read).as_ref() == Some(now)
+    })
+}
+
+/// Changes an entity file from one entity to another, and leaves what a person
+/// wrote there as it is; `None`: it cannot be done without disturbing it.
+pub fn edit_entity(path: &str, text: &str, was: &Entity, now: &Entity) -> Option<String> {
+    edit(text, &entity::out(was), &entity::out(now), |text| {
+        read_as(path, text, entity::read).as_ref() == Some(now)
+    })
+}
+
+/// Changes the name and entry room in a `palace.toml` and nothing else.
+pub fn edit_settings(text: &str, settings: &Settings) -> Option<String> {
+    let entry = settings.entry.as_ref().map(ToString::to_string);
+    let edited = settings::edit(text, &settings.name, entry.as_deref())?;
+    (read_as(Place::SETTINGS, &edited, settings::read).as_ref() == Some(settings)).then_some(edited)
+}
+
+/// A file that is canonical is written anew; any other is edited, and believed
+/// only if it then reads as what was meant.
+fn edit(
+    text: &str,
+    was: &yaml::Out,
+    now: &yaml::Out,
+    is_meant: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let fresh = if yaml::write(was) == text { Some(yaml::write(now)) } else { None };
+    fresh.or_else(|| yaml::edit(text, was, now)).filter(|it| is_meant(it))
+}
+
+fn read_as<T>(
+    path: &str,
+    text: &str,
+    read: impl Fn(&mut Reader<'_>, &str) -> Option<T>,
+) -> Option<T> {
+    read(&mut Reader::new(path), text)
+}
+
+fn understand(path: &str, text: &str) -> (Option<Holding>, Vec<Diagnostic>) {
+    let mut reader = Reader::new(path);
+    let holding = match Place::of(path) {
+        Ok(Place::Settings) => settings::read(&mut reader, text).map(Holding::Settings),
+        Ok(Place::Room(id)) => room::read(&mut reader, text).map(|it| Holding::Room(id, it)),
+        Ok(Place::Scroll(room)) => {
+            scroll::read(&mut reader, path, text).map(|it| Holding::Scroll(room, it))
+        }
+        Ok(Place::Entity) => entity::read(&mut reader, text).map(Holding::Entity),
+        Ok(Place::Other) => None,
+        Err(finding) => return (None, vec![finding]),
+    };
+    (holding, reader.into_findings())
+}
+
+fn put(palace: &mut Palace, path: &str, holding: Holding) -> Option<Diagnostic> {
+    match holding {
+        Holding::Settings(settings) => palace.settings = settings,
+        Holding::Room(id, room) => palace.put_room(&id, Some(room)),
+        Holding::Scroll(room, scroll) => palace.put_scroll(path, &room, scroll),
+        Holding::Entity(entity) => {
+            let name = entity.name.clone();
+            if let Err(holder) = palace.graph.put(path, Some(entity)) {
+                let message = format!("`{}` is in {holder} already", name.escape_debug());
+                let finding = Diagnostic::of_file(Severity::Error, path, message);
+                return Some(finding.with_hint("give it another name, or join the two files"));
+            }
+        }
+    }
+    None
+}
+
+fn take(palace: &mut Palace, path: &str) {
+    match Place::of(path) {
+        Ok(Place::Settings) => {
+            let name = palace.settings.name.clone();
+            palace.settings = Settings::named(&name);
+        }
+        Ok(Place::Room(id)) => palace.put_room(&id, None),
+        Ok(Place::Scroll(_)) => palace.take_scroll(path),
+        Ok(Place::Entity) => drop(palace.graph.put(path, None)),
+        Ok(Place::Other) | Err(_) => {}
+    }
+}

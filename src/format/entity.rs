@@ -1,0 +1,115 @@
+//! Entity files: `entities/<genus>/<name>.yaml`, one entity each, with its
+//! observations and outgoing relations.
+
+use serde_json::{Map, Value};
+
+use crate::format::reader::{Reader, text};
+use crate::format::yaml::{Body, Node, Out};
+use crate::model::{Entity, Relation};
+
+const ENTITY: &[&str] =
+    &["id", "name", "genus", "status", "attributes", "observations", "relations"];
+const RELATION: &[&str] = &["type", "to", "since", "until", "source"];
+
+pub(super) fn read(reader: &mut Reader<'_>, file: &str) -> Option<Entity> {
+    let mut fields = reader.file(file, "an entity", ENTITY)?;
+    let id = fields.parsed(reader, "id");
+    // Any text at all can be a name, even an empty one: the reference memory
+    // server allows it, and what it holds must fit in here.
+    let at = fields.at();
+    let name = fields.text(reader, "name");
+    if name.is_none() {
+        reader.error(at, "an entity needs a `name`");
+    }
+    let genus = fields.text(reader, "genus");
+    if genus.is_none() {
+        reader.error(at, "an entity needs a `genus`: what kind of thing it is");
+    }
+    let status = fields.text(reader, "status");
+    let attributes = fields.take("attributes").map(|it| attributes(reader, &it));
+    let observations = fields.list(reader, "observations");
+    let observations = observations.into_iter().filter_map(|it| text(reader, it, "observations"));
+    let observations = observations.collect();
+    let relations = fields.list(reader, "relations");
+    let relations = relations.into_iter().filter_map(|it| relation(reader, it)).collect();
+    Some(Entity {
+        id,
+        name: name?,
+        genus: genus?,
+        status,
+        attributes: attributes.unwrap_or_default(),
+        observations,
+        relations,
+    })
+}
+
+fn attributes(reader: &mut Reader<'_>, node: &Node) -> Map<String, Value> {
+    match (&node.body, node.to_json()) {
+        (Body::Map(_), Value::Object(map)) => map,
+        _ => {
+            reader.error(node.at, format!("`attributes` is a mapping, and this is {}", node.kind()));
+            Map::new()
+        }
+    }
+}
+
+fn relation(reader: &mut Reader<'_>, node: Node) -> Option<Relation> {
+    let mut fields = reader.fields(node, "a relation", RELATION)?;
+    let at = fields.at();
+    let (kind, to) = (fields.text(reader, "type"), fields.text(reader, "to"));
+    if kind.is_none() || to.is_none() {
+        reader.error(at, "a relation needs a `type` and an entity it leads `to`");
+    }
+    Some(Relation {
+        kind: kind?,
+        to: to?,
+        since: fields.text(reader, "since"),
+        until: fields.text(reader, "until"),
+        source: fields.text(reader, "source"),
+    })
+}
+
+pub(super) fn out(entity: &Entity) -> Out {
+    let mut pairs = Vec::new();
+    if let Some(id) = entity.id {
+        pairs.push(("id", Out::Plain(id.to_string())));
+    }
+    pairs.push(("name", Out::Text(entity.name.clone())));
+    pairs.push(("genus", Out::Text(entity.genus.clone())));
+    if let Some(status) = &entity.status {
+        pairs.push(("status", Out::Text(status.clone())));
+    }
+    if !entity.attributes.is_empty() {
+        pairs.push(("attributes", Out::Json(entity.attributes.clone().into())));
+    }
+    if !entity.observations.is_empty() {
+        let observations = entity.observations.iter().cloned().map(Out::Text).collect();
+        pairs.push(("observations", Out::List(observations)));
+    }
+    if !entity.relations.is_empty() {
+        pairs.push(("relations", Out::List(entity.relations.iter().map(relation_out).collect())));
+    }
+    Out::Map(pairs)
+}
+
+fn relation_out(relation: &Relation) -> Out {
+    let mut pairs =
+        vec![("type", Out::Text(relation.kind.clone())), ("to", Out::Text(relation.to.clone()))];
+    let dates = [("since", &relation.since), ("until", &relation.until)];
+    let dates = dates.into_iter().filter_map(|(key, it)| Some((key, date_out(it.as_ref()?))));
+    pairs.extend(dates);
+    if let Some(source) = &relation.source {
+        pairs.push(("source", Out::Text(source.clone())));
+    }
+    Out::FlowMap(pairs)
+}
+
+/// Dates stand without quotes, as a person would write them: the reader takes
+/// them as text whatever they look like.
+fn date_out(date: &str) -> Out {
+    let bare = !date.is_empty()
+        && date.bytes().all(|it| matches!(it, b'0'..=b'9' | b'-'))
+        && date.trim_start_matches('-').starts_with(|it: char| it.is_ascii_digit())
+        && !date.starts_with("--");
+    if bare { Out::Plain(date.to_owned()) } else { Out::Text(date.to_owned()) }
+}

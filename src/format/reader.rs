@@ -1,0 +1,167 @@
+//! Reading the keys of a mapping, with a finding for everything that is not
+//! as it should be.
+
+use std::str::FromStr;
+
+use crate::format::yaml::{Body, Fault, Key, Node, parse};
+use crate::model::{Diagnostic, Severity, Spot, did_you_mean};
+
+/// Reads one file, and keeps what is found to be wrong with it.
+pub(super) struct Reader<'a> {
+    file: &'a str,
+    findings: Vec<Diagnostic>,
+}
+
+/// The keys of one mapping that have not been read yet.
+pub(super) struct Fields {
+    at: Spot,
+    what: &'static str,
+    pairs: Vec<(Key, Node)>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(file: &'a str) -> Self {
+        Self { file, findings: Vec::new() }
+    }
+
+    pub(super) fn into_findings(self) -> Vec<Diagnostic> {
+        self.findings
+    }
+
+    pub(super) fn error(&mut self, at: Spot, message: impl Into<String>) -> &mut Diagnostic {
+        self.find(Severity::Error, at, message)
+    }
+
+    pub(super) fn warning(&mut self, at: Spot, message: impl Into<String>) {
+        self.find(Severity::Warning, at, message);
+    }
+
+    /// Reads a whole file as one mapping whose keys are among `known`.
+    pub(super) fn file(&mut self, text: &str, what: &'static str, known: &[&str]) -> Option<Fields> {
+        match parse(text) {
+            Ok(root) => self.fields(root, what, known),
+            Err(Fault { at, message }) => {
+                self.error(at, message);
+                None
+            }
+        }
+    }
+
+    /// Reads a mapping whose keys are among `known`; each other is an error.
+    pub(super) fn fields(&mut self, node: Node, what: &'static str, known: &[&str]) -> Option<Fields> {
+        let at = node.at;
+        let Body::Map(pairs) = node.body else {
+            let message = format!("{what} is a mapping of `key: value`, and this is {}", node.kind());
+            self.error(at, message);
+            return None;
+        };
+        let (pairs, strange): (Vec<_>, Vec<_>) =
+            pairs.into_iter().partition(|(key, _)| known.contains(&key.text.as_str()));
+        for (key, _) in strange {
+            let hint = match did_you_mean(&key.text, known.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("it may have {}", known.join(", ")),
+            };
+            let name = key.text.escape_debug();
+            self.error(key.at, format!("{what} has no key `{name}`")).hint = Some(hint);
+        }
+        Some(Fields { at, what, pairs })
+    }
+
+    fn find(&mut self, severity: Severity, at: Spot, message: impl Into<String>) -> &mut Diagnostic {
+        let (file, message) = (self.file.to_owned(), message.into());
+        let place = self.findings.len();
+        self.findings.push(Diagnostic { severity, file, at, message, hint: None });
+        &mut self.findings[place]
+    }
+}
+
+impl Fields {
+    /// Where the mapping begins.
+    pub(super) fn at(&self) -> Spot {
+        self.at
+    }
+
+    /// Takes the value of `key`, if something stands there.
+    pub(super) fn take(&mut self, key: &str) -> Option<Node> {
+        let place = self.pairs.iter().position(|(it, _)| it.text == key)?;
+        Some(self.pairs.remove(place).1).filter(|it| !it.is_null())
+    }
+
+    /// Takes a text. A number or a date is taken as it is written.
+    pub(super) fn text(&mut self, reader: &mut Reader<'_>, key: &str) -> Option<String> {
+        let node = self.take(key)?;
+        text(reader, node, key)
+    }
+
+    /// Takes a text that must be there and say something.
+    pub(super) fn required(&mut self, reader: &mut Reader<'_>, key: &str) -> Option<String> {
+        match self.take(key) {
+            Some(node) => {
+                let at = node.at;
+                let text = text(reader, node, key)?;
+                if text.trim().is_empty() {
+                    reader.error(at, format!("the `{key}` is empty"));
+                    return None;
+                }
+                Some(text)
+            }
+            None => {
+                reader.error(self.at, format!("{} needs a `{key}`", self.what));
+                None
+            }
+        }
+    }
+
+    /// Takes a text and reads it as a `T`; what is none is left out.
+    pub(super) fn parsed<T: FromStr>(&mut self, reader: &mut Reader<'_>, key: &str) -> Option<T>
+    where
+        T::Err: ToString,
+    {
+        let node = self.take(key)?;
+        parsed(reader, node, key)
+    }
+
+    /// Takes the items of a list.
+    pub(super) fn list(&mut self, reader: &mut Reader<'_>, key: &str) -> Vec<Node> {
+        match self.take(key) {
+            None => Vec::new(),
+            Some(Node { body: Body::List(items), .. }) => items,
+            Some(node) => {
+                let kind = node.kind();
+                reader.error(node.at, format!("`{key}` is a list, and this is {kind}"));
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Reads a scalar as text.
+pub(super) fn text(reader: &mut Reader<'_>, node: Node, key: &str) -> Option<String> {
+    let kind = node.kind();
+    match node.body {
+        Body::Scalar { text, .. } if kind != "nothing" => Some(text),
+        _ => {
+            let err = reader.error(node.at, format!("`{key}` is a text, and this is {kind}"));
+            if kind == "a mapping" {
+                err.hint = Some("a text that holds `: ` needs quotes".to_owned());
+            }
+            None
+        }
+    }
+}
+
+/// Reads a scalar as a `T`.
+pub(super) fn parsed<T: FromStr>(reader: &mut Reader<'_>, node: Node, key: &str) -> Option<T>
+where
+    T::Err: ToString,
+{
+    let at = node.at;
+    match text(reader, node, key)?.parse() {
+        Ok(it) => Some(it),
+        Err(err) => {
+            reader.error(at, err.to_string());
+            None
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! `palace.toml`.
+
+use std::ops::Range;
+
+use toml_edit::{Document, DocumentMut, Item, Table, TomlError, value};
+
+use crate::format::reader::Reader;
+use crate::model::{Commit, HandEdits, Layout, Settings, Spot, did_you_mean};
+
+/// The one version of the files that this program reads and writes.
+const FORMAT: i64 = 1;
+
+pub(super) fn read(reader: &mut Reader<'_>, text: &str) -> Option<Settings> {
+    let document = match Document::parse(text) {
+        Ok(document) => document,
+        Err(err) => {
+            syntax(reader, text, &err);
+            return None;
+        }
+    };
+    let mut sheet = Sheet { reader, text };
+    let root = document.as_table();
+    sheet.known(root, "palace.toml", &["format", "name", "entry", "menu", "git", "actions"]);
+    if let Some((format, at)) = sheet.integer(root, "format")
+        && format != FORMAT
+    {
+        let message = format!("this palace has format {format}; this Palazzo reads format {FORMAT}");
+        sheet.reader.error(at, message).hint = Some("use a newer Palazzo".to_owned());
+        return None;
+    }
+    let name = sheet.string(root, "name").map(|(name, _)| name).filter(|it| !it.trim().is_empty());
+    if name.is_none() {
+        sheet.reader.error(Spot::START, "a palace needs a `name`");
+    }
+    let mut settings = Settings::named(name.as_deref().unwrap_or("Nameless palace"));
+    if let Some((entry, at)) = sheet.string(root, "entry") {
+        settings.entry = sheet.keep(entry.parse(), at);
+    }
+    sheet.sections(root, &mut settings);
+    Some(settings)
+}
+
+/// Writes the settings of a new palace.
+pub(super) fn write(settings: &Settings) -> String {
+    let mut document = DocumentMut::new();
+    document["format"] = value(FORMAT);
+    document["name"] = value(&settings.name);
+    if let Some(entry) = &settings.entry {
+        document["entry"] = value(entry.to_string());
+    }
+    document.to_string()
+}
+
+/// Changes the name and the entry room, and leaves everything else as it was
+/// written.
+pub(super) fn edit(text: &str, name: &str, entry: Option<&str>) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    for (key, new) in [("name", Some(name)), ("entry", entry)] {
+        let Some(new) = new else { continue };
+        if document.get(key).and_then(Item::as_str) == Some(new) {
+            continue;
+        }
+        match document.get_mut(key).and_then(Item::as_value_mut) {
+            Some(old) => {
+                let decor = old.decor().clone();
+                *old = new.into();
+                *old.decor_mut() = decor;
+            }
+            None => drop(document.insert(key, value(new))),
+        }
+    }
+    Some(document.to_string())
+}
+
+struct Sheet<'a, 'b> {
+    reader: &'a mut Reader<'b>,
+    text: &'a str,
+}
+
+impl Sheet<'_, '_> {
+    fn sections(&mut self, root: &Table, settings: &mut Settings) {
+        if let Some(menu) = self.section(root, "menu", &["layout"]) {
+            let known = [("wide", Layout::Wide), ("classic", Layout::Classic)];
+            settings.layout = self.choice(menu, "layout", &known);
+        }
+        if let Some(git) = self.section(root, "git", &["commit", "hand_edits"]) {
+            let known = [("auto", Commit::Auto), ("manual", Commit::Manual)];
+            settings.commit = self.choice(git, "commit", &known);
+            let known = [("leave", HandEdits::Leave), ("commit", HandEdits::Commit)];
+            settings.hand_edits = self.choice(git, "hand_edits", &known);
+        }
+        if let Some(actions) = self.section(root, "actions", &["allow"]) {
+            settings.allow = self.strings(actions, "allow");
+        }
+    }
+
+    fn known(&mut self, table: &Table, what: &str, known: &[&str]) {
+        for (key, item) in table.iter().filter(|(key, _)| !known.contains(key)) {
+            let at = self.spot(table.key(key).and_then(|it| it.span()).or(item.span()));
+            let hint = match did_you_mean(key, known.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("it may have {}", known.join(", ")),
+            };
+            self.reader.error(at, format!("{what} has no key `{key}`")).hint = Some(hint);
+        }
+    }
+
+    fn section<'t>(&mut self, root: &'t Table, key: &str, known: &[&str]) -> Option<&'t Table> {
+        let item = root.get(key)?;
+        let Some(table) = item.as_table() else {
+            let at = self.spot(item.span());
+            self.reader.error(at, format!("`{key}` is a section: write `[{key}]`"));
+            return None;
+        };
+        self.known(table, &format!("[{key}]"), known);
+        Some(table)
+    }
+
+    fn string(&mut self, table: &Table, key: &str) -> Option<(String, Spot)> {
+        let item = table.get(key)?;
+        let at = self.spot(item.span());
+        let text = item.as_str();
+        if text.is_none() {
+            self.reader.error(at, format!("`{key}` is a text in quotes"));
+        }
+        text.map(|it| (it.to_owned(), at))
+    }
+
+    fn integer(&mut self, table: &Table, key: &str) -> Option<(i64, Spot)> {
+        let item = table.get(key)?;
+        let at = self.spot(item.span());
+        let number = item.as_integer();
+        if number.is_none() {
+            self.reader.error(at, format!("`{key}` is a whole number"));
+        }
+        number.map(|it| (it, at))
+    }
+
+    fn strings(&mut self, table: &Table, key: &str) -> Vec<String> {
+        let Some(item) = table.get(key) else { return Vec::new() };
+        let at = self.spot(item.span());
+        let texts = item.as_array().map(|it| it.iter().map(|it| it.as_str().map(str::to_owned)));
+        if let Some(texts) = texts.and_then(Iterator::collect::<Option<Vec<_>>>) {
+            return texts;
+        }
+        self.reader.error(at, format!("`{key}` is a list of texts: [\"update_entity\"]"));
+        Vec::new()
+    }
+
+    fn choice<T: Copy + Default>(&mut self, table: &Table, key: &str, known: &[(&str, T)]) -> T {
+        let Some((said, at)) = self.string(table, key) else { return T::default() };
+        if let Some((_, meant)) = known.iter().find(|(word, _)| *word == said) {
+            return *meant;
+        }
+        let words: Vec<_> = known.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+        let words = words.join(" or ");
+        self.reader.error(at, format!("`{key}` is {words}, not \"{}\"", said.escape_debug()));
+        T::default()
+    }
+
+    fn keep<T, E: ToString>(&mut self, read: Result<T, E>, at: Spot) -> Option<T> {
+        match read {
+            Ok(it) => Some(it),
+            Err(err) => {
+                self.reader.error(at, err.to_string());
+                None
+            }
+        }
+    }
+
+    fn spot(&self, span: Option<Range<usize>>) -> Spot {
+        span.map_or(Spot::START, |it| spot(self.text, it.start))
+    }
+}
+
+fn syntax(reader: &mut Reader<'_>, text: &str, err: &TomlError) {
+    let at = err.span().map_or(Spot::START, |it| spot(text, it.start));
+    let message = err.message().lines().collect::<Vec<_>>().join(", ");
+    reader.error(at, format!("this is not TOML: {message}"));
+}
+
+fn spot(text: &str, byte: usize) -> Spot {
+    let before = text.get(..byte).unwrap_or(text);
+    let line = before.bytes().filter(|it| *it == b'\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    Spot { line, column }
+}

@@ -1,0 +1,98 @@
+//! Changing what differs in a file and nothing else: comments, order, quotes
+//! and blank lines of whoever wrote it stay.
+
+use std::str::FromStr;
+
+use yaml_edit::{Mapping, Sequence, YamlFile, YamlNode};
+
+use crate::format::yaml::write::{Out, write};
+
+/// Edits `text`, which says `was`, until it says `now`; `None` if it cannot be
+/// done. What comes back must be read and compared before it is used.
+pub(in crate::format) fn edit(text: &str, was: &Out, now: &Out) -> Option<String> {
+    let (Out::Map(was), Out::Map(now)) = (was, now) else { return None };
+    let file = YamlFile::from_str(text).ok()?;
+    edit_map(&file.document()?.as_mapping()?, was, now)?;
+    Some(file.to_string())
+}
+
+fn edit_map(map: &Mapping, was: &[(&str, Out)], now: &[(&str, Out)]) -> Option<()> {
+    for (key, _) in was.iter().filter(|(key, _)| find(now, key).is_none()) {
+        map.remove(*key)?;
+    }
+    let mut before: Option<&str> = None;
+    for (key, value) in now {
+        match find(was, key) {
+            Some(old) if old == value => {}
+            Some(old) => edit_value(map, key, old, value)?,
+            None => insert(map, before, key, value)?,
+        }
+        before = Some(key);
+    }
+    Some(())
+}
+
+fn edit_value(map: &Mapping, key: &str, was: &Out, now: &Out) -> Option<()> {
+    match (was, now, map.get(key)?) {
+        (Out::Map(was), Out::Map(now), YamlNode::Mapping(map)) => edit_map(&map, was, now),
+        (Out::FlowMap(was), Out::FlowMap(now), YamlNode::Mapping(map)) => edit_map(&map, was, now),
+        (Out::List(was), Out::List(now), YamlNode::Sequence(list)) => edit_list(&list, was, now),
+        (Out::FlowList(was), Out::FlowList(now), YamlNode::Sequence(list)) => {
+            edit_list(&list, was, now)
+        }
+        _ => {
+            map.set(key, tree(now)?);
+            Some(())
+        }
+    }
+}
+
+fn edit_list(list: &Sequence, was: &[Out], now: &[Out]) -> Option<()> {
+    if list.len() != was.len() {
+        return None; // Some item could not be read: then places are not what they seem.
+    }
+    let same = was.iter().zip(now).take_while(|(a, b)| a == b).count();
+    let (was, now) = (&was[same..], &now[same..]);
+    let tail = was.iter().rev().zip(now.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (was, now) = (&was[..was.len() - tail], &now[..now.len() - tail]);
+    for (place, (old, new)) in (same..).zip(was.iter().zip(now)) {
+        match (old, new, list.get(place)?) {
+            _ if old == new => {}
+            (Out::Map(old), Out::Map(new), YamlNode::Mapping(map))
+            | (Out::FlowMap(old), Out::FlowMap(new), YamlNode::Mapping(map)) => {
+                edit_map(&map, old, new)?;
+            }
+            _ => {
+                list.set(place, tree(new)?);
+            }
+        }
+    }
+    for _ in now.len()..was.len() {
+        list.remove(same + now.len())?;
+    }
+    for (place, new) in now.iter().enumerate().skip(was.len()) {
+        list.insert(same + place, tree(new)?);
+    }
+    Some(())
+}
+
+fn insert(map: &Mapping, before: Option<&str>, key: &str, value: &Out) -> Option<()> {
+    match before {
+        Some(before) => map.insert_after(before, key, tree(value)?).then_some(()),
+        None => {
+            map.set(key, tree(value)?);
+            Some(())
+        }
+    }
+}
+
+/// The value as the editor knows it: the tree of its canonical text.
+fn tree(value: &Out) -> Option<YamlNode> {
+    // A scalar cannot be a document of its own in every style; as a value it can.
+    let text = write(&Out::Map(vec![("value", value.clone())]));
+    YamlFile::from_str(&text).ok()?.document()?.as_mapping()?.get("value")
+}
+
+fn find<'a>(pairs: &'a [(&str, Out)], key: &str) -> Option<&'a Out> {
+    pairs.iter().find(|(it, _)| *it == key).map(|(_, value)| value)
+}

@@ -1,0 +1,282 @@
+//! From text to a tree in which everything knows where it stands.
+
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span};
+use serde_json::{Map, Number, Value};
+
+use crate::model::Spot;
+
+/// How deep lists and mappings may lie in each other.
+const DEEPEST: usize = 32;
+
+/// One value, and where it begins.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::format) struct Node {
+    pub(in crate::format) at: Spot,
+    pub(in crate::format) body: Body,
+}
+
+/// What a value is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::format) enum Body {
+    /// A text; `plain` when it stood there without quotes, so that `1912` and
+    /// `true` may be meant as more than text.
+    Scalar { text: String, plain: bool },
+    /// A sequence.
+    List(Vec<Node>),
+    /// A mapping, in the order of the file.
+    Map(Vec<(Key, Node)>),
+}
+
+/// A key of a mapping, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::format) struct Key {
+    pub(in crate::format) at: Spot,
+    pub(in crate::format) text: String,
+}
+
+/// Why a text is not YAML as palaces are written in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::format) struct Fault {
+    pub(in crate::format) at: Spot,
+    pub(in crate::format) message: String,
+}
+
+/// Reads one document; an empty one is an empty mapping.
+pub(in crate::format) fn parse(text: &str) -> Result<Node, Fault> {
+    let mut events = Events(Parser::new_from_str(text));
+    loop {
+        match events.next()? {
+            (Event::StreamStart | Event::DocumentStart(..), _) => {}
+            (Event::StreamEnd | Event::DocumentEnd, _) => {
+                return Ok(Node { at: Spot::START, body: Body::Map(Vec::new()) });
+            }
+            (event, at) => {
+                let root = events.node(event, at, 0)?;
+                return events.end().map(|()| root.or_empty());
+            }
+        }
+    }
+}
+
+impl Node {
+    /// Tells whether nothing stands here: `key:`, `~` or `null`.
+    pub(in crate::format) fn is_null(&self) -> bool {
+        matches!(&self.body, Body::Scalar { text, plain: true }
+            if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
+    }
+
+    /// Says what kind of thing stands here, for messages.
+    pub(in crate::format) fn kind(&self) -> &'static str {
+        match &self.body {
+            _ if self.is_null() => "nothing",
+            Body::Scalar { .. } => "a text",
+            Body::List(_) => "a list",
+            Body::Map(_) => "a mapping",
+        }
+    }
+
+    /// Reads the value as JSON, scalars by the YAML 1.2 core schema.
+    pub(in crate::format) fn to_json(&self) -> Value {
+        match &self.body {
+            Body::Scalar { text, plain: false } => Value::String(text.clone()),
+            Body::Scalar { text, plain: true } => resolve(text),
+            Body::List(items) => items.iter().map(Self::to_json).collect(),
+            Body::Map(pairs) => Value::Object(map(pairs)),
+        }
+    }
+
+    fn or_empty(self) -> Self {
+        if self.is_null() { Self { body: Body::Map(Vec::new()), ..self } } else { self }
+    }
+}
+
+fn map(pairs: &[(Key, Node)]) -> Map<String, Value> {
+    pairs.iter().map(|(key, node)| (key.text.clone(), node.to_json())).collect()
+}
+
+/// Gives a plain scalar its type (YAML 1.2, chapter 10.3).
+fn resolve(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ => number(text).map_or_else(|| Value::String(text.to_owned()), Value::Number),
+    }
+}
+
+fn number(text: &str) -> Option<Number> {
+    if let Some(digits) = text.strip_prefix("0x") {
+        return i64::from_str_radix(digits, 16).ok().map(Number::from);
+    }
+    if let Some(digits) = text.strip_prefix("0o") {
+        return i64::from_str_radix(digits, 8).ok().map(Number::from);
+    }
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let bare = !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit());
+    if bare && let Ok(whole) = text.parse::<i64>() {
+        return Some(whole.into());
+    }
+    let starts = digits.strip_prefix('.').unwrap_or(digits).starts_with(|it: char| it.is_ascii_digit());
+    let numeric = digits.bytes().all(|it| matches!(it, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
+    if starts && numeric { text.parse().ok().and_then(Number::from_f64) } else { None }
+}
+
+struct Events<'a>(Parser<'a, granit_parser::StrInput<'a>>);
+
+impl<'a> Events<'a> {
+    fn next(&mut self) -> Result<(Event<'a>, Spot), Fault> {
+        match self.0.next_event() {
+            Some(Ok((event, span))) => Ok((event, spot(span))),
+            Some(Err(err)) => Err(syntax(&err)),
+            None => Ok((Event::StreamEnd, Spot::START)),
+        }
+    }
+
+    fn node(&mut self, event: Event<'a>, at: Spot, depth: usize) -> Result<Node, Fault> {
+        let fault = |message: &str| Err(Fault { at, message: message.to_owned() });
+        if depth > DEEPEST {
+            return fault("this lies too deep: 32 levels are the most");
+        }
+        let (anchor, tag) = match &event {
+            Event::Scalar(_, _, anchor, tag)
+            | Event::SequenceStart(_, anchor, tag)
+            | Event::MappingStart(_, anchor, tag) => (*anchor, tag.is_some()),
+            _ => (0, false),
+        };
+        if anchor != 0 {
+            return fault("anchors (`&name`) are not used here: write the value out");
+        }
+        if tag {
+            return fault("tags (`!name`) are not used here: leave it out, or quote the text");
+        }
+        let body = match event {
+            Event::Scalar(text, style, ..) => Body::Scalar {
+                text: text.into_owned(),
+                plain: style == ScalarStyle::Plain,
+            },
+            Event::SequenceStart(..) => self.list(depth)?,
+            Event::MappingStart(..) => self.map(depth)?,
+            _ => return fault("aliases (`*name`) are not used here: write the value out"),
+        };
+        Ok(Node { at, body })
+    }
+
+    fn list(&mut self, depth: usize) -> Result<Body, Fault> {
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                (Event::SequenceEnd, _) => return Ok(Body::List(items)),
+                (event, at) => items.push(self.node(event, at, depth + 1)?),
+            }
+        }
+    }
+
+    fn map(&mut self, depth: usize) -> Result<Body, Fault> {
+        let mut pairs: Vec<(Key, Node)> = Vec::new();
+        let mut seen = std::collections::HashMap::new();
+        loop {
+            let key = match self.next()? {
+                (Event::MappingEnd, _) => return Ok(Body::Map(pairs)),
+                (event, at) => self.key(event, at, depth)?,
+            };
+            if let Some(line) = seen.insert(key.text.clone(), key.at.line) {
+                let message = format!("`{}` stands here twice; the first is on line {line}", key.text);
+                return Err(Fault { at: key.at, message });
+            }
+            let (event, at) = self.next()?;
+            let value = self.node(event, at, depth + 1)?;
+            pairs.push((key, value));
+        }
+    }
+
+    fn key(&mut self, event: Event<'a>, at: Spot, depth: usize) -> Result<Key, Fault> {
+        match self.node(event, at, depth + 1)?.body {
+            Body::Scalar { text, plain: true } if text == "<<" => {
+                let message = "merge keys (`<<`) are not used here: write the values out";
+                Err(Fault { at, message: message.to_owned() })
+            }
+            Body::Scalar { text, .. } => Ok(Key { at, text }),
+            _ => Err(Fault { at, message: "a key must be a text".to_owned() }),
+        }
+    }
+
+    fn end(&mut self) -> Result<(), Fault> {
+        loop {
+            match self.next()? {
+                (Event::StreamEnd, _) => return Ok(()),
+                (Event::DocumentEnd, _) => {}
+                (_, at) => {
+                    let message = "a second document begins here; a file holds one".to_owned();
+                    return Err(Fault { at, message });
+                }
+            }
+        }
+    }
+}
+
+fn spot(span: Span) -> Spot {
+    Spot { line: span.start.line(), column: span.start.col() + 1 }
+}
+
+fn syntax(err: &ScanError) -> Fault {
+    let marker = err.marker();
+    let at = Spot { line: marker.line().max(1), column: marker.col() + 1 };
+    Fault { at, message: format!("this is not YAML: {}", err.info()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(text: &str) -> String {
+        let fault = parse(text).unwrap_err();
+        format!("{}:{}: {}", fault.at.line, fault.at.column, fault.message)
+    }
+
+    #[test]
+    fn what_palaces_do_without_is_refused_by_name() {
+        assert_eq!(
+            refused("a: &x 1\nb: *x\n"),
+            "1:7: anchors (`&name`) are not used here: write the value out"
+        );
+        assert_eq!(
+            refused("a: 1\nb: !!str 2\n"),
+            "2:10: tags (`!name`) are not used here: leave it out, or quote the text"
+        );
+        assert_eq!(
+            refused("a:\n  <<: {b: 1}\n"),
+            "2:3: merge keys (`<<`) are not used here: write the values out"
+        );
+        assert_eq!(refused("a: 1\nb: 2\na: 3\n"), "3:1: `a` stands here twice; the first is on line 1");
+        assert_eq!(refused("a: 1\n---\nb: 2\n"), "2:1: a second document begins here; a file holds one");
+    }
+
+    #[test]
+    fn a_file_that_digs_too_deep_is_refused_and_not_followed() {
+        assert!(refused(&format!("a: {}", "[".repeat(40))).contains("32 levels are the most"));
+        assert!(parse(&"[".repeat(100_000)).is_err());
+        let staircase: String = (0..40).map(|it| format!("{}a:\n", " ".repeat(it))).collect();
+        assert!(refused(&staircase).contains("32 levels are the most"));
+    }
+
+    #[test]
+    fn plain_scalars_have_the_types_of_the_core_schema() {
+        let read = |text: &str| parse(&format!("v: {text}\n")).unwrap().to_json()["v"].clone();
+        for text in ["no", "yes", "on", "1972-01-01", "12:30", "0b1", "1_000", "'1'", "\"true\""] {
+            assert!(read(text).is_string(), "{text}");
+        }
+        assert_eq!(read("-12"), -12);
+        assert_eq!(read("0x1F"), 31);
+        assert_eq!(read("1.5e3"), 1500.0);
+        assert_eq!(read("true"), true);
+        assert_eq!(read("~"), Value::Null);
+    }
+
+    #[test]
+    fn nothing_at_all_is_an_empty_mapping() {
+        for text in ["", "# only a comment\n", "---\n", "~\n"] {
+            assert_eq!(parse(text).unwrap().body, Body::Map(Vec::new()), "{text:?}");
+        }
+    }
+}

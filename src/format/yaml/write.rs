@@ -1,0 +1,167 @@
+//! From a tree to text in canonical form.
+
+use serde_json::{Map, Value};
+use serde_saphyr::{FlowSeq, SerializerOptions, ser_options};
+
+/// What is to be written, and in which style.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::format) enum Out {
+    /// As it is: an id, a date, a slug.
+    Plain(String),
+    /// On one line, quoted if it must be; of several lines: a block literal.
+    Text(String),
+    /// Always a block literal, ending in one line break: prose.
+    Prose(String),
+    /// On one line, as flow.
+    Json(Value),
+    /// On one line: `{ a: 1, b: 2 }`.
+    FlowMap(Vec<(&'static str, Self)>),
+    /// On one line: `[a, b]`.
+    FlowList(Vec<Self>),
+    /// One item a line.
+    List(Vec<Self>),
+    /// One key a line.
+    Map(Vec<(&'static str, Self)>),
+}
+
+/// Writes a file.
+pub(in crate::format) fn write(out: &Out) -> String {
+    let mut text = String::new();
+    out.block(0, &mut text);
+    text
+}
+
+impl Out {
+    /// Writes the lines of a map or list, or what follows `key:` of anything else.
+    fn block(&self, indent: usize, text: &mut String) {
+        match self {
+            Self::Map(pairs) => {
+                for (place, (key, value)) in pairs.iter().enumerate() {
+                    // The first key of a list's item stands behind the dash.
+                    if place > 0 || text.is_empty() || text.ends_with('\n') {
+                        text.push_str(&" ".repeat(indent));
+                    }
+                    text.push_str(key);
+                    text.push(':');
+                    value.after_key(indent, text);
+                }
+            }
+            Self::List(items) => {
+                for item in items {
+                    text.push_str(&" ".repeat(indent));
+                    text.push('-');
+                    if let Self::Map(_) = item {
+                        text.push(' ');
+                        item.block(indent + 2, text);
+                    } else {
+                        item.after_key(indent, text);
+                    }
+                }
+            }
+            _ => self.after_key(indent, text),
+        }
+    }
+
+    fn after_key(&self, indent: usize, text: &mut String) {
+        match self {
+            Self::Map(_) | Self::List(_) => {
+                text.push('\n');
+                self.block(indent + 2, text);
+            }
+            Self::Text(it) if it.contains('\n') && may_be_literal(it) => {
+                literal(it, indent + 2, text);
+            }
+            Self::Prose(it) if may_be_literal(it) => {
+                literal(&format!("{}\n", it.trim_end()), indent + 2, text);
+            }
+            _ => {
+                text.push(' ');
+                text.push_str(&self.inline(false));
+                text.push('\n');
+            }
+        }
+    }
+
+    /// Writes the value on one line; inside `{}` or `[]` if `flow`.
+    fn inline(&self, flow: bool) -> String {
+        match self {
+            Self::Plain(it) => it.clone(),
+            Self::Text(it) | Self::Prose(it) => quoted(it, flow),
+            Self::Json(it) => json(it, flow),
+            Self::FlowMap(pairs) => {
+                let pairs = pairs.iter().map(|(key, value)| format!("{key}: {}", value.inline(true)));
+                braced(pairs.collect())
+            }
+            Self::FlowList(items) | Self::List(items) => {
+                let items: Vec<_> = items.iter().map(|it| it.inline(true)).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Self::Map(pairs) => Self::FlowMap(pairs.clone()).inline(flow),
+        }
+    }
+}
+
+fn json(value: &Value, flow: bool) -> String {
+    match value {
+        Value::String(it) => quoted(it, flow),
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(|it| json(it, true)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(map) => braced(pairs(map)),
+        _ => value.to_string(),
+    }
+}
+
+fn pairs(map: &Map<String, Value>) -> Vec<String> {
+    map.iter().map(|(key, value)| format!("{}: {}", quoted(key, true), json(value, true))).collect()
+}
+
+fn braced(pairs: Vec<String>) -> String {
+    if pairs.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", pairs.join(", ")) }
+}
+
+/// Writes a text on one line as a scalar, in quotes where any reader of YAML
+/// 1.1 or 1.2 would else take it for something different.
+fn quoted(text: &str, flow: bool) -> String {
+    let options: SerializerOptions = ser_options! { prefer_block_scalars: false };
+    let written = if flow {
+        serde_saphyr::to_string_with_options(&FlowSeq([text]), options)
+    } else {
+        serde_saphyr::to_string_with_options(&text, options)
+    };
+    let line = written.unwrap_or_else(|_| Value::from(text).to_string());
+    let line = line.trim_end_matches('\n');
+    let bare = line.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    bare.filter(|_| flow).unwrap_or(line).to_owned()
+}
+
+/// Tells whether a block literal gives the text back as it is: characters that
+/// YAML cannot hold unescaped, and breaks that it would fold, need quotes.
+fn may_be_literal(text: &str) -> bool {
+    let odd = |it: char| {
+        it.is_control() && !matches!(it, '\n' | '\t')
+            || matches!(it, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
+    };
+    !text.contains(odd) && !text.trim_matches(['\n', ' ', '\t']).is_empty()
+}
+
+fn literal(it: &str, indent: usize, text: &mut String) {
+    let body = it.trim_end_matches('\n');
+    let breaks = it.len() - body.len();
+    let leads_with_space = body.trim_start_matches('\n').starts_with([' ', '\t']);
+    text.push_str(" |");
+    if leads_with_space || body.starts_with('\n') {
+        text.push('2');
+    }
+    text.push_str(["-", ""].get(breaks).copied().unwrap_or("+"));
+    text.push('\n');
+    for line in body.split('\n') {
+        if !line.is_empty() {
+            text.push_str(&" ".repeat(indent));
+            text.push_str(line);
+        }
+        text.push('\n');
+    }
+    text.push_str(&"\n".repeat(breaks.saturating_sub(1)));
+}

@@ -1,0 +1,94 @@
+//! The keeper of a home: everything one can ask of its palaces, in one place.
+//!
+//! MCP and the command line both speak to the keeper and to nobody else, so a
+//! rule that holds here holds everywhere. The keeper owns the palaces it has
+//! opened and the visits of its callers; workrooms get borrowed parts.
+
+mod build;
+mod entities;
+mod graph;
+mod held;
+mod inspect;
+mod refusal;
+mod scrolls;
+mod visit;
+mod walk;
+mod workspaces;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use chrono::{DateTime, Utc};
+use ulid::{Generator, Ulid};
+
+pub use build::Blueprint;
+pub use entities::{EntityChange, NewEntity};
+pub use graph::{Direction, Wanted};
+pub use inspect::{Checked, Inspection};
+pub use refusal::Refusal;
+pub use scrolls::NewScroll;
+pub use walk::{Question, Step};
+
+use crate::keeper::held::Held;
+use crate::render;
+use crate::session::Visit;
+
+/// Keeps the palaces of one home.
+pub struct Keeper {
+    home: PathBuf,
+    preferred: Option<String>,
+    held: BTreeMap<String, Held>,
+    visits: BTreeMap<String, Visit>,
+    ids: Generator,
+}
+
+/// Who asks, and when.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The client's name: author of what it changes, and whose visit it is.
+    pub name: String,
+    /// The tool it called, for the commit.
+    pub tool: &'static str,
+    /// The moment of asking.
+    pub now: DateTime<Utc>,
+}
+
+impl Caller {
+    /// Names a caller by what its client calls itself, made fit for one line; a
+    /// nameless one is an `agent`.
+    pub fn new(client: &str, tool: &'static str, now: DateTime<Utc>) -> Self {
+        let name = render::cut(&render::line(client), 60);
+        let name = if name.is_empty() { "agent".to_owned() } else { name };
+        Self { name, tool, now }
+    }
+}
+
+impl Keeper {
+    /// Takes charge of the home at `home`, which need not exist yet. Tools that
+    /// are called before a workspace was set act on `preferred`, if given.
+    /// Nothing is read or written before the first question.
+    pub fn new(home: PathBuf, preferred: Option<String>) -> Self {
+        Self {
+            home,
+            preferred,
+            held: BTreeMap::new(),
+            visits: BTreeMap::new(),
+            ids: Generator::new(),
+        }
+    }
+
+    /// Forgets everything in memory that can be read again: after a fault
+    /// nothing half done is to be believed. Visits stay.
+    pub fn forget(&mut self) {
+        self.held.clear();
+    }
+
+    fn visit(&mut self, by: &Caller) -> &mut Visit {
+        self.visits.entry(by.name.clone()).or_default()
+    }
+}
+
+/// Makes a new id; ids made one after the other sort in that order.
+fn fresh_id(ids: &mut Generator, now: DateTime<Utc>) -> Ulid {
+    ids.generate_from_datetime(now.into()).unwrap_or_else(|_| Ulid::from_datetime(now.into()))
+}

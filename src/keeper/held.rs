@@ -1,0 +1,257 @@
+//! One palace in memory, as true to its files as the last look at them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::format::{self, Place};
+use crate::keeper::{Caller, Refusal};
+use crate::model::{
+    Action, Change, Commit, CommitId, Deed, Diagnostic, Edit, Entity, History, LARGEST_FILE,
+    Opening, Palace, Room, Scroll, Severity,
+};
+use crate::search::Index;
+use crate::store::{Known, Outcome, Stamp, Store};
+
+/// How often a change is thought out anew when somebody else was faster.
+const ATTEMPTS: usize = 8;
+
+/// A palace that is open: its files' meaning, and everything made from it.
+pub(super) struct Held {
+    pub(super) palace: Palace,
+    pub(super) index: Index,
+    store: Store,
+    findings: BTreeMap<String, Vec<Diagnostic>>,
+    stamps: HashMap<String, Option<Stamp>>,
+    head: Option<CommitId>,
+    known: Known,
+}
+
+/// What a tool wants done to the files, and what to say of it in history.
+pub(super) struct Plan {
+    pub(super) edits: Vec<Edit>,
+    pub(super) subject: String,
+    pub(super) body: String,
+}
+
+impl Held {
+    /// Opens a palace: reads all its files.
+    pub(super) fn open(store: Store, name: &str) -> Result<Self, Refusal> {
+        let head = store.head()?;
+        let (files, unreadable) = store.read_all()?;
+        let (palace, found) = format::read(name, &files);
+        let mut held = Self {
+            index: Index::default(),
+            palace,
+            store,
+            findings: BTreeMap::new(),
+            stamps: HashMap::new(),
+            head,
+            known: Known::default(),
+        };
+        for finding in unreadable.into_iter().chain(found) {
+            held.findings.entry(finding.file.clone()).or_default().push(finding);
+        }
+        for path in files.keys() {
+            held.index_file(path);
+        }
+        Ok(held)
+    }
+
+    /// Takes in what others have committed since the last look. What nobody
+    /// has committed yet is seen when its file is looked at.
+    pub(super) fn catch_up(&mut self) -> Result<(), Refusal> {
+        let head = self.store.head()?;
+        if head != self.head {
+            for path in self.store.changed_between(self.head.as_ref(), head.as_ref())? {
+                self.reread(&path);
+            }
+            self.head = head;
+        }
+        self.glance(Place::SETTINGS);
+        Ok(())
+    }
+
+    /// Looks whether a file has changed since the last look, and reads it if so.
+    pub(super) fn glance(&mut self, path: &str) {
+        let stamp = self.store.stamp(path);
+        if self.stamps.get(path) != Some(&stamp) {
+            self.reread(path);
+        }
+    }
+
+    /// Yields what is wrong with the palace's files, by file.
+    pub(super) fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.findings.values().flatten()
+    }
+
+    /// Returns what is so wrong with a file that not all of it could be read.
+    pub(super) fn broken(&self, path: &str) -> Option<&Diagnostic> {
+        let findings = self.findings.get(path).into_iter().flatten();
+        findings.into_iter().find(|it| it.severity == Severity::Error)
+    }
+
+    /// Reads a file that is about to be changed; refuses if it cannot be
+    /// understood whole, for then a change could lose what was not understood.
+    pub(super) fn text(&mut self, path: &str) -> Result<Option<String>, Refusal> {
+        let text = self.reread(path);
+        match self.broken(path) {
+            Some(finding) => Err(Refusal::Broken(finding.clone())),
+            None => Ok(text),
+        }
+    }
+
+    /// Tells whether there is a file at `path`, known or not.
+    pub(super) fn is_taken(&self, path: &str) -> bool {
+        self.store.stamp(path).is_some()
+    }
+
+    /// Makes a change: `plan` says what is to be done to the files as they are,
+    /// and is asked again if they have changed meanwhile. Returns whether
+    /// anything was changed.
+    pub(super) fn change(
+        &mut self,
+        by: &Caller,
+        mut plan: impl FnMut(&mut Self) -> Result<Plan, Refusal>,
+    ) -> Result<bool, Refusal> {
+        for _ in 0..ATTEMPTS {
+            self.catch_up()?;
+            let plan = plan(self)?;
+            if plan.edits.iter().all(|it| it.was == it.now) {
+                return Ok(false);
+            }
+            if self.carry_out(by, plan)? {
+                return Ok(true);
+            }
+        }
+        Err(Refusal::Contended)
+    }
+
+    /// Returns what git knows of the files' past.
+    pub(super) fn history(&mut self) -> Result<&History, Refusal> {
+        self.store.history(&mut self.known)?;
+        Ok(&self.known.history)
+    }
+
+    /// Returns the store, to be asked only.
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    fn carry_out(&mut self, by: &Caller, plan: Plan) -> Result<bool, Refusal> {
+        for edit in &plan.edits {
+            if let Some(size) = edit.now.as_ref().map(String::len).filter(|it| *it > LARGEST_FILE) {
+                return Err(Refusal::TooLarge { file: edit.path.clone(), size });
+            }
+        }
+        let change = Change {
+            edits: plan.edits,
+            subject: plan.subject,
+            body: plan.body,
+            trailers: vec![
+                ("Palazzo-Tool", by.tool.to_owned()),
+                ("Palazzo-Client", by.name.clone()),
+            ],
+            author: by.name.clone(),
+            at: by.now,
+            commit: self.palace.settings.commit == Commit::Auto,
+        };
+        match self.store.make(&change)? {
+            Outcome::Stale(paths) => {
+                for path in paths {
+                    self.reread(&path);
+                }
+                Ok(false)
+            }
+            Outcome::Done(_) => {
+                for edit in change.edits {
+                    self.absorb(&edit.path, edit.now.as_deref());
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    /// Reads a file anew and takes in what it says.
+    fn reread(&mut self, path: &str) -> Option<String> {
+        match self.store.read(path) {
+            Ok(text) => {
+                self.absorb(path, text.as_deref());
+                text
+            }
+            Err(finding) => {
+                self.stamps.insert(path.to_owned(), self.store.stamp(path));
+                self.findings.insert(path.to_owned(), vec![finding]);
+                None
+            }
+        }
+    }
+
+    /// Takes in what a file says now.
+    fn absorb(&mut self, path: &str, text: Option<&str>) {
+        self.stamps.insert(path.to_owned(), self.store.stamp(path));
+        self.unindex_file(path);
+        let findings = format::reread(&mut self.palace, path, text);
+        if findings.is_empty() {
+            self.findings.remove(path);
+        } else {
+            self.findings.insert(path.to_owned(), findings);
+        }
+        self.index_file(path);
+    }
+
+    fn opening(&self, path: &str) -> Option<Opening> {
+        match Place::of(path).ok()? {
+            Place::Room(id) => Some(Opening::Room(id)),
+            Place::Scroll(_) => self.palace.scroll_in_file(path).cloned().map(Opening::Scroll),
+            Place::Entity => {
+                self.palace.graph.in_file(path).map(|it| Opening::Entity(it.name.clone()))
+            }
+            Place::Settings | Place::Other => None,
+        }
+    }
+
+    fn unindex_file(&mut self, path: &str) {
+        if let Some(opening) = self.opening(path) {
+            self.index.take(&opening);
+        }
+    }
+
+    fn index_file(&mut self, path: &str) {
+        let Some(opening) = self.opening(path) else { return };
+        let fields: Vec<(f64, &str)> = match &opening {
+            Opening::Room(id) => self.palace.room(id).map(room_fields),
+            Opening::Scroll(which) => self.palace.scroll(which).map(scroll_fields),
+            Opening::Entity(name) => self.palace.graph.get(name).map(entity_fields),
+        }
+        .unwrap_or_default();
+        if !fields.is_empty() {
+            self.index.put(opening, &fields);
+        }
+    }
+
+}
+
+/// What a room is found by (v2 section 3.8): its name, its description, what its
+/// actions say.
+fn room_fields(room: &Room) -> Vec<(f64, &str)> {
+    let mut fields = vec![(3.0, room.name.as_str()), (1.0, room.description.as_str())];
+    for Action { label, deed } in &room.actions {
+        fields.push((1.5, label));
+        if let Deed::Text { content } = deed {
+            fields.push((1.0, content));
+        }
+    }
+    fields
+}
+
+fn scroll_fields(scroll: &Scroll) -> Vec<(f64, &str)> {
+    vec![(3.0, scroll.title.as_str()), (1.0, scroll.body.as_str())]
+}
+
+fn entity_fields(entity: &Entity) -> Vec<(f64, &str)> {
+    let mut fields = vec![(3.0, entity.name.as_str()), (1.0, entity.genus.as_str())];
+    fields.extend(entity.status.iter().map(|it| (1.0, it.as_str())));
+    fields.extend(entity.attributes.values().filter_map(|it| Some((1.0, it.as_str()?))));
+    fields.extend(entity.observations.iter().map(|it| (1.0, it.as_str())));
+    fields.extend(entity.relations.iter().map(|it| (0.5, it.to.as_str())));
+    fields
+}

@@ -1,0 +1,142 @@
+//! Why the keeper does not do as asked, said so that the caller knows what to
+//! do next.
+
+use std::error::Error;
+
+use crate::model::{Ambiguous, Diagnostic, LARGEST_FILE, RoomId, SlugError};
+use crate::store;
+
+/// A refusal is an answer: who reads it can do better. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// No workspace of that name.
+    #[error("{}", no_such_workspace(asked, meant.as_deref(), known))]
+    NoSuchWorkspace {
+        /// What was asked for.
+        asked: String,
+        /// What was probably meant.
+        meant: Option<String>,
+        /// The names of those there are.
+        known: Vec<String>,
+    },
+    /// A workspace name that cannot be made into a directory of the home.
+    #[error("`{}` cannot be the name of a workspace: {why}", name.escape_debug())]
+    WorkspaceName {
+        /// What was asked for.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// No workspace was set, and none can be guessed.
+    #[error("{}", no_workspace_set(known))]
+    NoWorkspaceSet {
+        /// The names of those there are.
+        known: Vec<String>,
+    },
+    /// The visitor stands in no room.
+    #[error("this workspace has no rooms yet: build an entry room with build_room first")]
+    NoRooms,
+    /// A room that nobody has built cannot be written in.
+    #[error("the room `{room}` is not built yet: build it with build_room first, or name another `room`")]
+    Unbuilt {
+        /// The room.
+        room: RoomId,
+    },
+    /// No room is called that.
+    #[error("no room is called `{}`{}", asked.escape_debug(), nearest(rooms))]
+    NoSuchRoom {
+        /// What was asked for.
+        asked: String,
+        /// The rooms that come closest.
+        rooms: Vec<String>,
+    },
+    /// No action has that number here.
+    #[error("there is no action {number} here")]
+    NoSuchAction {
+        /// What was chosen.
+        number: i64,
+    },
+    /// No entity is called that.
+    #[error("no entity is called `{}`{}; search_entities finds entities by what they are about",
+        asked.escape_debug(), meant.as_ref().map(|it| format!("; did you mean `{it}`?")).unwrap_or_default())]
+    NoSuchEntity {
+        /// What was asked for.
+        asked: String,
+        /// What was probably meant.
+        meant: Option<String>,
+    },
+    /// A file that has to be changed cannot be understood as it is.
+    #[error("{}:{}: {}. The file was edited by hand and is left as it is: \
+        it must be mended before a tool changes it", .0.file, .0.at.line, .0.message)]
+    Broken(Diagnostic),
+    /// A file a person wrote cannot be changed without disturbing it.
+    #[error("`{file}` is written in a way that a tool cannot change without disturbing it; \
+        change it in an editor, or bring it into the usual form first")]
+    Entangled {
+        /// The file.
+        file: String,
+    },
+    /// The same file was changed from outside again and again.
+    #[error("somebody else keeps changing the same files; nothing was written: try again")]
+    Contended,
+    /// More than a file may hold.
+    #[error("`{file}` would have {size} bytes, and {} are the most; split it up", LARGEST_FILE)]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// How large it would be.
+        size: usize,
+    },
+    /// What was asked makes no sense as it is.
+    #[error("{0}")]
+    Nonsense(String),
+    /// A bare slug that several rooms answer to.
+    #[error(transparent)]
+    Ambiguous(#[from] Ambiguous),
+    /// A text that is no slug.
+    #[error(transparent)]
+    Slug(#[from] SlugError),
+    /// The store could not do it.
+    #[error("{}", in_full(.0))]
+    Store(#[from] store::Error),
+}
+
+/// Says what went wrong and, after a colon each, why.
+fn in_full(err: &dyn Error) -> String {
+    let mut text = err.to_string();
+    let mut cause = err.source();
+    while let Some(err) = cause {
+        let why = err.to_string();
+        if !text.ends_with(&why) {
+            text.push_str(": ");
+            text.push_str(&why);
+        }
+        cause = err.source();
+    }
+    text
+}
+
+fn no_such_workspace(asked: &str, meant: Option<&str>, known: &[String]) -> String {
+    let mut text = format!("there is no workspace `{}`", asked.escape_debug());
+    if let Some(meant) = meant {
+        text.push_str(&format!("; did you mean `{meant}`?"));
+    }
+    format!("{text} {} To make a new one, call set_workspace with `create: true`.", listed(known))
+}
+
+fn no_workspace_set(known: &[String]) -> String {
+    format!("no workspace is set: call set_workspace first. {}", listed(known))
+}
+
+fn listed(known: &[String]) -> String {
+    let shown: Vec<_> = known.iter().take(20).map(|it| format!("`{it}`")).collect();
+    let more = if known.len() > 20 { format!(" and {} more", known.len() - 20) } else { String::new() };
+    match shown.len() {
+        0 => "There are no workspaces yet.".to_owned(),
+        _ => format!("Workspaces: {}{more}.", shown.join(", ")),
+    }
+}
+
+fn nearest(rooms: &[String]) -> String {
+    if rooms.is_empty() { String::new() } else { format!("; there are {}", rooms.join(", ")) }
+}

@@ -1,0 +1,66 @@
+//! Leaving scrolls (v1 section 5.4).
+
+use chrono::SubsecRound;
+
+use crate::format::{self, scroll_file};
+use crate::keeper::held::Plan;
+use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
+use crate::model::{Edit, RoomRef, Scroll};
+use crate::render;
+
+/// The most characters a title may have.
+const LONGEST_TITLE: usize = 200;
+
+/// A scroll to be left.
+#[derive(Clone, Debug)]
+pub struct NewScroll {
+    /// Its title, one line.
+    pub title: String,
+    /// Its text, kept as it is.
+    pub body: String,
+    /// The room to leave it in; else the one the caller stands in.
+    pub room: Option<RoomRef>,
+}
+
+impl Keeper {
+    /// Leaves a scroll, stamped now, by the caller's name.
+    pub fn write_scroll(&mut self, by: &Caller, new: NewScroll) -> Result<String, Refusal> {
+        let title = render::line(&new.title);
+        if title.is_empty() || title.chars().count() > LONGEST_TITLE {
+            let why = format!("a scroll needs a title of 1 to {LONGEST_TITLE} characters");
+            return Err(Refusal::Nonsense(why));
+        }
+        let (key, here) = match &new.room {
+            Some(_) => (self.current(by)?, None),
+            None => {
+                let standing = self.standing(by)?;
+                (standing.workspace, Some(standing.room))
+            }
+        };
+        let id = fresh_id(&mut self.ids, by.now);
+        let end = if new.body.ends_with('\n') { "" } else { "\n" };
+        let body = format!("{}{end}", new.body);
+        let written = by.now.trunc_subsecs(0);
+        let scroll = Scroll { id, title: title.clone(), written, by: by.name.clone(), body };
+        let held = self.at(&key)?;
+        let mut place = String::new();
+        held.change(by, |held| {
+            let room = match (&new.room, &here) {
+                (Some(called), _) => held.palace.resolve(called, None)?,
+                (None, Some(here)) => here.clone(),
+                (None, None) => return Err(Refusal::NoRooms),
+            };
+            if held.palace.room(&room).is_none() {
+                return Err(Refusal::Unbuilt { room });
+            }
+            place = held.palace.name_of(&room);
+            let now = Some(format::write_scroll(&scroll));
+            Ok(Plan {
+                edits: vec![Edit { path: scroll_file(&room, &scroll), was: None, now }],
+                subject: format!("scroll {room}: {title}"),
+                body: format!("Left the scroll \"{title}\" in {place}"),
+            })
+        })?;
+        Ok(format!("The scroll \"{title}\" hangs in {place} now.\n"))
+    }
+}

@@ -1,0 +1,222 @@
+//! Coming in, and seeing the place one stands in.
+
+use std::collections::BTreeMap;
+
+use crate::format::room_file;
+use crate::keeper::held::Held;
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{
+    Action, Deed, Door, Doorway, Files, Opening, Palace, RoomId, RoomRef, Severity,
+};
+use crate::render::{self, Notice, RoomView, Summary};
+use crate::search::words_asked;
+use crate::session::{Standing, Visit};
+
+/// How many of the latest changes a summary tells of.
+const RECENT: usize = 3;
+
+/// How many broken files a room tells of.
+const BROKEN: usize = 3;
+
+/// Words in the names of rooms that say nothing of what the rooms are about.
+const FURNITURE: &[&str] = &[
+    "alcove", "archive", "archives", "attic", "cabinet", "cellar", "chamber", "corner", "court",
+    "garden", "gallery", "great", "hall", "house", "library", "museum", "observatory", "room",
+    "shelf", "study", "tower", "vault", "wing", "workshop",
+];
+
+impl Keeper {
+    /// Enters a palace (v1 section 5.1): its entry room, or, where there is no
+    /// room yet, what one needs to build the first. `create` makes a palace
+    /// that is not there.
+    pub fn set_workspace(
+        &mut self,
+        by: &Caller,
+        asked: &str,
+        create: bool,
+    ) -> Result<String, Refusal> {
+        let key = match self.find(asked) {
+            Ok(workspace) => {
+                self.open(&workspace)?;
+                workspace.key
+            }
+            Err(Refusal::NoSuchWorkspace { .. }) if create => self.found(by, asked, &Files::new())?,
+            Err(refusal) => return Err(refusal),
+        };
+        self.come_in(by, &key)
+    }
+
+    /// Begins a walk at the entry of a palace.
+    pub(super) fn come_in(&mut self, by: &Caller, key: &str) -> Result<String, Refusal> {
+        let held = self.at(key)?;
+        held.catch_up()?;
+        let entry = held.palace.entry().cloned();
+        let summary = if entry.is_none() { Some(bootstrap(held, by)?) } else { None };
+        let at = entry.map(|room| Standing { workspace: key.to_owned(), room, door: None });
+        let visit = self.visit(by);
+        visit.begin(key, at);
+        let tutored = std::mem::replace(&mut visit.tutored, true);
+        let tutorial = if tutored { String::new() } else { render::tutorial().to_owned() + "\n" };
+        match summary {
+            Some(summary) => Ok(tutorial + &summary),
+            None => Ok(tutorial + &self.here(by)?),
+        }
+    }
+
+    /// Renders the place the caller stands in.
+    pub(super) fn here(&mut self, by: &Caller) -> Result<String, Refusal> {
+        let standing = self.standing(by)?;
+        let held = self.at(&standing.workspace)?;
+        held.glance(&room_file(&standing.room));
+        self.look(by, |held, view| match view.room {
+            Some(_) => render::room(view),
+            None => unfinished(held, view, &standing),
+        })
+    }
+
+    /// Renders the numbers the caller can choose.
+    pub(super) fn menu(&mut self, by: &Caller) -> Result<String, Refusal> {
+        self.look(by, |_, view| render::menu(view))
+    }
+
+    /// Returns where the caller stands.
+    pub(super) fn standing(&mut self, by: &Caller) -> Result<Standing, Refusal> {
+        let visit = self.visit(by);
+        match (&visit.standing, &visit.workspace) {
+            (Some(standing), _) => Ok(standing.clone()),
+            (None, Some(_)) => Err(Refusal::NoRooms),
+            (None, None) => {
+                let known = self.workspaces()?.into_iter().map(|it| it.name).collect();
+                Err(Refusal::NoWorkspaceSet { known })
+            }
+        }
+    }
+
+    /// Shows `render` the place the caller stands in.
+    pub(super) fn look(
+        &mut self,
+        by: &Caller,
+        render: impl FnOnce(&Held, &RoomView<'_>) -> String,
+    ) -> Result<String, Refusal> {
+        let standing = self.standing(by)?;
+        self.at(&standing.workspace)?;
+        let back = self.visit(by).way_back().cloned();
+        let back = back.map(|it| self.name_of(&it, &standing.workspace));
+        let (held, visit) = (&self.held[&standing.workspace], &self.visits[&by.name]);
+        let palace = &held.palace;
+        let total = palace.scrolls_in(&standing.room).count();
+        let shown = palace.scrolls_in(&standing.room).take(Visit::SCROLLS);
+        let view = RoomView {
+            id: &standing.room,
+            room: palace.room(&standing.room),
+            layout: palace.settings.layout,
+            scrolls: shown.collect(),
+            older: total.saturating_sub(visit.scrolls_from + visit.scrolls_shown),
+            actions: choices(palace, &standing.room, came_from(visit, &standing)),
+            page: visit.page,
+            back,
+            notices: notices(held),
+            now: by.now,
+        };
+        Ok(render(held, &view))
+    }
+
+    fn name_of(&self, at: &Standing, from: &str) -> String {
+        match self.held.get(&at.workspace) {
+            Some(held) if at.workspace == from => held.palace.name_of(&at.room),
+            Some(held) => {
+                let palace = &held.palace;
+                format!("{} in {}", palace.name_of(&at.room), palace.settings.name)
+            }
+            None => at.workspace.clone(),
+        }
+    }
+}
+
+/// Returns everything that can be chosen in a room: its own actions, then the
+/// doors they do not lead through. `from` is where the visitor came from.
+pub(super) fn choices(palace: &Palace, room: &RoomId, from: Option<&RoomId>) -> Vec<Action> {
+    let own = palace.room(room).map(|it| it.actions.clone()).unwrap_or_default();
+    own.into_iter().chain(palace.doors(room).into_iter().map(|it| through(it, from))).collect()
+}
+
+/// Returns the room the visitor came from, if it is in the same palace.
+pub(super) fn came_from<'a>(visit: &'a Visit, at: &Standing) -> Option<&'a RoomId> {
+    visit.way_back().filter(|it| it.workspace == at.workspace).map(|it| &it.room)
+}
+
+fn through(Door { to, name }: Door, from: Option<&RoomId>) -> Action {
+    let verb = if from == Some(&to) { "Go back to" } else { "Go to" };
+    let doorway = Doorway { room: RoomRef::from(to), workspace: None };
+    Action { label: format!("{verb} {name}"), deed: Deed::Navigate(doorway) }
+}
+
+/// What the server says of a room by itself. Pending work will be told here.
+fn notices(held: &Held) -> Vec<Notice> {
+    let broken: Vec<_> =
+        held.findings().filter(|it| it.severity == Severity::Error).collect();
+    let mut notices: Vec<_> = broken
+        .iter()
+        .take(BROKEN)
+        .map(|it| Notice(format!("{}:{}: {}", it.file, it.at.line, render::line(&it.message))))
+        .collect();
+    if broken.len() > BROKEN {
+        let left = broken.len() - BROKEN;
+        notices.push(Notice(format!("and {left} more that `palazzo check` lists")));
+    }
+    notices
+}
+
+fn bootstrap(held: &Held, by: &Caller) -> Result<String, Refusal> {
+    let palace = &held.palace;
+    let summary = Summary {
+        rooms: 0,
+        scrolls: palace.scrolls().count(),
+        entities: palace.graph.len(),
+        genera: palace.graph.genera().map(|(genus, number)| (genus.to_owned(), number)).collect(),
+        recent: held.store().recent(RECENT)?,
+    };
+    Ok(format!(
+        "{}\nNo palace stands here yet. Build an entry room with build_room: a place that tells \
+         whoever comes in what is here, with a navigate action to each main area. The rooms \
+         behind its doors need not exist yet.\n",
+        render::summary(&palace.settings.name, &summary, by.now)
+    ))
+}
+
+fn unfinished(held: &Held, view: &RoomView<'_>, standing: &Standing) -> String {
+    let name = held.palace.name_of(&standing.room);
+    let door = standing.door.as_deref().unwrap_or(&name);
+    let sealed = held.broken(&room_file(&standing.room));
+    let context = match sealed {
+        Some(finding) => format!(
+            "Its file is there but cannot be read: {}:{}: {}. Mend it, or ask its author to.\n",
+            finding.file,
+            finding.at.line,
+            render::line(&finding.message)
+        ),
+        None => context(held, &name),
+    };
+    render::unfinished(view, door, &context)
+}
+
+/// Says what this workspace knows that the name of an unbuilt room could be
+/// about (v1 section 9; v2 section 3.2).
+fn context(held: &Held, name: &str) -> String {
+    let graph = &held.palace.graph;
+    if graph.is_empty() {
+        return "Workspace context:\n  This workspace is empty. Create entities to begin.\n".to_owned();
+    }
+    let words = words_asked(name).into_iter().filter(|it| !FURNITURE.contains(&it.as_str()));
+    let topic = words.collect::<Vec<_>>().join(" ");
+    let hits = held.index.find(&topic, |it| matches!(it, Opening::Entity(_)));
+    let mut related: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for hit in &hits {
+        if let Opening::Entity(name) = &hit.opening
+            && let Some(entity) = graph.get(name)
+        {
+            related.entry(&entity.genus).or_default().push(&entity.name);
+        }
+    }
+    render::context(&topic, &related, &graph.genera().collect::<Vec<_>>())
+}

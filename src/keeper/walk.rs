@@ -1,0 +1,316 @@
+//! Walking by number (v1 section 5.2).
+
+use serde_json::{Map, Value};
+
+use crate::format::room_file;
+use crate::keeper::visit::{came_from, choices};
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{
+    Action, Deed, Doorway, Layout, Opening, Palace, RoomId, RoomRef, ScrollId, Slot, did_you_mean,
+};
+use crate::render::{self, Found, MapView};
+use crate::search::excerpt;
+use crate::session::{Standing, Visit};
+
+/// How many rooms are named when none of them was meant.
+const NEAREST: usize = 5;
+
+/// What a number led to.
+#[derive(Debug)]
+pub enum Step {
+    /// A page to read.
+    Page(String),
+    /// A tool to run; what it answers goes to [`Keeper::answered`].
+    Ask(Question),
+}
+
+/// A tool that an action runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The action's label.
+    pub label: String,
+    /// The tool, as the room names it.
+    pub tool: String,
+    /// Its arguments, as the room gives them.
+    pub params: Map<String, Value>,
+    /// Whether this palace lets actions run the tool though it changes things.
+    pub allowed: Vec<String>,
+}
+
+impl Keeper {
+    /// Does what `number` stands for in the caller's menu. Without a session,
+    /// shows the entry of the palace that changed last or is the only one.
+    pub fn act(&mut self, by: &Caller, number: i64, said: Option<&str>) -> Result<Step, Refusal> {
+        if self.visit(by).workspace.is_none() {
+            let last = self.last()?;
+            self.open(&last)?;
+            return self.come_in(by, &last.key).map(Step::Page);
+        }
+        let standing = self.standing(by)?;
+        let held = self.at(&standing.workspace)?;
+        held.catch_up()?;
+        held.glance(&room_file(&standing.room));
+        let layout = self.held[&standing.workspace].palace.settings.layout;
+        let actions = self.choices(by, &standing);
+        let slot = layout.slot(number, actions.len());
+        let slot = slot.ok_or(Refusal::NoSuchAction { number })?;
+        if let Slot::Action(place) = slot {
+            let place = self.visit(by).page * layout.page(actions.len()) + place;
+            let action = actions.into_iter().nth(place);
+            return self.choose(by, action.ok_or(Refusal::NoSuchAction { number })?, &standing);
+        }
+        self.use_global(by, slot, said, &standing, actions.len())?
+            .ok_or(Refusal::NoSuchAction { number })
+            .map(Step::Page)
+    }
+
+    /// Tells what a query action's tool found, and what can be done next.
+    pub fn answered(
+        &mut self,
+        by: &Caller,
+        question: &Question,
+        found: &str,
+    ) -> Result<String, Refusal> {
+        let told = format!("{}\n{found}", render::narrate(&question.label));
+        self.with_menu(by, &told)
+    }
+
+    /// Adds the caller's menu to a page.
+    pub fn with_menu(&mut self, by: &Caller, page: &str) -> Result<String, Refusal> {
+        Ok(format!("{}\n\n{}", page.trim_end(), self.menu(by)?))
+    }
+
+    fn choices(&self, by: &Caller, standing: &Standing) -> Vec<Action> {
+        let held = self.held.get(&standing.workspace);
+        let from = self.visits.get(&by.name).and_then(|it| came_from(it, standing));
+        held.map(|it| choices(&it.palace, &standing.room, from)).unwrap_or_default()
+    }
+
+    fn choose(&mut self, by: &Caller, action: Action, at: &Standing) -> Result<Step, Refusal> {
+        let Action { label, deed } = action;
+        match deed {
+            Deed::Navigate(doorway) => self.pass(by, &doorway, label, at).map(Step::Page),
+            Deed::Text { content } => {
+                let page = format!("{}\n{}", render::narrate(&label), render::prose(&content));
+                self.with_menu(by, &page).map(Step::Page)
+            }
+            Deed::Query { tool, params } => {
+                let allowed = self.at(&at.workspace)?.palace.settings.allow.clone();
+                Ok(Step::Ask(Question { label, tool, params, allowed }))
+            }
+        }
+    }
+
+    /// Passes a doorway, into another palace if it says so (v2 section 3.6).
+    fn pass(
+        &mut self,
+        by: &Caller,
+        Doorway { room, workspace }: &Doorway,
+        label: String,
+        at: &Standing,
+    ) -> Result<String, Refusal> {
+        let (key, from) = match workspace {
+            None => (at.workspace.clone(), Some(&at.room)),
+            Some(workspace) => (self.find(workspace)?.key, None),
+        };
+        let held = self.at(&key)?;
+        held.catch_up()?;
+        let room = held.palace.resolve(room, from)?;
+        self.visit(by).go(Standing { workspace: key, room, door: Some(label) });
+        self.here(by)
+    }
+
+    fn use_global(
+        &mut self,
+        by: &Caller,
+        slot: Slot,
+        said: Option<&str>,
+        at: &Standing,
+        actions: usize,
+    ) -> Result<Option<String>, Refusal> {
+        let said = said.map(str::trim).filter(|it| !it.is_empty());
+        let page = match slot {
+            Slot::Action(_) => return Ok(None),
+            Slot::More => {
+                let layout = self.at(&at.workspace)?.palace.settings.layout;
+                if actions <= layout.page(actions) {
+                    return Ok(None);
+                }
+                self.visit(by).turn_page(layout, actions);
+                return self.menu(by).map(Some);
+            }
+            Slot::Back if self.visit(by).back() => return self.here(by).map(Some),
+            Slot::Back => "You came in here: there is no way back.".to_owned(),
+            Slot::GoTo => return self.go_to(by, said, at).map(Some),
+            Slot::Search => self.search(by, said, at)?,
+            Slot::OlderScrolls => self.older_scrolls(by, at)?,
+            Slot::Inventory => self.inventory(by, at)?,
+            Slot::WriteScroll => "To leave a scroll here, call write_scroll with a `title` and a \
+                 `body`: what you found, what you doubt, what remains."
+                .to_owned(),
+            Slot::Map => self.map(by, at)?,
+            Slot::Scroll(place) => match self.shown_scroll(by, at, place) {
+                Some(which) => self.read(by, &at.workspace, &which)?,
+                None => return Ok(None),
+            },
+            Slot::Opening(place) => return self.open_result(by, at, place),
+        };
+        self.with_menu(by, &page).map(Some)
+    }
+
+    fn go_to(&mut self, by: &Caller, said: Option<&str>, at: &Standing) -> Result<String, Refusal> {
+        let Some(said) = said else {
+            return self.with_menu(by, "Say in `params` which room to go to, by name or slug.");
+        };
+        if let Ok(called) = said.parse::<RoomRef>() {
+            let file = room_file(called.as_id());
+            self.at(&at.workspace)?.glance(&file);
+        }
+        let palace = &self.at(&at.workspace)?.palace;
+        let room = room_called(palace, said, &at.room)?;
+        self.visit(by).go(Standing { workspace: at.workspace.clone(), room, door: None });
+        self.here(by)
+    }
+
+    /// Searches rooms and scrolls (v2 section 3.8).
+    fn search(&mut self, by: &Caller, said: Option<&str>, at: &Standing) -> Result<String, Refusal> {
+        let Some(said) = said else {
+            return Ok("Say in `params` what to look for.".to_owned());
+        };
+        let held = self.at(&at.workspace)?;
+        let hits = held.index.find(said, |it| !matches!(it, Opening::Entity(_)));
+        let total = hits.len();
+        let hits = hits.into_iter().take(Layout::OPENINGS);
+        let openings: Vec<_> = hits.map(|it| it.opening).collect();
+        let found: Vec<_> =
+            openings.iter().filter_map(|it| found(&held.palace, it, said, by)).collect();
+        self.visit(by).openings = openings;
+        Ok(render::results(said, &found, total))
+    }
+
+    fn older_scrolls(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
+        let total = self.at(&at.workspace)?.palace.scrolls_in(&at.room).count();
+        if total <= Visit::SCROLLS {
+            return Ok("No older scrolls hang here.".to_owned());
+        }
+        let visit = self.visit(by);
+        visit.look_at_older_scrolls(total);
+        let (from, many) = (visit.scrolls_from, visit.scrolls_shown);
+        let palace = &self.at(&at.workspace)?.palace;
+        let shown: Vec<_> = palace.scrolls_in(&at.room).skip(from).take(many).collect();
+        let left = total.saturating_sub(from + many);
+        Ok(render::older(&palace.name_of(&at.room), &shown, left, by.now))
+    }
+
+    /// Lists what is at hand: in this design, the scrolls of the room and the
+    /// things that always work (v1 section 7).
+    fn inventory(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
+        let palace = &self.at(&at.workspace)?.palace;
+        let shown: Vec<_> = palace.scrolls_in(&at.room).take(Layout::SCROLLS).collect();
+        let total = palace.scrolls_in(&at.room).count();
+        let page = render::inventory(&shown, total, by.now);
+        let visit = self.visit(by);
+        visit.look_at_new_scrolls();
+        visit.scrolls_shown = Layout::SCROLLS;
+        Ok(page)
+    }
+
+    fn map(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
+        let held = self.at(&at.workspace)?;
+        let history = held.history()?.clone();
+        let here = Some(&at.room);
+        let palace = &self.at(&at.workspace)?.palace;
+        let view = MapView { palace, here, history: &history, file_of: room_file, now: by.now };
+        Ok(render::map(&view))
+    }
+
+    fn shown_scroll(&mut self, by: &Caller, at: &Standing, place: usize) -> Option<ScrollId> {
+        let visit = self.visits.get(&by.name)?;
+        if place >= visit.scrolls_shown {
+            return None;
+        }
+        let palace = &self.held.get(&at.workspace)?.palace;
+        let scroll = palace.scrolls_in(&at.room).nth(visit.scrolls_from + place)?;
+        Some(ScrollId { room: at.room.clone(), id: scroll.id })
+    }
+
+    fn read(&mut self, by: &Caller, key: &str, which: &ScrollId) -> Result<String, Refusal> {
+        let palace = &self.at(key)?.palace;
+        Ok(match palace.scroll(which) {
+            Some(scroll) => render::scroll(scroll, &palace.name_of(&which.room), by.now),
+            None => "That scroll has been taken down since.".to_owned(),
+        })
+    }
+
+    fn open_result(
+        &mut self,
+        by: &Caller,
+        at: &Standing,
+        place: usize,
+    ) -> Result<Option<String>, Refusal> {
+        let page = match self.visit(by).openings.get(place).cloned() {
+            None => return Ok(None),
+            Some(Opening::Room(room)) => {
+                let workspace = at.workspace.clone();
+                self.visit(by).go(Standing { workspace, room, door: None });
+                return self.here(by).map(Some);
+            }
+            Some(Opening::Scroll(which)) => self.read(by, &at.workspace, &which)?,
+            Some(Opening::Entity(name)) => self.get_entity(by, &name)?,
+        };
+        self.with_menu(by, &page).map(Some)
+    }
+}
+
+/// Finds the room a visitor names: by slug, by full name, or by the name shown.
+fn room_called(palace: &Palace, said: &str, from: &RoomId) -> Result<RoomId, Refusal> {
+    if let Ok(called) = said.parse::<RoomRef>() {
+        let id = palace.resolve(&called, Some(from))?;
+        if palace.room(&id).is_some() || palace.callers(&id).next().is_some() {
+            return Ok(id);
+        }
+    }
+    let same = |name: &str| name.to_lowercase() == said.to_lowercase();
+    let named: Vec<_> =
+        palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id.clone()).collect();
+    match named.as_slice() {
+        [only] => return Ok(only.clone()),
+        [] => {}
+        _ => {
+            let rooms = named.iter().map(ToString::to_string).collect();
+            return Err(Refusal::NoSuchRoom { asked: said.to_owned(), rooms });
+        }
+    }
+    let names = palace.rooms().flat_map(|(id, room)| [id.slug.as_str(), room.name.as_str()]);
+    let meant = did_you_mean(said, names).map(|it| vec![format!("`{it}`")]);
+    let some = || palace.rooms().take(NEAREST).map(|(id, _)| format!("`{id}`")).collect();
+    Err(Refusal::NoSuchRoom { asked: said.to_owned(), rooms: meant.unwrap_or_else(some) })
+}
+
+fn found(palace: &Palace, opening: &Opening, said: &str, by: &Caller) -> Option<Found> {
+    match opening {
+        Opening::Room(id) => {
+            let room = palace.room(id)?;
+            let words = format!("{} {}", room.description, labels(&room.actions));
+            Some(Found {
+                title: room.name.clone(),
+                place: format!("room {id}"),
+                excerpt: excerpt(&words, said, 120),
+            })
+        }
+        Opening::Scroll(which) => {
+            let scroll = palace.scroll(which)?;
+            let age = render::ago(scroll.written, by.now);
+            Some(Found {
+                title: scroll.title.clone(),
+                place: format!("scroll in {}, {age}", palace.name_of(&which.room)),
+                excerpt: excerpt(&scroll.body, said, 120),
+            })
+        }
+        Opening::Entity(_) => None,
+    }
+}
+
+fn labels(actions: &[Action]) -> String {
+    actions.iter().map(|it| it.label.as_str()).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,214 @@
+//! Which palace is meant, and new ones.
+
+use std::path::PathBuf;
+
+use crate::format::{self, Place};
+use crate::keeper::held::{Held, Plan};
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{Edit, Files, Settings, Slug, did_you_mean};
+use crate::store::{self, Store, Taken};
+
+/// The workspace that the first write makes where there is none at all.
+const FIRST: &str = "palace";
+
+/// A palace of the home, opened or not.
+#[derive(Clone, Debug)]
+pub(super) struct Workspace {
+    /// The name of its directory: what it is known by inside.
+    pub(super) key: String,
+    /// The name it shows.
+    pub(super) name: String,
+    root: PathBuf,
+}
+
+impl Keeper {
+    /// Lists the palaces of the home.
+    pub(super) fn workspaces(&self) -> Result<Vec<Workspace>, Refusal> {
+        let roots = store::palaces(&self.home)?;
+        Ok(roots.into_iter().map(|root| self.workspace(root)).collect())
+    }
+
+    /// Finds the palace that is called `asked`, by the name of its directory or
+    /// the name it shows, whatever the case.
+    pub(super) fn find(&self, asked: &str) -> Result<Workspace, Refusal> {
+        let all = self.workspaces()?;
+        let same = |it: &str| it.to_lowercase() == asked.trim().to_lowercase();
+        let by_key = all.iter().find(|it| same(&it.key));
+        let mut by_name = all.iter().filter(|it| same(&it.name));
+        match (by_key, by_name.next(), by_name.next()) {
+            (Some(found), ..) | (None, Some(found), None) => Ok(found.clone()),
+            (None, Some(a), Some(b)) => Err(Refusal::Nonsense(format!(
+                "several workspaces are called `{asked}`; say which directory: `{}`, `{}`",
+                a.key, b.key
+            ))),
+            (None, None, _) => Err(self.no_such_workspace(asked, &all)?),
+        }
+    }
+
+    /// Opens a palace, if it is not open.
+    pub(super) fn open(&mut self, workspace: &Workspace) -> Result<&mut Held, Refusal> {
+        if !self.held.contains_key(&workspace.key) {
+            let store = Store::new(workspace.root.clone(), self.home.clone());
+            let held = Held::open(store, &workspace.name)?;
+            self.held.insert(workspace.key.clone(), held);
+        }
+        self.at(&workspace.key)
+    }
+
+    /// Returns the palace of that directory name, opened if need be.
+    pub(super) fn at(&mut self, key: &str) -> Result<&mut Held, Refusal> {
+        if !self.held.contains_key(key) {
+            let workspace = self.find(key)?;
+            return self.open(&workspace);
+        }
+        self.held.get_mut(key).ok_or(Refusal::NoWorkspaceSet { known: Vec::new() })
+    }
+
+    /// Returns the palace a tool acts on that names none: the one visited, else
+    /// the preferred one, else the only one, else the one called `palace`.
+    pub(super) fn current(&mut self, by: &Caller) -> Result<String, Refusal> {
+        if let Some(key) = self.visit(by).workspace.clone() {
+            return Ok(key);
+        }
+        if let Some(preferred) = self.preferred.clone() {
+            return self.find(&preferred).map(|it| it.key);
+        }
+        let all = self.workspaces()?;
+        match all.as_slice() {
+            [only] => Ok(only.key.clone()),
+            _ => match all.iter().find(|it| it.key == FIRST) {
+                Some(first) => Ok(first.key.clone()),
+                None => Err(Refusal::NoWorkspaceSet { known: names(&all) }),
+            },
+        }
+    }
+
+    /// Returns the palace a tool writes to that names none; where there is no
+    /// palace at all, makes one.
+    pub(super) fn current_or_first(&mut self, by: &Caller) -> Result<String, Refusal> {
+        match self.current(by) {
+            Err(Refusal::NoWorkspaceSet { known }) if known.is_empty() => self.found(by, FIRST, &Files::new()),
+            Err(Refusal::NoSuchWorkspace { asked, known, .. }) if known.is_empty() => {
+                self.found(by, &asked, &Files::new())
+            }
+            current => current,
+        }
+    }
+
+    /// Returns the palace of the home that changed last, or the only one.
+    pub(super) fn last(&mut self) -> Result<Workspace, Refusal> {
+        let mut all = self.workspaces()?;
+        if let Some(preferred) = self.preferred.clone() {
+            return self.find(&preferred);
+        }
+        if all.len() == 1 {
+            return Ok(all.remove(0));
+        }
+        let changed = |it: &Workspace| {
+            let store = Store::new(it.root.clone(), self.home.clone());
+            store.recent(1).ok().and_then(|it| it.first().map(|it| it.at))
+        };
+        let last = all.iter().filter_map(|it| Some((changed(it)?, it))).max_by_key(|it| it.0);
+        match last {
+            Some((_, last)) => Ok(last.clone()),
+            None => Err(Refusal::NoWorkspaceSet { known: names(&all) }),
+        }
+    }
+
+    /// Founds a workspace: a directory with a `palace.toml`, and the other files
+    /// of a template if there are any.
+    pub(super) fn found(
+        &mut self,
+        by: &Caller,
+        name: &str,
+        template: &Files,
+    ) -> Result<String, Refusal> {
+        let name = name.trim();
+        let key = self.free_name(name)?;
+        let store = Store::new(self.home.join(&key), self.home.clone());
+        let mut held = Held::open(store, name)?;
+        held.change(by, |held| {
+            let mut edits = Vec::new();
+            for (path, text) in with_settings(name, template) {
+                edits.push(Edit { was: held.text(&path)?, path, now: Some(text) });
+            }
+            Ok(Plan {
+                edits,
+                subject: format!("palace {key}: found"),
+                body: format!("Founded the workspace {name}"),
+            })
+        })?;
+        self.held.insert(key.clone(), held);
+        Ok(key)
+    }
+
+    /// Makes a directory name of a workspace's name, if none stands in its way.
+    fn free_name(&self, name: &str) -> Result<String, Refusal> {
+        let refused = |why: &str| {
+            Err(Refusal::WorkspaceName { name: name.to_owned(), why: why.to_owned() })
+        };
+        if name.is_empty() {
+            return refused("it is empty");
+        }
+        if name.chars().count() > Slug::LONGEST {
+            return refused("80 characters are the most");
+        }
+        if name.contains(['/', '\\']) || name.contains(char::is_control) {
+            return refused("it may not hold slashes or control characters");
+        }
+        let Some(slug) = Slug::of(name) else {
+            return refused("its directory would have no name; give it a letter or digit from a-z, 0-9, and none of the names some systems reserve");
+        };
+        if self.home.join(Place::SETTINGS).exists() {
+            return refused("this home is itself a palace, and palaces do not lie in each other");
+        }
+        let taken = store::taken_names(&self.home)?;
+        match taken.iter().find(|(it, _)| it.to_lowercase() == slug.as_str()) {
+            None | Some((_, Taken::Directory)) => Ok(slug.to_string()),
+            Some((twin, _)) => refused(&format!("`{twin}` is there already")),
+        }
+    }
+
+    fn workspace(&self, root: PathBuf) -> Workspace {
+        let key = root.file_name().map_or(FIRST.into(), |it| it.to_string_lossy().into_owned());
+        let name = match self.held.get(&key) {
+            Some(held) => held.palace.settings.name.clone(),
+            None => {
+                let store = Store::new(root.clone(), self.home.clone());
+                let text = store.read(Place::SETTINGS).ok().flatten().unwrap_or_default();
+                format::read_settings(&text).map_or_else(|| key.clone(), |it| it.name)
+            }
+        };
+        Workspace { key, name, root }
+    }
+
+    fn no_such_workspace(&self, asked: &str, all: &[Workspace]) -> Result<Refusal, Refusal> {
+        let taken = store::taken_names(&self.home)?;
+        let linked = taken.iter().any(|(name, it)| name == asked && *it == Taken::Symlink);
+        if linked {
+            let why = "it is a symbolic link, and links are not followed out of the home";
+            return Ok(Refusal::WorkspaceName { name: asked.to_owned(), why: why.to_owned() });
+        }
+        let known = names(all);
+        let candidates = all.iter().flat_map(|it| [it.key.as_str(), it.name.as_str()]);
+        let meant = did_you_mean(asked, candidates).map(str::to_owned);
+        Ok(Refusal::NoSuchWorkspace { asked: asked.to_owned(), meant, known })
+    }
+}
+
+fn names(all: &[Workspace]) -> Vec<String> {
+    all.iter().map(|it| it.name.clone()).collect()
+}
+
+/// The files of a new palace: those of its template, with its own name.
+fn with_settings(name: &str, template: &Files) -> Files {
+    let mut files = template.clone();
+    let mut settings = Settings::named(name);
+    let text = files.get(Place::SETTINGS).and_then(|text| {
+        settings.entry = format::read_settings(text)?.entry;
+        format::edit_settings(text, &settings)
+    });
+    let text = text.unwrap_or_else(|| format::write_settings(&settings));
+    files.insert(Place::SETTINGS.to_owned(), text);
+    files
+}

@@ -1,0 +1,7 @@
+//! The command `palazzo`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    palazzo::cli::run()
+}

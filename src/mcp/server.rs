@@ -1,0 +1,174 @@
+//! The protocol: both eras of MCP over standard input and output.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
+    CustomRequest, CustomResult, ErrorData, Implementation, JsonRpcMessage, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::{
+    RequestContext, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage,
+};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::{Transport, stdio_pipes};
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
+
+use crate::keeper::Keeper;
+use crate::mcp::Toolbox;
+
+/// What clients are told before anything else; they cut it at 2 KB.
+const INSTRUCTIONS: &str = "\
+Palazzo is a memory palace: what you learn here stays for the next conversation. It is a place \
+of rooms with vivid descriptions, numbered actions, scrolls left by whoever was here before, and \
+doors; below it lies a knowledge graph of entities.\n\
+Begin every conversation with set_workspace; it shows the entry room. Then walk by number with \
+palace_action: 1-12 are the room's actions, 0 the map, 15 back, 16 go to a room by name, 17 \
+search rooms and scrolls. Read the scrolls: they say where your predecessor stopped.\n\
+Build with build_room wherever a subject deserves a place; leave what you find as scrolls with \
+write_scroll, and a summary in the entry room before the conversation ends. Put facts about \
+things into the graph with create_entities and update_entity, find them with search_entities.\n\
+Everything lies in readable files, and every change is a commit in git: nothing you do here is \
+beyond repair.";
+
+/// The list of tools is the same for as long as the process lives; an hour.
+const LIST_TTL_MS: u64 = 3_600_000;
+
+/// Answers one client. What changes things takes effect in the order it
+/// arrives: handlers run on one thread and await nothing before they act.
+#[derive(Clone)]
+pub struct Server {
+    toolbox: Arc<Toolbox>,
+    keeper: Arc<Mutex<Keeper>>,
+    clock: fn() -> DateTime<Utc>,
+}
+
+/// Serves a client over standard input and output until its input ends.
+///
+/// A client that only probes, or says nothing at all, is no error.
+pub async fn serve(server: Server) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let (input, output) = stdio_pipes();
+    let transport = Patient::new(AsyncRwTransport::new_server(input, output));
+    match server.serve(transport).await {
+        Ok(running) => running.waiting().await.map(drop).map_err(Into::into),
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(err) => Err(err.into()),
+    }
+}
+
+impl Server {
+    /// Makes a server that asks `keeper` with the tools of `toolbox`; `clock`
+    /// says what time it is.
+    pub fn new(toolbox: Toolbox, keeper: Keeper, clock: fn() -> DateTime<Utc>) -> Self {
+        Self { toolbox: Arc::new(toolbox), keeper: Arc::new(Mutex::new(keeper)), clock }
+    }
+
+    fn call(&self, client: &str, request: CallToolRequestParams) -> Result<CallToolResult, ErrorData> {
+        let CallToolRequestParams { name, arguments, .. } = request;
+        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let (now, arguments) = ((self.clock)(), arguments.unwrap_or_default());
+        match self.toolbox.call(&mut keeper, client, now, &name, arguments) {
+            Some(Ok(page)) => Ok(CallToolResult::success(vec![ContentBlock::text(page)])),
+            Some(Err(refusal)) => Ok(CallToolResult::error(vec![ContentBlock::text(refusal)])),
+            None => Err(self.no_such_tool(&name)),
+        }
+    }
+
+    fn no_such_tool(&self, name: &str) -> ErrorData {
+        let hint = self.toolbox.nearest(name).map(|it| format!("; did you mean `{it}`?"));
+        let name = name.escape_debug();
+        let message = format!("there is no tool `{name}`{}", hint.unwrap_or_default());
+        ErrorData::invalid_params(message, None)
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let about = Implementation::new("palazzo", env!("CARGO_PKG_VERSION"))
+            .with_title("Palazzo")
+            .with_description(env!("CARGO_PKG_DESCRIPTION"));
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(about)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.toolbox.list())
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let client = context.client_info().map(|it| it.name).unwrap_or_default();
+        let mut result = self.call(&client, request)?;
+        let version = context.protocol_version();
+        if version.is_some_and(|it| it >= ProtocolVersion::V_2026_07_28) {
+            // The stateless era wants every result to say who gave it.
+            let about = serde_json::json!(self.get_info().server_info);
+            let meta = result.meta.get_or_insert_default();
+            meta.insert("io.modelcontextprotocol/serverInfo".into(), about);
+        }
+        Ok(result.into())
+    }
+
+    /// A call of a tool that is no such call ends up here.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method == "tools/call" {
+            let message = "tools/call needs the `name` of a tool, a text, and `arguments`, an object";
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let message = format!("there is no method `{}`", request.method.escape_debug());
+        Err(ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, message, None))
+    }
+}
+
+/// A transport that bears with clients who speak before they ask: what is no
+/// request is passed over until the first one has come.
+struct Patient<T> {
+    inner: T,
+    asked: bool,
+}
+
+impl<T> Patient<T> {
+    fn new(inner: T) -> Self {
+        Self { inner, asked: false }
+    }
+}
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for Patient<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.inner.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            let message = self.inner.receive().await?;
+            self.asked |= matches!(message, JsonRpcMessage::Request(_));
+            if self.asked {
+                return Some(message);
+            }
+        }
+    }
+
+    fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        self.inner.close()
+    }
+}

@@ -1,0 +1,287 @@
+//! The tools by name, and how a call reaches the keeper.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::str::FromStr;
+
+use chrono::{DateTime, Utc};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::keeper::{Caller, Keeper, Question, Refusal};
+use crate::mcp::{graph_tools, palace_tools};
+use crate::model::did_you_mean;
+
+/// What a tool says: `Err` is a refusal that the caller can read, not a fault
+/// of the protocol.
+pub type Answer = Result<String, String>;
+
+/// A group of tools that are offered together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolSet {
+    /// The four tools of the palace.
+    Palace,
+    /// The tools of the knowledge graph.
+    Graph,
+}
+
+/// Every tool there is, and which of them are offered.
+pub struct Toolbox {
+    tools: Vec<Handle>,
+    offered: Vec<ToolSet>,
+}
+
+/// One tool: what it says of itself, and how it is used.
+pub(super) struct Handle {
+    set: ToolSet,
+    name: &'static str,
+    effect: Effect,
+    about: Tool,
+    run: Box<Run>,
+}
+
+type Run = dyn Fn(&Toolbox, &mut Keeper, &Caller, JsonObject) -> Answer + Send + Sync;
+
+/// What a tool does to the palace, for clients that ask before they call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// It only reads.
+    Reads,
+    /// It may add, and calling it again adds again.
+    Adds,
+    /// It may replace what is there; calling it again changes nothing more.
+    /// History keeps what was.
+    Replaces,
+}
+
+impl ToolSet {
+    /// All sets, in the order of their tools.
+    pub const ALL: [Self; 2] = [Self::Palace, Self::Graph];
+
+    /// Returns the word that chooses the set.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Palace => "palace",
+            Self::Graph => "graph",
+        }
+    }
+}
+
+impl FromStr for ToolSet {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|it| it.name() == text);
+        let known = Self::ALL.map(Self::name).join(", ");
+        found.ok_or_else(|| format!("there is no tool set `{text}`; there are {known}"))
+    }
+}
+
+impl Toolbox {
+    /// Lays out all tools, and offers those of `offered`.
+    pub fn new(offered: Vec<ToolSet>) -> Self {
+        let mut tools = palace_tools::all();
+        tools.extend(graph_tools::all());
+        Self { tools, offered }
+    }
+
+    /// Lists the tools offered, in an order that never changes.
+    pub fn list(&self) -> Vec<Tool> {
+        let offered = self.tools.iter().filter(|it| self.offered.contains(&it.set));
+        offered.map(|it| it.about.clone()).collect()
+    }
+
+    /// Calls a tool that is offered; `None`: there is none of that name. A tool
+    /// that panics has an answer too, and leaves nothing half done in memory.
+    pub fn call(
+        &self,
+        keeper: &mut Keeper,
+        client: &str,
+        now: DateTime<Utc>,
+        name: &str,
+        arguments: JsonObject,
+    ) -> Option<Answer> {
+        let tool = self.get(name).filter(|it| self.offered.contains(&it.set))?;
+        let run = || self.run(tool, keeper, client, now, arguments);
+        let answer = catch_unwind(AssertUnwindSafe(run));
+        Some(answer.unwrap_or_else(|_| {
+            keeper.forget();
+            Err(format!(
+                "{name} met a fault in Palazzo itself. What it had not answered is not done; \
+                 everything else stands, and other calls work"
+            ))
+        }))
+    }
+
+    /// Names the tool that was probably meant.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        did_you_mean(name, self.tools.iter().map(|it| it.name))
+    }
+
+    /// Answers the question a query action asks. `said` is what the visitor
+    /// says with the number.
+    pub(super) fn ask(
+        &self,
+        keeper: &mut Keeper,
+        by: &Caller,
+        question: &Question,
+        said: Option<&str>,
+    ) -> Answer {
+        let name = bare(&question.tool);
+        let Some(tool) = self.get(name) else {
+            let hint = self.nearest(name).map(|it| format!("; did you mean `{it}`?"));
+            let hint = hint.unwrap_or_default();
+            return Err(format!("this action asks `{}`, and there is no such tool{hint}", question.tool));
+        };
+        let walks = matches!(name, "palace_action" | "set_workspace");
+        let allowed = question.allowed.iter().any(|it| bare(it) == name);
+        if walks || !(tool.effect == Effect::Reads || allowed) {
+            let why = if walks { "moves the visitor" } else { "changes things" };
+            return Err(format!(
+                "this action asks `{name}`, which {why}; only tools that read, and those that \
+                 `[actions] allow` in palace.toml names, may be asked by an action"
+            ));
+        }
+        let arguments = filled(tool, question.params.clone(), said)?;
+        self.run(tool, keeper, &by.name, by.now, arguments)
+    }
+
+    fn run(
+        &self,
+        tool: &Handle,
+        keeper: &mut Keeper,
+        client: &str,
+        now: DateTime<Utc>,
+        arguments: JsonObject,
+    ) -> Answer {
+        let by = Caller::new(client, tool.name, now);
+        (tool.run)(self, keeper, &by, arguments)
+    }
+
+    fn get(&self, name: &str) -> Option<&Handle> {
+        self.tools.iter().find(|it| it.name == name)
+    }
+}
+
+impl Handle {
+    /// Makes a tool whose arguments are an `A`; its schema is made from the
+    /// same type that reads them.
+    pub(super) fn new<A: DeserializeOwned + JsonSchema>(
+        set: ToolSet,
+        name: &'static str,
+        (title, description): (&'static str, &'static str),
+        effect: Effect,
+        run: impl Fn(&Toolbox, &mut Keeper, &Caller, A) -> Answer + Send + Sync + 'static,
+    ) -> Self {
+        let hints = ToolAnnotations::with_title(title)
+            .read_only(effect == Effect::Reads)
+            .destructive(effect == Effect::Replaces)
+            .idempotent(effect != Effect::Adds)
+            .open_world(false);
+        let about = Tool::new(name, description, schema::<A>()).with_title(title).annotate(hints);
+        let run = move |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, given: JsonObject| {
+            run(tools, keeper, by, read(name, given)?)
+        };
+        Self { set, name, effect, about, run: Box::new(run) }
+    }
+
+    fn takes(&self, argument: &str) -> bool {
+        let properties = self.about.input_schema.get("properties");
+        properties.is_some_and(|it| it.get(argument).is_some())
+    }
+}
+
+/// Turns what the keeper says into an answer.
+pub(super) fn answer(said: Result<String, Refusal>) -> Answer {
+    said.map_err(|refusal| refusal.to_string())
+}
+
+/// Reads arguments; what is wrong with them is told with the path to it.
+fn read<A: DeserializeOwned>(tool: &str, given: JsonObject) -> Result<A, String> {
+    serde_path_to_error::deserialize(Value::Object(given)).map_err(|err| {
+        let path = err.path().to_string();
+        let place = if path == "." { String::new() } else { format!(" at `{path}`") };
+        format!("wrong arguments for {tool}{place}: {}", err.into_inner())
+    })
+}
+
+/// Puts what the visitor said where the action has `{params}`; else it is what
+/// the tool is asked for.
+fn filled(tool: &Handle, params: JsonObject, said: Option<&str>) -> Result<JsonObject, String> {
+    const MARK: &str = "{params}";
+    let mut found = false;
+    let mut filled = Value::Object(params);
+    each_text(&mut filled, &mut |text| {
+        if text.contains(MARK) {
+            found = true;
+            *text = text.replace(MARK, said.unwrap_or_default());
+        }
+    });
+    let mut filled = match filled {
+        Value::Object(map) => map,
+        _ => JsonObject::new(),
+    };
+    match said {
+        None if found => Err("this action needs words: say them in `params`".to_owned()),
+        Some(said) if !found && tool.takes("query") => {
+            filled.insert("query".to_owned(), said.into());
+            Ok(filled)
+        }
+        Some(_) if !found => Err("this action takes no `params`: choose it by number alone".to_owned()),
+        _ => Ok(filled),
+    }
+}
+
+fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
+    match value {
+        Value::String(text) => change(text),
+        Value::Array(items) => items.iter_mut().for_each(|it| each_text(it, change)),
+        Value::Object(map) => map.values_mut().for_each(|it| each_text(it, change)),
+        _ => {}
+    }
+}
+
+/// Returns a tool's name without what clients put before it.
+fn bare(name: &str) -> &str {
+    let name = name.trim();
+    name.strip_prefix("palazzo:").or_else(|| name.strip_prefix("mcp__palazzo__")).unwrap_or(name)
+}
+
+/// Makes the JSON Schema of arguments, as short as it can be: nothing that
+/// clients stumble over (integer formats) or pay tokens for (titles, nulls).
+fn schema<A: JsonSchema>() -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|it| {
+        it.inline_subschemas = true;
+        it.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
+    trim(&mut schema);
+    match schema {
+        Value::Object(map) => map,
+        _ => JsonObject::new(),
+    }
+}
+
+fn trim(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            for key in ["title", "format", "default"] {
+                if map.get(key).is_some_and(|it| !it.is_object() || key != "title") {
+                    map.shift_remove(key);
+                }
+            }
+            if let Some(Value::Array(types)) = map.get_mut("type") {
+                types.retain(|it| it != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    map.insert("type".to_owned(), only);
+                }
+            }
+            map.values_mut().for_each(trim);
+        }
+        Value::Array(items) => items.iter_mut().for_each(trim),
+        _ => {}
+    }
+}

@@ -1,0 +1,32 @@
+//! The nouns of a palace: plain values that know nothing of files, git or MCP.
+//!
+//! What the workrooms hand each other lives here too ([`Files`], [`Change`],
+//! [`Diagnostic`]), so that they need not meet.
+
+mod action;
+mod change;
+mod diagnostic;
+mod entity;
+mod graph;
+mod history;
+mod menu;
+mod opening;
+mod palace;
+mod room;
+mod scroll;
+mod settings;
+mod slug;
+
+pub use action::{Action, Deed, Doorway};
+pub use change::{Change, Edit, Files, LARGEST_FILE};
+pub use diagnostic::{Diagnostic, Severity, Spot, did_you_mean};
+pub use entity::{Entity, Relation};
+pub use graph::{Graph, Incoming};
+pub use history::{CommitId, History, Moment, Versions};
+pub use menu::{Layout, Slot};
+pub use opening::Opening;
+pub use palace::{Door, Palace};
+pub use room::{Ambiguous, Room, RoomId, RoomRef, prose};
+pub use scroll::{Scroll, ScrollId};
+pub use settings::{Commit, HandEdits, Settings};
+pub use slug::{Slug, SlugError};

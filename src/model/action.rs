@@ -1,0 +1,52 @@
+//! The numbered choices of a room.
+
+use serde_json::{Map, Value};
+
+use crate::model::RoomRef;
+
+/// One numbered choice (v1 section 4.1).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    /// What the menu says; merging a room finds its actions by it.
+    pub label: String,
+    /// What choosing it does.
+    pub deed: Deed,
+}
+
+/// What choosing an action does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deed {
+    /// Goes to another room.
+    Navigate(Doorway),
+    /// Runs a tool and shows what it found; the visitor stays.
+    Query {
+        /// The tool's name, as written: `list_entities`, `palazzo:list_entities`.
+        tool: String,
+        /// Its arguments; `{params}` in a text stands for what the visitor says.
+        params: Map<String, Value>,
+    },
+    /// Shows a text; the visitor stays.
+    Text {
+        /// The text, without a final line break.
+        content: String,
+    },
+}
+
+/// Where a navigate action leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doorway {
+    /// The room behind it, built or not.
+    pub room: RoomRef,
+    /// The palace it stands in, if it is another one (v2 section 3.6).
+    pub workspace: Option<String>,
+}
+
+impl Action {
+    /// Returns the room of this palace that the action leads to, if any.
+    pub fn leads_to(&self) -> Option<&RoomRef> {
+        match &self.deed {
+            Deed::Navigate(Doorway { room, workspace: None }) => Some(room),
+            _ => None,
+        }
+    }
+}

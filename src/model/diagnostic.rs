@@ -1,0 +1,87 @@
+//! What is wrong with a file, said so that its author can mend it.
+
+use std::fmt;
+
+/// One finding, at one place of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How grave it is.
+    pub severity: Severity,
+    /// The file, relative to the palace.
+    pub file: String,
+    /// Where in the file.
+    pub at: Spot,
+    /// What is wrong: one sentence without a full stop.
+    pub message: String,
+    /// What to do about it, if we know.
+    pub hint: Option<String>,
+}
+
+/// A place in a text. Line and column count from one, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+/// How grave a [`Diagnostic`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The file, or this part of it, was left out.
+    Error,
+    /// Everything was read, but something looks wrong.
+    Warning,
+    /// Nothing is wrong; worth knowing.
+    Info,
+}
+
+impl Spot {
+    /// The beginning of a file.
+    pub const START: Self = Self { line: 1, column: 1 };
+}
+
+impl Diagnostic {
+    /// Makes a finding about `file` as a whole.
+    pub fn of_file(severity: Severity, file: &str, message: impl Into<String>) -> Self {
+        let (file, message) = (file.to_owned(), message.into());
+        Self { severity, file, at: Spot::START, message, hint: None }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Returns the known word that `word` was probably meant to be.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |it: &str| strsim::jaro_winkler(&word.to_lowercase(), &it.to_lowercase());
+    let best = known.into_iter().map(|it| (likeness(it), it)).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 > 0.8).then_some(best.1)
+}
+
+/// Prints as `file:line:column: severity: message`, so that an editor can jump to it.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { severity, file, at, message, hint } = self;
+        write!(f, "{file}:{}:{}: {severity}: {message}", at.line, at.column)?;
+        match hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        })
+    }
+}

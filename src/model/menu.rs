@@ -1,0 +1,129 @@
+//! What each number of the menu means.
+
+/// How a palace numbers its menus. Numbers never change meaning within a layout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// Twelve actions a page, everything else above (v2 section 3.4).
+    #[default]
+    Wide,
+    /// Seven actions a page, 8, 9 and 0 for the rest (v1 sections 6 and 7).
+    Classic,
+}
+
+/// What a number stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// An action of the room: its place on the page shown, from 0.
+    Action(usize),
+    /// The next page of actions.
+    More,
+    /// The scrolls before those shown.
+    OlderScrolls,
+    /// The way back.
+    Back,
+    /// Any room, by name.
+    GoTo,
+    /// The whole palace, searched.
+    Search,
+    /// What one carries.
+    Inventory,
+    /// How to write a scroll.
+    WriteScroll,
+    /// The palace from above.
+    Map,
+    /// A scroll of those shown: its place among them, from 0.
+    Scroll(usize),
+    /// A result of the last query or search: its place among them, from 0.
+    Opening(usize),
+}
+
+impl Layout {
+    /// How many scrolls can be shown, and so be read by number, at once.
+    pub const SCROLLS: usize = 9;
+    /// How many results can be opened by number.
+    pub const OPENINGS: usize = 30;
+
+    /// Returns how many of `actions` choices fit on one page.
+    pub fn page(self, actions: usize) -> usize {
+        match self {
+            Self::Wide => 12,
+            Self::Classic if actions > 7 => 6,
+            Self::Classic => 7,
+        }
+    }
+
+    /// Returns what `number` means in a room of `actions` choices.
+    pub fn slot(self, number: i64, actions: usize) -> Option<Slot> {
+        let number = usize::try_from(number).ok()?;
+        let page = self.page(actions);
+        let slot = match (self, number) {
+            (_, 0) | (Self::Wide, 20) => Slot::Map,
+            (_, 1..) if number <= page => Slot::Action(number - 1),
+            (Self::Classic, 7) | (Self::Wide, 13) => Slot::More,
+            (Self::Classic, 8) | (Self::Wide, 18) => Slot::Inventory,
+            (Self::Classic, 9) | (Self::Wide, 19) => Slot::WriteScroll,
+            (_, 14) => Slot::OlderScrolls,
+            (_, 15) => Slot::Back,
+            (_, 16) => Slot::GoTo,
+            (_, 17) => Slot::Search,
+            (_, 21..=29) => Slot::Scroll(number - 21),
+            (_, 31..=60) => Slot::Opening(number - 31),
+            _ => return None,
+        };
+        Some(slot)
+    }
+
+    /// Returns the number that stands for `slot`.
+    pub fn number(self, slot: Slot) -> usize {
+        match (self, slot) {
+            (_, Slot::Action(place)) => place + 1,
+            (Self::Wide, Slot::More) => 13,
+            (Self::Classic, Slot::More) => 7,
+            (_, Slot::OlderScrolls) => 14,
+            (_, Slot::Back) => 15,
+            (_, Slot::GoTo) => 16,
+            (_, Slot::Search) => 17,
+            (Self::Wide, Slot::Inventory) => 18,
+            (Self::Classic, Slot::Inventory) => 8,
+            (Self::Wide, Slot::WriteScroll) => 19,
+            (Self::Classic, Slot::WriteScroll) => 9,
+            (_, Slot::Map) => 0,
+            (_, Slot::Scroll(place)) => 21 + place,
+            (_, Slot::Opening(place)) => 31 + place,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_and_its_slot_are_each_other() {
+        for layout in [Layout::Wide, Layout::Classic] {
+            for actions in [0, 7, 8, 12, 13, 40] {
+                for number in 0..70 {
+                    if let Some(slot) = layout.slot(number, actions) {
+                        let back = layout.number(slot);
+                        let twenty_is_the_map_too = number == 20 && back == 0;
+                        assert!(back as i64 == number || twenty_is_the_map_too, "{number}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_classic_menu_gives_up_its_seventh_slot_only_when_it_must() {
+        assert_eq!(Layout::Classic.slot(7, 7), Some(Slot::Action(6)));
+        assert_eq!(Layout::Classic.slot(7, 8), Some(Slot::More));
+    }
+
+    #[test]
+    fn numbers_nobody_gave_a_meaning_have_none() {
+        for number in [-1, 30, 61, i64::MIN, i64::MAX] {
+            assert_eq!(Layout::Wide.slot(number, 5), None, "{number}");
+        }
+        assert_eq!(Layout::Classic.slot(12, 5), None);
+    }
+}

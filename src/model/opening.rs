@@ -1,0 +1,14 @@
+//! Things a visitor can open by number.
+
+use crate::model::{RoomId, ScrollId};
+
+/// One thing that a search or a query found: it can be opened by its number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Opening {
+    /// A room, to go to.
+    Room(RoomId),
+    /// A scroll, to read.
+    Scroll(ScrollId),
+    /// An entity, to examine; by name.
+    Entity(String),
+}

@@ -1,0 +1,294 @@
+//! The palace: rooms, the doors between them, the scrolls on their walls, and
+//! the graph below.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ulid::Ulid;
+
+use crate::model::{Ambiguous, Graph, Room, RoomId, RoomRef, Scroll, ScrollId, Settings, Slug};
+
+/// One palace, as far as its files could be understood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Palace {
+    /// What `palace.toml` says.
+    pub settings: Settings,
+    /// The knowledge graph.
+    pub graph: Graph,
+    rooms: BTreeMap<RoomId, Room>,
+    scrolls: BTreeMap<RoomId, BTreeMap<Ulid, Scroll>>,
+    bearers: BTreeMap<Slug, BTreeSet<RoomId>>,
+    callers: BTreeMap<Slug, BTreeSet<RoomId>>,
+    scroll_files: BTreeMap<String, ScrollId>,
+}
+
+/// A way out of a room that none of its actions leads through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Door {
+    /// The room behind it, built or not.
+    pub to: RoomId,
+    /// What that room is called, or would be.
+    pub name: String,
+}
+
+impl Palace {
+    /// Returns a palace without rooms.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            graph: Graph::default(),
+            rooms: BTreeMap::new(),
+            scrolls: BTreeMap::new(),
+            bearers: BTreeMap::new(),
+            callers: BTreeMap::new(),
+            scroll_files: BTreeMap::new(),
+        }
+    }
+
+    /// Yields the rooms by wing and slug, those without a wing first.
+    pub fn rooms(&self) -> impl ExactSizeIterator<Item = (&RoomId, &Room)> {
+        self.rooms.iter()
+    }
+
+    /// Returns the room of that full name.
+    pub fn room(&self, id: &RoomId) -> Option<&Room> {
+        self.rooms.get(id)
+    }
+
+    /// Returns the room every visit starts in: the one settings name, if it
+    /// stands, else the first.
+    pub fn entry(&self) -> Option<&RoomId> {
+        let named = self.settings.entry.as_ref().and_then(|it| self.resolve(it, None).ok());
+        let named = named.and_then(|it| self.rooms.get_key_value(&it));
+        named.or_else(|| self.rooms.first_key_value()).map(|(id, _)| id)
+    }
+
+    /// Says which room is meant by `called` when somebody in `from` says it:
+    /// the one of that full name in the same wing, else the one of that full
+    /// name, else the only one in any wing. A room nobody has built yet is
+    /// meant literally.
+    pub fn resolve(&self, called: &RoomRef, from: Option<&RoomId>) -> Result<RoomId, Ambiguous> {
+        let literal = called.as_id();
+        let wing = from.and_then(|it| it.wing.clone());
+        let Some(bearers) = self.bearers.get(&literal.slug) else { return Ok(literal.clone()) };
+        if literal.wing.is_some() {
+            return Ok(literal.clone());
+        }
+        let neighbour = RoomId { wing, slug: literal.slug.clone() };
+        if bearers.contains(&neighbour) {
+            return Ok(neighbour);
+        }
+        match bearers.first() {
+            Some(only) if bearers.len() == 1 => Ok(only.clone()),
+            _ if bearers.contains(literal) => Ok(literal.clone()),
+            _ => Err(Ambiguous {
+                called: called.clone(),
+                candidates: bearers.iter().cloned().collect(),
+            }),
+        }
+    }
+
+    /// Returns what a room is called: its name, or a name made of its slug.
+    pub fn name_of(&self, id: &RoomId) -> String {
+        match self.room(id) {
+            Some(room) => room.name.clone(),
+            None => titled(&id.slug),
+        }
+    }
+
+    /// Returns the doors of `id`, built or not, that its own actions do not
+    /// lead through: its portals, then those that other rooms have to it. A
+    /// door has two sides whoever made it (v1 section 4.1).
+    pub fn doors(&self, id: &RoomId) -> Vec<Door> {
+        let room = self.room(id);
+        let actions = room.map(|it| it.actions.as_slice()).unwrap_or_default();
+        let mut seen: BTreeSet<RoomId> = actions
+            .iter()
+            .filter_map(|action| self.resolve(action.leads_to()?, Some(id)).ok())
+            .collect();
+        seen.insert(id.clone());
+        let portals = room.map(|it| it.portals.as_slice()).unwrap_or_default();
+        let declared = portals.iter().filter_map(|it| self.resolve(it, Some(id)).ok());
+        let doors = declared.chain(self.callers(id).cloned()).collect::<Vec<_>>();
+        let new = doors.into_iter().filter(|to| seen.insert(to.clone()));
+        new.map(|to| Door { name: self.name_of(&to), to }).collect()
+    }
+
+    /// Yields the rooms whose own files name `id`.
+    pub fn callers(&self, id: &RoomId) -> impl Iterator<Item = &RoomId> {
+        let callers = self.callers.get(&id.slug).into_iter().flatten();
+        callers.filter(move |caller| {
+            let mut ways = self.room(caller).into_iter().flat_map(Room::ways_out);
+            ways.any(|way| self.resolve(way, Some(caller)).as_ref() == Ok(id))
+        })
+    }
+
+    /// Yields every room that a room's own file names, built or not, once.
+    pub fn neighbours(&self, id: &RoomId) -> BTreeSet<RoomId> {
+        let ways = self.room(id).into_iter().flat_map(Room::ways_out);
+        let out = ways.filter_map(|way| self.resolve(way, Some(id)).ok());
+        out.chain(self.callers(id).cloned()).filter(|it| it != id).collect()
+    }
+
+    /// Yields the rooms that doors lead to and nobody has built.
+    pub fn unfinished(&self) -> BTreeSet<RoomId> {
+        let ways = self.rooms.iter().flat_map(|(id, room)| room.ways_out().map(move |it| (id, it)));
+        let meant = ways.filter_map(|(id, way)| self.resolve(way, Some(id)).ok());
+        meant.filter(|it| !self.rooms.contains_key(it)).collect()
+    }
+
+    /// Yields the scrolls of a room, newest first.
+    pub fn scrolls_in(&self, room: &RoomId) -> impl Iterator<Item = &Scroll> {
+        self.scrolls.get(room).into_iter().flat_map(|it| it.values().rev())
+    }
+
+    /// Yields all scrolls with the rooms they hang in.
+    pub fn scrolls(&self) -> impl Iterator<Item = (&RoomId, &Scroll)> {
+        self.scrolls.iter().flat_map(|(room, it)| it.values().map(move |scroll| (room, scroll)))
+    }
+
+    /// Returns one scroll.
+    pub fn scroll(&self, which: &ScrollId) -> Option<&Scroll> {
+        self.scrolls.get(&which.room)?.get(&which.id)
+    }
+
+    /// Puts a room in place of what stood there: a room, or nothing.
+    pub fn put_room(&mut self, id: &RoomId, room: Option<Room>) {
+        if let Some(old) = self.rooms.remove(id) {
+            for way in old.ways_out() {
+                forget(&mut self.callers, &way.as_id().slug, id);
+            }
+            forget(&mut self.bearers, &id.slug, id);
+        }
+        let Some(room) = room else { return };
+        for way in room.ways_out() {
+            self.callers.entry(way.as_id().slug.clone()).or_default().insert(id.clone());
+        }
+        self.bearers.entry(id.slug.clone()).or_default().insert(id.clone());
+        self.rooms.insert(id.clone(), room);
+    }
+
+    /// Hangs the scroll that `file` holds, in place of what it held.
+    pub fn put_scroll(&mut self, file: &str, room: &RoomId, scroll: Scroll) {
+        self.take_scroll(file);
+        let which = ScrollId { room: room.clone(), id: scroll.id };
+        self.scroll_files.insert(file.to_owned(), which);
+        self.scrolls.entry(room.clone()).or_default().insert(scroll.id, scroll);
+    }
+
+    /// Takes down the scroll that `file` held.
+    pub fn take_scroll(&mut self, file: &str) {
+        let Some(which) = self.scroll_files.remove(file) else { return };
+        if let Some(left) = self.scrolls.get_mut(&which.room) {
+            left.remove(&which.id);
+            if left.is_empty() {
+                self.scrolls.remove(&which.room);
+            }
+        }
+    }
+
+    /// Returns the scroll that `file` holds.
+    pub fn scroll_in_file(&self, file: &str) -> Option<&ScrollId> {
+        self.scroll_files.get(file)
+    }
+}
+
+fn forget(index: &mut BTreeMap<Slug, BTreeSet<RoomId>>, slug: &Slug, id: &RoomId) {
+    if let Some(left) = index.get_mut(slug) {
+        left.remove(id);
+        if left.is_empty() {
+            index.remove(slug);
+        }
+    }
+}
+
+/// Turns `hall-of-geology` into `Hall of Geology`.
+fn titled(slug: &Slug) -> String {
+    let words = slug.as_str().split(['-', '_']).filter(|it| !it.is_empty()).enumerate();
+    let small = ["of", "the", "and", "in", "to", "for", "a", "an", "on", "at"];
+    let titled = words.map(|(place, word)| match word.chars().next() {
+        Some(first) if place == 0 || !small.contains(&word) => {
+            first.to_uppercase().chain(word.chars().skip(1)).collect()
+        }
+        _ => word.to_owned(),
+    });
+    titled.collect::<Vec<String>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Action, Deed, Doorway};
+
+    fn room(name: &str, ways: &[&str], portals: &[&str]) -> Room {
+        let action = |way: &&str| Action {
+            label: format!("Enter {way}"),
+            deed: Deed::Navigate(Doorway { room: way.parse().unwrap(), workspace: None }),
+        };
+        Room {
+            id: None,
+            name: name.to_owned(),
+            description: String::new(),
+            actions: ways.iter().map(action).collect(),
+            portals: portals.iter().map(|it| it.parse().unwrap()).collect(),
+        }
+    }
+
+    fn palace(rooms: &[(&str, Room)]) -> Palace {
+        let mut palace = Palace::new(Settings::named("Test"));
+        for (id, room) in rooms {
+            palace.put_room(&id.parse().unwrap(), Some(room.clone()));
+        }
+        palace
+    }
+
+    fn doors(palace: &Palace, id: &str) -> Vec<String> {
+        palace.doors(&id.parse().unwrap()).into_iter().map(|it| it.name).collect()
+    }
+
+    #[test]
+    fn a_door_can_be_walked_from_both_sides() {
+        let palace = palace(&[("hall", room("Hall", &["crypt"], &["attic"]))]);
+        assert_eq!(doors(&palace, "hall"), ["Attic"]);
+        assert_eq!(doors(&palace, "crypt"), ["Hall"]);
+        assert_eq!(doors(&palace, "attic"), ["Hall"]);
+    }
+
+    #[test]
+    fn a_room_that_goes_takes_its_doors_with_it() {
+        let mut palace = palace(&[
+            ("hall", room("Hall", &["crypt"], &[])),
+            ("crypt", room("Crypt", &[], &[])),
+        ]);
+        palace.put_room(&"hall".parse().unwrap(), None);
+        assert_eq!(doors(&palace, "crypt"), [""; 0]);
+    }
+
+    #[test]
+    fn a_bare_slug_means_the_nearest_room_of_that_name() {
+        let palace = palace(&[
+            ("code/hall", room("Code Hall", &["annex"], &[])),
+            ("code/annex", room("Code Annex", &[], &[])),
+            ("life/annex", room("Life Annex", &[], &[])),
+        ]);
+        let said = |text: &str, from: Option<&str>| {
+            let from = from.map(|it| it.parse().unwrap());
+            palace.resolve(&text.parse().unwrap(), from.as_ref()).map(|it| it.to_string())
+        };
+        assert_eq!(said("hall", None).as_deref(), Ok("code/hall"));
+        assert_eq!(said("annex", Some("code/hall")).as_deref(), Ok("code/annex"));
+        assert_eq!(said("nowhere", None).as_deref(), Ok("nowhere"));
+        assert_eq!(
+            said("annex", None).unwrap_err().to_string(),
+            "several rooms are called `annex`; say which: `code/annex`, `life/annex`"
+        );
+        assert_eq!(doors(&palace, "code/annex"), ["Code Hall"]);
+        assert_eq!(doors(&palace, "life/annex"), [""; 0]);
+    }
+
+    #[test]
+    fn an_unbuilt_room_is_called_by_its_slug_made_readable() {
+        let palace = palace(&[]);
+        assert_eq!(palace.name_of(&"hall-of-geology".parse().unwrap()), "Hall of Geology");
+        assert_eq!(palace.name_of(&"the_attic".parse().unwrap()), "The Attic");
+    }
+}

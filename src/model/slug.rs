@@ -1,0 +1,184 @@
+//! The short name by which rooms and wings are called.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A name that is safe in file names, portals and tool calls: `great-hall`.
+///
+/// Invariant: 1 to 80 characters of `a-z`, `0-9`, `_` and `-`, of which the
+/// first is a letter or a digit; and no name that some file system keeps for
+/// itself (`con`, `nul`, `com1`…). Whoever holds a `Slug` need not check again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slug(String);
+
+/// Why a text is not a [`Slug`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SlugError {
+    /// There was nothing there.
+    #[error("a slug cannot be empty")]
+    Empty,
+    /// More characters than a file name should have to bear.
+    #[error("`{start}…` is not a slug: it has {length} characters, and 80 are the most")]
+    TooLong {
+        /// How it begins.
+        start: String,
+        /// How many characters it has.
+        length: usize,
+    },
+    /// A character no slug may hold.
+    #[error(
+        "`{}` is not a slug: it holds {found:?}, and only a-z, 0-9, _ and - may appear{}",
+        text.escape_debug(),
+        try_instead(text)
+    )]
+    Character {
+        /// The whole text.
+        text: String,
+        /// The first character that does not belong.
+        found: char,
+    },
+    /// A first character that is neither a letter nor a digit.
+    #[error("`{text}` is not a slug: it must begin with a letter or a digit{}", try_instead(text))]
+    Start {
+        /// The whole text.
+        text: String,
+    },
+    /// A name that Windows keeps for a device.
+    #[error("`{text}` cannot be a slug: some systems reserve that file name; try `{text}-room`")]
+    Reserved {
+        /// The whole text.
+        text: String,
+    },
+}
+
+impl Slug {
+    /// The most characters a slug may have.
+    pub const LONGEST: usize = 80;
+
+    /// Returns the slug as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Makes a slug of any text: lower case, every run of other characters one
+    /// `-`; `None` when nothing is left of it or what is left is reserved.
+    pub fn of(text: &str) -> Option<Self> {
+        let mut slug = String::new();
+        for found in text.to_lowercase().chars() {
+            match found {
+                'a'..='z' | '0'..='9' => slug.push(found),
+                '_' if !slug.is_empty() => slug.push('_'),
+                _ if slug.is_empty() || slug.ends_with('-') => {}
+                _ => slug.push('-'),
+            }
+            if slug.len() == Self::LONGEST {
+                break;
+            }
+        }
+        slug.trim_end_matches('-').parse().ok()
+    }
+}
+
+impl FromStr for Slug {
+    type Err = SlugError;
+
+    fn from_str(text: &str) -> Result<Self, SlugError> {
+        let length = text.chars().count();
+        if length == 0 {
+            return Err(SlugError::Empty);
+        }
+        if length > Self::LONGEST {
+            let start = text.chars().filter(|it| !it.is_control()).take(20).collect();
+            return Err(SlugError::TooLong { start, length });
+        }
+        let text = text.to_owned();
+        if let Some(found) = text.chars().find(|it| !may_appear(*it)) {
+            return Err(SlugError::Character { text, found });
+        }
+        if text.starts_with(['_', '-']) {
+            return Err(SlugError::Start { text });
+        }
+        if is_reserved(&text) {
+            return Err(SlugError::Reserved { text });
+        }
+        Ok(Self(text))
+    }
+}
+
+impl fmt::Display for Slug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn may_appear(found: char) -> bool {
+    matches!(found, 'a'..='z' | '0'..='9' | '_' | '-')
+}
+
+/// The device names of Windows, where a file of that name cannot be checked out.
+fn is_reserved(text: &str) -> bool {
+    let device = text.strip_suffix(|it: char| matches!(it, '1'..='9'));
+    matches!(text, "con" | "prn" | "aux" | "nul") || matches!(device, Some("com" | "lpt"))
+}
+
+fn try_instead(text: &str) -> String {
+    match Slug::of(text) {
+        Some(slug) if !text.contains(['/', '\\', '\0']) => format!("; try `{slug}`"),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(text: &str, because: &str) {
+        assert_eq!(text.parse::<Slug>().unwrap_err().to_string(), because);
+    }
+
+    #[test]
+    fn a_slug_with_a_capital_is_refused_with_a_better_one() {
+        refused(
+            "Great-Hall",
+            "`Great-Hall` is not a slug: it holds 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`",
+        );
+    }
+
+    #[test]
+    fn nothing_that_could_leave_the_palace_is_a_slug() {
+        refused("", "a slug cannot be empty");
+        refused("..", "`..` is not a slug: it holds '.', and only a-z, 0-9, _ and - may appear");
+        refused(
+            "a/../b",
+            "`a/../b` is not a slug: it holds '/', and only a-z, 0-9, _ and - may appear",
+        );
+        refused(
+            "a\0b",
+            "`a\\0b` is not a slug: it holds '\\0', and only a-z, 0-9, _ and - may appear",
+        );
+        refused("-rf", "`-rf` is not a slug: it must begin with a letter or a digit; try `rf`");
+        refused(
+            &"a".repeat(300),
+            "`aaaaaaaaaaaaaaaaaaaa…` is not a slug: it has 300 characters, and 80 are the most",
+        );
+    }
+
+    #[test]
+    fn names_that_windows_keeps_for_devices_are_refused() {
+        for text in ["con", "nul", "com1", "lpt9"] {
+            assert!(matches!(text.parse::<Slug>(), Err(SlugError::Reserved { .. })), "{text}");
+        }
+        assert!("console".parse::<Slug>().is_ok());
+        assert!("com0".parse::<Slug>().is_ok());
+    }
+
+    #[test]
+    fn any_text_with_a_letter_in_it_makes_a_slug() {
+        let slug = |text| Slug::of(text).map(|it| it.to_string());
+        assert_eq!(slug("Stasis is data").as_deref(), Some("stasis-is-data"));
+        assert_eq!(slug("  Wegener's -- drift! ").as_deref(), Some("wegener-s-drift"));
+        assert_eq!(slug("日本"), None);
+        assert_eq!(slug(&"ab ".repeat(100)).map(|it| it.len()), Some(80));
+    }
+}

@@ -1,0 +1,134 @@
+//! Entities: in lists with no more than name, genus and status; alone, whole.
+
+use chrono::{DateTime, Utc};
+
+use crate::model::{Entity, Incoming, Layout, Relation, Slot, Versions};
+use crate::render::{ago, count, cut, line};
+
+/// How many observations or relations of one entity are shown.
+const MOST: usize = 50;
+
+/// Renders one page of a list of entities; `what` says of what: `Claims that are open`.
+/// `page` counts from 1, of pages of thirty.
+pub fn entities(what: &str, shown: &[&Entity], total: usize, page: usize) -> String {
+    if total == 0 {
+        return format!("No {}.\n", line(what));
+    }
+    let pages = total.div_ceil(Layout::OPENINGS);
+    let mut text = format!("{total} {}", line(what));
+    if pages > 1 {
+        text.push_str(&format!(" (page {page} of {pages})"));
+    }
+    text.push_str(":\n");
+    for (place, entity) in shown.iter().enumerate() {
+        let number = Layout::Wide.number(Slot::Opening(place));
+        text.push_str(&format!("  {number}. {}\n", brief(entity)));
+    }
+    if page < pages {
+        text.push_str(&format!("  page: {} shows the next\n", page + 1));
+    }
+    text
+}
+
+/// Renders an entity in a few words: name, genus, status.
+fn brief(entity: &Entity) -> String {
+    let (name, genus) = (cut(&line(&entity.name), 120), cut(&line(&entity.genus), 60));
+    match &entity.status {
+        Some(status) => format!("{name} · {genus} · {}", cut(&line(status), 60)),
+        None => format!("{name} · {genus}"),
+    }
+}
+
+/// Renders all that is known of one entity.
+pub fn entity(
+    it: &Entity,
+    incoming: &[Incoming<'_>],
+    versions: Option<Versions>,
+    now: DateTime<Utc>,
+) -> String {
+    let mut page = format!("── {} ──\n{}", line(&it.name), line(&it.genus));
+    if let Some(status) = &it.status {
+        page.push_str(&format!(" · {}", line(status)));
+    }
+    if let Some(Versions { created, updated, .. }) = versions {
+        page.push_str(&format!(" · created {}", ago(created, now)));
+        if updated != created {
+            page.push_str(&format!(", changed {}", ago(updated, now)));
+        }
+    }
+    page.push('\n');
+    for (key, value) in &it.attributes {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        page.push_str(&format!("{}: {}\n", line(key), line(&value)));
+    }
+    if !it.observations.is_empty() {
+        page.push_str("Observations:\n");
+    }
+    for observation in it.observations.iter().take(MOST) {
+        page.push_str(&format!("  - {}\n", line(observation)));
+    }
+    page.push_str(&rest(it.observations.len(), "observation"));
+    page.push_str(&relations(&it.relations.iter().collect::<Vec<_>>(), incoming));
+    page
+}
+
+/// Renders relations: those that lead out, then those that lead here.
+pub fn relations(outgoing: &[&Relation], incoming: &[Incoming<'_>]) -> String {
+    let mut page = String::new();
+    if !outgoing.is_empty() || !incoming.is_empty() {
+        page.push_str("Relations:\n");
+    }
+    for relation in outgoing.iter().take(MOST) {
+        let Relation { kind, to, .. } = relation;
+        page.push_str(&format!("  {} → {}{}\n", line(kind), line(to), validity(relation)));
+    }
+    page.push_str(&rest(outgoing.len(), "relation"));
+    for Incoming { from, relation } in incoming.iter().take(MOST) {
+        let (kind, from) = (line(&relation.kind), line(&from.name));
+        page.push_str(&format!("  ← {kind} by {from}{}\n", validity(relation)));
+    }
+    page.push_str(&rest(incoming.len(), "incoming relation"));
+    page
+}
+
+fn rest(total: usize, noun: &str) -> String {
+    match total.saturating_sub(MOST) {
+        0 => String::new(),
+        left => format!("  and {} more\n", count(left, noun)),
+    }
+}
+
+/// Says since when, until when and from where a relation is known.
+fn validity(relation: &Relation) -> String {
+    let mut said = Vec::new();
+    let Relation { since, until, source, .. } = relation;
+    said.extend(since.as_ref().map(|it| format!("since {}", line(it))));
+    said.extend(until.as_ref().map(|it| format!("until {}", line(it))));
+    said.extend(source.as_ref().map(|it| line(it)));
+    if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) }
+}
+
+/// Renders each genus with how many entities it has, and how many of which status.
+pub fn genera(genera: &[(&str, usize, Vec<(&str, usize)>)]) -> String {
+    if genera.is_empty() {
+        return "This workspace holds no entities yet: begin with create_entities.\n".to_owned();
+    }
+    let mut page = format!("{}:\n", if genera.len() == 1 {
+        "1 genus".to_owned()
+    } else {
+        format!("{} genera", genera.len())
+    });
+    for (genus, number, statuses) in genera.iter().take(MOST) {
+        page.push_str(&format!("  {}: {number}", cut(&line(genus), 60)));
+        let known: Vec<_> =
+            statuses.iter().take(8).map(|(it, n)| format!("{n} {}", cut(&line(it), 40))).collect();
+        if !known.is_empty() {
+            page.push_str(&format!(" ({})", known.join(", ")));
+        }
+        page.push('\n');
+    }
+    if genera.len() > MOST {
+        page.push_str(&format!("  and {} more\n", genera.len() - MOST));
+    }
+    page
+}

@@ -1,0 +1,116 @@
+//! The palace from above (v1 section 7; v2 section 3.9).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+
+use crate::model::{History, Palace, RoomId};
+use crate::render::{ago, count, cut, line};
+
+/// Above this many rooms the map shows wings, and only the neighbourhood whole.
+const WHOLE: usize = 60;
+
+/// A palace seen from above.
+#[derive(Clone, Copy, Debug)]
+pub struct MapView<'a> {
+    /// The palace.
+    pub palace: &'a Palace,
+    /// Where the visitor stands.
+    pub here: Option<&'a RoomId>,
+    /// The past of its files.
+    pub history: &'a History,
+    /// Names the file of a room.
+    pub file_of: fn(&RoomId) -> String,
+    /// The moment it is seen.
+    pub now: DateTime<Utc>,
+}
+
+/// Renders the map.
+pub fn map(view: &MapView<'_>) -> String {
+    let palace = view.palace;
+    let (rooms, scrolls) = (palace.rooms().len(), palace.scrolls().count());
+    let mut page = format!(
+        "── Map of {} ──\n{}, {}\n",
+        line(&palace.settings.name),
+        count(rooms, "room"),
+        count(scrolls, "scroll")
+    );
+    if rooms > WHOLE { large(view, &mut page) } else { small(view, &mut page) }
+    page
+}
+
+fn small(view: &MapView<'_>, page: &mut String) {
+    let mut wing = None;
+    for (id, _) in view.palace.rooms() {
+        if id.wing != wing {
+            wing.clone_from(&id.wing);
+            if let Some(wing) = &wing {
+                page.push_str(&format!("\nWing {wing}:\n"));
+            }
+        }
+        page.push_str(&room(view, id));
+    }
+    let unfinished = view.palace.unfinished();
+    let names: Vec<_> = unfinished.iter().map(|it| called(view.palace, it)).collect();
+    if !names.is_empty() {
+        page.push_str(&format!("\nUnfinished doorways: {}\n", names.join(", ")));
+    }
+}
+
+fn large(view: &MapView<'_>, page: &mut String) {
+    let palace = view.palace;
+    let mut wings: BTreeMap<_, usize> = BTreeMap::new();
+    for (id, _) in palace.rooms() {
+        *wings.entry(&id.wing).or_default() += 1;
+    }
+    for (wing, rooms) in wings.iter().take(WHOLE) {
+        let name = wing.as_ref().map_or("Rooms without a wing".to_owned(), |it| format!("Wing {it}"));
+        page.push_str(&format!("  {name}: {}\n", count(*rooms, "room")));
+    }
+    if let Some(here) = view.here.or_else(|| palace.entry()) {
+        page.push_str("\nNearby:\n");
+        page.push_str(&room(view, here));
+        for id in palace.neighbours(here).iter().filter(|it| palace.room(it).is_some()).take(12) {
+            page.push_str(&room(view, id));
+        }
+    }
+    page.push_str("\nThe palace is too large to show whole: 17 with params searches it, 16 with params goes to any room.\n");
+}
+
+/// One room: what it is called, its age and version, and its doors.
+fn room(view: &MapView<'_>, id: &RoomId) -> String {
+    let palace = view.palace;
+    let mut notes = Vec::new();
+    match palace.scrolls_in(id).count() {
+        0 => {}
+        scrolls => notes.push(count(scrolls, "scroll")),
+    }
+    if let Some(versions) = view.history.get(&(view.file_of)(id)) {
+        notes.push(format!("v{}, {}", versions.count, ago(versions.updated, view.now)));
+    }
+    let mut text = format!("  {} ({id})", cut(&line(&palace.name_of(id)), 80));
+    if !notes.is_empty() {
+        text.push_str(&format!(" [{}]", notes.join(", ")));
+    }
+    if palace.entry() == Some(id) {
+        text.push_str(" entry");
+    }
+    if view.here == Some(id) {
+        text.push_str(" ← You are here");
+    }
+    text.push('\n');
+    let doors: BTreeSet<_> = palace.neighbours(id);
+    let shown: Vec<_> = doors.iter().take(20).map(|it| called(palace, it)).collect();
+    if !shown.is_empty() {
+        let left = doors.len() - shown.len();
+        let more = if left > 0 { format!(" and {left} more") } else { String::new() };
+        text.push_str(&format!("      ↔ {}{more}\n", shown.join(", ")));
+    }
+    text
+}
+
+/// What a room is called on the map; one that nobody has built, in brackets.
+fn called(palace: &Palace, id: &RoomId) -> String {
+    let name = cut(&line(&palace.name_of(id)), 80);
+    if palace.room(id).is_some() { name } else { format!("[{name}]") }
+}

@@ -1,0 +1,47 @@
+//! How a query is told (v2 section 3.3).
+
+use crate::render::line;
+
+/// The verbs that labels begin with. What begins otherwise is no imperative,
+/// and is told as it stands.
+const IMPERATIVES: &[&str] = &[
+    "access", "approach", "ask", "assess", "behold", "browse", "call", "check", "climb", "collect",
+    "compare", "consider", "consult", "contemplate", "count", "decipher", "descend", "dig",
+    "discover", "dust", "enter", "examine", "explore", "find", "follow", "gather", "gaze", "go",
+    "hear", "inspect", "interrogate", "investigate", "kneel", "leaf", "lift", "light", "list",
+    "listen", "look", "observe", "open", "page", "peek", "peer", "perform", "play", "ponder",
+    "pull", "query", "question", "read", "recall", "retrieve", "review", "ring", "scan", "search",
+    "see", "seek", "show", "sift", "sit", "sort", "spin", "stand", "step", "study", "summon",
+    "survey", "take", "tap", "tour", "trace", "track", "turn", "unfold", "unlock", "unroll",
+    "view", "visit", "walk", "watch", "weigh",
+];
+
+/// Tells what a visitor does who chooses `label`: "Examine the fossil cabinet"
+/// becomes "You examine the fossil cabinet:".
+pub fn narrate(label: &str) -> String {
+    let label = line(label);
+    let label = label.trim_end_matches([':', '.', ' ']);
+    let (verb, rest) = label.split_once(' ').unwrap_or((label, ""));
+    let lower = verb.to_lowercase();
+    if !IMPERATIVES.contains(&lower.as_str()) {
+        return format!("{label}:");
+    }
+    if rest.is_empty() { format!("You {lower}:") } else { format!("You {lower} {rest}:") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_imperative_becomes_what_the_visitor_does() {
+        assert_eq!(narrate("Examine the fossil cabinet"), "You examine the fossil cabinet:");
+        assert_eq!(narrate("Look"), "You look:");
+    }
+
+    #[test]
+    fn any_other_label_is_used_as_it_stands() {
+        assert_eq!(narrate("Fossil cabinet"), "Fossil cabinet:");
+        assert_eq!(narrate("The nine claims:"), "The nine claims:");
+    }
+}

@@ -1,0 +1,291 @@
+//! A room as a visitor sees it.
+
+use chrono::{DateTime, Utc};
+
+use crate::model::{Action, Layout, Room, RoomId, Scroll, Slot};
+use crate::render::{ago, count, line, prose};
+
+/// Where a visitor stands, and all that a page about it shows.
+#[derive(Clone, Debug)]
+pub struct RoomView<'a> {
+    /// The room's full name.
+    pub id: &'a RoomId,
+    /// The room, if somebody has built it.
+    pub room: Option<&'a Room>,
+    /// How menus are numbered here.
+    pub layout: Layout,
+    /// The scrolls shown, newest first.
+    pub scrolls: Vec<&'a Scroll>,
+    /// How many scrolls are older than those shown.
+    pub older: usize,
+    /// Everything that can be chosen, over all pages.
+    pub actions: Vec<Action>,
+    /// The page of actions shown, from 0.
+    pub page: usize,
+    /// Where the way back leads, if there is one.
+    pub back: Option<String>,
+    /// What the server has to say about the room.
+    pub notices: Vec<Notice>,
+    /// The moment it is seen.
+    pub now: DateTime<Utc>,
+}
+
+/// Something the server says about a room when it renders it; never stored (v2
+/// section 3.7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice(pub String);
+
+/// Renders the room one stands in: wide as v2 has it, classic as v1 section 6.
+pub fn room(view: &RoomView<'_>) -> String {
+    let Some(room) = view.room else { return String::new() };
+    let mut page = format!("── {} ──\n", line(&room.name));
+    if !room.description.is_empty() {
+        page.push_str(&prose(&room.description));
+        page.push('\n');
+    }
+    page.push_str(&scrolls(view));
+    if view.layout == Layout::Classic {
+        page.push_str(&bracketed(&view.notices));
+    }
+    page.push('\n');
+    page.push_str(&menu(view));
+    if view.layout == Layout::Wide {
+        page.push_str(&divided(&view.notices));
+    }
+    page
+}
+
+/// Renders the place behind a door that leads nowhere yet (v1 section 9).
+/// `door` is what the door was called; `context` what the graph knows of it.
+pub fn unfinished(view: &RoomView<'_>, door: &str, context: &str) -> String {
+    let mut page = format!(
+        "── [Unfinished Room] ──\n\
+         You pass the doorway marked '{}' and find bare walls and the smell of\n\
+         fresh mortar: nobody has built this room yet.\n\n{context}\n\
+         Call build_room with slug `{}` to build it.\n",
+        line(door),
+        view.id
+    );
+    page.push_str(&scrolls(view));
+    page.push_str(&bracketed(&view.notices));
+    page.push('\n');
+    page.push_str(&menu(view));
+    page
+}
+
+/// Renders a room to somebody who stands elsewhere: its actions have no numbers
+/// there.
+pub fn from_afar(room: &Room, id: &RoomId) -> String {
+    let mut page = format!("Built {id}:\n── {} ──\n{}\n", line(&room.name), prose(&room.description));
+    for action in &room.actions {
+        page.push_str(&format!("  - {}\n", line(&action.label)));
+    }
+    page
+}
+
+/// Renders the numbers that can be chosen here.
+pub fn menu(view: &RoomView<'_>) -> String {
+    let layout = view.layout;
+    let size = layout.page(view.actions.len());
+    let shown = view.actions.iter().skip(view.page * size).take(size);
+    let mut lines = vec!["Actions:".to_owned()];
+    for (place, action) in shown.enumerate() {
+        lines.push(entry(layout, Slot::Action(place), &line(&action.label)));
+    }
+    if view.actions.len() > size {
+        lines.push(entry(layout, Slot::More, &more(view, size)));
+    }
+    if layout == Layout::Classic && view.older > 0 {
+        let older = count(view.older, "older scroll");
+        lines.push(entry(layout, Slot::OlderScrolls, &older));
+    }
+    lines.push("  ─────".to_owned());
+    lines.extend(globals(view));
+    lines.join("\n") + "\n"
+}
+
+fn more(view: &RoomView<'_>, size: usize) -> String {
+    let left = view.actions.len().saturating_sub((view.page + 1) * size);
+    match left {
+        0 => "More actions (back to the first)".to_owned(),
+        _ => format!("More actions ({left} more)"),
+    }
+}
+
+fn globals(view: &RoomView<'_>) -> Vec<String> {
+    let layout = view.layout;
+    if layout == Layout::Classic {
+        let globals = [
+            (Slot::Inventory, "Check inventory"),
+            (Slot::WriteScroll, "Write a scroll"),
+            (Slot::Map, "View map"),
+        ];
+        return globals.map(|(slot, label)| entry(layout, slot, label)).into();
+    }
+    let mut globals = Vec::new();
+    let mut add = |slot, label: String| globals.push(format!("{} {label}", layout.number(slot)));
+    add(Slot::Map, "map".to_owned());
+    if view.older > 0 {
+        add(Slot::OlderScrolls, count(view.older, "older scroll"));
+    }
+    if let Some(back) = &view.back {
+        add(Slot::Back, format!("back to {}", line(back)));
+    }
+    add(Slot::GoTo, "go to (params: room)".to_owned());
+    add(Slot::Search, "search (params: words)".to_owned());
+    add(Slot::Inventory, "inventory".to_owned());
+    add(Slot::WriteScroll, "write a scroll".to_owned());
+    vec![format!("  {}", globals.join(" · "))]
+}
+
+fn entry(layout: Layout, slot: Slot, label: &str) -> String {
+    format!("  {}. {label}", layout.number(slot))
+}
+
+fn scrolls(view: &RoomView<'_>) -> String {
+    if view.scrolls.is_empty() {
+        return String::new();
+    }
+    let mut page = "\nScrolls:\n".to_owned();
+    for (place, scroll) in view.scrolls.iter().enumerate() {
+        let label = format!("{} ({})", line(&scroll.title), ago(scroll.written, view.now));
+        page.push_str(&match view.layout {
+            Layout::Classic => format!("  [{label}]\n"),
+            Layout::Wide => entry(view.layout, Slot::Scroll(place), &label) + "\n",
+        });
+    }
+    page
+}
+
+fn bracketed(notices: &[Notice]) -> String {
+    let lines: Vec<_> = notices.iter().map(|Notice(text)| format!("[{text}]\n")).collect();
+    if lines.is_empty() { String::new() } else { format!("\n{}", lines.concat()) }
+}
+
+fn divided(notices: &[Notice]) -> String {
+    if notices.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<_> = notices.iter().map(|Notice(text)| format!("  {text}\n")).collect();
+    format!("  ─────\nNotices:\n{}", lines.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::model::{Deed, Doorway};
+
+    fn scroll(title: &str, written: &str) -> Scroll {
+        Scroll {
+            id: ulid::Ulid::nil(),
+            title: title.to_owned(),
+            written: written.parse().unwrap(),
+            by: "claude".to_owned(),
+            body: String::new(),
+        }
+    }
+
+    fn action(label: &str) -> Action {
+        let room = "elsewhere".parse().unwrap();
+        Action {
+            label: label.to_owned(),
+            deed: Deed::Navigate(Doorway { room, workspace: None }),
+        }
+    }
+
+    fn hall(labels: &[&str]) -> Room {
+        Room {
+            id: None,
+            name: "Hall of Geology".to_owned(),
+            description: "Bands of red and grey rock run round the walls.\nA cabinet stands open."
+                .to_owned(),
+            actions: labels.iter().map(|it| action(it)).collect(),
+            portals: Vec::new(),
+        }
+    }
+
+    fn seen(layout: Layout, labels: &[&str], page: usize, notices: &[&str]) -> String {
+        let (id, hall) = ("hall-of-geology".parse().unwrap(), hall(labels));
+        let scrolls = [
+            scroll("On stasis", "2026-02-26T12:00:00Z"),
+            scroll("Where we stopped", "2026-02-26T11:00:00Z"),
+        ];
+        room(&RoomView {
+            id: &id,
+            room: Some(&hall),
+            layout,
+            scrolls: scrolls.iter().collect(),
+            older: 0,
+            actions: hall.actions.clone(),
+            page,
+            back: Some("Great Hall".to_owned()),
+            notices: notices.iter().map(|it| Notice((*it).to_owned())).collect(),
+            now: "2026-03-01T12:00:00Z".parse().unwrap(),
+        })
+    }
+
+    #[test]
+    fn a_classic_room_has_the_lines_of_the_first_design_in_their_order() {
+        let labels = ["Examine the fossil cabinet", "Read the inscription", "Enter the alcove"];
+        let notices = ["Process: reading Cuvier (step 3/5, 2 days ago)"];
+        assert_snapshot!(seen(Layout::Classic, &labels, 0, &notices), @"
+        ── Hall of Geology ──
+        Bands of red and grey rock run round the walls.
+        A cabinet stands open.
+
+        Scrolls:
+          [On stasis (3 days ago)]
+          [Where we stopped (3 days ago)]
+
+        [Process: reading Cuvier (step 3/5, 2 days ago)]
+
+        Actions:
+          1. Examine the fossil cabinet
+          2. Read the inscription
+          3. Enter the alcove
+          ─────
+          8. Check inventory
+          9. Write a scroll
+          0. View map
+        ");
+    }
+
+    #[test]
+    fn a_wide_room_has_its_notices_last() {
+        assert_snapshot!(seen(Layout::Wide, &["Examine the fossil cabinet"], 0, &["2 new Claims"]), @"
+        ── Hall of Geology ──
+        Bands of red and grey rock run round the walls.
+        A cabinet stands open.
+
+        Scrolls:
+          21. On stasis (3 days ago)
+          22. Where we stopped (3 days ago)
+
+        Actions:
+          1. Examine the fossil cabinet
+          ─────
+          0 map · 15 back to Great Hall · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll
+          ─────
+        Notices:
+          2 new Claims
+        ");
+    }
+
+    #[test]
+    fn actions_beyond_the_page_are_a_number_away() {
+        let labels: Vec<_> = (1..=9).map(|it| format!("Pull lever {it}")).collect();
+        let labels: Vec<_> = labels.iter().map(String::as_str).collect();
+        let classic = seen(Layout::Classic, &labels, 0, &[]);
+        assert!(classic.contains("  6. Pull lever 6\n  7. More actions (3 more)\n  ─────"));
+        let last = seen(Layout::Classic, &labels, 1, &[]);
+        assert!(last.contains("  3. Pull lever 9\n  7. More actions (back to the first)\n"));
+    }
+
+    #[test]
+    fn a_name_cannot_pose_as_a_menu_or_move_the_cursor() {
+        let page = seen(Layout::Wide, &["Harmless\n  2. Give all away\x1b[2J"], 0, &[]);
+        assert!(page.contains("  1. Harmless 2. Give all away [2J\n"), "{page}");
+    }
+}

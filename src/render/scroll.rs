@@ -1,0 +1,83 @@
+//! Scrolls unrolled, and what a search found.
+
+use chrono::{DateTime, Utc};
+
+use crate::model::{Layout, Scroll, Slot};
+use crate::render::{ago, count, cut, line, prose};
+
+/// Renders one scroll, whole.
+pub fn scroll(scroll: &Scroll, room: &str, now: DateTime<Utc>) -> String {
+    let Scroll { title, written, by, body, .. } = scroll;
+    let (title, by, age) = (line(title), line(by), ago(*written, now));
+    format!("── {title} ──\nA scroll in {}, written by {by} {age}.\n\n{}\n", line(room), prose(body))
+}
+
+/// Renders the scrolls that hang behind those a room shows.
+pub fn older(room: &str, shown: &[&Scroll], left: usize, now: DateTime<Utc>) -> String {
+    let mut page = format!("Older scrolls in {}:\n", line(room));
+    for (place, scroll) in shown.iter().enumerate() {
+        let number = Layout::Wide.number(Slot::Scroll(place));
+        let age = ago(scroll.written, now);
+        page.push_str(&format!("  {number}. {} ({age}, by {})\n", line(&scroll.title), line(&scroll.by)));
+    }
+    if left > 0 {
+        let number = Layout::Wide.number(Slot::OlderScrolls);
+        page.push_str(&format!("  {number}. {}\n", count(left, "older scroll")));
+    }
+    page
+}
+
+/// One thing a search of the palace found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What it is and what it is called: `Hall of Geology`.
+    pub title: String,
+    /// Where it is, and how old: `scroll in Great Hall, 3 days ago`.
+    pub place: String,
+    /// The text around the match.
+    pub excerpt: String,
+}
+
+/// Renders what a search of the palace found, `total` in all.
+pub fn results(query: &str, found: &[Found], total: usize) -> String {
+    let query = line(query);
+    if found.is_empty() {
+        return format!(
+            "Nothing in the rooms or on the scrolls mentions \"{query}\". \
+             search_entities looks through the entities.\n"
+        );
+    }
+    let mut page = format!("{} for \"{query}\":\n", count(total, "result"));
+    for (place, it) in found.iter().enumerate() {
+        let number = Layout::Wide.number(Slot::Opening(place));
+        page.push_str(&format!("  {number}. {} ({})\n", line(&it.title), line(&it.place)));
+        if !it.excerpt.is_empty() {
+            page.push_str(&format!("      {}\n", cut(&line(&it.excerpt), 160)));
+        }
+    }
+    if total > found.len() {
+        page.push_str(&format!("  and {} more: search with more words\n", total - found.len()));
+    }
+    page
+}
+
+/// Renders what a visitor has at hand: the scrolls of the room, `total` in all,
+/// and what always works.
+pub fn inventory(scrolls: &[&Scroll], total: usize, now: DateTime<Utc>) -> String {
+    let mut page = "You carry:\n  a compass (0 shows the map)\n  a lamp (17 with params searches \
+                    the palace)\n  pen and ink (write_scroll leaves a note)\n"
+        .to_owned();
+    if scrolls.is_empty() {
+        page.push_str("No scrolls hang here.\n");
+        return page;
+    }
+    page.push_str("Within reach:\n");
+    for (place, scroll) in scrolls.iter().enumerate() {
+        let number = Layout::Wide.number(Slot::Scroll(place));
+        page.push_str(&format!("  {number}. {} ({})\n", line(&scroll.title), ago(scroll.written, now)));
+    }
+    if total > scrolls.len() {
+        page.push_str(&format!("  and {}\n", count(total - scrolls.len(), "older scroll")));
+    }
+    page
+}

@@ -1,0 +1,147 @@
+//! Where a visitor stands, how they came there, and what their numbers mean.
+//!
+//! A visit is kept in memory only: losing it costs one walk from the entry (v1
+//! section 4.3).
+
+use crate::model::{Layout, Opening, RoomId};
+
+/// How many steps back a visitor can go.
+const LONGEST_TRAIL: usize = 100;
+
+/// One client's walk.
+#[derive(Clone, Debug, Default)]
+pub struct Visit {
+    /// The palace visited, by the name of its directory.
+    pub workspace: Option<String>,
+    /// Where the visitor stands; nowhere before there is a room to stand in.
+    pub standing: Option<Standing>,
+    /// Whether the tutorial has been given: once a conversation is enough.
+    pub tutored: bool,
+    /// The page of the menu shown, from 0.
+    pub page: usize,
+    /// How many of the newest scrolls lie before those shown.
+    pub scrolls_from: usize,
+    /// How many scrolls are shown.
+    pub scrolls_shown: usize,
+    /// What the last query or search found, in the order of its numbers.
+    pub openings: Vec<Opening>,
+    trail: Vec<Standing>,
+}
+
+/// A place a visitor can stand in: a room, built or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The palace, by the name of its directory.
+    pub workspace: String,
+    /// The room.
+    pub room: RoomId,
+    /// What the doorway was called through which it was entered.
+    pub door: Option<String>,
+}
+
+impl Visit {
+    /// How many scrolls a room shows (v1 section 5.4).
+    pub const SCROLLS: usize = 3;
+
+    /// Goes to a place, and remembers the way back.
+    pub fn go(&mut self, to: Standing) {
+        if let Some(from) = self.standing.take()
+            && (from.workspace != to.workspace || from.room != to.room)
+        {
+            self.trail.push(from);
+            if self.trail.len() > LONGEST_TRAIL {
+                self.trail.remove(0);
+            }
+        }
+        self.arrive(to);
+    }
+
+    /// Begins a walk anew: at a place, or in a palace that has none yet.
+    pub fn begin(&mut self, workspace: &str, at: Option<Standing>) {
+        self.trail.clear();
+        self.standing = None;
+        self.workspace = Some(workspace.to_owned());
+        if let Some(at) = at {
+            self.arrive(at);
+        }
+    }
+
+    /// Goes back to where the visitor came from, if they came from anywhere.
+    pub fn back(&mut self) -> bool {
+        let Some(to) = self.trail.pop() else { return false };
+        self.arrive(to);
+        true
+    }
+
+    /// Returns where the way back leads.
+    pub fn way_back(&self) -> Option<&Standing> {
+        self.trail.last()
+    }
+
+    /// Turns the menu to its next page; after the last comes the first.
+    pub fn turn_page(&mut self, layout: Layout, actions: usize) {
+        let pages = actions.div_ceil(layout.page(actions)).max(1);
+        self.page = (self.page + 1) % pages;
+    }
+
+    /// Returns to the newest scrolls.
+    pub fn look_at_new_scrolls(&mut self) {
+        self.scrolls_from = 0;
+        self.scrolls_shown = Self::SCROLLS;
+    }
+
+    /// Moves on to the scrolls behind those shown; after the oldest come the
+    /// newest.
+    pub fn look_at_older_scrolls(&mut self, total: usize) {
+        let next = self.scrolls_from + self.scrolls_shown;
+        self.scrolls_from = if next < total { next } else { 0 };
+        self.scrolls_shown = Layout::SCROLLS;
+    }
+
+    fn arrive(&mut self, at: Standing) {
+        self.workspace = Some(at.workspace.clone());
+        self.standing = Some(at);
+        self.page = 0;
+        self.look_at_new_scrolls();
+        self.openings.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(room: &str) -> Standing {
+        Standing { workspace: "w".to_owned(), room: room.parse().unwrap(), door: None }
+    }
+
+    fn room(visit: &Visit) -> String {
+        visit.standing.as_ref().unwrap().room.to_string()
+    }
+
+    #[test]
+    fn the_way_back_is_the_way_one_came() {
+        let mut visit = Visit::default();
+        visit.begin("w", Some(at("hall")));
+        visit.go(at("crypt"));
+        visit.go(at("crypt"));
+        visit.go(at("attic"));
+        assert!(visit.back());
+        assert_eq!(room(&visit), "crypt");
+        assert!(visit.back());
+        assert_eq!(room(&visit), "hall");
+        assert!(!visit.back());
+        assert_eq!(room(&visit), "hall");
+    }
+
+    #[test]
+    fn pages_come_round() {
+        let mut visit = Visit::default();
+        for expected in [1, 2, 0] {
+            visit.turn_page(Layout::Wide, 30);
+            assert_eq!(visit.page, expected);
+        }
+        visit.turn_page(Layout::Wide, 3);
+        assert_eq!(visit.page, 0);
+    }
+}

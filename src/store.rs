@@ -1,0 +1,148 @@
+//! Where palaces are kept: a folder of text files inside a git repository.
+//!
+//! This is the only module that touches the disk or speaks to git. It moves
+//! text and never asks what a text means. A change is made whole: what it
+//! believed is compared again under a lock, and when [`Store::make`] returns,
+//! the files are on disk and in git. Reading takes no lock and never waits.
+
+mod commit;
+mod disk;
+mod durable;
+mod error;
+mod history;
+mod home;
+mod index;
+mod lock;
+mod make;
+mod paths;
+mod recovery;
+mod repository;
+#[cfg(test)]
+mod scene;
+mod writing;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::model::{Change, CommitId, Diagnostic, Files, Moment};
+
+pub use disk::Stamp;
+pub use error::Error;
+pub use history::Known;
+pub use home::{Taken, palaces, taken_names};
+
+use index::Kept;
+use lock::Patience;
+use repository::Repository;
+
+/// The files and the history of one palace.
+#[derive(Debug)]
+pub struct Store {
+    palace: PathBuf,
+    home: PathBuf,
+    repository: Mutex<Option<Arc<Repository>>>,
+    index: Option<Kept>,
+    patience: Patience,
+    isolated: bool,
+}
+
+/// What became of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is made, as this commit; `None`: there was nothing to commit.
+    Done(Option<CommitId>),
+    /// These files no longer hold what the change believed; nothing was written.
+    Stale(Vec<String>),
+}
+
+impl Store {
+    /// Takes charge of the palace at `palace`, whose repository is made at `home` if none is around.
+    pub fn new(palace: PathBuf, home: PathBuf) -> Self {
+        let repository = Mutex::new(None);
+        let patience = Patience::default();
+        Self { palace, home, repository, index: None, patience, isolated: false }
+    }
+
+    /// Returns where the palace lies.
+    pub fn root(&self) -> &Path {
+        &self.palace
+    }
+
+    /// Reads every file of the palace; what cannot be taken is left out and told.
+    pub fn read_all(&self) -> Result<(Files, Vec<Diagnostic>), Error> {
+        disk::read_all(&self.palace)
+    }
+
+    /// Reads one file; `None`: it is not there.
+    pub fn read(&self, path: &str) -> Result<Option<String>, Diagnostic> {
+        disk::read(&self.palace, path)
+    }
+
+    /// Returns what tells a file's state apart from its former state; `None`: it is not there.
+    pub fn stamp(&self, path: &str) -> Option<Stamp> {
+        paths::check(path).ok()?;
+        Stamp::of(&self.palace.join(path))
+    }
+
+    /// Returns the commit `HEAD` names; `None`: there is no commit yet, or no repository.
+    pub fn head(&self) -> Result<Option<CommitId>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(None) };
+        Ok(repository.head()?.map(|id| CommitId(id.to_string())))
+    }
+
+    /// Lists the paths inside the palace that differ between two commits.
+    pub fn changed_between(
+        &self,
+        old: Option<&CommitId>,
+        new: Option<&CommitId>,
+    ) -> Result<Vec<String>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
+        history::changed_between(&repository, old, new)
+    }
+
+    /// Makes a change: durable and committed when it returns.
+    pub fn make(&mut self, change: &Change) -> Result<Outcome, Error> {
+        make::make(self, change)
+    }
+
+    /// Puts right what a process left that died while writing; costs one look when there is nothing.
+    pub fn mend(&mut self) -> Result<(), Error> {
+        let Some(repository) = self.repository()? else { return Ok(()) };
+        recovery::mend_if_needed(&repository, &self.patience)
+    }
+
+    /// Brings `known` from the commit it is valid for up to `HEAD`, looking only at new commits.
+    pub fn history(&self, known: &mut Known) -> Result<(), Error> {
+        match self.repository()? {
+            Some(repository) => history::update(&repository, known),
+            None => {
+                *known = Known::default();
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the newest commits that touched the palace, newest first, at most `most`.
+    pub fn recent(&self, most: usize) -> Result<Vec<Moment>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
+        history::recent(&repository, most)
+    }
+
+    /// Returns the repository around the palace, opening it only if it is not the one already open.
+    fn repository(&self) -> Result<Option<Arc<Repository>>, Error> {
+        let mut open = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
+        if !open.as_ref().is_some_and(|it| it.still_stands()) {
+            *open = Repository::find(&self.palace, self.isolated)?.map(Arc::new);
+        }
+        Ok(open.clone())
+    }
+
+    /// Returns the repository around the palace, making one if there is none.
+    fn repository_or_new(&self) -> Result<Arc<Repository>, Error> {
+        if let Some(found) = self.repository()? {
+            return Ok(found);
+        }
+        Repository::make(&self.palace, &self.home, self.isolated)?;
+        self.repository()?.ok_or_else(|| Error::NoRepository { palace: self.palace.clone() })
+    }
+}

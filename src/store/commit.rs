@@ -1,0 +1,279 @@
+//! Commits: what is in them, who made them, and moving `HEAD` to them.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use gix::ObjectId;
+use gix::bstr::{BString, ByteSlice as _};
+use gix::objs::WriteTo as _;
+use gix::objs::tree::EntryKind;
+use gix::refs::Target;
+use gix::refs::transaction::{Change as RefChange, LogChange, PreviousValue, RefEdit, RefLog};
+
+use crate::model::Change;
+
+use super::repository;
+
+/// What a tree holds at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) kind: EntryKind,
+    pub(super) id: ObjectId,
+}
+
+/// A commit that is to be made: files that differ from its parent, and who says so.
+#[derive(Debug)]
+pub(super) struct Draft {
+    /// Paths inside the working directory; `None`: the file goes.
+    pub(super) files: Vec<(String, Option<Held>)>,
+    pub(super) author: Person,
+    pub(super) committer: Person,
+    /// Seconds since 1970.
+    pub(super) at: i64,
+    pub(super) message: String,
+}
+
+/// A name and an address that git accepts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Person {
+    name: String,
+    email: String,
+}
+
+/// What came of moving `HEAD`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moved {
+    /// It names the new commit.
+    Yes,
+    /// Somebody else has moved it before; nothing was done.
+    Elsewhere,
+}
+
+impl Draft {
+    /// Writes trees and commit on top of `parent`; `None`: the files are there already.
+    pub(super) fn write(
+        &self,
+        git: &gix::Repository,
+        parent: Option<ObjectId>,
+    ) -> gix::Result<Option<ObjectId>> {
+        let before = tree_of(git, parent)?;
+        let mut tree = git.edit_tree(before)?;
+        for (path, held) in &self.files {
+            match held {
+                Some(it) => tree.upsert(path.as_str(), it.kind, it.id)?,
+                None => tree.remove_leaf(path.as_str())?,
+            };
+        }
+        let tree = tree.write()?.detach();
+        if tree == before && !(parent.is_none() && self.files.iter().any(|it| it.1.is_some())) {
+            return Ok(None);
+        }
+        self.write_commit(git, tree, parent).map(Some)
+    }
+
+    fn write_commit(
+        &self,
+        git: &gix::Repository,
+        tree: ObjectId,
+        parent: Option<ObjectId>,
+    ) -> gix::Result<ObjectId> {
+        let commit = gix::objs::Commit {
+            tree,
+            parents: parent.into_iter().collect(),
+            author: self.author.at(self.at),
+            committer: self.committer.at(self.at),
+            encoding: None,
+            message: self.message.as_str().into(),
+            extra_headers: Vec::new(),
+        };
+        let Some(options) = git.commit_signing_options_if_enabled()? else {
+            return Ok(git.write_object(&commit)?.detach());
+        };
+        // Signed before it is written, so that no unsigned twin is left lying about.
+        let mut text = Vec::new();
+        commit.write_to(&mut text).map_err(gix::Error::from_error)?;
+        let unsigned = gix::objs::CommitRef::from_bytes(&text, git.object_hash())?;
+        Ok(git.write_object(&unsigned.sign(options)?)?.detach())
+    }
+
+    /// Moves `HEAD`, or the branch it names, from `old` to `new`, waiting for git's locks.
+    pub(super) fn move_head(
+        &self,
+        git: &gix::Repository,
+        old: Option<ObjectId>,
+        new: ObjectId,
+        patience: Duration,
+    ) -> gix::Result<Moved> {
+        let subject = self.message.lines().next().unwrap_or_default();
+        let expected = old.map_or(PreviousValue::MustNotExist, |old| {
+            PreviousValue::MustExistAndMatch(Target::Object(old))
+        });
+        let message = BString::from(format!("commit: {subject}"));
+        let log = LogChange { mode: RefLog::AndReference, force_create_reflog: false, message };
+        let change = RefChange::Update { log, expected, new: Target::Object(new) };
+        let edit = RefEdit { change, name: head_reference()?, deref: true };
+        let committer = self.committer.at(self.at);
+        let mut time = gix::date::parse::TimeBuf::default();
+        let begun = Instant::now();
+        loop {
+            let by = committer.to_ref(&mut time);
+            let Err(err) = git.edit_references_as([edit.clone()], Some(by)) else {
+                return Ok(Moved::Yes);
+            };
+            if repository::head(git)? != old {
+                return Ok(Moved::Elsewhere);
+            }
+            if !err.is_retryable() || begun.elapsed() >= patience {
+                return Err(err);
+            }
+            // Git's library has waited between its own attempts.
+        }
+    }
+}
+
+impl Person {
+    /// Returns an author for the name a client gives itself.
+    pub(super) fn client(name: &str) -> Self {
+        let name = Self::clean(name, "agent");
+        let local: Vec<String> = name
+            .to_lowercase()
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|it| !it.is_empty())
+            .map(str::to_owned)
+            .collect();
+        let local = if local.is_empty() { "agent".to_owned() } else { local.join("-") };
+        Self { name, email: format!("{local}@palazzo.invalid") }
+    }
+
+    /// Returns whom git takes for the author of what is done by hand here.
+    pub(super) fn by_hand(git: &gix::Repository) -> Self {
+        let author = git.author().and_then(Result::ok);
+        Self::or(author, "someone", "someone@localhost")
+    }
+
+    /// Returns whom git takes for the committer here, or else us.
+    pub(super) fn committer(git: &gix::Repository) -> Self {
+        let committer = git.committer().and_then(Result::ok);
+        Self::or(committer, "palazzo", "palazzo@localhost")
+    }
+
+    fn or(found: Option<gix::actor::SignatureRef<'_>>, name: &str, email: &str) -> Self {
+        let Some(found) = found else {
+            return Self { name: name.to_owned(), email: email.to_owned() };
+        };
+        let name = Self::clean(&found.name.to_str_lossy(), name);
+        Self { name, email: Self::clean(&found.email.to_str_lossy(), email) }
+    }
+
+    /// Drops what git does not allow in a name, and what it would trim at its ends.
+    fn clean(name: &str, fallback: &str) -> String {
+        let allowed: String =
+            name.chars().filter(|c| !matches!(c, '<' | '>') && !c.is_control()).collect();
+        let crud =
+            |c: char| c.is_whitespace() || matches!(c, '.' | ',' | ':' | ';' | '"' | '\\' | '\'');
+        let clean = allowed.trim_matches(crud);
+        if clean.is_empty() { fallback.to_owned() } else { clean.to_owned() }
+    }
+
+    fn at(&self, seconds: i64) -> gix::actor::Signature {
+        let time = gix::date::Time { seconds: seconds.max(0), offset: 0 };
+        let (name, email) = (self.name.as_str().into(), self.email.as_str().into());
+        gix::actor::Signature { name, email, time }
+    }
+}
+
+/// Returns a commit's message: subject, body, trailers.
+pub(super) fn message(change: &Change) -> String {
+    let subject = one_line(&change.subject);
+    let body = change.body.replace('\0', "");
+    let trailers: Vec<String> =
+        change.trailers.iter().map(|(key, value)| format!("{key}: {}", one_line(value))).collect();
+    let parts = [subject, body.trim().to_owned(), trailers.join("\n")];
+    let parts: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+    parts.join("\n\n") + "\n"
+}
+
+/// Returns the tree of `commit`; without one the empty tree.
+pub(super) fn tree_of(git: &gix::Repository, commit: Option<ObjectId>) -> gix::Result<ObjectId> {
+    match commit {
+        Some(commit) => Ok(git.find_commit(commit)?.tree_id()?.detach()),
+        None => Ok(ObjectId::empty_tree(git.object_hash())),
+    }
+}
+
+/// Returns the file that `tree` holds at `path`.
+pub(super) fn entry(
+    git: &gix::Repository,
+    tree: ObjectId,
+    path: &str,
+) -> gix::Result<Option<Held>> {
+    let found = git.find_tree(tree)?.lookup_entry(path.split('/'))?;
+    Ok(found.filter(|it| !it.mode().is_tree()).map(|it| {
+        let kind = it.mode().kind();
+        let kind = if kind == EntryKind::BlobExecutable { kind } else { EntryKind::Blob };
+        Held { kind, id: it.object_id() }
+    }))
+}
+
+/// Returns the name git gives to `content`, without writing it.
+pub(super) fn blob_id(git: &gix::Repository, content: &[u8]) -> gix::Result<ObjectId> {
+    let hashed = gix::objs::compute_hash(git.object_hash(), gix::objs::Kind::Blob, content);
+    hashed.map_err(gix::Error::from_error)
+}
+
+/// Lists the files that moving `HEAD` has written, beside their folders.
+pub(super) fn reference_files(
+    git: &gix::Repository,
+    git_dir: &Path,
+    common_dir: &Path,
+) -> gix::Result<Vec<PathBuf>> {
+    let mut files = vec![git_dir.join("logs/HEAD")];
+    match git.head_name()? {
+        Some(name) => {
+            let name = gix::path::from_bstr(name.as_bstr())?.into_owned();
+            files.extend([common_dir.join(&name), common_dir.join("logs").join(&name)]);
+        }
+        None => files.push(git_dir.join("HEAD")),
+    }
+    Ok(files)
+}
+
+fn head_reference() -> gix::Result<gix::refs::FullName> {
+    "HEAD".try_into().map_err(gix::Error::from_error)
+}
+
+fn one_line(text: &str) -> String {
+    let text = text.replace('\0', "");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_becomes_one_that_git_accepts() {
+        let told = |name: &str| {
+            let Person { name, email } = Person::client(name);
+            format!("{name} <{email}>")
+        };
+        assert_eq!(told("claude-code 1.2"), "claude-code 1.2 <claude-code-1-2@palazzo.invalid>");
+        assert_eq!(told(""), "agent <agent@palazzo.invalid>");
+        assert_eq!(told("<>\n\0 .,"), "agent <agent@palazzo.invalid>");
+        assert_eq!(told("Eve <e@x>\nfoo"), "Eve e@xfoo <eve-e-xfoo@palazzo.invalid>");
+        assert_eq!(told("Žofie"), "Žofie <ofie@palazzo.invalid>");
+        assert_eq!(told("客"), "客 <agent@palazzo.invalid>");
+    }
+
+    #[test]
+    fn a_message_has_only_the_parts_there_are() {
+        let mut change = super::super::scene::change("a", None, Some("x"));
+        change.subject = "room\na:\0 build".to_owned();
+        change.trailers.push(("Palazzo-Client", "two\nlines".to_owned()));
+        let all = "room a: build\n\nThe hall has two doors now.\n\nPalazzo-Tool: build_room\nPalazzo-Client: two lines\n";
+        assert_eq!(message(&change), all);
+        change.body = String::new();
+        change.trailers.clear();
+        assert_eq!(message(&change), "room a: build\n");
+    }
+}

@@ -1,0 +1,124 @@
+//! Why the store could not do as asked.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Why the store could not do as asked. Each names the place it happened.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file or folder could not be read or written.
+    #[error("cannot {deed} `{}`", path.display())]
+    File {
+        /// What was attempted.
+        deed: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Git could not do something.
+    #[error("cannot {deed} in the repository at `{}`", place.display())]
+    Git {
+        /// What was attempted.
+        deed: &'static str,
+        /// Where.
+        place: PathBuf,
+        /// What git said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A path that leads out of the palace, or may not be written.
+    #[error("`{path}` cannot be a file of this palace: {why}")]
+    Path {
+        /// The path as it was given.
+        path: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The repository has no working directory.
+    #[error("`{}` is a bare repository; a palace needs one with a working directory", place.display())]
+    Bare {
+        /// The repository.
+        place: PathBuf,
+    },
+    /// The palace lies among git's own files.
+    #[error("`{}` lies inside git's own folder; move the palace out of it", palace.display())]
+    InsideGit {
+        /// The palace.
+        palace: PathBuf,
+    },
+    /// The repository belongs to someone else.
+    #[error(
+        "the repository at `{0}` belongs to someone else; if you trust it, run `git config --global --add safe.directory '{0}'`",
+        place.display()
+    )]
+    Untrusted {
+        /// The repository's working directory.
+        place: PathBuf,
+        /// What git said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The repository keeps its index in a form that cannot be written back.
+    #[error(
+        "the repository at `{}` uses a sparse index; run `git sparse-checkout reapply --no-sparse-index` first",
+        place.display()
+    )]
+    Sparse {
+        /// The repository.
+        place: PathBuf,
+    },
+    /// There is no repository, and none could be made.
+    #[error("there is no git repository around `{}`", palace.display())]
+    NoRepository {
+        /// The palace.
+        palace: PathBuf,
+    },
+    /// Another git process holds the index.
+    #[error(
+        "another git process holds `{}`, for {} by now; wait for it to end, or if no git is running here, delete that file",
+        lock.display(), seconds(.age)
+    )]
+    Busy {
+        /// The lock file.
+        lock: PathBuf,
+        /// How long it has been there, if that could be seen.
+        age: Option<Duration>,
+    },
+    /// Another Palazzo holds the palace.
+    #[error("another palazzo (process {holder}) is writing and holds `{}`; try again", lock.display())]
+    Locked {
+        /// The lock file.
+        lock: PathBuf,
+        /// The process that holds it.
+        holder: String,
+    },
+    /// A file is in the middle of a merge.
+    #[error("`{path}` is in the middle of a merge; resolve it and `git add` it first")]
+    Unmerged {
+        /// The file.
+        path: String,
+    },
+    /// Others moved `HEAD` each time we were about to.
+    #[error("`HEAD` of the repository at `{}` kept moving; try again", place.display())]
+    Moving {
+        /// The repository.
+        place: PathBuf,
+    },
+}
+
+impl Error {
+    /// Makes the error of a file that could not be dealt with.
+    pub(super) fn file(deed: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { deed, path, source }
+    }
+
+    /// Makes the error of a path that may not be written.
+    pub(super) fn path(path: &str, why: &'static str) -> Self {
+        Self::Path { path: path.to_owned(), why }
+    }
+}
+
+fn seconds(age: &Option<Duration>) -> String {
+    age.map_or_else(|| "some time".to_owned(), |age| format!("{} s", age.as_secs()))
+}

@@ -1,0 +1,233 @@
+//! Git's index, changed under git's own lock.
+//!
+//! Only the entries of the paths written change; whatever else is staged stays
+//! staged. Two things git does that its library here does not: the cached
+//! trees along a changed path are invalidated (or the next `git commit` by hand
+//! would bring the old file back), and entries too young to be trusted are
+//! marked to be looked at again.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use gix::ObjectId;
+use gix::bstr::{BStr, ByteSlice as _};
+use gix::index::entry::{Flags, Mode, Stage};
+use gix::lock::acquire::Fail;
+use gix::objs::tree::EntryKind;
+
+use super::Error;
+use super::commit::Held;
+use super::lock::Patience;
+use super::repository::Repository;
+
+/// What the index remembers of a file's state, to tell without reading that it is unchanged.
+pub(super) use gix::index::entry::Stat;
+
+/// The index as we left it, to spare reading it again.
+pub(super) struct Kept {
+    index: gix::index::File,
+    digest: ObjectId,
+}
+
+/// The index while its lock is ours.
+pub(super) struct Staging<'a> {
+    repository: &'a Repository,
+    lock: gix::lock::File,
+    index: gix::index::File,
+    digest: Option<ObjectId>,
+}
+
+impl<'a> Staging<'a> {
+    /// Takes the lock and loads the index, or takes `kept` if nobody has written since.
+    pub(super) fn open(
+        repository: &'a Repository,
+        git: &gix::Repository,
+        kept: Option<Kept>,
+        patience: &Patience,
+    ) -> Result<Self, Error> {
+        let path = git.index_path().to_owned();
+        let lock = acquire(repository, &path, patience.index)?;
+        let kept = kept.filter(|it| digest_on_disk(&path) == Some(it.digest));
+        let (index, digest) = match kept {
+            Some(kept) => (kept.index, Some(kept.digest)),
+            None => {
+                let index = load(git).map_err(|err| repository.error("read the index", err))?;
+                let digest = index.checksum();
+                (index, digest)
+            }
+        };
+        if index.is_sparse() {
+            return Err(Error::Sparse { place: repository.work.clone() });
+        }
+        Ok(Self { repository, lock, index, digest })
+    }
+
+    /// Returns the lock file's path.
+    pub(super) fn lock_path(&self) -> &Path {
+        self.lock.lock_path()
+    }
+
+    /// Tells whether a merge of `path` waits to be resolved.
+    pub(super) fn is_unmerged(&self, path: &str) -> bool {
+        let entries = self.index.entry_range(path.into()).map(|it| &self.index.entries()[it]);
+        entries.is_some_and(|them| them.iter().any(|it| it.stage() != Stage::Unconflicted))
+    }
+
+    /// Returns what is staged for `path`.
+    pub(super) fn staged(&self, path: &str) -> Option<ObjectId> {
+        let entry = self.index.entry_by_path_and_stage(path.into(), Stage::Unconflicted)?;
+        (!entry.flags.contains(Flags::INTENT_TO_ADD)).then_some(entry.id)
+    }
+
+    /// Stages `held` for `path`; without a stat git will compare the file itself.
+    pub(super) fn put(&mut self, path: &BStr, held: Held, stat: Option<Stat>) {
+        self.make_way(path);
+        let mode =
+            if held.kind == EntryKind::BlobExecutable { Mode::FILE_EXECUTABLE } else { Mode::FILE };
+        let stat = stat.unwrap_or_default();
+        match self.index.entry_mut_by_path_and_stage(path, Stage::Unconflicted) {
+            Some(entry) => {
+                (entry.id, entry.mode, entry.stat) = (held.id, mode, stat);
+                entry.flags = Flags::empty();
+            }
+            None => {
+                self.index.dangerously_push_entry(stat, held.id, Flags::empty(), mode, path);
+                self.index.sort_entries();
+            }
+        }
+        self.invalidate(path);
+    }
+
+    /// Takes `path` out of the index.
+    pub(super) fn remove(&mut self, path: &BStr) {
+        if let Some(range) = self.index.entry_range(path) {
+            for at in range.rev() {
+                self.index.remove_entry_at_index(at);
+            }
+        }
+        self.invalidate(path);
+    }
+
+    /// Writes the index into its lock file.
+    pub(super) fn write(&mut self) -> Result<(), Error> {
+        let path = self.lock.lock_path().to_owned();
+        self.mark_the_young();
+        let mut out = BufWriter::with_capacity(64 * 1024, &mut self.lock);
+        let written = self.index.write_to(&mut out, gix::index::write::Options::default());
+        let (_, digest) = written.map_err(|err| self.repository.error("write the index", err))?;
+        out.flush().map_err(Error::file("write", &path))?;
+        drop(out);
+        self.digest = Some(digest);
+        Ok(())
+    }
+
+    /// Puts the index that was written in place of the old.
+    pub(super) fn commit(self) -> Result<Option<Kept>, Error> {
+        let path = self.lock.resource_path();
+        self.lock.commit().map_err(|err| Error::file("replace", &path)(err.error))?;
+        let index = self.index;
+        Ok(self.digest.map(|digest| Kept { index, digest }))
+    }
+
+    /// Lets go of the lock; the index must be as it was opened.
+    pub(super) fn release(self) -> Option<Kept> {
+        let index = self.index;
+        self.digest.map(|digest| Kept { index, digest })
+    }
+
+    /// Removes entries that cannot stand beside a file at `path`: files where its folders are to
+    /// be, and files below it.
+    fn make_way(&mut self, path: &BStr) {
+        let mut gone = Vec::new();
+        for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+            gone.extend(self.index.entry_range(path[..at].as_bstr()));
+        }
+        let below: Vec<u8> = [path.as_bytes(), b"/"].concat();
+        gone.extend(self.index.prefixed_entries_range(below.as_bstr()));
+        if gone.is_empty() {
+            return;
+        }
+        self.index.remove_entries(|at, _, _| gone.iter().any(|range| range.contains(&at)));
+        self.index.remove_tree();
+    }
+
+    fn invalidate(&mut self, path: &BStr) {
+        let Some(mut tree) = self.index.tree_mut() else { return };
+        tree.num_entries = None;
+        let mut names = path.split(|byte| *byte == b'/').peekable();
+        while let Some(name) = names.next() {
+            if names.peek().is_none() {
+                return;
+            }
+            let Some(at) = tree.children.iter().position(|it| it.name.as_slice() == name) else {
+                return;
+            };
+            tree = &mut tree.children[at];
+            tree.num_entries = None;
+        }
+    }
+
+    /// Marks entries as young as the index they were in: such a file may have been changed since
+    /// without looking so, and the younger index we write would hide that.
+    fn mark_the_young(&mut self) {
+        let index = fs::metadata(self.lock.resource_path()).and_then(|it| it.modified());
+        let since = index.ok().and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let Some(since) = since else { return };
+        for entry in self.index.entries_mut() {
+            let written = Duration::new(entry.stat.mtime.secs.into(), entry.stat.mtime.nsecs);
+            if written >= since {
+                entry.stat.size = 0;
+            }
+        }
+    }
+}
+
+/// Returns the stat of the file at `place` for the index.
+pub(super) fn stat(place: &Path) -> Option<Stat> {
+    let metadata = gix::index::fs::Metadata::from_path_no_follow(place).ok()?;
+    Stat::from_fs(&metadata).ok()
+}
+
+fn acquire(
+    repository: &Repository,
+    index: &Path,
+    patience: Duration,
+) -> Result<gix::lock::File, Error> {
+    let mode = Fail::AfterDurationWithBackoff(patience);
+    gix::lock::File::acquire_to_update_resource(index, mode, None, 0).map_err(|err| {
+        if !err.is_retryable() {
+            return repository.error("lock the index", err);
+        }
+        let lock = index.with_extension("lock");
+        let since = fs::metadata(&lock).and_then(|it| it.modified()).ok();
+        let age = since.and_then(|it| it.elapsed().ok());
+        Error::Busy { lock, age }
+    })
+}
+
+/// Loads the index; a missing one is what `HEAD` holds.
+fn load(git: &gix::Repository) -> gix::Result<gix::index::File> {
+    if git.index_path().exists() {
+        return git.open_index();
+    }
+    Ok(git.index_or_load_from_head_or_empty()?.into_owned())
+}
+
+/// Reads the digest at the end of the index; it tells whether anybody has written since.
+fn digest_on_disk(path: &Path) -> Option<ObjectId> {
+    let mut bytes = [0; 20];
+    let mut file = File::open(path).ok()?;
+    file.seek(SeekFrom::End(-20)).ok()?;
+    file.read_exact(&mut bytes).ok()?;
+    let digest = ObjectId::try_from(&bytes[..]).ok()?;
+    // A null digest says that its writer spared computing it.
+    (!digest.is_null()).then_some(digest)
+}
+
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kept").field("digest", &self.digest).finish_non_exhaustive()
+    }
+}

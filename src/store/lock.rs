@@ -1,0 +1,191 @@
+//! One writer at a time: our own lock, held for one write, and a marker that outlives a crash.
+//!
+//! The lock is the kernel's (`flock`), so it goes when its holder dies. The
+//! marker then stays behind and tells the next writer what the dead one may
+//! have left: git's lock files, temporary files, an index behind its commit.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::disk::Stamp;
+use super::repository::Repository;
+use super::{Error, recovery};
+
+/// How long a writer waits before it gives up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// For another Palazzo.
+    pub(super) ours: Duration,
+    /// For git's index.
+    pub(super) index: Duration,
+    /// For git's references.
+    pub(super) head: Duration,
+}
+
+/// The right to write, for as long as it lives.
+#[derive(Debug)]
+pub(super) struct Turn {
+    marker: PathBuf,
+    // Dropped after the marker is gone.
+    _lock: File,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        let (ours, index) = (Duration::from_secs(10), Duration::from_secs(5));
+        Self { ours, index, head: Duration::from_secs(2) }
+    }
+}
+
+impl Turn {
+    /// Waits for the lock, puts right what a dead writer left, and marks `paths` as being written.
+    pub(super) fn begin(
+        repository: &Repository,
+        paths: &[String],
+        patience: &Patience,
+    ) -> Result<Self, Error> {
+        let lock = acquire(&repository.common_dir.join("palazzo"), patience.ours)?;
+        let marker = marker(repository);
+        recovery::mend(repository, patience)?;
+        let written = recovery::Marker::new(repository, paths).write(&marker);
+        written.map_err(Error::file("write", &marker))?;
+        Ok(Self { marker, _lock: lock })
+    }
+
+    /// Notes which `index.lock` is ours, so that no other is ever taken for it.
+    pub(super) fn note_index_lock(&self, lock: &Path) -> Result<(), Error> {
+        let Some(inode) = Stamp::of(lock).map(|it| it.inode()) else { return Ok(()) };
+        let append =
+            || writeln!(OpenOptions::new().append(true).open(&self.marker)?, "lock {inode}");
+        append().map_err(Error::file("write", &self.marker))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // Should it stay, the next writer finds nothing to put right and removes it.
+        drop(fs::remove_file(&self.marker));
+    }
+}
+
+/// Waits for the lock in `folder`.
+pub(super) fn acquire(folder: &Path, patience: Duration) -> Result<File, Error> {
+    fs::create_dir_all(folder).map_err(Error::file("make the folder", folder))?;
+    let path = folder.join("lock");
+    let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let mut file = open.map_err(Error::file("open", &path))?;
+    let (begun, mut pause) = (Instant::now(), Duration::from_micros(200));
+    loop {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::Error(err)) => return Err(Error::file("lock", &path)(err)),
+            Err(TryLockError::WouldBlock) if begun.elapsed() >= patience => {
+                return Err(Error::Locked { holder: holder(&mut file), lock: path });
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(pause),
+        }
+        pause = (pause * 2).min(Duration::from_millis(10));
+    }
+    // Only for whoever has to wait; the lock holds without it.
+    drop(file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())));
+    Ok(file)
+}
+
+/// Returns where the marker of a write lies.
+pub(super) fn marker(repository: &Repository) -> PathBuf {
+    repository.git_dir.join("palazzo").join("writing")
+}
+
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    match file.read_to_string(&mut text) {
+        Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),
+        _ => "unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::super::Outcome;
+    use super::super::scene::{Scene, change, try_git};
+
+    const WRITES: usize = 50;
+
+    fn path(writer: usize, write: usize) -> String {
+        // Both write the same ten files, and ten of their own.
+        if write % 2 == 0 {
+            format!("rooms/{}.yaml", write % 10)
+        } else {
+            format!("rooms/w{writer}/{}.yaml", write % 10)
+        }
+    }
+
+    /// Appends a line to a file, reading it again as often as it has changed meanwhile.
+    fn append(store: &mut super::super::Store, path: &str, line: &str) {
+        loop {
+            let was = store.read(path).unwrap();
+            let now = was.clone().unwrap_or_default() + line + "\n";
+            match store.make(&change(path, was.as_deref(), Some(&now))).unwrap() {
+                Outcome::Done(commit) => return assert!(commit.is_some()),
+                Outcome::Stale(_) => {}
+            }
+        }
+    }
+
+    #[test]
+    fn two_writers_and_a_person_with_git_lose_nothing() {
+        let scene = Scene::of_a_person();
+        let stop = AtomicBool::new(false);
+        let mut by_hand = 0;
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..2)
+                .map(|writer| {
+                    let mut store = scene.palace("keep");
+                    scope.spawn(move || {
+                        for write in 0..WRITES {
+                            append(&mut store, &path(writer, write), &format!("{writer} {write}"));
+                        }
+                    })
+                })
+                .collect();
+            let person = scope.spawn(|| {
+                let mut commits = 0;
+                while !stop.load(Ordering::Relaxed) {
+                    scene.put("notes.md", &format!("{commits}\n"));
+                    // Git does not wait for its lock: what fails is tried again.
+                    let ok = |args: &[&str]| try_git(&scene.home, args).status.success();
+                    if ok(&["add", "notes.md"]) && ok(&["commit", "-qm", "by hand"]) {
+                        commits += 1;
+                    }
+                }
+                commits
+            });
+            for writer in writers {
+                writer.join().unwrap();
+            }
+            stop.store(true, Ordering::Relaxed);
+            by_hand = person.join().unwrap();
+        });
+        for writer in 0..2 {
+            for write in 0..WRITES {
+                let path = path(writer, write);
+                let held = scene.git(&["show", &format!("HEAD:keep/{path}")]);
+                let line = format!("{writer} {write}");
+                assert_eq!(held.lines().filter(|it| **it == line).count(), 1, "{line} in {path}");
+            }
+        }
+        let authored = |by: &str| scene.git(&["rev-list", "--count", "HEAD", "--author", by]);
+        assert_eq!(authored("Claude").trim(), (2 * WRITES).to_string());
+        assert_eq!(authored("Ada").trim(), (by_hand + 1).to_string());
+        let reverted = scene.git(&["log", "--author=Ada", "--format=%h", "--", "keep"]);
+        assert_eq!(reverted, "");
+        scene.git(&["commit", "-q", "--allow-empty", "-am", "last"]);
+        assert_eq!(scene.status(), "");
+        assert_eq!(scene.git(&["write-tree"]), scene.git(&["rev-parse", "HEAD^{tree}"]));
+        scene.git(&["fsck", "--strict", "--no-dangling"]);
+    }
+}

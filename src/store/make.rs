@@ -1,0 +1,630 @@
+//! Making a change: the one order of steps after which nothing is lost, whoever dies when.
+//!
+//! Our lock, git's index lock, compare, write the files, write the objects and
+//! the new index beside the old, make all that durable, move `HEAD`, put the
+//! index in place. Until `HEAD` has moved, every failure undoes the files.
+
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+use gix::objs::tree::EntryKind;
+
+use crate::model::{Change, CommitId, Edit};
+
+use super::commit::{self, Draft, Held, Moved, Person};
+use super::index::Staging;
+use super::lock::{Patience, Turn};
+use super::repository::Repository;
+use super::writing::Writing;
+use super::{Error, Outcome, Store, durable, paths};
+
+/// How often a commit is made anew because somebody moved `HEAD` meanwhile.
+const ATTEMPTS: usize = 20;
+
+/// Makes `change`, or finds that it is out of date.
+pub(super) fn make(store: &mut Store, change: &Change) -> Result<Outcome, Error> {
+    for edit in &change.edits {
+        paths::check(&edit.path)?;
+    }
+    let edits: Vec<&Edit> = change.edits.iter().filter(|it| it.was != it.now).collect();
+    match edits.as_slice() {
+        [] => Ok(Outcome::Done(None)),
+        edits if change.commit => commit_files(store, change, edits),
+        edits => write_files(store, edits),
+    }
+}
+
+fn write_files(store: &Store, edits: &[&Edit]) -> Result<Outcome, Error> {
+    // Git is left alone here, so a repository that cannot be opened is in nobody's way.
+    let repository = store.repository().ok().flatten();
+    let begin = |it: &Repository| Turn::begin(it, &paths_of(edits), &store.patience);
+    let _turn = repository.as_deref().map(begin).transpose()?;
+    let mut writing = match Writing::compare(&store.palace, edits)? {
+        Ok(writing) => writing,
+        Err(stale) => return Ok(Outcome::Stale(stale)),
+    };
+    let stale = writing.write()?;
+    if !stale.is_empty() {
+        return Ok(Outcome::Stale(stale));
+    }
+    durable::settle(&[&store.palace], || writing.touched_folders())?;
+    writing.keep();
+    Ok(Outcome::Done(None))
+}
+
+fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<Outcome, Error> {
+    let repository = store.repository_or_new()?;
+    let turn = Turn::begin(&repository, &paths_of(edits), &store.patience)?;
+    let git = repository.git();
+    let kept = store.index.take();
+    let mut staging = Staging::open(&repository, &git, kept, &store.patience)?;
+    turn.note_index_lock(staging.lock_path())?;
+    let work = Work { repository: &repository, git: &git, change, edits, patience: store.patience };
+    work.refuse_unmerged(&staging)?;
+    let mut writing = match Writing::compare(&store.palace, edits)? {
+        Ok(writing) => writing,
+        Err(stale) => {
+            store.index = staging.release();
+            return Ok(Outcome::Stale(stale));
+        }
+    };
+    let head = repository.head()?;
+    let drafts = work.drafts(&staging, head).map_err(|err| repository.error("compare", err))?;
+    let stale = writing.write()?;
+    if !stale.is_empty() {
+        return Ok(Outcome::Stale(stale));
+    }
+    work.stage(&mut staging, &drafts, &writing);
+    staging.write()?;
+    let made = work.record(&drafts, head, &writing)?;
+    writing.keep();
+    let synced = work.sync_references();
+    store.index = staging.commit()?;
+    synced?;
+    Ok(Outcome::Done(made.map(|id| CommitId(id.to_string()))))
+}
+
+fn paths_of(edits: &[&Edit]) -> Vec<String> {
+    edits.iter().map(|it| it.path.clone()).collect()
+}
+
+/// All that the steps of one commit need to know.
+struct Work<'a> {
+    repository: &'a Repository,
+    git: &'a gix::Repository,
+    change: &'a Change,
+    edits: &'a [&'a Edit],
+    patience: Patience,
+}
+
+impl Work<'_> {
+    fn refuse_unmerged(&self, staging: &Staging<'_>) -> Result<(), Error> {
+        let unmerged = self.edits.iter().find(|it| staging.is_unmerged(&self.tracked(it)));
+        unmerged.map_or(Ok(()), |it| Err(Error::Unmerged { path: it.path.clone() }))
+    }
+
+    /// Drafts the commits to be made: what was staged by hand, what was edited by hand, the change.
+    fn drafts(&self, staging: &Staging<'_>, head: Option<ObjectId>) -> gix::Result<Vec<Draft>> {
+        let tree = commit::tree_of(self.git, head)?;
+        let (mut staged, mut by_hand, mut ours) = (Vec::new(), Vec::new(), Vec::new());
+        for edit in self.edits {
+            let path = self.tracked(edit);
+            let held = commit::entry(self.git, tree, &path)?;
+            let kind = self.kind(edit, held);
+            let hash = |text: &String| commit::blob_id(self.git, text.as_bytes());
+            let on_disk = edit.was.as_ref().map(hash).transpose()?;
+            let in_head = held.map(|it| it.id);
+            let was_staged = staging.staged(&path).filter(|id| {
+                Some(*id) != on_disk && Some(*id) != in_head && self.git.has_object(id)
+            });
+            if let Some(id) = was_staged {
+                staged.push((path.clone(), Some(Held { kind, id })));
+            }
+            if was_staged.is_some() || on_disk != in_head {
+                by_hand.push((path.clone(), self.blob(edit.was.as_deref(), kind)?));
+            }
+            ours.push((path, self.blob(edit.now.as_deref(), kind)?));
+        }
+        let drafts = [
+            self.hand_draft("hand edit, as staged", staged),
+            self.hand_draft("hand edit", by_hand),
+            Some(self.draft(ours)),
+        ];
+        Ok(drafts.into_iter().flatten().collect())
+    }
+
+    fn hand_draft(&self, what: &str, files: Vec<(String, Option<Held>)>) -> Option<Draft> {
+        let message = match files.as_slice() {
+            [] => return None,
+            [(path, _)] => {
+                let inside = path.strip_prefix(&self.repository.prefix).unwrap_or(path);
+                format!("{what}: {inside}\n")
+            }
+            files => format!("{what}: {} files\n", files.len()),
+        };
+        Some(Draft { author: Person::by_hand(self.git), message, ..self.draft(files) })
+    }
+
+    fn draft(&self, files: Vec<(String, Option<Held>)>) -> Draft {
+        let author = Person::client(&self.change.author);
+        let committer = Person::committer(self.git);
+        let at = self.change.at.timestamp();
+        Draft { files, author, committer, at, message: commit::message(self.change) }
+    }
+
+    /// Returns the mode of a file: what git knows of it, else what the disk shows.
+    fn kind(&self, edit: &Edit, held: Option<Held>) -> EntryKind {
+        match (&edit.was, held) {
+            (None, _) => EntryKind::Blob,
+            (Some(_), Some(held)) => held.kind,
+            (Some(_), None) if is_executable(&self.repository.palace.join(&edit.path)) => {
+                EntryKind::BlobExecutable
+            }
+            (Some(_), None) => EntryKind::Blob,
+        }
+    }
+
+    fn blob(&self, text: Option<&str>, kind: EntryKind) -> gix::Result<Option<Held>> {
+        let Some(text) = text else { return Ok(None) };
+        Ok(Some(Held { kind, id: self.git.write_blob(text)?.detach() }))
+    }
+
+    /// Enters the files as they are now, by the last draft, into the index.
+    fn stage(&self, staging: &mut Staging<'_>, drafts: &[Draft], writing: &Writing<'_>) {
+        let files = drafts.last().map(|it| it.files.as_slice()).unwrap_or_default();
+        for ((path, held), stat) in files.iter().zip(writing.stats()) {
+            match held {
+                Some(held) => staging.put(path.as_str().into(), *held, stat),
+                None => staging.remove(path.as_str().into()),
+            }
+        }
+    }
+
+    /// Writes the commits on top of `HEAD` and moves it; `None`: all of it was there already.
+    fn record(
+        &self,
+        drafts: &[Draft],
+        mut head: Option<ObjectId>,
+        writing: &Writing<'_>,
+    ) -> Result<Option<ObjectId>, Error> {
+        let failed = |err| self.repository.error("commit", err);
+        for _ in 0..ATTEMPTS {
+            let (mut tip, mut commits) = (head, Vec::new());
+            for draft in drafts {
+                tip = draft.write(self.git, tip).map_err(failed)?.or(tip);
+                commits.extend(tip);
+            }
+            self.settle(drafts, &commits, writing)?;
+            let (Some(new), Some(last)) = (tip.filter(|_| tip != head), drafts.last()) else {
+                return Ok(None);
+            };
+            match last.move_head(self.git, head, new, self.patience.head).map_err(failed)? {
+                Moved::Yes => return Ok(Some(new)),
+                Moved::Elsewhere => head = self.repository.head()?,
+            }
+        }
+        Err(Error::Moving { place: self.repository.work.clone() })
+    }
+
+    fn settle(
+        &self,
+        drafts: &[Draft],
+        commits: &[ObjectId],
+        writing: &Writing<'_>,
+    ) -> Result<(), Error> {
+        let places = [self.repository.palace.as_path(), &self.repository.common_dir];
+        let mut failed = None;
+        durable::settle(&places, || {
+            let mut files = writing.touched_folders();
+            match self.object_files(drafts, commits) {
+                Ok(objects) => files.extend(objects),
+                Err(err) => failed = Some(err),
+            }
+            files.push(self.repository.git_dir.join("index.lock"));
+            files
+        })?;
+        failed.map_or(Ok(()), |err| Err(self.repository.error("find what was written", err)))
+    }
+
+    /// Lists the files of all objects that the commits may have added.
+    fn object_files(&self, drafts: &[Draft], commits: &[ObjectId]) -> gix::Result<Vec<PathBuf>> {
+        let mut ids = commits.to_vec();
+        for commit in commits {
+            let tree = self.git.find_commit(*commit)?.tree()?;
+            ids.push(tree.id);
+            for path in drafts.iter().flat_map(|it| &it.files).map(|it| Path::new(&it.0)) {
+                for part in path.ancestors().filter(|it| !it.as_os_str().is_empty()) {
+                    ids.extend(tree.lookup_entry_by_path(part)?.map(|it| it.object_id()));
+                }
+            }
+        }
+        ids.sort();
+        ids.dedup();
+        let common_dir = &self.repository.common_dir;
+        Ok(ids.into_iter().map(|id| durable::object_file(common_dir, id)).collect())
+    }
+
+    fn sync_references(&self) -> Result<(), Error> {
+        let Repository { git_dir, common_dir, .. } = self.repository;
+        let files = commit::reference_files(self.git, git_dir, common_dir);
+        durable::sync_files(&files.map_err(|err| self.repository.error("read `HEAD`", err))?)
+    }
+
+    /// Returns the path git knows the file by.
+    fn tracked(&self, edit: &Edit) -> String {
+        format!("{}{}", self.repository.prefix, edit.path)
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(place: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::symlink_metadata(place).is_ok_and(|it| it.permissions().mode() & 0o100 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Path) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::scene::{Scene, change, changes, done, git_in, try_git};
+    use super::*;
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    #[test]
+    fn the_first_change_makes_a_repository_at_the_home_and_commits() {
+        let scene = Scene::new();
+        let mut store = scene.palace("keep");
+        let made = done(&mut store, &change(HALL, None, Some("name: Hall\n")));
+        assert_eq!(scene.git(&["rev-parse", "HEAD"]).trim(), made.unwrap().0);
+        assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "name: Hall\n");
+        assert_eq!(scene.git(&["branch", "--show-current"]), "main\n");
+        assert_eq!(fs::read_dir(scene.home.join(".git/hooks")).unwrap().count(), 0);
+        assert_eq!(scene.status(), "");
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn a_commit_names_the_client_the_committer_and_the_moment() {
+        let scene = Scene::new();
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("x\n")));
+        let format = "%an <%ae> %ad%n%cn <%ce> %cd%n%B";
+        let shown = scene.git(&["log", "-1", "--date=iso", &format!("--format={format}")]);
+        insta::assert_snapshot!(shown.trim(), @"
+        Claude Desktop <claude-desktop@palazzo.invalid> 2030-03-17 17:46:40 +0000
+        palazzo <palazzo@localhost> 2030-03-17 17:46:40 +0000
+        room hall: build
+
+        The hall has two doors now.
+
+        Palazzo-Tool: build_room
+        ");
+    }
+
+    #[test]
+    fn the_committer_is_whom_git_is_configured_for() {
+        let scene = Scene::of_a_person();
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("x\n")));
+        assert_eq!(
+            scene.git(&["log", "-1", "--format=%an / %cn <%ce>"]),
+            "Claude Desktop / Ada <ada@example.org>\n"
+        );
+    }
+
+    #[test]
+    fn writing_replacing_and_deleting_leave_git_clean_and_sound() {
+        let scene = Scene::new();
+        let mut store = scene.palace("keep");
+        let deep = "scrolls/a/b/c/d/one.md";
+        done(&mut store, &changes(&[(HALL, None, Some("1\n")), (deep, None, Some("one\n"))]));
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        done(&mut store, &change(deep, Some("one\n"), None));
+        assert_eq!(scene.status(), "");
+        assert!(!scene.home.join("keep/scrolls").exists());
+        assert_eq!(scene.git(&["ls-tree", "-r", "--name-only", "HEAD"]), "keep/rooms/hall.yaml\n");
+        done(&mut store, &change(HALL, Some("2\n"), None));
+        assert_eq!(scene.status(), "");
+        assert!(scene.home.join("keep").is_dir());
+        assert_eq!(scene.log().lines().count(), 4);
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn what_a_person_has_staged_changed_or_left_untracked_stays_so() {
+        let scene = Scene::of_a_person();
+        scene.put("other/kept.md", "1\n");
+        scene.put("sub/keep/rooms/old.yaml", "old\n");
+        scene.git(&["add", "."]);
+        scene.git(&["commit", "-qm", "more"]);
+        scene.put("staged.md", "staged\n");
+        scene.git(&["add", "staged.md"]);
+        scene.put("notes.md", "changed\n");
+        scene.put("untracked.md", "untracked\n");
+        scene.put("sub/keep/rooms/mine.yaml", "mine\n");
+        let before = scene.status();
+        let mut store = scene.palace("sub/keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        assert_eq!(scene.status(), before);
+        let touched = scene.git(&["log", "-2", "--format=", "--name-only"]);
+        assert_eq!(touched, "sub/keep/rooms/hall.yaml\nsub/keep/rooms/hall.yaml\n");
+        // Git caches trees in the index; a stale one would bring the old file back here.
+        scene.git(&["commit", "-qm", "by hand"]);
+        assert_eq!(scene.git(&["show", "HEAD:sub/keep/rooms/hall.yaml"]), "2\n");
+        assert_eq!(scene.git(&["show", "HEAD:staged.md"]), "staged\n");
+        done(&mut store, &change(HALL, Some("2\n"), Some("3\n")));
+        scene.put("staged.md", "again\n");
+        scene.git(&["commit", "-qam", "by hand again"]);
+        assert_eq!(scene.git(&["show", "HEAD:sub/keep/rooms/hall.yaml"]), "3\n");
+        assert_eq!(scene.git(&["write-tree"]), scene.git(&["rev-parse", "HEAD^{tree}"]));
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn a_branch_without_a_commit_gets_its_first() {
+        let scene = Scene::new();
+        scene.init();
+        scene.put("staged.md", "staged\n");
+        scene.git(&["add", "staged.md"]);
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("x\n")));
+        assert_eq!(scene.status(), "A  staged.md\n");
+        assert_eq!(scene.git(&["ls-tree", "-r", "--name-only", "HEAD"]), "keep/rooms/hall.yaml\n");
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn a_detached_head_moves_alone() {
+        let scene = Scene::of_a_person();
+        scene.git(&["checkout", "-q", "--detach"]);
+        let made = done(&mut scene.palace("keep"), &change(HALL, None, Some("x\n")));
+        assert_eq!(scene.git(&["rev-parse", "HEAD"]).trim(), made.unwrap().0);
+        assert_eq!(scene.git(&["log", "--format=%s", "main"]), "begin\n");
+        assert_eq!(scene.status(), "");
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn a_linked_worktree_commits_to_its_own_branch() {
+        let scene = Scene::of_a_person();
+        scene.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
+        let side = scene.home.with_file_name("side");
+        let mut store = scene.store(&side.join("keep"));
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        assert_eq!(git_in(&side, &["show", "side:keep/rooms/hall.yaml"]), "2\n");
+        assert_eq!(git_in(&side, &["status", "--porcelain"]), "");
+        assert_eq!(scene.log(), "Ada: begin\n");
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn what_is_no_longer_as_believed_is_told_and_nothing_is_written() {
+        let scene = Scene::new();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let stale =
+            changes(&[(HALL, Some("0\n"), Some("2\n")), ("rooms/b.yaml", None, Some("b\n"))]);
+        assert_eq!(store.make(&stale).unwrap(), Outcome::Stale(vec![HALL.to_owned()]));
+        let there = change(HALL, None, Some("2\n"));
+        assert_eq!(store.make(&there).unwrap(), Outcome::Stale(vec![HALL.to_owned()]));
+        let gone = change("rooms/c.yaml", Some("c\n"), None);
+        assert_eq!(store.make(&gone).unwrap(), Outcome::Stale(vec!["rooms/c.yaml".to_owned()]));
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
+        assert!(!scene.home.join("keep/rooms/b.yaml").exists());
+        assert_eq!(scene.log().lines().count(), 1);
+        assert_eq!(scene.status(), "");
+    }
+
+    #[test]
+    fn a_hand_edit_is_committed_first_under_the_persons_name() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        scene.put("keep/rooms/hall.yaml", "by hand\n");
+        done(&mut store, &change(HALL, Some("by hand\n"), Some("2\n")));
+        assert_eq!(
+            scene.log(),
+            "Claude Desktop: room hall: build\nAda: hand edit: rooms/hall.yaml\n\
+             Claude Desktop: room hall: build\nAda: begin\n"
+        );
+        assert_eq!(scene.git(&["show", "HEAD~1:keep/rooms/hall.yaml"]), "by hand\n");
+        assert_eq!(scene.status(), "");
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn files_git_has_never_seen_are_committed_first_too_in_one_commit() {
+        let scene = Scene::new();
+        scene.put("keep/rooms/a.yaml", "a\n");
+        scene.put("keep/rooms/b.yaml", "b\n");
+        let both = [
+            ("rooms/a.yaml", Some("a\n"), Some("A\n")),
+            ("rooms/b.yaml", Some("b\n"), None),
+            ("rooms/c.yaml", None, Some("C\n")),
+        ];
+        done(&mut scene.palace("keep"), &changes(&both));
+        assert_eq!(scene.log(), "Claude Desktop: room hall: build\nsomeone: hand edit: 2 files\n");
+        let first = scene.git(&["ls-tree", "-r", "--name-only", "HEAD~1"]);
+        assert_eq!(first, "keep/rooms/a.yaml\nkeep/rooms/b.yaml\n");
+        assert_eq!(scene.status(), "");
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn a_deletion_by_hand_is_committed_before_the_file_comes_back() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        fs::remove_file(scene.home.join("keep/rooms/hall.yaml")).unwrap();
+        done(&mut store, &change(HALL, None, Some("2\n")));
+        let log = scene.log();
+        assert!(log.contains("Ada: hand edit: rooms/hall.yaml"), "{log}");
+        assert!(!try_git(&scene.home, &["show", "HEAD~1:keep/rooms/hall.yaml"]).status.success());
+        assert_eq!(scene.status(), "");
+    }
+
+    #[test]
+    fn what_was_staged_and_then_changed_is_kept_in_the_history() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        scene.put("keep/rooms/hall.yaml", "staged\n");
+        scene.git(&["add", "keep"]);
+        scene.put("keep/rooms/hall.yaml", "edited\n");
+        done(&mut store, &change(HALL, Some("edited\n"), Some("2\n")));
+        let held = |at: &str| scene.git(&["show", &format!("{at}:keep/rooms/hall.yaml")]);
+        assert_eq!(held("HEAD~2"), "staged\n");
+        assert_eq!(held("HEAD~1"), "edited\n");
+        assert_eq!(held("HEAD"), "2\n");
+        assert!(scene.log().contains("Ada: hand edit, as staged: rooms/hall.yaml"));
+        assert_eq!(scene.status(), "");
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn when_there_is_nothing_to_do_nothing_is_committed() {
+        let scene = Scene::new();
+        let mut store = scene.palace("keep");
+        assert_eq!(done(&mut store, &change(HALL, Some("1\n"), Some("1\n"))), None);
+        assert_eq!(done(&mut store, &changes(&[])), None);
+        assert!(!scene.home.exists());
+    }
+
+    #[test]
+    fn without_committing_files_are_written_and_git_is_left_alone() {
+        let scene = Scene::new();
+        let mut store = scene.palace("keep");
+        let mut first = change(HALL, None, Some("1\n"));
+        first.commit = false;
+        assert_eq!(done(&mut store, &first), None);
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
+        assert!(!scene.home.join(".git").exists());
+        scene.init();
+        let mut second = change(HALL, Some("1\n"), Some("2\n"));
+        second.commit = false;
+        assert_eq!(done(&mut store, &second), None);
+        assert_eq!(scene.status(), "?? keep/rooms/hall.yaml\n");
+        assert_eq!(store.head().unwrap(), None);
+        assert!(!scene.home.join(".git/palazzo/writing").exists());
+    }
+
+    #[test]
+    fn a_file_in_the_middle_of_a_merge_is_refused() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        scene.git(&["checkout", "-qb", "side"]);
+        scene.put("keep/rooms/hall.yaml", "side\n");
+        scene.git(&["commit", "-qam", "side"]);
+        scene.git(&["checkout", "-q", "main"]);
+        scene.put("keep/rooms/hall.yaml", "main\n");
+        scene.git(&["commit", "-qam", "main"]);
+        assert!(!try_git(&scene.home, &["merge", "-q", "side"]).status.success());
+        let before = scene.text("keep/rooms/hall.yaml");
+        let refused = store.make(&change(HALL, Some(&before), Some("2\n"))).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "`rooms/hall.yaml` is in the middle of a merge; resolve it and `git add` it first"
+        );
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), before);
+        // Other files can be written meanwhile, and the merge be finished.
+        done(&mut store, &change("rooms/b.yaml", None, Some("b\n")));
+        scene.put("keep/rooms/hall.yaml", "merged\n");
+        scene.git(&["commit", "-qam", "merged"]);
+        assert_eq!(scene.git(&["show", "HEAD:keep/rooms/b.yaml"]), "b\n");
+        scene.git(&["fsck", "--strict", "--no-dangling"]);
+    }
+
+    #[test]
+    fn hostile_paths_and_links_are_refused() {
+        let scene = Scene::new();
+        scene.put("outside/x.yaml", "x\n");
+        scene.put("keep/palace.toml", "");
+        let mut store = scene.palace("keep");
+        for path in ["../x", "/etc/x", "rooms/../../x", ".git/config", "rooms//x", ""] {
+            assert!(matches!(store.make(&change(path, None, Some("x"))), Err(Error::Path { .. })));
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("../outside", scene.home.join("keep/rooms")).unwrap();
+            let through = change("rooms/x.yaml", Some("x\n"), Some("y\n"));
+            assert!(matches!(store.make(&through), Err(Error::Path { .. })));
+            assert_eq!(scene.text("outside/x.yaml"), "x\n");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_executable_bit_stays() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let scene = Scene::of_a_person();
+        scene.put("keep/rooms/hall.yaml", "1\n");
+        let place = scene.home.join("keep/rooms/hall.yaml");
+        fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
+        done(&mut scene.palace("keep"), &change(HALL, Some("1\n"), Some("2\n")));
+        assert!(scene.git(&["ls-tree", "-r", "HEAD", "keep"]).starts_with("100755"));
+        assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o755);
+        assert_eq!(scene.status(), "");
+    }
+
+    #[test]
+    fn a_folder_takes_the_place_of_a_file_and_the_other_way_round() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change("rooms/a", None, Some("file\n")));
+        fs::remove_file(scene.home.join("keep/rooms/a")).unwrap();
+        done(&mut store, &change("rooms/a/b.yaml", None, Some("b\n")));
+        assert_eq!(scene.status(), "");
+        fs::remove_dir_all(scene.home.join("keep/rooms/a")).unwrap();
+        done(&mut store, &change("rooms/a", None, Some("file\n")));
+        assert_eq!(scene.status(), "");
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn when_git_cannot_commit_the_files_are_as_before() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        scene.git(&["config", "commit.gpgSign", "true"]);
+        scene.git(&["config", "gpg.format", "ssh"]);
+        scene.git(&["config", "user.signingKey", "/nonexistent/key"]);
+        let both = [(HALL, Some("1\n"), Some("2\n")), ("scrolls/x/new.md", None, Some("new\n"))];
+        let refused = store.make(&changes(&both)).unwrap_err();
+        assert!(refused.to_string().starts_with("cannot commit in the repository at"), "{refused}");
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
+        assert!(!scene.home.join("keep/scrolls").exists());
+        assert_eq!(scene.status(), "");
+        assert!(!scene.home.join(".git/index.lock").exists());
+    }
+
+    #[test]
+    fn a_person_who_signs_commits_gets_them_signed() {
+        let scene = Scene::of_a_person();
+        let key = scene.home.with_file_name("key");
+        let made = std::process::Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", "", "-C", "ada@example.org", "-f"])
+            .arg(&key)
+            .status();
+        let Ok(made) = made else {
+            panic!("this test needs ssh-keygen, which comes with git's ssh");
+        };
+        assert!(made.success());
+        let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+        let signers = scene.home.with_file_name("signers");
+        fs::write(&signers, format!("ada@example.org {public}")).unwrap();
+        scene.git(&["config", "commit.gpgSign", "true"]);
+        scene.git(&["config", "gpg.format", "ssh"]);
+        scene.git(&["config", "user.signingKey", key.to_str().unwrap()]);
+        scene.git(&["config", "gpg.ssh.allowedSignersFile", signers.to_str().unwrap()]);
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("x\n")));
+        assert_eq!(scene.git(&["log", "-1", "--format=%G? %GS"]), "G ada@example.org\n");
+        assert_eq!(scene.status(), "");
+        scene.assert_sound();
+    }
+}

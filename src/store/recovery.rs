@@ -1,0 +1,284 @@
+//! After a writer that died: its marker is read, and what it left half way is put right.
+//!
+//! Files it had already replaced stay as they are: they are adopted as a hand
+//! edit when they are next written.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use gix::bstr::BStr;
+
+use super::disk::Stamp;
+use super::index::{Staging, stat};
+use super::lock::{self, Patience};
+use super::repository::{self, Repository};
+use super::{Error, commit, paths, writing};
+
+/// What a write under way is about to touch.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Marker {
+    branch: Option<String>,
+    paths: Vec<String>,
+    index_lock: Option<u64>,
+}
+
+/// Puts right what a dead writer left, if there is its marker; waits for a living one.
+pub(super) fn mend_if_needed(repository: &Repository, patience: &Patience) -> Result<(), Error> {
+    if !lock::marker(repository).exists() {
+        return Ok(());
+    }
+    let _lock = lock::acquire(&repository.common_dir.join("palazzo"), patience.ours)?;
+    mend(repository, patience)
+}
+
+/// Puts right what a dead writer left. Our lock must be held: then whoever left a marker is dead.
+pub(super) fn mend(repository: &Repository, patience: &Patience) -> Result<(), Error> {
+    let place = lock::marker(repository);
+    let text = match fs::read(&place) {
+        Ok(text) => text,
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(err) => return Err(Error::file("read", &place)(err)),
+    };
+    let marker = Marker::parse(&String::from_utf8_lossy(&text));
+    remove_locks(repository, &marker).map_err(Error::file("clear what was left beside", &place))?;
+    for path in &marker.paths {
+        writing::remove_temporaries(&repository.work, path);
+    }
+    catch_up(repository, &marker, patience)?;
+    fs::remove_file(&place).map_err(Error::file("remove", &place))
+}
+
+impl Marker {
+    /// Returns the marker of a write to `paths`, which are inside the palace.
+    pub(super) fn new(repository: &Repository, paths: &[String]) -> Self {
+        let head = repository.git().head_name().ok().flatten();
+        let paths = paths.iter().map(|path| format!("{}{path}", repository.prefix)).collect();
+        Self { branch: head.map(|it| it.to_string()), paths, index_lock: None }
+    }
+
+    /// Writes it to `place`.
+    pub(super) fn write(&self, place: &Path) -> io::Result<()> {
+        let mut text = format!("pid {}\n", std::process::id());
+        if let Some(branch) = &self.branch {
+            text += &format!("branch {branch}\n");
+        }
+        for path in &self.paths {
+            text += &format!("path {path}\n");
+        }
+        if let Some(folder) = place.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(place, text)
+    }
+
+    /// Reads one, of which the end may be missing; what could lead astray is left out.
+    fn parse(text: &str) -> Self {
+        let mut marker = Self::default();
+        for line in text.lines() {
+            match line.split_once(' ') {
+                Some(("path", path)) if paths::check(path).is_ok() => {
+                    marker.paths.push(path.to_owned())
+                }
+                Some(("branch", name)) if is_branch(name) => marker.branch = Some(name.to_owned()),
+                Some(("lock", inode)) => marker.index_lock = inode.parse().ok(),
+                _ => {}
+            }
+        }
+        marker
+    }
+}
+
+fn is_branch(name: &str) -> bool {
+    name.starts_with("refs/") && paths::check(name).is_ok()
+}
+
+fn remove_locks(repository: &Repository, marker: &Marker) -> io::Result<()> {
+    let index = repository.git_dir.join("index.lock");
+    // A lock that is not the one we noted belongs to a git that runs now. If we died before we
+    // could note it, ours is still empty.
+    let ours = Stamp::of(&index).is_some_and(|it| match marker.index_lock {
+        Some(inode) => it.inode() == inode,
+        None => it.size() == 0,
+    });
+    let mut locks = vec![repository.git_dir.join("HEAD.lock")];
+    locks.extend(marker.branch.iter().map(|it| repository.common_dir.join(format!("{it}.lock"))));
+    locks.extend(ours.then_some(index));
+    for lock in locks {
+        match fs::remove_file(lock) {
+            Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Brings the index up to a commit that was made just before its writer died.
+fn catch_up(repository: &Repository, marker: &Marker, patience: &Patience) -> Result<(), Error> {
+    if marker.paths.is_empty() {
+        return Ok(());
+    }
+    let git = repository.git();
+    let mut staging = Staging::open(repository, &git, None, patience)?;
+    let failed = |err: gix::Error| repository.error("read the last commit", err);
+    let head = repository::head(&git).map_err(failed)?;
+    let tree = commit::tree_of(&git, head).map_err(failed)?;
+    let mut changed = false;
+    for path in &marker.paths {
+        let held = commit::entry(&git, tree, path).map_err(failed)?;
+        let place = repository.work.join(path);
+        let content = fs::read(&place).ok();
+        let on_disk = content.map(|it| commit::blob_id(&git, &it)).transpose().map_err(failed)?;
+        // Where the file is not what was committed, the commit was not reached.
+        if on_disk == held.map(|it| it.id) && staging.staged(path.as_str()) != on_disk {
+            match held {
+                Some(it) => staging.put(BStr::new(path), it, stat(&place)),
+                None => staging.remove(BStr::new(path)),
+            }
+            changed = true;
+        }
+    }
+    if changed {
+        staging.write()?;
+        staging.commit()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scene::{Scene, change, done, impatient, try_git};
+    use super::*;
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    /// A palace in which a writer died that held all the locks.
+    fn crashed(scene: &Scene) -> super::super::Store {
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let git = scene.home.join(".git");
+        for lock in ["index.lock", "HEAD.lock", "refs/heads/main.lock"] {
+            fs::write(git.join(lock), "half").unwrap();
+        }
+        let inode = Stamp::of(&git.join("index.lock")).unwrap().inode();
+        let marker = "pid 1\nbranch refs/heads/main\npath keep/rooms/hall.yaml\n";
+        fs::write(git.join("palazzo/writing"), format!("{marker}lock {inode}\n")).unwrap();
+        scene.put("keep/rooms/.hall.yaml.palazzo-1-0.tmp", "half");
+        scene.put("keep/rooms/.hall.yaml.tmp", "somebody else's");
+        store
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_is_cleared_by_the_next() {
+        let scene = Scene::of_a_person();
+        let mut store = crashed(&scene);
+        impatient(&mut store);
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        assert_eq!(scene.status(), "?? keep/rooms/.hall.yaml.tmp\n");
+        assert!(!scene.home.join(".git/palazzo/writing").exists());
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn mending_can_be_asked_for() {
+        let scene = Scene::of_a_person();
+        let mut store = crashed(&scene);
+        store.mend().unwrap();
+        for gone in [".git/index.lock", ".git/HEAD.lock", ".git/refs/heads/main.lock"] {
+            assert!(!scene.home.join(gone).exists(), "{gone}");
+        }
+        assert!(!scene.home.join("keep/rooms/.hall.yaml.palazzo-1-0.tmp").exists());
+        store.mend().unwrap();
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_before_the_crash_is_adopted_as_a_hand_edit() {
+        let scene = Scene::of_a_person();
+        let mut store = crashed(&scene);
+        scene.put("keep/rooms/hall.yaml", "2\n");
+        done(&mut store, &change(HALL, Some("2\n"), Some("3\n")));
+        assert!(scene.log().contains("Ada: hand edit: rooms/hall.yaml"));
+    }
+
+    #[test]
+    fn an_index_that_stayed_behind_its_commit_catches_up() {
+        let scene = Scene::of_a_person();
+        let mut store = crashed(&scene);
+        fs::copy(scene.home.join(".git/index"), scene.home.join("index")).unwrap();
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        fs::rename(scene.home.join("index"), scene.home.join(".git/index")).unwrap();
+        fs::remove_file(scene.home.join("keep/rooms/.hall.yaml.tmp")).unwrap();
+        assert_eq!(scene.status(), "MM keep/rooms/hall.yaml\n");
+        fs::write(scene.home.join(".git/palazzo/writing"), "pid 1\npath keep/rooms/hall.yaml\n")
+            .unwrap();
+        store.mend().unwrap();
+        assert_eq!(scene.status(), "");
+        done(&mut store, &change(HALL, Some("2\n"), Some("3\n")));
+        assert!(!scene.log().contains("hand edit"));
+        assert_eq!(scene.status(), "");
+    }
+
+    #[test]
+    fn a_lock_of_another_git_is_waited_for_and_then_reported() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        impatient(&mut store);
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let lock = scene.home.join(".git/index.lock");
+        fs::write(&lock, "").unwrap();
+        let refused = store.make(&change(HALL, Some("1\n"), Some("2\n"))).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "another git process holds `{}`, for 0 s by now; wait for it to end, or if no git \
+                 is running here, delete that file",
+                lock.display()
+            )
+        );
+        assert!(lock.exists());
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
+        // Nor is it taken for ours because some Palazzo died here once.
+        fs::write(scene.home.join(".git/palazzo/writing"), "pid 1\nlock 1\n").unwrap();
+        assert!(matches!(
+            store.make(&change(HALL, Some("1\n"), Some("2\n"))),
+            Err(Error::Busy { .. })
+        ));
+        assert!(lock.exists());
+    }
+
+    #[test]
+    fn a_held_branch_is_waited_for_and_then_nothing_has_changed() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        impatient(&mut store);
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        fs::write(scene.home.join(".git/refs/heads/main.lock"), "").unwrap();
+        assert!(store.make(&change(HALL, Some("1\n"), Some("2\n"))).is_err());
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
+        fs::remove_file(scene.home.join(".git/refs/heads/main.lock")).unwrap();
+        assert_eq!(scene.status(), "");
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+    }
+
+    #[test]
+    fn a_marker_cannot_lead_astray() {
+        let text =
+            "pid 1\nbranch ../../x\nbranch main\npath ../x\npath .git/config\npath a/b\nlock x\npa";
+        let marker = Marker::parse(text);
+        assert_eq!(marker, Marker { paths: vec!["a/b".to_owned()], ..Marker::default() });
+    }
+
+    #[test]
+    fn another_palazzo_is_waited_for_and_then_named() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        impatient(&mut store);
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let _held =
+            lock::acquire(&scene.home.join(".git/palazzo"), std::time::Duration::ZERO).unwrap();
+        let refused = store.make(&change(HALL, Some("1\n"), Some("2\n"))).unwrap_err();
+        let expected = format!("another palazzo (process {}) is writing", std::process::id());
+        assert!(refused.to_string().starts_with(&expected), "{refused}");
+        assert!(try_git(&scene.home, &["status"]).status.success());
+    }
+}

@@ -1,0 +1,356 @@
+//! The git repository around a palace: finding it, opening it, making it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gix::sec::Trust;
+use gix::sec::trust::{DefaultForLevel as _, Mapping};
+
+use super::Error;
+use super::disk::Stamp;
+
+/// An open repository, and where in it the palace lies.
+pub(super) struct Repository {
+    git: gix::ThreadSafeRepository,
+    /// The palace, as it was asked for.
+    pub(super) palace: PathBuf,
+    /// The folder whose files git tracks.
+    pub(super) work: PathBuf,
+    /// What belongs to this working directory alone: `HEAD`, the index.
+    pub(super) git_dir: PathBuf,
+    /// What all working directories share: objects, branches, our lock.
+    pub(super) common_dir: PathBuf,
+    /// The palace's path inside the working directory: empty, or ending in `/`.
+    pub(super) prefix: String,
+    config: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+impl Repository {
+    /// Finds the repository around `palace`; `None`: there is none, or it ignores the palace.
+    pub(super) fn find(palace: &Path, isolated: bool) -> Result<Option<Self>, Error> {
+        let place = real(palace)?;
+        if place.iter().any(|name| name.eq_ignore_ascii_case(".git")) {
+            return Err(Error::InsideGit { palace: palace.to_owned() });
+        }
+        let Some(git) = discover(&place, isolated)? else { return Ok(None) };
+        let found = Self::new(git, palace, &place)?;
+        Ok(if found.ignores_palace()? { None } else { Some(found) })
+    }
+
+    /// Makes a repository at `home`, or at the palace if `home` is taken or elsewhere.
+    pub(super) fn make(palace: &Path, home: &Path, isolated: bool) -> Result<(), Error> {
+        let taken = fs::symlink_metadata(home.join(".git")).is_ok();
+        let place = if palace.starts_with(home) && !taken { home } else { palace };
+        fs::create_dir_all(place).map_err(Error::file("make the folder", place))?;
+        let built = place.join(format!(".palazzo-{}.tmp", std::process::id()));
+        let moved = build(&built, isolated).and_then(|()| {
+            match fs::rename(built.join(".git"), place.join(".git")) {
+                // Another process was quicker, and its repository is as good as ours.
+                Err(_) if place.join(".git/HEAD").exists() => Ok(()),
+                moved => moved.map_err(Error::file("make a repository at", place)),
+            }
+        });
+        // Whatever is left of it is hidden and does no harm.
+        drop(fs::remove_dir_all(&built));
+        moved
+    }
+
+    /// Returns a handle that sees the repository as it is now.
+    pub(super) fn git(&self) -> gix::Repository {
+        self.git.to_thread_local()
+    }
+
+    /// Returns the commit `HEAD` names; `None`: none yet.
+    pub(super) fn head(&self) -> Result<Option<gix::ObjectId>, Error> {
+        head(&self.git()).map_err(|err| self.error("read `HEAD`", err))
+    }
+
+    /// Tells whether this is still the nearest repository, and its configuration what it was.
+    pub(super) fn still_stands(&self) -> bool {
+        let place = self.palace.as_path();
+        let depth = self.prefix.matches('/').count();
+        let nearer = place.ancestors().take(depth).any(|it| exists(&it.join(".git")));
+        !nearer
+            && exists(&self.git_dir.join("HEAD"))
+            && self.config.iter().all(|(path, stamp)| Stamp::of(path) == *stamp)
+    }
+
+    /// Wraps what git said.
+    pub(super) fn error(
+        &self,
+        deed: &'static str,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Error {
+        Error::Git { deed, place: self.work.clone(), source: source.into() }
+    }
+
+    fn new(git: gix::ThreadSafeRepository, palace: &Path, place: &Path) -> Result<Self, Error> {
+        let local = git.to_thread_local();
+        let git_dir = local.git_dir().to_owned();
+        let Some(work) = local.workdir() else { return Err(Error::Bare { place: git_dir }) };
+        let work = real(work)?;
+        let Ok(inside) = place.strip_prefix(&work) else {
+            return Err(Error::NoRepository { palace: palace.to_owned() });
+        };
+        let prefix = inside.iter().map(|name| name.to_str().map(|it| format!("{it}/"))).collect();
+        let prefix: Option<String> = prefix;
+        let prefix = prefix.ok_or_else(|| Error::NoRepository { palace: palace.to_owned() })?;
+        let common_dir = local.common_dir().to_owned();
+        let config = config_files(&local);
+        Ok(Self { git, palace: palace.to_owned(), work, git_dir, common_dir, prefix, config })
+    }
+
+    /// Tells whether `.gitignore` keeps the palace out, and nobody has added it all the same.
+    fn ignores_palace(&self) -> Result<bool, Error> {
+        if self.prefix.is_empty() {
+            return Ok(false);
+        }
+        let ignored = || -> gix::Result<bool> {
+            let git = self.git();
+            let index = git.index_or_empty()?;
+            let source =
+                gix::worktree::stack::state::ignore::Source::WorktreeThenIdMappingIfNotSkipped;
+            let mut excludes = git.excludes(&index, None, source)?;
+            let folder = self.prefix.trim_end_matches('/');
+            let is_ignored =
+                excludes.at_path(folder, Some(gix::index::entry::Mode::DIR))?.is_excluded();
+            Ok(is_ignored && index.prefixed_entries(self.prefix.as_str().into()).is_none())
+        };
+        ignored().map_err(|err| self.error("read what is ignored", err))
+    }
+}
+
+impl std::fmt::Debug for Repository {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Repository").field("work", &self.work).finish_non_exhaustive()
+    }
+}
+
+/// Returns the commit `HEAD` names; `None`: none yet.
+pub(super) fn head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> {
+    let mut head = git.head()?;
+    Ok(head.try_peel_to_id()?.map(gix::Id::detach))
+}
+
+fn discover(place: &Path, isolated: bool) -> Result<Option<gix::ThreadSafeRepository>, Error> {
+    let start = place.ancestors().find(|it| it.is_dir()).unwrap_or(place);
+    let (found, trust) = match gix::discover::upwards(start) {
+        Ok(found) => found,
+        Err(err) if err.is_not_found() => return Ok(None),
+        Err(err) => {
+            let (deed, place) = ("look for a repository", start.to_owned());
+            return Err(Error::Git { deed, place, source: err.into() });
+        }
+    };
+    let trusts = Mapping {
+        full: options(Trust::Full, isolated),
+        reduced: options(Trust::Reduced, isolated),
+    };
+    let opened = gix::ThreadSafeRepository::discover_opts(start, Default::default(), trusts);
+    opened.map(Some).map_err(|err| {
+        let (git_dir, work) = found.into_repository_and_work_tree_directories();
+        let (place, source) = (work.unwrap_or(git_dir), err.into());
+        match trust {
+            Trust::Reduced => Error::Untrusted { place, source },
+            Trust::Full => Error::Git { deed: "open what lies", place, source },
+        }
+    })
+}
+
+/// Returns how a repository is opened; tests are isolated from the configuration of the machine.
+fn options(trust: Trust, isolated: bool) -> gix::open::Options {
+    let options = gix::open::Options::default_for_level(trust).bail_if_untrusted(true);
+    if isolated { options.permissions(gix::open::Permissions::isolated()) } else { options }
+}
+
+/// Makes a repository in a folder of its own, so that it appears at its place complete.
+fn build(place: &Path, isolated: bool) -> Result<(), Error> {
+    fs::create_dir_all(place).map_err(Error::file("make the folder", place))?;
+    let made = gix::ThreadSafeRepository::init_opts(
+        place,
+        gix::create::Kind::WithWorktree,
+        gix::create::Options::default(),
+        options(Trust::Full, isolated),
+    );
+    made.map_err(|err| Error::Git {
+        deed: "make a repository",
+        place: place.to_owned(),
+        source: err.into(),
+    })?;
+    remove_samples(&place.join(".git/hooks")).map_err(Error::file("tidy", place))
+}
+
+fn remove_samples(hooks: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(hooks)? {
+        fs::remove_file(entry?.path())?;
+    }
+    Ok(())
+}
+
+/// Returns `path` without links, as far as it exists.
+fn real(path: &Path) -> Result<PathBuf, Error> {
+    let path = std::path::absolute(path).map_err(Error::file("find", path))?;
+    for there in path.ancestors() {
+        match fs::canonicalize(there) {
+            Ok(real) => {
+                let rest = path.strip_prefix(there).unwrap_or(Path::new(""));
+                return Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) });
+            }
+            Err(err) if err.kind() == io::ErrorKind::NotFound => {}
+            Err(err) => return Err(Error::file("find", there)(err)),
+        }
+    }
+    Ok(path)
+}
+
+/// Lists the files the configuration was read from, and how they stood.
+fn config_files(git: &gix::Repository) -> Vec<(PathBuf, Option<Stamp>)> {
+    let snapshot = git.config_snapshot();
+    let named = snapshot.plumbing().sections().filter_map(|it| it.meta().path.clone());
+    let mut paths: Vec<_> = named.chain([git.common_dir().join("config")]).collect();
+    paths.sort();
+    paths.dedup();
+    paths.into_iter().map(|path| (path.clone(), Stamp::of(&path))).collect()
+}
+
+fn exists(place: &Path) -> bool {
+    fs::symlink_metadata(place).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scene::{Scene, change, done, git_in};
+    use super::*;
+    use crate::model::CommitId;
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    #[test]
+    fn without_a_repository_there_is_no_head_and_no_history() {
+        let scene = Scene::new();
+        let store = scene.palace("keep");
+        assert_eq!(store.head().unwrap(), None);
+        assert_eq!(store.recent(5).unwrap(), []);
+        assert_eq!(store.changed_between(None, None).unwrap(), Vec::<String>::new());
+        scene.init();
+        assert_eq!(store.head().unwrap(), None);
+    }
+
+    #[test]
+    fn head_follows_other_hands_and_packed_references() {
+        let scene = Scene::of_a_person();
+        let store = scene.palace("keep");
+        let head = || CommitId(scene.git(&["rev-parse", "HEAD"]).trim().to_owned());
+        assert_eq!(store.head().unwrap(), Some(head()));
+        for round in 0..3 {
+            scene.git(&["commit", "-q", "--allow-empty", "-m", "by hand"]);
+            assert_eq!(store.head().unwrap(), Some(head()));
+            scene.git(if round == 1 {
+                &["gc", "-q", "--prune=now"]
+            } else {
+                &["pack-refs", "--all"]
+            });
+            assert_eq!(store.head().unwrap(), Some(head()));
+            let mut other = scene.palace("other");
+            let now = format!("{round}\n");
+            let was = (round > 0).then(|| format!("{}\n", round - 1));
+            let made = done(&mut other, &change(HALL, was.as_deref(), Some(&now)));
+            assert_eq!(store.head().unwrap(), made);
+        }
+        scene.git(&["checkout", "-qb", "side", "HEAD~2"]);
+        assert_eq!(store.head().unwrap(), Some(head()));
+    }
+
+    #[test]
+    fn a_store_keeps_writing_after_git_has_packed_everything() {
+        let scene = Scene::new();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        scene.git(&["gc", "-q", "--prune=now"]);
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        scene.git(&["pack-refs", "--all"]);
+        done(&mut store, &change(HALL, Some("2\n"), Some("3\n")));
+        assert_eq!(scene.log().lines().count(), 3);
+        assert_eq!(scene.status(), "");
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn a_repository_that_comes_goes_or_comes_nearer_is_noticed() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let keep = scene.home.join("keep");
+        git_in(&keep, &["init", "-q"]);
+        assert_eq!(store.head().unwrap(), None);
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        assert!(git_in(&keep, &["log", "--format=%s"]).starts_with("room hall: build\n"));
+        fs::remove_dir_all(keep.join(".git")).unwrap();
+        assert!(store.head().unwrap().is_some());
+        fs::remove_dir_all(scene.home.join(".git")).unwrap();
+        assert_eq!(store.head().unwrap(), None);
+        done(&mut store, &change(HALL, Some("2\n"), Some("3\n")));
+        assert_eq!(scene.status(), "?? notes.md\n");
+    }
+
+    #[test]
+    fn a_new_identity_is_noticed() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        scene.git(&["config", "user.name", "Grace"]);
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        assert_eq!(scene.git(&["log", "-2", "--format=%cn"]), "Grace\nAda\n");
+    }
+
+    #[test]
+    fn a_bare_repository_and_gits_own_folder_are_refused() {
+        let scene = Scene::new();
+        fs::create_dir_all(&scene.home).unwrap();
+        scene.git(&["init", "-q", "--bare"]);
+        let refused = scene.palace("keep").make(&change(HALL, None, Some("x\n"))).unwrap_err();
+        assert!(matches!(refused, Error::Bare { .. }), "{refused}");
+        let scene = Scene::of_a_person();
+        let refused = scene.palace(".git/keep").make(&change(HALL, None, Some("x\n"))).unwrap_err();
+        assert!(matches!(refused, Error::InsideGit { .. }), "{refused}");
+    }
+
+    #[test]
+    fn a_repository_that_ignores_the_palace_is_not_used() {
+        let scene = Scene::of_a_person();
+        scene.put(".gitignore", "homes/\n");
+        scene.git(&["add", ".gitignore"]);
+        scene.git(&["commit", "-qm", "ignore"]);
+        let home = scene.home.join("homes");
+        let mut store = crate::store::Store::new(home.join("keep"), home.clone());
+        store.isolated = true;
+        assert_eq!(store.head().unwrap(), None);
+        done(&mut store, &change(HALL, None, Some("x\n")));
+        assert_eq!(git_in(&home, &["status", "--porcelain"]), "");
+        assert_eq!(git_in(&home, &["log", "--format=%s"]), "room hall: build\n");
+        assert_eq!(scene.log(), "Ada: ignore\nAda: begin\n");
+        assert_eq!(scene.status(), "");
+    }
+
+    #[test]
+    fn where_the_home_itself_ignores_it_the_palace_gets_its_own_repository() {
+        let scene = Scene::of_a_person();
+        scene.put(".gitignore", "/keep\n");
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("x\n")));
+        assert_eq!(git_in(&scene.home.join("keep"), &["status", "--porcelain"]), "");
+        assert_eq!(scene.log(), "Ada: begin\n");
+    }
+
+    #[test]
+    fn what_was_added_in_spite_of_being_ignored_is_not_ignored() {
+        let scene = Scene::of_a_person();
+        scene.put("keep/palace.toml", "");
+        scene.git(&["add", "keep"]);
+        scene.git(&["commit", "-qm", "keep"]);
+        scene.put(".gitignore", "/keep\n");
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("x\n")));
+        assert_eq!(scene.log().lines().count(), 3);
+    }
+}

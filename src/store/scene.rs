@@ -1,0 +1,139 @@
+//! Scenes for the tests of this module: a folder of its own, git's own command line, no
+//! configuration of the machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use chrono::DateTime;
+
+use crate::model::{Change, CommitId, Edit};
+
+use super::lock::Patience;
+use super::{Outcome, Store};
+
+/// A folder with a home in it, which does not exist at first.
+pub(super) struct Scene {
+    _folder: tempfile::TempDir,
+    pub(super) home: PathBuf,
+}
+
+impl Scene {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap().join("home");
+        Self { _folder: folder, home }
+    }
+
+    /// A home that is a person's repository, with one commit of `notes.md`.
+    pub(super) fn of_a_person() -> Self {
+        let scene = Self::new();
+        scene.init();
+        scene.put("notes.md", "notes\n");
+        scene.git(&["add", "."]);
+        scene.git(&["commit", "-qm", "begin"]);
+        scene
+    }
+
+    pub(super) fn init(&self) {
+        fs::create_dir_all(&self.home).unwrap();
+        self.git(&["init", "-qb", "main"]);
+        self.git(&["config", "user.name", "Ada"]);
+        self.git(&["config", "user.email", "ada@example.org"]);
+    }
+
+    /// The palace `name` in the home.
+    pub(super) fn palace(&self, name: &str) -> Store {
+        self.store(&self.home.join(name))
+    }
+
+    pub(super) fn store(&self, palace: &Path) -> Store {
+        let mut store = Store::new(palace.to_owned(), self.home.clone());
+        store.isolated = true;
+        store
+    }
+
+    pub(super) fn put(&self, path: &str, text: &str) {
+        let place = self.home.join(path);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, text).unwrap();
+    }
+
+    pub(super) fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.home.join(path)).unwrap()
+    }
+
+    /// Runs git in the home, which must succeed.
+    pub(super) fn git(&self, args: &[&str]) -> String {
+        git_in(&self.home, args)
+    }
+
+    /// What `git status` lists.
+    pub(super) fn status(&self) -> String {
+        self.git(&["status", "--porcelain", "-uall"])
+    }
+
+    /// Authors and subjects, newest first.
+    pub(super) fn log(&self) -> String {
+        self.git(&["log", "--format=%an: %s"])
+    }
+
+    pub(super) fn assert_sound(&self) {
+        let found = try_git(&self.home, &["fsck", "--strict", "--no-progress"]);
+        assert!(found.status.success(), "{found:?}");
+        assert_eq!(String::from_utf8_lossy(&found.stdout), "");
+        // Git says "notice: HEAD points to an unborn branch" and the like on the other stream.
+        assert!(!String::from_utf8_lossy(&found.stderr).contains("error"), "{found:?}");
+    }
+}
+
+pub(super) fn git_in(folder: &Path, args: &[&str]) -> String {
+    let output = try_git(folder, args);
+    assert!(output.status.success(), "git {args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+pub(super) fn try_git(folder: &Path, args: &[&str]) -> Output {
+    let mut git = Command::new("git");
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    git.env("GIT_TERMINAL_PROMPT", "0").env_remove("GIT_DIR").env_remove("GIT_INDEX_FILE");
+    git.arg("-C").arg(folder).args(args).output().unwrap()
+}
+
+/// A change of one file.
+pub(super) fn change(path: &str, was: Option<&str>, now: Option<&str>) -> Change {
+    changes(&[(path, was, now)])
+}
+
+/// A change of several files.
+pub(super) fn changes(edits: &[(&str, Option<&str>, Option<&str>)]) -> Change {
+    let edit = |&(path, was, now): &(&str, Option<&str>, Option<&str>)| Edit {
+        path: path.to_owned(),
+        was: was.map(str::to_owned),
+        now: now.map(str::to_owned),
+    };
+    Change {
+        edits: edits.iter().map(edit).collect(),
+        subject: "room hall: build".to_owned(),
+        body: "The hall has two doors now.".to_owned(),
+        trailers: vec![("Palazzo-Tool", "build_room".to_owned())],
+        author: "Claude Desktop".to_owned(),
+        at: DateTime::from_timestamp(1_900_000_000, 0).unwrap(),
+        commit: true,
+    }
+}
+
+/// Makes a change that must succeed.
+pub(super) fn done(store: &mut Store, change: &Change) -> Option<CommitId> {
+    match store.make(change).unwrap() {
+        Outcome::Done(commit) => commit,
+        Outcome::Stale(paths) => panic!("stale: {paths:?}"),
+    }
+}
+
+/// As little patience as there can be.
+pub(super) fn impatient(store: &mut Store) {
+    let (ours, index, head) = (Duration::ZERO, Duration::from_millis(1), Duration::ZERO);
+    store.patience = Patience { ours, index, head };
+}

@@ -78,13 +78,13 @@ pub fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::run(args),
         Command::Init(args) => init::run(&args),
-        Command::Templates(args) => templates::run(&args),
+        Command::Templates(args) => Ok(templates::run(&args)),
         Command::Show(args) => show::run(&args),
         Command::Map(args) => map::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Walk(args) => walk::run(&args),
-        Command::ClientConfig(args) => client_config::run(&args),
-        Command::Completions(args) => completions::run(&args),
+        Command::ClientConfig(args) => Ok(client_config::run(&args)),
+        Command::Completions(args) => Ok(completions::run(&args)),
     };
     match outcome {
         Ok(code) => code,

@@ -16,9 +16,7 @@ use rayon::prelude::*;
 pub use place::{Place, entity_file, room_file, scroll_file};
 
 use crate::format::reader::Reader;
-use crate::model::{
-    Diagnostic, Entity, Files, Palace, Room, RoomId, Scroll, Settings, Severity,
-};
+use crate::model::{Diagnostic, Entity, Files, Palace, Room, RoomId, Scroll, Settings, Severity};
 
 /// What one file holds, once read.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +30,8 @@ enum Holding {
 /// Reads a palace from its files; `name` is what it is called if it does not say.
 pub fn read(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
     let mut palace = Palace::new(Settings::named(name));
-    let read: Vec<_> = files.par_iter().map(|(path, text)| (path, understand(path, text))).collect();
+    let read: Vec<_> =
+        files.par_iter().map(|(path, text)| (path, understand(path, text))).collect();
     let mut findings = Vec::new();
     for (path, (holding, mut found)) in read {
         if let Some(holding) = holding {

@@ -11,7 +11,7 @@ mod scroll;
 mod summary;
 mod time;
 
-pub use entity::{entity, entities, genera, relations};
+pub use entity::{Census, entities, entity, genera, relations};
 pub use map::{MapView, map};
 pub use narration::narrate;
 pub use room::{Notice, RoomView, from_afar, menu, room, unfinished};

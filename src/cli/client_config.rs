@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::cli::{Outcome, home};
+use crate::cli::home;
 
 /// Print what to paste or run so that an MCP client uses Palazzo
 #[derive(clap::Args)]
@@ -30,9 +30,10 @@ enum Client {
     Codex,
 }
 
-pub(super) fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> ExitCode {
     let home = home::find(args.home.as_deref()).display().to_string();
-    let program = std::env::current_exe().map_or("palazzo".to_owned(), |it| it.display().to_string());
+    let program =
+        std::env::current_exe().map_or("palazzo".to_owned(), |it| it.display().to_string());
     let (program, home) = (program.as_str(), home.as_str());
     let (where_to, what) = match args.client {
         Client::ClaudeCode => (
@@ -49,7 +50,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     anstream::eprintln!("{where_to}");
     anstream::println!("{what}");
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }
 
 fn servers(key: &str, program: &str, home: &str) -> String {

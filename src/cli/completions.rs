@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::cli::{Cli, Outcome};
+use crate::cli::Cli;
 
 /// Print completions for a shell
 #[derive(clap::Args)]
@@ -14,7 +14,7 @@ pub(super) struct Args {
     shell: Shell,
 }
 
-pub(super) fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> ExitCode {
     clap_complete::generate(args.shell, &mut Cli::command(), "palazzo", &mut std::io::stdout());
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use rust_embed::RustEmbed;
 
-use crate::cli::{Outcome, page};
+use crate::cli::page;
 use crate::model::Files;
 
 /// List the templates that `palazzo init` can start from
@@ -16,14 +16,14 @@ pub(super) struct Args {}
 #[folder = "example-palaces"]
 struct Examples;
 
-pub(super) fn run(_: &Args) -> Outcome {
+pub(super) fn run(_: &Args) -> ExitCode {
     for name in names() {
         let files = files(&name).unwrap_or_default();
         let count = |folder: &str| files.keys().filter(|it| it.starts_with(folder)).count();
         let (rooms, entities) = (count("rooms/"), count("entities/"));
         anstream::println!("{:<18} {rooms} rooms, {entities} entities", page::bold(&name));
     }
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }
 
 /// Names the templates.

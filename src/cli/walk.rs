@@ -61,7 +61,9 @@ pub(super) fn run(args: &Args) -> Outcome {
 impl Walk {
     fn step(&mut self, word: &str, said: &str) {
         let Ok(action) = word.parse::<i64>() else {
-            anstream::println!("A number chooses an action; `scroll TITLE` leaves a scroll; `q` leaves.");
+            anstream::println!(
+                "A number chooses an action; `scroll TITLE` leaves a scroll; `q` leaves."
+            );
             return;
         };
         let mut arguments = json!({ "action": action });

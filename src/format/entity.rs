@@ -47,7 +47,8 @@ fn attributes(reader: &mut Reader<'_>, node: &Node) -> Map<String, Value> {
     match (&node.body, node.to_json()) {
         (Body::Map(_), Value::Object(map)) => map,
         _ => {
-            reader.error(node.at, format!("`attributes` is a mapping, and this is {}", node.kind()));
+            reader
+                .error(node.at, format!("`attributes` is a mapping, and this is {}", node.kind()));
             Map::new()
         }
     }

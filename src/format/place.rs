@@ -68,7 +68,8 @@ pub fn entity_file(graph: &Graph, entity: &Entity, taken: impl Fn(&str) -> bool)
     let name: String = name.chars().take(60).collect();
     let flat = format!("entities/{genus}");
     // When a genus outgrows its folder, further entities go into 256 sub-folders.
-    let folder = if graph.files_in(&flat) < FULL { flat } else { format!("{flat}/{}", shard(&entity.name)) };
+    let folder =
+        if graph.files_in(&flat) < FULL { flat } else { format!("{flat}/{}", shard(&entity.name)) };
     let free = |it: &String| !graph.has_file(it) && !taken(it);
     let first = format!("{folder}/{name}.yaml");
     let mut others = (2..).map(|it: usize| format!("{folder}/{name}-{it}.yaml"));

@@ -37,7 +37,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a whole file as one mapping whose keys are among `known`.
-    pub(super) fn file(&mut self, text: &str, what: &'static str, known: &[&str]) -> Option<Fields> {
+    pub(super) fn file(
+        &mut self,
+        text: &str,
+        what: &'static str,
+        known: &[&str],
+    ) -> Option<Fields> {
         match parse(text) {
             Ok(root) => self.fields(root, what, known),
             Err(Fault { at, message }) => {
@@ -48,10 +53,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a mapping whose keys are among `known`; each other is an error.
-    pub(super) fn fields(&mut self, node: Node, what: &'static str, known: &[&str]) -> Option<Fields> {
+    pub(super) fn fields(
+        &mut self,
+        node: Node,
+        what: &'static str,
+        known: &[&str],
+    ) -> Option<Fields> {
         let at = node.at;
         let Body::Map(pairs) = node.body else {
-            let message = format!("{what} is a mapping of `key: value`, and this is {}", node.kind());
+            let message =
+                format!("{what} is a mapping of `key: value`, and this is {}", node.kind());
             self.error(at, message);
             return None;
         };
@@ -68,7 +79,12 @@ impl<'a> Reader<'a> {
         Some(Fields { at, what, pairs })
     }
 
-    fn find(&mut self, severity: Severity, at: Spot, message: impl Into<String>) -> &mut Diagnostic {
+    fn find(
+        &mut self,
+        severity: Severity,
+        at: Spot,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
         let (file, message) = (self.file.to_owned(), message.into());
         let place = self.findings.len();
         self.findings.push(Diagnostic { severity, file, at, message, hint: None });

@@ -9,8 +9,7 @@ use crate::format::yaml::{Body, Node, Out};
 use crate::model::{Action, Deed, Doorway, Room, did_you_mean, prose};
 
 const ROOM: &[&str] = &["id", "name", "description", "actions", "portals"];
-const ACTION: &[&str] =
-    &["label", "type", "tool", "tool_params", "room", "workspace", "content"];
+const ACTION: &[&str] = &["label", "type", "tool", "tool_params", "room", "workspace", "content"];
 
 pub(super) fn read(reader: &mut Reader<'_>, text: &str) -> Option<Room> {
     let mut file = reader.file(text, "a room", ROOM)?;

@@ -24,7 +24,8 @@ pub(super) fn read(reader: &mut Reader<'_>, text: &str) -> Option<Settings> {
     if let Some((format, at)) = sheet.integer(root, "format")
         && format != FORMAT
     {
-        let message = format!("this palace has format {format}; this Palazzo reads format {FORMAT}");
+        let message =
+            format!("this palace has format {format}; this Palazzo reads format {FORMAT}");
         sheet.reader.error(at, message).hint = Some("use a newer Palazzo".to_owned());
         return None;
     }
@@ -96,7 +97,7 @@ impl Sheet<'_, '_> {
 
     fn known(&mut self, table: &Table, what: &str, known: &[&str]) {
         for (key, item) in table.iter().filter(|(key, _)| !known.contains(key)) {
-            let at = self.spot(table.key(key).and_then(|it| it.span()).or(item.span()));
+            let at = self.spot(table.key(key).and_then(toml_edit::Key::span).or(item.span()));
             let hint = match did_you_mean(key, known.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("it may have {}", known.join(", ")),

@@ -57,23 +57,23 @@ impl Keeper {
                 false => format!("{name} ({room}) was like that already: nothing changed.\n"),
             });
         }
-        self.show_built(by, &key, room)
+        self.show_built(by, &key, &room)
     }
 
     /// Shows a room that was just built: the caller is in it if they stood
     /// there, finished or not, or nowhere; else they only look.
-    fn show_built(&mut self, by: &Caller, key: &str, room: RoomId) -> Result<String, Refusal> {
+    fn show_built(&mut self, by: &Caller, key: &str, room: &RoomId) -> Result<String, Refusal> {
         let visit = self.visit(by);
         match &visit.standing {
             None => visit.begin(
                 key,
                 Some(Standing { workspace: key.to_owned(), room: room.clone(), door: None }),
             ),
-            Some(at) if at.room == room && at.workspace == key => visit.page = 0,
+            Some(at) if at.room == *room && at.workspace == key => visit.page = 0,
             Some(_) => {
                 let palace = &self.at(key)?.palace;
-                let Some(it) = palace.room(&room) else { return Err(Refusal::NoRooms) };
-                let page = render::from_afar(it, &room);
+                let Some(it) = palace.room(room) else { return Err(Refusal::NoRooms) };
+                let page = render::from_afar(it, room);
                 let standing = self.standing(by)?;
                 let here = self.at(&standing.workspace)?.palace.name_of(&standing.room);
                 return self.with_menu(by, &format!("{page}\nYou are still in {here}."));

@@ -41,17 +41,12 @@ pub struct EntityChange {
 impl Keeper {
     /// Creates entities, all in one commit. Those whose names are taken are
     /// left as they are, and the answer says so.
-    pub fn create_entities(
-        &mut self,
-        by: &Caller,
-        new: Vec<NewEntity>,
-    ) -> Result<String, Refusal> {
+    pub fn create_entities(&mut self, by: &Caller, new: Vec<NewEntity>) -> Result<String, Refusal> {
         if new.is_empty() {
             return Err(Refusal::Nonsense("`entities` is empty: nothing to create".to_owned()));
         }
         let mut names = BTreeSet::new();
-        let mut new: Vec<_> =
-            new.into_iter().filter(|it| names.insert(it.name.clone())).collect();
+        let mut new: Vec<_> = new.into_iter().filter(|it| names.insert(it.name.clone())).collect();
         for entity in &mut new {
             entity.id = Some(fresh_id(&mut self.ids, by.now));
         }
@@ -70,7 +65,8 @@ impl Keeper {
             _ => format!("Created {}", listed(&created)),
         };
         if !existing.is_empty() {
-            answer.push_str(&format!("; there already, and left as they are: {}", listed(&existing)));
+            answer
+                .push_str(&format!("; there already, and left as they are: {}", listed(&existing)));
         }
         Ok(answer + ".\n")
     }

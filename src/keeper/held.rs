@@ -227,7 +227,6 @@ impl Held {
             self.index.put(opening, &fields);
         }
     }
-
 }
 
 /// What a room is found by (v2 section 3.8): its name, its description, what its

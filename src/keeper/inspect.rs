@@ -37,8 +37,7 @@ impl Keeper {
             let mut findings: Vec<_> = held.findings().cloned().collect();
             findings.extend(lost_entry(palace));
             findings.sort_by(|a, b| (&a.file, a.at, &a.message).cmp(&(&b.file, b.at, &b.message)));
-            let counts =
-                (palace.rooms().len(), palace.scrolls().count(), palace.graph.len());
+            let counts = (palace.rooms().len(), palace.scrolls().count(), palace.graph.len());
             palaces.push(Checked { root: held.store().root().to_owned(), findings, counts });
         }
         Ok(Inspection { palaces })

@@ -37,7 +37,9 @@ pub enum Refusal {
     #[error("this workspace has no rooms yet: build an entry room with build_room first")]
     NoRooms,
     /// A room that nobody has built cannot be written in.
-    #[error("the room `{room}` is not built yet: build it with build_room first, or name another `room`")]
+    #[error(
+        "the room `{room}` is not built yet: build it with build_room first, or name another `room`"
+    )]
     Unbuilt {
         /// The room.
         room: RoomId,
@@ -70,8 +72,10 @@ pub enum Refusal {
         it must be mended before a tool changes it", .0.file, .0.at.line, .0.message)]
     Broken(Diagnostic),
     /// A file a person wrote cannot be changed without disturbing it.
-    #[error("`{file}` is written in a way that a tool cannot change without disturbing it; \
-        change it in an editor, or bring it into the usual form first")]
+    #[error(
+        "`{file}` is written in a way that a tool cannot change without disturbing it; \
+        change it in an editor, or bring it into the usual form first"
+    )]
     Entangled {
         /// The file.
         file: String,
@@ -130,7 +134,8 @@ fn no_workspace_set(known: &[String]) -> String {
 
 fn listed(known: &[String]) -> String {
     let shown: Vec<_> = known.iter().take(20).map(|it| format!("`{it}`")).collect();
-    let more = if known.len() > 20 { format!(" and {} more", known.len() - 20) } else { String::new() };
+    let more =
+        if known.len() > 20 { format!(" and {} more", known.len() - 20) } else { String::new() };
     match shown.len() {
         0 => "There are no workspaces yet.".to_owned(),
         _ => format!("Workspaces: {}{more}.", shown.join(", ")),

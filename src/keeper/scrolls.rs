@@ -24,7 +24,7 @@ pub struct NewScroll {
 
 impl Keeper {
     /// Leaves a scroll, stamped now, by the caller's name.
-    pub fn write_scroll(&mut self, by: &Caller, new: NewScroll) -> Result<String, Refusal> {
+    pub fn write_scroll(&mut self, by: &Caller, new: &NewScroll) -> Result<String, Refusal> {
         let title = render::line(&new.title);
         if title.is_empty() || title.chars().count() > LONGEST_TITLE {
             let why = format!("a scroll needs a title of 1 to {LONGEST_TITLE} characters");

@@ -20,9 +20,30 @@ const BROKEN: usize = 3;
 
 /// Words in the names of rooms that say nothing of what the rooms are about.
 const FURNITURE: &[&str] = &[
-    "alcove", "archive", "archives", "attic", "cabinet", "cellar", "chamber", "corner", "court",
-    "garden", "gallery", "great", "hall", "house", "library", "museum", "observatory", "room",
-    "shelf", "study", "tower", "vault", "wing", "workshop",
+    "alcove",
+    "archive",
+    "archives",
+    "attic",
+    "cabinet",
+    "cellar",
+    "chamber",
+    "corner",
+    "court",
+    "garden",
+    "gallery",
+    "great",
+    "hall",
+    "house",
+    "library",
+    "museum",
+    "observatory",
+    "room",
+    "shelf",
+    "study",
+    "tower",
+    "vault",
+    "wing",
+    "workshop",
 ];
 
 impl Keeper {
@@ -40,7 +61,9 @@ impl Keeper {
                 self.open(&workspace)?;
                 workspace.key
             }
-            Err(Refusal::NoSuchWorkspace { .. }) if create => self.found(by, asked, &Files::new())?,
+            Err(Refusal::NoSuchWorkspace { .. }) if create => {
+                self.found(by, asked, &Files::new())?
+            }
             Err(refusal) => return Err(refusal),
         };
         self.come_in(by, &key)
@@ -153,8 +176,7 @@ fn through(Door { to, name }: Door, from: Option<&RoomId>) -> Action {
 
 /// What the server says of a room by itself. Pending work will be told here.
 fn notices(held: &Held) -> Vec<Notice> {
-    let broken: Vec<_> =
-        held.findings().filter(|it| it.severity == Severity::Error).collect();
+    let broken: Vec<_> = held.findings().filter(|it| it.severity == Severity::Error).collect();
     let mut notices: Vec<_> = broken
         .iter()
         .take(BROKEN)
@@ -205,7 +227,8 @@ fn unfinished(held: &Held, view: &RoomView<'_>, standing: &Standing) -> String {
 fn context(held: &Held, name: &str) -> String {
     let graph = &held.palace.graph;
     if graph.is_empty() {
-        return "Workspace context:\n  This workspace is empty. Create entities to begin.\n".to_owned();
+        return "Workspace context:\n  This workspace is empty. Create entities to begin.\n"
+            .to_owned();
     }
     let words = words_asked(name).into_iter().filter(|it| !FURNITURE.contains(&it.as_str()));
     let topic = words.collect::<Vec<_>>().join(" ");

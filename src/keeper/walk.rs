@@ -173,7 +173,12 @@ impl Keeper {
     }
 
     /// Searches rooms and scrolls (v2 section 3.8).
-    fn search(&mut self, by: &Caller, said: Option<&str>, at: &Standing) -> Result<String, Refusal> {
+    fn search(
+        &mut self,
+        by: &Caller,
+        said: Option<&str>,
+        at: &Standing,
+    ) -> Result<String, Refusal> {
         let Some(said) = said else {
             return Ok("Say in `params` what to look for.".to_owned());
         };

@@ -87,7 +87,9 @@ impl Keeper {
     /// palace at all, makes one.
     pub(super) fn current_or_first(&mut self, by: &Caller) -> Result<String, Refusal> {
         match self.current(by) {
-            Err(Refusal::NoWorkspaceSet { known }) if known.is_empty() => self.found(by, FIRST, &Files::new()),
+            Err(Refusal::NoWorkspaceSet { known }) if known.is_empty() => {
+                self.found(by, FIRST, &Files::new())
+            }
             Err(Refusal::NoSuchWorkspace { asked, known, .. }) if known.is_empty() => {
                 self.found(by, &asked, &Files::new())
             }
@@ -144,9 +146,8 @@ impl Keeper {
 
     /// Makes a directory name of a workspace's name, if none stands in its way.
     fn free_name(&self, name: &str) -> Result<String, Refusal> {
-        let refused = |why: &str| {
-            Err(Refusal::WorkspaceName { name: name.to_owned(), why: why.to_owned() })
-        };
+        let refused =
+            |why: &str| Err(Refusal::WorkspaceName { name: name.to_owned(), why: why.to_owned() });
         if name.is_empty() {
             return refused("it is empty");
         }
@@ -157,7 +158,9 @@ impl Keeper {
             return refused("it may not hold slashes or control characters");
         }
         let Some(slug) = Slug::of(name) else {
-            return refused("its directory would have no name; give it a letter or digit from a-z, 0-9, and none of the names some systems reserve");
+            return refused(
+                "its directory would have no name; give it a letter or digit from a-z, 0-9, and none of the names some systems reserve",
+            );
         };
         if self.home.join(Place::SETTINGS).exists() {
             return refused("this home is itself a palace, and palaces do not lie in each other");

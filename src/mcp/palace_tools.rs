@@ -63,7 +63,7 @@ pub(super) fn all() -> Vec<Handle> {
             Effect::Adds,
             |_, keeper, by, WriteScroll { title, body, room }: WriteScroll| {
                 let room = room.map(|it| it.0);
-                answer(keeper.write_scroll(by, NewScroll { title, body, room }))
+                answer(keeper.write_scroll(by, &NewScroll { title, body, room }))
             },
         ),
     ]

@@ -8,9 +8,7 @@ use rmcp::model::{
     CustomRequest, CustomResult, ErrorData, Implementation, JsonRpcMessage, ListToolsResult,
     PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
 };
-use rmcp::service::{
-    RequestContext, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage,
-};
+use rmcp::service::{RequestContext, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::{Transport, stdio_pipes};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
@@ -64,7 +62,11 @@ impl Server {
         Self { toolbox: Arc::new(toolbox), keeper: Arc::new(Mutex::new(keeper)), clock }
     }
 
-    fn call(&self, client: &str, request: CallToolRequestParams) -> Result<CallToolResult, ErrorData> {
+    fn call(
+        &self,
+        client: &str,
+        request: CallToolRequestParams,
+    ) -> Result<CallToolResult, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
         let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
         let (now, arguments) = ((self.clock)(), arguments.unwrap_or_default());
@@ -127,7 +129,8 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         if request.method == "tools/call" {
-            let message = "tools/call needs the `name` of a tool, a text, and `arguments`, an object";
+            let message =
+                "tools/call needs the `name` of a tool, a text, and `arguments`, an object";
             return Err(ErrorData::invalid_params(message, None));
         }
         let message = format!("there is no method `{}`", request.method.escape_debug());

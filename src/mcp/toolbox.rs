@@ -133,7 +133,10 @@ impl Toolbox {
         let Some(tool) = self.get(name) else {
             let hint = self.nearest(name).map(|it| format!("; did you mean `{it}`?"));
             let hint = hint.unwrap_or_default();
-            return Err(format!("this action asks `{}`, and there is no such tool{hint}", question.tool));
+            return Err(format!(
+                "this action asks `{}`, and there is no such tool{hint}",
+                question.tool
+            ));
         };
         let walks = matches!(name, "palace_action" | "set_workspace");
         let allowed = question.allowed.iter().any(|it| bare(it) == name);
@@ -229,7 +232,9 @@ fn filled(tool: &Handle, params: JsonObject, said: Option<&str>) -> Result<JsonO
             filled.insert("query".to_owned(), said.into());
             Ok(filled)
         }
-        Some(_) if !found => Err("this action takes no `params`: choose it by number alone".to_owned()),
+        Some(_) if !found => {
+            Err("this action takes no `params`: choose it by number alone".to_owned())
+        }
         _ => Ok(filled),
     }
 }

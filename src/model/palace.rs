@@ -255,10 +255,8 @@ mod tests {
 
     #[test]
     fn a_room_that_goes_takes_its_doors_with_it() {
-        let mut palace = palace(&[
-            ("hall", room("Hall", &["crypt"], &[])),
-            ("crypt", room("Crypt", &[], &[])),
-        ]);
+        let mut palace =
+            palace(&[("hall", room("Hall", &["crypt"], &[])), ("crypt", room("Crypt", &[], &[]))]);
         palace.put_room(&"hall".parse().unwrap(), None);
         assert_eq!(doors(&palace, "crypt"), [""; 0]);
     }

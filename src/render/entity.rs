@@ -85,7 +85,7 @@ pub fn relations(outgoing: &[&Relation], incoming: &[Incoming<'_>]) -> String {
     page.push_str(&rest(outgoing.len(), "relation"));
     for Incoming { from, relation } in incoming.iter().take(MOST) {
         let (kind, from) = (line(&relation.kind), line(&from.name));
-        page.push_str(&format!("  ← {kind} by {from}{}\n", validity(relation)));
+        page.push_str(&format!("  {kind} ← {from}{}\n", validity(relation)));
     }
     page.push_str(&rest(incoming.len(), "incoming relation"));
     page
@@ -108,16 +108,18 @@ fn validity(relation: &Relation) -> String {
     if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) }
 }
 
+/// A genus, how many entities it has, and how many of them have which status.
+pub type Census<'a> = (&'a str, usize, Vec<(&'a str, usize)>);
+
 /// Renders each genus with how many entities it has, and how many of which status.
-pub fn genera(genera: &[(&str, usize, Vec<(&str, usize)>)]) -> String {
+pub fn genera(genera: &[Census<'_>]) -> String {
     if genera.is_empty() {
         return "This workspace holds no entities yet: begin with create_entities.\n".to_owned();
     }
-    let mut page = format!("{}:\n", if genera.len() == 1 {
-        "1 genus".to_owned()
-    } else {
-        format!("{} genera", genera.len())
-    });
+    let mut page = format!(
+        "{}:\n",
+        if genera.len() == 1 { "1 genus".to_owned() } else { format!("{} genera", genera.len()) }
+    );
     for (genus, number, statuses) in genera.iter().take(MOST) {
         page.push_str(&format!("  {}: {number}", cut(&line(genus), 60)));
         let known: Vec<_> =

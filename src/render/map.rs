@@ -35,7 +35,11 @@ pub fn map(view: &MapView<'_>) -> String {
         count(rooms, "room"),
         count(scrolls, "scroll")
     );
-    if rooms > WHOLE { large(view, &mut page) } else { small(view, &mut page) }
+    if rooms > WHOLE {
+        large(view, &mut page);
+    } else {
+        small(view, &mut page);
+    }
     page
 }
 
@@ -64,7 +68,8 @@ fn large(view: &MapView<'_>, page: &mut String) {
         *wings.entry(&id.wing).or_default() += 1;
     }
     for (wing, rooms) in wings.iter().take(WHOLE) {
-        let name = wing.as_ref().map_or("Rooms without a wing".to_owned(), |it| format!("Wing {it}"));
+        let name =
+            wing.as_ref().map_or("Rooms without a wing".to_owned(), |it| format!("Wing {it}"));
         page.push_str(&format!("  {name}: {}\n", count(*rooms, "room")));
     }
     if let Some(here) = view.here.or_else(|| palace.entry()) {

@@ -76,7 +76,8 @@ pub fn unfinished(view: &RoomView<'_>, door: &str, context: &str) -> String {
 /// Renders a room to somebody who stands elsewhere: its actions have no numbers
 /// there.
 pub fn from_afar(room: &Room, id: &RoomId) -> String {
-    let mut page = format!("Built {id}:\n── {} ──\n{}\n", line(&room.name), prose(&room.description));
+    let mut page =
+        format!("Built {id}:\n── {} ──\n{}\n", line(&room.name), prose(&room.description));
     for action in &room.actions {
         page.push_str(&format!("  - {}\n", line(&action.label)));
     }
@@ -189,10 +190,7 @@ mod tests {
 
     fn action(label: &str) -> Action {
         let room = "elsewhere".parse().unwrap();
-        Action {
-            label: label.to_owned(),
-            deed: Deed::Navigate(Doorway { room, workspace: None }),
-        }
+        Action { label: label.to_owned(), deed: Deed::Navigate(Doorway { room, workspace: None }) }
     }
 
     fn hall(labels: &[&str]) -> Room {

@@ -9,7 +9,11 @@ use crate::render::{ago, count, cut, line, prose};
 pub fn scroll(scroll: &Scroll, room: &str, now: DateTime<Utc>) -> String {
     let Scroll { title, written, by, body, .. } = scroll;
     let (title, by, age) = (line(title), line(by), ago(*written, now));
-    format!("── {title} ──\nA scroll in {}, written by {by} {age}.\n\n{}\n", line(room), prose(body))
+    format!(
+        "── {title} ──\nA scroll in {}, written by {by} {age}.\n\n{}\n",
+        line(room),
+        prose(body)
+    )
 }
 
 /// Renders the scrolls that hang behind those a room shows.
@@ -18,7 +22,11 @@ pub fn older(room: &str, shown: &[&Scroll], left: usize, now: DateTime<Utc>) -> 
     for (place, scroll) in shown.iter().enumerate() {
         let number = Layout::Wide.number(Slot::Scroll(place));
         let age = ago(scroll.written, now);
-        page.push_str(&format!("  {number}. {} ({age}, by {})\n", line(&scroll.title), line(&scroll.by)));
+        page.push_str(&format!(
+            "  {number}. {} ({age}, by {})\n",
+            line(&scroll.title),
+            line(&scroll.by)
+        ));
     }
     if left > 0 {
         let number = Layout::Wide.number(Slot::OlderScrolls);
@@ -74,7 +82,11 @@ pub fn inventory(scrolls: &[&Scroll], total: usize, now: DateTime<Utc>) -> Strin
     page.push_str("Within reach:\n");
     for (place, scroll) in scrolls.iter().enumerate() {
         let number = Layout::Wide.number(Slot::Scroll(place));
-        page.push_str(&format!("  {number}. {} ({})\n", line(&scroll.title), ago(scroll.written, now)));
+        page.push_str(&format!(
+            "  {number}. {} ({})\n",
+            line(&scroll.title),
+            ago(scroll.written, now)
+        ));
     }
     if total > scrolls.len() {
         page.push_str(&format!("  and {}\n", count(total - scrolls.len(), "older scroll")));

@@ -40,11 +40,7 @@ pub fn tutorial() -> &'static str {
 
 /// Renders what a workspace holds (v1 section 5.1, v2 section 3.2).
 pub fn summary(name: &str, it: &Summary, now: DateTime<Utc>) -> String {
-    let counts = [
-        (it.rooms, "room"),
-        (it.scrolls, "scroll"),
-        (it.entities, "entity"),
-    ];
+    let counts = [(it.rooms, "room"), (it.scrolls, "scroll"), (it.entities, "entity")];
     let counts: Vec<_> = counts.into_iter().map(|(number, noun)| count(number, noun)).collect();
     let mut page = format!("Workspace: {} ({})\n", line(name), counts.join(", "));
     if it.entities == 0 {

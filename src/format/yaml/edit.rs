@@ -34,10 +34,12 @@ fn edit_map(map: &Mapping, was: &[(&str, Out)], now: &[(&str, Out)]) -> Option<(
 
 fn edit_value(map: &Mapping, key: &str, was: &Out, now: &Out) -> Option<()> {
     match (was, now, map.get(key)?) {
-        (Out::Map(was), Out::Map(now), YamlNode::Mapping(map)) => edit_map(&map, was, now),
-        (Out::FlowMap(was), Out::FlowMap(now), YamlNode::Mapping(map)) => edit_map(&map, was, now),
-        (Out::List(was), Out::List(now), YamlNode::Sequence(list)) => edit_list(&list, was, now),
-        (Out::FlowList(was), Out::FlowList(now), YamlNode::Sequence(list)) => {
+        (Out::Map(was), Out::Map(now), YamlNode::Mapping(map))
+        | (Out::FlowMap(was), Out::FlowMap(now), YamlNode::Mapping(map)) => {
+            edit_map(&map, was, now)
+        }
+        (Out::List(was), Out::List(now), YamlNode::Sequence(list))
+        | (Out::FlowList(was), Out::FlowList(now), YamlNode::Sequence(list)) => {
             edit_list(&list, was, now)
         }
         _ => {

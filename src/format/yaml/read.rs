@@ -116,8 +116,10 @@ fn number(text: &str) -> Option<Number> {
     if bare && let Ok(whole) = text.parse::<i64>() {
         return Some(whole.into());
     }
-    let starts = digits.strip_prefix('.').unwrap_or(digits).starts_with(|it: char| it.is_ascii_digit());
-    let numeric = digits.bytes().all(|it| matches!(it, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
+    let starts =
+        digits.strip_prefix('.').unwrap_or(digits).starts_with(|it: char| it.is_ascii_digit());
+    let numeric =
+        digits.bytes().all(|it| matches!(it, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
     if starts && numeric { text.parse().ok().and_then(Number::from_f64) } else { None }
 }
 
@@ -150,10 +152,9 @@ impl<'a> Events<'a> {
             return fault("tags (`!name`) are not used here: leave it out, or quote the text");
         }
         let body = match event {
-            Event::Scalar(text, style, ..) => Body::Scalar {
-                text: text.into_owned(),
-                plain: style == ScalarStyle::Plain,
-            },
+            Event::Scalar(text, style, ..) => {
+                Body::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain }
+            }
             Event::SequenceStart(..) => self.list(depth)?,
             Event::MappingStart(..) => self.map(depth)?,
             _ => return fault("aliases (`*name`) are not used here: write the value out"),
@@ -180,7 +181,8 @@ impl<'a> Events<'a> {
                 (event, at) => self.key(event, at, depth)?,
             };
             if let Some(line) = seen.insert(key.text.clone(), key.at.line) {
-                let message = format!("`{}` stands here twice; the first is on line {line}", key.text);
+                let message =
+                    format!("`{}` stands here twice; the first is on line {line}", key.text);
                 return Err(Fault { at: key.at, message });
             }
             let (event, at) = self.next()?;
@@ -248,16 +250,22 @@ mod tests {
             refused("a:\n  <<: {b: 1}\n"),
             "2:3: merge keys (`<<`) are not used here: write the values out"
         );
-        assert_eq!(refused("a: 1\nb: 2\na: 3\n"), "3:1: `a` stands here twice; the first is on line 1");
-        assert_eq!(refused("a: 1\n---\nb: 2\n"), "2:1: a second document begins here; a file holds one");
+        assert_eq!(
+            refused("a: 1\nb: 2\na: 3\n"),
+            "3:1: `a` stands here twice; the first is on line 1"
+        );
+        assert_eq!(
+            refused("a: 1\n---\nb: 2\n"),
+            "2:1: a second document begins here; a file holds one"
+        );
     }
 
     #[test]
     fn a_file_that_digs_too_deep_is_refused_and_not_followed() {
         assert!(refused(&format!("a: {}", "[".repeat(40))).contains("32 levels are the most"));
         assert!(parse(&"[".repeat(100_000)).is_err());
-        let staircase: String = (0..40).map(|it| format!("{}a:\n", " ".repeat(it))).collect();
-        assert!(refused(&staircase).contains("32 levels are the most"));
+        let steps: Vec<_> = (0..40).map(|it| " ".repeat(it) + "a:\n").collect();
+        assert!(refused(&steps.concat()).contains("32 levels are the most"));
     }
 
     #[test]

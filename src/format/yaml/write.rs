@@ -89,8 +89,9 @@ impl Out {
             Self::Text(it) | Self::Prose(it) => quoted(it, flow),
             Self::Json(it) => json(it, flow),
             Self::FlowMap(pairs) => {
-                let pairs = pairs.iter().map(|(key, value)| format!("{key}: {}", value.inline(true)));
-                braced(pairs.collect())
+                let pairs =
+                    pairs.iter().map(|(key, value)| format!("{key}: {}", value.inline(true)));
+                braced(&pairs.collect::<Vec<_>>())
             }
             Self::FlowList(items) | Self::List(items) => {
                 let items: Vec<_> = items.iter().map(|it| it.inline(true)).collect();
@@ -108,7 +109,7 @@ fn json(value: &Value, flow: bool) -> String {
             let items: Vec<_> = items.iter().map(|it| json(it, true)).collect();
             format!("[{}]", items.join(", "))
         }
-        Value::Object(map) => braced(pairs(map)),
+        Value::Object(map) => braced(&pairs(map)),
         _ => value.to_string(),
     }
 }
@@ -117,7 +118,7 @@ fn pairs(map: &Map<String, Value>) -> Vec<String> {
     map.iter().map(|(key, value)| format!("{}: {}", quoted(key, true), json(value, true))).collect()
 }
 
-fn braced(pairs: Vec<String>) -> String {
+fn braced(pairs: &[String]) -> String {
     if pairs.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", pairs.join(", ")) }
 }
 

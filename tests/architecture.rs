@@ -1,0 +1,101 @@
+//! The house stands only while every arrow points down.
+
+use std::fs;
+use std::path::Path;
+
+/// Who may use whom, ground floor first. What is not here is not allowed.
+const HOUSE: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("format", &["model"]),
+    ("render", &["model"]),
+    ("search", &["model"]),
+    ("session", &["model"]),
+    ("store", &["model"]),
+    ("keeper", &["model", "format", "render", "search", "session", "store"]),
+    ("mcp", &["model", "keeper"]),
+    ("cli", &["model", "keeper", "mcp"]),
+];
+
+/// Words that belong to some modules and may not be spoken in others.
+const SPOKEN_ONLY_IN: &[(&str, &[&str])] = &[
+    ("gix::", &["store"]),
+    ("rustix::", &["store"]),
+    ("std::fs", &["store"]),
+    ("fs::", &["store"]),
+    ("yaml_edit", &["format"]),
+    ("granit_parser", &["format"]),
+    ("serde_saphyr", &["format"]),
+    ("toml_edit", &["format", "cli"]),
+    ("rmcp::", &["mcp"]),
+    ("schemars", &["mcp"]),
+    ("tokio", &["cli"]),
+    ("::now()", &["cli", "store"]),
+    ("Utc::now", &["cli"]),
+    ("println!", &["cli"]),
+    ("std::env::", &["cli"]),
+    ("stdout()", &["cli"]),
+];
+
+#[test]
+fn every_arrow_points_down() {
+    let mut wrong = Vec::new();
+    for (module, file, line) in lines_of_code(Path::new("src")) {
+        let (_, may_use) = HOUSE.iter().find(|(name, _)| *name == module).expect("add it to HOUSE");
+        for used in line.split("crate::").skip(1) {
+            let used: String = used.chars().take_while(|c| c.is_alphanumeric()).collect();
+            if used != module && !may_use.contains(&used.as_str()) {
+                wrong.push(format!("{file}: `{module}` may not use `{used}`"));
+            }
+        }
+        if line.contains("super::super") {
+            wrong.push(format!("{file}: name the module from `crate`, not from `super::super`"));
+        }
+        for (word, speakers) in SPOKEN_ONLY_IN {
+            if line.contains(word) && !speakers.contains(&module.as_str()) {
+                wrong.push(format!("{file}: `{module}` may not say `{word}`"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn no_file_holds_more_than_one_idea() {
+    for file in sources(Path::new("src")) {
+        let text = fs::read_to_string(&file).unwrap();
+        let lines = code_of(&text).lines().count();
+        assert!(lines <= 400, "{} has {lines} lines of code, and 400 are the most", file.display());
+    }
+}
+
+/// Yields (top module, file, line) for the code of every module, tests left out.
+fn lines_of_code(dir: &Path) -> Vec<(String, String, String)> {
+    let mut found = Vec::new();
+    for path in sources(dir) {
+        let module = path.iter().nth(1).unwrap().to_str().unwrap().trim_end_matches(".rs");
+        let text = fs::read_to_string(&path).unwrap();
+        for line in code_of(&text).lines().filter(|it| !it.trim_start().starts_with("//")) {
+            if !matches!(module, "lib" | "main") {
+                found.push((module.to_owned(), path.display().to_string(), line.to_owned()));
+            }
+        }
+    }
+    assert!(found.len() > 1_000, "the house was not found");
+    found
+}
+
+fn sources(dir: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(sources(&path)),
+            false => found.push(path),
+        }
+    }
+    found
+}
+
+fn code_of(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod ").next().unwrap_or_default()
+}

@@ -1,0 +1,162 @@
+//! A home in a temporary directory, and agents who come to visit.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rmcp::model::{CallToolRequestParams, ClientInfo, Implementation};
+use rmcp::service::RunningService;
+use rmcp::transport::TokioChildProcess;
+use rmcp::{RoleClient, ServiceExt};
+use serde_json::Value;
+
+/// The moment at which stories begin.
+pub(crate) const MARCH_1: &str = "2026-03-01T12:00:00Z";
+
+/// A home of palaces that is gone when the story ends.
+pub(crate) struct Home {
+    dir: tempfile::TempDir,
+}
+
+/// A conversation: one server process, one client, and what they said.
+pub(crate) struct Agent {
+    client: RunningService<RoleClient, ClientInfo>,
+    transcript: String,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    /// Runs the program with `arguments` in this home, as a person would.
+    pub(crate) fn palazzo(&self, arguments: &[&str]) -> std::process::Output {
+        self.command(MARCH_1).args(arguments).output().unwrap()
+    }
+
+    /// A command of the program that knows this home and nothing of the machine.
+    pub(crate) fn command(&self, now: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
+        alone(&mut command, self.dir.path());
+        command.env("PALAZZO_HOME", self.path()).env("PALAZZO_NOW", now).env("USER", "ada");
+        command
+    }
+
+    /// Begins a conversation at the moment `now`.
+    pub(crate) async fn agent(&self, now: &str) -> Agent {
+        self.agent_with(now, &[]).await
+    }
+
+    /// Begins a conversation with a server that was started with more arguments.
+    pub(crate) async fn agent_with(&self, now: &str, arguments: &[&str]) -> Agent {
+        let mut command = self.command(now);
+        command.arg("serve").args(arguments);
+        let server = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
+        let about = Implementation::new("claude", "1.0");
+        let client = ClientInfo::new(Default::default(), about).serve(server).await.unwrap();
+        Agent { client, transcript: String::new() }
+    }
+
+    /// Lets a person use git in the home.
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new("git");
+        alone(&mut command, self.dir.path());
+        let output = command.arg("-C").arg(self.path()).args(arguments).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "git {arguments:?}: {said}{:?}", output.stderr);
+        said
+    }
+
+    /// Lets a person write a file in an editor.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path().join(path)).unwrap()
+    }
+
+    /// Holds what must hold whatever has been done: nothing uncommitted, and a
+    /// repository without a fault.
+    #[track_caller]
+    pub(crate) fn is_in_order(&self) {
+        assert_eq!(self.git(&["status", "--porcelain"]), "");
+        assert_eq!(self.git(&["fsck", "--strict", "--no-dangling"]), "");
+    }
+
+    pub(crate) fn commits(&self) -> usize {
+        self.git(&["rev-list", "--count", "HEAD"]).trim().parse().unwrap()
+    }
+}
+
+impl Agent {
+    /// Calls a tool, and returns what it says; a refusal begins with `refused: `.
+    pub(crate) async fn call(&mut self, tool: &'static str, arguments: Value) -> String {
+        let said = self.say(tool, arguments.clone()).await;
+        let arguments =
+            if arguments == serde_json::json!({}) { String::new() } else { arguments.to_string() };
+        self.transcript.push_str(&format!("> {tool} {arguments}\n{}\n\n", said.trim_end()));
+        said
+    }
+
+    /// Chooses a number.
+    pub(crate) async fn choose(&mut self, action: i64) -> String {
+        self.call("palace_action", serde_json::json!({ "action": action })).await
+    }
+
+    /// Chooses a number and says something with it.
+    pub(crate) async fn choose_with(&mut self, action: i64, params: &str) -> String {
+        self.call("palace_action", serde_json::json!({ "action": action, "params": params })).await
+    }
+
+    /// Enters a workspace.
+    pub(crate) async fn enter(&mut self, workspace: &str) -> String {
+        self.call("set_workspace", serde_json::json!({ "workspace": workspace })).await
+    }
+
+    /// Tells what was said so far, and begins a new page.
+    pub(crate) fn transcript(&mut self) -> String {
+        std::mem::take(&mut self.transcript)
+    }
+
+    /// Asks the client's side of the connection.
+    pub(crate) fn client(&self) -> &RunningService<RoleClient, ClientInfo> {
+        &self.client
+    }
+
+    /// Ends the conversation.
+    pub(crate) async fn leave(self) {
+        self.client.cancel().await.unwrap();
+    }
+
+    async fn say(&mut self, tool: &'static str, arguments: Value) -> String {
+        let mut request = CallToolRequestParams::new(tool);
+        request.arguments = arguments.as_object().cloned();
+        let result = self.client.call_tool(request).await.unwrap();
+        let texts = result.content.iter().filter_map(|it| it.as_text());
+        let text: String = texts.map(|it| it.text.as_str()).collect();
+        match result.is_error {
+            Some(true) => format!("refused: {text}"),
+            _ => text,
+        }
+    }
+}
+
+/// Cuts a command off from the configuration of the machine it runs on.
+fn alone(command: &mut Command, home: &Path) {
+    for name in
+        ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"]
+    {
+        command.env_remove(name);
+    }
+    command
+        .env("HOME", home)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", home.join("gitconfig"))
+        .current_dir(home);
+}

@@ -32,13 +32,19 @@ pub fn count(number: usize, noun: &str) -> String {
 /// Makes a text safe for one line of a page: no line breaks, no control
 /// characters, which could move a terminal's cursor or pose as a menu.
 pub fn line(text: &str) -> String {
-    let clean = text.chars().map(|it| if it.is_control() { ' ' } else { it });
+    let clean = text.chars().map(|it| if is_safe(it) { it } else { ' ' });
     clean.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Makes a text safe for a page: its lines stay, other control characters go.
 pub fn prose(text: &str) -> String {
-    text.trim_end().chars().filter(|it| !it.is_control() || matches!(it, '\n' | '\t')).collect()
+    text.trim_end().chars().filter(|it| is_safe(*it) || matches!(it, '\n' | '\t')).collect()
+}
+
+/// Control characters move a terminal's cursor; bidirectional overrides make a
+/// line read as something it is not.
+fn is_safe(it: char) -> bool {
+    !it.is_control() && !matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Cuts a text to at most `most` characters, with `…` where something went.

@@ -150,20 +150,30 @@ pub fn words_asked(question: &str) -> Vec<String> {
     if telling.is_empty() { all } else { telling }
 }
 
-/// Returns the part of `text` around the first word of the question, at most
-/// about `most` characters.
+/// Returns the words of `text` around the first that was asked for, about
+/// `most` characters of them.
 pub fn excerpt(text: &str, question: &str, most: usize) -> String {
-    let words = words_asked(question);
-    let chars: Vec<char> = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().collect();
-    let lower: String = chars.iter().map(|it| it.to_lowercase().next().unwrap_or(*it)).collect();
-    let found = words.iter().filter_map(|word| lower.find(word.trim_end_matches('s'))).min();
-    let at = found.map_or(0, |byte| lower[..byte].chars().count());
-    let start = at.saturating_sub(most / 3);
-    let end = (start + most).min(chars.len());
-    let middle: String = chars[start..end].iter().collect();
-    let before = if start > 0 { "…" } else { "" };
-    let after = if end < chars.len() { "…" } else { "" };
-    format!("{before}{}{after}", middle.trim())
+    let asked = words_asked(question);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let told = |word: &&str| {
+        terms(word).any(|it| asked.iter().any(|asked| it.starts_with(asked.trim_end_matches('s'))))
+    };
+    let at = words.iter().position(told).unwrap_or_default();
+    let mut room = most / 3;
+    let before = words[..at].iter().rev().take_while(|it| take(&mut room, it)).count();
+    let mut room = most - most / 3;
+    let after = words[at..].iter().take_while(|it| take(&mut room, it)).count();
+    let shown = words[at - before..at + after].join(" ");
+    let from = if before < at { "…" } else { "" };
+    let to = if at + after < words.len() { "…" } else { "" };
+    format!("{from}{shown}{to}")
+}
+
+fn take(room: &mut usize, word: &str) -> bool {
+    let length = word.chars().count() + 1;
+    let fits = length <= *room;
+    *room = room.saturating_sub(length);
+    fits
 }
 
 fn terms(text: &str) -> impl Iterator<Item = String> {

@@ -6,6 +6,7 @@
 //! the files are on disk and in git. Reading takes no lock and never waits.
 
 mod commit;
+mod conversion;
 mod disk;
 mod durable;
 mod error;
@@ -14,6 +15,7 @@ mod home;
 mod index;
 mod lock;
 mod make;
+mod objects;
 mod paths;
 mod recovery;
 mod repository;
@@ -113,13 +115,11 @@ impl Store {
 
     /// Brings `known` from the commit it is valid for up to `HEAD`, looking only at new commits.
     pub fn history(&self, known: &mut Known) -> Result<(), Error> {
-        match self.repository()? {
-            Some(repository) => history::update(&repository, known),
-            None => {
-                *known = Known::default();
-                Ok(())
-            }
+        if let Some(repository) = self.repository()? {
+            return history::update(&repository, known);
         }
+        *known = Known::default();
+        Ok(())
     }
 
     /// Returns the newest commits that touched the palace, newest first, at most `most`.

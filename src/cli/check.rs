@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, Workspace};
 use crate::cli::{Failure, Outcome, page};
-use crate::model::{Diagnostic, Severity};
+use crate::model::Diagnostic;
 
 /// Check the files of a palace, or of all palaces of a home
 ///
@@ -26,25 +26,14 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Err(Failure::Said(format!("there is no palace in {}", home.display())));
     }
     let here = std::env::current_dir().unwrap_or_default();
-    let mut errors = 0;
     for palace in &inspection.palaces {
         let root = palace.root.strip_prefix(&here).unwrap_or(&palace.root);
         for finding in &palace.findings {
-            errors += usize::from(finding.severity == Severity::Error);
             anstream::println!("{}", shown(root, finding));
         }
     }
-    let total = |of: fn(&(usize, usize, usize)) -> usize| -> usize {
-        inspection.palaces.iter().map(|it| of(&it.counts)).sum()
-    };
-    anstream::eprintln!(
-        "{} palaces, {} rooms, {} scrolls, {} entities: {errors} errors",
-        inspection.palaces.len(),
-        total(|it| it.0),
-        total(|it| it.1),
-        total(|it| it.2)
-    );
-    Ok(ExitCode::from(u8::from(errors > 0)))
+    anstream::eprintln!("{}", inspection.summary());
+    Ok(ExitCode::from(u8::from(inspection.errors() > 0)))
 }
 
 fn shown(root: &Path, Diagnostic { severity, file, at, message, hint }: &Diagnostic) -> String {

@@ -1,5 +1,6 @@
 //! `palazzo serve`.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -27,6 +28,13 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> Outcome {
     let keeper = home::keeper(args.dir.as_deref(), &args.workspace);
+    if std::io::stdin().is_terminal() {
+        anstream::eprintln!(
+            "Serving {} over MCP on standard input, for a client to talk to. `palazzo \
+             client-config` tells one how; `palazzo walk` is for people. Ctrl-D ends this.",
+            home::find(args.dir.as_deref()).display()
+        );
+    }
     let server = Server::new(Toolbox::new(args.tools), keeper, now);
     // One thread: calls take effect in the order they arrive.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

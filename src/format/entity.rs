@@ -13,7 +13,7 @@ const RELATION: &[&str] = &["type", "to", "since", "until", "source"];
 
 pub(super) fn read(reader: &mut Reader<'_>, file: &str) -> Option<Entity> {
     let mut fields = reader.file(file, "an entity", ENTITY)?;
-    let id = fields.parsed(reader, "id");
+    let id = fields.id(reader, "id");
     // Any text at all can be a name, even an empty one: the reference memory
     // server allows it, and what it holds must fit in here.
     let at = fields.at();

@@ -3,6 +3,8 @@
 
 use std::str::FromStr;
 
+use ulid::Ulid;
+
 use crate::format::yaml::{Body, Fault, Key, Node, parse};
 use crate::model::{Diagnostic, Severity, Spot, did_you_mean};
 
@@ -136,6 +138,21 @@ impl Fields {
     {
         let node = self.take(key)?;
         parsed(reader, node, key)
+    }
+
+    /// Takes an id.
+    pub(super) fn id(&mut self, reader: &mut Reader<'_>, key: &str) -> Option<Ulid> {
+        let node = self.take(key)?;
+        let at = node.at;
+        let text = text(reader, node, key)?;
+        let id = text.parse().ok();
+        if id.is_none() {
+            let text = text.escape_debug();
+            let message =
+                format!("`{text}` is no ULID: 26 digits and letters, without I, L, O and U");
+            reader.error(at, message).hint = Some("leave it out, and do without".to_owned());
+        }
+        id
     }
 
     /// Takes the items of a list.

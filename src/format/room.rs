@@ -13,7 +13,7 @@ const ACTION: &[&str] = &["label", "type", "tool", "tool_params", "room", "works
 
 pub(super) fn read(reader: &mut Reader<'_>, text: &str) -> Option<Room> {
     let mut file = reader.file(text, "a room", ROOM)?;
-    let id = file.parsed(reader, "id");
+    let id = file.id(reader, "id");
     let name = file.required(reader, "name");
     let description = file.text(reader, "description").unwrap_or_default();
     let actions = file.list(reader, "actions");

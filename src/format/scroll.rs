@@ -16,7 +16,7 @@ pub(super) fn read(reader: &mut Reader<'_>, file: &str, text: &str) -> Option<Sc
     let Some((matter, body)) = split(text) else {
         let message = "a scroll begins with `---`, its title and so on, and `---` again";
         reader.error(Spot::START, message).hint =
-            Some("for example:\n---\ntitle: On stasis\nby: me\n---\n".to_owned());
+            Some("front matter: `title`, `written`, `by`".to_owned());
         return None;
     };
     // A line break in place of the opening fence keeps the line numbers right.
@@ -25,7 +25,7 @@ pub(super) fn read(reader: &mut Reader<'_>, file: &str, text: &str) -> Option<Sc
     let title = fields.required(reader, "title");
     let by = fields.text(reader, "by").unwrap_or_else(|| "unknown".to_owned());
     let written = fields.parsed::<DateTime<Utc>>(reader, "written");
-    let said: Option<Ulid> = fields.parsed(reader, "id");
+    let said = fields.id(reader, "id");
     let named = id_in_name(file);
     if let (Some(said), Some(named)) = (said, named)
         && said != named

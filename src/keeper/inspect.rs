@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use crate::format::{Place, room_file};
+use crate::keeper::held::Held;
 use crate::keeper::visit::choices;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Diagnostic, Files, Palace, RoomRef, Severity};
+use crate::model::{Diagnostic, Files, Palace, RoomId, RoomRef, Severity};
 use crate::render::{self, MapView, RoomView};
 use crate::session::Visit;
 
@@ -35,12 +36,18 @@ impl Keeper {
             let held = self.open(&workspace)?;
             let palace = &held.palace;
             let mut findings: Vec<_> = held.findings().cloned().collect();
-            findings.extend(lost_entry(palace));
+            findings.extend(lost_entry(held));
             findings.sort_by(|a, b| (&a.file, a.at, &a.message).cmp(&(&b.file, b.at, &b.message)));
             let counts = (palace.rooms().len(), palace.scrolls().count(), palace.graph.len());
             palaces.push(Checked { root: held.store().root().to_owned(), findings, counts });
         }
         Ok(Inspection { palaces })
+    }
+
+    /// Returns a palace as it stands in memory, opened if need be.
+    pub fn palace_called(&mut self, workspace: &str) -> Result<&Palace, Refusal> {
+        let workspace = self.find(workspace)?;
+        self.open(&workspace).map(|held| &held.palace)
     }
 
     /// Renders a room, or the entry, as a visitor would first see it.
@@ -95,11 +102,37 @@ impl Keeper {
     }
 }
 
-/// Tells of an entry room that is not there.
-fn lost_entry(palace: &Palace) -> Option<Diagnostic> {
+impl Inspection {
+    /// Counts the errors.
+    pub fn errors(&self) -> usize {
+        let findings = self.palaces.iter().flat_map(|it| &it.findings);
+        findings.filter(|it| it.severity == Severity::Error).count()
+    }
+
+    /// Says in one line what was read and how many errors were found.
+    pub fn summary(&self) -> String {
+        let total = |of: fn(&(usize, usize, usize)) -> usize| -> usize {
+            self.palaces.iter().map(|it| of(&it.counts)).sum()
+        };
+        let counts = [
+            (self.palaces.len(), "palace"),
+            (total(|it| it.0), "room"),
+            (total(|it| it.1), "scroll"),
+            (total(|it| it.2), "entity"),
+        ];
+        let counts = counts.map(|(number, noun)| render::count(number, noun)).join(", ");
+        format!("{counts}: {}", render::count(self.errors(), "error"))
+    }
+}
+
+/// Tells of an entry room that is not there; one whose file is broken is told
+/// of already.
+fn lost_entry(held: &Held) -> Option<Diagnostic> {
+    let palace = &held.palace;
     let entry = palace.settings.entry.as_ref()?;
-    let stands = palace.resolve(entry, None).is_ok_and(|it| palace.room(&it).is_some());
-    if stands {
+    let id = palace.resolve(entry, None).ok();
+    let known = |id: &RoomId| palace.room(id).is_some() || held.broken(&room_file(id)).is_some();
+    if id.as_ref().is_some_and(known) {
         return None;
     }
     let message = format!("the entry room `{entry}` is not there");

@@ -68,8 +68,8 @@ pub enum Refusal {
         meant: Option<String>,
     },
     /// A file that has to be changed cannot be understood as it is.
-    #[error("{}:{}: {}. The file was edited by hand and is left as it is: \
-        it must be mended before a tool changes it", .0.file, .0.at.line, .0.message)]
+    #[error("{}:{}:{}: {}. The file was edited by hand and is left as it is: \
+        it must be mended before a tool changes it", .0.file, .0.at.line, .0.at.column, .0.message)]
     Broken(Diagnostic),
     /// A file a person wrote cannot be changed without disturbing it.
     #[error(

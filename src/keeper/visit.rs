@@ -6,7 +6,7 @@ use crate::format::room_file;
 use crate::keeper::held::Held;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
-    Action, Deed, Door, Doorway, Files, Opening, Palace, RoomId, RoomRef, Severity,
+    Action, Deed, Diagnostic, Door, Doorway, Files, Opening, Palace, RoomId, RoomRef, Severity,
 };
 use crate::render::{self, Notice, RoomView, Summary};
 use crate::search::words_asked;
@@ -177,16 +177,16 @@ fn through(Door { to, name }: Door, from: Option<&RoomId>) -> Action {
 /// What the server says of a room by itself. Pending work will be told here.
 fn notices(held: &Held) -> Vec<Notice> {
     let broken: Vec<_> = held.findings().filter(|it| it.severity == Severity::Error).collect();
-    let mut notices: Vec<_> = broken
-        .iter()
-        .take(BROKEN)
-        .map(|it| Notice(format!("{}:{}: {}", it.file, it.at.line, render::line(&it.message))))
-        .collect();
+    let mut notices: Vec<_> = broken.iter().take(BROKEN).map(|it| Notice(placed(it))).collect();
     if broken.len() > BROKEN {
         let left = broken.len() - BROKEN;
         notices.push(Notice(format!("and {left} more that `palazzo check` lists")));
     }
     notices
+}
+
+fn placed(Diagnostic { file, at, message, .. }: &Diagnostic) -> String {
+    format!("{file}:{}:{}: {}", at.line, at.column, render::line(message))
 }
 
 fn bootstrap(held: &Held, by: &Caller) -> Result<String, Refusal> {
@@ -212,10 +212,8 @@ fn unfinished(held: &Held, view: &RoomView<'_>, standing: &Standing) -> String {
     let sealed = held.broken(&room_file(&standing.room));
     let context = match sealed {
         Some(finding) => format!(
-            "Its file is there but cannot be read: {}:{}: {}. Mend it, or ask its author to.\n",
-            finding.file,
-            finding.at.line,
-            render::line(&finding.message)
+            "Its file is there but cannot be read: {}. Mend it, or ask its author to.\n",
+            placed(finding)
         ),
         None => context(held, &name),
     };

@@ -154,6 +154,9 @@ impl Keeper {
         if name.chars().count() > Slug::LONGEST {
             return refused("80 characters are the most");
         }
+        if name.starts_with('.') {
+            return refused("it may not begin with a dot");
+        }
         if name.contains(['/', '\\']) || name.contains(char::is_control) {
             return refused("it may not hold slashes or control characters");
         }

@@ -55,7 +55,8 @@ fn small(view: &MapView<'_>, page: &mut String) {
         page.push_str(&room(view, id));
     }
     let unfinished = view.palace.unfinished();
-    let names: Vec<_> = unfinished.iter().map(|it| called(view.palace, it)).collect();
+    let mark = |it| if view.here == Some(it) { " ← You are here" } else { "" };
+    let names: Vec<_> = unfinished.iter().map(|it| called(view.palace, it) + mark(it)).collect();
     if !names.is_empty() {
         page.push_str(&format!("\nUnfinished doorways: {}\n", names.join(", ")));
     }

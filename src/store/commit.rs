@@ -1,7 +1,7 @@
 //! Commits: what is in them, who made them, and moving `HEAD` to them.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
@@ -48,6 +48,11 @@ pub(super) enum Moved {
     /// Somebody else has moved it before; nothing was done.
     Elsewhere,
 }
+
+/// How long to wait before trying again to move a branch that is held.
+const PAUSE: Duration = Duration::from_millis(20);
+/// How long git's library has waited by then, unless it is configured otherwise.
+const GITS_OWN: Duration = Duration::from_millis(100);
 
 impl Draft {
     /// Writes trees and commit on top of `parent`; `None`: the files are there already.
@@ -114,19 +119,23 @@ impl Draft {
         let edit = RefEdit { change, name: head_reference()?, deref: true };
         let committer = self.committer.at(self.at);
         let mut time = gix::date::parse::TimeBuf::default();
-        let begun = Instant::now();
+        let mut waited = Duration::ZERO;
         loop {
             let by = committer.to_ref(&mut time);
             let Err(err) = git.edit_references_as([edit.clone()], Some(by)) else {
                 return Ok(Moved::Yes);
             };
-            if repository::head(git)? != old {
-                return Ok(Moved::Elsewhere);
+            match repository::head(git)? {
+                // It failed only after it was done.
+                now if now == Some(new) => return Ok(Moved::Yes),
+                now if now != old => return Ok(Moved::Elsewhere),
+                _ => {}
             }
-            if !err.is_retryable() || begun.elapsed() >= patience {
+            if !err.is_retryable() || waited >= patience {
                 return Err(err);
             }
-            // Git's library has waited between its own attempts.
+            std::thread::sleep(PAUSE);
+            waited += PAUSE + GITS_OWN;
         }
     }
 }

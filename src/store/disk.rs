@@ -24,8 +24,10 @@ pub struct Stamp {
 /// The folders whose files make a palace, beside `palace.toml`.
 const FOLDERS: [&str; 8] =
     ["rooms", "scrolls", "entities", "genera", "drawers", "diary", "tasks", "processes"];
-const LARGEST: u64 = 1024 * 1024;
-const DEEPEST: usize = 6;
+/// How many bytes a file may have.
+pub(super) const LARGEST: u64 = 1024 * 1024;
+/// In how many folders a file may lie.
+pub(super) const DEEPEST: usize = 6;
 
 /// Reads every file of the palace at `root`; one that is not there yet has none.
 pub(super) fn read_all(root: &Path) -> Result<(Files, Vec<Diagnostic>), Error> {
@@ -234,10 +236,6 @@ mod tests {
     use super::super::scene::Scene;
     use super::*;
 
-    fn told(findings: &[Diagnostic]) -> String {
-        findings.iter().map(|it| format!("{it}\n")).collect()
-    }
-
     #[test]
     fn a_palace_that_is_not_there_has_no_files() {
         let scene = Scene::new();
@@ -283,6 +281,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn what_cannot_be_taken_is_told_and_left_out() {
         let scene = Scene::new();
         scene.put("keep/rooms/good.yaml", "good\n");
@@ -290,18 +289,16 @@ mod tests {
         fs::write(scene.home.join("keep/rooms/latin.yaml"), b"one\ntw\xf6\n").unwrap();
         fs::write(scene.home.join("keep/rooms/large.yaml"), vec![b'x'; 1024 * 1024 + 1]).unwrap();
         fs::create_dir(scene.home.join("keep/rooms/folder.yaml")).unwrap();
-        #[cfg(unix)]
-        {
-            let link = |to: &str, from| {
-                std::os::unix::fs::symlink(to, scene.home.join("keep").join(from)).unwrap();
-            };
-            link("../..", "scrolls");
-            link("good.yaml", "rooms/link.yaml");
-            link("/etc", "rooms/etc");
-        }
+        let link = |to: &str, from| {
+            std::os::unix::fs::symlink(to, scene.home.join("keep").join(from)).unwrap();
+        };
+        link("../..", "scrolls");
+        link("good.yaml", "rooms/link.yaml");
+        link("/etc", "rooms/etc");
         let (files, findings) = scene.palace("keep").read_all().unwrap();
         assert_eq!(files.into_keys().collect::<Vec<_>>(), ["rooms/good.yaml"]);
-        insta::assert_snapshot!(told(&findings).trim_end(), @"
+        let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        insta::assert_snapshot!(told.join("\n"), @"
         rooms/1/2/3/4/5/6:1:1: error: folders are nested too deep here
         rooms/etc:1:1: error: symbolic links are not followed
         rooms/large.yaml:1:1: error: the file is too large: 1048577 bytes, and at most 1048576 are read

@@ -1,13 +1,16 @@
 //! Making sure that what was written survives a power cut.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 
 use super::Error;
+
+/// Up to how many files are made durable one by one sooner than with all else.
+const FEW: usize = 8;
 
 /// Makes durable what was written below `places`, or else each of `files` with its folder.
 pub(super) fn settle(places: &[&Path], files: impl FnOnce() -> Vec<PathBuf>) -> Result<(), Error> {
@@ -23,22 +26,21 @@ pub(super) fn settle(places: &[&Path], files: impl FnOnce() -> Vec<PathBuf>) -> 
     Ok(())
 }
 
-/// Makes each of `files` that exists durable, and its entry in its folder.
-pub(super) fn sync_files(files: &[PathBuf]) -> Result<(), Error> {
-    let folders: BTreeSet<&Path> = files.iter().filter_map(|it| it.parent()).collect();
-    for file in files {
-        sync(file).map_err(Error::file("make durable", file))?;
+/// Makes the contents of `files` below `place` durable, but not yet their names.
+pub(super) fn settle_contents(place: &Path, files: &[PathBuf]) -> Result<(), Error> {
+    if files.len() > FEW {
+        return settle(&[place], || files.to_vec());
     }
-    for folder in folders {
-        sync_folder(folder)?;
-    }
-    Ok(())
+    files.iter().try_for_each(|it| sync(it).map_err(Error::file("make durable", it)))
 }
 
-/// Makes the entries of `folder` durable.
-pub(super) fn sync_folder(folder: &Path) -> Result<(), Error> {
-    // Windows has no such thing; there the rename itself is journaled.
-    if cfg!(windows) { Ok(()) } else { sync(folder).map_err(Error::file("make durable", folder)) }
+/// Makes each of `files` that exists durable, and its entry in its folder.
+fn sync_files(files: &[PathBuf]) -> Result<(), Error> {
+    let folders: BTreeSet<&Path> = files.iter().filter_map(|it| it.parent()).collect();
+    for place in files.iter().map(PathBuf::as_path).chain(folders) {
+        sync(place).map_err(Error::file("make durable", place))?;
+    }
+    Ok(())
 }
 
 /// Returns where a loose object is kept.
@@ -49,7 +51,12 @@ pub(super) fn object_file(common_dir: &Path, id: ObjectId) -> PathBuf {
 }
 
 fn sync(place: &Path) -> io::Result<()> {
-    match File::open(place) {
+    // Windows cannot do this to a folder, and there the file system does it itself; and to a file
+    // only who may write it can.
+    if cfg!(windows) && place.is_dir() {
+        return Ok(());
+    }
+    match OpenOptions::new().read(true).write(cfg!(windows)).open(place) {
         Ok(file) => file.sync_all(),
         // Packed away, or never there.
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -60,7 +67,7 @@ fn sync(place: &Path) -> io::Result<()> {
 /// Makes everything in the file system of `place` durable; `false`: that cannot be asked for here.
 #[cfg(target_os = "linux")]
 fn sync_file_system(place: &Path) -> io::Result<bool> {
-    rustix::fs::syncfs(File::open(place)?)?;
+    rustix::fs::syncfs(std::fs::File::open(place)?)?;
     Ok(true)
 }
 
@@ -79,4 +86,18 @@ fn device(place: &Path) -> u64 {
 #[cfg(not(unix))]
 fn device(_: &Path) -> u64 {
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_and_folders_are_synced_and_missing_ones_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        std::fs::write(&file, "a").unwrap();
+        let there = [file, folder.path().to_owned(), folder.path().join("gone")];
+        sync_files(&there).unwrap();
+    }
 }

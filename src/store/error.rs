@@ -67,8 +67,8 @@ pub enum Error {
         /// The repository.
         place: PathBuf,
     },
-    /// There is no repository, and none could be made.
-    #[error("there is no git repository around `{}`", palace.display())]
+    /// There is no repository that could hold the palace, and none could be made.
+    #[error("no git repository can be used for `{}`", palace.display())]
     NoRepository {
         /// The palace.
         palace: PathBuf,
@@ -76,7 +76,7 @@ pub enum Error {
     /// Another git process holds the index.
     #[error(
         "another git process holds `{}`, for {} by now; wait for it to end, or if no git is running here, delete that file",
-        lock.display(), seconds(.age)
+        lock.display(), seconds(*.age)
     )]
     Busy {
         /// The lock file.
@@ -119,6 +119,6 @@ impl Error {
     }
 }
 
-fn seconds(age: &Option<Duration>) -> String {
+fn seconds(age: Option<Duration>) -> String {
     age.map_or_else(|| "some time".to_owned(), |age| format!("{} s", age.as_secs()))
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
-use gix::object::tree::diff::ChangeDetached;
+use gix::diff::tree::Recorder;
+use gix::diff::tree::recorder::Change as TreeChange;
+use gix::objs::TreeRefIter;
 use gix::revision::walk::Sorting;
 use gix::traverse::commit::simple::CommitTimeOrder;
 
@@ -180,24 +182,32 @@ impl<'a> Past<'a> {
         if old == new {
             return Ok(BTreeSet::new());
         }
-        let tree = |id: Option<ObjectId>| id.map(|id| self.git.find_tree(id)).transpose();
+        let tree = |id: Option<ObjectId>| match id {
+            Some(id) => self.git.find_tree(id),
+            None => Ok(self.git.empty_tree()),
+        };
         let (old, new) = (tree(old)?, tree(new)?);
-        let options = gix::diff::Options::default().with_rewrites(None);
-        let changes = self.git.diff_tree_to_tree(old.as_ref(), new.as_ref(), options)?;
-        let files = changes.iter().filter(|it| is_file(it));
-        Ok(files.map(|it| it.location().to_str_lossy().into_owned()).collect())
+        let mut changes = Recorder::default();
+        let mut state = gix::diff::tree::State::default();
+        let (old, new) = (entries(&old), entries(&new));
+        gix::diff::tree(old, new, &mut state, &self.git.objects, &mut changes)
+            .map_err(gix::Error::from_error)?;
+        Ok(changes.records.into_iter().filter_map(file).collect())
     }
 }
 
-fn is_file(change: &ChangeDetached) -> bool {
-    match change {
-        ChangeDetached::Addition { entry_mode, .. }
-        | ChangeDetached::Deletion { entry_mode, .. } => !entry_mode.is_tree(),
-        ChangeDetached::Modification { previous_entry_mode, entry_mode, .. } => {
-            !(entry_mode.is_tree() && previous_entry_mode.is_tree())
-        }
-        ChangeDetached::Rewrite { .. } => true,
-    }
+fn entries<'a>(tree: &'a gix::Tree<'_>) -> TreeRefIter<'a> {
+    TreeRefIter::from_bytes(&tree.data, tree.id.kind())
+}
+
+/// Returns the path of a change if it is a file's.
+fn file(change: TreeChange) -> Option<String> {
+    let (mode, path) = match change {
+        TreeChange::Addition { entry_mode, path, .. }
+        | TreeChange::Deletion { entry_mode, path, .. }
+        | TreeChange::Modification { entry_mode, path, .. } => (entry_mode, path),
+    };
+    (!mode.is_tree()).then(|| path.to_str_lossy().into_owned())
 }
 
 fn moment(commit: &gix::Commit<'_>) -> gix::Result<Moment> {
@@ -235,12 +245,11 @@ mod tests {
 
     fn told(store: &Store, known: &mut Known) -> String {
         store.history(known).unwrap();
-        let mut told = String::new();
-        for (path, it) in &known.history {
-            let minute = |at: DateTime<Utc>| (at - minutes(0)).num_minutes();
-            told += &format!("{path} {} {} {}\n", it.count, minute(it.created), minute(it.updated));
-        }
-        told
+        let minute = |at: DateTime<Utc>| (at - minutes(0)).num_minutes();
+        let line = |(path, it): (&String, &Versions)| {
+            format!("{path} {} {} {}\n", it.count, minute(it.created), minute(it.updated))
+        };
+        known.history.iter().map(line).collect::<Vec<_>>().concat()
     }
 
     #[test]

@@ -28,7 +28,8 @@ pub(super) use gix::index::entry::Stat;
 /// The index as we left it, to spare reading it again.
 pub(super) struct Kept {
     index: gix::index::File,
-    digest: ObjectId,
+    /// What its file ends in; `None`: it has not been written.
+    digest: Option<ObjectId>,
 }
 
 /// The index while its lock is ours.
@@ -47,26 +48,29 @@ impl<'a> Staging<'a> {
         kept: Option<Kept>,
         patience: &Patience,
     ) -> Result<Self, Error> {
-        let path = git.index_path().to_owned();
+        let path = git.index_path().clone();
         let lock = acquire(repository, &path, patience.index)?;
-        let kept = kept.filter(|it| digest_on_disk(&path) == Some(it.digest));
-        let (index, digest) = match kept {
-            Some(kept) => (kept.index, Some(kept.digest)),
-            None => {
-                let index = load(git).map_err(|err| repository.error("read the index", err))?;
-                let digest = index.checksum();
-                (index, digest)
-            }
+        let kept = kept.filter(|it| it.digest.is_some() && it.digest == digest_on_disk(&path));
+        let Kept { index, digest } = match kept {
+            Some(kept) => kept,
+            None => Kept::load(git).map_err(|err| repository.error("read the index", err))?,
         };
         if index.is_sparse() {
             return Err(Error::Sparse { place: repository.work.clone() });
         }
-        Ok(Self { repository, lock, index, digest })
+        let mut staging = Self { repository, lock, index, digest };
+        staging.mark_the_young();
+        Ok(staging)
     }
 
     /// Returns the lock file's path.
     pub(super) fn lock_path(&self) -> &Path {
         self.lock.lock_path()
+    }
+
+    /// Returns the index as it is to be.
+    pub(super) fn index(&self) -> &gix::index::State {
+        &self.index
     }
 
     /// Tells whether a merge of `path` waits to be resolved.
@@ -87,15 +91,12 @@ impl<'a> Staging<'a> {
         let mode =
             if held.kind == EntryKind::BlobExecutable { Mode::FILE_EXECUTABLE } else { Mode::FILE };
         let stat = stat.unwrap_or_default();
-        match self.index.entry_mut_by_path_and_stage(path, Stage::Unconflicted) {
-            Some(entry) => {
-                (entry.id, entry.mode, entry.stat) = (held.id, mode, stat);
-                entry.flags = Flags::empty();
-            }
-            None => {
-                self.index.dangerously_push_entry(stat, held.id, Flags::empty(), mode, path);
-                self.index.sort_entries();
-            }
+        if let Some(entry) = self.index.entry_mut_by_path_and_stage(path, Stage::Unconflicted) {
+            (entry.id, entry.mode, entry.stat) = (held.id, mode, stat);
+            entry.flags = Flags::empty();
+        } else {
+            self.index.dangerously_push_entry(stat, held.id, Flags::empty(), mode, path);
+            self.index.sort_entries();
         }
         self.invalidate(path);
     }
@@ -113,7 +114,6 @@ impl<'a> Staging<'a> {
     /// Writes the index into its lock file.
     pub(super) fn write(&mut self) -> Result<(), Error> {
         let path = self.lock.lock_path().to_owned();
-        self.mark_the_young();
         let mut out = BufWriter::with_capacity(64 * 1024, &mut self.lock);
         let written = self.index.write_to(&mut out, gix::index::write::Options::default());
         let (_, digest) = written.map_err(|err| self.repository.error("write the index", err))?;
@@ -124,17 +124,15 @@ impl<'a> Staging<'a> {
     }
 
     /// Puts the index that was written in place of the old.
-    pub(super) fn commit(self) -> Result<Option<Kept>, Error> {
+    pub(super) fn commit(self) -> Result<Kept, Error> {
         let path = self.lock.resource_path();
         self.lock.commit().map_err(|err| Error::file("replace", &path)(err.error))?;
-        let index = self.index;
-        Ok(self.digest.map(|digest| Kept { index, digest }))
+        Ok(Kept { index: self.index, digest: self.digest })
     }
 
     /// Lets go of the lock; the index must be as it was opened.
-    pub(super) fn release(self) -> Option<Kept> {
-        let index = self.index;
-        self.digest.map(|digest| Kept { index, digest })
+    pub(super) fn release(self) -> Kept {
+        Kept { index: self.index, digest: self.digest }
     }
 
     /// Removes entries that cannot stand beside a file at `path`: files where its folders are to
@@ -184,6 +182,19 @@ impl<'a> Staging<'a> {
     }
 }
 
+impl Kept {
+    /// Loads the index; a missing one is what `HEAD` holds.
+    fn load(git: &gix::Repository) -> gix::Result<Self> {
+        if !git.index_path().exists() {
+            let index = git.index_or_load_from_head_or_empty()?.into_owned();
+            return Ok(Self { index, digest: None });
+        }
+        let index = git.open_index()?;
+        let digest = index.checksum();
+        Ok(Self { index, digest })
+    }
+}
+
 /// Returns the stat of the file at `place` for the index.
 pub(super) fn stat(place: &Path) -> Option<Stat> {
     let metadata = gix::index::fs::Metadata::from_path_no_follow(place).ok()?;
@@ -207,14 +218,6 @@ fn acquire(
     })
 }
 
-/// Loads the index; a missing one is what `HEAD` holds.
-fn load(git: &gix::Repository) -> gix::Result<gix::index::File> {
-    if git.index_path().exists() {
-        return git.open_index();
-    }
-    Ok(git.index_or_load_from_head_or_empty()?.into_owned())
-}
-
 /// Reads the digest at the end of the index; it tells whether anybody has written since.
 fn digest_on_disk(path: &Path) -> Option<ObjectId> {
     let mut bytes = [0; 20];
@@ -229,5 +232,76 @@ fn digest_on_disk(path: &Path) -> Option<ObjectId> {
 impl std::fmt::Debug for Kept {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kept").field("digest", &self.digest).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::scene::{Scene, change, done};
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    #[test]
+    fn a_missing_index_is_taken_from_the_last_commit() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        fs::remove_file(scene.home.join(".git/index")).unwrap();
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        assert_eq!(scene.status(), "");
+        assert_eq!(scene.git(&["ls-files"]), "keep/rooms/hall.yaml\nnotes.md\n");
+    }
+
+    #[test]
+    fn a_file_that_was_only_announced_is_committed() {
+        let scene = Scene::of_a_person();
+        scene.put("keep/rooms/hall.yaml", "1\n");
+        scene.git(&["add", "-N", "keep"]);
+        done(&mut scene.palace("keep"), &change(HALL, Some("1\n"), Some("2\n")));
+        assert_eq!(scene.log().lines().nth(1), Some("Ada: hand edit: rooms/hall.yaml"));
+        assert_eq!(scene.status(), "");
+    }
+
+    #[test]
+    fn git_need_not_read_what_we_wrote_to_see_that_it_is_unchanged() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("12345\n")));
+        let noted = scene.git(&["ls-files", "--debug", "keep"]);
+        assert!(noted.contains("size: 6"), "{noted}");
+    }
+
+    #[test]
+    fn an_edit_too_quick_for_the_clock_is_not_hidden() {
+        let scene = Scene::of_a_person();
+        // As git leaves them when all happens within one tick: a file as young as the index.
+        scene.put("notes.md", "other\n");
+        let index = fs::File::open(scene.home.join(".git/index")).unwrap();
+        let tick = index.metadata().unwrap().modified().unwrap();
+        let notes = fs::File::options().write(true).open(scene.home.join("notes.md")).unwrap();
+        notes.set_modified(tick).unwrap();
+        scene.git(&["add", "notes.md"]);
+        let index = fs::File::options().write(true).open(scene.home.join(".git/index")).unwrap();
+        index.set_modified(tick).unwrap();
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        let shown = scene.git(&["ls-files", "--debug", "notes.md"]);
+        assert!(shown.contains("size: 0"), "{shown}");
+        assert_eq!(scene.status(), "M  notes.md\n");
+    }
+
+    #[test]
+    fn other_changes_of_the_index_are_kept_between_two_writes() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        scene.put("notes.md", "changed\n");
+        scene.git(&["add", "notes.md"]);
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        assert_eq!(scene.status(), "M  notes.md\n");
+        scene.git(&["rm", "-q", "--cached", "notes.md"]);
+        done(&mut store, &change(HALL, Some("2\n"), Some("3\n")));
+        assert_eq!(scene.status(), "D  notes.md\n?? notes.md\n");
     }
 }

@@ -7,7 +7,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::disk::Stamp;
 use super::repository::Repository;
@@ -27,7 +27,8 @@ pub(super) struct Patience {
 /// The right to write, for as long as it lives.
 #[derive(Debug)]
 pub(super) struct Turn {
-    marker: PathBuf,
+    marker: File,
+    place: PathBuf,
     // Dropped after the marker is gone.
     _lock: File,
 }
@@ -47,26 +48,25 @@ impl Turn {
         patience: &Patience,
     ) -> Result<Self, Error> {
         let lock = acquire(&repository.common_dir.join("palazzo"), patience.ours)?;
-        let marker = marker(repository);
+        let place = marker(repository);
         recovery::mend(repository, patience)?;
-        let written = recovery::Marker::new(repository, paths).write(&marker);
-        written.map_err(Error::file("write", &marker))?;
-        Ok(Self { marker, _lock: lock })
+        let written = recovery::Marker::new(repository, paths).write(&place);
+        let marker = written.map_err(Error::file("write", &place))?;
+        Ok(Self { marker, place, _lock: lock })
     }
 
     /// Notes which `index.lock` is ours, so that no other is ever taken for it.
-    pub(super) fn note_index_lock(&self, lock: &Path) -> Result<(), Error> {
+    pub(super) fn note_index_lock(&mut self, lock: &Path) -> Result<(), Error> {
         let Some(inode) = Stamp::of(lock).map(|it| it.inode()) else { return Ok(()) };
-        let append =
-            || writeln!(OpenOptions::new().append(true).open(&self.marker)?, "lock {inode}");
-        append().map_err(Error::file("write", &self.marker))
+        writeln!(self.marker, "lock {inode}").map_err(Error::file("write", &self.place))
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        // Should it stay, the next writer finds nothing to put right and removes it.
-        drop(fs::remove_file(&self.marker));
+        // Emptied, not removed: that is cheaper. Should that fail, the next writer finds nothing to
+        // put right and empties it.
+        drop(self.marker.set_len(0));
     }
 }
 
@@ -76,16 +76,17 @@ pub(super) fn acquire(folder: &Path, patience: Duration) -> Result<File, Error> 
     let path = folder.join("lock");
     let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
     let mut file = open.map_err(Error::file("open", &path))?;
-    let (begun, mut pause) = (Instant::now(), Duration::from_micros(200));
+    let (mut waited, mut pause) = (Duration::ZERO, Duration::from_micros(200));
     loop {
         match file.try_lock() {
             Ok(()) => break,
             Err(TryLockError::Error(err)) => return Err(Error::file("lock", &path)(err)),
-            Err(TryLockError::WouldBlock) if begun.elapsed() >= patience => {
+            Err(TryLockError::WouldBlock) if waited >= patience => {
                 return Err(Error::Locked { holder: holder(&mut file), lock: path });
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(pause),
         }
+        waited += pause;
         pause = (pause * 2).min(Duration::from_millis(10));
     }
     // Only for whoever has to wait; the lock holds without it.
@@ -93,7 +94,7 @@ pub(super) fn acquire(folder: &Path, patience: Duration) -> Result<File, Error> 
     Ok(file)
 }
 
-/// Returns where the marker of a write lies.
+/// Returns where the marker of a write lies; without one it is empty or missing.
 pub(super) fn marker(repository: &Repository) -> PathBuf {
     repository.git_dir.join("palazzo").join("writing")
 }
@@ -110,22 +111,21 @@ fn holder(file: &mut File) -> String {
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use super::super::Outcome;
-    use super::super::scene::{Scene, change, try_git};
+    use super::super::scene::{Scene, change, done, try_git};
+    use super::super::{Outcome, Store};
 
     const WRITES: usize = 50;
 
+    /// Both write the same five files, and five of their own.
     fn path(writer: usize, write: usize) -> String {
-        // Both write the same ten files, and ten of their own.
-        if write % 2 == 0 {
-            format!("rooms/{}.yaml", write % 10)
-        } else {
-            format!("rooms/w{writer}/{}.yaml", write % 10)
+        match write % 10 {
+            shared @ 0..5 => format!("rooms/{shared}.yaml"),
+            own => format!("rooms/w{writer}/{own}.yaml"),
         }
     }
 
     /// Appends a line to a file, reading it again as often as it has changed meanwhile.
-    fn append(store: &mut super::super::Store, path: &str, line: &str) {
+    fn append(store: &mut Store, path: &str, line: &str) {
         loop {
             let was = store.read(path).unwrap();
             let now = was.clone().unwrap_or_default() + line + "\n";
@@ -136,56 +136,77 @@ mod tests {
         }
     }
 
+    fn write(scene: &Scene, writer: usize) {
+        let mut store = scene.palace("keep");
+        for write in 0..WRITES {
+            append(&mut store, &path(writer, write), &format!("{writer} {write}"));
+        }
+    }
+
+    /// Commits another file until told to stop, and returns how often that worked.
+    fn commit_by_hand(scene: &Scene, stop: &AtomicBool) -> usize {
+        let mut commits = 0;
+        while !stop.load(Ordering::Relaxed) {
+            scene.put("notes.md", &format!("{commits}\n"));
+            // Git does not wait for its lock: what fails is tried again.
+            let ok = |args: &[&str]| try_git(&scene.home, args).status.success();
+            if ok(&["add", "notes.md"]) && ok(&["commit", "-qm", "by hand"]) {
+                commits += 1;
+            }
+        }
+        commits
+    }
+
+    fn assert_all_is_there(scene: &Scene) {
+        for (writer, write) in (0..2).flat_map(|it| (0..WRITES).map(move |write| (it, write))) {
+            let path = path(writer, write);
+            let held = scene.git(&["show", &format!("HEAD:keep/{path}")]);
+            let line = format!("{writer} {write}");
+            assert_eq!(held.lines().filter(|it| **it == line).count(), 1, "{line} in {path}");
+            assert_eq!(scene.text(&format!("keep/{path}")), held);
+        }
+    }
+
     #[test]
     fn two_writers_and_a_person_with_git_lose_nothing() {
         let scene = Scene::of_a_person();
         let stop = AtomicBool::new(false);
-        let mut by_hand = 0;
-        std::thread::scope(|scope| {
-            let writers: Vec<_> = (0..2)
-                .map(|writer| {
-                    let mut store = scene.palace("keep");
-                    scope.spawn(move || {
-                        for write in 0..WRITES {
-                            append(&mut store, &path(writer, write), &format!("{writer} {write}"));
-                        }
-                    })
+        let by_hand = std::thread::scope(|scope| {
+            let writers = [0, 1].map(|writer| {
+                scope.spawn({
+                    let scene = &scene;
+                    move || write(scene, writer)
                 })
-                .collect();
-            let person = scope.spawn(|| {
-                let mut commits = 0;
-                while !stop.load(Ordering::Relaxed) {
-                    scene.put("notes.md", &format!("{commits}\n"));
-                    // Git does not wait for its lock: what fails is tried again.
-                    let ok = |args: &[&str]| try_git(&scene.home, args).status.success();
-                    if ok(&["add", "notes.md"]) && ok(&["commit", "-qm", "by hand"]) {
-                        commits += 1;
-                    }
-                }
-                commits
             });
-            for writer in writers {
-                writer.join().unwrap();
-            }
+            let person = scope.spawn(|| commit_by_hand(&scene, &stop));
+            let ended = writers.map(std::thread::ScopedJoinHandle::join);
             stop.store(true, Ordering::Relaxed);
-            by_hand = person.join().unwrap();
+            let by_hand = person.join().unwrap();
+            assert!(ended.iter().all(Result::is_ok));
+            by_hand
         });
-        for writer in 0..2 {
-            for write in 0..WRITES {
-                let path = path(writer, write);
-                let held = scene.git(&["show", &format!("HEAD:keep/{path}")]);
-                let line = format!("{writer} {write}");
-                assert_eq!(held.lines().filter(|it| **it == line).count(), 1, "{line} in {path}");
-            }
-        }
+        assert_all_is_there(&scene);
         let authored = |by: &str| scene.git(&["rev-list", "--count", "HEAD", "--author", by]);
         assert_eq!(authored("Claude").trim(), (2 * WRITES).to_string());
         assert_eq!(authored("Ada").trim(), (by_hand + 1).to_string());
-        let reverted = scene.git(&["log", "--author=Ada", "--format=%h", "--", "keep"]);
-        assert_eq!(reverted, "");
+        assert_eq!(scene.git(&["log", "--author=Ada", "--format=%h", "--", "keep"]), "");
         scene.git(&["commit", "-q", "--allow-empty", "-am", "last"]);
         assert_eq!(scene.status(), "");
         assert_eq!(scene.git(&["write-tree"]), scene.git(&["rev-parse", "HEAD^{tree}"]));
         scene.git(&["fsck", "--strict", "--no-dangling"]);
+    }
+
+    #[test]
+    fn several_first_changes_at_once_share_one_repository() {
+        let scene = Scene::new();
+        std::thread::scope(|scope| {
+            for name in ["a", "b", "c", "d"] {
+                let mut store = scene.palace(name);
+                scope.spawn(move || done(&mut store, &change("palace.toml", None, Some("x\n"))));
+            }
+        });
+        assert_eq!(scene.log().lines().count(), 4);
+        assert_eq!(scene.status(), "");
+        scene.assert_sound();
     }
 }

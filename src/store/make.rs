@@ -12,11 +12,12 @@ use gix::objs::tree::EntryKind;
 use crate::model::{Change, CommitId, Edit};
 
 use super::commit::{self, Draft, Held, Moved, Person};
+use super::conversion::to_git;
 use super::index::Staging;
 use super::lock::{Patience, Turn};
 use super::repository::Repository;
 use super::writing::Writing;
-use super::{Error, Outcome, Store, durable, paths};
+use super::{Error, Outcome, Store, disk, durable, paths};
 
 /// How often a commit is made anew because somebody moved `HEAD` meanwhile.
 const ATTEMPTS: usize = 20;
@@ -24,7 +25,7 @@ const ATTEMPTS: usize = 20;
 /// Makes `change`, or finds that it is out of date.
 pub(super) fn make(store: &mut Store, change: &Change) -> Result<Outcome, Error> {
     for edit in &change.edits {
-        paths::check(&edit.path)?;
+        check(edit)?;
     }
     let edits: Vec<&Edit> = change.edits.iter().filter(|it| it.was != it.now).collect();
     match edits.as_slice() {
@@ -32,6 +33,18 @@ pub(super) fn make(store: &mut Store, change: &Change) -> Result<Outcome, Error>
         edits if change.commit => commit_files(store, change, edits),
         edits => write_files(store, edits),
     }
+}
+
+/// Checks that what is written can be read again.
+fn check(edit: &Edit) -> Result<(), Error> {
+    paths::check(&edit.path)?;
+    if edit.path.matches('/').count() > disk::DEEPEST {
+        return Err(Error::path(&edit.path, "it lies too deep"));
+    }
+    if edit.now.as_ref().is_some_and(|it| it.len() as u64 > disk::LARGEST) {
+        return Err(Error::path(&edit.path, "it would be larger than 1 MiB"));
+    }
+    Ok(())
 }
 
 fn write_files(store: &Store, edits: &[&Edit]) -> Result<Outcome, Error> {
@@ -54,7 +67,7 @@ fn write_files(store: &Store, edits: &[&Edit]) -> Result<Outcome, Error> {
 
 fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<Outcome, Error> {
     let repository = store.repository_or_new()?;
-    let turn = Turn::begin(&repository, &paths_of(edits), &store.patience)?;
+    let mut turn = Turn::begin(&repository, &paths_of(edits), &store.patience)?;
     let git = repository.git();
     let kept = store.index.take();
     let mut staging = Staging::open(&repository, &git, kept, &store.patience)?;
@@ -64,7 +77,7 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     let mut writing = match Writing::compare(&store.palace, edits)? {
         Ok(writing) => writing,
         Err(stale) => {
-            store.index = staging.release();
+            store.index = Some(staging.release());
             return Ok(Outcome::Stale(stale));
         }
     };
@@ -74,14 +87,25 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     if !stale.is_empty() {
         return Ok(Outcome::Stale(stale));
     }
-    work.stage(&mut staging, &drafts, &writing);
+    stage(&mut staging, &drafts, &writing);
     staging.write()?;
     let made = work.record(&drafts, head, &writing)?;
     writing.keep();
     let synced = work.sync_references();
-    store.index = staging.commit()?;
+    store.index = Some(staging.commit()?);
     synced?;
     Ok(Outcome::Done(made.map(|id| CommitId(id.to_string()))))
+}
+
+/// Enters the files as they are now, by the last draft, into the index.
+fn stage(staging: &mut Staging<'_>, drafts: &[Draft], writing: &Writing<'_>) {
+    let files = drafts.last().map(|it| it.files.as_slice()).unwrap_or_default();
+    for ((path, held), stat) in files.iter().zip(writing.stats()) {
+        match held {
+            Some(held) => staging.put(path.as_str().into(), *held, stat),
+            None => staging.remove(path.as_str().into()),
+        }
+    }
 }
 
 fn paths_of(edits: &[&Edit]) -> Vec<String> {
@@ -109,11 +133,14 @@ impl Work<'_> {
         let (mut staged, mut by_hand, mut ours) = (Vec::new(), Vec::new(), Vec::new());
         for edit in self.edits {
             let path = self.tracked(edit);
-            let held = commit::entry(self.git, tree, &path)?;
-            let kind = self.kind(edit, held);
-            let hash = |text: &String| commit::blob_id(self.git, text.as_bytes());
-            let on_disk = edit.was.as_ref().map(hash).transpose()?;
-            let in_head = held.map(|it| it.id);
+            let there = commit::entry(self.git, tree, &path)?;
+            let kind = self.kind(edit, there);
+            let convert = |text| to_git(self.git, staging.index(), &path, text);
+            let was = edit.was.as_deref().map(convert).transpose()?;
+            let now = edit.now.as_deref().map(convert).transpose()?;
+            let hash = |bytes| commit::blob_id(self.git, bytes);
+            let on_disk = was.as_deref().map(hash).transpose()?;
+            let in_head = there.map(|it| it.id);
             let was_staged = staging.staged(&path).filter(|id| {
                 Some(*id) != on_disk && Some(*id) != in_head && self.git.has_object(id)
             });
@@ -121,9 +148,9 @@ impl Work<'_> {
                 staged.push((path.clone(), Some(Held { kind, id })));
             }
             if was_staged.is_some() || on_disk != in_head {
-                by_hand.push((path.clone(), self.blob(edit.was.as_deref(), kind)?));
+                by_hand.push((path.clone(), self.blob(was.as_deref(), kind)?));
             }
-            ours.push((path, self.blob(edit.now.as_deref(), kind)?));
+            ours.push((path, self.blob(now.as_deref(), kind)?));
         }
         let drafts = [
             self.hand_draft("hand edit, as staged", staged),
@@ -155,29 +182,21 @@ impl Work<'_> {
     /// Returns the mode of a file: what git knows of it, else what the disk shows.
     fn kind(&self, edit: &Edit, held: Option<Held>) -> EntryKind {
         match (&edit.was, held) {
-            (None, _) => EntryKind::Blob,
             (Some(_), Some(held)) => held.kind,
-            (Some(_), None) if is_executable(&self.repository.palace.join(&edit.path)) => {
-                EntryKind::BlobExecutable
-            }
-            (Some(_), None) => EntryKind::Blob,
+            (Some(_), None) if self.is_executable(edit) => EntryKind::BlobExecutable,
+            _ => EntryKind::Blob,
         }
     }
 
-    fn blob(&self, text: Option<&str>, kind: EntryKind) -> gix::Result<Option<Held>> {
-        let Some(text) = text else { return Ok(None) };
-        Ok(Some(Held { kind, id: self.git.write_blob(text)?.detach() }))
+    fn is_executable(&self, edit: &Edit) -> bool {
+        // Some file systems show every file as executable; git is told so when it begins there.
+        let is_trusted = self.git.config_snapshot().boolean("core.fileMode").unwrap_or(true);
+        is_trusted && is_executable(&self.repository.palace.join(&edit.path))
     }
 
-    /// Enters the files as they are now, by the last draft, into the index.
-    fn stage(&self, staging: &mut Staging<'_>, drafts: &[Draft], writing: &Writing<'_>) {
-        let files = drafts.last().map(|it| it.files.as_slice()).unwrap_or_default();
-        for ((path, held), stat) in files.iter().zip(writing.stats()) {
-            match held {
-                Some(held) => staging.put(path.as_str().into(), *held, stat),
-                None => staging.remove(path.as_str().into()),
-            }
-        }
+    fn blob(&self, bytes: Option<&[u8]>, kind: EntryKind) -> gix::Result<Option<Held>> {
+        let Some(bytes) = bytes else { return Ok(None) };
+        Ok(Some(Held { kind, id: self.git.write_blob(bytes)?.detach() }))
     }
 
     /// Writes the commits on top of `HEAD` and moves it; `None`: all of it was there already.
@@ -247,7 +266,8 @@ impl Work<'_> {
     fn sync_references(&self) -> Result<(), Error> {
         let Repository { git_dir, common_dir, .. } = self.repository;
         let files = commit::reference_files(self.git, git_dir, common_dir);
-        durable::sync_files(&files.map_err(|err| self.repository.error("read `HEAD`", err))?)
+        let files = files.map_err(|err| self.repository.error("read `HEAD`", err))?;
+        durable::settle(&[git_dir, common_dir], || files)
     }
 
     /// Returns the path git knows the file by.
@@ -510,7 +530,7 @@ mod tests {
         assert_eq!(done(&mut store, &second), None);
         assert_eq!(scene.status(), "?? keep/rooms/hall.yaml\n");
         assert_eq!(store.head().unwrap(), None);
-        assert!(!scene.home.join(".git/palazzo/writing").exists());
+        assert_eq!(scene.text(".git/palazzo/writing"), "");
     }
 
     #[test]

@@ -3,17 +3,18 @@
 //! Files it had already replaced stay as they are: they are adopted as a hand
 //! edit when they are next written.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use gix::bstr::BStr;
 
+use super::conversion::to_git;
 use super::disk::Stamp;
 use super::index::{Staging, stat};
 use super::lock::{self, Patience};
 use super::repository::{self, Repository};
-use super::{Error, commit, paths, writing};
+use super::{Error, commit, objects, paths, writing};
 
 /// What a write under way is about to touch.
 #[derive(Debug, Default, PartialEq)]
@@ -25,7 +26,7 @@ pub(super) struct Marker {
 
 /// Puts right what a dead writer left, if there is its marker; waits for a living one.
 pub(super) fn mend_if_needed(repository: &Repository, patience: &Patience) -> Result<(), Error> {
-    if !lock::marker(repository).exists() {
+    if fs::metadata(lock::marker(repository)).map_or(0, |it| it.len()) == 0 {
         return Ok(());
     }
     let _lock = lock::acquire(&repository.common_dir.join("palazzo"), patience.ours)?;
@@ -36,17 +37,21 @@ pub(super) fn mend_if_needed(repository: &Repository, patience: &Patience) -> Re
 pub(super) fn mend(repository: &Repository, patience: &Patience) -> Result<(), Error> {
     let place = lock::marker(repository);
     let text = match fs::read(&place) {
+        Ok(text) if text.is_empty() => return Ok(()),
         Ok(text) => text,
         Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(err) => return Err(Error::file("read", &place)(err)),
     };
+    let begun = fs::metadata(&place).and_then(|it| it.modified());
+    let begun = begun.map_err(Error::file("read", &place))?;
+    objects::remove_torn(&repository.git(), &repository.common_dir, begun)?;
     let marker = Marker::parse(&String::from_utf8_lossy(&text));
     remove_locks(repository, &marker).map_err(Error::file("clear what was left beside", &place))?;
     for path in &marker.paths {
         writing::remove_temporaries(&repository.work, path);
     }
     catch_up(repository, &marker, patience)?;
-    fs::remove_file(&place).map_err(Error::file("remove", &place))
+    fs::write(&place, "").map_err(Error::file("empty", &place))
 }
 
 impl Marker {
@@ -57,19 +62,17 @@ impl Marker {
         Self { branch: head.map(|it| it.to_string()), paths, index_lock: None }
     }
 
-    /// Writes it to `place`.
-    pub(super) fn write(&self, place: &Path) -> io::Result<()> {
-        let mut text = format!("pid {}\n", std::process::id());
-        if let Some(branch) = &self.branch {
-            text += &format!("branch {branch}\n");
-        }
-        for path in &self.paths {
-            text += &format!("path {path}\n");
-        }
+    /// Writes it to `place`, and returns the file, to write on.
+    pub(super) fn write(&self, place: &Path) -> io::Result<File> {
+        let mut lines = vec![format!("pid {}\n", std::process::id())];
+        lines.extend(self.branch.iter().map(|it| format!("branch {it}\n")));
+        lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));
         if let Some(folder) = place.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::write(place, text)
+        let mut file = File::create(place)?;
+        file.write_all(lines.concat().as_bytes())?;
+        Ok(file)
     }
 
     /// Reads one, of which the end may be missing; what could lead astray is left out.
@@ -78,7 +81,7 @@ impl Marker {
         for line in text.lines() {
             match line.split_once(' ') {
                 Some(("path", path)) if paths::check(path).is_ok() => {
-                    marker.paths.push(path.to_owned())
+                    marker.paths.push(path.to_owned());
                 }
                 Some(("branch", name)) if is_branch(name) => marker.branch = Some(name.to_owned()),
                 Some(("lock", inode)) => marker.index_lock = inode.parse().ok(),
@@ -125,13 +128,14 @@ fn catch_up(repository: &Repository, marker: &Marker, patience: &Patience) -> Re
     let tree = commit::tree_of(&git, head).map_err(failed)?;
     let mut changed = false;
     for path in &marker.paths {
-        let held = commit::entry(&git, tree, path).map_err(failed)?;
+        let there = commit::entry(&git, tree, path).map_err(failed)?;
         let place = repository.work.join(path);
-        let content = fs::read(&place).ok();
-        let on_disk = content.map(|it| commit::blob_id(&git, &it)).transpose().map_err(failed)?;
+        let id = |text: String| commit::blob_id(&git, &to_git(&git, staging.index(), path, &text)?);
+        let text = fs::read_to_string(&place).ok();
+        let on_disk = text.map(id).transpose().map_err(failed)?;
         // Where the file is not what was committed, the commit was not reached.
-        if on_disk == held.map(|it| it.id) && staging.staged(path.as_str()) != on_disk {
-            match held {
+        if on_disk == there.map(|it| it.id) && staging.staged(path.as_str()) != on_disk {
+            match there {
                 Some(it) => staging.put(BStr::new(path), it, stat(&place)),
                 None => staging.remove(BStr::new(path)),
             }
@@ -175,7 +179,7 @@ mod tests {
         impatient(&mut store);
         done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
         assert_eq!(scene.status(), "?? keep/rooms/.hall.yaml.tmp\n");
-        assert!(!scene.home.join(".git/palazzo/writing").exists());
+        assert_eq!(scene.text(".git/palazzo/writing"), "");
         scene.assert_sound();
     }
 
@@ -269,6 +273,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn another_palazzo_is_waited_for_and_then_named() {
         let scene = Scene::of_a_person();
         let mut store = scene.palace("keep");

@@ -13,7 +13,7 @@ use super::disk::Stamp;
 /// An open repository, and where in it the palace lies.
 pub(super) struct Repository {
     git: gix::ThreadSafeRepository,
-    /// The palace, as it was asked for.
+    /// The palace, without links on the way.
     pub(super) palace: PathBuf,
     /// The folder whose files git tracks.
     pub(super) work: PathBuf,
@@ -29,26 +29,26 @@ pub(super) struct Repository {
 impl Repository {
     /// Finds the repository around `palace`; `None`: there is none, or it ignores the palace.
     pub(super) fn find(palace: &Path, isolated: bool) -> Result<Option<Self>, Error> {
-        let place = real(palace)?;
-        if place.iter().any(|name| name.eq_ignore_ascii_case(".git")) {
+        let real_palace = real(palace)?;
+        if real_palace.iter().any(|name| name.eq_ignore_ascii_case(".git")) {
             return Err(Error::InsideGit { palace: palace.to_owned() });
         }
-        let Some(git) = discover(&place, isolated)? else { return Ok(None) };
-        let found = Self::new(git, palace, &place)?;
+        let Some(git) = discover(&real_palace, isolated)? else { return Ok(None) };
+        let found = Self::new(git, real_palace)?;
         Ok(if found.ignores_palace()? { None } else { Some(found) })
     }
 
     /// Makes a repository at `home`, or at the palace if `home` is taken or elsewhere.
     pub(super) fn make(palace: &Path, home: &Path, isolated: bool) -> Result<(), Error> {
-        let taken = fs::symlink_metadata(home.join(".git")).is_ok();
-        let place = if palace.starts_with(home) && !taken { home } else { palace };
-        fs::create_dir_all(place).map_err(Error::file("make the folder", place))?;
-        let built = place.join(format!(".palazzo-{}.tmp", std::process::id()));
+        let taken = exists(&home.join(".git"));
+        let root = if palace.starts_with(home) && !taken { home } else { palace };
+        fs::create_dir_all(root).map_err(Error::file("make the folder", root))?;
+        let built = workshop(root).map_err(Error::file("make a folder in", root))?;
         let moved = build(&built, isolated).and_then(|()| {
-            match fs::rename(built.join(".git"), place.join(".git")) {
+            match fs::rename(built.join(".git"), root.join(".git")) {
                 // Another process was quicker, and its repository is as good as ours.
-                Err(_) if place.join(".git/HEAD").exists() => Ok(()),
-                moved => moved.map_err(Error::file("make a repository at", place)),
+                Err(_) if exists(&root.join(".git/HEAD")) => Ok(()),
+                moved => moved.map_err(Error::file("make a repository at", root)),
             }
         });
         // Whatever is left of it is hidden and does no harm.
@@ -85,20 +85,19 @@ impl Repository {
         Error::Git { deed, place: self.work.clone(), source: source.into() }
     }
 
-    fn new(git: gix::ThreadSafeRepository, palace: &Path, place: &Path) -> Result<Self, Error> {
+    fn new(git: gix::ThreadSafeRepository, palace: PathBuf) -> Result<Self, Error> {
         let local = git.to_thread_local();
         let git_dir = local.git_dir().to_owned();
         let Some(work) = local.workdir() else { return Err(Error::Bare { place: git_dir }) };
         let work = real(work)?;
-        let Ok(inside) = place.strip_prefix(&work) else {
-            return Err(Error::NoRepository { palace: palace.to_owned() });
+        let names = palace.strip_prefix(&work).ok().map(Path::iter);
+        let name = |it: &std::ffi::OsStr| it.to_str().map(|it| format!("{it}/"));
+        let Some(prefix) = names.and_then(|them| them.map(name).collect()) else {
+            return Err(Error::NoRepository { palace });
         };
-        let prefix = inside.iter().map(|name| name.to_str().map(|it| format!("{it}/"))).collect();
-        let prefix: Option<String> = prefix;
-        let prefix = prefix.ok_or_else(|| Error::NoRepository { palace: palace.to_owned() })?;
         let common_dir = local.common_dir().to_owned();
         let config = config_files(&local);
-        Ok(Self { git, palace: palace.to_owned(), work, git_dir, common_dir, prefix, config })
+        Ok(Self { git, palace, work, git_dir, common_dir, prefix, config })
     }
 
     /// Tells whether `.gitignore` keeps the palace out, and nobody has added it all the same.
@@ -147,7 +146,8 @@ fn discover(place: &Path, isolated: bool) -> Result<Option<gix::ThreadSafeReposi
         full: options(Trust::Full, isolated),
         reduced: options(Trust::Reduced, isolated),
     };
-    let opened = gix::ThreadSafeRepository::discover_opts(start, Default::default(), trusts);
+    let search = gix::discover::upwards::Options::default();
+    let opened = gix::ThreadSafeRepository::discover_opts(start, search, trusts);
     opened.map(Some).map_err(|err| {
         let (git_dir, work) = found.into_repository_and_work_tree_directories();
         let (place, source) = (work.unwrap_or(git_dir), err.into());
@@ -164,9 +164,20 @@ fn options(trust: Trust, isolated: bool) -> gix::open::Options {
     if isolated { options.permissions(gix::open::Permissions::isolated()) } else { options }
 }
 
+/// Makes a hidden folder of our own in `root`.
+fn workshop(root: &Path) -> io::Result<PathBuf> {
+    for n in 0_u32.. {
+        let folder = root.join(format!(".palazzo-{}-{n}.tmp", std::process::id()));
+        match fs::create_dir(&folder) {
+            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| folder),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
 /// Makes a repository in a folder of its own, so that it appears at its place complete.
 fn build(place: &Path, isolated: bool) -> Result<(), Error> {
-    fs::create_dir_all(place).map_err(Error::file("make the folder", place))?;
     let made = gix::ThreadSafeRepository::init_opts(
         place,
         gix::create::Kind::WithWorktree,
@@ -352,5 +363,42 @@ mod tests {
         scene.put(".gitignore", "/keep\n");
         done(&mut scene.palace("keep"), &change(HALL, None, Some("x\n")));
         assert_eq!(scene.log().lines().count(), 3);
+    }
+
+    #[test]
+    fn a_repository_kept_elsewhere_is_found() {
+        let scene = Scene::new();
+        fs::create_dir_all(&scene.home).unwrap();
+        scene.git(&["init", "-q", "--separate-git-dir", "../elsewhere"]);
+        let mut store = scene.palace("sub/keep");
+        let made = done(&mut store, &change(HALL, None, Some("x\n")));
+        assert_eq!(scene.git(&["rev-parse", "HEAD"]).trim(), made.unwrap().0);
+        assert_eq!(scene.status(), "");
+        scene.assert_sound();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_home_may_be_reached_through_a_link() {
+        let scene = Scene::of_a_person();
+        let link = scene.home.with_file_name("link");
+        std::os::unix::fs::symlink(&scene.home, &link).unwrap();
+        let mut store = scene.store(&link.join("keep"));
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "2\n");
+        assert_eq!(scene.status(), "");
+    }
+
+    #[test]
+    fn a_palace_may_be_the_repository_itself() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.store(&scene.home);
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        assert_eq!(scene.git(&["show", "HEAD:rooms/hall.yaml"]), "1\n");
+        let mut known = crate::store::Known::default();
+        store.history(&mut known).unwrap();
+        assert_eq!(known.history[HALL].count, 1);
+        assert_eq!(scene.status(), "");
     }
 }

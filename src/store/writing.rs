@@ -8,7 +8,7 @@ use crate::model::Edit;
 
 use super::disk::{self, Stamp};
 use super::index::{self, Stat};
-use super::{Error, paths};
+use super::{Error, durable, paths};
 
 /// Files being written; whatever was done is undone if this is dropped before it is kept.
 #[derive(Debug)]
@@ -28,6 +28,9 @@ struct Pending<'a> {
     stat: Option<Stat>,
     is_done: bool,
 }
+
+/// What the name of a file ends in until it is put in its place.
+const SUFFIX: &str = ".tmp";
 
 impl<'a> Writing<'a> {
     /// Compares each file with what its edit believes; the error lists those that differ.
@@ -66,6 +69,9 @@ impl<'a> Writing<'a> {
         for at in 0..self.files.len() {
             self.prepare(at)?;
         }
+        // A file may only take the place of another when its content cannot be lost any more.
+        let temporaries: Vec<_> = self.files.iter().filter_map(|it| it.temporary.clone()).collect();
+        durable::settle_contents(self.root, &temporaries)?;
         for at in 0..self.files.len() {
             let file = &mut self.files[at];
             paths::check_links(self.root, &file.edit.path)?;
@@ -166,7 +172,7 @@ impl Pending<'_> {
 
 /// Tells whether `name` is that of a file we had not yet put in its place.
 pub(super) fn is_temporary(name: &str) -> bool {
-    name.starts_with('.') && name.ends_with(".tmp") && name.contains(".palazzo-")
+    name.starts_with('.') && name.contains(".palazzo-") && name.ends_with(SUFFIX)
 }
 
 /// Removes what a dead writer left beside the file at `path` below `root`.
@@ -190,7 +196,7 @@ pub(super) fn remove_temporaries(root: &Path, path: &str) {
 fn create(place: &Path) -> io::Result<(PathBuf, File)> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     for n in 0_u32.. {
-        let temporary = format!(".{name}.palazzo-{}-{n}.tmp", std::process::id());
+        let temporary = format!(".{name}.palazzo-{}-{n}{SUFFIX}", std::process::id());
         let temporary = place.with_file_name(temporary);
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
@@ -200,13 +206,12 @@ fn create(place: &Path) -> io::Result<(PathBuf, File)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Writes `text` durably, with the permissions of the file it is to replace.
+/// Writes `text`, with the permissions of the file it is to replace.
 fn fill(mut out: &File, text: &str, place: &Path) -> io::Result<()> {
     if let Ok(old) = fs::symlink_metadata(place) {
         out.set_permissions(old.permissions())?;
     }
-    out.write_all(text.as_bytes())?;
-    out.sync_all()
+    out.write_all(text.as_bytes())
 }
 
 fn restore(place: &Path, text: &str) -> io::Result<()> {

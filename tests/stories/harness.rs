@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rmcp::model::{CallToolRequestParams, ClientInfo, Implementation};
+use rmcp::model::{CallToolRequestParams, ClientConfig, Implementation};
 use rmcp::service::RunningService;
 use rmcp::transport::TokioChildProcess;
 use rmcp::{RoleClient, ServiceExt};
@@ -19,7 +19,7 @@ pub(crate) struct Home {
 
 /// A conversation: one server process, one client, and what they said.
 pub(crate) struct Agent {
-    client: RunningService<RoleClient, ClientInfo>,
+    client: RunningService<RoleClient, ClientConfig>,
     transcript: String,
 }
 
@@ -56,7 +56,7 @@ impl Home {
         command.arg("serve").args(arguments);
         let server = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
         let about = Implementation::new("claude", "1.0");
-        let client = ClientInfo::new(Default::default(), about).serve(server).await.unwrap();
+        let client = ClientConfig::new(Default::default(), about).serve(server).await.unwrap();
         Agent { client, transcript: String::new() }
     }
 
@@ -125,7 +125,7 @@ impl Agent {
     }
 
     /// Asks the client's side of the connection.
-    pub(crate) fn client(&self) -> &RunningService<RoleClient, ClientInfo> {
+    pub(crate) fn client(&self) -> &RunningService<RoleClient, ClientConfig> {
         &self.client
     }
 

@@ -1,5 +1,10 @@
 //! What it is like to live in a palace, told one visit at a time: the real
 //! program over real standard input and output, a real client, real git.
 
+mod chance;
 mod demos;
+mod files;
 mod harness;
+mod names;
+mod neighbours;
+mod second_design;

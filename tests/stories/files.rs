@@ -1,0 +1,288 @@
+//! Files as people write them: read for what they say, changed by no more than
+//! what was asked, and told where they are wrong.
+
+use std::fs;
+use std::path::Path;
+
+use insta::assert_snapshot;
+use palazzo::format;
+use palazzo::model::{Action, Deed, Doorway, Entity, Files, Relation, Room, prose};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::harness::Home;
+
+/// Reads all files below a directory.
+fn files_of(root: &Path) -> Files {
+    let mut files = Files::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let inside = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            files.insert(inside, fs::read_to_string(&path).unwrap());
+        }
+    }
+    files
+}
+
+#[test]
+fn the_example_palaces_have_no_fault_and_are_written_as_they_stand() {
+    let mut seen = 0;
+    for example in fs::read_dir("example-palaces").unwrap() {
+        let files = files_of(&example.unwrap().path());
+        let (palace, findings) = format::read("example", &files);
+        assert_eq!(findings, []);
+        for (path, text) in &files {
+            let written = match format::Place::of(path).unwrap() {
+                format::Place::Room(id) => format::write_room(palace.room(&id).unwrap()),
+                format::Place::Entity => format::write_entity(palace.graph.in_file(path).unwrap()),
+                format::Place::Scroll(_) => {
+                    let which = palace.scroll_in_file(path).unwrap();
+                    format::write_scroll(palace.scroll(which).unwrap())
+                }
+                format::Place::Settings => format::write_settings(&palace.settings),
+                format::Place::Other => panic!("{path} is no file of a palace"),
+            };
+            assert_eq!(&written, text, "{path}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 70, "only {seen} files");
+}
+
+#[test]
+fn every_fault_is_told_with_its_place_and_costs_no_more_than_itself() {
+    let home = Home::new();
+    let mut page = String::new();
+    let mut broken: Vec<_> =
+        fs::read_dir("tests/broken-palaces").unwrap().map(|it| it.unwrap().path()).collect();
+    broken.sort();
+    for palace in broken {
+        let palace = fs::canonicalize(palace).unwrap();
+        let output = home
+            .command(crate::harness::MARCH_1)
+            .args(["check", palace.to_str().unwrap()])
+            .output()
+            .unwrap();
+        let said =
+            String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr);
+        let said = said.replace(&format!("{}/", palace.display()), "");
+        let name = palace.file_name().unwrap().to_str().unwrap().replace('-', " ");
+        page.push_str(&format!("{name} (exit {})\n{said}\n", output.status.code().unwrap()));
+    }
+    assert_snapshot!(page);
+}
+
+/// Texts that readers of YAML are known to take for something else.
+const NASTY: &[&str] = &[
+    "",
+    " ",
+    "no",
+    "yes",
+    "on",
+    "~",
+    "null",
+    "true",
+    "007",
+    "1e3",
+    "0x1F",
+    "1972-01-01",
+    "12:30:45",
+    "a: b",
+    "a #b",
+    "# no comment",
+    "- item",
+    "[a",
+    "{a",
+    "a]",
+    "a}",
+    "*alias",
+    "&anchor",
+    "!tag",
+    "|",
+    ">",
+    "%dir",
+    "@at",
+    "`tick`",
+    "'single'",
+    "\"double\"",
+    "back\\slash",
+    "tab\there",
+    "trailing ",
+    " leading",
+    "a,b",
+    "?",
+    ":",
+    "---",
+    "...",
+    "<<",
+    "=",
+    "é",
+    "日本",
+    "🏛",
+    "\u{feff}x",
+    "a\u{2028}b",
+    "a\u{85}b",
+    "bell\u{7}",
+    "nul\u{0}",
+    "cr\rlf",
+    "two\nlines",
+    "\nleading break",
+    "  indented\nfirst",
+    "trailing\n",
+    "many\n\n\n",
+    "a\n  b\n c\n",
+    "a\n   \nb",
+    "\t\ntab",
+    "{params}",
+];
+
+fn text() -> impl Strategy<Value = String> {
+    let nasty = proptest::sample::select(NASTY).prop_map(str::to_owned);
+    prop_oneof![3 => nasty, 2 => "[a-zA-Z ,.:#'\"-]{0,40}", 1 => any::<String>()]
+}
+
+fn words() -> impl Strategy<Value = String> {
+    text().prop_filter("blank", |it| !it.trim().is_empty())
+}
+
+fn slug() -> impl Strategy<Value = String> {
+    "[a-z0-9][a-z0-9_-]{0,12}"
+        .prop_filter("reserved", |it| it.parse::<palazzo::model::Slug>().is_ok())
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        text().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        (-1e6..1e6).prop_map(|it: f64| json!(it)),
+    ];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..3).prop_map(Value::from),
+            vec((text(), inner), 0..3).prop_map(|it| Value::Object(it.into_iter().collect())),
+        ]
+    })
+}
+
+fn map() -> impl Strategy<Value = Map<String, Value>> {
+    vec((text(), value()), 0..3).prop_map(|it| it.into_iter().collect())
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    let room = slug().prop_map(|it| it.parse().unwrap());
+    let deed = prop_oneof![
+        (room, proptest::option::of(words()))
+            .prop_map(|(room, workspace)| Deed::Navigate(Doorway { room, workspace })),
+        (words(), map()).prop_map(|(tool, params)| Deed::Query { tool, params }),
+        text().prop_map(|it| Deed::Text { content: prose(&it) }),
+    ];
+    (words(), deed).prop_map(|(label, deed)| Action { label, deed })
+}
+
+fn room() -> impl Strategy<Value = Room> {
+    let portals = vec(slug().prop_map(|it| it.parse().unwrap()), 0..4);
+    (words(), text(), vec(action(), 0..5), portals).prop_map(|(name, it, actions, portals)| Room {
+        id: Some(ulid::Ulid::from_parts(1, 2)),
+        name,
+        description: prose(&it),
+        actions,
+        portals,
+    })
+}
+
+fn entity() -> impl Strategy<Value = Entity> {
+    let date = prop_oneof!["-?[0-9]{1,4}(-[0-9]{2})?", text()];
+    let optional = || proptest::option::of(text());
+    let relation = (text(), text(), proptest::option::of(date), optional(), optional())
+        .prop_map(|(kind, to, since, until, source)| Relation { kind, to, since, until, source });
+    (text(), text(), optional(), map(), vec(text(), 0..4), vec(relation, 0..3)).prop_map(
+        |(name, genus, status, attributes, observations, relations)| Entity {
+            id: None,
+            name,
+            genus,
+            status,
+            attributes,
+            observations,
+            relations,
+        },
+    )
+}
+
+fn read_room(text: &str) -> (Option<Room>, usize) {
+    let files = Files::from([("rooms/hall.yaml".to_owned(), text.to_owned())]);
+    let (palace, findings) = format::read("test", &files);
+    (palace.room(&"hall".parse().unwrap()).cloned(), findings.len())
+}
+
+fn read_entity(text: &str) -> Option<Entity> {
+    let files = Files::from([("entities/a/a.yaml".to_owned(), text.to_owned())]);
+    let (palace, findings) = format::read("test", &files);
+    assert_eq!(findings, [], "{text}");
+    palace.graph.in_file("entities/a/a.yaml").cloned()
+}
+
+/// Gives a canonical file the look of a hand-written one: other comments, blank
+/// lines, a key moved; every mark can be found again.
+fn by_hand(text: &str) -> (String, Vec<String>) {
+    let (mut lines, mut marks) = (Vec::new(), Vec::new());
+    let mut mark = |lines: &mut Vec<String>| {
+        let comment = format!("# kept {}", marks.len());
+        marks.push(comment.clone());
+        lines.push(comment);
+    };
+    mark(&mut lines);
+    for line in text.lines() {
+        if ["name:", "actions:", "portals:"].iter().any(|it| line.starts_with(it)) {
+            lines.push(String::new());
+            mark(&mut lines);
+        }
+        lines.push(line.to_owned());
+    }
+    (lines.join("\n") + "\n", marks)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_room_is_read_back_as_it_was_written(room in room()) {
+        let text = format::write_room(&room);
+        prop_assert_eq!(read_room(&text), (Some(room), 0), "{}", text);
+    }
+
+    #[test]
+    fn any_entity_is_read_back_as_it_was_written(entity in entity()) {
+        let text = format::write_entity(&entity);
+        prop_assert_eq!(read_entity(&text), Some(entity), "{}", text);
+    }
+
+    #[test]
+    fn a_change_to_a_hand_written_room_keeps_what_its_author_wrote(was in room(), now in room()) {
+        let (text, marks) = by_hand(&format::write_room(&was));
+        let mut now = now;
+        now.id = was.id;
+        let edited = format::edit_room("rooms/hall.yaml", &text, &was, &now);
+        let edited = edited.ok_or_else(|| TestCaseError::fail(format!("refused:\n{text}")))?;
+        prop_assert_eq!(read_room(&edited), (Some(now.clone()), 0), "{}", edited);
+        // The comment above a key that went may go with it.
+        let gone = usize::from(!was.actions.is_empty() && now.actions.is_empty())
+            + usize::from(!was.portals.is_empty() && now.portals.is_empty());
+        let kept = marks.iter().filter(|it| edited.contains(it.as_str())).count();
+        prop_assert!(kept + gone >= marks.len(), "{}\n-- became --\n{}", text, edited);
+    }
+
+    #[test]
+    fn no_text_whatever_makes_the_reader_stumble(text in any::<String>()) {
+        for path in ["rooms/a.yaml", "entities/a/a.yaml", "scrolls/a/a.md", "palace.toml"] {
+            format::read("test", &Files::from([(path.to_owned(), text.clone())]));
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Names that could reach outside, and those that merely look alike.
+
+use serde_json::json;
+
+use crate::harness::{Home, MARCH_1};
+
+const HOSTILE: &[&str] = &[
+    "",
+    ".",
+    "..",
+    "../outside",
+    "a/../../b",
+    "/etc/passwd",
+    "a\\b",
+    "a\u{0}b",
+    "CON",
+    "con",
+    "nul.txt",
+    "Great-Hall",
+    ".git",
+    "-rf",
+    "~",
+    "$HOME",
+    "a\nb",
+    "rooms/",
+    "/",
+    "a//b",
+    "a/b/c",
+    "\u{202e}evil",
+];
+
+/// Lists everything in the directory around the home.
+fn everything(home: &Home) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![home.path().parent().unwrap().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.is_symlink() && !path.ends_with(".git") {
+                folders.push(path.clone());
+            }
+            found.push(path.display().to_string());
+        }
+    }
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn no_name_of_a_room_or_wing_reaches_outside() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let hall = json!({ "slug": "hall", "name": "Hall", "description": "Stone.", "actions": [] });
+    agent.call("build_room", hall).await;
+    let before = (everything(&home), home.commits());
+    let long = "a".repeat(300);
+    for name in HOSTILE.iter().copied().chain([long.as_str()]) {
+        let room = json!({ "slug": name, "name": "X", "description": "X", "actions": [] });
+        let wing =
+            json!({ "slug": "x", "wing": name, "name": "X", "description": "X", "actions": [] });
+        let door = json!({ "slug": "hall", "merge": true, "portals": [name] });
+        let action = json!({ "slug": "hall", "merge": true,
+            "actions": [{ "label": "Go", "type": "navigate", "room": name }] });
+        for arguments in [room, wing, door, action] {
+            let said = agent.call("build_room", arguments.clone()).await;
+            assert!(
+                said.starts_with("refused: wrong arguments for build_room at `"),
+                "{arguments}: {said}"
+            );
+        }
+        let scroll = json!({ "title": "X", "body": "X", "room": name });
+        let said = agent.call("write_scroll", scroll).await;
+        assert!(said.starts_with("refused: "), "{name:?}: {said}");
+    }
+    assert_eq!((everything(&home), home.commits()), before);
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn no_name_of_a_workspace_reaches_outside() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "Great Hall", "create": true })).await;
+    std::os::unix::fs::symlink("/tmp", home.path().join("linked")).unwrap();
+    let before = everything(&home);
+    let long = "a".repeat(300);
+    let more = ["linked", "great-hall!", "日本", long.as_str()];
+    let fine = ["Great-Hall", "-rf", "$HOME", "nul.txt", "\u{202e}evil", "a\nb"];
+    for name in HOSTILE.iter().copied().chain(more).filter(|it| !fine.contains(it)) {
+        let asked = json!({ "workspace": name, "create": true });
+        let said = agent.call("set_workspace", asked).await;
+        assert!(said.starts_with("refused: "), "{name:?}: {said}");
+    }
+    assert_eq!(everything(&home), before);
+}
+
+#[tokio::test]
+async fn names_of_entities_may_be_anything_and_stay_inside() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    let names =
+        ["../../x", "/etc/passwd", "a\nb", "", "Alice", "alice", "日本", "CON", ".git/config"];
+    let entities: Vec<_> = names.iter().map(|it| json!({ "name": it, "genus": it })).collect();
+    let said = agent.call("create_entities", json!({ "entities": entities })).await;
+    assert!(said.starts_with("Created"), "{said}");
+    for name in names {
+        let said = agent.call("get_entity", json!({ "name": name })).await;
+        assert!(said.starts_with("── "), "{name:?}: {said}");
+    }
+    let outside = everything(&home).into_iter().filter(|it| !it.contains("/home"));
+    assert_eq!(outside.collect::<Vec<_>>(), [""; 0]);
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn a_symbolic_link_inside_a_palace_is_not_followed() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let outside = home.path().parent().unwrap().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("secret.yaml"), "name: Secret\ndescription: Hidden.\n").unwrap();
+    std::os::unix::fs::symlink(&outside, home.path().join("w/rooms")).unwrap();
+    let room = json!({ "slug": "hall", "name": "Hall", "description": "Stone.", "actions": [] });
+    let said = agent.call("build_room", room).await;
+    assert!(said.starts_with("refused: ") && said.contains("symbolic link"), "{said}");
+    assert!(!outside.join("hall.yaml").exists());
+    let mut next = home.agent(MARCH_1).await;
+    let said = next.enter("w").await;
+    assert!(!said.contains("Hidden"), "{said}");
+}
+
+#[tokio::test]
+async fn twins_that_differ_in_case_are_one_workspace() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "Rhubarb", "create": true })).await;
+    agent.call("set_workspace", json!({ "workspace": "RHUBARB", "create": true })).await;
+    std::fs::create_dir(home.path().join("Twin")).unwrap();
+    home.write("Twin/palace.toml", "format = 1\nname = \"First\"\n");
+    let said = agent.call("set_workspace", json!({ "workspace": "twin!", "create": true })).await;
+    assert!(said.contains("`Twin` is there already"), "{said}");
+    let unknown = agent.enter("Rubarb").await;
+    assert!(
+        unknown.contains("did you mean `Rhubarb`?") || unknown.contains("did you mean `rhubarb`?"),
+        "{unknown}"
+    );
+}

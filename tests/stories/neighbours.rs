@@ -1,0 +1,145 @@
+//! Living in somebody's repository, beside somebody who uses git and an editor.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::harness::{Home, MARCH_1};
+
+fn hall(description: &str) -> serde_json::Value {
+    json!({ "slug": "hall", "name": "Hall", "description": description, "actions": [], "quiet": true })
+}
+
+const ADA: [&str; 4] = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+
+fn commit_as_ada(home: &Home, arguments: &[&str]) {
+    home.git(&[&ADA[..], &["commit", "-q"], arguments].concat());
+}
+
+#[tokio::test]
+async fn a_palace_in_somebodys_repository_touches_nothing_but_itself() {
+    let home = Home::new();
+    home.write("notes.md", "one\n");
+    home.write(".gitignore", "private/\n");
+    home.git(&["init", "-q", "-b", "main"]);
+    home.git(&["add", "notes.md", ".gitignore"]);
+    commit_as_ada(&home, &["-m", "Begin"]);
+    home.write("notes.md", "one\ntwo\n");
+    home.git(&["add", "notes.md"]);
+    home.write("notes.md", "one\ntwo\nthree\n");
+    home.write("draft.md", "untracked\n");
+    home.write("private/secret.md", "ignored\n");
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "palace", "create": true })).await;
+    agent.call("build_room", hall("Stone.")).await;
+    assert_snapshot!(home.git(&["status", "--porcelain"]), @r"
+    MM notes.md
+    ?? draft.md
+    ");
+    commit_as_ada(&home, &["-m", "Two"]);
+    assert_snapshot!(home.git(&["log", "--format=%an: %s", "--name-status"]), @"
+    Ada: Two
+
+    M	notes.md
+    claude: room hall: build
+
+    M	palace/palace.toml
+    A	palace/rooms/hall.yaml
+    claude: palace palace: found
+
+    A	palace/palace.toml
+    Ada: Begin
+
+    A	.gitignore
+    A	notes.md
+    ");
+}
+
+#[tokio::test]
+async fn what_a_person_wrote_is_theirs_in_history_before_a_tool_writes_on() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    agent.call("build_room", hall("Stone.")).await;
+    home.git(&["config", "user.name", "Ada"]);
+    home.git(&["config", "user.email", "ada@example.org"]);
+    home.write(
+        "w/rooms/hall.yaml",
+        "# The oldest room.\nname: 'Hall'   # of course\n\ndescription: Stone, and moss.\n",
+    );
+    let change = json!({ "slug": "hall", "merge": true, "quiet": true,
+        "actions": [{ "label": "Listen", "type": "text", "content": "Drip." }] });
+    assert_eq!(agent.call("build_room", change).await, "Built Hall (hall).\n");
+    assert_snapshot!(home.read("w/rooms/hall.yaml"), @"
+    # The oldest room.
+    name: 'Hall'   # of course
+
+    description: Stone, and moss.
+    actions:
+      - label: Listen
+        type: text
+        content: |
+          Drip.
+    ");
+    assert_snapshot!(home.git(&["log", "-2", "--format=%an: %s"]), @"
+    claude: room hall: change
+    Ada: hand edit: rooms/hall.yaml
+    ");
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn a_room_saved_in_an_editor_is_seen_at_the_next_look() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let door = json!({ "slug": "hall", "name": "Hall", "description": "Stone.",
+        "actions": [{ "label": "Descend", "type": "navigate", "room": "crypt" }] });
+    agent.call("build_room", door).await;
+    home.write("w/rooms/crypt.yaml", "name: Crypt\ndescription: It is dark.\n");
+    assert!(agent.choose(1).await.starts_with("── Crypt ──\nIt is dark.\n"));
+}
+
+#[tokio::test]
+async fn two_servers_see_each_other_and_lose_nothing() {
+    let home = Home::new();
+    let (mut one, mut two) = (home.agent(MARCH_1).await, home.agent(MARCH_1).await);
+    one.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    one.call("build_room", hall("Stone.")).await;
+    two.enter("w").await;
+    for it in 0..20 {
+        let label = |who: &str| format!("{who} {it}");
+        let add = |label: String| {
+            json!({ "slug": "hall", "merge": true, "quiet": true,
+            "actions": [{ "label": label, "type": "text", "content": "x" }] })
+        };
+        let (a, b) = (add(label("one")), add(label("two")));
+        tokio::join!(one.call("build_room", a), two.call("build_room", b));
+    }
+    let text = home.read("w/rooms/hall.yaml");
+    assert_eq!(text.matches("- label: one").count() + text.matches("- label: two").count(), 40);
+    assert_eq!(home.commits(), 42);
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn committing_can_be_left_to_the_person() {
+    let home = Home::new();
+    home.palazzo(&["init", "w"]);
+    home.write("w/palace.toml", "format = 1\nname = \"w\"\n\n[git]\ncommit = \"manual\" # mine\n");
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    agent.call("build_room", hall("Stone.")).await;
+    assert_eq!(home.commits(), 1);
+    assert_snapshot!(home.git(&["status", "--porcelain", "-uall"]), @r"
+     M w/palace.toml
+    ?? w/rooms/hall.yaml
+    ");
+    assert_snapshot!(home.read("w/palace.toml"), @r#"
+    format = 1
+    name = "w"
+    entry = "hall"
+
+    [git]
+    commit = "manual" # mine
+    "#);
+}

@@ -12,6 +12,7 @@ mod show;
 mod templates;
 mod walk;
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
@@ -25,7 +26,7 @@ type Outcome = Result<ExitCode, Failure>;
 /// Why a command could not do its work; it exits with 2.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error(transparent)]
+    #[error("{}", in_a_terminal(.0))]
     Refused(#[from] Refusal),
     #[error("{0}")]
     Said(String),
@@ -78,20 +79,30 @@ pub fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::run(args),
         Command::Init(args) => init::run(&args),
-        Command::Templates(args) => Ok(templates::run(&args)),
+        Command::Templates(args) => templates::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Map(args) => map::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Walk(args) => walk::run(&args),
-        Command::ClientConfig(args) => Ok(client_config::run(&args)),
-        Command::Completions(args) => Ok(completions::run(&args)),
+        Command::ClientConfig(args) => client_config::run(&args),
+        Command::Completions(args) => completions::run(&args),
     };
     match outcome {
         Ok(code) => code,
+        Err(Failure::Input(err)) if err.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             anstream::eprintln!("{}: {failure}", page::bold("palazzo"));
             ExitCode::from(2)
         }
+    }
+}
+
+/// Says why something was refused to somebody who has commands, not tools.
+fn in_a_terminal(refusal: &Refusal) -> String {
+    let Refusal::NoWorkspaceSet { known } = refusal else { return refusal.to_string() };
+    match known.as_slice() {
+        [] => "there is no palace here yet; `palazzo init NAME` makes one".to_owned(),
+        _ => format!("there are several palaces: say --workspace NAME ({})", known.join(", ")),
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     for palace in &inspection.palaces {
         let root = palace.root.strip_prefix(&here).unwrap_or(&palace.root);
         for finding in &palace.findings {
-            anstream::println!("{}", shown(root, finding));
+            page::print(&shown(root, finding))?;
         }
     }
     anstream::eprintln!("{}", inspection.summary());

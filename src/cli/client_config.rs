@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::cli::home;
+use crate::cli::{Outcome, home, page};
 
 /// Print what to paste or run so that an MCP client uses Palazzo
 #[derive(clap::Args)]
@@ -30,7 +30,7 @@ enum Client {
     Codex,
 }
 
-pub(super) fn run(args: &Args) -> ExitCode {
+pub(super) fn run(args: &Args) -> Outcome {
     let home = home::find(args.home.as_deref()).display().to_string();
     let program =
         std::env::current_exe().map_or("palazzo".to_owned(), |it| it.display().to_string());
@@ -49,8 +49,8 @@ pub(super) fn run(args: &Args) -> ExitCode {
         Client::Codex => ("Put into ~/.codex/config.toml:", toml(program, home)),
     };
     anstream::eprintln!("{where_to}");
-    anstream::println!("{what}");
-    ExitCode::SUCCESS
+    page::print(&what)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn servers(key: &str, program: &str, home: &str) -> String {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, Outcome, page};
 
 /// Print completions for a shell
 #[derive(clap::Args)]
@@ -14,7 +14,9 @@ pub(super) struct Args {
     shell: Shell,
 }
 
-pub(super) fn run(args: &Args) -> ExitCode {
-    clap_complete::generate(args.shell, &mut Cli::command(), "palazzo", &mut std::io::stdout());
-    ExitCode::SUCCESS
+pub(super) fn run(args: &Args) -> Outcome {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "palazzo", &mut script);
+    page::print(&String::from_utf8_lossy(&script))?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, person, templates};
+use crate::cli::{Failure, Outcome, page, person, templates};
 use crate::model::{Files, did_you_mean};
 
 /// Make a new palace, empty or from a template
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let mut keeper = home::keeper(args.home.as_deref(), &Workspace { workspace: None });
     let root = keeper.found_from(&person("init"), &args.name, &files)?;
-    anstream::println!("{}", root.display());
+    page::print(&root.display().to_string())?;
     anstream::eprintln!("Founded {}. Walk it with: palazzo walk {}", args.name, root.display());
     Ok(ExitCode::SUCCESS)
 }

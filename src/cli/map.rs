@@ -19,6 +19,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = home::keeper(args.dir.as_deref(), &args.workspace);
-    page::print(&keeper.show_map(&person("map"))?);
+    page::print(&keeper.show_map(&person("map"))?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,8 @@
 //! Pages on a terminal: with a little weight where there is one, plain in pipes
 //! and where `NO_COLOR` is set.
 
+use std::io::{self, Write};
+
 use anstyle::{AnsiColor, Style};
 
 use crate::model::Severity;
@@ -10,12 +12,15 @@ pub(super) fn bold(text: &str) -> String {
     styled(Style::new().bold(), text)
 }
 
-/// Prints a page, its headings in bold.
-pub(super) fn print(page: &str) {
+/// Prints a page, its headings in bold. Whoever reads no further (`| head`)
+/// ends the program without a word.
+pub(super) fn print(page: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
     for line in page.lines() {
         let heading = line.starts_with("── ") && line.ends_with(" ──");
-        anstream::println!("{}", if heading { bold(line) } else { line.to_owned() });
+        writeln!(out, "{}", if heading { bold(line) } else { line.to_owned() })?;
     }
+    out.flush()
 }
 
 /// Returns a severity in its colour.

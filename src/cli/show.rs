@@ -25,6 +25,6 @@ pub(super) fn run(args: &Args) -> Outcome {
     let room = args.room.as_ref().map(|it| it.parse::<RoomRef>()).transpose();
     let room = room.map_err(|err| Failure::Said(err.to_string()))?;
     let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
-    page::print(&keeper.show(&person("show"), room.as_ref())?);
+    page::print(&keeper.show(&person("show"), room.as_ref())?)?;
     Ok(ExitCode::SUCCESS)
 }

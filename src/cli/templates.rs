@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use rust_embed::RustEmbed;
 
-use crate::cli::page;
+use crate::cli::{Outcome, page};
 use crate::model::Files;
 
 /// List the templates that `palazzo init` can start from
@@ -16,14 +16,15 @@ pub(super) struct Args {}
 #[folder = "example-palaces"]
 struct Examples;
 
-pub(super) fn run(_: &Args) -> ExitCode {
+pub(super) fn run(_: &Args) -> Outcome {
     for name in names() {
         let files = files(&name).unwrap_or_default();
         let count = |folder: &str| files.keys().filter(|it| it.starts_with(folder)).count();
         let (rooms, entities) = (count("rooms/"), count("entities/"));
-        anstream::println!("{:<18} {rooms} rooms, {entities} entities", page::bold(&name));
+        let name = page::bold(&format!("{name:<18}"));
+        page::print(&format!("{name} {rooms} rooms, {entities} entities"))?;
     }
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Names the templates.

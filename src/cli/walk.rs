@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 
 use crate::cli::home::{self, Workspace};
-use crate::cli::{Outcome, now, page, person};
-use crate::keeper::Keeper;
+use crate::cli::{Failure, Outcome, now, page, person};
+use crate::keeper::{Caller, Keeper};
 use crate::mcp::{Answer, ToolSet, Toolbox};
 
 /// Walk a palace yourself: numbers at a prompt
@@ -36,42 +36,41 @@ pub(super) fn run(args: &Args) -> Outcome {
     let keeper = home::keeper(args.dir.as_deref(), &args.workspace);
     let tools = Toolbox::new(ToolSet::ALL.to_vec());
     let mut walk = Walk { keeper, tools, name: person("walk").name };
-    // Without a session, any number leads to an entry.
-    match walk.call("palace_action", json!({ "action": 0 })) {
-        Ok(first) => page::print(&first),
-        Err(refusal) => return Err(crate::cli::Failure::Said(refusal)),
-    }
+    page::print(&walk.begin()?)?;
     let mut lines = io::stdin().lock().lines();
     loop {
-        anstream::print!("\n> ");
-        io::stdout().flush()?;
+        print_prompt()?;
         let Some(line) = lines.next().transpose()? else { break };
         let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         match word {
             "" => {}
             "q" | "quit" | "exit" => break,
             "scroll" => walk.scroll(rest, &mut lines)?,
-            _ => walk.step(word, rest.trim()),
+            _ => walk.step(word, rest.trim())?,
         }
     }
-    anstream::println!();
+    page::print("")?;
     Ok(ExitCode::SUCCESS)
 }
 
 impl Walk {
-    fn step(&mut self, word: &str, said: &str) {
+    /// Shows the entry room of the palace that was asked for, changed last, or
+    /// is the only one.
+    fn begin(&mut self) -> Result<String, Failure> {
+        Ok(self.keeper.enter_last(&Caller::new(&self.name, "walk", now()))?)
+    }
+
+    fn step(&mut self, word: &str, said: &str) -> io::Result<()> {
         let Ok(action) = word.parse::<i64>() else {
-            anstream::println!(
-                "A number chooses an action; `scroll TITLE` leaves a scroll; `q` leaves."
-            );
-            return;
+            let help = "A number chooses an action; `scroll TITLE` leaves a scroll; `q` leaves.";
+            return page::print(help);
         };
         let mut arguments = json!({ "action": action });
         if !said.is_empty() {
             arguments["params"] = said.into();
         }
         let answer = self.call("palace_action", arguments);
-        show(&answer);
+        show(&answer)
     }
 
     /// Leaves a scroll: its text are the lines up to one that is only a dot.
@@ -80,7 +79,7 @@ impl Walk {
         title: &str,
         lines: &mut impl Iterator<Item = io::Result<String>>,
     ) -> io::Result<()> {
-        anstream::println!("Write; a line with only a dot ends the scroll.");
+        page::print("Write; a line with only a dot ends the scroll.")?;
         let mut body = String::new();
         for line in lines {
             let line = line?;
@@ -91,8 +90,7 @@ impl Walk {
             body.push('\n');
         }
         let answer = self.call("write_scroll", json!({ "title": title, "body": body }));
-        show(&answer);
-        Ok(())
+        show(&answer)
     }
 
     fn call(&mut self, tool: &str, arguments: Value) -> Answer {
@@ -105,7 +103,13 @@ impl Walk {
     }
 }
 
-fn show(answer: &Answer) {
+fn print_prompt() -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    write!(out, "\n> ")?;
+    out.flush()
+}
+
+fn show(answer: &Answer) -> io::Result<()> {
     match answer {
         Ok(page) | Err(page) => page::print(page),
     }

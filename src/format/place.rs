@@ -60,16 +60,25 @@ pub fn scroll_file(room: &RoomId, it: &Scroll) -> String {
 }
 
 /// Returns the file of a new entity: named for it, and no file of another's.
-/// `taken` tells of files that exist besides those the graph knows.
-pub fn entity_file(graph: &Graph, entity: &Entity, taken: impl Fn(&str) -> bool) -> String {
+/// `taken` tells of files that exist besides those the graph knows, `joining`
+/// how many are about to join a folder.
+pub fn entity_file(
+    graph: &Graph,
+    entity: &Entity,
+    taken: impl Fn(&str) -> bool,
+    joining: impl Fn(&str) -> usize,
+) -> String {
     let slug = |text: &str| Slug::of(text).map(|it| it.to_string());
     let genus = slug(&entity.genus).unwrap_or_else(|| "other".to_owned());
     let name = slug(&entity.name).unwrap_or_else(|| "entity".to_owned());
     let name: String = name.chars().take(60).collect();
     let flat = format!("entities/{genus}");
     // When a genus outgrows its folder, further entities go into 256 sub-folders.
-    let folder =
-        if graph.files_in(&flat) < FULL { flat } else { format!("{flat}/{}", shard(&entity.name)) };
+    let folder = if graph.files_in(&flat) + joining(&flat) < FULL {
+        flat
+    } else {
+        format!("{flat}/{}", shard(&entity.name))
+    };
     let free = |it: &String| !graph.has_file(it) && !taken(it);
     let first = format!("{folder}/{name}.yaml");
     let mut others = (2..).map(|it: usize| format!("{folder}/{name}-{it}.yaml"));

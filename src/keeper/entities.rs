@@ -1,6 +1,6 @@
 //! Changing the knowledge graph.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use crate::format::{self, entity_file};
 use crate::keeper::graph::known_entity;
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
-use crate::model::{Edit, Entity, Graph, Relation};
+use crate::model::{Edit, Entity, Relation};
 use crate::render;
 
 /// How many names an answer lists.
@@ -89,39 +89,26 @@ impl Keeper {
 }
 
 fn creation(held: &Held, fresh: &[&Entity]) -> Plan {
-    // Files get their names one after the other, so that twins differ.
-    let mut files: BTreeSet<String> = BTreeSet::new();
-    let mut room = Room { graph: &held.palace.graph, taken: &mut files, held };
-    let edits: Vec<_> = fresh
-        .iter()
-        .map(|entity| Edit {
-            path: room.file_for(entity),
-            was: None,
-            now: Some(format::write_entity(entity)),
-        })
-        .collect();
+    // Files get their names one after the other, so that twins differ and full
+    // folders are seen.
+    let (mut files, mut folders) = (BTreeSet::new(), BTreeMap::<String, usize>::new());
+    let mut edits = Vec::new();
+    for entity in fresh {
+        let taken = |file: &str| files.contains(file) || held.is_taken(file);
+        let joining = |folder: &str| folders.get(folder).copied().unwrap_or_default();
+        let path = entity_file(&held.palace.graph, entity, taken, joining);
+        if let Some((folder, _)) = path.rsplit_once('/') {
+            *folders.entry(folder.to_owned()).or_default() += 1;
+        }
+        files.insert(path.clone());
+        edits.push(Edit { path, was: None, now: Some(format::write_entity(entity)) });
+    }
     let names: Vec<_> = fresh.iter().map(|it| it.name.clone()).collect();
     let subject = match names.as_slice() {
         [only] => format!("entity {}: create", render::cut(&render::line(only), 50)),
         _ => format!("entities: create {}", names.len()),
     };
     Plan { edits, subject, body: format!("Created {}", listed(&names)) }
-}
-
-/// Finds room for new files.
-struct Room<'a> {
-    graph: &'a Graph,
-    taken: &'a mut BTreeSet<String>,
-    held: &'a Held,
-}
-
-impl Room<'_> {
-    fn file_for(&mut self, entity: &Entity) -> String {
-        let file =
-            entity_file(self.graph, entity, |it| self.taken.contains(it) || self.held.is_taken(it));
-        self.taken.insert(file.clone());
-        file
-    }
 }
 
 fn update(held: &mut Held, name: &str, change: &EntityChange) -> Result<Plan, Refusal> {

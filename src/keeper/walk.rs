@@ -42,9 +42,7 @@ impl Keeper {
     /// shows the entry of the palace that changed last or is the only one.
     pub fn act(&mut self, by: &Caller, number: i64, said: Option<&str>) -> Result<Step, Refusal> {
         if self.visit(by).workspace.is_none() {
-            let last = self.last()?;
-            self.open(&last)?;
-            return self.come_in(by, &last.key).map(Step::Page);
+            return self.enter_last(by).map(Step::Page);
         }
         let standing = self.standing(by)?;
         let held = self.at(&standing.workspace)?;

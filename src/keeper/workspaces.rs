@@ -83,16 +83,12 @@ impl Keeper {
         }
     }
 
-    /// Returns the palace a tool writes to that names none; where there is no
-    /// palace at all, makes one.
+    /// Returns the palace a tool writes to that names none, and makes it if it
+    /// is not there: the preferred one, or the one called `palace`.
     pub(super) fn current_or_first(&mut self, by: &Caller) -> Result<String, Refusal> {
         match self.current(by) {
-            Err(Refusal::NoWorkspaceSet { known }) if known.is_empty() => {
-                self.found(by, FIRST, &Files::new())
-            }
-            Err(Refusal::NoSuchWorkspace { asked, known, .. }) if known.is_empty() => {
-                self.found(by, &asked, &Files::new())
-            }
+            Err(Refusal::NoWorkspaceSet { .. }) => self.found(by, FIRST, &Files::new()),
+            Err(Refusal::NoSuchWorkspace { asked, .. }) => self.found(by, &asked, &Files::new()),
             current => current,
         }
     }

@@ -4,72 +4,66 @@ use crate::keeper::{Blueprint, Caller, Keeper, NewScroll, Step};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
 use crate::mcp::toolbox::{Answer, Effect, Handle, ToolSet, Toolbox, answer};
 
-pub(super) fn all() -> Vec<Handle> {
-    vec![
-        Handle::new(
-            ToolSet::Palace,
-            "set_workspace",
-            (
-                "Enter a palace",
-                "Enter the memory palace of a workspace. Call this first in every conversation. \
-                 Shows the entry room with its numbered actions, the latest scrolls left there, \
-                 and how long ago; where nothing is built yet, what the workspace holds and how \
-                 to begin.",
-            ),
-            Effect::Adds,
-            |_, keeper, by, it: SetWorkspace| {
-                answer(keeper.set_workspace(by, &it.workspace, it.create.unwrap_or_default()))
-            },
-        ),
-        Handle::new(
-            ToolSet::Palace,
-            "palace_action",
-            (
-                "Choose an action",
-                "Do what a number of the current menu stands for: walk through a door, examine \
-                 an exhibit (a query on the knowledge graph), read a text or a scroll, see the \
-                 map (0). Every answer ends with the menu as it then is. Numbers not listed \
-                 work too: 15 back, 16 go to the room named in params, 17 search the palace \
-                 for params, 21-29 read a scroll shown, 31-60 open a result.",
-            ),
-            Effect::Adds,
-            palace_action,
-        ),
-        Handle::new(
-            ToolSet::Palace,
-            "build_room",
-            (
-                "Build a room",
-                "Build a room, or build it anew: the whole room in one call. Describe it \
-                 vividly: what can be pictured is remembered. Actions are numbered in the order \
-                 given: navigate leads to another room (which need not exist yet), query runs a \
-                 tool that reads (list_entities, search_entities, get_entity …), text shows a \
-                 text. Doors work both ways. Each change is a commit in git, so what was there \
-                 before is never lost.",
-            ),
-            Effect::Replaces,
-            |_, keeper, by, it: BuildRoom| answer(keeper.build_room(by, &Blueprint::from(it))),
-        ),
-        Handle::new(
-            ToolSet::Palace,
-            "write_scroll",
-            (
-                "Leave a scroll",
-                "Leave a dated note in the current room for whoever comes next: what you found, \
-                 what you concluded, what remains to be done. Scrolls are never changed; to \
-                 revise one, write another. Before a conversation ends, leave a summary in the \
-                 entry room.",
-            ),
-            Effect::Adds,
-            |_, keeper, by, WriteScroll { title, body, room }: WriteScroll| {
-                let room = room.map(|it| it.0);
-                answer(keeper.write_scroll(by, &NewScroll { title, body, room }))
-            },
-        ),
-    ]
+pub(super) fn all() -> [Handle; 4] {
+    [set_workspace(), palace_action(), build_room(), write_scroll()]
 }
 
-fn palace_action(
+fn set_workspace() -> Handle {
+    let about = (
+        "Enter a palace",
+        "Enter the memory palace of a workspace. Call this first in every conversation. Shows \
+         the entry room with its numbered actions, the latest scrolls left there, and how long \
+         ago; where nothing is built yet, what the workspace holds and how to begin.",
+    );
+    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SetWorkspace| {
+        answer(keeper.set_workspace(by, &it.workspace, it.create.unwrap_or_default()))
+    };
+    Handle::new(ToolSet::Palace, "set_workspace", about, Effect::Adds, run)
+}
+
+fn palace_action() -> Handle {
+    let about = (
+        "Choose an action",
+        "Do what a number of the current menu stands for: walk through a door, examine an \
+         exhibit (a query on the knowledge graph), read a text or a scroll, see the map (0). \
+         Every answer ends with the menu as it then is. Numbers not listed work too: 15 back, \
+         16 go to the room named in params, 17 search the palace for params, 21-29 read a \
+         scroll shown, 31-60 open a result.",
+    );
+    Handle::new(ToolSet::Palace, "palace_action", about, Effect::Adds, step)
+}
+
+fn build_room() -> Handle {
+    let about = (
+        "Build a room",
+        "Build a room, or build it anew: the whole room in one call. Describe it vividly: what \
+         can be pictured is remembered. Actions are numbered in the order given: navigate leads \
+         to another room (which need not exist yet), query runs a tool that reads \
+         (list_entities, search_entities, get_entity …), text shows a text. Doors work both \
+         ways. Each change is a commit in git, so what was there before is never lost.",
+    );
+    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: BuildRoom| {
+        answer(keeper.build_room(by, &Blueprint::from(it)))
+    };
+    Handle::new(ToolSet::Palace, "build_room", about, Effect::Replaces, run)
+}
+
+fn write_scroll() -> Handle {
+    let about = (
+        "Leave a scroll",
+        "Leave a dated note in the current room for whoever comes next: what you found, what \
+         you concluded, what remains to be done. Scrolls are never changed; to revise one, \
+         write another. Before a conversation ends, leave a summary in the entry room.",
+    );
+    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: WriteScroll| {
+        let WriteScroll { title, body, room } = it;
+        let room = room.map(|it| it.0);
+        answer(keeper.write_scroll(by, &NewScroll { title, body, room }))
+    };
+    Handle::new(ToolSet::Palace, "write_scroll", about, Effect::Adds, run)
+}
+
+fn step(
     tools: &Toolbox,
     keeper: &mut Keeper,
     by: &Caller,

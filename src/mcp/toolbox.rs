@@ -82,7 +82,7 @@ impl FromStr for ToolSet {
 impl Toolbox {
     /// Lays out all tools, and offers those of `offered`.
     pub fn new(offered: Vec<ToolSet>) -> Self {
-        let mut tools = palace_tools::all();
+        let mut tools = Vec::from(palace_tools::all());
         tools.extend(graph_tools::all());
         Self { tools, offered }
     }

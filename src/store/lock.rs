@@ -29,9 +29,13 @@ pub(super) struct Patience {
 pub(super) struct Turn {
     marker: File,
     place: PathBuf,
-    // Dropped after the marker is gone.
-    _lock: File,
+    // Dropped after the marker is emptied.
+    _lock: Lock,
 }
+
+/// Our lock, for as long as it lives.
+#[derive(Debug)]
+pub(super) struct Lock(File);
 
 impl Default for Patience {
     fn default() -> Self {
@@ -70,8 +74,16 @@ impl Drop for Turn {
     }
 }
 
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file would do, were there not a moment in which a child that is just being
+        // started has it open too.
+        drop(self.0.unlock());
+    }
+}
+
 /// Waits for the lock in `folder`.
-pub(super) fn acquire(folder: &Path, patience: Duration) -> Result<File, Error> {
+pub(super) fn acquire(folder: &Path, patience: Duration) -> Result<Lock, Error> {
     fs::create_dir_all(folder).map_err(Error::file("make the folder", folder))?;
     let path = folder.join("lock");
     let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
@@ -91,7 +103,7 @@ pub(super) fn acquire(folder: &Path, patience: Duration) -> Result<File, Error> 
     }
     // Only for whoever has to wait; the lock holds without it.
     drop(file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())));
-    Ok(file)
+    Ok(Lock(file))
 }
 
 /// Returns where the marker of a write lies; without one it is empty or missing.

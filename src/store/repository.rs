@@ -41,6 +41,10 @@ impl Repository {
     /// Makes a repository at `home`, or at the palace if `home` is taken or elsewhere.
     pub(super) fn make(palace: &Path, home: &Path, isolated: bool) -> Result<(), Error> {
         let taken = exists(&home.join(".git"));
+        // One there either ignores the palace, or another process has made it just now.
+        if taken && Self::find(palace, isolated)?.is_some() {
+            return Ok(());
+        }
         let root = if palace.starts_with(home) && !taken { home } else { palace };
         fs::create_dir_all(root).map_err(Error::file("make the folder", root))?;
         let built = workshop(root).map_err(Error::file("make a folder in", root))?;

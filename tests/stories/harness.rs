@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rmcp::model::{CallToolRequestParams, ClientConfig, Implementation};
+use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::RunningService;
 use rmcp::transport::TokioChildProcess;
 use rmcp::{RoleClient, ServiceExt};
@@ -56,7 +56,8 @@ impl Home {
         command.arg("serve").args(arguments);
         let server = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
         let about = Implementation::new("claude", "1.0");
-        let client = ClientConfig::new(Default::default(), about).serve(server).await.unwrap();
+        let client =
+            ClientConfig::new(ClientCapabilities::default(), about).serve(server).await.unwrap();
         Agent { client, transcript: String::new() }
     }
 
@@ -122,11 +123,6 @@ impl Agent {
     /// Tells what was said so far, and begins a new page.
     pub(crate) fn transcript(&mut self) -> String {
         std::mem::take(&mut self.transcript)
-    }
-
-    /// Asks the client's side of the connection.
-    pub(crate) fn client(&self) -> &RunningService<RoleClient, ClientConfig> {
-        &self.client
     }
 
     /// Ends the conversation.

@@ -176,7 +176,7 @@ async fn section_3_8_the_palace_is_searched_by_names_prose_labels_and_scrolls() 
 #[tokio::test]
 async fn section_3_9_versions_and_ages_of_rooms_come_from_history() {
     let home = Home::new();
-    let mut agent = small_palace(&home).await;
+    let agent = small_palace(&home).await;
     agent.leave().await;
     let mut later = home.agent("2026-03-01T14:00:00Z").await;
     later.enter("Rhubarb").await;

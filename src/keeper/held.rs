@@ -33,8 +33,10 @@ pub(super) struct Plan {
 }
 
 impl Held {
-    /// Opens a palace: reads all its files.
-    pub(super) fn open(store: Store, name: &str) -> Result<Self, Refusal> {
+    /// Opens a palace: clears away what a writer left who died, and reads all
+    /// files.
+    pub(super) fn open(mut store: Store, name: &str) -> Result<Self, Refusal> {
+        store.mend()?;
         let head = store.head()?;
         let (files, unreadable) = store.read_all()?;
         let (palace, found) = format::read(name, &files);

@@ -6,7 +6,7 @@ use crate::format::{Place, room_file};
 use crate::keeper::held::Held;
 use crate::keeper::visit::choices;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Diagnostic, Files, Palace, RoomId, RoomRef, Severity};
+use crate::model::{Diagnostic, Files, Palace, RoomId, RoomRef, Severity, did_you_mean};
 use crate::render::{self, MapView, RoomView};
 use crate::session::Visit;
 
@@ -60,8 +60,11 @@ impl Keeper {
             None => palace.entry().cloned().ok_or(Refusal::NoRooms)?,
         };
         let Some(found) = palace.room(&id) else {
-            let rooms = palace.rooms().take(5).map(|(id, _)| format!("`{id}`")).collect();
-            return Err(Refusal::NoSuchRoom { asked: id.to_string(), rooms });
+            let meant =
+                did_you_mean(id.slug.as_str(), palace.rooms().map(|(it, _)| it.slug.as_str()));
+            let meant = meant.map(str::to_owned);
+            let rooms = palace.rooms().take(5).map(|(id, _)| id.to_string()).collect();
+            return Err(Refusal::NoSuchRoom { asked: id.to_string(), meant, rooms });
         };
         let total = palace.scrolls_in(&id).count();
         Ok(render::room(&RoomView {

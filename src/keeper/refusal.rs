@@ -45,11 +45,13 @@ pub enum Refusal {
         room: RoomId,
     },
     /// No room is called that.
-    #[error("no room is called `{}`{}", asked.escape_debug(), nearest(rooms))]
+    #[error("no room is called `{}`{}", asked.escape_debug(), nearest(meant.as_deref(), rooms))]
     NoSuchRoom {
         /// What was asked for.
         asked: String,
-        /// The rooms that come closest.
+        /// What was probably meant.
+        meant: Option<String>,
+        /// Some rooms there are.
         rooms: Vec<String>,
     },
     /// No action has that number here.
@@ -59,7 +61,7 @@ pub enum Refusal {
         number: i64,
     },
     /// No entity is called that.
-    #[error("no entity is called `{}`{}; search_entities finds entities by what they are about",
+    #[error("no entity is called `{}`{} (search_entities finds entities by what they are about)",
         asked.escape_debug(), meant.as_ref().map(|it| format!("; did you mean `{it}`?")).unwrap_or_default())]
     NoSuchEntity {
         /// What was asked for.
@@ -142,6 +144,13 @@ fn listed(known: &[String]) -> String {
     }
 }
 
-fn nearest(rooms: &[String]) -> String {
-    if rooms.is_empty() { String::new() } else { format!("; there are {}", rooms.join(", ")) }
+fn nearest(meant: Option<&str>, rooms: &[String]) -> String {
+    match (meant, rooms) {
+        (Some(meant), _) => format!("; did you mean `{meant}`?"),
+        (None, []) => String::new(),
+        (None, rooms) => {
+            let rooms: Vec<_> = rooms.iter().map(|it| format!("`{it}`")).collect();
+            format!("; there are {}", rooms.join(", "))
+        }
+    }
 }

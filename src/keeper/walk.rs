@@ -276,18 +276,20 @@ fn room_called(palace: &Palace, said: &str, from: &RoomId) -> Result<RoomId, Ref
     let same = |name: &str| name.to_lowercase() == said.to_lowercase();
     let named: Vec<_> =
         palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id.clone()).collect();
+    let asked = said.to_owned();
     match named.as_slice() {
-        [only] => return Ok(only.clone()),
-        [] => {}
+        [only] => Ok(only.clone()),
+        [] => {
+            let names = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
+            let meant = did_you_mean(said, names).map(str::to_owned);
+            let rooms = palace.rooms().take(NEAREST).map(|(id, _)| id.to_string()).collect();
+            Err(Refusal::NoSuchRoom { asked, meant, rooms })
+        }
         _ => {
             let rooms = named.iter().map(ToString::to_string).collect();
-            return Err(Refusal::NoSuchRoom { asked: said.to_owned(), rooms });
+            Err(Refusal::NoSuchRoom { asked, meant: None, rooms })
         }
     }
-    let names = palace.rooms().flat_map(|(id, room)| [id.slug.as_str(), room.name.as_str()]);
-    let meant = did_you_mean(said, names).map(|it| vec![format!("`{it}`")]);
-    let some = || palace.rooms().take(NEAREST).map(|(id, _)| format!("`{id}`")).collect();
-    Err(Refusal::NoSuchRoom { asked: said.to_owned(), rooms: meant.unwrap_or_else(some) })
 }
 
 fn found(palace: &Palace, opening: &Opening, said: &str, by: &Caller) -> Option<Found> {

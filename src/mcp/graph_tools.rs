@@ -94,7 +94,7 @@ fn create_entities() -> Handle {
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CreateEntities| {
         answer(keeper.create_entities(by, it.entities.into_iter().map(NewEntity::from).collect()))
     };
-    Handle::new(ToolSet::Graph, "create_entities", about, Effect::Adds, run)
+    Handle::new(ToolSet::Graph, "create_entities", about, Effect::AddsOnce, run)
 }
 
 fn update_entity() -> Handle {

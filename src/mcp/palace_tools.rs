@@ -18,7 +18,7 @@ fn set_workspace() -> Handle {
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SetWorkspace| {
         answer(keeper.set_workspace(by, &it.workspace, it.create.unwrap_or_default()))
     };
-    Handle::new(ToolSet::Palace, "set_workspace", about, Effect::Adds, run)
+    Handle::new(ToolSet::Palace, "set_workspace", about, Effect::AddsOnce, run)
 }
 
 fn palace_action() -> Handle {

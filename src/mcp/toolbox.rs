@@ -51,6 +51,8 @@ pub(super) enum Effect {
     Reads,
     /// It may add, and calling it again adds again.
     Adds,
+    /// It may add, and calling it again adds nothing more.
+    AddsOnce,
     /// It may replace what is there; calling it again changes nothing more.
     /// History keeps what was.
     Replaces,

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use rayon::prelude::*;
 use walkdir::{DirEntry, WalkDir};
 
-use crate::model::{Diagnostic, Files, Severity, Spot};
+use crate::model::{Diagnostic, Files, LARGEST_FILE, Severity, Spot};
 
 use super::{Error, paths, writing};
 
@@ -25,7 +25,7 @@ pub struct Stamp {
 const FOLDERS: [&str; 8] =
     ["rooms", "scrolls", "entities", "genera", "drawers", "diary", "tasks", "processes"];
 /// How many bytes a file may have.
-pub(super) const LARGEST: u64 = 1024 * 1024;
+const LARGEST: u64 = LARGEST_FILE as u64;
 /// In how many folders a file may lie.
 pub(super) const DEEPEST: usize = 6;
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
-use crate::model::{Change, CommitId, Edit};
+use crate::model::{Change, CommitId, Edit, LARGEST_FILE};
 
 use super::commit::{self, Draft, Held, Moved, Person};
 use super::conversion::to_git;
@@ -41,7 +41,7 @@ fn check(edit: &Edit) -> Result<(), Error> {
     if edit.path.matches('/').count() > disk::DEEPEST {
         return Err(Error::path(&edit.path, "it lies too deep"));
     }
-    if edit.now.as_ref().is_some_and(|it| it.len() as u64 > disk::LARGEST) {
+    if edit.now.as_ref().is_some_and(|it| it.len() > LARGEST_FILE) {
         return Err(Error::path(&edit.path, "it would be larger than 1 MiB"));
     }
     Ok(())

@@ -8,3 +8,4 @@ mod harness;
 mod names;
 mod neighbours;
 mod second_design;
+mod walking;

@@ -262,7 +262,10 @@ mod tests {
 
     #[test]
     fn a_file_that_digs_too_deep_is_refused_and_not_followed() {
-        assert!(refused(&format!("a: {}", "[".repeat(40))).contains("32 levels are the most"));
+        assert!(
+            refused(&format!("a: {}{}", "[".repeat(40), "]".repeat(40)))
+                .contains("32 levels are the most")
+        );
         assert!(parse(&"[".repeat(100_000)).is_err());
         let steps: Vec<_> = (0..40).map(|it| " ".repeat(it) + "a:\n").collect();
         assert!(refused(&steps.concat()).contains("32 levels are the most"));

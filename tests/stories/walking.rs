@@ -1,0 +1,241 @@
+//! Walking, building and leaving notes, in all the ways there are.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::harness::{Agent, Home, MARCH_1};
+
+/// An agent in a palace of one hall with the given actions.
+async fn hall(home: &Home, actions: Value) -> Agent {
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let entities = json!({ "entities": [
+        { "name": "Granite", "genus": "Rock", "observations": ["Speckled, cooled slowly."] },
+        { "name": "Basalt", "genus": "Rock", "status": "dark" },
+        { "name": "Trilobite", "genus": "Fossil" },
+    ] });
+    agent.call("create_entities", entities).await;
+    let room =
+        json!({ "slug": "hall", "name": "Hall", "description": "Stone.", "actions": actions });
+    agent.call("build_room", room).await;
+    agent.transcript();
+    agent
+}
+
+async fn build(agent: &mut Agent, slug: &str, more: Value) -> String {
+    let mut room = json!({ "slug": slug, "name": slug, "description": "Bare.", "actions": [] });
+    for (key, value) in more.as_object().unwrap() {
+        room[key] = value.clone();
+    }
+    agent.call("build_room", room).await
+}
+
+fn first(page: &str) -> &str {
+    page.lines().next().unwrap()
+}
+
+#[tokio::test]
+async fn words_go_where_the_action_has_params_else_into_the_query() {
+    let home = Home::new();
+    let ask = |label: &str, tool: &str, params: Value| json!({ "label": label, "type": "query", "tool": tool, "tool_params": params });
+    let mut agent = hall(
+        &home,
+        json!([
+            ask("Tap a stone", "get_entity", json!({ "name": "{params}" })),
+            ask("Ask the warden", "search_entities", json!({ "query": "nothing" })),
+            ask("List the rocks", "mcp__palazzo__list_entities", json!({ "genus": "Rock" })),
+            ask("List the drawer", "palazzo:list_entities", json!({ "genus": "{params}" })),
+        ]),
+    )
+    .await;
+    assert!(agent.choose_with(1, "granite").await.starts_with("You tap a stone:\n── Granite ──"));
+    assert!(agent.choose_with(2, "speckled").await.contains("31. Granite · Rock"));
+    assert!(agent.choose(3).await.contains("2 entities of genus Rock"));
+    assert!(agent.choose_with(4, "fossil").await.contains("31. Trilobite · Fossil"));
+    assert_eq!(
+        first(&agent.choose(1).await),
+        "refused: this action needs words: say them in `params`"
+    );
+    let refused = agent.choose_with(3, "dark").await;
+    assert_eq!(
+        first(&refused),
+        "refused: this action takes no `params`: choose it by number alone"
+    );
+    assert!(refused.contains("Actions:\n  1. Tap a stone"), "{refused}");
+}
+
+#[tokio::test]
+async fn an_action_changes_nothing_unless_the_palace_allows_it() {
+    let home = Home::new();
+    let ask = |tool: &str, params: Value| json!({ "label": tool, "type": "query", "tool": tool, "tool_params": params });
+    let mut agent = hall(
+        &home,
+        json!([
+            ask("update_entity", json!({ "name": "Basalt", "status": "{params}" })),
+            ask("set_workspace", json!({ "workspace": "w" })),
+            ask("list_entitys", json!({})),
+            ask("get_entity", json!({ "nam": "Basalt" })),
+        ]),
+    )
+    .await;
+    let commits = home.commits();
+    for number in 1..=4 {
+        agent.choose_with(number, "grey").await;
+    }
+    let transcript = agent.transcript();
+    let answers: Vec<_> = transcript.lines().filter(|it| it.starts_with("refused")).collect();
+    assert_snapshot!(answers.join("\n"), @"
+    refused: this action asks `update_entity`, which changes things; only tools that read, and those that `[actions] allow` in palace.toml names, may be asked by an action
+    refused: this action asks `set_workspace`, which moves the visitor; only tools that read, and those that `[actions] allow` in palace.toml names, may be asked by an action
+    refused: this action asks `list_entitys`, and there is no such tool; did you mean `list_entities`?
+    refused: this action takes no `params`: choose it by number alone
+    ");
+    let wrong = agent.choose(4).await;
+    assert!(
+        wrong.starts_with("refused: wrong arguments for get_entity at `nam`: unknown field `nam`"),
+        "{wrong}"
+    );
+    assert_eq!(home.commits(), commits);
+
+    let settings = home.read("w/palace.toml") + "\n[actions]\nallow = [\"update_entity\"]\n";
+    home.write("w/palace.toml", &settings);
+    assert_eq!(agent.choose_with(1, "grey").await.lines().nth(1), Some("Changed Basalt."));
+    assert!(home.read("w/entities/rock/basalt.yaml").contains("status: grey"));
+}
+
+#[tokio::test]
+async fn scrolls_beyond_the_latest_three_are_a_number_away() {
+    let home = Home::new();
+    let mut agent = hall(&home, json!([])).await;
+    for it in 1..=14 {
+        agent.call("write_scroll", json!({ "title": format!("Note {it}"), "body": "x" })).await;
+    }
+    agent.transcript();
+    agent.enter("w").await;
+    agent.choose(14).await;
+    agent.choose(21).await;
+    agent.choose(14).await;
+    agent.choose(22).await;
+    agent.choose(14).await;
+    let menu = "\n\nActions:\n  ─────\n";
+    let transcript = agent.transcript();
+    let pages = transcript.split("\n\n> ").map(|it| it.split(menu).next().unwrap());
+    assert_snapshot!(pages.collect::<Vec<_>>().join("\n\n> "));
+}
+
+#[tokio::test]
+async fn a_door_has_two_sides_and_goes_from_both() {
+    let home = Home::new();
+    let mut agent = hall(&home, json!([])).await;
+    let built = build(&mut agent, "crypt", json!({ "portals": ["hall", "well"] })).await;
+    assert!(built.contains("You are still in Hall.\n\nActions:\n  1. Go to crypt"), "{built}");
+    agent.choose(1).await;
+    assert!(home.read("w/rooms/crypt.yaml").contains("portals: [hall, well]"));
+    let back = agent.choose(1).await;
+    assert!(back.starts_with("── Hall ──"), "{back}");
+    let bare = build(&mut agent, "hall", json!({ "portals": [] })).await;
+    assert!(!bare.contains("Go to crypt") && !bare.contains("Go back to crypt"), "{bare}");
+    assert!(home.read("w/rooms/crypt.yaml").contains("portals: [well]"));
+    assert_eq!(
+        home.git(&["show", "--stat", "--format=%s"]).lines().count(),
+        5,
+        "one commit, two files"
+    );
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn the_entry_moves_when_it_is_asked_to() {
+    let home = Home::new();
+    let mut agent = hall(&home, json!([])).await;
+    build(&mut agent, "porch", json!({ "entry": true, "quiet": true })).await;
+    assert!(agent.enter("w").await.starts_with("── porch ──"));
+    build(&mut agent, "crypt", json!({ "quiet": true })).await;
+    assert!(agent.enter("w").await.starts_with("── porch ──"));
+}
+
+#[tokio::test]
+async fn rooms_of_one_name_are_told_apart_by_their_wings() {
+    let home = Home::new();
+    let mut agent = hall(&home, json!([])).await;
+    build(&mut agent, "well", json!({ "wing": "east", "name": "East Well", "quiet": true })).await;
+    assert!(agent.choose_with(16, "well").await.starts_with("── East Well ──"));
+    build(&mut agent, "west/well", json!({ "name": "West Well", "quiet": true })).await;
+    agent.enter("w").await;
+    let which = agent.choose_with(16, "well").await;
+    assert_eq!(
+        first(&which),
+        "refused: several rooms are called `well`; say which: `east/well`, `west/well`"
+    );
+    assert!(agent.choose_with(16, "west well").await.starts_with("── West Well ──"));
+    let odd = build(&mut agent, "west/well", json!({ "wing": "east" })).await;
+    assert!(
+        odd.starts_with("refused: the `slug` says the room stands in the wing `west`"),
+        "{odd}"
+    );
+    let map = agent.choose(0).await;
+    assert!(map.contains("\nWing west:\n  West Well (west/well)"), "{map}");
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn a_number_without_a_meaning_is_refused_with_the_menu() {
+    let home = Home::new();
+    let mut agent =
+        hall(&home, json!([{ "label": "Listen", "type": "text", "content": "Drip." }])).await;
+    for number in [-1, 2, 13, 21, 30, 31, 61, i64::MAX] {
+        let said = agent.choose(number).await;
+        let expected =
+            format!("refused: there is no action {number} here\n\nActions:\n  1. Listen");
+        assert!(said.starts_with(&expected), "{said}");
+    }
+    let lost = agent.choose_with(16, "hal").await;
+    assert_eq!(first(&lost), "refused: no room is called `hal`; did you mean `Hall`?");
+}
+
+#[tokio::test]
+async fn whoever_acts_before_entering_is_led_to_an_entry() {
+    let home = Home::new();
+    let mut none = home.agent(MARCH_1).await;
+    let lost = none.choose(1).await;
+    assert_eq!(
+        lost,
+        "refused: no workspace is set: call set_workspace first. There are no workspaces yet."
+    );
+    hall(&home, json!([])).await.leave().await;
+    let mut next = home.agent("2026-03-02T12:00:00Z").await;
+    assert!(next.choose(7).await.contains("── Hall ──"));
+    next.call("set_workspace", json!({ "workspace": "later", "create": true })).await;
+    build(&mut next, "porch", json!({ "quiet": true })).await;
+    next.leave().await;
+    let mut last = home.agent("2026-03-03T12:00:00Z").await;
+    assert!(last.choose(7).await.contains("── porch ──"));
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_says_what_to_do() {
+    let home = Home::new();
+    let mut agent =
+        hall(&home, json!([{ "label": "Descend", "type": "navigate", "room": "pit" }])).await;
+    agent.choose(1).await;
+    agent.transcript();
+    agent.call("write_scroll", json!({ "title": "Deep", "body": "x" })).await;
+    agent.call("write_scroll", json!({ "title": " ", "body": "x", "room": "hall" })).await;
+    agent
+        .call(
+            "write_scroll",
+            json!({ "title": "Long", "body": "x".repeat(1_100_000), "room": "hall" }),
+        )
+        .await;
+    agent.call("build_room", json!({ "slug": "pit", "merge": true, "name": "Pit" })).await;
+    agent.call("get_entity", json!({ "name": "Granit" })).await;
+    agent.call("list_entities", json!({ "genus": "Rok" })).await;
+    agent.call("list_entities", json!({ "genus": "rock", "status": "light" })).await;
+    agent.call("create_entities", json!({ "entities": [] })).await;
+    agent.call("update_entity", json!({ "name": "Basalt" })).await;
+    let transcript = agent.transcript();
+    let id = transcript.find("scrolls/hall/").unwrap() + "scrolls/hall/".len();
+    let transcript = transcript.replace(&transcript[id..id + 26], "ID");
+    let lines = transcript.lines().filter(|it| !it.starts_with('>') && !it.is_empty());
+    assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
+}

@@ -3,7 +3,7 @@
 //! A visit is kept in memory only: losing it costs one walk from the entry (v1
 //! section 4.3).
 
-use crate::model::{Layout, Opening, RoomId};
+use crate::model::{Action, Layout, Opening, RoomId, ScrollId};
 
 /// How many steps back a visitor can go.
 const LONGEST_TRAIL: usize = 100;
@@ -19,10 +19,13 @@ pub struct Visit {
     pub tutored: bool,
     /// The page of the menu shown, from 0.
     pub page: usize,
-    /// How many of the newest scrolls lie before those shown.
-    pub scrolls_from: usize,
-    /// How many scrolls are shown.
-    pub scrolls_shown: usize,
+    /// Everything that could be chosen when the menu was last shown: a number
+    /// means what it meant then, whoever has rebuilt the room since.
+    pub menu: Vec<Action>,
+    /// The scrolls last shown, in the order of their numbers.
+    pub scrolls: Vec<ScrollId>,
+    /// How many of the room's scrolls, from the newest, have been shown.
+    pub scrolls_seen: usize,
     /// What the last query or search found, in the order of its numbers.
     pub openings: Vec<Opening>,
     trail: Vec<Standing>,
@@ -79,30 +82,26 @@ impl Visit {
     }
 
     /// Turns the menu to its next page; after the last comes the first.
-    pub fn turn_page(&mut self, layout: Layout, actions: usize) {
+    pub fn turn_page(&mut self, layout: Layout) {
+        let actions = self.menu.len();
         let pages = actions.div_ceil(layout.page(actions)).max(1);
         self.page = (self.page + 1) % pages;
     }
 
-    /// Returns to the newest scrolls.
-    pub fn look_at_new_scrolls(&mut self) {
-        self.scrolls_from = 0;
-        self.scrolls_shown = Self::SCROLLS;
-    }
-
-    /// Moves on to the scrolls behind those shown; after the oldest come the
-    /// newest.
-    pub fn look_at_older_scrolls(&mut self, total: usize) {
-        let next = self.scrolls_from + self.scrolls_shown;
-        self.scrolls_from = if next < total { next } else { 0 };
-        self.scrolls_shown = Layout::SCROLLS;
+    /// Moves on to `scrolls` behind those shown, which are the ones after the
+    /// first `from`.
+    pub fn unroll(&mut self, from: usize, scrolls: Vec<ScrollId>) {
+        self.scrolls_seen = from + scrolls.len();
+        self.scrolls = scrolls;
     }
 
     fn arrive(&mut self, at: Standing) {
         self.workspace = Some(at.workspace.clone());
         self.standing = Some(at);
         self.page = 0;
-        self.look_at_new_scrolls();
+        self.menu.clear();
+        self.scrolls.clear();
+        self.scrolls_seen = 0;
         self.openings.clear();
     }
 }
@@ -110,6 +109,7 @@ impl Visit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Deed;
 
     fn at(room: &str) -> Standing {
         Standing { workspace: "w".to_owned(), room: room.parse().unwrap(), door: None }
@@ -136,12 +136,15 @@ mod tests {
 
     #[test]
     fn pages_come_round() {
-        let mut visit = Visit::default();
+        let deed = Deed::Text { content: String::new() };
+        let lever = Action { label: "Pull".to_owned(), deed };
+        let mut visit = Visit { menu: vec![lever; 30], ..Visit::default() };
         for expected in [1, 2, 0] {
-            visit.turn_page(Layout::Wide, 30);
+            visit.turn_page(Layout::Wide);
             assert_eq!(visit.page, expected);
         }
-        visit.turn_page(Layout::Wide, 3);
+        visit.menu.truncate(3);
+        visit.turn_page(Layout::Wide);
         assert_eq!(visit.page, 0);
     }
 }

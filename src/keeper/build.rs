@@ -52,6 +52,10 @@ impl Keeper {
         let room = built.ok_or(Refusal::NoRooms)?;
         let name = render::line(&self.at(&key)?.palace.name_of(&room));
         if blueprint.quiet {
+            // Who builds the room they stand in knows its new numbers.
+            if self.standing(by).is_ok_and(|it| it.room == room && it.workspace == key) {
+                self.menu(by)?;
+            }
             return Ok(match changed {
                 true => format!("Built {name} ({room}).\n"),
                 false => format!("{name} ({room}) was like that already: nothing changed.\n"),
@@ -69,7 +73,9 @@ impl Keeper {
                 key,
                 Some(Standing { workspace: key.to_owned(), room: room.clone(), door: None }),
             ),
-            Some(at) if at.room == *room && at.workspace == key => visit.page = 0,
+            Some(at) if at.room == *room && at.workspace == key => {
+                visit.page = 0;
+            }
             Some(_) => {
                 let palace = &self.at(key)?.palace;
                 let Some(it) = palace.room(room) else { return Err(Refusal::NoRooms) };

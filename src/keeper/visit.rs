@@ -6,7 +6,8 @@ use crate::format::room_file;
 use crate::keeper::held::Held;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
-    Action, Deed, Diagnostic, Door, Doorway, Files, Opening, Palace, RoomId, RoomRef, Severity,
+    Action, Deed, Diagnostic, Door, Doorway, Files, Opening, Palace, RoomId, RoomRef, ScrollId,
+    Severity,
 };
 use crate::render::{self, Notice, RoomView, Summary};
 use crate::search::words_asked;
@@ -93,11 +94,13 @@ impl Keeper {
         }
     }
 
-    /// Renders the place the caller stands in.
+    /// Renders the place the caller stands in, with its newest scrolls.
     pub(super) fn here(&mut self, by: &Caller) -> Result<String, Refusal> {
         let standing = self.standing(by)?;
         let held = self.at(&standing.workspace)?;
         held.glance(&room_file(&standing.room));
+        let newest = scroll_ids(&held.palace, &standing.room, 0, Visit::SCROLLS);
+        self.visit(by).unroll(0, newest);
         self.look(by, |held, view| match view.room {
             Some(_) => render::room(view),
             None => unfinished(held, view, &standing),
@@ -109,20 +112,27 @@ impl Keeper {
         self.look(by, |_, view| render::menu(view))
     }
 
-    /// Returns where the caller stands.
+    /// Returns where the caller stands; somebody who came in before there was a
+    /// room stands in the entry as soon as there is one.
     pub(super) fn standing(&mut self, by: &Caller) -> Result<Standing, Refusal> {
         let visit = self.visit(by);
-        match (&visit.standing, &visit.workspace) {
-            (Some(standing), _) => Ok(standing.clone()),
-            (None, Some(_)) => Err(Refusal::NoRooms),
-            (None, None) => {
-                let known = self.workspaces()?.into_iter().map(|it| it.name).collect();
-                Err(Refusal::NoWorkspaceSet { known })
-            }
+        if let Some(standing) = &visit.standing {
+            return Ok(standing.clone());
         }
+        let Some(workspace) = visit.workspace.clone() else {
+            let known = self.workspaces()?.into_iter().map(|it| it.name).collect();
+            return Err(Refusal::NoWorkspaceSet { known });
+        };
+        let held = self.at(&workspace)?;
+        held.catch_up()?;
+        let room = held.palace.entry().cloned().ok_or(Refusal::NoRooms)?;
+        let standing = Standing { workspace: workspace.clone(), room, door: None };
+        self.visit(by).begin(&workspace, Some(standing.clone()));
+        Ok(standing)
     }
 
-    /// Shows `render` the place the caller stands in.
+    /// Shows `render` the place the caller stands in, and keeps what its
+    /// numbers mean.
     pub(super) fn look(
         &mut self,
         by: &Caller,
@@ -133,22 +143,24 @@ impl Keeper {
         let back = self.visit(by).way_back().cloned();
         let back = back.map(|it| self.name_of(&it, &standing.workspace));
         let (held, visit) = (&self.held[&standing.workspace], &self.visits[&by.name]);
-        let palace = &held.palace;
-        let total = palace.scrolls_in(&standing.room).count();
-        let shown = palace.scrolls_in(&standing.room).take(Visit::SCROLLS);
+        let (palace, room) = (&held.palace, &standing.room);
+        let scrolls = visit.scrolls.iter().filter_map(|it| palace.scroll(it));
+        let total = palace.scrolls_in(room).count();
         let view = RoomView {
-            id: &standing.room,
-            room: palace.room(&standing.room),
+            id: room,
+            room: palace.room(room),
             layout: palace.settings.layout,
-            scrolls: shown.collect(),
-            older: total.saturating_sub(visit.scrolls_from + visit.scrolls_shown),
-            actions: choices(palace, &standing.room, came_from(visit, &standing)),
+            scrolls: scrolls.collect(),
+            older: total.saturating_sub(visit.scrolls_seen),
+            actions: choices(palace, room, came_from(visit, &standing)),
             page: visit.page,
             back,
             notices: notices(held),
             now: by.now,
         };
-        Ok(render(held, &view))
+        let (page, menu) = (render(held, &view), view.actions);
+        self.visit(by).menu = menu;
+        Ok(page)
     }
 
     fn name_of(&self, at: &Standing, from: &str) -> String {
@@ -168,6 +180,18 @@ impl Keeper {
 pub(super) fn choices(palace: &Palace, room: &RoomId, from: Option<&RoomId>) -> Vec<Action> {
     let own = palace.room(room).map(|it| it.actions.clone()).unwrap_or_default();
     own.into_iter().chain(palace.doors(room).into_iter().map(|it| through(it, from))).collect()
+}
+
+/// Returns the scrolls of a room after the first `from`, newest first, at most
+/// `most`.
+pub(super) fn scroll_ids(
+    palace: &Palace,
+    room: &RoomId,
+    from: usize,
+    most: usize,
+) -> Vec<ScrollId> {
+    let shown = palace.scrolls_in(room).skip(from).take(most);
+    shown.map(|it| ScrollId { room: room.clone(), id: it.id }).collect()
 }
 
 /// Returns the room the visitor came from, if it is in the same palace.

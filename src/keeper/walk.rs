@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::format::room_file;
-use crate::keeper::visit::{came_from, choices};
+use crate::keeper::visit::scroll_ids;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
     Action, Deed, Doorway, Layout, Opening, Palace, RoomId, RoomRef, ScrollId, Slot, did_you_mean,
@@ -47,19 +47,19 @@ impl Keeper {
         let standing = self.standing(by)?;
         let held = self.at(&standing.workspace)?;
         held.catch_up()?;
-        held.glance(&room_file(&standing.room));
-        let layout = self.held[&standing.workspace].palace.settings.layout;
-        let actions = self.choices(by, &standing);
-        let slot = layout.slot(number, actions.len());
-        let slot = slot.ok_or(Refusal::NoSuchAction { number })?;
+        let layout = held.palace.settings.layout;
+        if self.visit(by).menu.is_empty() {
+            self.menu(by)?;
+        }
+        let visit = self.visit(by);
+        let actions = visit.menu.len();
+        let slot = layout.slot(number, actions).ok_or(Refusal::NoSuchAction { number })?;
         if let Slot::Action(place) = slot {
-            let place = self.visit(by).page * layout.page(actions.len()) + place;
-            let action = actions.into_iter().nth(place);
+            let action = visit.menu.get(visit.page * layout.page(actions) + place).cloned();
             return self.choose(by, action.ok_or(Refusal::NoSuchAction { number })?, &standing);
         }
-        self.use_global(by, slot, said, &standing, actions.len())?
-            .ok_or(Refusal::NoSuchAction { number })
-            .map(Step::Page)
+        let page = self.use_global(by, slot, said, &standing)?;
+        page.ok_or(Refusal::NoSuchAction { number }).map(Step::Page)
     }
 
     /// Tells what a query action's tool found, and what can be done next.
@@ -76,12 +76,6 @@ impl Keeper {
     /// Adds the caller's menu to a page.
     pub fn with_menu(&mut self, by: &Caller, page: &str) -> Result<String, Refusal> {
         Ok(format!("{}\n\n{}", page.trim_end(), self.menu(by)?))
-    }
-
-    fn choices(&self, by: &Caller, standing: &Standing) -> Vec<Action> {
-        let held = self.held.get(&standing.workspace);
-        let from = self.visits.get(&by.name).and_then(|it| came_from(it, standing));
-        held.map(|it| choices(&it.palace, &standing.room, from)).unwrap_or_default()
     }
 
     fn choose(&mut self, by: &Caller, action: Action, at: &Standing) -> Result<Step, Refusal> {
@@ -124,17 +118,17 @@ impl Keeper {
         slot: Slot,
         said: Option<&str>,
         at: &Standing,
-        actions: usize,
     ) -> Result<Option<String>, Refusal> {
         let said = said.map(str::trim).filter(|it| !it.is_empty());
         let page = match slot {
             Slot::Action(_) => return Ok(None),
             Slot::More => {
                 let layout = self.at(&at.workspace)?.palace.settings.layout;
-                if actions <= layout.page(actions) {
+                let visit = self.visit(by);
+                if visit.menu.len() <= layout.page(visit.menu.len()) {
                     return Ok(None);
                 }
-                self.visit(by).turn_page(layout, actions);
+                visit.turn_page(layout);
                 return self.menu(by).map(Some);
             }
             Slot::Back if self.visit(by).back() => return self.here(by).map(Some),
@@ -147,7 +141,7 @@ impl Keeper {
                  `body`: what you found, what you doubt, what remains."
                 .to_owned(),
             Slot::Map => self.map(by, at)?,
-            Slot::Scroll(place) => match self.shown_scroll(by, at, place) {
+            Slot::Scroll(place) => match self.visit(by).scrolls.get(place).cloned() {
                 Some(which) => self.read(by, &at.workspace, &which)?,
                 None => return Ok(None),
             },
@@ -191,30 +185,31 @@ impl Keeper {
         Ok(render::results(said, &found, total))
     }
 
+    /// Shows the scrolls behind those shown; after the oldest come the newest.
     fn older_scrolls(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
         let total = self.at(&at.workspace)?.palace.scrolls_in(&at.room).count();
         if total <= Visit::SCROLLS {
             return Ok("No older scrolls hang here.".to_owned());
         }
-        let visit = self.visit(by);
-        visit.look_at_older_scrolls(total);
-        let (from, many) = (visit.scrolls_from, visit.scrolls_shown);
+        let seen = self.visit(by).scrolls_seen;
+        let from = if seen < total { seen } else { 0 };
         let palace = &self.at(&at.workspace)?.palace;
-        let shown: Vec<_> = palace.scrolls_in(&at.room).skip(from).take(many).collect();
-        let left = total.saturating_sub(from + many);
-        Ok(render::older(&palace.name_of(&at.room), &shown, left, by.now))
+        let ids = scroll_ids(palace, &at.room, from, Layout::SCROLLS);
+        let shown: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
+        let left = total.saturating_sub(from + ids.len());
+        let page = render::older(&palace.name_of(&at.room), &shown, left, by.now);
+        self.visit(by).unroll(from, ids);
+        Ok(page)
     }
 
     /// Lists what is at hand: in this design, the scrolls of the room and the
     /// things that always work (v1 section 7).
     fn inventory(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
         let palace = &self.at(&at.workspace)?.palace;
-        let shown: Vec<_> = palace.scrolls_in(&at.room).take(Layout::SCROLLS).collect();
-        let total = palace.scrolls_in(&at.room).count();
-        let page = render::inventory(&shown, total, by.now);
-        let visit = self.visit(by);
-        visit.look_at_new_scrolls();
-        visit.scrolls_shown = Layout::SCROLLS;
+        let ids = scroll_ids(palace, &at.room, 0, Layout::SCROLLS);
+        let shown: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
+        let page = render::inventory(&shown, palace.scrolls_in(&at.room).count(), by.now);
+        self.visit(by).unroll(0, ids);
         Ok(page)
     }
 
@@ -225,16 +220,6 @@ impl Keeper {
         let palace = &self.at(&at.workspace)?.palace;
         let view = MapView { palace, here, history: &history, file_of: room_file, now: by.now };
         Ok(render::map(&view))
-    }
-
-    fn shown_scroll(&mut self, by: &Caller, at: &Standing, place: usize) -> Option<ScrollId> {
-        let visit = self.visits.get(&by.name)?;
-        if place >= visit.scrolls_shown {
-            return None;
-        }
-        let palace = &self.held.get(&at.workspace)?.palace;
-        let scroll = palace.scrolls_in(&at.room).nth(visit.scrolls_from + place)?;
-        Some(ScrollId { room: at.room.clone(), id: scroll.id })
     }
 
     fn read(&mut self, by: &Caller, key: &str, which: &ScrollId) -> Result<String, Refusal> {

@@ -239,3 +239,23 @@ async fn what_cannot_be_done_says_what_to_do() {
     let lines = transcript.lines().filter(|it| !it.starts_with('>') && !it.is_empty());
     assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
 }
+
+#[tokio::test]
+async fn a_number_does_what_it_meant_when_it_was_shown() {
+    let home = Home::new();
+    let text = |label: &str| json!({ "label": label, "type": "text", "content": label });
+    let mut agent = hall(&home, json!([text("Pull the lever"), text("Ring the bell")])).await;
+    agent.call("write_scroll", json!({ "title": "First", "body": "x" })).await;
+    agent.enter("w").await;
+
+    let mut other = home.agent(MARCH_1).await;
+    other.enter("w").await;
+    build(&mut other, "hall", json!({ "actions": [text("Burn the bridge")] })).await;
+    other.call("write_scroll", json!({ "title": "Second", "body": "x", "room": "hall" })).await;
+
+    let pulled = agent.choose(1).await;
+    assert!(pulled.starts_with("You pull the lever:"), "{pulled}");
+    assert!(pulled.contains("Actions:\n  1. Burn the bridge\n"), "{pulled}");
+    assert!(agent.choose(1).await.starts_with("Burn the bridge:"));
+    assert!(agent.choose(21).await.starts_with("── First ──"));
+}

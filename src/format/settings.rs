@@ -89,6 +89,12 @@ impl Sheet<'_, '_> {
             settings.commit = self.choice(git, "commit", &known);
             let known = [("leave", HandEdits::Leave), ("commit", HandEdits::Commit)];
             settings.hand_edits = self.choice(git, "hand_edits", &known);
+            if settings.hand_edits == HandEdits::Commit {
+                let at = self.spot(git.get("hand_edits").and_then(Item::span));
+                let message =
+                    "this Palazzo does not commit edits by hand yet: they are left to you";
+                self.reader.warning(at, message);
+            }
         }
         if let Some(actions) = self.section(root, "actions", &["allow"]) {
             settings.allow = self.strings(actions, "allow");

@@ -99,10 +99,17 @@ pub fn run() -> ExitCode {
 
 /// Says why something was refused to somebody who has commands, not tools.
 fn in_a_terminal(refusal: &Refusal) -> String {
-    let Refusal::NoWorkspaceSet { known } = refusal else { return refusal.to_string() };
-    match known.as_slice() {
-        [] => "there is no palace here yet; `palazzo init NAME` makes one".to_owned(),
-        _ => format!("there are several palaces: say --workspace NAME ({})", known.join(", ")),
+    match refusal {
+        Refusal::NoWorkspaceSet { known } if known.is_empty() => {
+            "there is no palace here yet; `palazzo init NAME` makes one".to_owned()
+        }
+        Refusal::NoWorkspaceSet { known } => {
+            format!("there are several palaces: say --workspace NAME ({})", known.join(", "))
+        }
+        Refusal::NoSuchWorkspace { asked, known, .. } => {
+            format!("there is no palace `{asked}` here; there are {}", known.join(", "))
+        }
+        refusal => refusal.to_string(),
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 fn no_such_template(name: &str) -> Failure {
     let known: Vec<_> = templates::names();
     let hint = did_you_mean(name, known.iter().map(String::as_str));
-    let hint = hint.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
+    let hint = hint.map_or(".".to_owned(), |it| format!("; did you mean `{it}`?"));
     let known = known.join(", ");
     Failure::Said(format!("there is no template `{name}`{hint} There are: {known}"))
 }

@@ -123,11 +123,13 @@ fn in_full(err: &dyn Error) -> String {
 }
 
 fn no_such_workspace(asked: &str, meant: Option<&str>, known: &[String]) -> String {
-    let mut text = format!("there is no workspace `{}`", asked.escape_debug());
-    if let Some(meant) = meant {
-        text.push_str(&format!("; did you mean `{meant}`?"));
-    }
-    format!("{text} {} To make a new one, call set_workspace with `create: true`.", listed(known))
+    let asked = asked.escape_debug();
+    let hint = meant.map_or(".".to_owned(), |it| format!("; did you mean `{it}`?"));
+    let known = listed(known);
+    format!(
+        "there is no workspace `{asked}`{hint} {known} To make a new one, call set_workspace \
+         with `create: true`."
+    )
 }
 
 fn no_workspace_set(known: &[String]) -> String {

@@ -4,9 +4,11 @@ use chrono::SubsecRound;
 
 use crate::format::{self, scroll_file};
 use crate::keeper::held::Plan;
+use crate::keeper::visit::scroll_ids;
 use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
-use crate::model::{Edit, RoomRef, Scroll};
+use crate::model::{Edit, Layout, RoomId, RoomRef, Scroll, Slot};
 use crate::render;
+use crate::session::Visit;
 
 /// The most characters a title may have.
 const LONGEST_TITLE: usize = 200;
@@ -43,7 +45,7 @@ impl Keeper {
         let written = by.now.trunc_subsecs(0);
         let scroll = Scroll { id, title: title.clone(), written, by: by.name.clone(), body };
         let held = self.at(&key)?;
-        let mut place = String::new();
+        let (mut place, mut hung) = (String::new(), None);
         held.change(by, |held| {
             let room = match (&new.room, &here) {
                 (Some(called), _) => held.palace.resolve(called, None)?,
@@ -53,14 +55,30 @@ impl Keeper {
             if held.palace.room(&room).is_none() {
                 return Err(Refusal::Unbuilt { room });
             }
-            place = held.palace.name_of(&room);
+            place = render::line(&held.palace.name_of(&room));
             let now = Some(format::write_scroll(&scroll));
-            Ok(Plan {
+            let plan = Plan {
                 edits: vec![Edit { path: scroll_file(&room, &scroll), was: None, now }],
                 subject: format!("scroll {room}: {title}"),
                 body: format!("Left the scroll \"{title}\" in {place}"),
-            })
+            };
+            hung = Some(room);
+            Ok(plan)
         })?;
-        Ok(format!("The scroll \"{title}\" hangs in {place} now.\n"))
+        let number = hung.and_then(|room| self.shown_in(by, &key, &room));
+        let number = number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
+        Ok(format!("The scroll \"{title}\" hangs in {place} now{number}.\n"))
+    }
+
+    /// If the caller stands in the room, gives its newest scrolls their numbers,
+    /// and returns that of the first.
+    fn shown_in(&mut self, by: &Caller, key: &str, room: &RoomId) -> Option<usize> {
+        let standing = self.standing(by).ok()?;
+        if standing.workspace != key || standing.room != *room {
+            return None;
+        }
+        let newest = scroll_ids(&self.at(key).ok()?.palace, room, 0, Visit::SCROLLS);
+        self.visit(by).unroll(0, newest);
+        Some(Layout::default().number(Slot::Scroll(0)))
     }
 }

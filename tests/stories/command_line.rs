@@ -1,0 +1,130 @@
+//! What a person sees who types.
+
+use std::io::{Read, Write};
+use std::process::{Output, Stdio};
+
+use insta::assert_snapshot;
+
+use crate::harness::{Home, MARCH_1};
+
+/// Tells what a command printed, where, and how it ended; directories that
+/// differ from run to run by their meaning.
+fn told(home: &Home, output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let all = format!(
+        "{}[err] {}[exit {}]",
+        text(&output.stdout),
+        text(&output.stderr),
+        output.status.code().unwrap()
+    );
+    all.replace(&home.path().display().to_string(), "HOME")
+        .replace(env!("CARGO_BIN_EXE_palazzo"), "PALAZZO")
+}
+
+fn run(home: &Home, arguments: &[&str]) -> String {
+    told(home, &home.palazzo(arguments))
+}
+
+#[test]
+fn a_palace_is_founded_from_a_template_and_looked_at() {
+    let home = Home::new();
+    let story = [
+        run(&home, &["templates"]),
+        run(&home, &["init", "My Code", "--template", "codebase"]),
+        run(&home, &["init", "My Code"]),
+        run(&home, &["init", "Other", "--template", "codebse"]),
+        run(&home, &["check"]),
+        run(&home, &["map"]),
+        run(&home, &["show", "bug-crypt"]),
+        run(&home, &["show", "bug-cript"]),
+        run(&home, &["show", "../../etc/passwd"]),
+    ];
+    assert_snapshot!(story.join("\n\n"));
+    home.is_in_order();
+    assert!(home.read("my-code/palace.toml").contains("name = \"My Code\""));
+}
+
+#[test]
+fn a_home_without_a_palace_or_with_several_says_what_to_do() {
+    let home = Home::new();
+    let mut story = vec![run(&home, &["map"]), run(&home, &["walk"]), run(&home, &["check"])];
+    home.palazzo(&["init", "One"]);
+    home.palazzo(&["init", "Two"]);
+    story.extend([
+        run(&home, &["map"]),
+        run(&home, &["map", "--workspace", "two"]),
+        run(&home, &["map", "--workspace", "three"]),
+        run(&home, &["show"]),
+    ]);
+    assert_snapshot!(story.join("\n\n"));
+}
+
+#[test]
+fn a_person_walks_by_typing_numbers() {
+    let home = Home::new();
+    home.palazzo(&["init", "Code", "--template", "codebase"]);
+    let mut walk = home
+        .command(MARCH_1)
+        .arg("walk")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let typed = "15\nhelp\n16 bug-crypt\nscroll A smell\nIt drips.\n.\n21\n99\nq\n";
+    walk.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    let output = walk.wait_with_output().unwrap();
+    assert_snapshot!(told(&home, &output));
+    assert!(
+        home.git(&["log", "-1", "--format=%an: %s"]).starts_with("ada: scroll bug-crypt: A smell")
+    );
+}
+
+#[test]
+fn a_pipe_that_reads_no_further_ends_the_program_without_a_word() {
+    let home = Home::new();
+    home.palazzo(&["init", "Code", "--template", "codebase"]);
+    for arguments in [&["map"][..], &["show"], &["completions", "bash"], &["templates"]] {
+        let mut command = home.command(MARCH_1);
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((said.as_str(), child.wait().unwrap().code()), ("", Some(0)), "{arguments:?}");
+    }
+}
+
+#[test]
+fn control_characters_of_a_file_never_reach_the_terminal() {
+    let home = Home::new();
+    home.palazzo(&["init", "Code"]);
+    let room = "name: \"Red\\e[31m\"\ndescription: \"a\\e[2Jb\\a\\u202Ec\"\n\"k\\e\": 1\n";
+    home.write("code/rooms/hall.yaml", room);
+    for arguments in [&["map"][..], &["show"], &["check"]] {
+        let output = home.palazzo(arguments);
+        let all = [output.stdout, output.stderr].concat();
+        let odd = |it: &u8| *it < 0x20 && *it != b'\n';
+        assert!(!all.iter().any(odd), "{arguments:?}: {:?}", String::from_utf8_lossy(&all));
+    }
+}
+
+#[test]
+fn every_client_is_told_how_to_start_the_server() {
+    let home = Home::new();
+    let clients = ["claude-code", "claude-desktop", "cursor", "vscode", "codex"];
+    let story: Vec<_> = clients.iter().map(|it| run(&home, &["client-config", it])).collect();
+    let odd = run(&home, &["client-config", "codex", "--home", "/a \"b\"/it's"]);
+    let shell = run(&home, &["client-config", "claude-code", "--home", "/a \"b\"/it's"]);
+    assert_snapshot!(format!("{}\n\n{odd}\n\n{shell}", story.join("\n\n")));
+}
+
+#[test]
+fn a_palace_is_found_from_inside_it() {
+    let home = Home::new();
+    home.palazzo(&["init", "Code", "--template", "codebase"]);
+    let mut command = home.command(MARCH_1);
+    command.env_remove("PALAZZO_HOME").current_dir(home.path().join("code/rooms"));
+    let output = command.args(["check"]).output().unwrap();
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("1 palace, 5 rooms"));
+}

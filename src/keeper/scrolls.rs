@@ -39,11 +39,7 @@ impl Keeper {
                 (standing.workspace, Some(standing.room))
             }
         };
-        let id = fresh_id(&mut self.ids, by.now);
-        let end = if new.body.ends_with('\n') { "" } else { "\n" };
-        let body = format!("{}{end}", new.body);
-        let written = by.now.trunc_subsecs(0);
-        let scroll = Scroll { id, title: title.clone(), written, by: by.name.clone(), body };
+        let scroll = self.roll(by, title.clone(), &new.body);
         let held = self.at(&key)?;
         let (mut place, mut hung) = (String::new(), None);
         held.change(by, |held| {
@@ -68,6 +64,17 @@ impl Keeper {
         let number = hung.and_then(|room| self.shown_in(by, &key, &room));
         let number = number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
         Ok(format!("The scroll \"{title}\" hangs in {place} now{number}.\n"))
+    }
+
+    fn roll(&mut self, by: &Caller, title: String, body: &str) -> Scroll {
+        let end = if body.ends_with('\n') { "" } else { "\n" };
+        Scroll {
+            id: fresh_id(&mut self.ids, by.now),
+            title,
+            written: by.now.trunc_subsecs(0),
+            by: by.name.clone(),
+            body: format!("{body}{end}"),
+        }
     }
 
     /// If the caller stands in the room, gives its newest scrolls their numbers,

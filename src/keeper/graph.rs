@@ -190,15 +190,16 @@ fn entity(entity: Option<&Entity>, fits: impl Fn(&Entity) -> bool) -> bool {
 
 /// Says what a list is of: `entities of genus Claim with status open about "rocks"`.
 fn what(genus: Option<&str>, Wanted { status, query, .. }: &Wanted) -> String {
+    let quoted = |text: &str| render::cut(&render::line(text), 80);
     let mut what = "entities".to_owned();
     if let Some(genus) = genus {
-        what.push_str(&format!(" of genus {genus}"));
+        what.push_str(&format!(" of genus {}", quoted(genus)));
     }
     if let Some(status) = status {
-        what.push_str(&format!(" with status {status}"));
+        what.push_str(&format!(" with status {}", quoted(status)));
     }
     if let Some(query) = query {
-        what.push_str(&format!(" about \"{query}\""));
+        what.push_str(&format!(" about \"{}\"", quoted(query)));
     }
     what
 }

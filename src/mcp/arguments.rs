@@ -115,7 +115,7 @@ impl From<BuildRoom> for Blueprint {
 struct NewAction(Action);
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an action: an object with `label` and `type`")]
 struct ActionWords {
     /// What the menu says, an imperative: "Examine the fossil cabinet".
     label: String,
@@ -187,7 +187,7 @@ pub(super) struct CreateEntities {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an entity: an object with `name` and `genus`")]
 pub(super) struct EntityWords {
     /// Its name: any text, unique in the workspace.
     name: String,
@@ -218,7 +218,7 @@ impl From<EntityWords> for NewEntity {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a relation: an object with `type` and `to`")]
 struct RelationWords {
     /// In the active voice, like `disputed_by`.
     r#type: String,
@@ -267,9 +267,11 @@ pub(super) struct UpdateEntity {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a relation: an object with `type` and `to`")]
 struct RelationName {
+    /// Its type.
     r#type: String,
+    /// The other entity, by name.
     to: String,
 }
 

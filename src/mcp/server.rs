@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
-    CustomRequest, CustomResult, ErrorData, Implementation, JsonRpcMessage, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest,
+    ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetMeta, Implementation,
+    JsonRpcMessage, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+    ServerConfig,
 };
 use rmcp::service::{RequestContext, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -15,6 +16,7 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt};
 
 use crate::keeper::Keeper;
 use crate::mcp::Toolbox;
+use crate::mcp::toolbox::shortened;
 
 /// What clients are told before anything else; they cut it at 2 KB.
 const INSTRUCTIONS: &str = "\
@@ -81,7 +83,7 @@ impl Server {
         let hint = self.toolbox.nearest(name).map(|it| format!("; did you mean `{it}`?"));
         let name = name.escape_debug();
         let message = format!("there is no tool `{name}`{}", hint.unwrap_or_default());
-        ErrorData::invalid_params(message, None)
+        ErrorData::invalid_params(shortened(&message), None)
     }
 }
 
@@ -98,11 +100,13 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.toolbox.list())
-            .with_ttl_ms(LIST_TTL_MS)
-            .with_cache_scope(CacheScope::Public))
+        let list = ListToolsResult::with_all_items(self.toolbox.list());
+        Ok(match is_stateless(&context) {
+            true => list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public),
+            false => list,
+        })
     }
 
     async fn call_tool(
@@ -112,8 +116,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let client = context.client_info().map(|it| it.name).unwrap_or_default();
         let mut result = self.call(&client, request)?;
-        let version = context.protocol_version();
-        if version.is_some_and(|it| it >= ProtocolVersion::V_2026_07_28) {
+        if is_stateless(&context) {
             // The stateless era wants every result to say who gave it.
             let about = serde_json::json!(self.get_info().server_info);
             let meta = result.meta.get_or_insert_default();
@@ -134,20 +137,25 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(message, None));
         }
         let message = format!("there is no method `{}`", request.method.escape_debug());
-        Err(ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, message, None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, shortened(&message), None))
     }
 }
 
+/// Says whether a request belongs to the era without handshakes.
+fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|it| it >= ProtocolVersion::V_2026_07_28)
+}
+
 /// A transport that bears with clients who speak before they ask: what is no
-/// request is passed over until the first one has come.
+/// request is passed over until the conversation has begun.
 struct Patient<T> {
     inner: T,
-    asked: bool,
+    begun: bool,
 }
 
 impl<T> Patient<T> {
     fn new(inner: T) -> Self {
-        Self { inner, asked: false }
+        Self { inner, begun: false }
     }
 }
 
@@ -164,14 +172,31 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Patient<T> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let message = self.inner.receive().await?;
-            self.asked |= matches!(message, JsonRpcMessage::Request(_));
-            if self.asked {
-                return Some(message);
+            match &message {
+                JsonRpcMessage::Request(it) => self.begun |= begins(&it.request),
+                _ if self.begun => {}
+                _ => continue,
             }
+            return Some(message);
         }
     }
 
     fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
         self.inner.close()
+    }
+}
+
+/// Says whether a conversation begins with a request: not with a probe, and not
+/// with one that is refused for not saying what the stateless era must say.
+fn begins(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        other => {
+            let meta = other.get_meta();
+            let version = meta.protocol_version();
+            let known = version.is_some_and(|it| ProtocolVersion::KNOWN_VERSIONS.contains(&it));
+            known && meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+        }
     }
 }

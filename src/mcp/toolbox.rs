@@ -108,13 +108,14 @@ impl Toolbox {
         let tool = self.get(name).filter(|it| self.offered.contains(&it.set))?;
         let run = || self.run(tool, keeper, client, now, arguments);
         let answer = catch_unwind(AssertUnwindSafe(run));
-        Some(answer.unwrap_or_else(|_| {
+        let answer = answer.unwrap_or_else(|_| {
             keeper.forget();
             Err(format!(
                 "{name} met a fault in Palazzo itself. What it had not answered is not done; \
                  everything else stands, and other calls work"
             ))
-        }))
+        });
+        Some(answer.map_err(|refusal| shortened(&refusal)))
     }
 
     /// Names the tool that was probably meant.
@@ -203,6 +204,23 @@ pub(super) fn answer(said: Result<String, Refusal>) -> Answer {
     said.map_err(|refusal| refusal.to_string())
 }
 
+/// Shortens a refusal that quotes something endless: a line keeps its beginning
+/// and its end, where the advice is.
+pub(super) fn shortened(refusal: &str) -> String {
+    const KEPT: usize = 1000;
+    let shorten = |line: &str| {
+        let beginning = line.char_indices().nth(KEPT).map(|(at, _)| at);
+        let end = line.char_indices().nth_back(KEPT).map(|(at, _)| at);
+        match (beginning, end) {
+            (Some(beginning), Some(end)) if beginning < end => {
+                format!("{} … {}", &line[..beginning], &line[end..])
+            }
+            _ => line.to_owned(),
+        }
+    };
+    refusal.split('\n').map(shorten).collect::<Vec<_>>().join("\n")
+}
+
 /// Reads arguments; what is wrong with them is told with the path to it.
 fn read<A: DeserializeOwned>(tool: &str, given: JsonObject) -> Result<A, String> {
     serde_path_to_error::deserialize(Value::Object(given)).map_err(|err| {
@@ -266,7 +284,13 @@ fn schema<A: JsonSchema>() -> JsonObject {
     let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
     trim(&mut schema);
     match schema {
-        Value::Object(map) => map,
+        Value::Object(mut map) => {
+            // The tool has a description of its own.
+            map.shift_remove("description");
+            // Some clients take no object that does not name its properties.
+            map.entry("properties").or_insert_with(|| JsonObject::new().into());
+            map
+        }
         _ => JsonObject::new(),
     }
 }
@@ -286,9 +310,68 @@ fn trim(schema: &mut Value) {
                     map.insert("type".to_owned(), only);
                 }
             }
+            if let Some(Value::Array(choices)) = map.get_mut("enum") {
+                choices.retain(|it| !it.is_null());
+            }
             map.values_mut().for_each(trim);
         }
         Value::Array(items) => items.iter_mut().for_each(trim),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcp::arguments::Nothing;
+
+    fn call(tools: &Toolbox, keeper: &mut Keeper, name: &str) -> Option<Answer> {
+        tools.call(keeper, "claude", DateTime::UNIX_EPOCH, name, JsonObject::new())
+    }
+
+    fn tool(
+        name: &'static str,
+        run: impl Fn(&mut Keeper) -> Answer + Send + Sync + 'static,
+    ) -> Handle {
+        let about = ("Try", "A tool for trying.");
+        Handle::new(ToolSet::Palace, name, about, Effect::Reads, move |_, keeper, _, Nothing {}| {
+            run(keeper)
+        })
+    }
+
+    #[test]
+    fn a_tool_that_panics_has_an_answer_and_other_calls_work() {
+        let tools = vec![
+            tool("fall_over", |_| panic!("over a loose stone")),
+            tool("stand", |_| Ok("You stand.".to_owned())),
+        ];
+        let tools = Toolbox { tools, offered: vec![ToolSet::Palace] };
+        let mut keeper = Keeper::new("nowhere".into(), None);
+        for _ in 0..2 {
+            let refusal = call(&tools, &mut keeper, "fall_over").unwrap().unwrap_err();
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(refusal, @"fall_over met a fault in Palazzo itself. What it had not answered is not done; everything else stands, and other calls work");
+            }
+            let answer = call(&tools, &mut keeper, "stand");
+            assert_eq!(answer, Some(Ok("You stand.".to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_tool_that_is_not_offered_is_not_there() {
+        let tools = Toolbox { tools: vec![tool("stand", |_| Ok(String::new()))], offered: vec![] };
+        assert_eq!(call(&tools, &mut Keeper::new("nowhere".into(), None), "stand"), None);
+        assert_eq!(tools.list(), []);
+    }
+
+    #[test]
+    fn a_refusal_keeps_both_ends_of_what_it_quotes_at_length() {
+        let said = format!("no room is called `{}`; try another\nActions:", "ü".repeat(5000));
+        let shortened = shortened(&said);
+        assert!(shortened.starts_with("no room is called `üü"), "{shortened}");
+        assert!(shortened.contains("ü … ü"), "{shortened}");
+        assert!(shortened.ends_with("üü`; try another\nActions:"), "{shortened}");
+        assert!(shortened.chars().count() < 2100, "{shortened}");
+        assert_eq!(super::shortened("a short one\n"), "a short one\n");
     }
 }

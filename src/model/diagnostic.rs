@@ -59,7 +59,13 @@ impl Diagnostic {
 
 /// Returns the known word that `word` was probably meant to be.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let likeness = |it: &str| strsim::jaro_winkler(&word.to_lowercase(), &it.to_lowercase());
+    // What is longer than any name was no slip of the pen, and dear to compare.
+    const LONGEST: usize = 200;
+    if word.chars().nth(LONGEST).is_some() {
+        return None;
+    }
+    let word = word.to_lowercase();
+    let likeness = |it: &str| strsim::jaro_winkler(&word, &it.to_lowercase());
     let best = known.into_iter().map(|it| (likeness(it), it)).max_by(|a, b| a.0.total_cmp(&b.0))?;
     (best.0 > 0.8).then_some(best.1)
 }

@@ -48,7 +48,7 @@ pub struct Found {
 
 /// Renders what a search of the palace found, `total` in all.
 pub fn results(query: &str, found: &[Found], total: usize) -> String {
-    let query = line(query);
+    let query = cut(&line(query), 80);
     if found.is_empty() {
         return format!(
             "Nothing in the rooms or on the scrolls mentions \"{query}\". \

@@ -8,3 +8,11 @@ mod toolbox;
 
 pub use server::{Server, serve};
 pub use toolbox::{Answer, ToolSet, Toolbox};
+
+impl Toolbox {
+    /// Lays out all tools there are, and offers those of `offered`.
+    pub fn new(offered: Vec<ToolSet>) -> Self {
+        let palace = palace_tools::all().into_iter();
+        Self::of(palace.chain(graph_tools::all()).collect(), offered)
+    }
+}

@@ -11,7 +11,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::keeper::{Caller, Keeper, Question, Refusal};
-use crate::mcp::{graph_tools, palace_tools};
 use crate::model::did_you_mean;
 
 /// What a tool says: `Err` is a refusal that the caller can read, not a fault
@@ -82,10 +81,8 @@ impl FromStr for ToolSet {
 }
 
 impl Toolbox {
-    /// Lays out all tools, and offers those of `offered`.
-    pub fn new(offered: Vec<ToolSet>) -> Self {
-        let mut tools = Vec::from(palace_tools::all());
-        tools.extend(graph_tools::all());
+    /// Lays out `tools`, and offers those of `offered`.
+    pub(super) fn of(tools: Vec<Handle>, offered: Vec<ToolSet>) -> Self {
         Self { tools, offered }
     }
 

@@ -8,5 +8,7 @@ mod files;
 mod harness;
 mod names;
 mod neighbours;
+mod protocol;
 mod second_design;
 mod walking;
+mod wire;

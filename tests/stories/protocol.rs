@@ -1,0 +1,698 @@
+//! The manners of MCP, seen line by line: both eras, what tools say of
+//! themselves, how much there is to read, and what happens to who errs.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use insta::{allow_duplicates, assert_snapshot};
+use serde_json::{Value, json};
+
+use crate::harness::{Home, MARCH_1};
+use crate::wire::{Wire, greeting, said};
+
+const WITH_HANDSHAKE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+const STATELESS: &str = "2026-07-28";
+
+// Both eras.
+
+#[test]
+fn every_version_with_a_handshake_is_spoken_as_it_is_asked_for() {
+    for version in WITH_HANDSHAKE {
+        let mut wire = Home::new().wire();
+        let answer = wire.ask("initialize", greeting(version));
+        assert_eq!(answer["result"]["protocolVersion"], version);
+        wire.tell("notifications/initialized");
+        let tools = wire.ask("tools/list", json!({}));
+        assert!(tools["result"]["tools"].is_array(), "{version}: {tools}");
+    }
+}
+
+#[test]
+fn any_other_version_is_answered_with_the_newest_that_has_a_handshake() {
+    for version in ["1999-01-01", STATELESS, "2031-01-01"] {
+        let answer = Home::new().wire().ask("initialize", greeting(version));
+        assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{version}");
+    }
+}
+
+#[test]
+fn a_server_says_who_it_is_and_what_to_do_first() {
+    let mut wire = Home::new().wire();
+    let answer = wire.ask("initialize", greeting("2025-11-25"));
+    is_palazzo(&answer["result"]["serverInfo"]);
+    has_good_instructions(&answer["result"]);
+    assert_eq!(answer["result"]["capabilities"], json!({ "tools": {} }));
+
+    let answer = Home::new().wire().ask("server/discover", stateless("claude", json!({})));
+    is_palazzo(&answer["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]);
+    has_good_instructions(&answer["result"]);
+    assert_eq!(answer["result"]["capabilities"], json!({ "tools": {} }));
+}
+
+#[test]
+fn a_client_can_ask_what_is_spoken_before_it_decides() {
+    let mut wire = Home::new().wire();
+    let answer = wire.ask("server/discover", stateless("claude", json!({})));
+    let mut versions = WITH_HANDSHAKE.to_vec();
+    versions.push(STATELESS);
+    assert_eq!(answer["result"]["supportedVersions"], json!(versions));
+    assert_eq!(answer["result"]["resultType"], "complete");
+    assert!(answer["result"]["ttlMs"].is_u64(), "{answer}");
+    assert!(answer["result"]["cacheScope"].is_string(), "{answer}");
+}
+
+#[test]
+fn a_stateless_call_needs_no_handshake_and_its_answer_says_who_gave_it() {
+    let home = survey();
+    let mut wire = home.wire();
+    for answer in [
+        wire.ask("tools/call", visit("claude")),
+        wire.ask("tools/call", stateless("claude", json!({ "name": "get_entity" }))),
+    ] {
+        let result = &answer["result"];
+        assert_eq!(result["resultType"], "complete", "{answer}");
+        is_palazzo(&result["_meta"]["io.modelcontextprotocol/serverInfo"]);
+    }
+    let tools = wire.ask("tools/list", stateless("claude", json!({})));
+    assert_eq!(tools["result"]["ttlMs"], 3_600_000);
+    assert_eq!(tools["result"]["cacheScope"], "public");
+}
+
+#[test]
+fn a_client_of_the_older_era_is_not_told_what_it_does_not_know() {
+    let home = survey();
+    let mut wire = home.greeted();
+    let call = json!({ "name": "describe_workspace", "arguments": {} });
+    for answer in [wire.ask("tools/call", call), wire.ask("tools/list", json!({}))] {
+        for word in ["resultType", "ttlMs", "cacheScope", "_meta"] {
+            assert_eq!(answer["result"].get(word), None, "{answer}");
+        }
+    }
+}
+
+#[test]
+fn a_walk_goes_on_between_stateless_calls_of_the_same_client() {
+    let home = survey();
+    let mut wire = home.wire();
+    wire.ask("tools/call", visit("claude"));
+    wire.ask("tools/call", visit("codex"));
+    let mut act = |client: &str, action: i64| {
+        let call = json!({ "name": "palace_action", "arguments": { "action": action } });
+        said(&wire.ask("tools/call", stateless(client, call)))
+    };
+    assert_eq!(title(&act("claude", 1)), "── Hall of Geology ──");
+    assert_eq!(title(&act("claude", 15)), "── Great Hall ──");
+    act("claude", 2);
+    assert_eq!(title(&act("codex", 1)), "── Hall of Geology ──");
+    assert_eq!(title(&act("claude", 15)), "── Great Hall ──");
+}
+
+#[test]
+fn both_eras_are_spoken_in_one_conversation_and_share_one_walk() {
+    let home = survey();
+    let mut wire = home.wire();
+    wire.ask("server/discover", stateless("claude", json!({})));
+    wire.ask("initialize", greeting("2025-06-18"));
+    wire.tell("notifications/initialized");
+    wire.call("set_workspace", json!({ "workspace": "paradigm-survey" }));
+    let into_geology = json!({ "name": "palace_action", "arguments": { "action": 1 } });
+    let there = wire.ask("tools/call", stateless("claude", into_geology));
+    assert_eq!(title(&said(&there)), "── Hall of Geology ──");
+    let back = wire.call("palace_action", json!({ "action": 15 }));
+    assert_eq!(title(&back), "── Great Hall ──");
+}
+
+#[test]
+fn a_stateless_call_that_does_not_say_what_it_must_is_told_so() {
+    let mut wire = Home::new().wire();
+    let nothing = wire.ask("tools/list", json!({}));
+    assert_eq!(nothing["error"]["code"], -32602, "{nothing}");
+    let mut params = stateless("claude", json!({}));
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2031-01-01".into();
+    let unknown = wire.ask("tools/list", params);
+    assert_eq!(unknown["error"]["code"], -32022, "{unknown}");
+    let supported = unknown["error"]["data"]["supported"].as_array().unwrap();
+    assert!(supported.contains(&STATELESS.into()), "{unknown}");
+}
+
+// Probes, and the beginning and end of a conversation.
+
+#[test]
+fn a_probe_is_no_error_and_leaves_no_trace() {
+    let discover = request(1, "server/discover", &stateless("claude", json!({})));
+    let initialize = request(1, "initialize", &greeting("2025-11-25"));
+    let list = request(2, "tools/list", &json!({}));
+    let notice = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string();
+    let ping = request(1, "ping", &json!({}));
+    for (lines, answers) in [
+        (vec![], 0),
+        (vec![&notice], 0),
+        (vec![&ping], 1),
+        (vec![&discover], 1),
+        (vec![&discover, &discover], 2),
+        (vec![&initialize], 1),
+        (vec![&initialize, &notice, &list], 2),
+    ] {
+        let home = Home::new();
+        let mut wire = home.wire();
+        for line in &lines {
+            wire.send(line);
+        }
+        let ended = wire.end();
+        assert_eq!((ended.code, ended.errors.as_str()), (Some(0), ""), "{lines:?}");
+        assert_eq!(ended.said.len(), answers, "{lines:?}: {:?}", ended.said);
+        assert!(!home.path().exists(), "{lines:?}");
+        let around = home.path().parent().unwrap().read_dir().unwrap();
+        assert_eq!(around.count(), 0, "{lines:?}");
+    }
+}
+
+#[test]
+fn a_probe_does_not_even_look_at_the_home() {
+    let home = Home::new();
+    std::fs::write(home.path(), "A file where a home should be.").unwrap();
+    let mut wire = home.greeted();
+    wire.ask("tools/list", json!({}));
+    wire.ask("server/discover", stateless("claude", json!({})));
+    let ended = wire.end();
+    assert_eq!((ended.code, ended.errors.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn who_only_looks_waits_for_nobody_and_writes_nothing() {
+    let home = survey();
+    let lock = home.path().join(".git/palazzo/lock");
+    let lock = std::fs::File::options().read(true).write(true).open(lock).unwrap();
+    lock.lock().unwrap();
+    let before = files(&home);
+    let mut wire = home.greeted();
+    let hall = wire.call("set_workspace", json!({ "workspace": "paradigm-survey" }));
+    assert!(hall.contains("── Great Hall ──"), "{hall}");
+    let geology = wire.call("palace_action", json!({ "action": 1 }));
+    assert_eq!(title(&geology), "── Hall of Geology ──");
+    wire.end();
+    assert_eq!(files(&home), before);
+}
+
+#[test]
+fn what_is_no_question_is_passed_over_until_the_conversation_has_begun() {
+    let discover = stateless("claude", json!({}));
+    let greet = ("initialize", greeting("2025-11-25"));
+    let unfit = ("tools/list", json!({}));
+    for questions in [
+        vec![greet.clone()],
+        vec![("ping", json!({})), greet.clone()],
+        vec![("server/discover", discover), greet.clone()],
+        vec![unfit, greet],
+        vec![("tools/call", visit("claude"))],
+    ] {
+        let home = survey();
+        let mut wire = home.wire();
+        for (method, params) in questions {
+            wire.tell("notifications/initialized");
+            wire.send(r#"{"jsonrpc":"2.0","id":9,"result":{}}"#);
+            let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
+                "params": { "requestId": 7 } });
+            wire.send(&cancelled.to_string());
+            wire.ask(method, params);
+        }
+        wire.tell("notifications/initialized");
+        let hall = wire.ask("tools/call", visit("claude"));
+        assert!(said(&hall).contains("── Great Hall ──"), "{hall}");
+        let ended = wire.end();
+        assert_eq!((ended.code, ended.errors.as_str()), (Some(0), ""));
+    }
+}
+
+#[test]
+fn a_server_ends_with_its_input_and_answers_what_it_was_asked_before() {
+    let home = survey();
+    let mut wire = home.greeted();
+    wire.call("set_workspace", json!({ "workspace": "paradigm-survey" }));
+    let scroll = json!({ "title": "Last words", "body": "Gone." });
+    let last = wire.post("tools/call", json!({ "name": "write_scroll", "arguments": scroll }));
+    let ended = wire.end();
+    assert_eq!((ended.code, ended.errors.as_str()), (Some(0), ""));
+    let answers: Vec<_> = ended.said.iter().map(|it| it["id"].clone()).collect();
+    assert_eq!(answers, [json!(last)]);
+    assert!(home.git(&["log", "-1", "--format=%s"]).ends_with("Last words\n"));
+    home.is_in_order();
+}
+
+#[test]
+fn calls_take_effect_in_the_order_they_arrive_and_are_answered_once_each() {
+    let home = survey();
+    let mut wire = home.greeted();
+    let mut call = |tool: &str, arguments: Value| {
+        wire.post("tools/call", json!({ "name": tool, "arguments": arguments }))
+    };
+    let mut asked =
+        BTreeSet::from([call("set_workspace", json!({ "workspace": "paradigm-survey" }))]);
+    let titles: Vec<_> = (0..200).map(|it| format!("Scroll {it}")).collect();
+    for title in &titles {
+        asked.insert(call("write_scroll", json!({ "title": title, "body": "In turn." })));
+    }
+    let answered: Vec<_> = asked.iter().map(|_| wire.hear()).collect();
+    assert!(answered.iter().all(|it| it["result"]["isError"] == false), "{answered:?}");
+    let answered = answered.iter().map(|it| it["id"].as_i64().unwrap()).collect();
+    assert_eq!(asked, answered);
+    assert_eq!(wire.end().said, Vec::<Value>::new());
+
+    let log = home.git(&["log", "--reverse", "--format=%s", "-200"]);
+    let commits: Vec<_> = log.lines().filter_map(|it| it.split_once(": ")).collect();
+    assert_eq!(commits.iter().map(|it| it.1).collect::<Vec<_>>(), titles);
+    let hall = "paradigm-survey/scrolls/great-hall";
+    let mut by_id: Vec<_> = files(&home).into_iter().filter(|it| it.starts_with(hall)).collect();
+    by_id.retain(|it| it.contains("scroll-"));
+    let by_id = by_id.iter().filter_map(|it| it.strip_suffix(".md")?.split_once("-scroll-"));
+    let by_id: Vec<_> = by_id.map(|it| format!("Scroll {}", it.1)).collect();
+    assert_eq!(by_id, titles);
+    home.is_in_order();
+}
+
+// What tools say of themselves.
+
+#[test]
+fn every_tool_says_what_it_does_to_the_palace() {
+    let mut table = String::new();
+    for tool in tools(&mut Home::new().greeted()) {
+        let hints = &tool["annotations"];
+        let hint = |name: &str, yes: &'static str| match hints[name].as_bool().unwrap() {
+            true => yes,
+            false => "-",
+        };
+        writeln!(
+            table,
+            "{:20} {:24} {:8} {:12} {:11} {}",
+            tool["name"].as_str().unwrap(),
+            tool["title"].as_str().unwrap(),
+            hint("readOnlyHint", "reads"),
+            hint("destructiveHint", "destructive"),
+            hint("idempotentHint", "idempotent"),
+            hint("openWorldHint", "open")
+        )
+        .unwrap();
+        assert_eq!(hints["title"], tool["title"]);
+    }
+    assert_snapshot!(table);
+}
+
+#[test]
+fn every_tool_and_every_argument_is_described() {
+    for tool in tools(&mut Home::new().greeted()) {
+        let name = tool["name"].as_str().unwrap();
+        let description = tool["description"].as_str().unwrap();
+        assert!((1..2048).contains(&description.len()), "{name}: {}", description.len());
+        assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
+        assert!(tool["inputSchema"]["properties"].is_object(), "{name}");
+        is_well_described(&tool["inputSchema"], name);
+    }
+}
+
+#[test]
+fn the_list_of_tools_is_short_and_always_the_same() {
+    let home = Home::new();
+    let mut wire = home.greeted();
+    let first = wire.ask("tools/list", json!({}))["result"].to_string();
+    let again = wire.ask("tools/list", json!({}))["result"].to_string();
+    let elsewhere = Home::new().greeted().ask("tools/list", json!({}))["result"].to_string();
+    assert_eq!((&first, &first), (&again, &elsewhere));
+    assert!(first.len() < 12_000, "the list of tools has {} bytes", first.len());
+}
+
+#[test]
+fn tools_that_say_they_read_change_nothing() {
+    let home = survey();
+    let mut wire = home.greeted();
+    let before = files(&home);
+    for tool in tools(&mut wire) {
+        if tool["annotations"]["readOnlyHint"] == false {
+            continue;
+        }
+        let arguments = match tool["name"].as_str().unwrap() {
+            "search_entities" => json!({ "query": "fossils" }),
+            "get_entity" | "get_relationships" => json!({ "name": "Gradualism" }),
+            _ => json!({}),
+        };
+        let text = wire.call(tool["name"].as_str().unwrap(), arguments);
+        assert!(!text.starts_with("refused"), "{text}");
+    }
+    assert_eq!(home.commits(), 1);
+    assert_eq!(files(&home), before);
+    home.is_in_order();
+}
+
+#[test]
+fn tools_that_say_they_are_idempotent_do_nothing_the_second_time() {
+    let home = survey();
+    let mut wire = home.greeted();
+    let hall = json!({ "slug": "hall-of-physics", "name": "Hall of Physics",
+        "description": "A pendulum swings.", "portals": ["great-hall"] });
+    let claim = json!({ "name": "Gradualism", "status": "settled",
+        "add_observations": ["It is slow."], "remove_observations": ["It is fast."],
+        "add_relations": [{ "type": "concerns", "to": "Geology" }] });
+    for (tool, arguments) in [("build_room", hall), ("update_entity", claim)] {
+        let once = wire.call(tool, arguments.clone());
+        assert!(!once.starts_with("refused"), "{once}");
+        let commits = home.commits();
+        wire.call(tool, arguments);
+        assert_eq!(home.commits(), commits, "{tool}");
+    }
+    home.is_in_order();
+}
+
+#[test]
+fn every_result_stands_alone_as_text() {
+    let home = survey();
+    let mut wire = home.greeted();
+    for (tool, arguments) in [
+        ("set_workspace", json!({ "workspace": "paradigm-survey" })),
+        ("palace_action", json!({ "action": 0 })),
+        ("palace_action", json!({ "action": 99 })),
+        ("build_room", json!({ "slug": "attic", "name": "Attic", "description": "Dust." })),
+        ("write_scroll", json!({ "title": "Found", "body": "Dust." })),
+        ("list_entities", json!({})),
+        ("get_entity", json!({ "name": "Nobody" })),
+        ("create_entities", json!({ "entities": [{ "name": "A", "genus": "Claim" }] })),
+        ("describe_workspace", json!({})),
+    ] {
+        let answer = wire.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert!(answer["result"]["isError"].is_boolean(), "{answer}");
+        assert_eq!(answer["result"].get("structuredContent"), None, "{answer}");
+        assert!(!said(&answer).trim().is_empty(), "{answer}");
+    }
+}
+
+// How much there is to read.
+
+#[test]
+fn a_usual_room_is_less_than_five_hundred_tokens() {
+    let home = survey();
+    let mut wire = home.greeted();
+    wire.call("set_workspace", json!({ "workspace": "paradigm-survey" }));
+    let rooms = files(&home);
+    let rooms = rooms.iter().filter_map(|it| it.strip_prefix("paradigm-survey/rooms/"));
+    for room in rooms.filter_map(|it| it.strip_suffix(".yaml")) {
+        let page = wire.call("palace_action", json!({ "action": 16, "params": room }));
+        assert!(page.starts_with("── "), "{page}");
+        assert!(tokens(&page) < 500, "{} tokens:\n{page}", tokens(&page));
+    }
+}
+
+#[test]
+fn coming_in_takes_less_than_eight_hundred_tokens() {
+    let home = survey();
+    let mut wire = home.greeted();
+    let page = wire.call("set_workspace", json!({ "workspace": "paradigm-survey" }));
+    assert!(page.starts_with("This is a memory palace"), "{page}");
+    assert!(tokens(&page) < 800, "{} tokens:\n{page}", tokens(&page));
+}
+
+#[test]
+fn coming_in_takes_no_more_in_a_vast_palace() {
+    let home = Home::new();
+    settle(&home, "vast");
+    for room in 0..300 {
+        build_wing_of_the_vast(&home, room);
+    }
+    let mut wire = home.greeted();
+    let page = wire.call("set_workspace", json!({ "workspace": "vast" }));
+    assert!(page.contains("── Gallery of Distant Matters 0 ──"), "{page}");
+    assert!(page.contains("12. ") && page.contains("more)"), "{page}");
+    assert!(tokens(&page) < 800, "{} tokens:\n{page}", tokens(&page));
+}
+
+#[test]
+fn coming_in_takes_no_more_where_much_is_known_and_nothing_is_built() {
+    let home = Home::new();
+    settle(&home, "vast");
+    let mut wire = home.greeted();
+    let page = wire.call("set_workspace", json!({ "workspace": "vast" }));
+    assert!(page.contains("(0 rooms, 0 scrolls, 2000 entities)"), "{page}");
+    assert!(page.contains("and 188 more"), "{page}");
+    assert!(page.contains("No palace stands here yet"), "{page}");
+    assert!(tokens(&page) < 800, "{} tokens:\n{page}", tokens(&page));
+}
+
+// What happens to who errs.
+
+#[test]
+fn wrong_arguments_are_told_by_their_path() {
+    let home = survey();
+    let mut wire = home.greeted();
+    let text = |label: &str| json!({ "label": label, "type": "text", "content": "…" });
+    let room = |second: Value| json!({ "slug": "attic", "actions": [text("Look"), second] });
+    let entity = |it: Value| json!({ "entities": [{ "name": "A", "genus": "B" }, it] });
+    let mut page = String::new();
+    for (tool, arguments) in [
+        ("set_workspace", json!({})),
+        ("set_workspace", json!({ "workspace": 1 })),
+        ("set_workspace", json!({ "workspce": "paradigm-survey" })),
+        ("set_workspace", json!({ "workspace": "x", "create": "yes" })),
+        ("palace_action", json!({ "action": "3" })),
+        ("palace_action", json!({ "action": 3.5 })),
+        ("palace_action", json!({ "action": 3, "params": { "room": "attic" } })),
+        ("build_room", json!({ "slug": "The Attic" })),
+        ("build_room", json!({ "slug": "attic", "portals": ["hall", "Hall!"] })),
+        ("build_room", room(json!({ "label": "Go", "type": 7 }))),
+        ("build_room", room(json!({ "label": "Go", "type": "jump" }))),
+        ("build_room", room(json!({ "type": "text", "content": "…" }))),
+        ("build_room", room(json!({ "label": "Go", "type": "navigate", "rom": "attic" }))),
+        ("build_room", room(json!({ "label": "Go", "type": "navigate" }))),
+        ("build_room", room(json!("Go"))),
+        ("create_entities", entity(json!({ "name": "C" }))),
+        ("create_entities", entity(json!({ "name": "C", "genus": "D", "observations": "E" }))),
+        ("create_entities", entity(json!({ "name": "C", "genus": "D", "relations": [{}] }))),
+        ("list_entities", json!({ "page": -1 })),
+        ("list_entities", json!({ "page": 0 })),
+        ("get_relationships", json!({ "name": "Gradualism", "direction": "up" })),
+        ("build_rom", json!({})),
+        ("enter", json!({})),
+    ] {
+        let arguments_said = arguments.to_string();
+        let answer = wire.call(tool, arguments);
+        writeln!(page, "> {tool} {arguments_said}\n{answer}\n").unwrap();
+    }
+    assert_snapshot!(page);
+}
+
+#[test]
+fn a_call_that_is_no_call_is_told_what_a_call_is() {
+    let home = survey();
+    let mut wire = home.greeted();
+    for params in [
+        json!({}),
+        json!({ "name": 7 }),
+        json!({ "arguments": {} }),
+        json!({ "name": "set_workspace", "arguments": ["paradigm-survey"] }),
+        json!({ "name": "set_workspace", "arguments": "paradigm-survey" }),
+    ] {
+        let said = said(&wire.ask("tools/call", params));
+        allow_duplicates! {
+            assert_snapshot!(said, @"-32602: tools/call needs the `name` of a tool, a text, and `arguments`, an object");
+        }
+    }
+    assert_snapshot!(said(&wire.ask("tools/walk", json!({}))), @"-32601: there is no method `tools/walk`");
+}
+
+#[test]
+fn a_line_that_is_no_message_does_not_end_the_conversation() {
+    let home = survey();
+    let mut wire = home.greeted();
+    for line in ["not json", "{", "", "[]", "7", "\"ping\"", r#"{"jsonrpc":"2.0","id":null}"#] {
+        wire.send(line);
+    }
+    let asked = wire.post("ping", json!({}));
+    let answer = loop {
+        let message = wire.hear();
+        if message.get("id").is_some_and(|it| !it.is_null()) {
+            break message;
+        }
+        assert_eq!(message["error"]["code"], -32600, "{message}");
+    };
+    assert_eq!((&answer["id"], &answer["result"]), (&json!(asked), &json!({})));
+    assert_eq!(wire.end().code, Some(0));
+}
+
+#[test]
+fn an_argument_of_a_megabyte_is_read_and_refused_where_it_is_too_long() {
+    let home = survey();
+    let mut wire = home.greeted();
+    wire.call("set_workspace", json!({ "workspace": "paradigm-survey" }));
+    let just = "All of it. ".repeat(95_000);
+    let said = wire.call("write_scroll", json!({ "title": "Everything", "body": just }));
+    assert_snapshot!(said, @r#"The scroll "Everything" hangs in Great Hall now (21 reads it)."#);
+    let more = "All of it. ".repeat(96_000);
+    let said = wire.call("write_scroll", json!({ "title": "And more", "body": more }));
+    assert!(said.starts_with("refused: ") && said.contains("are the most"), "{said}");
+    for (tool, arguments) in [
+        ("set_workspace", json!({ "workspace": more })),
+        ("palace_action", json!({ "action": 16, "params": more })),
+        ("palace_action", json!({ "action": 17, "params": more })),
+        ("palace_action", json!({ "action": more })),
+        ("build_room", json!({ "slug": more })),
+        ("get_entity", json!({ "name": more })),
+        ("list_entities", json!({ "genus": more })),
+        ("list_entities", json!({ "status": more })),
+        ("search_entities", json!({ "query": more })),
+        (more.as_str(), json!({})),
+    ] {
+        let said = wire.call(tool, arguments);
+        assert!(said.len() < 10_000, "{} bytes: {}", said.len(), &said[..1000]);
+    }
+    assert_eq!(home.commits(), 2);
+    home.is_in_order();
+}
+
+#[test]
+fn nothing_but_the_protocol_goes_to_standard_output() {
+    let home = survey();
+    home.write("paradigm-survey/rooms/broken.yaml", "name: [");
+    let mut wire = home.greeted();
+    // Each answer is read as a message of the protocol, or the test fails.
+    wire.call("set_workspace", json!({ "workspace": "paradigm-survey" }));
+    wire.call("set_workspace", json!({ "workspace": "nowhere" }));
+    wire.call("palace_action", json!({ "action": 16, "params": "broken" }));
+    wire.call("palace_action", json!({ "action": -5 }));
+    wire.call("build_room", json!({ "slug": "broken", "name": "B", "description": "C" }));
+    wire.call("write_scroll", json!({ "title": "\n\n", "body": "{\n}\n" }));
+    wire.call("write_scroll", json!({ "title": "Two\nlines", "body": "\u{0}\r\n\u{2028}" }));
+    wire.call("no_such_tool", json!({}));
+    wire.send("not json");
+    wire.ask("no/such/method", json!({}));
+    home.write("paradigm-survey/palace.toml", "format = [");
+    wire.call("describe_workspace", json!({}));
+    std::fs::remove_dir_all(home.path()).unwrap();
+    wire.call("palace_action", json!({ "action": 0 }));
+    wire.call("write_scroll", json!({ "title": "Where", "body": "Gone." }));
+    let ended = wire.end();
+    assert_eq!((ended.code, ended.errors.as_str()), (Some(0), ""));
+    assert_eq!(ended.said, Vec::<Value>::new());
+}
+
+/// A home with the survey of the examples in it.
+fn survey() -> Home {
+    let home = Home::new();
+    let made = home.palazzo(&["init", "Paradigm Survey", "--template", "paradigm-survey"]);
+    assert!(made.status.success(), "{made:?}");
+    home
+}
+
+/// Says what a client of the stateless era says with every request.
+fn stateless(client: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": STATELESS,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": client, "version": "1.0" },
+    });
+    params
+}
+
+/// A stateless call that enters the survey.
+fn visit(client: &str) -> Value {
+    let arguments = json!({ "workspace": "paradigm-survey" });
+    stateless(client, json!({ "name": "set_workspace", "arguments": arguments }))
+}
+
+fn request(id: i64, method: &str, params: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+}
+
+fn tools(wire: &mut Wire) -> Vec<Value> {
+    wire.ask("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone()
+}
+
+fn title(page: &str) -> &str {
+    page.lines().next().unwrap_or_default()
+}
+
+#[track_caller]
+fn is_palazzo(about: &Value) {
+    let version = env!("CARGO_PKG_VERSION");
+    let found = (&about["name"], &about["title"], &about["version"]);
+    assert_eq!(found, (&"palazzo".into(), &"Palazzo".into(), &version.into()));
+}
+
+#[track_caller]
+fn has_good_instructions(result: &Value) {
+    let text = result["instructions"].as_str().unwrap();
+    assert!(text.len() < 2048, "{} bytes", text.len());
+    assert!(text.contains("memory palace"), "{text}");
+    let first = |word| text.find(word).unwrap_or_else(|| panic!("nothing of {word}: {text}"));
+    assert!(first("set_workspace") < first("palace_action"), "{text}");
+}
+
+/// Holds that all of a schema is described and that no client stumbles over it.
+#[track_caller]
+fn is_well_described(schema: &Value, path: &str) {
+    for word in ["format", "$ref", "$defs", "$schema", "default"] {
+        assert_eq!(schema.get(word), None, "{path}");
+    }
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{path}.{name}");
+        let text = property["description"].as_str().unwrap_or_default();
+        assert!(!text.is_empty(), "{path} is not described");
+        assert!(property["type"].is_string(), "{path}: {property}");
+        assert_eq!(schema["additionalProperties"], false, "{path}");
+        is_well_described(property, &path);
+    }
+    for choice in schema["enum"].as_array().into_iter().flatten() {
+        assert!(choice.is_string(), "{path}: {schema}");
+    }
+    if let Some(items) = schema.get("items") {
+        is_well_described(items, &format!("{path}[]"));
+    }
+}
+
+/// A generous estimate: English has more bytes to a token, box drawing fewer.
+fn tokens(page: &str) -> usize {
+    (page.len() * 2).div_ceil(7)
+}
+
+/// Lists the files of the home that are not git's, and what git has of them.
+fn files(home: &Home) -> BTreeSet<String> {
+    let listed = home.git(&["ls-files", "-co", "--", "."]);
+    let mut files: BTreeSet<_> = listed.lines().map(str::to_owned).collect();
+    let dir = home.path().join(".git");
+    for entry in dir.read_dir().unwrap().chain(dir.join("palazzo").read_dir().unwrap()) {
+        files
+            .insert(entry.unwrap().path().strip_prefix(home.path()).unwrap().display().to_string());
+    }
+    files
+}
+
+/// A palace that knows 2,000 things of 200 kinds.
+fn settle(home: &Home, key: &str) {
+    home.write(&format!("{key}/palace.toml"), "format = 1\nname = \"The Vast Palace\"\n");
+    for entity in 0..2000 {
+        let genus = format!("Kind of Matter With a Long and Winding Name {}", entity % 200);
+        let text = format!("name: Matter {entity}\ngenus: {genus}\nobservations: [It is so.]\n");
+        home.write(&format!("{key}/entities/matter/matter-{entity}.yaml"), &text);
+    }
+}
+
+/// A room of which every other has a door to the first, which has thirty
+/// actions of its own.
+fn build_wing_of_the_vast(home: &Home, room: usize) {
+    let description = "Shelves run into the dusk, and a lamp swings where somebody has just \
+        passed. Far off a clock strikes an hour that is not the right one. "
+        .repeat(3);
+    let portal = usize::from(room == 0);
+    let mut text = format!(
+        "name: Gallery of Distant Matters {room}\ndescription: {description}\n\
+         portals: [gallery-{portal:03}]\nactions:\n"
+    );
+    for action in 0..30 {
+        text.push_str(&format!(
+            "  - {{ label: Examine the cabinet of curious matters {action}, type: text, content: No. }}\n"
+        ));
+    }
+    home.write(&format!("vast/rooms/gallery-{room:03}.yaml"), &text);
+    let scroll = format!(
+        "---\ntitle: What was found among the distant matters {room}\n\
+         written: {MARCH_1}\nby: claude\n---\nNothing.\n"
+    );
+    let file = format!("vast/scrolls/gallery-000/01KJHSAPE0PJMA0HCKESTE{room:04}-found.md");
+    home.write(&file, &scroll);
+}

@@ -1,0 +1,87 @@
+//! A client that knows as little as possible, so that it costs nothing.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// A running server and both ends of its pipes.
+pub(crate) struct Client {
+    server: Child,
+    ask: Option<ChildStdin>,
+    hear: BufReader<ChildStdout>,
+    asked: u64,
+}
+
+impl Client {
+    /// Starts a server and introduces itself to it.
+    pub(crate) fn start(mut command: Command) -> Self {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut server = command.spawn().expect("the program starts");
+        let ask = server.stdin.take();
+        let hear = BufReader::new(server.stdout.take().expect("it has an output"));
+        let mut client = Self { server, ask, hear, asked: 0 };
+        let about = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "bench", "version": "1" },
+        });
+        client.request("initialize", &about);
+        client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        client
+    }
+
+    /// Asks for a sign of life.
+    pub(crate) fn ping(&mut self) -> Duration {
+        self.request("ping", &json!({}))
+    }
+
+    /// Enters the palace.
+    pub(crate) fn enter(&mut self) -> Duration {
+        self.call("set_workspace", &json!({ "workspace": "museum" }))
+    }
+
+    /// Chooses a number of the menu.
+    pub(crate) fn choose(&mut self, number: usize) -> Duration {
+        self.call("palace_action", &json!({ "action": number }))
+    }
+
+    /// Calls a tool.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Duration {
+        self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// Returns the time from asking to having the answer in hand.
+    fn request(&mut self, method: &str, params: &Value) -> Duration {
+        self.asked += 1;
+        let id = self.asked;
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let (mut answer, line) = (String::new(), format!("{request}\n"));
+        let begun = Instant::now();
+        self.write(&line);
+        self.hear.read_line(&mut answer).expect("the server answers");
+        let time = begun.elapsed();
+        let said: Value = serde_json::from_str(&answer).expect("the answer is JSON");
+        let refused = said["result"].is_null() || said["result"]["isError"] == true;
+        assert!(said["id"] == id && !refused, "{request}\n{answer}");
+        time
+    }
+
+    fn say(&mut self, message: &Value) {
+        self.write(&format!("{message}\n"));
+    }
+
+    fn write(&mut self, line: &str) {
+        let ask = self.ask.as_mut().expect("the pipe is open while we live");
+        ask.write_all(line.as_bytes()).expect("the server listens");
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // A server whose input ends goes by itself.
+        self.ask = None;
+        drop(self.server.wait());
+    }
+}

@@ -1,0 +1,138 @@
+//! What a client feels: how long Palazzo takes to answer, and to write.
+//!
+//! `cargo bench` builds palaces of four sizes, each with a past of a thousand
+//! commits, and speaks to the real program over its standard input and output,
+//! as an MCP client does. A time goes from the line that asks to the line that
+//! answers, so it holds the pipes, the protocol and the program; the row `ping`
+//! is what the first two cost by themselves. `cargo bench -- 1000x33` measures
+//! one size only; all four take about two minutes.
+//!
+//! How to read the tables:
+//!
+//! - A median says what to expect and a ninetieth percentile how bad it gets; on
+//!   a busy machine believe the first. *Starting* is what happens once in the
+//!   life of a process: the first `set_workspace` reads every file, the first
+//!   `map` the whole past.
+//! - Times of different machines, or of different runs on a busy one, cannot be
+//!   compared. Ratios can: each write is made by Palazzo and then, as the very
+//!   same edit of a twin of the palace, by `git add` and `git commit`, turn and
+//!   turn about.
+//! - When Palazzo answers, the write is on disk. What git does is not, for by
+//!   default git leaves loose objects, index and branch to the system's good
+//!   will. Each run also tells what the disk itself asks for: one small file
+//!   written and synced, nothing else.
+//! - The last column names the claim and whether this run bears it out.
+//!
+//! The palaces lie below the target directory, or in `$PALAZZO_BENCH_DIR`; a
+//! file system in memory would make every write look good.
+
+#![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
+
+mod client;
+mod scene;
+mod table;
+
+use std::time::Instant;
+
+use serde_json::json;
+
+use client::Client;
+use scene::{Scene, Size};
+use table::{Comparison, Ledger};
+
+const SIZES: [Size; 4] = [
+    Size { rooms: 10, entities: 33 },
+    Size { rooms: 1_000, entities: 33 },
+    Size { rooms: 10, entities: 10_000 },
+    Size { rooms: 1_000, entities: 10_000 },
+];
+
+/// How often each thing is done, after a few times that do not count.
+const STARTS: usize = 10;
+const WALKS: usize = 200;
+const WRITES: usize = 40;
+const UNCOUNTED: usize = 5;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // `cargo test --all-targets` runs benchmarks too; there is nothing to test here.
+    if !arguments.iter().any(|it| it == "--bench") {
+        return;
+    }
+    let asked: Vec<_> = arguments.iter().filter(|it| !it.starts_with('-')).collect();
+    for size in SIZES {
+        if asked.is_empty() || asked.iter().any(|it| **it == size.to_string()) {
+            measure(size);
+        }
+    }
+}
+
+fn measure(size: Size) {
+    let scene = Scene::new(size);
+    println!("\n── {size}: {} ──", scene.about());
+    let (mut starting, mut reading) = (Ledger::default(), Ledger::default());
+    start(&scene, &mut starting);
+    walk(&scene, &mut Ledger::default(), UNCOUNTED);
+    walk(&scene, &mut reading, WALKS);
+    let mut writing = Comparison::default();
+    write(&scene, &mut reading, &mut writing);
+    scene.assert_twins();
+    println!("{}", starting.table("starting", false));
+    println!("{}", reading.table("reading", true));
+    print!("{}", writing.table());
+}
+
+/// Measures what happens once in the life of a process.
+fn start(scene: &Scene, ledger: &mut Ledger) {
+    for _ in 0..STARTS {
+        let begun = Instant::now();
+        let mut client = Client::start(scene.palazzo());
+        ledger.note("initialize, from spawn", begun.elapsed());
+        ledger.note("set_workspace, first", client.enter());
+        ledger.note("map, first", client.choose(0));
+    }
+}
+
+/// Measures a conversation that only reads.
+fn walk(scene: &Scene, ledger: &mut Ledger, rounds: usize) {
+    let mut client = Client::start(scene.palazzo());
+    client.enter();
+    for round in 0..rounds {
+        ledger.note("ping", client.ping());
+        ledger.note("set_workspace", client.enter());
+        ledger.note("navigate", client.choose(Scene::TO_NEXT));
+        ledger.note("map", client.choose(0));
+        client.choose(15);
+        ledger.note("navigate, unfinished room", client.choose(Scene::TO_UNFINISHED));
+        client.choose(15);
+        ledger.note("list_entities", client.call("list_entities", &json!({})));
+        let genus = json!({ "genus": scene.genus(round), "page": 2 });
+        ledger.note("list_entities, of a genus", client.call("list_entities", &genus));
+        let words = json!({ "query": scene.words(round) });
+        ledger.note("search_entities, two words", client.call("search_entities", &words));
+        let word = json!({ "query": Scene::IN_EVERY_ENTITY });
+        ledger.note("search_entities, in all", client.call("search_entities", &word));
+        let name = json!({ "name": scene.entity(round * 7) });
+        ledger.note("get_entity", client.call("get_entity", &name));
+    }
+}
+
+/// Measures each way to write against git, and a look around after it.
+fn write(scene: &Scene, reading: &mut Ledger, writing: &mut Comparison) {
+    let mut client = Client::start(scene.palazzo());
+    client.enter();
+    for round in 0..UNCOUNTED + WRITES {
+        for (what, tool, arguments, file) in scene.edits(round) {
+            scene.settle();
+            let synced = scene.sync_one_file(round);
+            let ours = client.call(tool, &arguments);
+            let after = client.choose(0);
+            let theirs = scene.same_with_git(&file);
+            if round >= UNCOUNTED {
+                writing.note("one file, synced", synced, None);
+                writing.note(what, ours, Some(theirs));
+                reading.note("map, after a write", after);
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Times, and the tables that show them.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// What an answer may take.
+const READING: Duration = Duration::from_millis(1);
+/// How much faster than git a write is to be.
+const FASTER: f64 = 3.0;
+
+/// Times of several things, in the order they were first done.
+#[derive(Default)]
+pub(crate) struct Ledger {
+    rows: Vec<(&'static str, Vec<Duration>)>,
+}
+
+/// Times of Palazzo beside those of git.
+#[derive(Default)]
+pub(crate) struct Comparison {
+    ours: Ledger,
+    theirs: Ledger,
+}
+
+impl Ledger {
+    /// Notes how long something took.
+    pub(crate) fn note(&mut self, what: &'static str, time: Duration) {
+        match self.rows.iter_mut().find(|(it, _)| *it == what) {
+            Some((_, times)) => times.push(time),
+            None => self.rows.push((what, vec![time])),
+        }
+    }
+
+    /// Shows median and ninetieth percentile, and for reading calls whether the
+    /// claim holds.
+    pub(crate) fn table(&self, title: &str, makes_claim: bool) -> String {
+        let claim = if makes_claim { "claim" } else { "" };
+        let mut table = format!("{title:<28}{:>12}{:>12}{claim:>12}\n", "median", "p90");
+        for (what, times) in &self.rows {
+            let claim = match makes_claim {
+                true => format!("{:>16}", judged("< 1 ms", at(times, 50) < READING)),
+                false => String::new(),
+            };
+            writeln!(table, "{what:<28}{}{claim}", both(times)).expect("a text takes all");
+        }
+        table
+    }
+}
+
+impl Comparison {
+    /// Notes a write, and how long git took for the same.
+    pub(crate) fn note(&mut self, what: &'static str, ours: Duration, theirs: Option<Duration>) {
+        self.ours.note(what, ours);
+        if let Some(theirs) = theirs {
+            self.theirs.note(what, theirs);
+        }
+    }
+
+    /// Shows both side by side.
+    pub(crate) fn table(&self) -> String {
+        let heads = ["median", "p90", "git median", "p90", "faster"];
+        let mut table = format!("{:<28}", "writing, durable");
+        for head in heads {
+            write!(table, "{head:>12}").expect("a text takes all");
+        }
+        table.push_str("       claim\n");
+        for (what, ours) in &self.ours.rows {
+            let theirs = self.theirs.rows.iter().find(|(it, _)| it == what);
+            let against = theirs.map_or(String::new(), |(_, theirs)| {
+                let ratio = at(theirs, 50).as_secs_f64() / at(ours, 50).as_secs_f64();
+                let claim = judged("3 times", ratio >= FASTER);
+                format!("{}{ratio:>9.1} ×{claim:>16}", both(theirs))
+            });
+            writeln!(table, "{what:<28}{}{against}", both(ours)).expect("a text takes all");
+        }
+        table
+    }
+}
+
+fn judged(claim: &str, holds: bool) -> String {
+    format!("{claim} {}", if holds { "yes" } else { " no" })
+}
+
+fn both(times: &[Duration]) -> String {
+    let shown = |it: Duration| format!("{:>9.3} ms", it.as_secs_f64() * 1e3);
+    shown(at(times, 50)) + &shown(at(times, 90))
+}
+
+/// Returns the time that `percent` of all do not exceed.
+fn at(times: &[Duration], percent: usize) -> Duration {
+    let mut sorted = times.to_vec();
+    sorted.sort();
+    sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)]
+}

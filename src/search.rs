@@ -4,6 +4,7 @@
 //! changes a thing puts it in anew. Terms are words in lower case; a word of
 //! the question that nothing holds stands for the words it begins.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::model::Opening;
@@ -27,10 +28,12 @@ const STOP_WORDS: &[&str] = &[
 /// An index of everything in one palace that can be found and opened.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
-    numbers: HashMap<Opening, u32>,
-    documents: HashMap<u32, Document>,
-    postings: BTreeMap<String, BTreeMap<u32, f64>>,
-    next: u32,
+    numbers: HashMap<Opening, usize>,
+    /// By number; scores lie in lists of the same length, for a word that ten
+    /// thousand things hold asks for each of them.
+    documents: Vec<Option<Document>>,
+    free: Vec<usize>,
+    postings: BTreeMap<String, BTreeMap<usize, f64>>,
     length: f64,
 }
 
@@ -41,13 +44,13 @@ struct Document {
     length: f64,
 }
 
-/// One thing found, with how well it fits.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
-    /// What was found.
-    pub opening: Opening,
-    /// Higher fits better; comparable within one answer only.
-    pub score: f64,
+/// What was found, and how much more there is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hits {
+    /// The best, best first.
+    pub best: Vec<Opening>,
+    /// How many things fit.
+    pub total: usize,
 }
 
 impl Index {
@@ -55,8 +58,7 @@ impl Index {
     /// word has in it, in place of what was known of it.
     pub fn put(&mut self, opening: Opening, fields: &[(f64, &str)]) {
         self.take(&opening);
-        let number = self.next;
-        self.next += 1;
+        let number = self.free.pop().unwrap_or(self.documents.len());
         let mut weights: BTreeMap<String, f64> = BTreeMap::new();
         let mut length = 0.0;
         for (weight, text) in fields {
@@ -70,16 +72,16 @@ impl Index {
         }
         self.length += length;
         self.numbers.insert(opening.clone(), number);
+        self.documents.resize(self.documents.len().max(number + 1), None);
         let terms = weights.into_keys().collect();
-        self.documents.insert(number, Document { opening, terms, length });
+        self.documents[number] = Some(Document { opening, terms, length });
     }
 
     /// Forgets `opening`.
     pub fn take(&mut self, opening: &Opening) {
-        let known = self.numbers.remove(opening);
-        let Some((number, document)) = known.and_then(|it| self.documents.remove_entry(&it)) else {
-            return;
-        };
+        let Some(number) = self.numbers.remove(opening) else { return };
+        let Some(document) = self.documents[number].take() else { return };
+        self.free.push(number);
         self.length -= document.length;
         for term in document.terms {
             if let Some(posting) = self.postings.get_mut(&term) {
@@ -91,47 +93,56 @@ impl Index {
         }
     }
 
-    /// Finds what the words of `question` fit, best first, among the openings
-    /// that `wanted` admits. Equals are told apart by their names, so that the
-    /// same question has the same answer.
-    pub fn find(&self, question: &str, wanted: impl Fn(&Opening) -> bool) -> Vec<Hit> {
-        let mut scores: HashMap<u32, f64> = HashMap::new();
+    /// Finds what the words of `question` fit, the best `most` of it, among the
+    /// openings that `wanted` admits. Equals are told apart by their names, so
+    /// that the same question has the same answer.
+    pub fn find(&self, question: &str, most: usize, wanted: impl Fn(&Opening) -> bool) -> Hits {
+        let mut scores = vec![0.0; self.documents.len()];
         for word in words_asked(question) {
-            for (number, score) in self.score(&word) {
-                *scores.entry(number).or_default() += score;
-            }
+            self.score(&word, &mut scores);
         }
-        let known = scores.into_iter().filter_map(|(number, score)| {
-            let opening = &self.documents.get(&number)?.opening;
-            wanted(opening).then(|| Hit { opening: opening.clone(), score })
-        });
-        let mut hits: Vec<_> = known.collect();
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.opening.cmp(&b.opening)));
-        hits
+        let scored = self.documents.iter().zip(scores).filter(|(_, score)| *score > 0.0);
+        let mut hits: Vec<(f64, &Opening)> = scored
+            .filter_map(|(it, score)| Some((score, &it.as_ref()?.opening)))
+            .filter(|(_, opening)| wanted(opening))
+            .collect();
+        let total = hits.len();
+        // Only what is shown is put in order: few ask for the last of thousands.
+        if most < total {
+            hits.select_nth_unstable_by(most, better);
+            hits.truncate(most);
+        }
+        hits.sort_unstable_by(better);
+        Hits { best: hits.into_iter().map(|(_, opening)| opening.clone()).collect(), total }
     }
 
-    fn score(&self, word: &str) -> BTreeMap<u32, f64> {
-        let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
-        for posting in self.meant_by(word) {
-            for (number, weight) in posting {
-                *weights.entry(*number).or_default() += weight;
-            }
+    /// Adds to the scores what a word of the question contributes.
+    fn score(&self, word: &str, scores: &mut [f64]) {
+        let postings = self.meant_by(word);
+        if postings.is_empty() {
+            return;
         }
+        let mut weights = vec![0.0; scores.len()];
+        for (number, weight) in postings.into_iter().flatten() {
+            weights[*number] += weight;
+        }
+        let holding = weights.iter().filter(|it| **it > 0.0).count();
         #[expect(clippy::cast_precision_loss, reason = "no palace has 2^52 things")]
-        let (all, holding) = (self.documents.len() as f64, weights.len() as f64);
+        let (all, holding) = (self.numbers.len() as f64, holding as f64);
         let rarity = (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();
         let average = (self.length / all).max(1.0);
-        for (number, weight) in &mut weights {
-            let length = self.documents.get(number).map_or(average, |it| it.length);
-            let norm = K1 * (1.0 - B + B * length / average);
-            *weight = rarity * *weight * (K1 + 1.0) / (*weight + norm);
+        for ((weight, document), score) in weights.into_iter().zip(&self.documents).zip(scores) {
+            if weight > 0.0 {
+                let length = document.as_ref().map_or(average, |it| it.length);
+                let norm = K1 * (1.0 - B + B * length / average);
+                *score += rarity * weight * (K1 + 1.0) / (weight + norm);
+            }
         }
-        weights
     }
 
     /// Yields the postings of a word; of a word nobody used, those of the words
     /// it begins, and of its singular.
-    fn meant_by(&self, word: &str) -> Vec<&BTreeMap<u32, f64>> {
+    fn meant_by(&self, word: &str) -> Vec<&BTreeMap<usize, f64>> {
         if let Some(posting) = self.postings.get(word) {
             return vec![posting];
         }
@@ -140,6 +151,10 @@ impl Index {
         let begun = range.take_while(|(term, _)| term.starts_with(stem)).take(EXPANSIONS);
         begun.map(|(_, posting)| posting).collect()
     }
+}
+
+fn better(a: &(f64, &Opening), b: &(f64, &Opening)) -> Ordering {
+    b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1))
 }
 
 /// Yields the words of a question that say something; all of them if none does.
@@ -194,8 +209,8 @@ mod tests {
     }
 
     fn found(index: &Index, question: &str) -> Vec<String> {
-        let hits = index.find(question, |_| true).into_iter();
-        hits.map(|it| match it.opening {
+        let hits = index.find(question, 10, |_| true).best.into_iter();
+        hits.map(|it| match it {
             Opening::Entity(name) => name,
             _ => unreachable!(),
         })
@@ -223,7 +238,22 @@ mod tests {
         assert_eq!(found(&index, "rocks"), [""; 0]);
         assert_eq!(found(&index, "stones"), ["Geology"]);
         index.take(&Opening::Entity("Geology".to_owned()));
-        assert!(index.postings.is_empty() && index.documents.is_empty());
+        assert!(index.postings.is_empty() && index.documents.iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn the_best_few_are_the_beginning_of_all() {
+        let names: Vec<String> = (0..50).map(|it| format!("Rock {it}")).collect();
+        let text = |it: usize| "rock and stone ".repeat(it % 7);
+        let entities: Vec<_> =
+            names.iter().enumerate().map(|(it, name)| (name, text(it))).collect();
+        let entities: Vec<_> =
+            entities.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let index = index(&entities);
+        let all = index.find("rock stone", usize::MAX, |_| true);
+        let few = index.find("rock stone", 5, |_| true);
+        assert_eq!((all.best.len(), all.total, few.total), (50, 50, 50));
+        assert_eq!(few.best, all.best[..5]);
     }
 
     #[test]

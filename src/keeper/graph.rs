@@ -78,9 +78,13 @@ impl Keeper {
         let first = (wanted.page.max(1) - 1).saturating_mul(Layout::OPENINGS);
         let (total, shown): (usize, Vec<&Entity>) = match (&wanted.query, &genus) {
             (Some(query), _) => {
-                let hits = held.index.find(query, |it| entity(graph.get_opening(it), fits));
-                let shown = hits.iter().skip(first).take(Layout::OPENINGS);
-                (hits.len(), shown.filter_map(|it| graph.get_opening(&it.opening)).collect())
+                let admits = |it: &Opening| match (&genus, status) {
+                    (None, None) => matches!(it, Opening::Entity(_)),
+                    _ => graph.get_opening(it).is_some_and(fits),
+                };
+                let hits = held.index.find(query, first.saturating_add(Layout::OPENINGS), admits);
+                let shown = hits.best.iter().skip(first);
+                (hits.total, shown.filter_map(|it| graph.get_opening(it)).collect())
             }
             (None, Some(genus)) if status.is_none() => {
                 let total = graph.genera().find(|(it, _)| it == genus).map_or(0, |it| it.1);
@@ -182,10 +186,6 @@ fn known_genus(palace: &Palace, asked: &str) -> Result<String, Refusal> {
         _ => format!("this workspace has {}", some.join(", ")),
     };
     Err(Refusal::Nonsense(format!("no entity has the genus `{}`; {known}", asked.escape_debug())))
-}
-
-fn entity(entity: Option<&Entity>, fits: impl Fn(&Entity) -> bool) -> bool {
-    entity.is_some_and(fits)
 }
 
 /// Says what a list is of: `entities of genus Claim with status open about "rocks"`.

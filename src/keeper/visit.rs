@@ -261,14 +261,10 @@ fn context(held: &Held, name: &str) -> String {
     }
     let words = words_asked(name).into_iter().filter(|it| !FURNITURE.contains(&it.as_str()));
     let topic = words.collect::<Vec<_>>().join(" ");
-    let hits = held.index.find(&topic, |it| matches!(it, Opening::Entity(_)));
+    let hits = held.index.find(&topic, usize::MAX, |it| matches!(it, Opening::Entity(_)));
     let mut related: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for hit in &hits {
-        if let Opening::Entity(name) = &hit.opening
-            && let Some(entity) = graph.get(name)
-        {
-            related.entry(&entity.genus).or_default().push(&entity.name);
-        }
+    for entity in hits.best.iter().filter_map(|it| graph.get_opening(it)) {
+        related.entry(&entity.genus).or_default().push(&entity.name);
     }
     render::context(&topic, &related, &graph.genera().collect::<Vec<_>>())
 }

@@ -9,7 +9,7 @@ use crate::model::{
     Action, Deed, Doorway, Layout, Opening, Palace, RoomId, RoomRef, ScrollId, Slot, did_you_mean,
 };
 use crate::render::{self, Found, MapView};
-use crate::search::excerpt;
+use crate::search::{Hits, excerpt};
 use crate::session::{Standing, Visit};
 
 /// How many rooms are named when none of them was meant.
@@ -175,10 +175,8 @@ impl Keeper {
             return Ok("Say in `params` what to look for.".to_owned());
         };
         let held = self.at(&at.workspace)?;
-        let hits = held.index.find(said, |it| !matches!(it, Opening::Entity(_)));
-        let total = hits.len();
-        let hits = hits.into_iter().take(Layout::OPENINGS);
-        let openings: Vec<_> = hits.map(|it| it.opening).collect();
+        let places = |it: &Opening| !matches!(it, Opening::Entity(_));
+        let Hits { best: openings, total } = held.index.find(said, Layout::OPENINGS, places);
         let found: Vec<_> =
             openings.iter().filter_map(|it| found(&held.palace, it, said, by)).collect();
         self.visit(by).openings = openings;

@@ -113,7 +113,8 @@ impl Keeper {
         let name = known_entity(&held.palace, name)?;
         let file = held.palace.graph.file_of(&name).unwrap_or_default().to_owned();
         held.glance(&file);
-        let past = held.history()?.get(&file).copied();
+        held.recall()?;
+        let past = held.history().get(&file).copied();
         let graph = &held.palace.graph;
         let Some(entity) = graph.get(&name) else {
             return Err(Refusal::NoSuchEntity { asked: name, meant: None });

@@ -127,10 +127,14 @@ impl Held {
         Err(Refusal::Contended)
     }
 
-    /// Returns what git knows of the files' past.
-    pub(super) fn history(&mut self) -> Result<&History, Refusal> {
-        self.store.history(&mut self.known)?;
-        Ok(&self.known.history)
+    /// Takes in what git has learned of the files' past since the last time.
+    pub(super) fn recall(&mut self) -> Result<(), Refusal> {
+        Ok(self.store.history(&mut self.known)?)
+    }
+
+    /// Returns the files' past, as far as it was recalled.
+    pub(super) fn history(&self) -> &History {
+        &self.known.history
     }
 
     /// Returns the store, to be asked only.

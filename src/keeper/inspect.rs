@@ -85,10 +85,9 @@ impl Keeper {
     pub fn show_map(&mut self, by: &Caller) -> Result<String, Refusal> {
         let key = self.current(by)?;
         let held = self.at(&key)?;
-        let history = held.history()?.clone();
-        let palace = &held.palace;
-        let view =
-            MapView { palace, here: None, history: &history, file_of: room_file, now: by.now };
+        held.recall()?;
+        let (palace, history) = (&held.palace, held.history());
+        let view = MapView { palace, here: None, history, file_of: room_file, now: by.now };
         Ok(render::map(&view))
     }
 

@@ -213,10 +213,9 @@ impl Keeper {
 
     fn map(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
         let held = self.at(&at.workspace)?;
-        let history = held.history()?.clone();
-        let here = Some(&at.room);
-        let palace = &self.at(&at.workspace)?.palace;
-        let view = MapView { palace, here, history: &history, file_of: room_file, now: by.now };
+        held.recall()?;
+        let (palace, history, here) = (&held.palace, held.history(), Some(&at.room));
+        let view = MapView { palace, here, history, file_of: room_file, now: by.now };
         Ok(render::map(&view))
     }
 

@@ -7,7 +7,7 @@
 //! marked to be looked at again.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -114,11 +114,9 @@ impl<'a> Staging<'a> {
     /// Writes the index into its lock file.
     pub(super) fn write(&mut self) -> Result<(), Error> {
         let path = self.lock.lock_path().to_owned();
-        let mut out = BufWriter::with_capacity(64 * 1024, &mut self.lock);
-        let written = self.index.write_to(&mut out, gix::index::write::Options::default());
-        let (_, digest) = written.map_err(|err| self.repository.error("write the index", err))?;
-        out.flush().map_err(Error::file("write", &path))?;
-        drop(out);
+        let failed = |err| self.repository.error("write the index", err);
+        let (bytes, digest) = serialized(&self.index).map_err(failed)?;
+        self.lock.write_all(&bytes).map_err(Error::file("write", &path))?;
         self.digest = Some(digest);
         Ok(())
     }
@@ -216,6 +214,22 @@ fn acquire(
         let age = since.and_then(|it| it.elapsed().ok());
         Error::Busy { lock, age }
     })
+}
+
+/// Returns the index as it is on disk, with the digest at its end.
+///
+/// The library would hash while it writes, a few bytes at a time: for ten thousand files that
+/// takes longer than everything else a commit does.
+fn serialized(index: &gix::index::File) -> gix::Result<(Vec<u8>, ObjectId)> {
+    let options = gix::index::write::Options { skip_hash: true, ..Default::default() };
+    let mut bytes = Vec::with_capacity(index.entries().len() * 128);
+    let (_, nothing) = index.write_to(&mut bytes, options)?;
+    bytes.truncate(bytes.len() - nothing.as_slice().len());
+    let mut hasher = gix::hash::hasher(nothing.kind());
+    hasher.update(&bytes);
+    let digest = hasher.try_finalize().map_err(gix::Error::from_error)?;
+    bytes.extend_from_slice(digest.as_slice());
+    Ok((bytes, digest))
 }
 
 /// Reads the digest at the end of the index; it tells whether anybody has written since.

@@ -21,6 +21,7 @@ use super::{Error, Outcome, Store, disk, durable, paths};
 
 /// How often a commit is made anew because somebody moved `HEAD` meanwhile.
 const ATTEMPTS: usize = 20;
+const CACHE: usize = 1024 * 1024;
 
 /// Makes `change`, or finds that it is out of date.
 pub(super) fn make(store: &mut Store, change: &Change) -> Result<Outcome, Error> {
@@ -68,7 +69,9 @@ fn write_files(store: &Store, edits: &[&Edit]) -> Result<Outcome, Error> {
 fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<Outcome, Error> {
     let repository = store.repository_or_new()?;
     let mut turn = Turn::begin(&repository, &paths_of(edits), &store.patience)?;
-    let git = repository.git();
+    let mut git = repository.git();
+    // The same few trees are read again at each step.
+    git.object_cache_size_if_unset(CACHE);
     let kept = store.index.take();
     let mut staging = Staging::open(&repository, &git, kept, &store.patience)?;
     turn.note_index_lock(staging.lock_path())?;

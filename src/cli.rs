@@ -101,7 +101,9 @@ pub fn run() -> ExitCode {
 fn in_a_terminal(refusal: &Refusal) -> String {
     match refusal {
         Refusal::NoWorkspaceSet { known } if known.is_empty() => {
-            "there is no palace here yet; `palazzo init NAME` makes one".to_owned()
+            "there is no palace in this home yet; `palazzo init NAME` makes one, `--help` says \
+             which home is meant"
+                .to_owned()
         }
         Refusal::NoWorkspaceSet { known } => {
             format!("there are several palaces: say --workspace NAME ({})", known.join(", "))
@@ -123,5 +125,5 @@ fn now() -> DateTime<Utc> {
 /// The person at the terminal.
 fn person(command: &'static str) -> Caller {
     let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
-    Caller::new(&name.unwrap_or_else(|_| "someone".to_owned()), command, now())
+    Caller::person(&name.unwrap_or_else(|_| "someone".to_owned()), command, now())
 }

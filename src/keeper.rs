@@ -30,6 +30,7 @@ pub use scrolls::NewScroll;
 pub use walk::{Question, Step};
 
 use crate::keeper::held::Held;
+use crate::model::Author;
 use crate::render;
 use crate::session::Visit;
 
@@ -45,21 +46,29 @@ pub struct Keeper {
 /// Who asks, and when.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The client's name: author of what it changes, and whose visit it is.
+    /// The name it goes by: whose visit it is, and who writes its scrolls.
     pub name: String,
-    /// The tool it called, for the commit.
+    /// Who is the author of what it changes.
+    pub author: Author,
+    /// The tool or command it called, for the commit.
     pub tool: &'static str,
     /// The moment of asking.
     pub now: DateTime<Utc>,
 }
 
 impl Caller {
-    /// Names a caller by what its client calls itself, made fit for one line; a
+    /// Names a client by what it calls itself, made fit for one line; a
     /// nameless one is an `agent`.
-    pub fn new(client: &str, tool: &'static str, now: DateTime<Utc>) -> Self {
-        let name = render::cut(&render::line(client), 60);
+    pub fn client(name: &str, now: DateTime<Utc>) -> Self {
+        let name = render::cut(&render::line(name), 60);
         let name = if name.is_empty() { "agent".to_owned() } else { name };
-        Self { name, tool, now }
+        Self { author: Author::Client(name.clone()), name, tool: "", now }
+    }
+
+    /// Names the person at the terminal, who gave a command.
+    pub fn person(name: &str, command: &'static str, now: DateTime<Utc>) -> Self {
+        let client = Self::client(name, now);
+        Self { author: Author::Person(client.name.clone()), tool: command, ..client }
     }
 }
 

@@ -18,7 +18,7 @@ mod settings;
 mod slug;
 
 pub use action::{Action, Deed, Doorway};
-pub use change::{Change, Edit, Files, LARGEST_FILE};
+pub use change::{Author, Change, Edit, Files, LARGEST_FILE};
 pub use diagnostic::{Diagnostic, Severity, Spot, did_you_mean};
 pub use entity::{Entity, Relation};
 pub use graph::{Graph, Incoming};

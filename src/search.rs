@@ -141,14 +141,13 @@ impl Index {
     }
 
     /// Yields the postings of a word; of a word nobody used, those of the words
-    /// it begins, and of its singular.
+    /// it begins.
     fn meant_by(&self, word: &str) -> Vec<&BTreeMap<usize, f64>> {
         if let Some(posting) = self.postings.get(word) {
             return vec![posting];
         }
-        let stem = word.strip_suffix('s').filter(|it| it.len() > 2).unwrap_or(word);
-        let range = self.postings.range(stem.to_owned()..);
-        let begun = range.take_while(|(term, _)| term.starts_with(stem)).take(EXPANSIONS);
+        let range = self.postings.range(word.to_owned()..);
+        let begun = range.take_while(|(term, _)| term.starts_with(word)).take(EXPANSIONS);
         begun.map(|(_, posting)| posting).collect()
     }
 }
@@ -170,9 +169,7 @@ pub fn words_asked(question: &str) -> Vec<String> {
 pub fn excerpt(text: &str, question: &str, most: usize) -> String {
     let asked = words_asked(question);
     let words: Vec<&str> = text.split_whitespace().collect();
-    let told = |word: &&str| {
-        terms(word).any(|it| asked.iter().any(|asked| it.starts_with(asked.trim_end_matches('s'))))
-    };
+    let told = |word: &&str| terms(word).any(|it| asked.iter().any(|asked| it.starts_with(asked)));
     let at = words.iter().position(told).unwrap_or_default();
     let mut room = most / 3;
     let before = words[..at].iter().rev().take_while(|it| take(&mut room, it)).count();
@@ -193,7 +190,16 @@ fn take(room: &mut usize, word: &str) -> bool {
 
 fn terms(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
-    words.map(str::to_lowercase)
+    words.map(|it| singular(it.to_lowercase()))
+}
+
+/// Takes the plural off an English word, so that `fossils` finds a `fossil`.
+/// Words are only compared with each other: a stem need not be a word.
+fn singular(mut word: String) -> String {
+    if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") {
+        word.pop();
+    }
+    word
 }
 
 #[cfg(test)]

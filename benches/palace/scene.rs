@@ -308,7 +308,8 @@ fn phrase(number: usize, words: usize) -> String {
     let mut phrase = String::new();
     for _ in 0..words {
         let word = any(512).min(any(512));
-        let syllable = |place: u32| SYLLABLES[usize::from((word >> (3 * place)) as u8 % 8)];
+        let syllable =
+            |place: u32| SYLLABLES[usize::try_from(word >> (3 * place)).unwrap_or_default() % 8];
         let space = if phrase.is_empty() { "" } else { " " };
         write!(phrase, "{space}{}{}{}", syllable(0), syllable(1), syllable(2))
             .expect("it takes all");

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 
 use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, now, page, person};
-use crate::keeper::{Caller, Keeper};
+use crate::cli::{Failure, Outcome, page, person};
+use crate::keeper::Keeper;
 use crate::mcp::{Answer, ToolSet, Toolbox};
 
 /// Walk a palace yourself: numbers at a prompt
@@ -29,13 +29,12 @@ pub(super) struct Args {
 struct Walk {
     keeper: Keeper,
     tools: Toolbox,
-    name: String,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let keeper = home::keeper(args.dir.as_deref(), &args.workspace);
     let tools = Toolbox::new(ToolSet::ALL.to_vec());
-    let mut walk = Walk { keeper, tools, name: person("walk").name };
+    let mut walk = Walk { keeper, tools };
     page::print(&walk.begin()?)?;
     let mut lines = io::stdin().lock().lines();
     loop {
@@ -45,6 +44,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         match word {
             "" => {}
             "q" | "quit" | "exit" => break,
+            "scroll" if rest.trim().is_empty() => page::print("Say its title: scroll TITLE")?,
             "scroll" => walk.scroll(rest, &mut lines)?,
             _ => walk.step(word, rest.trim())?,
         }
@@ -57,7 +57,7 @@ impl Walk {
     /// Shows the entry room of the palace that was asked for, changed last, or
     /// is the only one.
     fn begin(&mut self) -> Result<String, Failure> {
-        Ok(self.keeper.enter_last(&Caller::new(&self.name, "walk", now()))?)
+        Ok(self.keeper.enter_last(&person("walk"))?)
     }
 
     fn step(&mut self, word: &str, said: &str) -> io::Result<()> {
@@ -98,7 +98,7 @@ impl Walk {
             Value::Object(map) => map,
             _ => Map::new(),
         };
-        let answer = self.tools.call(&mut self.keeper, &self.name, now(), tool, arguments);
+        let answer = self.tools.call(&mut self.keeper, &person("walk"), tool, arguments);
         answer.unwrap_or_else(|| Err(format!("there is no tool `{tool}`")))
     }
 }

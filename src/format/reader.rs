@@ -131,15 +131,6 @@ impl Fields {
         }
     }
 
-    /// Takes a text and reads it as a `T`; what is none is left out.
-    pub(super) fn parsed<T: FromStr>(&mut self, reader: &mut Reader<'_>, key: &str) -> Option<T>
-    where
-        T::Err: ToString,
-    {
-        let node = self.take(key)?;
-        parsed(reader, node, key)
-    }
-
     /// Takes an id.
     pub(super) fn id(&mut self, reader: &mut Reader<'_>, key: &str) -> Option<Ulid> {
         let node = self.take(key)?;

@@ -3,17 +3,17 @@
 //! The front matter is split off by hand, so that the body is given back byte
 //! for byte: line breaks, blanks at line ends and `---` in the text included.
 
-use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat, SubsecRound, Utc};
 use ulid::Ulid;
 
-use crate::format::reader::Reader;
-use crate::format::yaml::{Out, write};
+use crate::format::reader::{Reader, text};
+use crate::format::yaml::{Node, Out, write};
 use crate::model::{Scroll, Slug, Spot};
 
 const SCROLL: &[&str] = &["id", "title", "written", "by"];
 
-pub(super) fn read(reader: &mut Reader<'_>, file: &str, text: &str) -> Option<Scroll> {
-    let Some((matter, body)) = split(text) else {
+pub(super) fn read(reader: &mut Reader<'_>, file: &str, whole: &str) -> Option<Scroll> {
+    let Some((matter, body)) = split(whole) else {
         let message = "a scroll begins with `---`, its title and so on, and `---` again";
         reader.error(Spot::START, message).hint =
             Some("front matter: `title`, `written`, `by`".to_owned());
@@ -24,7 +24,8 @@ pub(super) fn read(reader: &mut Reader<'_>, file: &str, text: &str) -> Option<Sc
     let at = fields.at();
     let title = fields.required(reader, "title");
     let by = fields.text(reader, "by").unwrap_or_else(|| "unknown".to_owned());
-    let written = fields.parsed::<DateTime<Utc>>(reader, "written");
+    let dated = fields.take("written").map(|it| written_at(reader, it));
+    let written = dated.flatten();
     let said = fields.id(reader, "id");
     let named = id_in_name(file);
     if let (Some(said), Some(named)) = (said, named)
@@ -33,8 +34,10 @@ pub(super) fn read(reader: &mut Reader<'_>, file: &str, text: &str) -> Option<Sc
         reader.warning(at, format!("the `id` is {said}, but the file's name says {named}"));
     }
     let Some(id) = named.or(said).or_else(|| Some(made_up(written?, file))) else {
-        reader.error(at, "a scroll needs an `id` (a ULID) or the time it was `written`").hint =
-            Some("`written: 2026-03-01T12:00:00Z`".to_owned());
+        if dated.is_none() {
+            let hint = "`written: 2026-03-01T12:00:00Z`, or only the day".to_owned();
+            reader.error(at, "a scroll says when it was `written`").hint = Some(hint);
+        }
         return None;
     };
     let written = written.unwrap_or_else(|| DateTime::from(id.datetime())).trunc_subsecs(0);
@@ -56,6 +59,20 @@ pub(super) fn file_name(scroll: &Scroll) -> String {
     let title = Slug::of(&scroll.title).map(|it| it.to_string());
     let title: String = title.unwrap_or_else(|| "scroll".to_owned()).chars().take(40).collect();
     format!("{}-{}.md", scroll.id, title.trim_end_matches('-'))
+}
+
+/// Reads a time in full, or a day: its first moment in UTC.
+fn written_at(reader: &mut Reader<'_>, node: Node) -> Option<DateTime<Utc>> {
+    let at = node.at;
+    let said = text(reader, node, "written")?;
+    let day = |it: &str| Some(it.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN).and_utc());
+    let time = said.parse().ok().or_else(|| day(&said));
+    if time.is_none() {
+        let message = format!("`{}` is no time", said.escape_debug());
+        let hint = "write 2026-03-01T12:00:00Z, or only the day: 2026-03-01".to_owned();
+        reader.error(at, message).hint = Some(hint);
+    }
+    time
 }
 
 /// Splits front matter from body; the blank line between them is neither's.

@@ -50,18 +50,19 @@ impl Keeper {
             Ok(plan)
         })?;
         let room = built.ok_or(Refusal::NoRooms)?;
-        let name = render::line(&self.at(&key)?.palace.name_of(&room));
-        if blueprint.quiet {
-            // Who builds the room they stand in knows its new numbers.
-            if self.standing(by).is_ok_and(|it| it.room == room && it.workspace == key) {
-                self.menu(by)?;
-            }
-            return Ok(match changed {
-                true => format!("Built {name} ({room}).\n"),
-                false => format!("{name} ({room}) was like that already: nothing changed.\n"),
-            });
+        let told = self.placed(by, &key, String::new());
+        if !blueprint.quiet {
+            return Ok(told + &self.show_built(by, &key, &room)?);
         }
-        self.show_built(by, &key, &room)
+        // Who builds the room they stand in knows its new numbers.
+        if self.standing(by).is_ok_and(|it| it.room == room && it.workspace == key) {
+            self.menu(by)?;
+        }
+        let name = render::line(&self.at(&key)?.palace.name_of(&room));
+        Ok(match changed {
+            true => format!("Built {name} ({room}).\n{told}"),
+            false => format!("{name} ({room}) was like that already: nothing changed.\n{told}"),
+        })
     }
 
     /// Shows a room that was just built: the caller is in it if they stood
@@ -107,6 +108,12 @@ fn plan(held: &mut Held, blueprint: &Blueprint, id: &RoomId, new: Ulid) -> Resul
     let old = held.palace.room(id).cloned();
     let now = match (&old, blueprint.merge) {
         (Some(old), true) => merged(old, blueprint),
+        (None, true) if blueprint.name.is_none() => {
+            let why = format!(
+                "there is no room `{id}` to merge into; with a `name` and a `description` it is built"
+            );
+            return Err(Refusal::Nonsense(why));
+        }
         (old, _) => fresh(blueprint, old.as_ref().map_or(Some(new), |it| it.id))?,
     };
     let written = match (&text, &old) {
@@ -134,8 +141,8 @@ fn plan(held: &mut Held, blueprint: &Blueprint, id: &RoomId, new: Ulid) -> Resul
 /// The room as the blueprint has it, whole.
 fn fresh(blueprint: &Blueprint, id: Option<Ulid>) -> Result<Room, Refusal> {
     let (Some(name), Some(description)) = (&blueprint.name, &blueprint.description) else {
-        let why = "a room needs a `name` and a `description`; only `merge: true` on a room that \
-                   stands can do without";
+        let why = "a room needs a `name` and a `description`; `merge: true` changes only what \
+                   is given in a room that stands";
         return Err(Refusal::Nonsense(why.to_owned()));
     };
     Ok(Room {

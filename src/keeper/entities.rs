@@ -68,7 +68,7 @@ impl Keeper {
             answer
                 .push_str(&format!("; there already, and left as they are: {}", listed(&existing)));
         }
-        Ok(answer + ".\n")
+        Ok(self.placed(by, &key, answer + ".\n"))
     }
 
     /// Changes one entity.
@@ -81,10 +81,11 @@ impl Keeper {
             update(held, &name, change)
         })?;
         let name = render::line(&name);
-        Ok(match changed {
+        let answer = match changed {
             true => format!("Changed {name}.\n"),
             false => format!("{name} was like that already: nothing changed.\n"),
-        })
+        };
+        Ok(self.placed(by, &key, answer))
     }
 }
 
@@ -174,13 +175,14 @@ fn said(change: &EntityChange) -> String {
     said.extend(change.attributes.keys().map(|it| format!("attribute {it}")));
     let mut counted = |number: usize, what: &str| {
         if number > 0 {
-            said.push(format!("{number} {what}"));
+            let (noun, rest) = what.split_once(' ').unwrap_or((what, ""));
+            said.push(format!("{} {rest}", render::count(number, noun)));
         }
     };
-    counted(change.add_observations.len(), "observations added");
-    counted(change.remove_observations.len(), "observations removed");
-    counted(change.add_relations.len(), "relations added");
-    counted(change.remove_relations.len(), "relations removed");
+    counted(change.add_observations.len(), "observation added");
+    counted(change.remove_observations.len(), "observation removed");
+    counted(change.add_relations.len(), "relation added");
+    counted(change.remove_relations.len(), "relation removed");
     render::cut(&render::line(&said.join(", ")), 200)
 }
 

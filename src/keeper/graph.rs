@@ -74,7 +74,7 @@ impl Keeper {
             genus.as_ref().is_none_or(|genus| *genus == it.genus)
                 && status.is_none_or(|asked| it.status.as_ref().is_some_and(|it| same(it, asked)))
         };
-        let what = what(genus.as_deref(), wanted);
+        let which = which(genus.as_deref(), wanted);
         let first = (wanted.page.max(1) - 1).saturating_mul(Layout::OPENINGS);
         let (total, shown): (usize, Vec<&Entity>) = match (&wanted.query, &genus) {
             (Some(query), _) => {
@@ -99,7 +99,7 @@ impl Keeper {
                 (all.len(), all.into_iter().skip(first).take(Layout::OPENINGS).collect())
             }
         };
-        let page = render::entities(&what, &shown, total, wanted.page.max(1));
+        let page = render::entities(&which, &shown, total, wanted.page.max(1));
         let openings = shown.iter().map(|it| Opening::Entity(it.name.clone())).collect();
         self.visit(by).openings = openings;
         Ok(page)
@@ -189,18 +189,18 @@ fn known_genus(palace: &Palace, asked: &str) -> Result<String, Refusal> {
     Err(Refusal::Nonsense(format!("no entity has the genus `{}`; {known}", asked.escape_debug())))
 }
 
-/// Says what a list is of: `entities of genus Claim with status open about "rocks"`.
-fn what(genus: Option<&str>, Wanted { status, query, .. }: &Wanted) -> String {
+/// Says which entities a list has: ` of genus Claim with status open about "rocks"`.
+fn which(genus: Option<&str>, Wanted { status, query, .. }: &Wanted) -> String {
     let quoted = |text: &str| render::cut(&render::line(text), 80);
-    let mut what = "entities".to_owned();
+    let mut which = String::new();
     if let Some(genus) = genus {
-        what.push_str(&format!(" of genus {}", quoted(genus)));
+        which.push_str(&format!(" of genus {}", quoted(genus)));
     }
     if let Some(status) = status {
-        what.push_str(&format!(" with status {}", quoted(status)));
+        which.push_str(&format!(" with status {}", quoted(status)));
     }
     if let Some(query) = query {
-        what.push_str(&format!(" about \"{}\"", quoted(query)));
+        which.push_str(&format!(" about \"{}\"", quoted(query)));
     }
-    what
+    which
 }

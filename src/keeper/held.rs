@@ -156,7 +156,7 @@ impl Held {
                 ("Palazzo-Tool", by.tool.to_owned()),
                 ("Palazzo-Client", by.name.clone()),
             ],
-            author: by.name.clone(),
+            author: by.author.clone(),
             at: by.now,
             commit: self.palace.settings.commit == Commit::Auto,
         };
@@ -167,13 +167,29 @@ impl Held {
                 }
                 Ok(false)
             }
-            Outcome::Done(_) => {
-                for edit in change.edits {
+            Outcome::Done(made) => {
+                for edit in &change.edits {
                     self.absorb(&edit.path, edit.now.as_deref());
                 }
+                self.advance(made, &change.edits)?;
                 Ok(true)
             }
         }
+    }
+
+    /// Takes our own commit for seen, and looks at what others committed just
+    /// before it.
+    fn advance(&mut self, made: Option<CommitId>, ours: &[Edit]) -> Result<(), Refusal> {
+        if made.is_none() {
+            return Ok(());
+        }
+        for path in self.store.changed_between(self.head.as_ref(), made.as_ref())? {
+            if ours.iter().all(|it| it.path != path) {
+                self.reread(&path);
+            }
+        }
+        self.head = made;
+        Ok(())
     }
 
     /// Reads a file anew and takes in what it says.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::format::{Place, room_file};
 use crate::keeper::held::Held;
-use crate::keeper::visit::choices;
+use crate::keeper::visit::{choices, notices};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Diagnostic, Files, Palace, RoomId, RoomRef, Severity, did_you_mean};
 use crate::render::{self, MapView, RoomView};
@@ -60,6 +60,9 @@ impl Keeper {
             None => palace.entry().cloned().ok_or(Refusal::NoRooms)?,
         };
         let Some(found) = palace.room(&id) else {
+            if let Some(finding) = held.broken(&room_file(&id)) {
+                return Err(Refusal::Unreadable(finding.clone()));
+            }
             let meant =
                 did_you_mean(id.slug.as_str(), palace.rooms().map(|(it, _)| it.slug.as_str()));
             let meant = meant.map(str::to_owned);
@@ -76,7 +79,7 @@ impl Keeper {
             actions: choices(palace, &id, None),
             page: 0,
             back: None,
-            notices: Vec::new(),
+            notices: notices(held),
             now: by.now,
         }))
     }
@@ -138,6 +141,9 @@ fn lost_entry(held: &Held) -> Option<Diagnostic> {
         return None;
     }
     let message = format!("the entry room `{entry}` is not there");
-    let finding = Diagnostic::of_file(Severity::Error, Place::SETTINGS, message);
+    let mut finding = Diagnostic::of_file(Severity::Error, Place::SETTINGS, message);
+    let text = held.store().read(Place::SETTINGS).ok().flatten().unwrap_or_default();
+    let line = text.lines().position(|it| it.trim_start().starts_with("entry"));
+    finding.at.line = line.map_or(1, |it| it + 1);
     Some(finding.with_hint("build it, or name another room as `entry`"))
 }

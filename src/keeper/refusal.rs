@@ -73,6 +73,9 @@ pub enum Refusal {
     #[error("{}:{}:{}: {}. The file was edited by hand and is left as it is: \
         it must be mended before a tool changes it", .0.file, .0.at.line, .0.at.column, .0.message)]
     Broken(Diagnostic),
+    /// A file that cannot be understood at all.
+    #[error("{}:{}:{}: {}", .0.file, .0.at.line, .0.at.column, .0.message)]
+    Unreadable(Diagnostic),
     /// A file a person wrote cannot be changed without disturbing it.
     #[error(
         "`{file}` is written in a way that a tool cannot change without disturbing it; \
@@ -152,7 +155,7 @@ fn nearest(meant: Option<&str>, rooms: &[String]) -> String {
         (None, []) => String::new(),
         (None, rooms) => {
             let rooms: Vec<_> = rooms.iter().map(|it| format!("`{it}`")).collect();
-            format!("; there are {}", rooms.join(", "))
+            format!("; there are, among others, {}", rooms.join(", "))
         }
     }
 }

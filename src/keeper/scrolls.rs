@@ -63,7 +63,8 @@ impl Keeper {
         })?;
         let number = hung.and_then(|room| self.shown_in(by, &key, &room));
         let number = number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
-        Ok(format!("The scroll \"{title}\" hangs in {place} now{number}.\n"))
+        let answer = format!("The scroll \"{title}\" hangs in {place} now{number}.\n");
+        Ok(self.placed(by, &key, answer))
     }
 
     fn roll(&mut self, by: &Caller, title: String, body: &str) -> Scroll {

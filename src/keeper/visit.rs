@@ -74,7 +74,8 @@ impl Keeper {
     pub fn enter_last(&mut self, by: &Caller) -> Result<String, Refusal> {
         let last = self.last()?;
         self.open(&last)?;
-        self.come_in(by, &last.key)
+        let place = render::line(&last.name);
+        Ok(format!("You are in {place} now.\n\n{}", self.come_in(by, &last.key)?))
     }
 
     /// Begins a walk at the entry of a palace.
@@ -206,7 +207,7 @@ fn through(Door { to, name }: Door, from: Option<&RoomId>) -> Action {
 }
 
 /// What the server says of a room by itself. Pending work will be told here.
-fn notices(held: &Held) -> Vec<Notice> {
+pub(super) fn notices(held: &Held) -> Vec<Notice> {
     let broken: Vec<_> = held.findings().filter(|it| it.severity == Severity::Error).collect();
     let mut notices: Vec<_> = broken.iter().take(BROKEN).map(|it| Notice(placed(it))).collect();
     if broken.len() > BROKEN {

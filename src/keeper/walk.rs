@@ -108,8 +108,14 @@ impl Keeper {
         let held = self.at(&key)?;
         held.catch_up()?;
         let room = held.palace.resolve(room, from)?;
+        let place = render::line(&held.palace.settings.name);
+        let told = if key == at.workspace {
+            String::new()
+        } else {
+            format!("You are in {place} now.\n\n")
+        };
         self.visit(by).go(Standing { workspace: key, room, door: Some(label) });
-        self.here(by)
+        Ok(told + &self.here(by)?)
     }
 
     fn use_global(
@@ -268,8 +274,9 @@ fn room_called(palace: &Palace, said: &str, from: &RoomId) -> Result<RoomId, Ref
             Err(Refusal::NoSuchRoom { asked, meant, rooms })
         }
         _ => {
-            let rooms = named.iter().map(ToString::to_string).collect();
-            Err(Refusal::NoSuchRoom { asked, meant: None, rooms })
+            let rooms: Vec<_> = named.iter().map(|it| format!("`{it}`")).collect();
+            let why = format!("several rooms are named `{asked}`; say which: {}", rooms.join(", "));
+            Err(Refusal::Nonsense(why))
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::format::{self, Place};
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Edit, Files, Settings, Slug, did_you_mean};
+use crate::render;
 use crate::store::{self, Store, Taken};
 
 /// The workspace that the first write makes where there is none at all.
@@ -91,6 +92,17 @@ impl Keeper {
             Err(Refusal::NoSuchWorkspace { asked, .. }) => self.found(by, &asked, &Files::new()),
             current => current,
         }
+    }
+
+    /// Adds to the answer of a tool that was called before any workspace was
+    /// set in which one it acted; from now on that one is.
+    pub(super) fn placed(&mut self, by: &Caller, key: &str, answer: String) -> String {
+        if self.visit(by).workspace.is_some() {
+            return answer;
+        }
+        self.visit(by).workspace = Some(key.to_owned());
+        let name = self.held.get(key).map_or(key, |it| it.palace.settings.name.as_str());
+        format!("{answer}No workspace was set: this is in `{}`.\n", render::line(name))
     }
 
     /// Returns the palace of the home that changed last, or the only one.

@@ -14,7 +14,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::{Transport, stdio_pipes};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 
-use crate::keeper::Keeper;
+use crate::keeper::{Caller, Keeper};
 use crate::mcp::Toolbox;
 use crate::mcp::toolbox::shortened;
 
@@ -71,19 +71,16 @@ impl Server {
     ) -> Result<CallToolResult, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
         let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-        let (now, arguments) = ((self.clock)(), arguments.unwrap_or_default());
-        match self.toolbox.call(&mut keeper, client, now, &name, arguments) {
+        let (by, arguments) =
+            (Caller::client(client, (self.clock)()), arguments.unwrap_or_default());
+        match self.toolbox.call(&mut keeper, &by, &name, arguments) {
             Some(Ok(page)) => Ok(CallToolResult::success(vec![ContentBlock::text(page)])),
             Some(Err(refusal)) => Ok(CallToolResult::error(vec![ContentBlock::text(refusal)])),
-            None => Err(self.no_such_tool(&name)),
+            None => {
+                let message = self.toolbox.absent(&name);
+                Err(ErrorData::invalid_params(shortened(&message), None))
+            }
         }
-    }
-
-    fn no_such_tool(&self, name: &str) -> ErrorData {
-        let hint = self.toolbox.nearest(name).map(|it| format!("; did you mean `{it}`?"));
-        let name = name.escape_debug();
-        let message = format!("there is no tool `{name}`{}", hint.unwrap_or_default());
-        ErrorData::invalid_params(shortened(&message), None)
     }
 }
 

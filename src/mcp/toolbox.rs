@@ -3,7 +3,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 
-use chrono::{DateTime, Utc};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -97,13 +96,12 @@ impl Toolbox {
     pub fn call(
         &self,
         keeper: &mut Keeper,
-        client: &str,
-        now: DateTime<Utc>,
+        by: &Caller,
         name: &str,
         arguments: JsonObject,
     ) -> Option<Answer> {
         let tool = self.get(name).filter(|it| self.offered.contains(&it.set))?;
-        let run = || self.run(tool, keeper, client, now, arguments);
+        let run = || self.run(tool, keeper, by, arguments);
         let answer = catch_unwind(AssertUnwindSafe(run));
         let answer = answer.unwrap_or_else(|_| {
             keeper.forget();
@@ -115,9 +113,18 @@ impl Toolbox {
         Some(answer.map_err(|refusal| shortened(&refusal)))
     }
 
-    /// Names the tool that was probably meant.
-    pub fn nearest(&self, name: &str) -> Option<&str> {
-        did_you_mean(name, self.tools.iter().map(|it| it.name))
+    /// Says why there is no tool of that name to call, and which was meant.
+    pub fn absent(&self, name: &str) -> String {
+        let quoted = name.escape_debug();
+        if self.get(name).is_some() {
+            return format!(
+                "the tool `{quoted}` is not offered here: this server was started with other --tools"
+            );
+        }
+        let offered = self.tools.iter().filter(|it| self.offered.contains(&it.set));
+        let meant = did_you_mean(name, offered.map(|it| it.name));
+        let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
+        format!("there is no tool `{quoted}`{hint}")
     }
 
     /// Answers the question a query action asks. `said` is what the visitor
@@ -131,8 +138,8 @@ impl Toolbox {
     ) -> Answer {
         let name = bare(&question.tool);
         let Some(tool) = self.get(name) else {
-            let hint = self.nearest(name).map(|it| format!("; did you mean `{it}`?"));
-            let hint = hint.unwrap_or_default();
+            let meant = did_you_mean(name, self.tools.iter().map(|it| it.name));
+            let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
             return Err(format!(
                 "this action asks `{}`, and there is no such tool{hint}",
                 question.tool
@@ -148,18 +155,17 @@ impl Toolbox {
             ));
         }
         let arguments = filled(tool, question.params.clone(), said)?;
-        self.run(tool, keeper, &by.name, by.now, arguments)
+        self.run(tool, keeper, by, arguments)
     }
 
     fn run(
         &self,
         tool: &Handle,
         keeper: &mut Keeper,
-        client: &str,
-        now: DateTime<Utc>,
+        by: &Caller,
         arguments: JsonObject,
     ) -> Answer {
-        let by = Caller::new(client, tool.name, now);
+        let by = Caller { tool: tool.name, ..by.clone() };
         (tool.run)(self, keeper, &by, arguments)
     }
 
@@ -319,11 +325,13 @@ fn trim(schema: &mut Value) {
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
+
     use super::*;
     use crate::mcp::arguments::Nothing;
 
     fn call(tools: &Toolbox, keeper: &mut Keeper, name: &str) -> Option<Answer> {
-        tools.call(keeper, "claude", DateTime::UNIX_EPOCH, name, JsonObject::new())
+        tools.call(keeper, &Caller::client("claude", DateTime::UNIX_EPOCH), name, JsonObject::new())
     }
 
     fn tool(

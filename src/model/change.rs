@@ -25,12 +25,22 @@ pub struct Change {
     pub body: String,
     /// `Key: value` lines at the end of the message.
     pub trailers: Vec<(&'static str, String)>,
-    /// Who made the change: the client's name.
-    pub author: String,
+    /// Who made the change.
+    pub author: Author,
     /// When, for the commit's dates.
     pub at: DateTime<Utc>,
     /// Whether to commit; else the files are written and git is left alone.
     pub commit: bool,
+}
+
+/// Who makes a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Author {
+    /// A client, by the name it gives.
+    Client(String),
+    /// The person whose machine this is: by the name git knows them by, else by
+    /// this one.
+    Person(String),
 }
 
 /// What happens to one file.

@@ -8,14 +8,14 @@ use crate::render::{ago, count, cut, line};
 /// How many observations or relations of one entity are shown.
 const MOST: usize = 50;
 
-/// Renders one page of a list of entities; `what` says of what: `Claims that are open`.
+/// Renders one page of a list of entities; `which` says of which: ` of genus Claim`.
 /// `page` counts from 1, of pages of thirty.
-pub fn entities(what: &str, shown: &[&Entity], total: usize, page: usize) -> String {
+pub fn entities(which: &str, shown: &[&Entity], total: usize, page: usize) -> String {
     if total == 0 {
-        return format!("No {}.\n", line(what));
+        return format!("No entities{which}.\n");
     }
     let pages = total.div_ceil(Layout::OPENINGS);
-    let mut text = format!("{total} {}", line(what));
+    let mut text = count(total, "entity") + which;
     if pages > 1 {
         text.push_str(&format!(" (page {page} of {pages})"));
     }

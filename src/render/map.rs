@@ -1,14 +1,17 @@
 //! The palace from above (v1 section 7; v2 section 3.9).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{History, Palace, RoomId};
+use crate::model::{Deed, Doorway, History, Palace, Room, RoomId};
 use crate::render::{ago, count, cut, line};
 
 /// Above this many rooms the map shows wings, and only the neighbourhood whole.
 const WHOLE: usize = 60;
+
+/// How many doors of a room the map names.
+const DOORS: usize = 20;
 
 /// A palace seen from above.
 #[derive(Clone, Copy, Debug)]
@@ -105,14 +108,25 @@ fn room(view: &MapView<'_>, id: &RoomId) -> String {
         text.push_str(" ← You are here");
     }
     text.push('\n');
-    let doors: BTreeSet<_> = palace.neighbours(id);
-    let shown: Vec<_> = doors.iter().take(20).map(|it| called(palace, it)).collect();
+    let mut doors: Vec<_> = palace.neighbours(id).iter().map(|it| called(palace, it)).collect();
+    doors.extend(palace.room(id).into_iter().flat_map(ways_elsewhere));
+    let shown: Vec<_> = doors.iter().take(DOORS).map(String::as_str).collect();
     if !shown.is_empty() {
         let left = doors.len() - shown.len();
         let more = if left > 0 { format!(" and {left} more") } else { String::new() };
         text.push_str(&format!("      ↔ {}{more}\n", shown.join(", ")));
     }
     text
+}
+
+/// Names the rooms of other palaces that a room's actions lead to.
+fn ways_elsewhere(room: &Room) -> impl Iterator<Item = String> {
+    room.actions.iter().filter_map(|action| match &action.deed {
+        Deed::Navigate(Doorway { room, workspace: Some(workspace) }) => {
+            Some(format!("{room} in {}", cut(&line(workspace), 80)))
+        }
+        _ => None,
+    })
 }
 
 /// What a room is called on the map; one that nobody has built, in brackets.

@@ -156,8 +156,14 @@ impl Person {
 
     /// Returns whom git takes for the author of what is done by hand here.
     pub(super) fn by_hand(git: &gix::Repository) -> Self {
-        let author = git.author().and_then(Result::ok);
-        Self::or(author, "someone", "someone@localhost")
+        Self::known_as(git, "someone")
+    }
+
+    /// Returns whom git takes for the author here, else one of that name.
+    pub(super) fn known_as(git: &gix::Repository, name: &str) -> Self {
+        let Self { name, email } = Self::client(name);
+        let email = email.replace("@palazzo.invalid", "@localhost");
+        Self::or(git.author().and_then(Result::ok), &name, &email)
     }
 
     /// Returns whom git takes for the committer here, or else us.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
-use crate::model::{Change, CommitId, Edit, LARGEST_FILE};
+use crate::model::{Author, Change, CommitId, Edit, LARGEST_FILE};
 
 use super::commit::{self, Draft, Held, Moved, Person};
 use super::conversion::to_git;
@@ -176,7 +176,10 @@ impl Work<'_> {
     }
 
     fn draft(&self, files: Vec<(String, Option<Held>)>) -> Draft {
-        let author = Person::client(&self.change.author);
+        let author = match &self.change.author {
+            Author::Client(name) => Person::client(name),
+            Author::Person(name) => Person::known_as(self.git, name),
+        };
         let committer = Person::committer(self.git);
         let at = self.change.at.timestamp();
         Draft { files, author, committer, at, message: commit::message(self.change) }

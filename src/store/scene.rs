@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use chrono::DateTime;
 
-use crate::model::{Change, CommitId, Edit};
+use crate::model::{Author, Change, CommitId, Edit};
 
 use super::lock::Patience;
 use super::{Outcome, Store};
@@ -118,7 +118,7 @@ pub(super) fn changes(edits: &[(&str, Option<&str>, Option<&str>)]) -> Change {
         subject: "room hall: build".to_owned(),
         body: "The hall has two doors now.".to_owned(),
         trailers: vec![("Palazzo-Tool", "build_room".to_owned())],
-        author: "Claude Desktop".to_owned(),
+        author: Author::Client("Claude Desktop".to_owned()),
         at: DateTime::from_timestamp(1_900_000_000, 0).unwrap(),
         commit: true,
     }

@@ -1,6 +1,6 @@
 //! What must hold whatever is done, in whatever order.
 
-use palazzo::keeper::Keeper;
+use palazzo::keeper::{Caller, Keeper};
 use palazzo::mcp::{ToolSet, Toolbox};
 use proptest::collection::vec;
 use proptest::option;
@@ -112,7 +112,7 @@ proptest! {
         for (tool, arguments) in calls {
             let told = arguments.to_string();
             let given = arguments.as_object().cloned().unwrap();
-            let answer = tools.call(&mut keeper, "claude", now, tool, given).unwrap();
+            let answer = tools.call(&mut keeper, &Caller::client("claude", now), tool, given).unwrap();
             prop_assert!(!answer.as_ref().is_err_and(|it| it.contains("fault in Palazzo")), "{} {}", tool, told);
             let after = state();
             let expected = before.0 + usize::from(after.1 != before.1);

@@ -143,3 +143,20 @@ async fn committing_can_be_left_to_the_person() {
     commit = "manual" # mine
     "#);
 }
+
+#[tokio::test]
+async fn what_git_takes_back_is_gone_at_the_next_look() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    agent.call("build_room", hall("Stone.")).await;
+    agent.call("create_entities", json!({ "entities": [{ "name": "Ghost", "genus": "G" }] })).await;
+    home.git(&[&ADA[..], &["revert", "--no-edit", "HEAD"]].concat());
+    assert_eq!(agent.call("list_entities", json!({})).await, "No entities.\n");
+    agent.call("write_scroll", json!({ "title": "Boo", "body": "x" })).await;
+    home.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    assert!(agent.choose_with(17, "boo").await.starts_with("Nothing in the rooms"));
+    agent.call("create_entities", json!({ "entities": [{ "name": "Back", "genus": "G" }] })).await;
+    assert!(agent.call("list_entities", json!({})).await.starts_with("1 entity:\n  31. Back"));
+    home.is_in_order();
+}

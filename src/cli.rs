@@ -91,7 +91,7 @@ pub fn run() -> ExitCode {
         Ok(code) => code,
         Err(Failure::Input(err)) if err.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            anstream::eprintln!("{}: {failure}", page::bold("palazzo"));
+            page::failure(&failure.to_string());
             ExitCode::from(2)
         }
     }

@@ -67,6 +67,19 @@ pub fn write_entity(entity: &Entity) -> String {
     yaml::write(&entity::out(entity))
 }
 
+/// Writes the file of a new room; `None`: it holds something that would not be
+/// read as it was meant (a key of a thousand characters, a value nested too deep).
+pub fn new_room(path: &str, it: &Room) -> Option<String> {
+    let text = write_room(it);
+    (read_as(path, &text, room::read).as_ref() == Some(it)).then_some(text)
+}
+
+/// Writes the file of a new entity; `None`: as for a room.
+pub fn new_entity(path: &str, it: &Entity) -> Option<String> {
+    let text = write_entity(it);
+    (read_as(path, &text, entity::read).as_ref() == Some(it)).then_some(text)
+}
+
 /// Writes a scroll.
 pub fn write_scroll(scroll: &Scroll) -> String {
     scroll::write_scroll(scroll)

@@ -16,6 +16,7 @@ mod room;
 mod scroll;
 mod settings;
 mod slug;
+mod text;
 
 pub use action::{Action, Deed, Doorway};
 pub use change::{Author, Change, Edit, Files, LARGEST_FILE};
@@ -30,3 +31,4 @@ pub use room::{Ambiguous, Room, RoomId, RoomRef, prose};
 pub use scroll::{Scroll, ScrollId};
 pub use settings::{Commit, HandEdits, Settings};
 pub use slug::{Slug, SlugError};
+pub use text::{is_printable, printable};

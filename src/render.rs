@@ -19,6 +19,8 @@ pub use scroll::{Found, inventory, older, results, scroll};
 pub use summary::{Summary, context, summary, tutorial};
 pub use time::ago;
 
+use crate::model::{is_printable, printable};
+
 /// Says how many there are of something: `1 scroll`, `3 scrolls`.
 pub fn count(number: usize, noun: &str) -> String {
     let plural = match noun {
@@ -29,22 +31,16 @@ pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
-/// Makes a text safe for one line of a page: no line breaks, no control
-/// characters, which could move a terminal's cursor or pose as a menu.
+/// Makes a text safe for one line of a page: no line breaks, which could pose
+/// as a menu, and nothing that does more than be read.
 pub fn line(text: &str) -> String {
-    let clean = text.chars().map(|it| if is_safe(it) { it } else { ' ' });
+    let clean = text.chars().map(|it| if is_printable(it) { it } else { ' ' });
     clean.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Makes a text safe for a page: its lines stay, other control characters go.
+/// Makes a text safe for a page: its lines stay.
 pub fn prose(text: &str) -> String {
-    text.trim_end().chars().filter(|it| is_safe(*it) || matches!(it, '\n' | '\t')).collect()
-}
-
-/// Control characters move a terminal's cursor; bidirectional overrides make a
-/// line read as something it is not.
-fn is_safe(it: char) -> bool {
-    !it.is_control() && !matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    printable(text.trim_end())
 }
 
 /// Cuts a text to at most `most` characters, with `…` where something went.

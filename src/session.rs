@@ -22,6 +22,8 @@ pub struct Visit {
     /// Everything that could be chosen when the menu was last shown: a number
     /// means what it meant then, whoever has rebuilt the room since.
     pub menu: Vec<Action>,
+    /// How that menu was numbered.
+    pub layout: Layout,
     /// The scrolls last shown, in the order of their numbers.
     pub scrolls: Vec<ScrollId>,
     /// How many of the room's scrolls, from the newest, have been shown.
@@ -82,9 +84,9 @@ impl Visit {
     }
 
     /// Turns the menu to its next page; after the last comes the first.
-    pub fn turn_page(&mut self, layout: Layout) {
+    pub fn turn_page(&mut self) {
         let actions = self.menu.len();
-        let pages = actions.div_ceil(layout.page(actions)).max(1);
+        let pages = actions.div_ceil(self.layout.page(actions)).max(1);
         self.page = (self.page + 1) % pages;
     }
 
@@ -140,11 +142,11 @@ mod tests {
         let lever = Action { label: "Pull".to_owned(), deed };
         let mut visit = Visit { menu: vec![lever; 30], ..Visit::default() };
         for expected in [1, 2, 0] {
-            visit.turn_page(Layout::Wide);
+            visit.turn_page();
             assert_eq!(visit.page, expected);
         }
         visit.menu.truncate(3);
-        visit.turn_page(Layout::Wide);
+        visit.turn_page();
         assert_eq!(visit.page, 0);
     }
 }

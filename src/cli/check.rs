@@ -1,11 +1,10 @@
 //! `palazzo check`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cli::home::{self, Workspace};
 use crate::cli::{Failure, Outcome, page};
-use crate::model::Diagnostic;
 
 /// Check the files of a palace, or of all palaces of a home
 ///
@@ -29,16 +28,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     for palace in &inspection.palaces {
         let root = palace.root.strip_prefix(&here).unwrap_or(&palace.root);
         for finding in &palace.findings {
-            page::print(&shown(root, finding))?;
+            page::finding(root, finding)?;
         }
     }
     anstream::eprintln!("{}", inspection.summary());
     Ok(ExitCode::from(u8::from(inspection.errors() > 0)))
-}
-
-fn shown(root: &Path, Diagnostic { severity, file, at, message, hint }: &Diagnostic) -> String {
-    let file = root.join(file);
-    let severity = page::severity(*severity);
-    let hint = hint.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
-    format!("{}:{}:{}: {severity}: {message}{hint}", file.display(), at.line, at.column)
 }

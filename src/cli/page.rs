@@ -2,13 +2,14 @@
 //! and where `NO_COLOR` is set.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::model::Severity;
+use crate::model::{Diagnostic, Severity, printable};
 
 /// Returns a text that stands out.
-pub(super) fn bold(text: &str) -> String {
+fn bold(text: &str) -> String {
     styled(Style::new().bold(), text)
 }
 
@@ -16,15 +17,29 @@ pub(super) fn bold(text: &str) -> String {
 /// ends the program without a word.
 pub(super) fn print(page: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
-    for line in page.lines() {
+    for line in printable(page).lines() {
         let heading = line.starts_with("── ") && line.ends_with(" ──");
         writeln!(out, "{}", if heading { bold(line) } else { line.to_owned() })?;
     }
     out.flush()
 }
 
-/// Returns a severity in its colour.
-pub(super) fn severity(severity: Severity) -> String {
+/// Prints a finding, so that an editor can jump to it.
+pub(super) fn finding(root: &Path, it: &Diagnostic) -> io::Result<()> {
+    let Diagnostic { severity, file, at, message, hint } = it;
+    let file = printable(&root.join(file).display().to_string());
+    let hint = hint.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+    let said = printable(&format!("{message}{hint}"));
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{file}:{}:{}: {}: {said}", at.line, at.column, coloured(*severity))
+}
+
+/// Says on the error stream why something could not be done.
+pub(super) fn failure(said: &str) {
+    anstream::eprintln!("{}: {}", bold("palazzo"), printable(said));
+}
+
+fn coloured(severity: Severity) -> String {
     let colour = match severity {
         Severity::Error => AnsiColor::Red,
         Severity::Warning => AnsiColor::Yellow,

@@ -21,8 +21,7 @@ pub(super) fn run(_: &Args) -> Outcome {
         let files = files(&name).unwrap_or_default();
         let count = |folder: &str| files.keys().filter(|it| it.starts_with(folder)).count();
         let (rooms, entities) = (count("rooms/"), count("entities/"));
-        let name = page::bold(&format!("{name:<18}"));
-        page::print(&format!("{name} {rooms} rooms, {entities} entities"))?;
+        page::print(&format!("{name:<18} {rooms} rooms, {entities} entities"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,6 +8,9 @@ use ulid::Ulid;
 use crate::format::yaml::{Body, Fault, Key, Node, parse};
 use crate::model::{Diagnostic, Severity, Spot, did_you_mean};
 
+/// How many findings a file may have: whoever has mended those sees the rest.
+const MOST: usize = 50;
+
 /// Reads one file, and keeps what is found to be wrong with it.
 pub(super) struct Reader<'a> {
     file: &'a str,
@@ -26,8 +29,19 @@ impl<'a> Reader<'a> {
         Self { file, findings: Vec::new() }
     }
 
-    pub(super) fn into_findings(self) -> Vec<Diagnostic> {
+    pub(super) fn into_findings(mut self) -> Vec<Diagnostic> {
+        if self.is_full() {
+            self.findings.truncate(MOST);
+            if let Some(last) = self.findings.last_mut() {
+                last.hint = Some("and more that are not listed".to_owned());
+            }
+        }
         self.findings
+    }
+
+    /// Tells whether so much is wrong already that no more need be looked for.
+    pub(super) fn is_full(&self) -> bool {
+        self.findings.len() > MOST
     }
 
     pub(super) fn error(&mut self, at: Spot, message: impl Into<String>) -> &mut Diagnostic {
@@ -71,6 +85,9 @@ impl<'a> Reader<'a> {
         let (pairs, strange): (Vec<_>, Vec<_>) =
             pairs.into_iter().partition(|(key, _)| known.contains(&key.text.as_str()));
         for (key, _) in strange {
+            if self.is_full() {
+                break;
+            }
             let hint = match did_you_mean(&key.text, known.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("it may have {}", known.join(", ")),
@@ -88,6 +105,7 @@ impl<'a> Reader<'a> {
         message: impl Into<String>,
     ) -> &mut Diagnostic {
         let (file, message) = (self.file.to_owned(), message.into());
+        self.findings.truncate(MOST);
         let place = self.findings.len();
         self.findings.push(Diagnostic { severity, file, at, message, hint: None });
         &mut self.findings[place]

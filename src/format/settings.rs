@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use toml_edit::{Document, DocumentMut, Item, Table, TomlError, value};
+use toml_edit::{Document, DocumentMut, Item, TableLike, TomlError, value};
 
 use crate::format::reader::Reader;
 use crate::model::{Commit, HandEdits, Layout, Settings, Spot, did_you_mean};
@@ -19,7 +19,7 @@ pub(super) fn read(reader: &mut Reader<'_>, text: &str) -> Option<Settings> {
         }
     };
     let mut sheet = Sheet { reader, text };
-    let root = document.as_table();
+    let root: &dyn TableLike = document.as_table();
     sheet.known(root, "palace.toml", &["format", "name", "entry", "menu", "git", "actions"]);
     if let Some((format, at)) = sheet.integer(root, "format")
         && format != FORMAT
@@ -55,6 +55,7 @@ pub(super) fn write(settings: &Settings) -> String {
 /// Changes the name and the entry room, and leaves everything else as it was
 /// written.
 pub(super) fn edit(text: &str, name: &str, entry: Option<&str>) -> Option<String> {
+    let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
     let mut document: DocumentMut = text.parse().ok()?;
     for (key, new) in [("name", Some(name)), ("entry", entry)] {
         let Some(new) = new else { continue };
@@ -70,7 +71,11 @@ pub(super) fn edit(text: &str, name: &str, entry: Option<&str>) -> Option<String
             None => drop(document.insert(key, value(new))),
         }
     }
-    Some(document.to_string())
+    // The library gives every line the ending of this system.
+    let edited = document.to_string();
+    let crlf = text.contains("\r\n") && !text.replace("\r\n", "").contains('\n');
+    let edited = if crlf { edited.replace("\r\n", "\n").replace('\n', "\r\n") } else { edited };
+    Some(format!("{mark}{}", edited.trim_start_matches('\u{feff}')))
 }
 
 struct Sheet<'a, 'b> {
@@ -79,7 +84,7 @@ struct Sheet<'a, 'b> {
 }
 
 impl Sheet<'_, '_> {
-    fn sections(&mut self, root: &Table, settings: &mut Settings) {
+    fn sections(&mut self, root: &dyn TableLike, settings: &mut Settings) {
         if let Some(menu) = self.section(root, "menu", &["layout"]) {
             let known = [("wide", Layout::Wide), ("classic", Layout::Classic)];
             settings.layout = self.choice(menu, "layout", &known);
@@ -101,20 +106,29 @@ impl Sheet<'_, '_> {
         }
     }
 
-    fn known(&mut self, table: &Table, what: &str, known: &[&str]) {
+    fn known(&mut self, table: &dyn TableLike, what: &str, known: &[&str]) {
         for (key, item) in table.iter().filter(|(key, _)| !known.contains(key)) {
+            if self.reader.is_full() {
+                break;
+            }
             let at = self.spot(table.key(key).and_then(toml_edit::Key::span).or(item.span()));
             let hint = match did_you_mean(key, known.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("it may have {}", known.join(", ")),
             };
-            self.reader.error(at, format!("{what} has no key `{key}`")).hint = Some(hint);
+            self.reader.error(at, format!("{what} has no key `{}`", key.escape_debug())).hint =
+                Some(hint);
         }
     }
 
-    fn section<'t>(&mut self, root: &'t Table, key: &str, known: &[&str]) -> Option<&'t Table> {
+    fn section<'t>(
+        &mut self,
+        root: &'t dyn TableLike,
+        key: &str,
+        known: &[&str],
+    ) -> Option<&'t dyn TableLike> {
         let item = root.get(key)?;
-        let Some(table) = item.as_table() else {
+        let Some(table) = item.as_table_like() else {
             let at = self.spot(item.span());
             self.reader.error(at, format!("`{key}` is a section: write `[{key}]`"));
             return None;
@@ -123,7 +137,7 @@ impl Sheet<'_, '_> {
         Some(table)
     }
 
-    fn string(&mut self, table: &Table, key: &str) -> Option<(String, Spot)> {
+    fn string(&mut self, table: &dyn TableLike, key: &str) -> Option<(String, Spot)> {
         let item = table.get(key)?;
         let at = self.spot(item.span());
         let text = item.as_str();
@@ -133,7 +147,7 @@ impl Sheet<'_, '_> {
         text.map(|it| (it.to_owned(), at))
     }
 
-    fn integer(&mut self, table: &Table, key: &str) -> Option<(i64, Spot)> {
+    fn integer(&mut self, table: &dyn TableLike, key: &str) -> Option<(i64, Spot)> {
         let item = table.get(key)?;
         let at = self.spot(item.span());
         let number = item.as_integer();
@@ -143,7 +157,7 @@ impl Sheet<'_, '_> {
         number.map(|it| (it, at))
     }
 
-    fn strings(&mut self, table: &Table, key: &str) -> Vec<String> {
+    fn strings(&mut self, table: &dyn TableLike, key: &str) -> Vec<String> {
         let Some(item) = table.get(key) else { return Vec::new() };
         let at = self.spot(item.span());
         let texts = item.as_array().map(|it| it.iter().map(|it| it.as_str().map(str::to_owned)));
@@ -154,7 +168,12 @@ impl Sheet<'_, '_> {
         Vec::new()
     }
 
-    fn choice<T: Copy + Default>(&mut self, table: &Table, key: &str, known: &[(&str, T)]) -> T {
+    fn choice<T: Copy + Default>(
+        &mut self,
+        table: &dyn TableLike,
+        key: &str,
+        known: &[(&str, T)],
+    ) -> T {
         let Some((said, at)) = self.string(table, key) else { return T::default() };
         if let Some((_, meant)) = known.iter().find(|(word, _)| *word == said) {
             return *meant;
@@ -191,4 +210,37 @@ fn spot(text: &str, byte: usize) -> Spot {
     let line = before.bytes().filter(|it| *it == b'\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     Spot { line, column }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moving_the_entry_keeps_comments_line_endings_and_byte_order_mark() {
+        let text = "\u{feff}# mine\r\nname = \"P\" # n\r\nentry = \"a\"\r\n";
+        let edited = edit(text, "P", Some("b"));
+        assert_eq!(edited.as_deref(), Some(text.replace("\"a\"", "\"b\"").as_str()));
+        let unix = "name = \"P\"\n\n[menu] # last\n";
+        assert_eq!(
+            edit(unix, "P", Some("b")).as_deref(),
+            Some("name = \"P\"\nentry = \"b\"\n\n[menu] # last\n")
+        );
+    }
+
+    #[test]
+    fn a_file_of_nothing_but_faults_is_not_read_to_its_end() {
+        let text: Vec<_> = (0..20_000).map(|it| format!("[a{it}]\n")).collect();
+        let mut reader = Reader::new("palace.toml");
+        read(&mut reader, &text.concat());
+        assert_eq!(reader.into_findings().len(), 50);
+    }
+
+    #[test]
+    fn a_section_may_stand_on_one_line() {
+        let mut reader = Reader::new("palace.toml");
+        let settings = read(&mut reader, "name = \"P\"\nmenu = { layout = \"classic\" }\n");
+        assert_eq!(settings.map(|it| it.layout), Some(Layout::Classic));
+        assert_eq!(reader.into_findings(), []);
+    }
 }

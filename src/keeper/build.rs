@@ -38,7 +38,14 @@ pub struct Blueprint {
 impl Keeper {
     /// Builds a room, and shows it.
     pub fn build_room(&mut self, by: &Caller, blueprint: &Blueprint) -> Result<String, Refusal> {
-        let key = self.current_or_first(by)?;
+        let key = match self.current(by) {
+            Ok(key) => key,
+            Err(_) => {
+                // No workspace is made for a room that cannot be built.
+                fresh(blueprint, None)?;
+                self.current_or_first(by)?
+            }
+        };
         let id = fresh_id(&mut self.ids, by.now);
         let held = self.at(&key)?;
         held.catch_up()?;
@@ -120,7 +127,8 @@ fn plan(held: &mut Held, blueprint: &Blueprint, id: &RoomId, new: Ulid) -> Resul
         (Some(text), Some(old)) if *old == now => text.clone(),
         (Some(text), Some(old)) => format::edit_room(&path, text, old, &now)
             .ok_or_else(|| Refusal::Entangled { file: path.clone() })?,
-        _ => format::write_room(&now),
+        _ => format::new_room(&path, &now)
+            .ok_or_else(|| Refusal::Unwritable { file: path.clone() })?,
     };
     let mut edits = vec![Edit { path, was: text, now: Some(written) }];
     edits.extend(closed_doors(held, blueprint, id, &now)?);

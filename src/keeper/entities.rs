@@ -54,11 +54,15 @@ impl Keeper {
         let held = self.at(&key)?;
         let (mut created, mut existing) = (Vec::new(), Vec::new());
         held.change(by, |held| {
+            // Somebody may have written the very file by hand meanwhile.
+            for entity in &new {
+                held.glance(&entity_file(&held.palace.graph, entity, |_| false, |_| 0));
+            }
             let (there, fresh): (Vec<_>, Vec<_>) =
                 new.iter().partition(|it| held.palace.graph.get(&it.name).is_some());
             existing = there.iter().map(|it| it.name.clone()).collect();
             created = fresh.iter().map(|it| it.name.clone()).collect();
-            Ok(creation(held, &fresh))
+            creation(held, &fresh)
         })?;
         let mut answer = match created.len() {
             0 => "Created nothing".to_owned(),
@@ -89,7 +93,7 @@ impl Keeper {
     }
 }
 
-fn creation(held: &Held, fresh: &[&Entity]) -> Plan {
+fn creation(held: &Held, fresh: &[&Entity]) -> Result<Plan, Refusal> {
     // Files get their names one after the other, so that twins differ and full
     // folders are seen.
     let (mut files, mut folders) = (BTreeSet::new(), BTreeMap::<String, usize>::new());
@@ -102,14 +106,16 @@ fn creation(held: &Held, fresh: &[&Entity]) -> Plan {
             *folders.entry(folder.to_owned()).or_default() += 1;
         }
         files.insert(path.clone());
-        edits.push(Edit { path, was: None, now: Some(format::write_entity(entity)) });
+        let text = format::new_entity(&path, entity);
+        let text = text.ok_or_else(|| Refusal::Unwritable { file: path.clone() })?;
+        edits.push(Edit { path, was: None, now: Some(text) });
     }
     let names: Vec<_> = fresh.iter().map(|it| it.name.clone()).collect();
     let subject = match names.as_slice() {
         [only] => format!("entity {}: create", render::cut(&render::line(only), 50)),
         _ => format!("entities: create {}", names.len()),
     };
-    Plan { edits, subject, body: format!("Created {}", listed(&names)) }
+    Ok(Plan { edits, subject, body: format!("Created {}", listed(&names)) })
 }
 
 fn update(held: &mut Held, name: &str, change: &EntityChange) -> Result<Plan, Refusal> {

@@ -88,6 +88,15 @@ pub enum Refusal {
     /// The same file was changed from outside again and again.
     #[error("somebody else keeps changing the same files; nothing was written: try again")]
     Contended,
+    /// A file that would not be read as it was meant.
+    #[error(
+        "`{file}` cannot hold this so that it reads the same: a key may have 1,000 \
+        characters, and values may lie 28 deep in each other; nothing was changed"
+    )]
+    Unwritable {
+        /// The file.
+        file: String,
+    },
     /// More than a file may hold.
     #[error("`{file}` would have {size} bytes, and {} are the most; split it up", LARGEST_FILE)]
     TooLarge {

@@ -2,7 +2,7 @@
 
 use chrono::SubsecRound;
 
-use crate::format::{self, scroll_file};
+use crate::format::{self, room_file, scroll_file};
 use crate::keeper::held::Plan;
 use crate::keeper::visit::scroll_ids;
 use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
@@ -49,7 +49,8 @@ impl Keeper {
                 (None, None) => return Err(Refusal::NoRooms),
             };
             if held.palace.room(&room).is_none() {
-                return Err(Refusal::Unbuilt { room });
+                let broken = held.broken(&room_file(&room)).cloned();
+                return Err(broken.map_or(Refusal::Unbuilt { room }, Refusal::Unreadable));
             }
             place = render::line(&held.palace.name_of(&room));
             let now = Some(format::write_scroll(&scroll));

@@ -159,8 +159,9 @@ impl Keeper {
             notices: notices(held),
             now: by.now,
         };
-        let (page, menu) = (render(held, &view), view.actions);
-        self.visit(by).menu = menu;
+        let (page, menu, layout) = (render(held, &view), view.actions, view.layout);
+        let visit = self.visit(by);
+        (visit.menu, visit.layout) = (menu, layout);
         Ok(page)
     }
 

@@ -47,11 +47,11 @@ impl Keeper {
         let standing = self.standing(by)?;
         let held = self.at(&standing.workspace)?;
         held.catch_up()?;
-        let layout = held.palace.settings.layout;
         if self.visit(by).menu.is_empty() {
             self.menu(by)?;
         }
         let visit = self.visit(by);
+        let layout = visit.layout;
         let actions = visit.menu.len();
         let slot = layout.slot(number, actions).ok_or(Refusal::NoSuchAction { number })?;
         if let Slot::Action(place) = slot {
@@ -129,12 +129,11 @@ impl Keeper {
         let page = match slot {
             Slot::Action(_) => return Ok(None),
             Slot::More => {
-                let layout = self.at(&at.workspace)?.palace.settings.layout;
                 let visit = self.visit(by);
-                if visit.menu.len() <= layout.page(visit.menu.len()) {
+                if visit.menu.len() <= visit.layout.page(visit.menu.len()) {
                     return Ok(None);
                 }
-                visit.turn_page(layout);
+                visit.turn_page();
                 return self.menu(by).map(Some);
             }
             Slot::Back if self.visit(by).back() => return self.here(by).map(Some),

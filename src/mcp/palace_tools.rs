@@ -70,7 +70,7 @@ fn step(
     PalaceAction { action, params }: PalaceAction,
 ) -> Answer {
     let said = params.as_deref().map(str::trim).filter(|it| !it.is_empty());
-    let done = match keeper.act(by, action, said) {
+    let done = match keeper.act(by, action.0, said) {
         Ok(Step::Page(page)) => return Ok(page),
         Ok(Step::Ask(question)) => match tools.ask(keeper, by, &question, said) {
             Ok(found) => return answer(keeper.answered(by, &question, &found)),

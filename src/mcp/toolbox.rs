@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::keeper::{Caller, Keeper, Question, Refusal};
-use crate::model::did_you_mean;
+use crate::model::{did_you_mean, printable};
 
 /// What a tool says: `Err` is a refusal that the caller can read, not a fault
 /// of the protocol.
@@ -110,7 +110,8 @@ impl Toolbox {
                  everything else stands, and other calls work"
             ))
         });
-        Some(answer.map_err(|refusal| shortened(&refusal)))
+        // Whatever files and arguments hold, an answer holds only what can be read.
+        Some(answer.map(|it| printable(&it)).map_err(|it| shortened(&printable(&it))))
     }
 
     /// Says why there is no tool of that name to call, and which was meant.

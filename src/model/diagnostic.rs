@@ -66,7 +66,8 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
     let word = word.to_lowercase();
     let likeness = |it: &str| strsim::jaro_winkler(&word, &it.to_lowercase());
-    let best = known.into_iter().map(|it| (likeness(it), it)).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let known = known.into_iter().filter(|it| it.chars().nth(LONGEST).is_none());
+    let best = known.map(|it| (likeness(it), it)).max_by(|a, b| a.0.total_cmp(&b.0))?;
     (best.0 > 0.8).then_some(best.1)
 }
 

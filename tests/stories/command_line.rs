@@ -99,13 +99,19 @@ fn a_pipe_that_reads_no_further_ends_the_program_without_a_word() {
 fn control_characters_of_a_file_never_reach_the_terminal() {
     let home = Home::new();
     home.palazzo(&["init", "Code"]);
-    let room = "name: \"Red\\e[31m\"\ndescription: \"a\\e[2Jb\\a\\u202Ec\"\n\"k\\e\": 1\n";
+    let room = "name: \"Red\\e[31m\"\ndescription: \"a\\e[2Jb\\a\\u202Ec\"\n\"k\\e[2J\": 1\n";
     home.write("code/rooms/hall.yaml", room);
-    for arguments in [&["map"][..], &["show"], &["check"]] {
-        let output = home.palazzo(arguments);
-        let all = [output.stdout, output.stderr].concat();
-        let odd = |it: &u8| *it < 0x20 && *it != b'\n';
-        assert!(!all.iter().any(odd), "{arguments:?}: {:?}", String::from_utf8_lossy(&all));
+    home.write("code/rooms/b\u{1b}[2Jad.yaml", "\"d\\e[2J\": 1\n\"d\\e[2J\": 2\n");
+    home.write("code/palace.toml", "format = 1\nname = \"P\\u001B[2J\"\n\"k\\u001B[2J\" = 1\n");
+    for arguments in [&["map"][..], &["show"], &["check"], &["map", "--workspace", "\u{1b}[2J"]] {
+        // Forced colours show what a terminal would get.
+        let output =
+            home.command(MARCH_1).env("CLICOLOR_FORCE", "1").args(arguments).output().unwrap();
+        let all = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        for odd in ["\u{1b}[2J", "\u{1b}[31mRed", "Red\u{1b}[31m", "\u{7}", "\u{202e}"] {
+            assert!(!all.contains(odd), "{arguments:?}: {all:?}");
+        }
+        assert!(all.contains("\u{1b}["), "no colours, no test: {all:?}");
     }
 }
 

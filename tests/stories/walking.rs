@@ -259,3 +259,48 @@ async fn a_number_does_what_it_meant_when_it_was_shown() {
     assert!(agent.choose(1).await.starts_with("Burn the bridge:"));
     assert!(agent.choose(21).await.starts_with("── First ──"));
 }
+
+#[tokio::test]
+async fn what_no_file_could_give_back_is_refused_before_it_is_written() {
+    let home = Home::new();
+    let mut agent = hall(&home, json!([])).await;
+    let commits = home.commits();
+    let long = json!({ "k".repeat(1_100): 1 });
+    let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
+    for attributes in [long, json!({ "deep": deep })] {
+        let entity = json!({ "name": "Odd", "genus": "G", "attributes": attributes });
+        let said = agent.call("create_entities", json!({ "entities": [entity] })).await;
+        assert!(said.starts_with("refused: `entities/g/odd.yaml` cannot hold this"), "{said}");
+        let ask = json!({ "label": "Ask", "type": "query", "tool": "get_entity", "tool_params": attributes });
+        let said = build(&mut agent, "crypt", json!({ "actions": [ask] })).await;
+        assert!(said.starts_with("refused: `rooms/crypt.yaml` cannot hold this"), "{said}");
+    }
+    assert_eq!(home.commits(), commits);
+    let large = json!({ "name": "Large", "genus": "G", "attributes": { "n": u64::MAX } });
+    agent.call("create_entities", json!({ "entities": [large] })).await;
+    let seen = agent.call("get_entity", json!({ "name": "Large" })).await;
+    assert!(seen.contains(&format!("n: {}", u64::MAX)), "{seen}");
+}
+
+#[tokio::test]
+async fn a_refused_room_founds_no_workspace() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    let said = agent.call("build_room", json!({ "slug": "hall", "merge": true })).await;
+    assert!(said.starts_with("refused: a room needs a `name`"), "{said}");
+    assert!(!home.path().exists());
+    let built = build(&mut agent, "hall", json!({ "quiet": true })).await;
+    assert_eq!(built, "Built hall (hall).\nNo workspace was set: this is in `palace`.\n");
+    let said = agent.call("palace_action", json!({ "action": 0.0 })).await;
+    assert!(said.starts_with("── Map of palace ──"), "{said}");
+}
+
+#[tokio::test]
+async fn an_entity_saved_by_hand_is_seen_by_who_would_create_it() {
+    let home = Home::new();
+    let mut agent = hall(&home, json!([])).await;
+    home.write("w/entities/rock/gneiss.yaml", "name: Gneiss\ngenus: Rock # by hand\n");
+    let entity = json!({ "name": "Gneiss", "genus": "Rock" });
+    let said = agent.call("create_entities", json!({ "entities": [entity] })).await;
+    assert_eq!(said, "Created nothing; there already, and left as they are: Gneiss.\n");
+}

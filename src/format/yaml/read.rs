@@ -116,6 +116,9 @@ fn number(text: &str) -> Option<Number> {
     if bare && let Ok(whole) = text.parse::<i64>() {
         return Some(whole.into());
     }
+    if bare && let Ok(whole) = text.parse::<u64>() {
+        return Some(whole.into());
+    }
     let starts =
         digits.strip_prefix('.').unwrap_or(digits).starts_with(|it: char| it.is_ascii_digit());
     let numeric =

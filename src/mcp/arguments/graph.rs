@@ -1,0 +1,187 @@
+//! What the tools of the knowledge graph are told.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::keeper::{Direction, EntityChange, NewEntity};
+use crate::mcp::arguments::Page;
+use crate::model::Relation;
+
+/// What `list_entities` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct ListEntities {
+    /// Only those of this genus.
+    pub(in crate::mcp) genus: Option<String>,
+    /// Only those of this status.
+    pub(in crate::mcp) status: Option<String>,
+    /// The page, from 1, of thirty.
+    pub(in crate::mcp) page: Option<Page>,
+}
+
+/// What `search_entities` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct SearchEntities {
+    /// What they are about.
+    pub(in crate::mcp) query: String,
+    /// Only those of this genus.
+    pub(in crate::mcp) genus: Option<String>,
+    /// Only those of this status.
+    pub(in crate::mcp) status: Option<String>,
+    /// The page, from 1, of thirty.
+    pub(in crate::mcp) page: Option<Page>,
+}
+
+/// What `get_entity` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct GetEntity {
+    /// The entity, by name.
+    pub(in crate::mcp) name: String,
+}
+
+/// What `get_relationships` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct GetRelationships {
+    /// The entity, by name.
+    pub(in crate::mcp) name: String,
+    /// Only relations of this type.
+    pub(in crate::mcp) r#type: Option<String>,
+    /// Only those from it, or only those to it.
+    pub(in crate::mcp) direction: Option<Way>,
+}
+
+/// Which relations are asked for.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::mcp) enum Way {
+    Outgoing,
+    Incoming,
+    Both,
+}
+
+impl From<Way> for Direction {
+    fn from(way: Way) -> Self {
+        match way {
+            Way::Outgoing => Self::Outgoing,
+            Way::Incoming => Self::Incoming,
+            Way::Both => Self::Both,
+        }
+    }
+}
+
+/// What `create_entities` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct CreateEntities {
+    /// The entities.
+    pub(in crate::mcp) entities: Vec<EntityWords>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "an entity: an object with `name` and `genus`")]
+pub(in crate::mcp) struct EntityWords {
+    /// Its name: any text, unique in the workspace.
+    name: String,
+    /// What kind of thing it is, like `Claim`.
+    genus: String,
+    /// Where it stands, like `contested`.
+    status: Option<String>,
+    /// What else is known, by name.
+    attributes: Option<Map<String, Value>>,
+    /// Facts, a sentence each.
+    observations: Option<Vec<String>>,
+    /// What it has to do with others.
+    relations: Option<Vec<RelationWords>>,
+}
+
+impl From<EntityWords> for NewEntity {
+    fn from(it: EntityWords) -> Self {
+        Self {
+            id: None,
+            name: it.name,
+            genus: it.genus,
+            status: it.status.filter(|it| !it.is_empty()),
+            attributes: it.attributes.unwrap_or_default(),
+            observations: it.observations.unwrap_or_default(),
+            relations: relations(it.relations),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a relation: an object with `type` and `to`")]
+struct RelationWords {
+    /// In the active voice, like `disputed_by`.
+    r#type: String,
+    /// The other entity, by name.
+    to: String,
+    /// The date from which it holds.
+    since: Option<String>,
+    /// The date from which it no longer holds.
+    until: Option<String>,
+    /// Where this is known from.
+    source: Option<String>,
+}
+
+fn relations(words: Option<Vec<RelationWords>>) -> Vec<Relation> {
+    let words = words.unwrap_or_default().into_iter();
+    let relation = |it: RelationWords| Relation {
+        kind: it.r#type,
+        to: it.to,
+        since: it.since,
+        until: it.until,
+        source: it.source,
+    };
+    words.map(relation).collect()
+}
+
+/// What `update_entity` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct UpdateEntity {
+    /// The entity, by name.
+    name: String,
+    /// Its new genus.
+    genus: Option<String>,
+    /// Its new status; "" for none.
+    status: Option<String>,
+    /// Attributes to set; null takes one away.
+    attributes: Option<Map<String, Value>>,
+    /// Facts to add.
+    add_observations: Option<Vec<String>>,
+    /// Facts to take away, word for word.
+    remove_observations: Option<Vec<String>>,
+    /// Relations to add; the same type to the same entity is replaced.
+    add_relations: Option<Vec<RelationWords>>,
+    /// Relations to take away.
+    remove_relations: Option<Vec<RelationName>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a relation: an object with `type` and `to`")]
+struct RelationName {
+    /// Its type.
+    r#type: String,
+    /// The other entity, by name.
+    to: String,
+}
+
+impl From<UpdateEntity> for EntityChange {
+    fn from(it: UpdateEntity) -> Self {
+        let gone = it.remove_relations.unwrap_or_default().into_iter();
+        Self {
+            name: it.name,
+            genus: it.genus,
+            status: it.status,
+            attributes: it.attributes.unwrap_or_default(),
+            add_observations: it.add_observations.unwrap_or_default(),
+            remove_observations: it.remove_observations.unwrap_or_default(),
+            add_relations: relations(it.add_relations),
+            remove_relations: gone.map(|it| (it.r#type, it.to)).collect(),
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! A palace of any size, made in a second, and its twin for git.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -300,19 +300,20 @@ fn text(number: usize) -> String {
 fn phrase(number: usize, words: usize) -> String {
     const SYLLABLES: [&str; 8] = ["ba", "ke", "lo", "mi", "nu", "ra", "so", "ti"];
     let mut state = number as u64 + 1;
-    let mut any = |most: u64| {
+    let mut any = || {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % most
+        (state >> 33) % 512
     };
     let mut phrase = String::new();
     for _ in 0..words {
-        let word = any(512).min(any(512));
-        let syllable =
-            |place: u32| SYLLABLES[usize::try_from(word >> (3 * place)).unwrap_or_default() % 8];
-        let space = if phrase.is_empty() { "" } else { " " };
-        write!(phrase, "{space}{}{}{}", syllable(0), syllable(1), syllable(2))
-            .expect("it takes all");
+        let mut word = any().min(any());
+        phrase.push_str(if phrase.is_empty() { "" } else { " " });
+        for _ in 0..3 {
+            let syllable = SYLLABLES.iter().zip(0..).find(|(_, it)| *it == word % 8);
+            phrase.extend(syllable.map(|(it, _)| *it));
+            word /= 8;
+        }
     }
     phrase
 }

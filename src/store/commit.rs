@@ -62,14 +62,18 @@ impl Draft {
         parent: Option<ObjectId>,
     ) -> gix::Result<Option<ObjectId>> {
         let before = tree_of(git, parent)?;
-        let mut tree = git.edit_tree(before)?;
+        let root = git.find_tree(before)?.decode()?.into_owned();
+        // The editor that repositories offer looks up every neighbour of a changed file; this
+        // one below it costs what changed.
+        let mut tree = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
         for (path, held) in &self.files {
+            let parts = path.split('/');
             match held {
-                Some(it) => tree.upsert(path.as_str(), it.kind, it.id)?,
-                None => tree.remove_leaf(path.as_str())?,
+                Some(it) => tree.upsert(parts, it.kind, it.id)?,
+                None => tree.remove_leaf(parts)?,
             };
         }
-        let tree = tree.write()?.detach();
+        let tree = tree.write(|tree| git.write_object(tree).map(gix::Id::detach))?;
         if tree == before && !(parent.is_none() && self.files.iter().any(|it| it.1.is_some())) {
             return Ok(None);
         }

@@ -98,6 +98,19 @@ pub enum Error {
         /// The file.
         path: String,
     },
+    /// A change failed, and could not be undone either.
+    #[error(
+        "the change failed ({refusal}), and `{}` could not be put back as it was; that is tried again when the palace is next used",
+        path.display()
+    )]
+    Halfway {
+        /// The file that may hold the new text.
+        path: PathBuf,
+        /// Why the change failed.
+        refusal: String,
+        /// What the system said when the file was to be put back.
+        source: io::Error,
+    },
     /// Others moved `HEAD` each time we were about to.
     #[error("`HEAD` of the repository at `{}` kept moving; try again", place.display())]
     Moving {
@@ -111,6 +124,12 @@ impl Error {
     pub(super) fn file(deed: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { deed, path, source }
+    }
+
+    /// Tells it with all its causes.
+    pub(super) fn in_full(&self) -> String {
+        let causes = std::iter::successors(Some(self as &dyn std::error::Error), |it| it.source());
+        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
     }
 
     /// Makes the error of a path that may not be written.

@@ -29,6 +29,7 @@ pub(super) struct Patience {
 pub(super) struct Turn {
     marker: File,
     place: PathBuf,
+    is_to_mend: bool,
     // Dropped after the marker is emptied.
     _lock: Lock,
 }
@@ -56,7 +57,7 @@ impl Turn {
         recovery::mend(repository, patience)?;
         let written = recovery::Marker::new(repository, paths).write(&place);
         let marker = written.map_err(Error::file("write", &place))?;
-        Ok(Self { marker, place, _lock: lock })
+        Ok(Self { marker, place, is_to_mend: false, _lock: lock })
     }
 
     /// Notes which `index.lock` is ours, so that no other is ever taken for it.
@@ -64,10 +65,18 @@ impl Turn {
         let Some(inode) = Stamp::of(lock).map(|it| it.inode()) else { return Ok(()) };
         writeln!(self.marker, "lock {inode}").map_err(Error::file("write", &self.place))
     }
+
+    /// Leaves the marker behind: something is half done, and the next writer is to put it right.
+    pub(super) fn leave_to_mend(&mut self) {
+        self.is_to_mend = true;
+    }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
+        if self.is_to_mend {
+            return;
+        }
         // Emptied, not removed: that is cheaper. Should that fail, the next writer finds nothing to
         // put right and empties it.
         drop(self.marker.set_len(0));

@@ -52,18 +52,51 @@ fn write_files(store: &Store, edits: &[&Edit]) -> Result<Outcome, Error> {
     // Git is left alone here, so a repository that cannot be opened is in nobody's way.
     let repository = store.repository().ok().flatten();
     let begin = |it: &Repository| Turn::begin(it, &paths_of(edits), &store.patience);
-    let _turn = repository.as_deref().map(begin).transpose()?;
-    let mut writing = match Writing::compare(&store.palace, edits)? {
+    let mut turn = repository.as_deref().map(begin).transpose()?;
+    let writing = match Writing::compare(&store.palace, edits)? {
         Ok(writing) => writing,
         Err(stale) => return Ok(Outcome::Stale(stale)),
     };
-    let stale = writing.write()?;
-    if !stale.is_empty() {
-        return Ok(Outcome::Stale(stale));
-    }
-    durable::settle(&[&store.palace], || writing.touched_folders())?;
-    writing.keep();
+    let settle = |folders| durable::settle(&[&store.palace], || folders);
+    let written = keep_or_undo(writing, turn.as_mut(), |writing| {
+        let stale = writing.write()?;
+        if !stale.is_empty() {
+            return Ok(Err(stale));
+        }
+        settle(writing.touched_folders()).map(|()| Ok(writing.touched_folders()))
+    })?;
+    let folders = match written {
+        Ok(folders) => folders,
+        Err(stale) => return Ok(Outcome::Stale(stale)),
+    };
+    // What was kept aside must be gone for good, for without a commit to tell otherwise it would
+    // be put back.
+    settle(folders)?;
     Ok(Outcome::Done(None))
+}
+
+/// Keeps what `write` writes if all goes well; else undoes it, or leaves that to be mended.
+fn keep_or_undo<T>(
+    mut writing: Writing<'_>,
+    turn: Option<&mut Turn>,
+    write: impl FnOnce(&mut Writing<'_>) -> Result<Result<T, Vec<String>>, Error>,
+) -> Result<Result<T, Vec<String>>, Error> {
+    let written = write(&mut writing);
+    let refusal = match &written {
+        Ok(Ok(_)) => {
+            writing.keep();
+            return written;
+        }
+        Ok(Err(_)) => "somebody else was changing the same files".to_owned(),
+        Err(err) => err.in_full(),
+    };
+    if let Err(err) = writing.undo(&refusal) {
+        if let Some(turn) = turn {
+            turn.leave_to_mend();
+        }
+        return Err(err);
+    }
+    written
 }
 
 fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<Outcome, Error> {
@@ -77,7 +110,7 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     turn.note_index_lock(staging.lock_path())?;
     let work = Work { repository: &repository, git: &git, change, edits, patience: store.patience };
     work.refuse_unmerged(&staging)?;
-    let mut writing = match Writing::compare(&store.palace, edits)? {
+    let writing = match Writing::compare(&store.palace, edits)? {
         Ok(writing) => writing,
         Err(stale) => {
             store.index = Some(staging.release());
@@ -86,16 +119,21 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     };
     let head = repository.head()?;
     let drafts = work.drafts(&staging, head).map_err(|err| repository.error("compare", err))?;
-    let stale = writing.write()?;
-    if !stale.is_empty() {
-        return Ok(Outcome::Stale(stale));
-    }
-    stage(&mut staging, &drafts, &writing);
-    staging.write()?;
-    let made = work.record(&drafts, head, &writing)?;
-    writing.keep();
+    let made = keep_or_undo(writing, Some(&mut turn), |writing| {
+        let stale = writing.write()?;
+        if !stale.is_empty() {
+            return Ok(Err(stale));
+        }
+        stage(&mut staging, &drafts, writing);
+        staging.write()?;
+        work.record(&drafts, head, writing).map(Ok)
+    })?;
+    let made = match made {
+        Ok(made) => made,
+        Err(stale) => return Ok(Outcome::Stale(stale)),
+    };
     let synced = work.sync_references();
-    store.index = Some(staging.commit()?);
+    store.index = Some(staging.commit().inspect_err(|_| turn.leave_to_mend())?);
     synced?;
     Ok(Outcome::Done(made.map(|id| CommitId(id.to_string()))))
 }

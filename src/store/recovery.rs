@@ -1,7 +1,8 @@
 //! After a writer that died: its marker is read, and what it left half way is put right.
 //!
-//! Files it had already replaced stay as they are: they are adopted as a hand
-//! edit when they are next written.
+//! Files it had already replaced are put back if it kept the old ones aside, for
+//! it has not answered. Otherwise they stay as they are: they are adopted as a
+//! hand edit when they are next written.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -47,10 +48,10 @@ pub(super) fn mend(repository: &Repository, patience: &Patience) -> Result<(), E
     objects::remove_torn(&repository.git(), &repository.common_dir, begun)?;
     let marker = Marker::parse(&String::from_utf8_lossy(&text));
     remove_locks(repository, &marker).map_err(Error::file("clear what was left beside", &place))?;
+    catch_up(repository, &marker, patience)?;
     for path in &marker.paths {
         writing::remove_temporaries(&repository.work, path);
     }
-    catch_up(repository, &marker, patience)?;
     fs::write(&place, "").map_err(Error::file("empty", &place))
 }
 
@@ -116,7 +117,8 @@ fn remove_locks(repository: &Repository, marker: &Marker) -> io::Result<()> {
     Ok(())
 }
 
-/// Brings the index up to a commit that was made just before its writer died.
+/// Brings the index up to a commit that was made just before its writer died, and undoes what was
+/// not committed.
 fn catch_up(repository: &Repository, marker: &Marker, patience: &Patience) -> Result<(), Error> {
     if marker.paths.is_empty() {
         return Ok(());
@@ -133,8 +135,10 @@ fn catch_up(repository: &Repository, marker: &Marker, patience: &Patience) -> Re
         let id = |text: String| commit::blob_id(&git, &to_git(&git, staging.index(), path, &text)?);
         let text = fs::read_to_string(&place).ok();
         let on_disk = text.map(id).transpose().map_err(failed)?;
-        // Where the file is not what was committed, the commit was not reached.
-        if on_disk == there.map(|it| it.id) && staging.staged(path.as_str()) != on_disk {
+        if on_disk != there.map(|it| it.id) {
+            // The commit was not reached.
+            writing::put_back(&repository.work, path).map_err(Error::file("put back", &place))?;
+        } else if staging.staged(path.as_str()) != on_disk {
             match there {
                 Some(it) => staging.put(BStr::new(path), it, stat(&place)),
                 None => staging.remove(BStr::new(path)),

@@ -1,8 +1,12 @@
 //! Writing files so that each is either the old or the new, and all of them or none.
+//!
+//! The old file is kept aside under a name of ours until all is well, so that
+//! undoing is renaming: that works on a full disk too.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::model::Edit;
 
@@ -10,7 +14,8 @@ use super::disk::{self, Stamp};
 use super::index::{self, Stat};
 use super::{Error, durable, paths};
 
-/// Files being written; whatever was done is undone if this is dropped before it is kept.
+/// Files being written; whatever was done is undone if this is dropped before it is kept, but
+/// only [`Writing::undo`] can say that this failed.
 #[derive(Debug)]
 pub(super) struct Writing<'a> {
     root: &'a Path,
@@ -25,12 +30,18 @@ struct Pending<'a> {
     place: PathBuf,
     before: Option<Stamp>,
     temporary: Option<PathBuf>,
+    /// The old file, until it is not needed any more.
+    aside: Option<PathBuf>,
     stat: Option<Stat>,
     is_done: bool,
 }
 
 /// What the name of a file ends in until it is put in its place.
 const SUFFIX: &str = ".tmp";
+/// What stands in the name of a file kept aside before what has taken its place.
+const WAS: &str = "-was-";
+/// Where nothing has taken its place.
+const NOTHING: &str = "nothing";
 
 impl<'a> Writing<'a> {
     /// Compares each file with what its edit believes; the error lists those that differ.
@@ -52,6 +63,7 @@ impl<'a> Writing<'a> {
                 place,
                 before,
                 temporary: None,
+                aside: None,
                 stat: None,
                 is_done: false,
             });
@@ -79,9 +91,6 @@ impl<'a> Writing<'a> {
                 return Ok(vec![file.edit.path.clone()]);
             }
             file.put_in_place().map_err(Error::file("write", &file.place))?;
-            if file.edit.now.is_none() {
-                remove_empty_folders(self.root, &file.place);
-            }
         }
         Ok(Vec::new())
     }
@@ -104,6 +113,39 @@ impl<'a> Writing<'a> {
     /// Says that all is well: nothing is undone any more.
     pub(super) fn keep(mut self) {
         self.kept = true;
+        for file in &self.files {
+            if let Some(aside) = &file.aside {
+                drop(fs::remove_file(aside));
+            }
+        }
+        for file in self.files.iter().filter(|it| it.edit.now.is_none()) {
+            remove_empty_folders(self.root, &file.place);
+        }
+    }
+
+    /// Undoes what was done; `refusal` is what the error says about why, should that fail.
+    pub(super) fn undo(mut self, refusal: &str) -> Result<(), Error> {
+        let undone = self.put_back();
+        self.kept = true;
+        undone.map_err(|(path, source)| Error::Halfway {
+            path,
+            refusal: refusal.to_owned(),
+            source,
+        })
+    }
+
+    /// Goes on to the end whatever fails, and returns what failed first.
+    fn put_back(&mut self) -> Result<(), (PathBuf, io::Error)> {
+        let mut undone = Ok(());
+        for file in self.files.iter_mut().rev() {
+            let put_back = file.undo().map_err(|err| (file.place.clone(), err));
+            undone = undone.and(put_back);
+        }
+        for folder in self.folders.iter().rev() {
+            // One that is in use by now stays.
+            drop(fs::remove_dir(folder));
+        }
+        undone
     }
 
     fn prepare(&mut self, at: usize) -> Result<(), Error> {
@@ -120,15 +162,8 @@ impl<'a> Writing<'a> {
 
 impl Drop for Writing<'_> {
     fn drop(&mut self) {
-        if self.kept {
-            return;
-        }
-        for file in self.files.iter().rev() {
-            file.undo();
-        }
-        for folder in self.folders.iter().rev() {
-            // One that is in use by now stays.
-            drop(fs::remove_dir(folder));
+        if !self.kept {
+            drop(self.put_back());
         }
     }
 }
@@ -136,11 +171,21 @@ impl Drop for Writing<'_> {
 impl Pending<'_> {
     fn put_in_place(&mut self) -> io::Result<()> {
         let Some(temporary) = self.temporary.take() else {
-            fs::remove_file(&self.place)?;
-            self.is_done = true;
+            let aside = aside(&self.place, NOTHING);
+            fs::rename(&self.place, &aside)?;
+            (self.aside, self.is_done) = (Some(aside), true);
             return Ok(());
         };
         let written = index::stat(&temporary);
+        if self.before.is_some() {
+            let aside = aside(&self.place, &looks(&temporary));
+            let kept = keep_aside(&self.place, &aside);
+            self.aside = Some(aside);
+            if let Err(err) = kept {
+                self.temporary = Some(temporary);
+                return Err(err);
+            }
+        }
         if let Err(err) = fs::rename(&temporary, &self.place) {
             self.temporary = Some(temporary);
             return Err(err);
@@ -154,19 +199,20 @@ impl Pending<'_> {
         Ok(())
     }
 
-    /// Undoes what was done as well as it can be; what somebody has written since stays.
-    fn undo(&self) {
-        if let Some(temporary) = &self.temporary {
-            drop(fs::remove_file(temporary));
+    /// Undoes what was done; what somebody has written since stays. Needs no space.
+    fn undo(&mut self) -> io::Result<()> {
+        let removed = self.temporary.take().map_or(Ok(()), remove);
+        let now = match fs::read(&self.place) {
+            Err(err) if err.kind() == io::ErrorKind::NotFound => None,
+            now => Some(now?),
+        };
+        if !self.is_done || now.as_deref() != self.edit.now.as_deref().map(str::as_bytes) {
+            return removed.and(self.aside.take().map_or(Ok(()), remove));
         }
-        let now = fs::read_to_string(&self.place).ok();
-        if !self.is_done || now != self.edit.now {
-            return;
-        }
-        drop(match &self.edit.was {
-            Some(text) => restore(&self.place, text),
+        removed.and(match self.aside.take() {
+            Some(aside) => fs::rename(aside, &self.place),
             None => fs::remove_file(&self.place),
-        });
+        })
     }
 }
 
@@ -175,20 +221,66 @@ pub(super) fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.contains(".palazzo-") && name.ends_with(SUFFIX)
 }
 
+/// Puts the file at `path` below `root` back as it was before a write that was neither finished
+/// nor undone, if it was kept aside and nobody has changed the file since.
+pub(super) fn put_back(root: &Path, path: &str) -> io::Result<()> {
+    let place = root.join(path);
+    let ending = format!("{WAS}{}{SUFFIX}", looks(&place));
+    match ours(root, path).into_iter().find(|it| it.to_string_lossy().ends_with(&ending)) {
+        Some(aside) => fs::rename(aside, place),
+        None => Ok(()),
+    }
+}
+
 /// Removes what a dead writer left beside the file at `path` below `root`.
 pub(super) fn remove_temporaries(root: &Path, path: &str) {
+    for temporary in ours(root, path) {
+        drop(fs::remove_file(temporary));
+    }
+}
+
+/// Lists the files of our own beside the file at `path` below `root`.
+fn ours(root: &Path, path: &str) -> Vec<PathBuf> {
     if paths::check(path).and_then(|()| paths::check_links(root, path)).is_err() {
-        return;
+        return Vec::new();
     }
     let place = root.join(path);
-    let (Some(folder), Some(name)) = (place.parent(), place.file_name()) else { return };
-    let ours = format!(".{}.palazzo-", name.to_string_lossy());
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with(&ours) && is_temporary(&name) {
-            drop(fs::remove_file(entry.path()));
-        }
+    let (Some(folder), Some(name)) = (place.parent(), place.file_name()) else {
+        return Vec::new();
+    };
+    let begin = format!(".{}.palazzo-", name.to_string_lossy());
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let is_ours = |name: &str| name.starts_with(&begin) && is_temporary(name);
+    let entries = entries.flatten();
+    entries.filter(|it| is_ours(&it.file_name().to_string_lossy())).map(|it| it.path()).collect()
+}
+
+/// Returns where the file at `place` is kept while one that looks so takes its place.
+fn aside(place: &Path, looks: &str) -> PathBuf {
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    place.with_file_name(format!(".{name}.palazzo-{}{WAS}{looks}{SUFFIX}", std::process::id()))
+}
+
+fn keep_aside(place: &Path, aside: &Path) -> io::Result<()> {
+    // One of that name is a dead writer's.
+    remove(aside.to_owned())?;
+    // Not every file system has links; a copy needs space, but it is needed before anything is done.
+    fs::hard_link(place, aside).or_else(|_| fs::copy(place, aside).map(drop))
+}
+
+/// Returns what tells the file at `place` from any other, wherever it is moved.
+fn looks(place: &Path) -> String {
+    let Ok(metadata) = fs::symlink_metadata(place) else { return NOTHING.to_owned() };
+    let modified = metadata.modified().ok();
+    let since = modified.and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
+    let inode = Stamp::of(place).map_or(0, |it| it.inode());
+    format!("{inode}-{}", since.unwrap_or_default().as_nanos())
+}
+
+fn remove(place: PathBuf) -> io::Result<()> {
+    match fs::remove_file(place) {
+        Err(err) if err.kind() != io::ErrorKind::NotFound => Err(err),
+        _ => Ok(()),
     }
 }
 
@@ -214,15 +306,6 @@ fn fill(mut out: &File, text: &str, place: &Path) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
-fn restore(place: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = place.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let (temporary, out) = create(place)?;
-    fill(&out, text, place)?;
-    fs::rename(temporary, place)
-}
-
 /// Makes `folder` and those above it, and notes which were not there.
 fn make_folders(folder: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
     match fs::create_dir(folder) {
@@ -245,5 +328,104 @@ fn remove_empty_folders(root: &Path, place: &Path) {
         if fs::remove_dir(folder).is_err() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scene::{Scene, change, changes, done};
+    use super::*;
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    fn names(scene: &Scene, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(scene.home.join(folder)).unwrap().flatten();
+        let mut names: Vec<_> = entries.map(|it| it.file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Writes `edits` and drops that as a killed process would, with its marker left behind.
+    fn killed(scene: &Scene, store: &super::super::Store, edit: &Edit) {
+        let edits = [edit];
+        let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
+        assert_eq!(writing.write().unwrap(), Vec::<String>::new());
+        std::mem::forget(writing);
+        fs::write(scene.home.join(".git/palazzo/writing"), format!("pid 1\npath keep/{HALL}\n"))
+            .unwrap();
+    }
+
+    #[test]
+    fn undoing_brings_back_the_old_files_themselves_and_leaves_nothing() {
+        let scene = Scene::new();
+        let store = scene.palace("keep");
+        scene.put("keep/rooms/hall.yaml", "1\n");
+        scene.put("keep/rooms/old.yaml", "old\n");
+        let before = (inode(&scene, HALL), inode(&scene, "rooms/old.yaml"));
+        let change = changes(&[
+            (HALL, Some("1\n"), Some("2\n")),
+            ("rooms/old.yaml", Some("old\n"), None),
+            ("scrolls/x/new.md", None, Some("new\n")),
+        ]);
+        let edits: Vec<_> = change.edits.iter().collect();
+        let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
+        assert_eq!(writing.write().unwrap(), Vec::<String>::new());
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), "2\n");
+        assert!(!scene.home.join("keep/rooms/old.yaml").exists());
+        writing.undo("no reason").unwrap();
+        assert_eq!((inode(&scene, HALL), inode(&scene, "rooms/old.yaml")), before);
+        assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml", "old.yaml"]);
+        assert_eq!(names(&scene, "keep"), ["rooms"]);
+    }
+
+    fn inode(scene: &Scene, path: &str) -> u64 {
+        Stamp::of(&scene.home.join("keep").join(path)).unwrap().inode()
+    }
+
+    #[test]
+    fn what_cannot_be_undone_is_said() {
+        let scene = Scene::new();
+        let store = scene.palace("keep");
+        scene.put("keep/rooms/hall.yaml", "1\n");
+        let change = change(HALL, Some("1\n"), Some("2\n"));
+        let edits: Vec<_> = change.edits.iter().collect();
+        let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
+        writing.write().unwrap();
+        remove_temporaries(store.root(), HALL);
+        let told = writing.undo("the disk is full").unwrap_err().to_string();
+        let place = store.root().join(HALL);
+        assert_eq!(
+            told,
+            format!(
+                "the change failed (the disk is full), and `{}` could not be put back as it was; \
+                 that is tried again when the palace is next used",
+                place.display()
+            )
+        );
+    }
+
+    #[test]
+    fn what_was_not_committed_before_a_crash_is_put_back() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        for now in [Some("2\n"), None] {
+            killed(&scene, &store, &change(HALL, Some("1\n"), now).edits[0]);
+            store.mend().unwrap();
+            assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
+            assert_eq!(scene.status(), "");
+        }
+    }
+
+    #[test]
+    fn what_a_person_has_changed_since_a_crash_stays() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        killed(&scene, &store, &change(HALL, Some("1\n"), Some("2\n")).edits[0]);
+        scene.put("keep/rooms/hall.yaml", "by hand\n");
+        store.mend().unwrap();
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), "by hand\n");
+        assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml"]);
     }
 }

@@ -152,7 +152,7 @@ fn discover(place: &Path, isolated: bool) -> Result<Option<gix::ThreadSafeReposi
     };
     let search = gix::discover::upwards::Options::default();
     let opened = gix::ThreadSafeRepository::discover_opts(start, search, trusts);
-    opened.map(Some).map_err(|err| {
+    opened.map(|it| Some(without_namespace(&it))).map_err(|err| {
         let (git_dir, work) = found.into_repository_and_work_tree_directories();
         let (place, source) = (work.unwrap_or(git_dir), err.into());
         match trust {
@@ -164,8 +164,27 @@ fn discover(place: &Path, isolated: bool) -> Result<Option<gix::ThreadSafeReposi
 
 /// Returns how a repository is opened; tests are isolated from the configuration of the machine.
 fn options(trust: Trust, isolated: bool) -> gix::open::Options {
-    let options = gix::open::Options::default_for_level(trust).bail_if_untrusted(true);
-    if isolated { options.permissions(gix::open::Permissions::isolated()) } else { options }
+    let mut permissions = match isolated {
+        true => gix::open::Permissions::isolated(),
+        false => gix::open::Permissions::default_for_level(trust),
+    };
+    permissions.env.objects = gix::sec::Permission::Deny;
+    let options = gix::open::Options::default_for_level(trust).permissions(permissions);
+    options.bail_if_untrusted(true).filter_config_section(is_heeded)
+}
+
+/// Tells whether configuration may say where a repository's parts lie: that of the environment may
+/// not, for whoever started this process, a hook for one, may have had another repository in mind.
+fn is_heeded(section: &gix::config::file::Metadata) -> bool {
+    let is_environment = section.source == gix::config::Source::EnvOverride;
+    !is_environment && gix::config::section::is_trusted(section)
+}
+
+/// Returns a handle that sees all references, whatever `GIT_NAMESPACE` says.
+fn without_namespace(git: &gix::ThreadSafeRepository) -> gix::ThreadSafeRepository {
+    let mut git = git.to_thread_local();
+    git.clear_namespace();
+    git.into_sync()
 }
 
 /// Makes a hidden folder of our own in `root`.
@@ -240,6 +259,56 @@ mod tests {
     use crate::model::CommitId;
 
     const HALL: &str = "rooms/hall.yaml";
+
+    /// Runs the test of that name anew, in a process with `variables`.
+    fn run_with(name: &str, variables: &[(&str, &Path)]) {
+        let mut run = std::process::Command::new(std::env::current_exe().unwrap());
+        run.envs(variables.iter().copied()).env("PALAZZO_RUN", "1");
+        let name = format!("store::repository::tests::{name}");
+        let output = run.args(["--exact", &name]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+
+    #[test]
+    fn the_environment_does_not_lead_to_another_repository() {
+        if std::env::var_os("PALAZZO_RUN").is_none() {
+            let other = Scene::of_a_person();
+            let git = other.home.join(".git");
+            let before = (other.status(), fs::read(git.join("index")).unwrap(), other.log());
+            let variables = [
+                ("GIT_DIR", git.as_path()),
+                ("GIT_COMMON_DIR", &git),
+                ("GIT_WORK_TREE", &other.home),
+                ("GIT_INDEX_FILE", &git.join("index")),
+                ("GIT_OBJECT_DIRECTORY", &git.join("objects")),
+                ("GIT_SHALLOW_FILE", &git.join("HEAD")),
+                ("GIT_CEILING_DIRECTORIES", Path::new("/")),
+                ("GIT_NAMESPACE", Path::new("elsewhere")),
+                ("GIT_AUTHOR_NAME", Path::new("Eve")),
+                ("GIT_AUTHOR_EMAIL", Path::new("eve@example.org")),
+                ("GIT_COMMITTER_NAME", Path::new("Grace")),
+                ("GIT_COMMITTER_EMAIL", Path::new("grace@example.org")),
+                ("GIT_CONFIG_GLOBAL", Path::new("/dev/null")),
+                ("GIT_CONFIG_NOSYSTEM", Path::new("1")),
+            ];
+            run_with("the_environment_does_not_lead_to_another_repository", &variables);
+            let after = (other.status(), fs::read(git.join("index")).unwrap(), other.log());
+            return assert_eq!(after, before);
+        }
+        for scene in [Scene::of_a_person(), Scene::new()] {
+            let mut store = scene.palace("keep");
+            store.isolated = false;
+            scene.put("keep/rooms/hall.yaml", "by hand\n");
+            done(&mut store, &change(HALL, Some("by hand\n"), Some("2\n")));
+            assert_eq!(scene.status(), "");
+            let log = scene.git(&["log", "-2", "--format=%an, %cn"]);
+            assert_eq!(log, "Claude Desktop, Grace\nEve, Grace\n");
+            let references = scene.git(&["for-each-ref", "--format=%(refname)"]);
+            assert_eq!(references, "refs/heads/main\n");
+            assert_eq!(store.recent(1).unwrap().len(), 1);
+            scene.assert_sound();
+        }
+    }
 
     #[test]
     fn without_a_repository_there_is_no_head_and_no_history() {

@@ -98,6 +98,16 @@ pub enum Error {
         /// The file.
         path: String,
     },
+    /// Git keeps a file in another form, by a filter or the like.
+    #[error(
+        "`{path}` has the git attribute `{attribute}`, and Palazzo runs no filters; remove the attribute for the palace, or set `commit = \"manual\"` under `[git]` in `palace.toml`"
+    )]
+    Filtered {
+        /// The file.
+        path: String,
+        /// The attribute.
+        attribute: &'static str,
+    },
     /// A change failed, and could not be undone either.
     #[error(
         "the change failed ({refusal}), and `{}` could not be put back as it was; that is tried again when the palace is next used",

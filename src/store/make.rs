@@ -12,7 +12,7 @@ use gix::objs::tree::EntryKind;
 use crate::model::{Author, Change, CommitId, Edit, LARGEST_FILE};
 
 use super::commit::{self, Draft, Held, Moved, Person};
-use super::conversion::to_git;
+use super::conversion::{self, to_git};
 use super::index::Staging;
 use super::lock::{Patience, Turn};
 use super::repository::Repository;
@@ -110,6 +110,7 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     turn.note_index_lock(staging.lock_path())?;
     let work = Work { repository: &repository, git: &git, change, edits, patience: store.patience };
     work.refuse_unmerged(&staging)?;
+    work.refuse_filtered(&staging)?;
     let writing = match Writing::compare(&store.palace, edits)? {
         Ok(writing) => writing,
         Err(stale) => {
@@ -166,6 +167,18 @@ impl Work<'_> {
     fn refuse_unmerged(&self, staging: &Staging<'_>) -> Result<(), Error> {
         let unmerged = self.edits.iter().find(|it| staging.is_unmerged(&self.tracked(it)));
         unmerged.map_or(Ok(()), |it| Err(Error::Unmerged { path: it.path.clone() }))
+    }
+
+    fn refuse_filtered(&self, staging: &Staging<'_>) -> Result<(), Error> {
+        for edit in self.edits {
+            let attribute = conversion::foreign(self.git, staging.index(), &self.tracked(edit));
+            let attribute =
+                attribute.map_err(|err| self.repository.error("read attributes", err))?;
+            if let Some(attribute) = attribute {
+                return Err(Error::Filtered { path: edit.path.clone(), attribute });
+            }
+        }
+        Ok(())
     }
 
     /// Drafts the commits to be made: what was staged by hand, what was edited by hand, the change.

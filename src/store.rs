@@ -16,6 +16,7 @@ mod index;
 mod lock;
 mod make;
 mod objects;
+mod overwritten;
 mod paths;
 mod recovery;
 mod repository;

@@ -12,7 +12,7 @@ use gix::refs::transaction::{Change as RefChange, LogChange, PreviousValue, RefE
 
 use crate::model::Change;
 
-use super::repository;
+use super::{durable, repository};
 
 /// What a tree holds at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,6 +238,28 @@ pub(super) fn entry(
 pub(super) fn blob_id(git: &gix::Repository, content: &[u8]) -> gix::Result<ObjectId> {
     let hashed = gix::objs::compute_hash(git.object_hash(), gix::objs::Kind::Blob, content);
     hashed.map_err(gix::Error::from_error)
+}
+
+/// Lists the files of all objects that the `commits` of `drafts` may have added.
+pub(super) fn object_files(
+    git: &gix::Repository,
+    common_dir: &Path,
+    drafts: &[Draft],
+    commits: &[ObjectId],
+) -> gix::Result<Vec<PathBuf>> {
+    let mut ids = commits.to_vec();
+    for commit in commits {
+        let tree = git.find_commit(*commit)?.tree()?;
+        ids.push(tree.id);
+        for path in drafts.iter().flat_map(|it| &it.files).map(|it| Path::new(&it.0)) {
+            for part in path.ancestors().filter(|it| !it.as_os_str().is_empty()) {
+                ids.extend(tree.lookup_entry_by_path(part)?.map(|it| it.object_id()));
+            }
+        }
+    }
+    ids.sort();
+    ids.dedup();
+    Ok(ids.into_iter().map(|id| durable::object_file(common_dir, id)).collect())
 }
 
 /// Lists the files that moving `HEAD` has written, beside their folders.

@@ -4,7 +4,7 @@
 //! the new index beside the old, make all that durable, move `HEAD`, put the
 //! index in place. Until `HEAD` has moved, every failure undoes the files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
@@ -17,7 +17,7 @@ use super::index::Staging;
 use super::lock::{Patience, Turn};
 use super::repository::Repository;
 use super::writing::Writing;
-use super::{Error, Outcome, Store, disk, durable, paths};
+use super::{Error, Outcome, Store, disk, durable, overwritten, paths};
 
 /// How often a commit is made anew because somebody moved `HEAD` meanwhile.
 const ATTEMPTS: usize = 20;
@@ -32,7 +32,7 @@ pub(super) fn make(store: &mut Store, change: &Change) -> Result<Outcome, Error>
     match edits.as_slice() {
         [] => Ok(Outcome::Done(None)),
         edits if change.commit => commit_files(store, change, edits),
-        edits => write_files(store, edits),
+        edits => write_files(store, change, edits),
     }
 }
 
@@ -48,8 +48,8 @@ fn check(edit: &Edit) -> Result<(), Error> {
     Ok(())
 }
 
-fn write_files(store: &Store, edits: &[&Edit]) -> Result<Outcome, Error> {
-    // Git is left alone here, so a repository that cannot be opened is in nobody's way.
+fn write_files(store: &Store, change: &Change, edits: &[&Edit]) -> Result<Outcome, Error> {
+    // Nothing is committed here, so a repository that cannot be opened is in nobody's way.
     let repository = store.repository().ok().flatten();
     let begin = |it: &Repository| Turn::begin(it, &paths_of(edits), &store.patience);
     let mut turn = repository.as_deref().map(begin).transpose()?;
@@ -57,6 +57,9 @@ fn write_files(store: &Store, edits: &[&Edit]) -> Result<Outcome, Error> {
         Ok(writing) => writing,
         Err(stale) => return Ok(Outcome::Stale(stale)),
     };
+    if let Some(repository) = &repository {
+        overwritten::keep(repository, change, edits)?;
+    }
     let settle = |folders| durable::settle(&[&store.palace], || folders);
     let written = keep_or_undo(writing, turn.as_mut(), |writing| {
         let stale = writing.write()?;
@@ -292,7 +295,7 @@ impl Work<'_> {
         let mut failed = None;
         durable::settle(&places, || {
             let mut files = writing.touched_folders();
-            match self.object_files(drafts, commits) {
+            match commit::object_files(self.git, &self.repository.common_dir, drafts, commits) {
                 Ok(objects) => files.extend(objects),
                 Err(err) => failed = Some(err),
             }
@@ -300,24 +303,6 @@ impl Work<'_> {
             files
         })?;
         failed.map_or(Ok(()), |err| Err(self.repository.error("find what was written", err)))
-    }
-
-    /// Lists the files of all objects that the commits may have added.
-    fn object_files(&self, drafts: &[Draft], commits: &[ObjectId]) -> gix::Result<Vec<PathBuf>> {
-        let mut ids = commits.to_vec();
-        for commit in commits {
-            let tree = self.git.find_commit(*commit)?.tree()?;
-            ids.push(tree.id);
-            for path in drafts.iter().flat_map(|it| &it.files).map(|it| Path::new(&it.0)) {
-                for part in path.ancestors().filter(|it| !it.as_os_str().is_empty()) {
-                    ids.extend(tree.lookup_entry_by_path(part)?.map(|it| it.object_id()));
-                }
-            }
-        }
-        ids.sort();
-        ids.dedup();
-        let common_dir = &self.repository.common_dir;
-        Ok(ids.into_iter().map(|id| durable::object_file(common_dir, id)).collect())
     }
 
     fn sync_references(&self) -> Result<(), Error> {

@@ -1,0 +1,155 @@
+//! What a tool is about to overwrite while committing is left to the person.
+//!
+//! Nobody has committed it yet, so it is kept out of the way: on a reference
+//! of our own that no branch and no `git status` shows.
+
+use gix::ObjectId;
+use gix::objs::tree::EntryKind;
+use gix::refs::Target;
+use gix::refs::transaction::{Change as RefChange, LogChange, PreviousValue, RefEdit};
+
+use crate::model::{Change, Edit};
+
+use super::commit::{self, Draft, Held, Person};
+use super::conversion::{self, to_git};
+use super::repository::Repository;
+use super::{Error, durable};
+
+/// Where what was overwritten is kept.
+const REFERENCE: &str = "refs/palazzo/overwritten";
+
+/// Keeps those files of `edits` as they are now that neither `HEAD` nor the index holds so. They
+/// must hold what the edits believe.
+pub(super) fn keep(repository: &Repository, change: &Change, edits: &[&Edit]) -> Result<(), Error> {
+    let git = repository.git();
+    let failed = |err| repository.error("keep what is overwritten", err);
+    let files = unkept(repository, &git, edits).map_err(failed)?;
+    if files.is_empty() {
+        return Ok(());
+    }
+    let draft = draft(repository, &git, change, files);
+    let tip = git.try_find_reference(REFERENCE).map_err(failed)?;
+    let tip = tip.map(|mut it| it.peel_to_id().map(gix::Id::detach));
+    let tip = tip.transpose().map_err(failed)?;
+    // `None`: it is what was kept last.
+    let Some(new) = draft.write(&git, tip).map_err(failed)? else { return Ok(()) };
+    let common_dir = repository.common_dir.as_path();
+    let objects = commit::object_files(&git, common_dir, &[draft], &[new]).map_err(failed)?;
+    durable::settle(&[common_dir], || objects)?;
+    point(&git, tip, new).map_err(failed)?;
+    durable::settle(&[common_dir], || vec![common_dir.join(REFERENCE)])
+}
+
+/// Lists the files of which git holds no copy, by the paths git would know them by.
+fn unkept(
+    repository: &Repository,
+    git: &gix::Repository,
+    edits: &[&Edit],
+) -> gix::Result<Vec<(String, Option<Held>)>> {
+    let index = git.index_or_empty()?;
+    let tree = commit::tree_of(git, super::repository::head(git)?)?;
+    let mut files = Vec::new();
+    for edit in edits {
+        let Some(text) = &edit.was else { continue };
+        let path = format!("{}{}", repository.prefix, edit.path);
+        // What goes through a filter may be a secret, which must not get into git as it is.
+        if conversion::foreign(git, &index, &path)?.is_some() {
+            continue;
+        }
+        let bytes = to_git(git, &index, &path, text)?;
+        let id = commit::blob_id(git, &bytes)?;
+        let in_head = commit::entry(git, tree, &path)?.map(|it| it.id);
+        let staged = index.entry_by_path(path.as_str().into()).map(|it| it.id);
+        if in_head != Some(id) && staged != Some(id) {
+            let id = git.write_blob(&bytes)?.detach();
+            files.push((path, Some(Held { kind: EntryKind::Blob, id })));
+        }
+    }
+    Ok(files)
+}
+
+fn draft(
+    repository: &Repository,
+    git: &gix::Repository,
+    change: &Change,
+    files: Vec<(String, Option<Held>)>,
+) -> Draft {
+    let what = match files.as_slice() {
+        [(path, _)] => path.strip_prefix(&repository.prefix).unwrap_or(path).to_owned(),
+        files => format!("{} files", files.len()),
+    };
+    Draft {
+        files,
+        author: Person::by_hand(git),
+        committer: Person::committer(git),
+        at: change.at.timestamp(),
+        message: format!("overwritten: {what}\n\nBefore: {}\n", change.subject.trim()),
+    }
+}
+
+fn point(git: &gix::Repository, old: Option<ObjectId>, new: ObjectId) -> gix::Result<()> {
+    let expected = old.map_or(PreviousValue::MustNotExist, |old| {
+        PreviousValue::MustExistAndMatch(Target::Object(old))
+    });
+    let log = LogChange::default();
+    let change = RefChange::Update { log, expected, new: Target::Object(new) };
+    let name = REFERENCE.try_into().map_err(gix::Error::from_error)?;
+    // Nothing is logged, so nobody need be named.
+    git.edit_references_as([RefEdit { change, name, deref: false }], None)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scene::{Scene, change, done, try_git};
+    use super::*;
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    fn by_hand(was: Option<&str>, now: Option<&str>) -> Change {
+        Change { commit: false, ..change(HALL, was, now) }
+    }
+
+    #[test]
+    fn a_hand_edit_that_is_overwritten_without_a_commit_is_kept_out_of_sight() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let head = store.head().unwrap();
+        scene.put("keep/rooms/hall.yaml", "by hand\n");
+        assert_eq!(done(&mut store, &by_hand(Some("by hand\n"), Some("2\n"))), None);
+        done(&mut store, &by_hand(Some("2\n"), None));
+        assert_eq!(store.head().unwrap(), head);
+        assert_eq!(scene.status(), " D keep/rooms/hall.yaml\n");
+        assert_eq!(
+            scene.git(&["log", "--format=%an: %s", REFERENCE]),
+            "Ada: overwritten: rooms/hall.yaml\nAda: overwritten: rooms/hall.yaml\n"
+        );
+        let held =
+            |at: &str| scene.git(&["show", &format!("{REFERENCE}{at}:keep/rooms/hall.yaml")]);
+        assert_eq!((held("~1"), held("")), ("by hand\n".to_owned(), "2\n".to_owned()));
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn what_git_holds_already_is_not_kept_again() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        done(&mut store, &by_hand(Some("1\n"), Some("2\n")));
+        scene.git(&["add", "keep"]);
+        done(&mut store, &by_hand(Some("2\n"), Some("3\n")));
+        assert!(!try_git(&scene.home, &["rev-parse", "--verify", REFERENCE]).status.success());
+        assert_eq!(scene.status(), "MM keep/rooms/hall.yaml\n");
+    }
+
+    #[test]
+    fn what_only_a_filter_may_keep_is_not_kept_in_plain_text() {
+        let scene = Scene::of_a_person();
+        scene.put(".gitattributes", "*.yaml filter=git-crypt\n");
+        scene.put("keep/rooms/hall.yaml", "secret\n");
+        done(&mut scene.palace("keep"), &by_hand(Some("secret\n"), Some("2\n")));
+        assert!(!try_git(&scene.home, &["rev-parse", "--verify", REFERENCE]).status.success());
+        scene.assert_sound();
+    }
+}

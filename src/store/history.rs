@@ -8,7 +8,7 @@ use gix::bstr::ByteSlice as _;
 use gix::diff::tree::Recorder;
 use gix::diff::tree::recorder::Change as TreeChange;
 use gix::objs::TreeRefIter;
-use gix::revision::walk::Sorting;
+use gix::revision::walk::{Info, Sorting};
 use gix::traverse::commit::simple::CommitTimeOrder;
 
 use crate::model::{CommitId, History, Moment, Versions};
@@ -60,10 +60,11 @@ pub(super) fn changed_between(
     }
     let past = Past::new(repository);
     let differing = || -> gix::Result<BTreeSet<String>> {
-        let side = |commit: Option<&CommitId>| match commit {
-            Some(id) => past.palace_at(ObjectId::from_hex(id.0.as_bytes())?),
-            None => Ok(None),
-        };
+        let id = |commit: &CommitId| ObjectId::from_hex(commit.0.as_bytes());
+        let (old, new) = (old.map(id).transpose()?, new.map(id).transpose()?);
+        // One that is gone, cut off or cleared away, can tell nothing: then all may have changed.
+        let old = old.filter(|it| past.git.has_object(it));
+        let side = |id: Option<ObjectId>| id.map_or(Ok(None), |it| past.palace_at(it));
         past.differing(side(old)?, side(new)?)
     };
     let found = differing().map_err(|err| repository.error("compare two commits", err))?;
@@ -103,7 +104,7 @@ impl<'a> Past<'a> {
     ) -> gix::Result<()> {
         for commit in self.git.rev_walk([head]).with_hidden(old).all()? {
             let commit = commit?;
-            let paths = self.touched_by(commit.id, &commit.parent_ids)?;
+            let paths = self.touched_by(commit.id, self.parents(&commit)?)?;
             if paths.is_empty() {
                 continue;
             }
@@ -128,11 +129,18 @@ impl<'a> Past<'a> {
                 break;
             }
             let commit = commit?;
-            if self.touches(commit.id, &commit.parent_ids)? {
+            if self.touches(commit.id, self.parents(&commit)?)? {
                 moments.push(moment(&commit.object()?)?);
             }
         }
         Ok(moments)
+    }
+
+    /// Returns a commit's parents; where a shallow clone was cut off, it has none.
+    fn parents<'c>(&self, commit: &'c Info<'_>) -> gix::Result<&'c [ObjectId]> {
+        let cut = self.git.shallow_commits()?;
+        let is_cut = cut.is_some_and(|it| it.contains(&commit.id));
+        Ok(if is_cut { &[] } else { &commit.parent_ids })
     }
 
     /// Lists the paths in which a commit differs from each of its parents.
@@ -336,7 +344,9 @@ mod tests {
         assert_eq!(between(&second, &begin), "rooms/hall.yaml scrolls/hall/one.md");
         assert_eq!(between(&second, &second), "");
         let unknown = CommitId("0123456789012345678901234567890123456789".to_owned());
-        assert!(store.changed_between(Some(&unknown), second.as_ref()).is_err());
+        assert!(store.changed_between(second.as_ref(), Some(&unknown)).is_err());
+        let unknown = Some(unknown);
+        assert_eq!(between(&unknown, &second), "rooms/hall.yaml scrolls/hall/one.md");
     }
 
     #[test]
@@ -355,5 +365,28 @@ mod tests {
         assert_eq!(moments, [moment(2), moment(1)]);
         assert_eq!(store.recent(1).unwrap(), [moment(2)]);
         assert_eq!(store.recent(0).unwrap(), []);
+    }
+
+    #[test]
+    fn the_past_of_a_shallow_clone_begins_where_it_was_cut_off() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        let first = at(&mut store, 1, None, Some("1\n"));
+        at(&mut store, 2, Some("1\n"), Some("2\n"));
+        let third = at(&mut store, 3, Some("2\n"), Some("3\n"));
+        let origin = format!("file://{}", scene.home.display());
+        scene.git(&["clone", "-q", "--depth", "2", &origin, "../shallow"]);
+        let mut shallow = scene.store(&scene.home.with_file_name("shallow").join("keep"));
+        let mut known = Known::default();
+        assert_eq!(told(&shallow, &mut known), "rooms/hall.yaml 2 2 3\n");
+        assert_eq!(shallow.recent(9).unwrap().len(), 2);
+        let changed = shallow.changed_between(first.as_ref(), third.as_ref()).unwrap();
+        assert_eq!(changed, [HALL]);
+        known.history.get_mut(HALL).unwrap().count = 10;
+        at(&mut shallow, 4, Some("3\n"), Some("4\n"));
+        assert_eq!(told(&shallow, &mut known), "rooms/hall.yaml 11 2 4\n");
+        // What was known before it was cut off is not known any more.
+        let mut known = Known { head: first, ..Known::default() };
+        assert_eq!(told(&shallow, &mut known), "rooms/hall.yaml 3 2 4\n");
     }
 }

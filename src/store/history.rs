@@ -27,6 +27,8 @@ pub struct Known {
 
 /// How many commits are looked at for those that touched the palace.
 const FARTHEST: usize = 500;
+/// How many commits are few.
+const FEW: usize = 32;
 const CACHE: usize = 8 * 1024 * 1024;
 
 /// Brings `known` up to `HEAD`; starts over if what is known is not part of its past.
@@ -39,6 +41,15 @@ pub(super) fn update(repository: &Repository, known: &mut Known) -> Result<(), E
         return Ok(());
     }
     let old = known.head.as_ref().and_then(|it| ObjectId::from_hex(it.0.as_bytes()).ok());
+    if let (Some(old), Some(head)) = (old, head)
+        && let Some(line) = past.line(old, head)
+    {
+        for (commit, parent) in line {
+            past.count(commit, &[parent], &mut known.history).map_err(failed)?;
+        }
+        known.head = Some(named(head));
+        return Ok(());
+    }
     let old = old.filter(|old| head.is_some_and(|head| past.is_ancestor(*old, head)));
     let mut history =
         if old.is_some() { std::mem::take(&mut known.history) } else { History::new() };
@@ -95,6 +106,25 @@ impl<'a> Past<'a> {
         self.git.merge_base(old, head).is_ok_and(|base| base.is_some_and(|it| it == old))
     }
 
+    /// Lists the commits after `old` up to `head`, each with its parent, if they are few and
+    /// follow one upon the other: so it is after a write of ours, and then nothing else of the
+    /// past need be looked at.
+    fn line(&self, old: ObjectId, head: ObjectId) -> Option<Vec<(ObjectId, ObjectId)>> {
+        let (mut line, mut commit) = (Vec::new(), head);
+        while line.len() < FEW {
+            let Ok(found) = self.git.find_commit(commit) else { break };
+            let mut parents = found.parent_ids().map(gix::Id::detach);
+            let (Some(parent), None) = (parents.next(), parents.next()) else { break };
+            line.push((commit, parent));
+            if parent == old {
+                // Beyond the edge of a shallow clone there is nothing to compare with.
+                return self.git.has_object(old).then_some(line);
+            }
+            commit = parent;
+        }
+        None
+    }
+
     /// Counts what the commits from `head` back to `old` changed.
     fn walk(
         &self,
@@ -104,18 +134,29 @@ impl<'a> Past<'a> {
     ) -> gix::Result<()> {
         for commit in self.git.rev_walk([head]).with_hidden(old).all()? {
             let commit = commit?;
-            let paths = self.touched_by(commit.id, self.parents(&commit)?)?;
-            if paths.is_empty() {
-                continue;
-            }
-            let at = time(&self.git.find_commit(commit.id)?)?;
-            for path in paths {
-                let fresh = Versions { count: 0, created: at, updated: at };
-                let versions = history.entry(path).or_insert(fresh);
-                versions.count += 1;
-                versions.created = versions.created.min(at);
-                versions.updated = versions.updated.max(at);
-            }
+            self.count(commit.id, self.parents(&commit)?, history)?;
+        }
+        Ok(())
+    }
+
+    /// Counts what one commit changed.
+    fn count(
+        &self,
+        commit: ObjectId,
+        parents: &[ObjectId],
+        history: &mut History,
+    ) -> gix::Result<()> {
+        let paths = self.touched_by(commit, parents)?;
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let at = time(&self.git.find_commit(commit)?)?;
+        for path in paths {
+            let fresh = Versions { count: 0, created: at, updated: at };
+            let versions = history.entry(path).or_insert(fresh);
+            versions.count += 1;
+            versions.created = versions.created.min(at);
+            versions.updated = versions.updated.max(at);
         }
         Ok(())
     }

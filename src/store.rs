@@ -27,7 +27,7 @@ mod writing;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::model::{Change, CommitId, Diagnostic, Files, Moment};
+use crate::model::{Change, CommitId, Diagnostic, Files, Moment, Severity};
 
 pub use disk::Stamp;
 pub use error::Error;
@@ -73,17 +73,20 @@ impl Store {
 
     /// Reads every file of the palace; what cannot be taken is left out and told.
     pub fn read_all(&self) -> Result<(Files, Vec<Diagnostic>), Error> {
+        self.check_place()?;
         disk::read_all(&self.palace)
     }
 
     /// Reads one file; `None`: it is not there.
     pub fn read(&self, path: &str) -> Result<Option<String>, Diagnostic> {
+        let refuse = |err: Error| Diagnostic::of_file(Severity::Error, path, err.to_string());
+        self.check_place().map_err(refuse)?;
         disk::read(&self.palace, path)
     }
 
     /// Returns what tells a file's state apart from its former state; `None`: it is not there.
     pub fn stamp(&self, path: &str) -> Option<Stamp> {
-        paths::check(path).ok()?;
+        self.check_place().and_then(|()| paths::check(path)).ok()?;
         Stamp::of(&self.palace.join(path))
     }
 
@@ -105,6 +108,7 @@ impl Store {
 
     /// Makes a change: durable and committed when it returns.
     pub fn make(&mut self, change: &Change) -> Result<Outcome, Error> {
+        self.check_place()?;
         make::make(self, change)
     }
 
@@ -129,8 +133,22 @@ impl Store {
         history::recent(&repository, most)
     }
 
+    /// Checks that the palace has not become a link that leads out of the home; the home may be one.
+    fn check_place(&self) -> Result<(), Error> {
+        let Ok(inside) = self.palace.strip_prefix(&self.home) else { return Ok(()) };
+        let mut place = self.home.clone();
+        for name in inside {
+            place.push(name);
+            if place.is_symlink() {
+                return Err(Error::Linked { place });
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the repository around the palace, opening it only if it is not the one already open.
     fn repository(&self) -> Result<Option<Arc<Repository>>, Error> {
+        self.check_place()?;
         let mut open = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
         if !open.as_ref().is_some_and(|it| it.still_stands()) {
             *open = Repository::find(&self.palace, self.isolated)?.map(Arc::new);
@@ -145,5 +163,41 @@ impl Store {
         }
         Repository::make(&self.palace, &self.home, self.isolated)?;
         self.repository()?.ok_or_else(|| Error::NoRepository { palace: self.palace.clone() })
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::scene::{Scene, change, done};
+    use super::*;
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    #[test]
+    fn a_link_that_takes_the_place_of_a_palace_is_not_followed() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("sub/keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let elsewhere = scene.home.with_file_name("elsewhere");
+        for moved in ["sub/keep", "sub"] {
+            let place = scene.home.join(moved);
+            std::fs::rename(&place, &elsewhere).unwrap();
+            std::os::unix::fs::symlink(&elsewhere, &place).unwrap();
+            let refused = format!(
+                "`{}` is a symbolic link, and none is followed below the home",
+                place.display()
+            );
+            for commit in [true, false] {
+                let change = Change { commit, ..change(HALL, Some("1\n"), Some("2\n")) };
+                assert_eq!(store.make(&change).unwrap_err().to_string(), refused);
+            }
+            assert_eq!(store.read_all().unwrap_err().to_string(), refused);
+            assert_eq!(store.read(HALL).unwrap_err().message, refused);
+            assert_eq!(store.stamp(HALL), None);
+            assert!(store.history(&mut Known::default()).is_err());
+            std::fs::remove_file(&place).unwrap();
+            std::fs::rename(&elsewhere, &place).unwrap();
+        }
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
     }
 }

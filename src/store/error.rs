@@ -35,6 +35,12 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A link stands where the palace, or a folder above it, should.
+    #[error("`{}` is a symbolic link, and none is followed below the home", place.display())]
+    Linked {
+        /// The link.
+        place: PathBuf,
+    },
     /// The repository has no working directory.
     #[error("`{}` is a bare repository; a palace needs one with a working directory", place.display())]
     Bare {

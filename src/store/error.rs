@@ -73,6 +73,12 @@ pub enum Error {
         /// The repository.
         place: PathBuf,
     },
+    /// A file is in git, but not in the working directory.
+    #[error("`{path}` is outside the sparse checkout; add it with `git sparse-checkout add` first")]
+    LeftOut {
+        /// The file.
+        path: String,
+    },
     /// There is no repository that could hold the palace, and none could be made.
     #[error("no git repository can be used for `{}`", palace.display())]
     NoRepository {

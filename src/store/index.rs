@@ -79,6 +79,11 @@ impl<'a> Staging<'a> {
         entries.is_some_and(|them| them.iter().any(|it| it.stage() != Stage::Unconflicted))
     }
 
+    /// Tells whether a sparse checkout leaves `path` out of the working directory.
+    pub(super) fn is_left_out(&self, path: &str) -> bool {
+        is_left_out(&self.index, path)
+    }
+
     /// Returns what is staged for `path`.
     pub(super) fn staged(&self, path: &str) -> Option<ObjectId> {
         let entry = self.index.entry_by_path_and_stage(path.into(), Stage::Unconflicted)?;
@@ -193,6 +198,12 @@ impl Kept {
     }
 }
 
+/// Tells whether `index` says of `path` that a sparse checkout leaves it out.
+pub(super) fn is_left_out(index: &gix::index::State, path: &str) -> bool {
+    let entry = index.entry_by_path_and_stage(path.into(), Stage::Unconflicted);
+    entry.is_some_and(|it| it.flags.contains(Flags::SKIP_WORKTREE))
+}
+
 /// Returns the stat of the file at `place` for the index.
 pub(super) fn stat(place: &Path) -> Option<Stat> {
     let metadata = gix::index::fs::Metadata::from_path_no_follow(place).ok()?;
@@ -253,7 +264,8 @@ impl std::fmt::Debug for Kept {
 mod tests {
     use std::fs;
 
-    use super::super::scene::{Scene, change, done};
+    use super::super::scene::{Scene, change, changes, done};
+    use crate::model::Change;
 
     const HALL: &str = "rooms/hall.yaml";
 
@@ -317,5 +329,28 @@ mod tests {
         scene.git(&["rm", "-q", "--cached", "notes.md"]);
         done(&mut store, &change(HALL, Some("2\n"), Some("3\n")));
         assert_eq!(scene.status(), "D  notes.md\n?? notes.md\n");
+    }
+
+    #[test]
+    fn what_a_sparse_checkout_leaves_out_was_not_deleted_by_hand() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        let two = [(HALL, None, Some("1\n")), ("scrolls/hall/one.md", None, Some("one\n"))];
+        done(&mut store, &changes(&two));
+        scene.git(&["sparse-checkout", "set", "--no-cone", "/notes.md", "/keep/scrolls/"]);
+        assert!(!scene.home.join("keep/rooms").exists());
+        for commit in [true, false] {
+            let refused = store.make(&Change { commit, ..change(HALL, None, Some("2\n")) });
+            assert_eq!(
+                refused.unwrap_err().to_string(),
+                "`rooms/hall.yaml` is outside the sparse checkout; add it with `git \
+                 sparse-checkout add` first"
+            );
+        }
+        assert_eq!(scene.log().lines().count(), 2);
+        let change = change("scrolls/hall/one.md", Some("one\n"), Some("two\n"));
+        done(&mut store, &change);
+        assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "1\n");
+        assert_eq!(scene.status(), "");
     }
 }

@@ -113,6 +113,7 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     turn.note_index_lock(staging.lock_path())?;
     let work = Work { repository: &repository, git: &git, change, edits, patience: store.patience };
     work.refuse_unmerged(&staging)?;
+    work.refuse_left_out(&staging)?;
     work.refuse_filtered(&staging)?;
     let writing = match Writing::compare(&store.palace, edits)? {
         Ok(writing) => writing,
@@ -170,6 +171,13 @@ impl Work<'_> {
     fn refuse_unmerged(&self, staging: &Staging<'_>) -> Result<(), Error> {
         let unmerged = self.edits.iter().find(|it| staging.is_unmerged(&self.tracked(it)));
         unmerged.map_or(Ok(()), |it| Err(Error::Unmerged { path: it.path.clone() }))
+    }
+
+    fn refuse_left_out(&self, staging: &Staging<'_>) -> Result<(), Error> {
+        // One that is there all the same is an ordinary file.
+        let mut missing = self.edits.iter().filter(|it| it.was.is_none());
+        let left_out = missing.find(|it| staging.is_left_out(&self.tracked(it)));
+        left_out.map_or(Ok(()), |it| Err(Error::LeftOut { path: it.path.clone() }))
     }
 
     fn refuse_filtered(&self, staging: &Staging<'_>) -> Result<(), Error> {

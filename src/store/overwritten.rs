@@ -13,17 +13,23 @@ use crate::model::{Change, Edit};
 use super::commit::{self, Draft, Held, Person};
 use super::conversion::{self, to_git};
 use super::repository::Repository;
-use super::{Error, durable};
+use super::{Error, durable, index};
 
 /// Where what was overwritten is kept.
 const REFERENCE: &str = "refs/palazzo/overwritten";
 
 /// Keeps those files of `edits` as they are now that neither `HEAD` nor the index holds so. They
-/// must hold what the edits believe.
+/// must hold what the edits believe; one that is only not checked out is refused.
 pub(super) fn keep(repository: &Repository, change: &Change, edits: &[&Edit]) -> Result<(), Error> {
     let git = repository.git();
     let failed = |err| repository.error("keep what is overwritten", err);
-    let files = unkept(repository, &git, edits).map_err(failed)?;
+    let index = git.index_or_empty().map_err(failed)?;
+    let tracked = |edit: &Edit| format!("{}{}", repository.prefix, edit.path);
+    let is_left_out = |it: &Edit| it.was.is_none() && index::is_left_out(&index, &tracked(it));
+    if let Some(edit) = edits.iter().find(|it| is_left_out(it)) {
+        return Err(Error::LeftOut { path: edit.path.clone() });
+    }
+    let files = unkept(repository, &git, &index, edits).map_err(failed)?;
     if files.is_empty() {
         return Ok(());
     }
@@ -44,19 +50,19 @@ pub(super) fn keep(repository: &Repository, change: &Change, edits: &[&Edit]) ->
 fn unkept(
     repository: &Repository,
     git: &gix::Repository,
+    index: &gix::index::State,
     edits: &[&Edit],
 ) -> gix::Result<Vec<(String, Option<Held>)>> {
-    let index = git.index_or_empty()?;
     let tree = commit::tree_of(git, super::repository::head(git)?)?;
     let mut files = Vec::new();
     for edit in edits {
         let Some(text) = &edit.was else { continue };
         let path = format!("{}{}", repository.prefix, edit.path);
         // What goes through a filter may be a secret, which must not get into git as it is.
-        if conversion::foreign(git, &index, &path)?.is_some() {
+        if conversion::foreign(git, index, &path)?.is_some() {
             continue;
         }
-        let bytes = to_git(git, &index, &path, text)?;
+        let bytes = to_git(git, index, &path, text)?;
         let id = commit::blob_id(git, &bytes)?;
         let in_head = commit::entry(git, tree, &path)?.map(|it| it.id);
         let staged = index.entry_by_path(path.as_str().into()).map(|it| it.id);

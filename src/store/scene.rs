@@ -96,11 +96,18 @@ pub(super) fn git_in(folder: &Path, args: &[&str]) -> String {
 
 pub(super) fn try_git(folder: &Path, args: &[&str]) -> Output {
     let mut git = Command::new("git");
-    // A hook that runs the tests has set some of these.
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("GIT_") {
-            git.env_remove(name);
-        }
+    for name in [
+        "DIR",
+        "COMMON_DIR",
+        "WORK_TREE",
+        "INDEX_FILE",
+        "OBJECT_DIRECTORY",
+        "SHALLOW_FILE",
+        "NAMESPACE",
+        "CEILING_DIRECTORIES",
+    ] {
+        // A hook that runs the tests has set some of these.
+        git.env_remove(format!("GIT_{name}"));
     }
     git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     git.env("GIT_TERMINAL_PROMPT", "0");

@@ -146,23 +146,27 @@ impl Keeper {
         let (held, visit) = (&self.held[&standing.workspace], &self.visits[&by.name]);
         let (palace, room) = (&held.palace, &standing.room);
         let scrolls = visit.scrolls.iter().filter_map(|it| palace.scroll(it));
+        let layout = palace.settings.layout;
+        let actions = choices(palace, room, came_from(visit, &standing));
+        // Somebody may have taken away the page that was shown.
+        let is_there = visit.page * layout.page(actions.len()) < actions.len();
         let total = palace.scrolls_in(room).count();
         let view = RoomView {
             id: room,
             room: palace.room(room),
-            layout: palace.settings.layout,
+            layout,
             scrolls: scrolls.collect(),
             older: total.saturating_sub(visit.scrolls_seen),
-            actions: choices(palace, room, came_from(visit, &standing)),
-            page: visit.page,
+            actions,
+            page: if is_there { visit.page } else { 0 },
             back,
             notices: notices(held),
             now: by.now,
         };
-        let (page, menu, layout) = (render(held, &view), view.actions, view.layout);
+        let (text, menu, page) = (render(held, &view), view.actions, view.page);
         let visit = self.visit(by);
-        (visit.menu, visit.layout) = (menu, layout);
-        Ok(page)
+        (visit.menu, visit.layout, visit.page) = (menu, layout, page);
+        Ok(text)
     }
 
     fn name_of(&self, at: &Standing, from: &str) -> String {

@@ -139,8 +139,12 @@ pub(super) fn head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> 
 fn discover(place: &Path, isolated: bool) -> Result<Option<gix::ThreadSafeRepository>, Error> {
     let start = place.ancestors().find(|it| it.is_dir()).unwrap_or(place);
     let (found, trust) = match gix::discover::upwards(start) {
-        Ok(found) => found,
-        Err(err) if err.is_not_found() => return Ok(None),
+        Ok((found, trust)) => {
+            let (_, work) = found.clone().into_repository_and_work_tree_directories();
+            refuse_unreadable(start, work.as_deref())?;
+            (found, trust)
+        }
+        Err(err) if err.is_not_found() => return refuse_unreadable(start, None).map(|()| None),
         Err(err) => {
             let (deed, place) = ("look for a repository", start.to_owned());
             return Err(Error::Git { deed, place, source: err.into() });
@@ -160,6 +164,33 @@ fn discover(place: &Path, isolated: bool) -> Result<Option<gix::ThreadSafeReposi
             Trust::Full => Error::Git { deed: "open what lies", place, source },
         }
     })
+}
+
+/// Refuses to look past a repository that cannot be read, from `start` up to below `found`: it
+/// would get another inside it, or its files would go into one around it.
+fn refuse_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
+    let found = found.map(fs::canonicalize).and_then(Result::ok);
+    for place in start.ancestors().take_while(|it| found.as_deref() != Some(*it)) {
+        let git = place.join(".git");
+        let is_repository = match fs::metadata(&git) {
+            Ok(it) if it.is_file() => true,
+            // With neither it is only a folder of that name.
+            Ok(_) => ["HEAD", "objects"].iter().any(|it| is_there(&git.join(it))),
+            Err(_) => false,
+        };
+        if is_repository {
+            let unfit = || io::Error::new(io::ErrorKind::InvalidData, "it is damaged");
+            let head = if git.is_dir() { git.join("HEAD") } else { git.clone() };
+            let source = fs::read(&head).err().unwrap_or_else(unfit);
+            return Err(Error::File { deed: "read the repository at", path: git, source });
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether something is there, or may be, for all that can be seen.
+fn is_there(place: &Path) -> bool {
+    !fs::symlink_metadata(place).is_err_and(|err| err.kind() == io::ErrorKind::NotFound)
 }
 
 /// Returns how a repository is opened; tests are isolated from the configuration of the machine.
@@ -308,6 +339,43 @@ mod tests {
             assert_eq!(store.recent(1).unwrap().len(), 1);
             scene.assert_sound();
         }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_repository_that_cannot_be_read_is_not_passed_over() {
+        let outer = Scene::of_a_person();
+        let inner = outer.home.join("inner");
+        git_in(&outer.home, &["init", "-q", "inner"]);
+        let mut store = super::super::Store::new(inner.join("keep"), inner.clone());
+        store.isolated = true;
+        let head = inner.join(".git/HEAD");
+        fs::remove_file(&head).unwrap();
+        // Who may read everything cannot be refused by permissions, but by a link to itself.
+        std::os::unix::fs::symlink("HEAD", &head).unwrap();
+        let git = inner.join(".git");
+        let refused = format!("cannot read the repository at `{}`", git.display());
+        let mut try_again = || {
+            let err = store.make(&change(HALL, None, Some("1\n"))).unwrap_err();
+            assert_eq!(err.to_string(), refused);
+            assert!(store.head().is_err());
+            assert!(!inner.join("keep").exists());
+        };
+        try_again();
+        fs::remove_file(&head).unwrap();
+        try_again();
+        fs::write(&head, "ref: refs/heads/main\n").unwrap();
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        assert_eq!(git_in(&inner, &["status", "--porcelain"]), "");
+        assert_eq!(outer.log(), "Ada: begin\n");
+    }
+
+    #[test]
+    fn a_folder_that_is_only_called_like_a_repository_is_none() {
+        let scene = Scene::of_a_person();
+        fs::create_dir_all(scene.home.join("sub/.git/palazzo")).unwrap();
+        done(&mut scene.palace("sub/keep"), &change(HALL, None, Some("1\n")));
+        assert_eq!(scene.log().lines().count(), 2);
     }
 
     #[test]

@@ -186,16 +186,38 @@ impl<'a> Staging<'a> {
 }
 
 impl Kept {
-    /// Loads the index; a missing one is what `HEAD` holds.
+    /// Loads the index; a missing or damaged one is what `HEAD` holds.
     fn load(git: &gix::Repository) -> gix::Result<Self> {
-        if !git.index_path().exists() {
-            let index = git.index_or_load_from_head_or_empty()?.into_owned();
-            return Ok(Self { index, digest: None });
-        }
-        let index = git.open_index()?;
+        let index = load(git)?;
         let digest = index.checksum();
         Ok(Self { index, digest })
     }
+}
+
+/// Loads the index; a missing one, or one that a power cut left empty or torn, is what `HEAD` holds.
+pub(super) fn load(git: &gix::Repository) -> gix::Result<gix::index::File> {
+    let path = git.index_path();
+    let found = if path.exists() { git.open_index().map(Some) } else { Ok(None) };
+    match found {
+        Ok(Some(index)) => Ok(index),
+        // What is only of a kind not known here is nothing to be thrown away.
+        Err(err) if !is_damaged(&path) => Err(err),
+        _ => {
+            let head = super::repository::head(git)?;
+            git.index_from_tree(&super::commit::tree_of(git, head)?)
+        }
+    }
+}
+
+/// Tells whether the index is not what anybody has written, by the digest at its end.
+fn is_damaged(path: &Path) -> bool {
+    let Ok(bytes) = fs::read(path) else { return false };
+    let Some((content, digest)) = bytes.split_last_chunk::<20>() else { return true };
+    let mut hasher = gix::hash::hasher(gix::hash::Kind::Sha1);
+    hasher.update(content);
+    let is_whole = hasher.try_finalize().is_ok_and(|it| it.as_slice() == digest);
+    let is_spared = digest.iter().all(|it| *it == 0) && content.starts_with(b"DIRC");
+    !is_whole && !is_spared
 }
 
 /// Tells whether `index` says of `path` that a sparse checkout leaves it out.
@@ -352,5 +374,24 @@ mod tests {
         done(&mut store, &change);
         assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "1\n");
         assert_eq!(scene.status(), "");
+    }
+
+    #[test]
+    fn an_index_that_is_empty_or_torn_is_taken_from_the_last_commit() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("0\n")));
+        let place = scene.home.join(".git/index");
+        let whole = fs::read(&place).unwrap();
+        for (at, left) in [b"".as_slice(), b"garbage", &whole[..whole.len() / 2]].iter().enumerate()
+        {
+            fs::write(&place, left).unwrap();
+            let mut store = scene.palace("keep");
+            let (was, now) = (format!("{at}\n"), format!("{}\n", at + 1));
+            done(&mut store, &change(HALL, Some(&was), Some(&now)));
+            assert_eq!(scene.status(), "");
+            assert_eq!(scene.git(&["ls-files"]), "keep/rooms/hall.yaml\nnotes.md\n");
+        }
+        scene.assert_sound();
     }
 }

@@ -23,7 +23,7 @@ const REFERENCE: &str = "refs/palazzo/overwritten";
 pub(super) fn keep(repository: &Repository, change: &Change, edits: &[&Edit]) -> Result<(), Error> {
     let git = repository.git();
     let failed = |err| repository.error("keep what is overwritten", err);
-    let index = git.index_or_empty().map_err(failed)?;
+    let index = index::load(&git).map_err(failed)?;
     let tracked = |edit: &Edit| format!("{}{}", repository.prefix, edit.path);
     let is_left_out = |it: &Edit| it.was.is_none() && index::is_left_out(&index, &tracked(it));
     if let Some(edit) = edits.iter().find(|it| is_left_out(it)) {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use gix::sec::Trust;
 use gix::sec::trust::{DefaultForLevel as _, Mapping};
 
-use super::Error;
 use super::disk::Stamp;
+use super::{Error, index};
 
 /// An open repository, and where in it the palace lies.
 pub(super) struct Repository {
@@ -111,7 +111,7 @@ impl Repository {
         }
         let ignored = || -> gix::Result<bool> {
             let git = self.git();
-            let index = git.index_or_empty()?;
+            let index = index::load(&git)?;
             let source =
                 gix::worktree::stack::state::ignore::Source::WorktreeThenIdMappingIfNotSkipped;
             let mut excludes = git.excludes(&index, None, source)?;

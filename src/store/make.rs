@@ -1,10 +1,11 @@
 //! Making a change: the one order of steps after which nothing is lost, whoever dies when.
 //!
-//! Our lock, git's index lock, compare, write the files, write the objects and
-//! the new index beside the old, make all that durable, move `HEAD`, put the
-//! index in place. Until `HEAD` has moved, every failure undoes the files.
+//! Our lock, git's index lock, compare, write the new files beside the old and
+//! the objects, make both durable; put the files in place, write the new index
+//! beside the old, move `HEAD`, make all that durable; put the index in place.
+//! Until `HEAD` has moved, every failure undoes the files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
@@ -112,9 +113,7 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     let mut staging = Staging::open(&repository, &git, kept, &store.patience)?;
     turn.note_index_lock(staging.lock_path())?;
     let work = Work { repository: &repository, git: &git, change, edits, patience: store.patience };
-    work.refuse_unmerged(&staging)?;
-    work.refuse_left_out(&staging)?;
-    work.refuse_filtered(&staging)?;
+    work.refuse(&staging)?;
     let writing = match Writing::compare(&store.palace, edits)? {
         Ok(writing) => writing,
         Err(stale) => {
@@ -124,23 +123,43 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     };
     let head = repository.head()?;
     let drafts = work.drafts(&staging, head).map_err(|err| repository.error("compare", err))?;
+    let mut folders = None;
     let made = keep_or_undo(writing, Some(&mut turn), |writing| {
-        let stale = writing.write()?;
-        if !stale.is_empty() {
-            return Ok(Err(stale));
-        }
-        stage(&mut staging, &drafts, writing);
-        staging.write()?;
-        work.record(&drafts, head, writing).map(Ok)
+        writing.prepare_all()?;
+        work.record(&drafts, head, |commits| {
+            // One wait for the new files and the objects together; only then may files take the
+            // place of others, and only then may `HEAD` speak of the objects.
+            work.settle(&drafts, commits, writing.temporaries())?;
+            if folders.is_some() {
+                return Ok(Vec::new()); // They are in place since the last attempt.
+            }
+            let stale = put_in_place(writing, &mut staging, &drafts);
+            folders = Some(writing.touched_folders());
+            stale
+        })
     })?;
     let made = match made {
         Ok(made) => made,
         Err(stale) => return Ok(Outcome::Stale(stale)),
     };
-    let synced = work.sync_references();
+    let synced = work.settle_the_rest(folders.unwrap_or_default());
     store.index = Some(staging.commit().inspect_err(|_| turn.leave_to_mend())?);
     synced?;
     Ok(Outcome::Done(made.map(|id| CommitId(id.to_string()))))
+}
+
+/// Puts the files in their places, and what git is to know of them into the new index.
+fn put_in_place(
+    writing: &mut Writing<'_>,
+    staging: &mut Staging<'_>,
+    drafts: &[Draft],
+) -> Result<Vec<String>, Error> {
+    let stale = writing.put_in_place()?;
+    if stale.is_empty() {
+        stage(staging, drafts, writing);
+        staging.write()?;
+    }
+    Ok(stale)
 }
 
 /// Enters the files as they are now, by the last draft, into the index.
@@ -168,6 +187,13 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Refuses paths that git holds in a way we must not touch.
+    fn refuse(&self, staging: &Staging<'_>) -> Result<(), Error> {
+        self.refuse_unmerged(staging)?;
+        self.refuse_left_out(staging)?;
+        self.refuse_filtered(staging)
+    }
+
     fn refuse_unmerged(&self, staging: &Staging<'_>) -> Result<(), Error> {
         let unmerged = self.edits.iter().find(|it| staging.is_unmerged(&self.tracked(it)));
         unmerged.map_or(Ok(()), |it| Err(Error::Unmerged { path: it.path.clone() }))
@@ -267,13 +293,14 @@ impl Work<'_> {
         Ok(Some(Held { kind, id: self.git.write_blob(bytes)?.detach() }))
     }
 
-    /// Writes the commits on top of `HEAD` and moves it; `None`: all of it was there already.
+    /// Writes the commits on top of `HEAD`, lets `settle` do what must come before, and moves it;
+    /// `None`: all of it was there already. The list names files that somebody has changed.
     fn record(
         &self,
         drafts: &[Draft],
         mut head: Option<ObjectId>,
-        writing: &Writing<'_>,
-    ) -> Result<Option<ObjectId>, Error> {
+        mut settle: impl FnMut(&[ObjectId]) -> Result<Vec<String>, Error>,
+    ) -> Result<Result<Option<ObjectId>, Vec<String>>, Error> {
         let failed = |err| self.repository.error("commit", err);
         for _ in 0..ATTEMPTS {
             let (mut tip, mut commits) = (head, Vec::new());
@@ -281,43 +308,49 @@ impl Work<'_> {
                 tip = draft.write(self.git, tip).map_err(failed)?.or(tip);
                 commits.extend(tip);
             }
-            self.settle(drafts, &commits, writing)?;
+            let stale = settle(&commits)?;
+            if !stale.is_empty() {
+                return Ok(Err(stale));
+            }
             let (Some(new), Some(last)) = (tip.filter(|_| tip != head), drafts.last()) else {
-                return Ok(None);
+                return Ok(Ok(None));
             };
             match last.move_head(self.git, head, new, self.patience.head).map_err(failed)? {
-                Moved::Yes => return Ok(Some(new)),
+                Moved::Yes => return Ok(Ok(Some(new))),
                 Moved::Elsewhere => head = self.repository.head()?,
             }
         }
         Err(Error::Moving { place: self.repository.work.clone() })
     }
 
+    /// Makes the new files and objects durable.
     fn settle(
         &self,
         drafts: &[Draft],
         commits: &[ObjectId],
-        writing: &Writing<'_>,
+        temporaries: Vec<PathBuf>,
     ) -> Result<(), Error> {
         let places = [self.repository.palace.as_path(), &self.repository.common_dir];
         let mut failed = None;
         durable::settle(&places, || {
-            let mut files = writing.touched_folders();
+            let mut files = temporaries;
             match commit::object_files(self.git, &self.repository.common_dir, drafts, commits) {
                 Ok(objects) => files.extend(objects),
                 Err(err) => failed = Some(err),
             }
-            files.push(self.repository.git_dir.join("index.lock"));
             files
         })?;
         failed.map_or(Ok(()), |err| Err(self.repository.error("find what was written", err)))
     }
 
-    fn sync_references(&self) -> Result<(), Error> {
-        let Repository { git_dir, common_dir, .. } = self.repository;
+    /// Makes durable where `HEAD` points, the names of the files, and the index in its lock.
+    fn settle_the_rest(&self, folders: Vec<PathBuf>) -> Result<(), Error> {
+        let Repository { git_dir, common_dir, palace, .. } = self.repository;
         let files = commit::reference_files(self.git, git_dir, common_dir);
-        let files = files.map_err(|err| self.repository.error("read `HEAD`", err))?;
-        durable::settle(&[git_dir, common_dir], || files)
+        let mut files = files.map_err(|err| self.repository.error("read `HEAD`", err))?;
+        files.push(git_dir.join("index.lock"));
+        files.extend(folders);
+        durable::settle(&[palace, git_dir, common_dir], || files)
     }
 
     /// Returns the path git knows the file by.

@@ -75,15 +75,28 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Writes the new files beside the old, then puts each in its place; the list names files
-    /// that somebody changed in between, and then nothing has happened.
+    /// Writes the new files beside the old, makes them durable and puts each in its place; the
+    /// list names files that somebody changed in between.
     pub(super) fn write(&mut self) -> Result<Vec<String>, Error> {
-        for at in 0..self.files.len() {
-            self.prepare(at)?;
-        }
-        // A file may only take the place of another when its content cannot be lost any more.
-        let temporaries: Vec<_> = self.files.iter().filter_map(|it| it.temporary.clone()).collect();
-        durable::settle_contents(self.root, &temporaries)?;
+        self.prepare_all()?;
+        durable::settle_contents(self.root, &self.temporaries())?;
+        self.put_in_place()
+    }
+
+    /// Writes the new files beside the old.
+    pub(super) fn prepare_all(&mut self) -> Result<(), Error> {
+        (0..self.files.len()).try_for_each(|at| self.prepare(at))
+    }
+
+    /// Lists the new files that wait beside the old.
+    pub(super) fn temporaries(&self) -> Vec<PathBuf> {
+        self.files.iter().filter_map(|it| it.temporary.clone()).collect()
+    }
+
+    /// Puts each new file in the place of the old; the list names files that somebody changed in
+    /// between. A file may only take the place of another when its content cannot be lost any
+    /// more: whoever calls this has made it durable.
+    pub(super) fn put_in_place(&mut self) -> Result<Vec<String>, Error> {
         for at in 0..self.files.len() {
             let file = &mut self.files[at];
             paths::check_links(self.root, &file.edit.path)?;

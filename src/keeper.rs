@@ -22,7 +22,7 @@ use chrono::{DateTime, Utc};
 use ulid::{Generator, Ulid};
 
 pub use build::Blueprint;
-pub use entities::{EntityChange, NewEntity};
+pub use entities::EntityChange;
 pub use graph::{Direction, Wanted};
 pub use inspect::{Checked, Inspection};
 pub use refusal::Refusal;

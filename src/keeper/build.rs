@@ -48,7 +48,6 @@ impl Keeper {
         };
         let id = fresh_id(&mut self.ids, by.now);
         let held = self.at(&key)?;
-        held.catch_up()?;
         let mut built = None;
         let changed = held.change(by, |held| {
             let room = which(held, blueprint)?;

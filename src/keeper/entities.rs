@@ -14,9 +14,6 @@ use crate::render;
 /// How many names an answer lists.
 const NAMED: usize = 10;
 
-/// An entity to be created.
-pub type NewEntity = Entity;
-
 /// What is to change in an entity. What is not given stays.
 #[derive(Clone, Debug, Default)]
 pub struct EntityChange {
@@ -41,7 +38,7 @@ pub struct EntityChange {
 impl Keeper {
     /// Creates entities, all in one commit. Those whose names are taken are
     /// left as they are, and the answer says so.
-    pub fn create_entities(&mut self, by: &Caller, new: Vec<NewEntity>) -> Result<String, Refusal> {
+    pub fn create_entities(&mut self, by: &Caller, new: Vec<Entity>) -> Result<String, Refusal> {
         if new.is_empty() {
             return Err(Refusal::Nonsense("`entities` is empty: nothing to create".to_owned()));
         }

@@ -87,8 +87,8 @@ impl Held {
 
     /// Returns what is so wrong with a file that not all of it could be read.
     pub(super) fn broken(&self, path: &str) -> Option<&Diagnostic> {
-        let findings = self.findings.get(path).into_iter().flatten();
-        findings.into_iter().find(|it| it.severity == Severity::Error)
+        let mut findings = self.findings.get(path).into_iter().flatten();
+        findings.find(|it| it.severity == Severity::Error)
     }
 
     /// Reads a file that is about to be changed; refuses if it cannot be
@@ -116,6 +116,10 @@ impl Held {
     ) -> Result<bool, Refusal> {
         for _ in 0..ATTEMPTS {
             self.catch_up()?;
+            // Settings that cannot be read could say that nothing is to be committed.
+            if let Some(finding) = self.broken(Place::SETTINGS) {
+                return Err(Refusal::Broken(finding.clone()));
+            }
             let plan = plan(self)?;
             if plan.edits.iter().all(|it| it.was == it.now) {
                 return Ok(false);

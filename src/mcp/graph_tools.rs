@@ -1,11 +1,12 @@
 //! The tools of the knowledge graph.
 
-use crate::keeper::{Caller, EntityChange, Keeper, NewEntity, Wanted};
+use crate::keeper::{Caller, EntityChange, Keeper, Wanted};
 use crate::mcp::arguments::{
     CreateEntities, GetEntity, GetRelationships, ListEntities, Nothing, Page, SearchEntities,
     UpdateEntity,
 };
 use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox, answer};
+use crate::model::Entity;
 
 pub(super) fn all() -> [Handle; 8] {
     [
@@ -92,7 +93,7 @@ fn create_entities() -> Handle {
          they are.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CreateEntities| {
-        answer(keeper.create_entities(by, it.entities.into_iter().map(NewEntity::from).collect()))
+        answer(keeper.create_entities(by, it.entities.into_iter().map(Entity::from).collect()))
     };
     Handle::new(ToolSet::Graph, "create_entities", about, Effect::AddsOnce, run)
 }

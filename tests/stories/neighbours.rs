@@ -160,3 +160,15 @@ async fn what_git_takes_back_is_gone_at_the_next_look() {
     assert!(agent.call("list_entities", json!({})).await.starts_with("1 entity:\n  31. Back"));
     home.is_in_order();
 }
+
+#[tokio::test]
+async fn settings_that_cannot_be_read_let_nothing_be_written() {
+    let home = Home::new();
+    home.palazzo(&["init", "w"]);
+    home.write("w/palace.toml", "format = 1\nname = \"w\"\n[git]\ncommit = manual\n");
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    let refused = agent.call("build_room", hall("Stone.")).await;
+    assert!(refused.starts_with("refused: palace.toml:4:10: this is not TOML"), "{refused}");
+    assert_eq!((home.commits(), home.path().join("w/rooms").exists()), (1, false));
+}

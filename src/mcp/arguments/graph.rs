@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::keeper::{Direction, EntityChange, NewEntity};
+use crate::keeper::{Direction, EntityChange};
 use crate::mcp::arguments::Page;
-use crate::model::Relation;
+use crate::model::{Entity, Relation};
 
 /// What `list_entities` is told.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -98,7 +98,7 @@ pub(in crate::mcp) struct EntityWords {
     relations: Option<Vec<RelationWords>>,
 }
 
-impl From<EntityWords> for NewEntity {
+impl From<EntityWords> for Entity {
     fn from(it: EntityWords) -> Self {
         Self {
             id: None,

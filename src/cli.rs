@@ -1,23 +1,30 @@
 //! The command line: one file for each subcommand, an `Args` and a `run`.
 
 mod aaak;
+mod bar;
 mod blame;
 mod check;
 mod client_config;
 mod completions;
 mod diff;
+mod explain;
 mod export;
+mod fmt;
 mod home;
+mod hook;
 mod import;
 mod init;
 mod log;
 mod map;
+mod mine;
 mod page;
 mod restore;
+mod schema;
 mod serve;
 mod show;
 mod templates;
 mod undo;
+mod wake_up;
 mod walk;
 
 use std::io::ErrorKind;
@@ -83,15 +90,21 @@ enum Command {
     Undo(undo::Args),
     Check(check::Args),
     Aaak(aaak::Args),
+    Fmt(fmt::Args),
+    Schema(schema::Args),
     Walk(walk::Args),
+    WakeUp(wake_up::Args),
+    Hook(hook::Args),
     Import(import::Args),
+    Mine(mine::Args),
     Export(export::Args),
     ClientConfig(client_config::Args),
     Completions(completions::Args),
 }
 
 /// Runs the command that the process was started with. Exits with 0, with 1
-/// where `check` found errors or `import` lines it did not understand, with 2 where something could not be done.
+/// where `check` or `fmt` found something wrong or `import` lines that it did not
+/// understand, with 2 where something could not be done.
 pub fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::run(args),
@@ -106,8 +119,13 @@ pub fn run() -> ExitCode {
         Command::Undo(args) => undo::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Aaak(args) => aaak::run(&args),
+        Command::Fmt(args) => fmt::run(&args),
+        Command::Schema(args) => schema::run(&args),
         Command::Walk(args) => walk::run(&args),
+        Command::WakeUp(args) => wake_up::run(&args),
+        Command::Hook(args) => hook::run(&args),
         Command::Import(args) => import::run(&args),
+        Command::Mine(args) => mine::run(&args),
         Command::Export(args) => export::run(&args),
         Command::ClientConfig(args) => client_config::run(&args),
         Command::Completions(args) => completions::run(&args),

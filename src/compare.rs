@@ -208,6 +208,10 @@ mod tests {
         let once = "name: Hall\nactions:\n- { label: A, type: text }\n";
         assert_snapshot!(room(twice, once), @"room hall: action 'A' removed");
         assert_snapshot!(room(once, &once.replace("Hall", "\"Hall\" # of course")), @"");
+        let shows = |what| format!("name: Hall\ngenerate: {{ {what} }}\n");
+        let (by_status, by_genus) = (shows("genus: Claim"), shows("by: genus"));
+        assert_snapshot!(room(&by_status, &by_genus), @"room hall: generate Claim by status → all by genus");
+        assert_snapshot!(room(&by_genus, "name: Hall\n"), @"room hall: generate all by genus removed");
     }
 
     #[test]

@@ -3,6 +3,11 @@
 //! What others keep is turned into values of ours and back. Nothing here meets
 //! a disk, and nothing that can be read is given up for something that cannot.
 
+mod conversation;
+mod exports;
 mod memory;
+mod mined;
+mod transcripts;
 
 pub use memory::{Memory, read_memory, write_memory};
+pub use mined::{Lode, Mined};

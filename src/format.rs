@@ -8,28 +8,43 @@ mod drawer;
 mod entity;
 mod genus;
 mod matter;
+mod mend;
 mod place;
 mod reader;
 mod room;
+mod schema;
 mod scroll;
 mod settings;
+mod spots;
+mod tidy;
+mod toml;
 mod work;
 mod yaml;
 
 use rayon::prelude::*;
 
+pub use mend::{Mended, mend, right_path};
 pub use place::{
     Place, diary_file, drawer_file, drawer_room, entity_file, is_entity_file, room_file,
     scroll_file,
 };
+pub use spots::Spots;
+pub use tidy::{Tidied, tidy};
 
 use crate::format::reader::Reader;
 use crate::model::{
-    Code, Diagnostic, Drawer, Entity, Entry, Files, Genus, Palace, Process, Room, RoomId, Scroll,
-    Settings, Slug, Task,
+    Code, Diagnostic, Drawer, Entity, Entry, FileKind, Files, Genus, Palace, Process, Room, RoomId,
+    Scroll, ScrollId, Settings, Severity, Slug, Task, Trail,
 };
 
-/// What one file holds, once read.
+/// What was understood of one file, before it is put into a palace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Understood {
+    holding: Option<Holding>,
+    findings: Vec<Diagnostic>,
+}
+
+/// What one file holds.
 #[derive(Clone, Debug, PartialEq)]
 enum Holding {
     Settings(Settings),
@@ -47,30 +62,122 @@ enum Holding {
 pub fn read(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
     let mut palace = Palace::new(Settings::named(name));
     let read: Vec<_> =
-        files.par_iter().map(|(path, text)| (path, understand(path, text))).collect();
+        files.par_iter().map(|(path, text)| (path, text, understand(path, text))).collect();
     let mut findings = Vec::new();
-    for (path, (holding, mut found)) in read {
-        if let Some(holding) = holding {
-            found.extend(put(&mut palace, path, holding));
-        }
-        findings.append(&mut found);
+    for (path, text, understood) in read {
+        findings.append(&mut put(&mut palace, path, understood, || text.clone()));
     }
     (palace, findings)
 }
 
-/// Reads one file anew and puts what it holds in place of what it held; `None`:
-/// the file is gone. A file that cannot be understood leaves what it held
-/// standing.
-pub fn reread(palace: &mut Palace, path: &str, text: Option<&str>) -> Vec<Diagnostic> {
-    let Some(text) = text else {
-        take(palace, path);
-        return Vec::new();
+/// Reads the text of one file, by itself.
+pub fn understand(path: &str, text: &str) -> Understood {
+    let mut reader = Reader::new(path);
+    let holding = match Place::of(path) {
+        Ok(Place::Settings) => settings::read(&mut reader, text).map(Holding::Settings),
+        Ok(Place::Room(id)) => room::read(&mut reader, text).map(|it| Holding::Room(id, it)),
+        Ok(Place::Scroll(room)) => {
+            scroll::read(&mut reader, path, text).map(|it| Holding::Scroll(room, it))
+        }
+        Ok(Place::Drawer(room)) => {
+            drawer::read(&mut reader, path, text).map(|it| Holding::Drawer(room, it))
+        }
+        Ok(Place::Diary(folder)) => {
+            diary::read(&mut reader, path, text).map(|it| Holding::Entry(folder, it))
+        }
+        Ok(Place::Entity) => entity::read(&mut reader, text).map(Holding::Entity),
+        Ok(Place::Genus) => genus::read(&mut reader, text).map(Holding::Genus),
+        Ok(Place::Task) => work::read_task(&mut reader, path, text).map(Holding::Task),
+        Ok(Place::Process) => work::read_process(&mut reader, path, text).map(Holding::Process),
+        Ok(Place::Other) => None,
+        Err(finding) => return Understood { holding: None, findings: vec![finding] },
     };
-    let (holding, mut findings) = understand(path, text);
-    if let Some(holding) = holding {
-        findings.extend(put(palace, path, holding));
-    }
+    Understood { holding, findings: reader.into_findings() }
+}
+
+/// Puts what a file holds in place of what it held, and returns what is wrong
+/// with it. A file of which nothing could be understood leaves what it held
+/// standing. `text` is asked for if a place in it must be found.
+pub fn put(
+    palace: &mut Palace,
+    path: &str,
+    understood: Understood,
+    text: impl FnOnce() -> String,
+) -> Vec<Diagnostic> {
+    let Understood { holding, mut findings } = understood;
+    let rival = holding.and_then(|it| hold(palace, path, it));
+    findings.extend(rival.map(|it| at_its_place(it, &text())));
     findings
+}
+
+/// Takes away what a file held that is gone.
+pub fn take(palace: &mut Palace, path: &str) {
+    match Place::of(path) {
+        Ok(Place::Settings) => {
+            let name = palace.settings.name.clone();
+            palace.settings = Settings::named(&name);
+        }
+        Ok(Place::Room(id)) => palace.put_room(&id, None),
+        Ok(Place::Scroll(_)) => palace.take_scroll(path),
+        Ok(Place::Drawer(_)) => palace.drawers.take(path),
+        Ok(Place::Diary(_)) => palace.diaries.take(path),
+        Ok(Place::Entity) => drop(palace.graph.put(path, None)),
+        Ok(Place::Genus) => drop(palace.graph.put_genus(path, None)),
+        Ok(Place::Task) => drop(palace.tasks.remove(path)),
+        Ok(Place::Process) => drop(palace.processes.remove(path)),
+        Ok(Place::Other) | Err(_) => {}
+    }
+}
+
+impl Understood {
+    /// Tells whether the file can be taken as it is: without an error, and
+    /// without claiming what another file of `palace` holds.
+    pub fn fits(&self, palace: &Palace, path: &str) -> bool {
+        let is_ours = |holder: Option<&str>| holder.is_none_or(|it| it == path);
+        let is_free = match &self.holding {
+            Some(Holding::Entity(it)) if it.is_defined => is_ours(palace.graph.file_of(&it.name)),
+            Some(Holding::Entity(it)) => is_ours(palace.graph.file_of_loose_end(&it.name)),
+            Some(Holding::Genus(it)) => is_ours(palace.graph.file_of_genus(&it.name)),
+            Some(Holding::Scroll(room, it)) => {
+                let which = ScrollId { room: room.clone(), id: it.id };
+                palace.scroll_in_file(path) == Some(&which) || palace.scroll(&which).is_none()
+            }
+            _ => true,
+        };
+        is_free && self.findings.iter().all(|it| it.severity() != Severity::Error)
+    }
+
+    /// Tells whether nothing at all could be understood of the file, so that
+    /// what it held before stands.
+    pub fn is_nothing(&self) -> bool {
+        self.holding.is_none()
+    }
+}
+
+/// Writes the JSON Schema of a kind of file.
+pub fn schema(kind: FileKind) -> String {
+    schema::of(kind)
+}
+
+/// Returns where a palace keeps the schema of a kind of file for editors.
+pub fn schema_file(kind: FileKind) -> String {
+    schema::file(kind)
+}
+
+/// Tells whether a file is there for editors only: a schema of ours.
+pub fn is_schema(path: &str) -> bool {
+    FileKind::ALL.into_iter().any(|kind| schema::file(kind) == path)
+}
+
+/// Returns the kind of file at `path` whose schema the first line of its text
+/// leads editors to; `None`: it has no such line.
+pub fn announced(path: &str, text: &str) -> Option<FileKind> {
+    schema::announced(path, text)
+}
+
+/// Lets a file that is moved to `path` lead to its schema from there.
+pub fn moved(path: &str, text: &str) -> String {
+    schema::aimed(path, text)
 }
 
 /// Writes a room in canonical form.
@@ -91,13 +198,13 @@ pub fn write_genus(genus: &Genus) -> String {
 /// Writes the file of a new room; `None`: it holds something that would not be
 /// read as it was meant (a key of a thousand characters, a value nested too deep).
 pub fn new_room(path: &str, it: &Room) -> Option<String> {
-    let text = write_room(it);
+    let text = schema::with_modeline(path, &write_room(it));
     (read_as(path, &text, room::read).as_ref() == Some(it)).then_some(text)
 }
 
 /// Writes the file of a new entity; `None`: as for a room.
 pub fn new_entity(path: &str, it: &Entity) -> Option<String> {
-    let text = write_entity(it);
+    let text = schema::with_modeline(path, &write_entity(it));
     (read_as(path, &text, entity::read).as_ref() == Some(it)).then_some(text)
 }
 
@@ -154,13 +261,13 @@ pub fn write_process(process: &Process) -> String {
 
 /// Writes the file of a new task; `None`: as for a room.
 pub fn new_task(path: &str, it: &Task) -> Option<String> {
-    let text = write_task(it);
+    let text = schema::with_modeline(path, &write_task(it));
     (read_task(path, &text).as_ref() == Some(it)).then_some(text)
 }
 
 /// Writes the file of a new process; `None`: as for a room.
 pub fn new_process(path: &str, it: &Process) -> Option<String> {
-    let text = write_process(it);
+    let text = schema::with_modeline(path, &write_process(it));
     (read_process(path, &text).as_ref() == Some(it)).then_some(text)
 }
 
@@ -203,7 +310,8 @@ fn edit(
     now: &yaml::Out,
     is_meant: impl Fn(&str) -> bool,
 ) -> Option<String> {
-    let fresh = if yaml::write(was) == text { Some(yaml::write(now)) } else { None };
+    let (line, rest) = schema::parted(text);
+    let fresh = (yaml::write(was) == rest).then(|| format!("{line}{}", yaml::write(now)));
     fresh.or_else(|| yaml::edit(text, was, now)).filter(|it| is_meant(it))
 }
 
@@ -215,35 +323,15 @@ fn read_as<T>(
     read(&mut Reader::new(path), text)
 }
 
-fn understand(path: &str, text: &str) -> (Option<Holding>, Vec<Diagnostic>) {
-    let mut reader = Reader::new(path);
-    let holding = match Place::of(path) {
-        Ok(Place::Settings) => settings::read(&mut reader, text).map(Holding::Settings),
-        Ok(Place::Room(id)) => room::read(&mut reader, text).map(|it| Holding::Room(id, it)),
-        Ok(Place::Scroll(room)) => {
-            scroll::read(&mut reader, path, text).map(|it| Holding::Scroll(room, it))
-        }
-        Ok(Place::Drawer(room)) => {
-            drawer::read(&mut reader, path, text).map(|it| Holding::Drawer(room, it))
-        }
-        Ok(Place::Diary(folder)) => {
-            diary::read(&mut reader, path, text).map(|it| Holding::Entry(folder, it))
-        }
-        Ok(Place::Entity) => entity::read(&mut reader, text).map(Holding::Entity),
-        Ok(Place::Genus) => genus::read(&mut reader, text).map(Holding::Genus),
-        Ok(Place::Task) => work::read_task(&mut reader, path, text).map(Holding::Task),
-        Ok(Place::Process) => work::read_process(&mut reader, path, text).map(Holding::Process),
-        Ok(Place::Other) => None,
-        Err(finding) => return (None, vec![finding]),
-    };
-    (holding, reader.into_findings())
-}
-
-fn put(palace: &mut Palace, path: &str, holding: Holding) -> Option<Diagnostic> {
+/// Puts what a file holds into the palace; a finding if another file holds the
+/// same already.
+fn hold(palace: &mut Palace, path: &str, holding: Holding) -> Option<Diagnostic> {
     match holding {
         Holding::Settings(settings) => palace.settings = settings,
         Holding::Room(id, room) => palace.put_room(&id, Some(room)),
-        Holding::Scroll(room, scroll) => palace.put_scroll(path, &room, scroll),
+        Holding::Scroll(room, scroll) => {
+            return palace.put_scroll(path, &room, scroll).err().map(|it| copied(path, &it));
+        }
         Holding::Drawer(room, drawer) => palace.drawers.put(path, &room, drawer),
         Holding::Entry(folder, entry) => palace.diaries.put(path, &folder, entry),
         Holding::Entity(entity) => {
@@ -261,26 +349,21 @@ fn put(palace: &mut Palace, path: &str, holding: Holding) -> Option<Diagnostic> 
     None
 }
 
+/// Finds the place of a finding about what a file says its thing is called.
+fn at_its_place(mut finding: Diagnostic, text: &str) -> Diagnostic {
+    let key = if finding.code == Code::IdTaken { "id" } else { "name" };
+    finding.at = Spots::of(&finding.file, text).find(&Trail::TOP.value(key));
+    finding
+}
+
+fn copied(path: &str, holder: &str) -> Diagnostic {
+    let message = format!("{holder} is a scroll of this room with the same id");
+    let finding = Diagnostic::of_file(Code::IdTaken, path, message);
+    finding.with_hint("take the id out of the younger one's name and front matter")
+}
+
 fn taken(path: &str, name: &str, holder: &str) -> Diagnostic {
     let message = format!("`{}` is in {holder} already", name.escape_debug());
     let finding = Diagnostic::of_file(Code::NameTaken, path, message);
     finding.with_hint("give it another name, or join the two files")
-}
-
-fn take(palace: &mut Palace, path: &str) {
-    match Place::of(path) {
-        Ok(Place::Settings) => {
-            let name = palace.settings.name.clone();
-            palace.settings = Settings::named(&name);
-        }
-        Ok(Place::Room(id)) => palace.put_room(&id, None),
-        Ok(Place::Scroll(_)) => palace.take_scroll(path),
-        Ok(Place::Drawer(_)) => palace.drawers.take(path),
-        Ok(Place::Diary(_)) => palace.diaries.take(path),
-        Ok(Place::Entity) => drop(palace.graph.put(path, None)),
-        Ok(Place::Genus) => drop(palace.graph.put_genus(path, None)),
-        Ok(Place::Task) => drop(palace.tasks.remove(path)),
-        Ok(Place::Process) => drop(palace.processes.remove(path)),
-        Ok(Place::Other) | Err(_) => {}
-    }
 }

@@ -6,32 +6,51 @@
 
 mod build;
 mod cabinet;
+mod catalogue;
+mod check;
+mod diaries;
+mod drawers;
 mod entities;
 mod excerpt;
 mod exchange;
+mod facts;
+mod finding;
 mod graph;
+mod halls;
+mod health;
 mod held;
 mod history;
+mod indexing;
 mod inspect;
+mod ledger;
 mod meaning;
 mod memory;
+mod mend;
 mod merging;
+mod mining;
 mod past;
 mod pending;
 mod processes;
 mod references;
 mod refusal;
+mod reload;
 mod removal;
 mod restore;
 mod revision;
 mod rules;
 mod scrolls;
+mod seeking;
+mod since;
+mod stating;
 mod tasks;
 mod things;
+mod tidy;
 mod timeline;
+mod tunnels;
 mod undo;
 mod update;
 mod visit;
+mod waking;
 mod walk;
 mod work;
 mod workspaces;
@@ -42,27 +61,43 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use ulid::{Generator, Ulid};
 
+pub use crate::exchange::{Lode, Mined};
 pub use build::Blueprint;
+pub use catalogue::Listed;
+pub use check::{Checked, Finding, Inspection};
+pub use diaries::Pages;
+pub use drawers::{Address, Alike, Filing, NewDrawer, Stock};
 pub use excerpt::Excerpt;
 pub use exchange::Imported;
+pub use facts::{Dossier, FactCounts, Statement};
+pub use finding::{Found, SearchedFor};
 pub use graph::{Direction, Related, Wanted};
-pub use inspect::{Checked, Inspection};
+pub use ledger::Edition;
 pub use memory::{Erased, Observed};
+pub use mend::Mending;
+pub use mining::Mining;
 pub use processes::NewProcess;
 pub use refusal::Refusal;
 pub use removal::Removed;
 pub use scrolls::NewScroll;
+pub use stating::{NewFact, Stated};
 pub use tasks::NewTask;
+pub use tidy::Tidying;
 pub use timeline::Era;
+pub use tunnels::{Crossing, Network, Reached};
 pub use update::EntityChange;
+pub use waking::{LEAST_TOKENS, USUAL_TOKENS};
 pub use walk::{Question, Step};
 pub use work::Pending;
 
+use crate::format;
 use crate::keeper::held::Held;
-use crate::model::Author;
+use crate::keeper::reload::Vigil;
+use crate::model::{Author, FileKind, Watching};
 use crate::render;
 use crate::session::Visit;
 use crate::store;
+use crate::watch::Wake;
 
 /// How many names an answer lists.
 const NAMED: usize = 10;
@@ -76,6 +111,7 @@ pub struct Keeper {
     past: Vec<String>,
     visits: BTreeMap<String, Visit>,
     ids: Generator,
+    vigil: Vigil,
 }
 
 /// Who asks, and when.
@@ -119,7 +155,22 @@ impl Keeper {
             past: Vec::new(),
             visits: BTreeMap::new(),
             ids: Generator::new(),
+            vigil: Vigil::default(),
         }
+    }
+
+    /// Notices in that manner what others do to a palace, from when it is
+    /// opened; `say` is told, once for each, where that can only be late.
+    #[must_use]
+    pub fn watching(mut self, manner: Watching, say: fn(&str)) -> Self {
+        (self.vigil.manner, self.vigil.say) = (manner, say);
+        self
+    }
+
+    /// Has `wake` called, from any thread, whenever others may have changed
+    /// something in a palace that is opened from now on.
+    pub fn wake_with(&mut self, wake: Wake) {
+        self.vigil.wake = wake;
     }
 
     /// Forgets everything in memory that can be read again: after a fault
@@ -136,7 +187,12 @@ impl Keeper {
 
 /// Reads a file that lies anywhere, for a person who has named it.
 pub fn text_of(place: &Path) -> Result<String, Refusal> {
-    store::text_of(place).map_err(Refusal::Unreadable)
+    store::text_of(place).map_err(|it| Refusal::Unreadable(it.into()))
+}
+
+/// Returns the JSON Schema of a kind of file.
+pub fn schema(kind: FileKind) -> String {
+    format::schema(kind)
 }
 
 /// Makes a new id; ids made one after the other sort in that order.

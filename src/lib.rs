@@ -15,6 +15,15 @@
 //!    ┌─────────┬───────┴─┬─────────┬─────────┬─────────┬─────────┐
 //! format     store    exchange  search   compare    render   session   workrooms
 //!    └─────────┴───────┬─┴─────────┴─────────┴─────────┴─────────┘
+//!    ┌────────┬────────┼────────┬────────┬────────┬────────┐
+//! format   store    search   compare  render   survey   session   workrooms
+//!    └────────┴────────┼────────┴────────┴────────┴────────┘
+//!    ┌───────┬───────┬─┴─────┬───────┬───────┬───────┬───────┐
+//! format   store exchange  watch  search  compare render  session   workrooms
+//!    └───────┴───────┴─┬─────┴───────┴───────┴───────┴───────┘
+//!    ┌───────┬────────┼────────┬────────┬───────┬────────┐
+//! format   store   exchange  search    halls   render  session    workrooms
+//!    └───────┴────────┼────────┴────────┴───────┴────────┘
 //! ground             model       slug room action scroll entity palace …
 //! ```
 //!
@@ -22,10 +31,19 @@
 //! - `format` turns text into values and back; it never meets a disk.
 //! - `store` moves text between disk, git and the others; it never meets a room.
 //! - `exchange` turns the files of other programs into values and back.
+//! - `watch` says which files have changed, and no more.
 //! - `search` finds, `compare` tells what differs, `render` turns values into
 //!   pages, `session` knows where a visitor stands: all pure.
-//! - `search` finds, `render` turns values into pages, `session` knows where a
-//!   visitor stands; `aaak` reads a shorthand, `tokens` counts: all pure.
+//! - `search` finds, `compare` tells what differs, `survey` what is wrong with a
+//!   palace as a whole, `render` turns values into pages, `session` knows where
+//!   a visitor stands; `aaak` reads a shorthand, `tokens` counts: all pure.
+//!   a visitor stands: all pure.
+//!   pages, `session` knows where a visitor stands; `aaak` reads a shorthand,
+//!   `tokens` counts: all pure.
+//! - `search` finds, `compare` tells what differs, `survey` what is wrong with a
+//!   palace as a whole, `halls` makes places of what the graph holds, `render`
+//!   turns values into pages, `session` knows where a visitor stands, `aaak`
+//!   reads a shorthand, `tokens` counts: all pure.
 //! - `keeper` alone brings them together. Doors ask the keeper and think nothing.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
@@ -38,11 +56,14 @@ pub mod aaak;
 pub mod compare;
 pub mod exchange;
 pub mod format;
+pub mod halls;
 pub mod render;
 pub mod search;
 pub mod session;
 pub mod store;
+pub mod survey;
 pub mod tokens;
+pub mod watch;
 
 // The hall: everything one can ask.
 pub mod keeper;

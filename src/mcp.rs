@@ -1,11 +1,17 @@
-//! The MCP door: names, schemas and descriptions of tools, and no thoughts.
+//! The MCP door: names, schemas and descriptions of tools and resources, and no
+//! thoughts.
 
 mod arguments;
 mod graph_tools;
 mod instructions;
 mod memory_tools;
+mod mempalace;
 mod palace_tools;
+mod patient;
+mod prompts;
+mod resources;
 mod server;
+mod subscribers;
 mod toolbox;
 mod work_tools;
 
@@ -27,6 +33,7 @@ impl Toolbox {
     fn answering(offered: Vec<ToolSet>, most: usize) -> Self {
         let own = palace_tools::all().into_iter().chain(graph_tools::all());
         let own = own.chain(work_tools::all());
-        Self::of(own.chain(memory_tools::all(most)).collect(), offered)
+        let others = memory_tools::all(most).into_iter().chain(mempalace::all());
+        Self::of(own.chain(others).collect(), offered)
     }
 }

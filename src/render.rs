@@ -4,33 +4,45 @@
 //! parameter, so yesterday can be tested today.
 
 mod date;
+mod diary;
 mod difference;
 mod drawer;
 mod entity;
+mod excerpt;
+mod exhibit;
 mod genus;
 mod history;
+mod leaf;
 mod map;
 mod narration;
+mod report;
 mod room;
 mod scroll;
 mod summary;
 mod time;
 mod timeline;
+mod waking;
 mod work;
 
 pub use date::dated;
+pub use diary::entry;
 pub use difference::{differences, fate, thing};
 pub use drawer::{Filed, Reading, drawer, drawers, storeroom, title};
 pub use entity::{entities, entity, relations};
+pub use excerpt::excerpt;
+pub use exhibit::{Exhibit, passage};
 pub use genus::{Census, genera, genus};
 pub use history::{blame, log, moment, versions};
+pub use leaf::{room_leaf, scroll_leaf};
 pub use map::{MapView, map};
 pub use narration::narrate;
-pub use room::{Notice, RoomView, from_afar, menu, room, unfinished};
+pub use report::{Reported, github, json, sarif};
+pub use room::{Notice, RoomView, from_afar, hall, menu, room, unfinished};
 pub use scroll::{Found, inventory, older, results, scroll};
 pub use summary::{Summary, context, summary, tutorial};
 pub use time::ago;
 pub use timeline::timeline;
+pub use waking::{Part, waking};
 pub use work::{ProcessView, TaskView, WorkView, process, task, work_notice, works};
 
 use serde_json::Value;
@@ -39,12 +51,29 @@ use crate::model::{is_printable, printable};
 
 /// Says how many there are of something: `1 scroll`, `3 scrolls`.
 pub fn count(number: usize, noun: &str) -> String {
-    let plural = match noun {
-        "entity" if number != 1 => return format!("{number} entities"),
-        _ if number == 1 => "",
-        _ => "s",
-    };
-    format!("{number} {noun}{plural}")
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {}", plural(noun)),
+    }
+}
+
+/// Says it as English does of most that are several: `Claims`, `Theories`, `Processes`.
+fn plural(noun: &str) -> String {
+    if let Some(stem) = noun.strip_suffix("sis") {
+        return format!("{stem}ses");
+    }
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+        _ if ["s", "x", "ch", "sh"].iter().any(|it| noun.ends_with(it)) => format!("{noun}es"),
+        _ => format!("{noun}s"),
+    }
+}
+
+/// Writes a number as people read it: `4,210`.
+pub fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(",")
 }
 
 /// Makes a text safe for one line of a page: no line breaks, which could pose

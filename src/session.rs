@@ -3,7 +3,11 @@
 //! A visit is kept in memory only: losing it costs one walk from the entry (v1
 //! section 4.3).
 
-use crate::model::{Action, Layout, Opening, RoomId, ScrollId};
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+
+use crate::model::{Action, CommitId, Hall, Layout, Opening, RoomId, ScrollId};
 
 /// How many steps back a visitor can go.
 const LONGEST_TRAIL: usize = 100;
@@ -35,10 +39,30 @@ pub struct Visit {
     /// The drawer that was read last and is not at its end, by its file, and
     /// how many of its bytes were read.
     pub bookmark: Option<(String, usize)>,
+    /// What others did before the visitor came, for each palace that was entered
+    /// in this conversation, by the name of its directory.
+    pub since: BTreeMap<String, Since>,
     trail: Vec<Standing>,
 }
 
-/// A place a visitor can stand in: a room, built or not.
+/// What others did in a palace since a visitor was last there.
+#[derive(Clone, Debug, Default)]
+pub struct Since {
+    /// When that was; `None`: never.
+    pub at: Option<DateTime<Utc>>,
+    /// The names of the entities they made or changed, by genus.
+    pub entities: BTreeMap<String, BTreeSet<String>>,
+    /// The rooms they built, changed or took away, with who did so last.
+    pub rooms: BTreeMap<RoomId, String>,
+    /// The scrolls they left that the visitor has not read.
+    pub unread: BTreeSet<ScrollId>,
+    /// Those the visitor has read in this conversation.
+    pub read: BTreeSet<ScrollId>,
+    /// The newest commit when the visitor came in this time, and when that was.
+    pub came: Option<(CommitId, DateTime<Utc>)>,
+}
+
+/// A place a visitor can stand in: a room, built or not, or a hall below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The palace, by the name of its directory.
@@ -47,6 +71,20 @@ pub struct Standing {
     pub room: RoomId,
     /// What the doorway was called through which it was entered.
     pub door: Option<String>,
+    /// The hall of the room's that the visitor is in, which no file holds.
+    pub hall: Option<Hall>,
+}
+
+impl Standing {
+    /// Returns the place of somebody who stands in a room and came through no door.
+    pub fn in_room(workspace: &str, room: RoomId) -> Self {
+        Self { workspace: workspace.to_owned(), room, door: None, hall: None }
+    }
+
+    /// Tells whether two places are one, whatever door led there.
+    pub fn is_at(&self, other: &Self) -> bool {
+        self.workspace == other.workspace && self.room == other.room && self.hall == other.hall
+    }
 }
 
 impl Visit {
@@ -56,7 +94,7 @@ impl Visit {
     /// Goes to a place, and remembers the way back.
     pub fn go(&mut self, to: Standing) {
         if let Some(from) = self.standing.take()
-            && (from.workspace != to.workspace || from.room != to.room)
+            && !from.is_at(&to)
         {
             self.trail.push(from);
             if self.trail.len() > LONGEST_TRAIL {
@@ -121,7 +159,7 @@ mod tests {
     use crate::model::Deed;
 
     fn at(room: &str) -> Standing {
-        Standing { workspace: "w".to_owned(), room: room.parse().unwrap(), door: None }
+        Standing::in_room("w", room.parse().unwrap())
     }
 
     fn room(visit: &Visit) -> String {

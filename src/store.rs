@@ -28,11 +28,15 @@ mod origin;
 mod overwritten;
 mod past;
 mod paths;
+mod progress;
 mod recovery;
 mod repository;
+mod reverted;
 mod revision;
 #[cfg(test)]
 mod scene;
+mod silent;
+mod since;
 mod table;
 mod trees;
 mod writing;
@@ -40,14 +44,17 @@ mod writing;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rayon::prelude::*;
+
 use crate::model::{Change, CommitId, Diagnostic, Files, Moment};
 
-pub use disk::{Stamp, text_of};
+pub use disk::{Read, Stamp, Stamps, text_of};
 pub use error::Error;
 pub use history::Known;
 pub use home::{Taken, palaces, taken_names};
+pub use progress::Listener;
 
-use disk::Inventory;
+use disk::Sight;
 use index::Kept;
 use lock::Patience;
 use repository::Repository;
@@ -65,6 +72,7 @@ pub struct Store {
     writes: usize,
     /// The moment the palace is seen at; `None`: as it is now.
     moment: Option<Moment>,
+    listener: Option<Listener>,
 }
 
 /// What became of a change.
@@ -81,8 +89,25 @@ impl Store {
     pub fn new(palace: PathBuf, home: PathBuf) -> Self {
         let repository = Mutex::new(None);
         let patience = Patience::default();
-        let (index, isolated, moment) = (None, false, None);
-        Self { palace, home, repository, index, patience, isolated, writes: 0, moment }
+        let (index, isolated, moment, listener) = (None, false, None, None);
+        Self { palace, home, repository, index, patience, isolated, writes: 0, moment, listener }
+    }
+
+    /// Tells `listener` from now on how far each change has come.
+    pub fn tell(&mut self, listener: Listener) {
+        self.listener = Some(listener);
+    }
+
+    /// Takes charge of the same palace once more, for another thread.
+    #[must_use]
+    pub fn once_more(&self) -> Self {
+        let store = Self::new(self.palace.clone(), self.home.clone());
+        Self { isolated: self.isolated, ..store }
+    }
+
+    /// Names the file system the palace lies on, if changes made elsewhere can go untold there.
+    pub fn silent_file_system(&self) -> Option<&'static str> {
+        silent::file_system(&self.palace)
     }
 
     /// Returns where the palace lies.
@@ -90,22 +115,59 @@ impl Store {
         &self.palace
     }
 
-    /// Reads every file of the palace; what cannot be taken is left out and told. Temporary files
-    /// that a power cut has left are cleared away.
-    pub fn read_all(&self) -> Result<(Files, Vec<Diagnostic>), Error> {
+    /// Of a palace that is seen as it was, reads every file at once; what cannot be taken is left
+    /// out and told. `None`: it is seen as it is.
+    pub fn read_past(&self) -> Result<Option<(Files, Vec<Diagnostic>)>, Error> {
         self.check_place()?;
-        if let Some(moment) = &self.moment {
-            return self.read_all_at(moment);
-        }
-        let Inventory { files, findings, temporaries } = disk::read_all(&self.palace)?;
+        self.moment.as_ref().map(|moment| self.read_all_at(moment)).transpose()
+    }
+
+    /// Looks at everything, as [`Store::look`] does, and clears away temporary files that a power
+    /// cut has left.
+    pub fn survey(&self) -> Result<(Stamps, Vec<Diagnostic>), Error> {
+        self.check_place()?;
+        let Sight { stamps, findings, temporaries } = disk::look(&self.palace, "")?;
         if let (Some(repository), false) = (self.repository()?, temporaries.is_empty()) {
             recovery::clear_away(&repository, &temporaries);
         }
-        Ok((files, findings))
+        Ok((stamps, findings))
+    }
+
+    /// Lists the files at or below `path` as they stand, all where it is empty, and what stands in
+    /// the way of others. A palace that is seen as it was cannot change, and has none.
+    pub fn look(&self, path: &str) -> Result<(Stamps, Vec<Diagnostic>), Error> {
+        if self.moment.is_some() {
+            return Ok((Stamps::new(), Vec::new()));
+        }
+        self.check_place()?;
+        let Sight { stamps, findings, .. } = disk::look(&self.palace, path)?;
+        Ok((stamps, findings))
+    }
+
+    /// Reads files, many at a time, and makes of each what `make` makes of it.
+    pub fn read_each<T: Send>(
+        &self,
+        paths: Vec<String>,
+        make: impl Fn(&str, Read) -> T + Sync,
+    ) -> Vec<(String, T)> {
+        // Cold disks answer many at once faster than one after the other.
+        let made = paths.into_par_iter().map(|path| (make(&path, self.read(&path)), path));
+        made.map(|(made, path)| (path, made)).collect()
+    }
+
+    /// Returns those of the palace's folders that are there.
+    pub fn folders(&self) -> impl Iterator<Item = &'static str> {
+        disk::folders(&self.palace)
+    }
+
+    /// Returns what tells the palace's own folder apart from another that takes its place; `None`:
+    /// there is none.
+    pub fn ground(&self) -> Option<u64> {
+        Stamp::of(&self.palace).map(|it| it.inode())
     }
 
     /// Reads one file; `None`: it is not there.
-    pub fn read(&self, path: &str) -> Result<Option<String>, Diagnostic> {
+    pub fn read(&self, path: &str) -> Read {
         self.check_place().map_err(|err| err.about(path))?;
         match &self.moment {
             Some(moment) => self.read_at(&moment.commit, path).map_err(|err| err.about(path))?,
@@ -242,7 +304,7 @@ mod tests {
                 let change = Change { commit, ..change(HALL, Some("1\n"), Some("2\n")) };
                 assert_eq!(store.make(&change).unwrap_err().to_string(), refused);
             }
-            assert_eq!(store.read_all().unwrap_err().to_string(), refused);
+            assert_eq!(store.look("").unwrap_err().to_string(), refused);
             assert_eq!(store.read(HALL).unwrap_err().message, refused);
             assert_eq!(store.stamp(HALL), None);
             assert!(store.history(&mut Known::default()).is_err());

@@ -12,6 +12,8 @@ pub(crate) struct Client {
     ask: Option<ChildStdin>,
     hear: BufReader<ChildStdout>,
     asked: u64,
+    /// What the server answered last.
+    pub(crate) answer: String,
 }
 
 impl Client {
@@ -21,20 +23,20 @@ impl Client {
         let mut server = command.spawn().expect("the program starts");
         let ask = server.stdin.take();
         let hear = BufReader::new(server.stdout.take().expect("it has an output"));
-        let mut client = Self { server, ask, hear, asked: 0 };
+        let mut client = Self { server, ask, hear, asked: 0, answer: String::new() };
         let about = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {},
             "clientInfo": { "name": "bench", "version": "1" },
         });
-        client.request("initialize", &about);
+        drop(client.request("initialize", &about));
         client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         client
     }
 
     /// Asks for a sign of life.
     pub(crate) fn ping(&mut self) -> Duration {
-        self.request("ping", &json!({}))
+        self.request("ping", &json!({})).1
     }
 
     /// Enters the palace.
@@ -49,23 +51,38 @@ impl Client {
 
     /// Calls a tool.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Duration {
-        self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))
+        self.ask(tool, arguments).1
     }
 
-    /// Returns the time from asking to having the answer in hand.
-    fn request(&mut self, method: &str, params: &Value) -> Duration {
+    /// Calls a tool, and returns what it says and how long that took.
+    pub(crate) fn ask(&mut self, tool: &str, arguments: &Value) -> (String, Duration) {
+        let call = json!({ "name": tool, "arguments": arguments });
+        let (said, time) = self.request("tools/call", &call);
+        let text = said["content"][0]["text"].as_str().expect("tools answer with a text");
+        (text.to_owned(), time)
+    }
+
+    /// Returns what was answered, and the time from asking to having it in hand.
+    fn request(&mut self, method: &str, params: &Value) -> (Value, Duration) {
         self.asked += 1;
         let id = self.asked;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        let (mut answer, line) = (String::new(), format!("{request}\n"));
+        let line = format!("{request}\n");
         let begun = Instant::now();
         self.write(&line);
-        self.hear.read_line(&mut answer).expect("the server answers");
-        let time = begun.elapsed();
-        let said: Value = serde_json::from_str(&answer).expect("the answer is JSON");
+        let (mut said, time) = loop {
+            self.answer.clear();
+            self.hear.read_line(&mut self.answer).expect("the server answers");
+            let time = begun.elapsed();
+            let said: Value = serde_json::from_str(&self.answer).expect("the answer is JSON");
+            // What the server says unasked is no answer.
+            if said["method"].is_null() {
+                break (said, time);
+            }
+        };
         let refused = said["result"].is_null() || said["result"]["isError"] == true;
-        assert!(said["id"] == id && !refused, "{request}\n{answer}");
-        time
+        assert!(said["id"] == id && !refused, "{request}\n{}", self.answer);
+        (said["result"].take(), time)
     }
 
     fn say(&mut self, message: &Value) {

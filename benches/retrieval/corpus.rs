@@ -19,10 +19,8 @@ pub(crate) struct Corpus {
 #[derive(Clone)]
 pub(crate) struct Note {
     pub(crate) wing: String,
-    #[expect(dead_code, reason = "the index does not look at rooms yet")]
     pub(crate) room: String,
     pub(crate) title: String,
-    #[expect(dead_code, reason = "the index does not look at dates yet")]
     pub(crate) written: Option<DateTime<Utc>>,
     pub(crate) text: String,
 }
@@ -79,11 +77,17 @@ impl Corpus {
         Self { questions: questions.collect(), notes }
     }
 
-    /// Puts a text before every question.
-    pub(crate) fn pasted(&self, prompt: &str) -> Self {
+    /// Keeps only some questions.
+    pub(crate) fn only(&self, wanted: impl Fn(&Question) -> bool) -> Self {
+        let questions = self.questions.iter().filter(|it| wanted(it)).cloned().collect();
+        Self { notes: self.notes.clone(), questions }
+    }
+
+    /// Puts a text before every question, and another behind it.
+    pub(crate) fn pasted(&self, before: &str, behind: &str) -> Self {
         let mut corpus = Self { notes: self.notes.clone(), questions: self.questions.clone() };
         for question in &mut corpus.questions {
-            question.ask = format!("{}\n\n{}", prompt.trim_end(), question.ask);
+            question.ask = format!("{before}{}{behind}", question.ask);
         }
         corpus
     }

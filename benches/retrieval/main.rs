@@ -5,7 +5,8 @@
 //! back among the first 1, 5, 10 and 20 results, beside plain BM25. The set was
 //! made before the ranking was, and is split for good: the ranking may be chosen
 //! by the half in `choosing.yaml`; the half in `reporting.yaml` is only reported.
-//! Without arguments both are measured; `-- choosing` measures the first.
+//! Without arguments everything is measured; `-- choosing`, `-- reporting`,
+//! `-- locomo`, `-- twins` and `-- speed` measure only that.
 //!
 //! A note is one entry of a YAML file below `set/notes`, which is a wing; a
 //! question names the notes that answer it. To extend the set, add both.
@@ -13,9 +14,12 @@
 #![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
 
 mod corpus;
+mod locomo;
 mod measure;
 mod ours;
 mod plain;
+mod speed;
+mod twins;
 
 use corpus::Corpus;
 use measure::{Score, judge};
@@ -34,6 +38,15 @@ fn main() {
             of_our_own(half);
         }
     }
+    if asked.is_empty() || asked.iter().any(|it| *it == "locomo") {
+        locomo::measure();
+    }
+    if asked.is_empty() || asked.iter().any(|it| *it == "twins") {
+        twins::measure();
+    }
+    if asked.is_empty() || asked.iter().any(|it| *it == "speed") {
+        speed::measure();
+    }
 }
 
 fn of_our_own(half: &str) {
@@ -48,10 +61,18 @@ fn of_our_own(half: &str) {
         println!("{}\n{}", score.row(&format!("Palazzo, {scope}")), score.by_kind());
     }
     for (name, prompt) in corpus::prompts() {
-        let pasted = corpus.pasted(&prompt);
-        let score = judge(&pasted, false, |ask, wing, most| plain.find(ask, wing, most));
-        println!("{}", score.row(&format!("plain BM25, in all, {name} prompt before it")));
-        let score = judge(&pasted, false, |ask, wing, most| ours.find(ask, wing, most));
-        println!("{}", score.row(&format!("Palazzo, in all, {name} prompt before it")));
+        let prompt = prompt.trim_end();
+        let pastes = [
+            ("before it", format!("{prompt}\n\n"), ""),
+            ("on its line", format!("{prompt} "), ""),
+            ("around it", format!("{prompt}\n\n"), "\n\nAnswer in one sentence."),
+        ];
+        for (how, before, behind) in pastes {
+            let pasted = corpus.pasted(&before, behind);
+            let score = judge(&pasted, false, |ask, wing, most| plain.find(ask, wing, most));
+            println!("{}", score.row(&format!("plain BM25, {name} prompt {how}")));
+            let score = judge(&pasted, false, |ask, wing, most| ours.find(ask, wing, most));
+            println!("{}", score.row(&format!("Palazzo, {name} prompt {how}")));
+        }
     }
 }

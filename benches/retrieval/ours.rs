@@ -1,38 +1,46 @@
 //! Palazzo's own index.
 
 use palazzo::model::Opening;
-use palazzo::search::Index;
+use palazzo::search::{Document, Index, Query};
 
 use crate::corpus::Note;
 
 /// The index that the program uses.
-pub(crate) struct Ours<'a> {
-    notes: &'a [Note],
-    index: Index,
+pub(crate) struct Ours {
+    pub(crate) index: Index,
 }
 
-impl<'a> Ours<'a> {
+impl Ours {
     /// Indexes every note as the program does a scroll.
-    pub(crate) fn new(notes: &'a [Note]) -> Self {
-        let mut index = Index::default();
-        for (number, note) in notes.iter().enumerate() {
-            index.put(opening(number), &[(3.0, &note.title), (1.0, &note.text)]);
-        }
-        Self { notes, index }
+    pub(crate) fn new(notes: &[Note]) -> Self {
+        Self { index: Index::of(notes.iter().enumerate().map(document).collect()) }
     }
 
     /// Returns the numbers of the best notes, of one wing if it is named.
     pub(crate) fn find(&self, ask: &str, wing: Option<&str>, most: usize) -> Vec<usize> {
-        let wanted = |it: &Opening| wing.is_none_or(|wing| wing == self.notes[number(it)].wing);
-        self.index.find(ask, most, wanted).best.iter().map(number).collect()
+        let query = Query { words: ask, most, wing, ..Query::default() };
+        let found = self.index.find(&query, |_| true).best;
+        found.iter().map(|it| number(&it.opening)).collect()
     }
 }
 
-fn opening(number: usize) -> Opening {
-    Opening::Entity(number.to_string())
+/// Returns a note as a scroll would be told.
+pub(crate) fn document((number, note): (usize, &Note)) -> Document<'_> {
+    Document {
+        // Of equal age, names are in the order of the notes.
+        opening: Opening::Entity(format!("{number:08}")),
+        wing: Some((&note.wing).into()),
+        room: Some((&note.room).into()),
+        place: format!("{} {}", note.wing, note.room).into(),
+        written: note.written,
+        title: (&note.title).into(),
+        text: (&note.text).into(),
+        asides: Vec::new(),
+    }
 }
 
-fn number(opening: &Opening) -> usize {
+/// Returns the number of a note.
+pub(crate) fn number(opening: &Opening) -> usize {
     let Opening::Entity(name) = opening else { panic!("we put in nothing but entities") };
     name.parse().expect("we named it")
 }

@@ -11,7 +11,7 @@ pub fn check(file: &str, text: &str) -> Vec<Diagnostic> {
     let (note, mut findings) = parse(file, text);
     let mut find = |code, at: Spot, message: String, hint: &str| {
         let (file, hint) = (file.to_owned(), Some(hint.to_owned()));
-        findings.push(Diagnostic { code, file, at, message, hint });
+        findings.push(Diagnostic { code, file, at, message, hint, meant: None });
     };
     for (Head { at, text }, label) in heads(&note) {
         let message = format!("`{label}` in `{text}` is no label");

@@ -3,7 +3,7 @@
 
 use chrono::NaiveDate;
 
-use crate::model::{Code, Diagnostic, Spot};
+use crate::model::{Code, Diagnostic, Spot, lines};
 
 /// A note, line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,7 +83,7 @@ const ARROWS: [&str; 6] = ["<->", "->", "<-", "→", "←", "↔"];
 /// Reads a note. `file` is what findings call it.
 pub fn parse<'a>(file: &str, text: &'a str) -> (Note<'a>, Vec<Diagnostic>) {
     let mut reader = Reader { file, findings: Vec::new() };
-    let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().zip(1..);
+    let lines = lines(text.strip_prefix('\u{feff}').unwrap_or(text)).zip(1..);
     let lines = lines.map(|(text, line)| Piece { at: Spot { line, column: 1 }, text }.trimmed());
     let said = lines.filter(|it| !it.text.is_empty());
     let lines = said.map(|it| reader.line(it)).collect();
@@ -187,7 +187,7 @@ impl Reader<'_> {
     fn find(&mut self, code: Code, at: Spot, message: impl Into<String>, hint: &str) {
         let (file, message) = (self.file.to_owned(), message.into());
         let hint = Some(hint.to_owned());
-        self.findings.push(Diagnostic { code, file, at, message, hint });
+        self.findings.push(Diagnostic { code, file, at, message, hint, meant: None });
     }
 }
 

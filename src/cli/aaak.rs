@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::aaak;
 use crate::cli::{Outcome, page};
-use crate::keeper;
+use crate::keeper::{self, Finding};
 use crate::model::Severity;
 use crate::tokens;
 
@@ -57,7 +57,7 @@ fn check(args: &Check) -> Outcome {
     let text = text_of(&args.note)?;
     let findings = aaak::check(&args.note.display().to_string(), &text);
     for finding in &findings {
-        page::finding(Path::new(""), finding)?;
+        page::finding(&finding.file, &Finding::shown(finding.clone(), &text))?;
     }
     if let Some(plain) = &args.beside {
         page::print(&compared(tokens::count(&text), tokens::count(&text_of(plain)?)))?;

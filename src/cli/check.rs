@@ -1,36 +1,139 @@
 //! `palazzo check`.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, mpsc};
+
+use clap::ValueEnum;
 
 use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, page};
+use crate::cli::{Failure, Outcome, explain, page, person};
+use crate::keeper::{Inspection, Keeper};
+use crate::mcp::{ToolSet, Toolbox};
+use crate::model::{Code, Severity, Tool, Watching, printable};
 
 /// Check the files of a palace, or of all palaces of a home
 ///
-/// Prints what is wrong as `file:line:column: severity[code]: message`. Exits with 0
-/// if no errors were found, with 1 if some were, with 2 if it could not look.
+/// Prints what is wrong as `file:line:column: severity[code]: message`, the
+/// line with a caret, and what to do. Exits with 0 if no errors were found, with
+/// 1 if some were, with 2 if it could not look.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The home, or one palace
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
+
+    /// How to say it: to people, as JSON, to a workflow of GitHub, as SARIF 2.1.0
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// First mend what can only be meant one way: misspelt keys, missing quotes,
+    /// names of files. Nothing is committed; git diff shows it
+    #[arg(long)]
+    fix: bool,
+
+    /// Go on, and tell it all again when a file is saved and something else is to
+    /// be said. Ctrl-C ends it
+    #[arg(long)]
+    watch: bool,
+
+    /// Say what a code stands for and what to do about it; without CODE, list all
+    #[arg(long, value_name = "CODE")]
+    #[expect(clippy::option_option, reason = "it may be given with and without a code")]
+    explain: Option<Option<Code>>,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Format {
+    #[default]
+    Human,
+    Json,
+    Github,
+    Sarif,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
+    if let Some(code) = args.explain {
+        explain::print(code)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let home = home::find(args.dir.as_deref());
     let mut keeper = home::keeper(Some(&home), &Workspace { workspace: None });
-    let inspection = keeper.check()?;
+    if args.fix {
+        mend(&keeper)?;
+    }
+    let tools = Toolbox::new(ToolSet::ALL.to_vec()).known();
+    if args.watch {
+        keeper = keeper.watching(Watching::Auto, |it| anstream::eprintln!("palazzo: {it}"));
+    }
+    let (tell, told) = mpsc::channel();
+    keeper.wake_with(Arc::new(move || tell.send(()).unwrap_or_default()));
+    let inspection = keeper.check(&tools)?;
     if inspection.palaces.is_empty() {
         return Err(Failure::Said(format!("there is no palace in {}", home.display())));
     }
-    let here = std::env::current_dir().unwrap_or_default();
-    for palace in &inspection.palaces {
-        let root = palace.root.strip_prefix(&here).unwrap_or(&palace.root);
-        for finding in &palace.findings {
-            page::finding(root, finding)?;
+    if args.watch {
+        return watch(args.format, &mut keeper, &tools, &told);
+    }
+    report(args.format, &inspection)?;
+    Ok(ExitCode::from(u8::from(inspection.count(Severity::Error) > 0)))
+}
+
+/// Reports, and again whenever something else is to be said, until it is stopped;
+/// of files that may have changed it is `told`.
+fn watch(
+    format: Format,
+    keeper: &mut Keeper,
+    tools: &[Tool],
+    told: &mpsc::Receiver<()>,
+) -> Outcome {
+    let mut last = None;
+    loop {
+        // What comes from now on is looked at in the next round.
+        told.try_iter().for_each(drop);
+        let doubt = keeper.catch_up();
+        let inspection = keeper.check(tools)?;
+        let said = (inspection.json(Path::new("")), inspection.summary());
+        if last.as_ref() != Some(&said) {
+            report(format, &inspection)?;
+            last = Some(said);
         }
+        let _ = match doubt {
+            Some(doubt) => told.recv_timeout(doubt),
+            None => told.recv().map_err(mpsc::RecvTimeoutError::from),
+        };
+    }
+}
+
+fn report(format: Format, inspection: &Inspection) -> io::Result<()> {
+    let here = std::env::current_dir().unwrap_or_default();
+    match format {
+        Format::Human => print(inspection, &here)?,
+        Format::Json => page::print(&inspection.json(&here))?,
+        Format::Github => page::print(&inspection.github(&here))?,
+        Format::Sarif => page::print(&inspection.sarif(&here))?,
     }
     anstream::eprintln!("{}", inspection.summary());
-    Ok(ExitCode::from(u8::from(inspection.errors() > 0)))
+    Ok(())
+}
+
+/// Mends what can be, and says so beside the report.
+fn mend(keeper: &Keeper) -> Result<(), Failure> {
+    let here = std::env::current_dir().unwrap_or_default();
+    for mending in keeper.mend(&person("check"))? {
+        for told in mending.told(&here) {
+            anstream::eprintln!("{}", printable(&told));
+        }
+    }
+    Ok(())
+}
+
+fn print(inspection: &Inspection, here: &Path) -> io::Result<()> {
+    for palace in &inspection.palaces {
+        for finding in &palace.findings {
+            page::finding(&palace.path_of(finding, here), finding)?;
+        }
+    }
+    Ok(())
 }

@@ -65,7 +65,7 @@ fn toml(program: &str, home: &str) -> String {
 }
 
 /// Quotes a word for a POSIX shell, where it needs it.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |it: char| it.is_ascii_alphanumeric() || "/._-+:@%".contains(it);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use crate::cli::bar::Bar;
 use crate::cli::home::{self, Workspace};
 use crate::cli::{Failure, Outcome, page, person};
 use crate::keeper::Imported;
@@ -53,7 +54,9 @@ pub(super) fn run(args: &Args) -> Outcome {
 fn memory(args: &Memory) -> Outcome {
     let file = read(&args.file)?;
     let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
-    let imported = keeper.import_memory(&person("import"), &file, args.dry_run)?;
+    let bar = Bar::default();
+    let tell = move |done, all| bar.show(done, all);
+    let imported = keeper.import_memory(&person("import"), &file, args.dry_run, tell)?;
     let name = args.file.display();
     for told in imported.notes.iter().chain(&imported.faults) {
         anstream::eprintln!("{}", printable(&format!("{name}: {told}")));

@@ -2,10 +2,10 @@
 //! and where `NO_COLOR` is set.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::keeper::Finding;
 use crate::model::{Code, Diagnostic, Severity, printable};
 
 /// Returns a text that stands out.
@@ -24,14 +24,21 @@ pub(super) fn print(page: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Prints a finding, so that an editor can jump to it.
-pub(super) fn finding(root: &Path, it: &Diagnostic) -> io::Result<()> {
-    let Diagnostic { code, file, at, message, hint } = it;
-    let file = printable(&root.join(file).display().to_string());
-    let hint = hint.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
-    let said = printable(&format!("{message}{hint}"));
-    let mut out = anstream::stdout().lock();
-    writeln!(out, "{file}:{}:{}: {}: {said}", at.line, at.column, coloured(*code))
+/// Prints a finding so that an editor can jump to it, the line it is about, and
+/// what to do.
+pub(super) fn finding(path: &str, it: &Finding) -> io::Result<()> {
+    write!(anstream::stdout().lock(), "{}", found(path, it))
+}
+
+/// Says a finding on the error stream.
+pub(super) fn finding_aside(path: &str, it: &Finding) {
+    anstream::eprint!("{}", found(path, it));
+}
+
+fn found(path: &str, Finding { told, excerpt }: &Finding) -> String {
+    let Diagnostic { code, at, message, .. } = told;
+    let (path, message) = (printable(path), printable(message));
+    format!("{path}:{}:{}: {}: {message}\n{excerpt}", at.line, at.column, coloured(*code))
 }
 
 /// Says on the error stream why something could not be done.

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use crate::cli::home::{self, Workspace};
 use crate::cli::{Failure, Outcome, now};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
+use crate::model::Watching;
 
 /// Serve palaces over MCP on standard input and output
 ///
@@ -19,7 +20,8 @@ pub(super) struct Args {
     dir: Option<PathBuf>,
 
     /// The tools to offer: palace (walking and building), graph (entities),
-    /// memory (those of the reference memory server, in place of graph)
+    /// memory (those of the reference memory server, in place of graph),
+    /// mempalace (the nineteen of MemPalace)
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "palace,graph")]
     tools: Vec<ToolSet>,
 
@@ -28,8 +30,26 @@ pub(super) struct Args {
     #[arg(long)]
     unbounded: bool,
 
+    /// How to notice what others change: auto (the system tells), poll (look
+    /// every two seconds), off (only commits, and files as they are used)
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        hide_possible_values = true,
+        default_value = "auto"
+    )]
+    watch: Watch,
+
     #[command(flatten)]
     workspace: Workspace,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Watch {
+    Auto,
+    Poll,
+    Off,
 }
 
 pub(super) fn run(args: Args) -> Outcome {
@@ -41,7 +61,13 @@ pub(super) fn run(args: Args) -> Outcome {
         let why = format!("two of these sets of --tools have `{name}`, and it is not the same");
         return Err(Failure::Said(why + ": offer one of them"));
     }
+    let watching = match args.watch {
+        Watch::Auto => Watching::Auto,
+        Watch::Poll => Watching::Poll,
+        Watch::Off => Watching::Off,
+    };
     let keeper = home::keeper(args.dir.as_deref(), &args.workspace);
+    let keeper = keeper.watching(watching, |word| anstream::eprintln!("palazzo: {word}"));
     if std::io::stdin().is_terminal() {
         anstream::eprintln!(
             "Serving {} over MCP on standard input, for a client to talk to. `palazzo \

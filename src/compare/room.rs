@@ -17,6 +17,8 @@ pub(super) fn details(was: &Room, now: &Room) -> Vec<Detail> {
     if before == after && was.portals != now.portals {
         details.push(Detail::Reordered("portals"));
     }
+    let shown = |it: &Room| it.generate.as_ref().map(ToString::to_string);
+    details.extend(value("generate", shown(was).as_deref(), shown(now).as_deref()));
     details.extend(lines("description", &was.description, &now.description));
     details.extend(value("id", id(was).as_deref(), id(now).as_deref()));
     details

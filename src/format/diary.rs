@@ -28,9 +28,14 @@ pub(super) fn read(reader: &mut Reader<'_>, file: &str, whole: &str) -> Option<E
 }
 
 pub(super) fn write(it: &Entry) -> String {
+    matter::join(&matter(it), &it.text)
+}
+
+/// Returns the front matter of an entry.
+pub(super) fn matter(it: &Entry) -> Vec<(&'static str, Out)> {
     let mut matter = vec![("id", Out::Plain(it.id.to_string()))];
     matter.extend(it.agent.iter().map(|it| ("agent", Out::Text(it.clone()))));
     matter.push(("topic", Out::Text(it.topic.clone())));
     matter.extend(it.written.map(|it| ("written", matter::moment_out(it))));
-    matter::join(matter, &it.text)
+    matter
 }

@@ -27,12 +27,17 @@ pub(super) fn read(reader: &mut Reader<'_>, file: &str, whole: &str) -> Option<D
 }
 
 pub(super) fn write(it: &Drawer) -> String {
+    matter::join(&matter(it), &it.text)
+}
+
+/// Returns the front matter of a drawer.
+pub(super) fn matter(it: &Drawer) -> Vec<(&'static str, Out)> {
     let mut matter = vec![("id", Out::Plain(it.id.to_string()))];
     let texts =
         [("wing", &it.said.wing), ("room", &it.said.room), ("source", &it.source), ("by", &it.by)];
     matter.extend(texts.into_iter().filter_map(|(key, it)| Some((key, Out::Text(it.clone()?)))));
     matter.extend(it.filed.map(|it| ("filed", matter::moment_out(it))));
-    matter::join(matter, &it.text)
+    matter
 }
 
 /// Takes a file for a text and nothing else; its name may say when it was filed.

@@ -20,11 +20,8 @@ pub(super) fn read(reader: &mut Reader<'_>, file: &str) -> Option<Entity> {
     let id = fields.id(reader, "id");
     // Any text at all can be a name, even an empty one: the reference memory
     // server allows it, and what it holds must fit in here.
+    let name = fields.stated(reader, "name", "an entity needs a `name`");
     let at = fields.at();
-    let name = fields.text(reader, "name");
-    if name.is_none() {
-        reader.find(Code::MissingKey, at, "an entity needs a `name`");
-    }
     let genus = fields.take("genus");
     let is_defined = genus.is_some();
     let genus = genus.map_or(Some(String::new()), |it| text(reader, it, "genus"));
@@ -81,14 +78,10 @@ fn attributes(reader: &mut Reader<'_>, node: &Node) -> Map<String, Value> {
     }
 }
 
-fn relation(reader: &mut Reader<'_>, node: Node) -> Option<Relation> {
+pub(super) fn relation(reader: &mut Reader<'_>, node: Node) -> Option<Relation> {
     let mut fields = reader.fields(node, "a relation", RELATION)?;
-    let at = fields.at();
-    let (kind, to) = (fields.text(reader, "type"), fields.text(reader, "to"));
-    if kind.is_none() || to.is_none() {
-        let message = "a relation needs a `type` and an entity it leads `to`";
-        reader.find(Code::MissingKey, at, message);
-    }
+    let kind = fields.stated(reader, "type", "a relation needs a `type`: `disputed_by`");
+    let to = fields.stated(reader, "to", "a relation needs an entity it leads `to`");
     Some(Relation {
         kind: kind?,
         to: to?,

@@ -15,8 +15,7 @@ const TITLE: usize = 40;
 
 /// Splits front matter from text; the blank line between them is neither's.
 pub(super) fn split(file: &str) -> Option<(&str, &str)> {
-    let file = file.strip_prefix('\u{feff}').unwrap_or(file);
-    let rest = file.strip_prefix("---\n").or_else(|| file.strip_prefix("---\r\n"))?;
+    let rest = opened(file)?;
     let mut start = 0;
     for line in rest.split_inclusive('\n') {
         if line.trim_end() == "---" && line.starts_with("---") {
@@ -29,9 +28,15 @@ pub(super) fn split(file: &str) -> Option<(&str, &str)> {
     None
 }
 
+/// Returns what follows the fence that front matter begins with.
+pub(super) fn opened(file: &str) -> Option<&str> {
+    let file = file.strip_prefix('\u{feff}').unwrap_or(file);
+    file.strip_prefix("---\n").or_else(|| file.strip_prefix("---\r\n"))
+}
+
 /// Writes a text behind its front matter.
-pub(super) fn join(matter: Vec<(&'static str, Out)>, text: &str) -> String {
-    format!("---\n{}---\n\n{text}", write(&Out::Map(matter)))
+pub(super) fn join(matter: &[(&'static str, Out)], text: &str) -> String {
+    format!("---\n{}---\n\n{text}", write(&Out::Map(matter.to_vec())))
 }
 
 /// Reads the keys of front matter, which are among `known`.
@@ -41,20 +46,25 @@ pub(super) fn fields(
     what: &'static str,
     known: &[&str],
 ) -> Option<Fields> {
-    // A line break in place of the opening fence keeps the line numbers right.
-    reader.file(&format!("\n{matter}"), what, known)
+    reader.file(&placed(matter), what, known)
+}
+
+/// Returns front matter with each line at its number in the file: a line break
+/// stands in place of the opening fence.
+pub(super) fn placed(matter: &str) -> String {
+    format!("\n{matter}")
 }
 
 /// Takes the id that the file's name says, else the one its front matter says.
 pub(super) fn id(reader: &mut Reader<'_>, fields: &mut Fields, file: &str) -> Option<Ulid> {
-    let at = fields.at();
+    let at = fields.spot("id");
     let said = fields.id(reader, "id");
     let named = id_in_name(file);
     if let (Some(said), Some(named)) = (said, named)
         && said != named
     {
         let message = format!("the `id` is {said}, but the file's name says {named}");
-        reader.find(Code::IdMismatch, at, message);
+        reader.find(Code::IdMismatch, at, message).meant = Some(named.to_string().into());
     }
     named.or(said)
 }
@@ -127,7 +137,7 @@ mod tests {
     fn a_text_is_given_back_byte_for_byte() {
         for text in ["", "a", "a\n", "\n\na  \r\n---\nb\n\n", "---\n", "\r\n", "\u{feff}a"] {
             let matter = vec![("title", Out::Text("T".to_owned()))];
-            assert_eq!(split(&join(matter, text)), Some(("title: T\n", text)), "{text:?}");
+            assert_eq!(split(&join(&matter, text)), Some(("title: T\n", text)), "{text:?}");
         }
         assert_eq!(split("---\r\ntitle: T\r\n---\r\nbody"), Some(("title: T\r\n", "body")));
         assert_eq!(split("no fence"), None);

@@ -116,10 +116,16 @@ pub fn drawer_room(palace: &Palace, shelf: &Shelf) -> RoomId {
     id(&Slug::named(&shelf.room, "room").first_that(is_free))
 }
 
-/// Returns the file of a new drawer in the folder of `room`.
-pub fn drawer_file(drawers: &Drawers, room: &RoomId, it: &Drawer) -> String {
+/// Returns the file of a new drawer in the folder of `room`; `joining` says how
+/// many others join a folder with it.
+pub fn drawer_file(
+    drawers: &Drawers,
+    room: &RoomId,
+    it: &Drawer,
+    joining: impl Fn(&str) -> usize,
+) -> String {
     let at = it.filed.unwrap_or_else(|| it.id.datetime().into());
-    let folder = roomy(&format!("drawers/{room}"), at, |it| drawers.files_in(it));
+    let folder = roomy(&format!("drawers/{room}"), at, |it| drawers.files_in(it) + joining(it));
     format!("{folder}/{}", matter::file_name(it.id, &it.text))
 }
 

@@ -4,10 +4,12 @@
 use ulid::Ulid;
 
 use crate::format::yaml::{Body, Fault, Key, Node, parse};
-use crate::model::{Code, Diagnostic, RoomRef, Spot, did_you_mean};
+use crate::model::{Code, Diagnostic, RoomRef, Slug, Spot, did_you_mean, is_printable, slip_of};
 
 /// How many findings a file may have: whoever has mended those sees the rest.
 const MOST: usize = 50;
+/// How many characters of a message are told.
+const LONGEST: usize = 400;
 
 /// Reads one file, and keeps what is found to be wrong with it.
 pub(super) struct Reader<'a> {
@@ -49,10 +51,10 @@ impl<'a> Reader<'a> {
         at: Spot,
         message: impl Into<String>,
     ) -> &mut Diagnostic {
-        let (file, message) = (self.file.to_owned(), message.into());
+        let (file, message) = (self.file.to_owned(), in_one_line(&message.into()));
         self.findings.truncate(MOST);
         let place = self.findings.len();
-        self.findings.push(Diagnostic { code, file, at, message, hint: None });
+        self.findings.push(Diagnostic { code, file, at, message, hint: None, meant: None });
         &mut self.findings[place]
     }
 
@@ -65,8 +67,8 @@ impl<'a> Reader<'a> {
     ) -> Option<Fields> {
         match parse(text) {
             Ok(root) => self.fields(root, what, known),
-            Err(Fault { code, at, message }) => {
-                self.find(code, at, message);
+            Err(Fault { code, at, message, hint }) => {
+                self.find(code, at, message).hint = hint.map(str::to_owned);
                 None
             }
         }
@@ -98,7 +100,9 @@ impl<'a> Reader<'a> {
             };
             let name = key.text.escape_debug();
             let message = format!("{what} has no key `{name}`");
-            self.find(Code::UnknownKey, key.at, message).hint = Some(hint);
+            let finding = self.find(Code::UnknownKey, key.at, message);
+            finding.hint = Some(hint);
+            finding.meant = slip_of(&key.text, known.iter().copied()).map(Into::into);
         }
         Some(Fields { at, what, pairs })
     }
@@ -108,6 +112,17 @@ impl Fields {
     /// Where the mapping begins.
     pub(super) fn at(&self) -> Spot {
         self.at
+    }
+
+    /// Where the value of `key` begins, if it is there; else where the mapping does.
+    pub(super) fn spot(&self, key: &str) -> Spot {
+        let found = self.pairs.iter().find(|(it, _)| it.text == key);
+        found.map_or(self.at, |(_, node)| node.at)
+    }
+
+    /// Yields the keys that nobody has taken, and that say something.
+    pub(super) fn left(&self) -> impl Iterator<Item = &Key> {
+        self.pairs.iter().filter(|(_, node)| !node.is_null()).map(|(key, _)| key)
     }
 
     /// Takes the value of `key`, if something stands there.
@@ -141,6 +156,20 @@ impl Fields {
         }
     }
 
+    /// Takes a text that must be there, although it may be empty.
+    pub(super) fn stated(
+        &mut self,
+        reader: &mut Reader<'_>,
+        key: &str,
+        needed: &str,
+    ) -> Option<String> {
+        if let Some(node) = self.take(key) {
+            return text(reader, node, key);
+        }
+        reader.find(Code::MissingKey, self.at, needed);
+        None
+    }
+
     /// Takes an id.
     pub(super) fn id(&mut self, reader: &mut Reader<'_>, key: &str) -> Option<Ulid> {
         let node = self.take(key)?;
@@ -159,17 +188,31 @@ impl Fields {
 
     /// Takes the items of a list.
     pub(super) fn list(&mut self, reader: &mut Reader<'_>, key: &str) -> Vec<Node> {
-        match self.take(key) {
-            None => Vec::new(),
-            Some(Node { body: Body::List(items), .. }) => items,
-            Some(node) => {
-                let kind = node.kind();
-                let message = format!("`{key}` is a list, and this is {kind}");
-                reader.find(Code::WrongType, node.at, message);
-                Vec::new()
-            }
-        }
+        self.take(key).and_then(|it| list(reader, it, key)).unwrap_or_default()
     }
+}
+
+/// Reads the items of a list.
+pub(super) fn list(reader: &mut Reader<'_>, node: Node, key: &str) -> Option<Vec<Node>> {
+    let kind = node.kind();
+    if let Body::List(items) = node.body {
+        return Some(items);
+    }
+    reader.find(Code::WrongType, node.at, format!("`{key}` is a list, and this is {kind}"));
+    None
+}
+
+/// Makes one line of what quotes a file, and a short one: whole books have stood
+/// where a word belongs.
+fn in_one_line(message: &str) -> String {
+    let start = message.chars().take(LONGEST);
+    let escaped = start.map(|it| match it {
+        '\n' | '\t' => " ".to_owned(),
+        it if is_printable(it) => it.to_string(),
+        it => it.escape_debug().to_string(),
+    });
+    let more = if message.chars().nth(LONGEST).is_some() { "…" } else { "" };
+    escaped.chain([more.to_owned()]).collect()
 }
 
 /// Reads a scalar as text.
@@ -191,10 +234,13 @@ pub(super) fn text(reader: &mut Reader<'_>, node: Node, key: &str) -> Option<Str
 /// Reads a scalar as what a room is called.
 pub(super) fn room(reader: &mut Reader<'_>, node: Node, key: &str) -> Option<RoomRef> {
     let at = node.at;
-    match text(reader, node, key)?.parse() {
+    let said = text(reader, node, key)?;
+    match said.parse() {
         Ok(it) => Some(it),
         Err(err) => {
-            reader.find(Code::BadSlug, at, err.to_string());
+            let meant = Slug::of(&said).filter(|_| !said.contains(['/', '\\', '\0']));
+            let finding = reader.find(Code::BadSlug, at, err.to_string());
+            finding.meant = meant.map(|it| it.as_str().into());
             None
         }
     }

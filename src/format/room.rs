@@ -1,14 +1,15 @@
 //! Room files: `rooms/<slug>.yaml`, `rooms/<wing>/<slug>.yaml` (DESIGN of the
 //! files: keys of `build_room`, in the order id, name, description, actions,
-//! portals).
+//! generate, portals).
 
 use serde_json::Map;
 
 use crate::format::reader::{self, Fields, Reader};
 use crate::format::yaml::{Body, Node, Out};
-use crate::model::{Action, Code, Deed, Doorway, Room, did_you_mean, prose};
+use crate::model::{Action, Arrangement, Code, Deed, Doorway, Room, did_you_mean, prose, slip_of};
 
-const ROOM: &[&str] = &["id", "name", "description", "actions", "portals"];
+const ROOM: &[&str] = &["id", "name", "description", "actions", "generate", "portals"];
+const GENERATE: &[&str] = &["genus", "by"];
 const ACTION: &[&str] = &["label", "type", "tool", "tool_params", "room", "workspace", "content"];
 
 pub(super) fn read(reader: &mut Reader<'_>, text: &str) -> Option<Room> {
@@ -18,15 +19,35 @@ pub(super) fn read(reader: &mut Reader<'_>, text: &str) -> Option<Room> {
     let description = file.text(reader, "description").unwrap_or_default();
     let actions = file.list(reader, "actions");
     let actions = actions.into_iter().filter_map(|it| action(reader, it)).collect();
+    let generate = file.take("generate").and_then(|it| generate(reader, it));
     let portals = file.list(reader, "portals");
     let portals =
         portals.into_iter().filter_map(|it| reader::room(reader, it, "portals")).collect();
-    Some(Room { id, name: name?, description: prose(&description), actions, portals })
+    Some(Room { id, name: name?, description: prose(&description), actions, portals, generate })
 }
 
-fn action(reader: &mut Reader<'_>, node: Node) -> Option<Action> {
+fn generate(reader: &mut Reader<'_>, node: Node) -> Option<Arrangement> {
+    let at = node.at;
+    let mut fields = reader.fields(node, "`generate`", GENERATE)?;
+    let mut word = |key: &str| match fields.take(key) {
+        Some(node) => reader::text(reader, node, key).map(Some),
+        None => Some(None),
+    };
+    let (genus, by) = (word("genus"), word("by"));
+    // What is no text has been told of already.
+    match Arrangement::said(genus?, by?.as_deref()) {
+        Ok(arrangement) => Some(arrangement),
+        Err(why) => {
+            reader.find(Code::BadValue, at, why);
+            None
+        }
+    }
+}
+
+pub(super) fn action(reader: &mut Reader<'_>, node: Node) -> Option<Action> {
     let mut fields = reader.fields(node, "an action", ACTION)?;
     let label = fields.required(reader, "label");
+    let at = fields.spot("type");
     let kind = fields.required(reader, "type");
     let deed = match kind?.as_str() {
         "navigate" => navigate(reader, &mut fields),
@@ -39,13 +60,15 @@ fn action(reader: &mut Reader<'_>, node: Node) -> Option<Action> {
             let known = ["navigate", "query", "text"];
             let message = format!("an action's `type` is navigate, query or text, not `{other}`");
             let hint = did_you_mean(other, known).map(|it| format!("did you mean `{it}`?"));
-            reader.find(Code::BadValue, fields.at(), message).hint = hint;
+            let finding = reader.find(Code::BadValue, at, message);
+            finding.hint = hint;
+            finding.meant = slip_of(other, known).map(Into::into);
             return None;
         }
     };
-    for key in ACTION.iter().filter(|it| fields.take(it).is_some()).collect::<Vec<_>>() {
-        let message = format!("`{key}` says nothing to an action of this type");
-        reader.find(Code::UnusedKey, fields.at(), message);
+    for key in fields.left() {
+        let message = format!("`{}` says nothing to an action of this type", key.text);
+        reader.find(Code::UnusedKey, key.at, message);
     }
     Some(Action { label: label?, deed: deed? })
 }
@@ -90,8 +113,12 @@ pub(super) fn out(room: &Room) -> Out {
     if !room.description.is_empty() {
         pairs.push(("description", Out::Prose(room.description.clone())));
     }
-    if !room.actions.is_empty() {
-        pairs.push(("actions", Out::List(room.actions.iter().map(action_out).collect())));
+    let actions: Vec<_> = room.actions.iter().filter_map(action_out).collect();
+    if !actions.is_empty() {
+        pairs.push(("actions", Out::List(actions)));
+    }
+    if let Some(generate) = &room.generate {
+        pairs.push(("generate", generate_out(generate)));
     }
     if !room.portals.is_empty() {
         let portals = room.portals.iter().map(|it| slug_out(&it.to_string())).collect();
@@ -100,13 +127,23 @@ pub(super) fn out(room: &Room) -> Out {
     Out::Map(pairs)
 }
 
+fn generate_out(arrangement: &Arrangement) -> Out {
+    Out::FlowMap(match arrangement {
+        Arrangement::Everything => vec![("by", Out::Text(Arrangement::BY_GENUS.to_owned()))],
+        Arrangement::Genus { genus, by } => {
+            vec![("genus", Out::Text(genus.clone())), ("by", Out::Text(by.to_string()))]
+        }
+    })
+}
+
 /// Writes a slug: quoted where it looks like a number, `007`, or a word that
 /// means something else.
 fn slug_out(slug: &str) -> Out {
     Out::Text(slug.to_owned())
 }
 
-fn action_out(action: &Action) -> Out {
+/// Writes an action; of what is made from the graph nothing is written.
+fn action_out(action: &Action) -> Option<Out> {
     let kind = |kind: &str| ("type", Out::Plain(kind.to_owned()));
     let mut pairs = vec![("label", Out::Text(action.label.clone()))];
     match &action.deed {
@@ -128,6 +165,7 @@ fn action_out(action: &Action) -> Out {
                 pairs.push(("content", Out::Prose(content.clone())));
             }
         }
+        Deed::Enter(_) => return None,
     }
-    Out::Map(pairs)
+    Some(Out::Map(pairs))
 }

@@ -9,9 +9,14 @@ const SCROLL: &[&str] = &["id", "title", "written", "by"];
 
 pub(super) fn read(reader: &mut Reader<'_>, file: &str, whole: &str) -> Option<Scroll> {
     let Some((matter, body)) = matter::split(whole) else {
-        let message = "a scroll begins with `---`, its title and so on, and `---` again";
-        reader.find(Code::FrontMatter, Spot::START, message).hint =
-            Some("front matter: `title`, `written`, `by`".to_owned());
+        let (message, hint) = match matter::opened(whole) {
+            Some(_) => ("the front matter is not closed", "write `---` on the line below it"),
+            None => (
+                "a scroll begins with `---`, its title and so on, and `---` again",
+                "front matter: `title`, `written`, `by`",
+            ),
+        };
+        reader.find(Code::FrontMatter, Spot::START, message).hint = Some(hint.to_owned());
         return None;
     };
     let mut fields = matter::fields(reader, matter, "a scroll's front matter", SCROLL)?;
@@ -34,11 +39,15 @@ pub(super) fn read(reader: &mut Reader<'_>, file: &str, whole: &str) -> Option<S
 }
 
 pub(super) fn write(scroll: &Scroll) -> String {
-    let matter = vec![
+    matter::join(&matter(scroll), &scroll.body)
+}
+
+/// Returns the front matter of a scroll.
+pub(super) fn matter(scroll: &Scroll) -> Vec<(&'static str, Out)> {
+    vec![
         ("id", Out::Plain(scroll.id.to_string())),
         ("title", Out::Text(scroll.title.clone())),
         ("written", matter::moment_out(scroll.written)),
         ("by", Out::Text(scroll.by.clone())),
-    ];
-    matter::join(matter, &scroll.body)
+    ]
 }

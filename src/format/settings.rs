@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml_edit::{Document, DocumentMut, Item, TableLike, TomlError, value};
 
 use crate::format::reader::Reader;
-use crate::model::{Code, Commit, HandEdits, Layout, Settings, Spot, did_you_mean};
+use crate::model::{Code, Commit, HandEdits, Layout, Settings, Spot, did_you_mean, lines, slip_of};
 
 /// The one version of the files that this program reads and writes.
 const FORMAT: i64 = 1;
@@ -32,7 +32,8 @@ pub(super) fn read(reader: &mut Reader<'_>, text: &str) -> Option<Settings> {
     }
     let name = sheet.string(root, "name").map(|(name, _)| name).filter(|it| !it.trim().is_empty());
     if name.is_none() {
-        sheet.reader.find(Code::MissingKey, Spot::START, "a palace needs a `name`");
+        let at = sheet.spot(root.get("name").and_then(Item::span));
+        sheet.reader.find(Code::MissingKey, at, "a palace needs a `name`");
     }
     let mut settings = Settings::named(name.as_deref().unwrap_or("Nameless palace"));
     if let Some((entry, at)) = sheet.string(root, "entry") {
@@ -121,7 +122,9 @@ impl Sheet<'_, '_> {
                 None => format!("it may have {}", known.join(", ")),
             };
             let message = format!("{what} has no key `{}`", key.escape_debug());
-            self.reader.find(Code::UnknownKey, at, message).hint = Some(hint);
+            let finding = self.reader.find(Code::UnknownKey, at, message);
+            finding.hint = Some(hint);
+            finding.meant = slip_of(key, known.iter().copied()).map(Into::into);
         }
     }
 
@@ -164,11 +167,14 @@ impl Sheet<'_, '_> {
 
     fn strings(&mut self, table: &dyn TableLike, key: &str) -> Vec<String> {
         let Some(item) = table.get(key) else { return Vec::new() };
-        let at = self.spot(item.span());
-        let texts = item.as_array().map(|it| it.iter().map(|it| it.as_str().map(str::to_owned)));
-        if let Some(texts) = texts.and_then(Iterator::collect::<Option<Vec<_>>>) {
+        let items = item.as_array().map(|it| it.iter().collect::<Vec<_>>());
+        let texts = items.iter().flatten().filter_map(|it| it.as_str()).map(str::to_owned);
+        let texts: Vec<_> = texts.collect();
+        let strange = items.iter().flatten().find(|it| !it.is_str()).map(|it| it.span());
+        if items.is_some() && strange.is_none() {
             return texts;
         }
+        let at = self.spot(strange.unwrap_or_else(|| item.span()));
         let message = format!("`{key}` is a list of texts: [\"update_entity\"]");
         self.reader.find(Code::WrongType, at, message);
         Vec::new()
@@ -202,11 +208,12 @@ fn syntax(reader: &mut Reader<'_>, text: &str, err: &TomlError) {
     reader.find(Code::Syntax, at, format!("this is not TOML: {message}"));
 }
 
-fn spot(text: &str, byte: usize) -> Spot {
-    let before = text.get(..byte).unwrap_or(text);
-    let line = before.bytes().filter(|it| *it == b'\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    Spot { line, column }
+/// Returns the place of a byte in a text.
+pub(super) fn spot(text: &str, byte: usize) -> Spot {
+    let before = text.get(..byte).unwrap_or(text).trim_start_matches('\u{feff}');
+    let lines = lines(before.strip_suffix('\r').unwrap_or(before)).zip(1..);
+    let (last, line) = lines.last().unwrap_or(("", 1));
+    Spot { line, column: last.chars().count() + 1 }
 }
 
 #[cfg(test)]

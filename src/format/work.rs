@@ -4,9 +4,9 @@
 use chrono::{DateTime, Utc};
 
 use crate::format::matter::{self, moment, moment_out};
-use crate::format::reader::{self, Fields, Reader, text};
+use crate::format::reader::{self, Fields, Reader, list, text};
 use crate::format::yaml::{Body, Node, Out};
-use crate::model::{About, Code, Process, Stage, State, Task, did_you_mean, prose};
+use crate::model::{About, Code, Process, Stage, State, Task, did_you_mean, prose, slip_of};
 
 const TASK: &[&str] = &["title", "entity", "room", "who", "status", "done", "note"];
 const PROCESS: &[&str] = &["name", "entity", "room", "steps", "step", "status", "done"];
@@ -33,12 +33,14 @@ pub(super) fn read_process(reader: &mut Reader<'_>, path: &str, file: &str) -> O
     let mut fields = reader.file(file, "a process", PROCESS)?;
     let at = fields.at();
     let name = fields.required(reader, "name");
-    let stages = fields.list(reader, "steps");
-    let stages: Vec<_> = stages.into_iter().filter_map(|it| stage(reader, it)).collect();
-    if stages.is_empty() {
+    let steps = fields.take("steps").map(|it| list(reader, it, "steps"));
+    if steps.as_ref().is_none_or(|it| it.as_ref().is_some_and(Vec::is_empty)) {
         reader.find(Code::MissingKey, at, "a process needs `steps`, one at least");
     }
-    let step = fields.take("step").map_or(Some(1), |it| step(reader, &it, stages.len()));
+    let steps = steps.flatten().unwrap_or_default();
+    let stages: Vec<_> = steps.into_iter().filter_map(|it| stage(reader, it)).collect();
+    let at = fields.take("step").filter(|_| !stages.is_empty());
+    let step = at.and_then(|it| step(reader, &it, stages.len()));
     let process = Process {
         about: about(reader, &mut fields),
         step: step.unwrap_or(1),
@@ -95,8 +97,9 @@ fn state(reader: &mut Reader<'_>, fields: &mut Fields, open: &str) -> State {
             let message =
                 format!("the `status` is {open} or {DONE}, not `{}`", word.escape_debug());
             let meant = did_you_mean(&word, [open, DONE]);
-            reader.find(Code::BadValue, at, message).hint =
-                meant.map(|it| format!("did you mean `{it}`?"));
+            let finding = reader.find(Code::BadValue, at, message);
+            finding.hint = meant.map(|it| format!("did you mean `{it}`?"));
+            finding.meant = slip_of(&word, [open, DONE]).map(Into::into);
             State::Open
         }
     }

@@ -8,9 +8,15 @@
 //! back is read again before it is believed.
 
 mod edit;
+mod fault;
+mod marks;
+mod notes;
 mod read;
 mod write;
 
 pub(super) use edit::edit;
-pub(super) use read::{Body, Fault, Key, Node, parse};
-pub(super) use write::{Out, write};
+pub(super) use fault::Fault;
+pub(super) use marks::Marks;
+pub(super) use notes::Notes;
+pub(super) use read::{Body, Key, Node, parse};
+pub(super) use write::{Out, one_line, write, write_noted};

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use ulid::Ulid;
 
 use crate::format::{self, Place, room_file};
+use crate::keeper::halls::is_entrance;
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
-use crate::model::{Action, Edit, Room, RoomId, RoomRef, Slug, prose};
+use crate::model::{Action, Arrangement, Edit, Room, RoomId, RoomRef, Slug, prose};
 use crate::render;
 use crate::session::Standing;
 
@@ -29,6 +30,8 @@ pub struct Blueprint {
     /// The complete set of doors that no action leads through; when merging,
     /// more of them.
     pub portals: Option<Vec<RoomRef>>,
+    /// What the room shows of the graph besides.
+    pub generate: Option<Arrangement>,
     /// Whether to change the room that stands instead of replacing it.
     pub merge: bool,
     /// Whether to answer in one line.
@@ -74,21 +77,20 @@ impl Keeper {
     /// Shows a room that was just built: the caller is in it if they stood
     /// there, finished or not, or nowhere; else they only look.
     fn show_built(&mut self, by: &Caller, key: &str, room: &RoomId) -> Result<String, Refusal> {
+        let there = Standing::in_room(key, room.clone());
         let visit = self.visit(by);
         match &visit.standing {
-            None => visit.begin(
-                key,
-                Some(Standing { workspace: key.to_owned(), room: room.clone(), door: None }),
-            ),
-            Some(at) if at.room == *room && at.workspace == key => {
-                visit.page = 0;
-            }
+            // Whoever was where no room was yet is in the first one now.
+            None => visit.begin(key, Some(there)),
+            Some(at) if is_entrance(at) => visit.begin(key, Some(there)),
+            Some(at) if at.is_at(&there) => visit.page = 0,
+            Some(at) if at.room == *room && at.workspace == key => visit.go(there),
             Some(_) => {
                 let palace = &self.at(key)?.palace;
                 let Some(it) = palace.room(room) else { return Err(Refusal::NoRooms) };
                 let page = render::from_afar(it, room);
                 let standing = self.standing(by)?;
-                let here = self.at(&standing.workspace)?.palace.name_of(&standing.room);
+                let here = self.name_of(&standing, key);
                 return self.with_menu(by, &format!("{page}\nYou are still in {here}."));
             }
         }
@@ -158,6 +160,7 @@ fn fresh(blueprint: &Blueprint, id: Option<Ulid>) -> Result<Room, Refusal> {
         description: prose(description),
         actions: blueprint.actions.clone().unwrap_or_default(),
         portals: unique(blueprint.portals.iter().flatten()),
+        generate: blueprint.generate.clone(),
     })
 }
 
@@ -170,6 +173,9 @@ fn merged(old: &Room, blueprint: &Blueprint) -> Room {
     }
     if let Some(description) = &blueprint.description {
         room.description = prose(description);
+    }
+    if let Some(generate) = &blueprint.generate {
+        room.generate = Some(generate.clone());
     }
     for action in blueprint.actions.iter().flatten() {
         match room.actions.iter_mut().find(|it| it.label == action.label) {

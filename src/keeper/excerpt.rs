@@ -85,30 +85,30 @@ impl Keeper {
 
 fn excerpt(graph: &Graph, wanted: &Wanted<'_>, most: usize) -> Excerpt {
     let found = found(graph, wanted);
-    let mut room = most;
-    // A graph without its relations would be a list, and a hub is not to crowd out the rest.
-    let whole = |it: &Entity| cost(it).saturating_add(cost_of_links(it).min(most / 3));
-    let shown = found.iter().take_while(|it| take(&mut room, whole(it))).count();
-    let mut entities: Vec<Entity> = found[..shown].iter().map(|it| (*it).clone()).collect();
-    let too_large = found.first().filter(|_| shown == 0).map(|it| part_of(it, most / 3 * 2));
-    let is_whole = shown == found.len() && matches!(wanted, Wanted::All);
+    let entities = shown(&found, most);
+    let is_whole = entities.len() == found.len() && matches!(wanted, Wanted::All);
     let relations = match is_whole {
         true => links(graph.starts(), |_| true),
-        false => relations(graph, &found[..shown.max(1).min(found.len())]),
+        false => relations(graph, &found[..entities.len()]),
     };
-    let spent: usize = match too_large {
-        Some(_) => most / 3 * 2,
-        None => entities.iter().map(cost).sum(),
-    };
-    let mut room = most.saturating_sub(spent);
+    let mut room = most.saturating_sub(entities.iter().map(cost).sum());
     let told = relations.iter().take_while(|it| take(&mut room, it.cost())).count();
-    let mut left_out = left_out(wanted, (shown, found.len()), (told, relations.len()));
-    if let Some((part, why)) = too_large {
-        entities.push(part);
-        left_out = Some(why);
-    }
+    let left_out = left_out(wanted, &found, &entities, (told, relations.len()));
     let relations = relations.into_iter().take(told).map(Link::triple).collect();
     Excerpt { entities, relations, left_out }
+}
+
+/// Returns as many entities as there is room for. One of endless observations
+/// is shown with some of them, so that it does not stand before all others.
+fn shown(found: &[&Entity], most: usize) -> Vec<Entity> {
+    let mut room = most;
+    let parts = found.iter().map(|it| {
+        let part = part_of(it, most / 3);
+        // A graph without its relations would be a list: they are to fit in as well.
+        let cost = cost(&part).saturating_add(cost_of_links(it).min(most / 3));
+        (part, cost)
+    });
+    parts.take_while(|(_, cost)| take(&mut room, *cost)).map(|(part, _)| part).collect()
 }
 
 /// Returns the entities that are wanted, oldest first.
@@ -213,42 +213,42 @@ fn spelled(text: &str) -> usize {
     text.bytes().map(byte).sum()
 }
 
-/// Returns an entity that is too large by itself with as many of its
-/// observations as there is room for, and says so.
-fn part_of(entity: &Entity, mut room: usize) -> (Entity, String) {
+/// Returns an entity with as many of its observations as there is room for.
+fn part_of(entity: &Entity, mut room: usize) -> Entity {
     let fits = |it: &&String| take(&mut room, spelled(it) + 3);
-    let observations: Vec<_> = entity.observations.iter().take_while(fits).cloned().collect();
-    let why = format!(
-        "{} is too large to be shown whole: here are {} of its {}. To see all, start the server \
-         with --unbounded",
-        render::cut(&render::line(&entity.name), 60),
-        observations.len(),
-        render::count(entity.observations.len(), "observation")
-    );
-    (Entity { observations, ..entity.clone() }, why)
+    let observations = entity.observations.iter().take_while(fits).cloned().collect();
+    let genus = entity.genus.clone();
+    let name_only = Entity::loose_end(&entity.name);
+    Entity { id: entity.id, is_defined: true, genus, observations, ..name_only }
 }
 
 /// Says how much was left out, and what to do about it.
 fn left_out(
     wanted: &Wanted<'_>,
-    (shown, all): (usize, usize),
+    found: &[&Entity],
+    shown: &[Entity],
     (told, links): (usize, usize),
 ) -> Option<String> {
-    if shown == all && told == links {
-        return None;
+    let whole = |(it, part): &(&&Entity, &Entity)| it.observations.len() == part.observations.len();
+    let parts: Vec<_> = found.iter().zip(shown).filter(|it| !whole(it)).collect();
+    let mut here = Vec::new();
+    if shown.len() < found.len() {
+        let all = render::count(found.len(), "entity");
+        here.push(format!("the oldest {} of {all}", shown.len()));
     }
-    let entities = match shown == all {
-        true => "all entities".to_owned(),
-        false => format!("the oldest {shown} of {}", render::count(all, "entity")),
-    };
-    let relations = match told == links {
-        true => "all relations of these".to_owned(),
-        false => format!("{told} of the {} of these", render::count(links, "relation")),
-    };
+    here.extend(parts.iter().take(3).map(|(it, part)| {
+        let all = render::count(it.observations.len(), "observation");
+        let name = render::cut(&render::line(&it.name), 60);
+        format!("{} of the {all} of {name}", part.observations.len())
+    }));
+    if told < links {
+        here.push(format!("{told} of {}", render::count(links, "relation")));
+    }
     let advice = match wanted {
+        _ if here.is_empty() => return None,
         Wanted::All => "use search_nodes with words of theirs, or open_nodes with names",
         Wanted::Holding(_) => "say more in the query, or use open_nodes with names",
-        Wanted::Named(_) => "name fewer at once",
+        Wanted::Named(_) => "name fewer at once, or start the server with --unbounded",
     };
-    Some(format!("Too much to show: here are {entities} and {relations}. To see others, {advice}"))
+    Some(format!("Too much to show: here are {}. To see others, {advice}", here.join(", ")))
 }

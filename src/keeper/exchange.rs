@@ -6,9 +6,11 @@ use crate::exchange::{self, Memory};
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::memory::relating;
 use crate::keeper::revision::Revision;
+use crate::keeper::rules::begun;
 use crate::keeper::{Caller, Excerpt, Keeper, Refusal, fresh_id};
 use crate::model::{Entity, Relation, Triple};
 use crate::render;
+use crate::store::Listener;
 
 /// What an import came to, or would.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,13 +31,14 @@ pub struct Imported {
 
 impl Keeper {
     /// Adds what a file of the reference memory server holds and is not there
-    /// yet, all in one commit; nothing is taken away. Only says what it would
-    /// do if `dry`.
+    /// yet, all in one commit; nothing is taken away. Calls `tell` with how
+    /// many steps of how many are done. Only says what it would do if `dry`.
     pub fn import_memory(
         &mut self,
         by: &Caller,
         file: &[u8],
         dry: bool,
+        tell: impl Fn(usize, usize) + Send + Sync + 'static,
     ) -> Result<Imported, Refusal> {
         let Memory { mut entities, relations, faults, notes } = exchange::read_memory(file);
         for entity in &mut entities {
@@ -52,6 +55,7 @@ impl Keeper {
         };
         let mut imported = Imported::default();
         let held = self.at(&key)?;
+        held.tell(Listener::new(tell));
         held.change(by, |held| {
             let (revision, counted) = importing(held, &entities, &relations)?;
             imported = counted;
@@ -90,7 +94,8 @@ fn importing(
             continue;
         }
         let Some(old) = revision.entity(held, &entity.name)? else {
-            revision.add(held, entity.clone())?;
+            let begun = begun(&held.palace.graph, entity);
+            revision.add(held, begun)?;
             imported.entities += 1;
             continue;
         };

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use crate::keeper::rules::remarks;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Date, Entity, Graph, Layout, Opening, Palace, Relation, Selection};
+use crate::model::{Date, Entity, Graph, Layout, Opening, Palace, Relation, Selection, Sort};
 use crate::render::{self, Summary};
+use crate::search::Query;
 
 /// How many of the latest changes a description tells of.
 const RECENT: usize = 4;
@@ -98,7 +100,7 @@ impl Keeper {
         let key = self.current(by)?;
         let held = self.at(&key)?;
         held.catch_up()?;
-        let (graph, index) = (&held.palace.graph, &held.index);
+        let graph = &held.palace.graph;
         let genus = wanted.genus.as_ref().map(|it| known_genus(&held.palace, it)).transpose()?;
         let which = which(genus.as_deref(), wanted);
         let Wanted { status, attributes, .. } = wanted.clone();
@@ -106,15 +108,16 @@ impl Keeper {
         let first = (wanted.page.max(1) - 1).saturating_mul(Layout::OPENINGS);
         let (total, shown): (usize, Vec<&Entity>) = match &wanted.query {
             None => graph.select(&selection, first, Layout::OPENINGS),
-            Some(query) => {
+            Some(words) => {
                 let any = selection == Selection::default();
-                let fits = |it: &Opening| match it {
-                    Opening::Entity(_) if any => true,
-                    it => graph.get_opening(it).is_some_and(|it| Graph::fits(it, &selection)),
-                };
-                let hits = index.find(query, first.saturating_add(Layout::OPENINGS), fits);
+                let found = |it: &Opening| graph.get_opening(it);
+                let fits =
+                    |it: &Opening| any || found(it).is_some_and(|it| Graph::fits(it, &selection));
+                let most = first.saturating_add(Layout::OPENINGS);
+                let asked = Query { words, most, sorts: &[Sort::Entity], ..Query::default() };
+                let hits = held.index().find(&asked, fits);
                 let shown = hits.best.iter().skip(first);
-                (hits.total, shown.filter_map(|it| graph.get_opening(it)).collect())
+                (hits.total, shown.filter_map(|it| found(&it.opening)).collect())
             }
         };
         let page = render::entities(&which, &shown, total, wanted.page.max(1));
@@ -139,7 +142,8 @@ impl Keeper {
         };
         let incoming: Vec<_> = graph.incoming(&name).collect();
         let dates: Vec<_> = graph.dates(entity).map(|(key, _)| key).collect();
-        Ok(render::entity(entity, &dates, &incoming, past, by.now))
+        let page = render::entity(entity, &dates, &incoming, past, by.now);
+        Ok(page + &remarks(graph, std::iter::once(entity), &[]))
     }
 
     /// Tells how one entity is related to others.
@@ -205,6 +209,7 @@ pub(super) fn known_entity(palace: &Palace, asked: &str) -> Result<String, Refus
     Err(Refusal::NoSuchEntity { asked: asked.to_owned(), meant })
 }
 
+/// Finds a genus by its exact name, or by its name in another case.
 pub(super) fn known_genus(palace: &Palace, asked: &str) -> Result<String, Refusal> {
     let graph = &palace.graph;
     let ruled = graph.rules().map(|it| it.name.as_str());

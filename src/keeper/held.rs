@@ -1,15 +1,19 @@
 //! One palace in memory, as true to its files as the last look at them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::OnceLock;
 
 use crate::format::{self, Place};
-use crate::keeper::{Caller, Refusal};
+use crate::keeper::health::{Health, Patient};
+use crate::keeper::ledger::Ledger;
+use crate::keeper::{Caller, Refusal, indexing};
 use crate::model::{
-    Action, Change, Code, Commit, CommitId, Deed, Diagnostic, Drawer, Edit, Entity, History,
-    LARGEST_FILE, Opening, Palace, Process, Room, Scroll, Severity, Task,
+    Change, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Opening, Palace, Settings,
+    Severity,
 };
 use crate::search::Index;
-use crate::store::{Known, Outcome, Stamp, Store};
+use crate::store::{Known, Listener, Outcome, Store};
+use crate::watch::Watch;
 
 /// How often a change is thought out anew when somebody else was faster.
 const ATTEMPTS: usize = 8;
@@ -17,15 +21,21 @@ const ATTEMPTS: usize = 8;
 /// A palace that is open: its files' meaning, and everything made from it.
 pub(super) struct Held {
     pub(super) palace: Palace,
-    pub(super) index: Index,
-    store: Store,
-    findings: BTreeMap<String, Vec<Diagnostic>>,
-    stamps: HashMap<String, Option<Stamp>>,
+    /// Made when something is first looked for.
+    index: OnceLock<Index>,
+    health: OnceLock<Health>,
+    pub(super) store: Store,
+    pub(super) findings: BTreeMap<String, Vec<Diagnostic>>,
+    pub(super) ledger: Ledger,
+    pub(super) watch: Option<Watch>,
+    /// Whether a file has given up something that another may claim.
+    pub(super) shaken: bool,
     head: Option<CommitId>,
     known: Known,
 }
 
 /// What a tool wants done to the files, and what to say of it in history.
+#[derive(Default)]
 pub(super) struct Plan {
     pub(super) edits: Vec<Edit>,
     pub(super) subject: String,
@@ -37,58 +47,51 @@ impl Held {
     /// files.
     pub(super) fn open(mut store: Store, name: &str) -> Result<Self, Refusal> {
         store.mend()?;
-        let head = store.head()?;
-        let (files, unreadable) = store.read_all()?;
-        let (palace, found) = format::read(name, &files);
         let mut held = Self {
-            index: Index::default(),
-            palace,
+            palace: Palace::new(Settings::named(name)),
+            index: OnceLock::new(),
+            health: OnceLock::new(),
+            head: store.head()?,
             store,
             findings: BTreeMap::new(),
-            stamps: HashMap::new(),
-            head,
+            ledger: Ledger::default(),
+            watch: None,
+            shaken: false,
             known: Known::default(),
         };
-        for finding in unreadable.into_iter().chain(found) {
-            held.findings.entry(finding.file.clone()).or_default().push(finding);
-        }
-        for path in files.keys() {
-            held.index_file(path);
-        }
+        held.read_all()?;
         Ok(held)
     }
 
-    /// Takes in what others have committed since the last look. What nobody
-    /// has committed yet is seen when its file is looked at.
+    /// Takes in what others have saved and committed since the last look. What
+    /// nobody watches and nobody has committed yet is seen when its file is
+    /// looked at.
     pub(super) fn catch_up(&mut self) -> Result<(), Refusal> {
+        self.take_in_saved()?;
         let head = self.store.head()?;
         if head != self.head {
-            for path in self.store.changed_between(self.head.as_ref(), head.as_ref())? {
-                self.reread(&path);
-            }
-            self.settle();
+            let paths = self.store.changed_between(self.head.as_ref(), head.as_ref())?;
+            self.take_in_committed(paths)?;
             self.head = head;
         }
         self.glance(Place::SETTINGS);
         Ok(())
     }
 
-    /// Looks whether a file has changed since the last look, and reads it if so.
-    pub(super) fn glance(&mut self, path: &str) {
-        let stamp = self.store.stamp(path);
-        if self.stamps.get(path) != Some(&stamp) {
-            self.reread(path);
-        }
+    /// Returns the index of everything that can be found.
+    pub(super) fn index(&self) -> &Index {
+        self.index.get_or_init(|| indexing::index(&self.palace))
     }
 
     /// Yields what is wrong with the palace's files, by file.
     pub(super) fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.findings.values().flatten()
+        self.findings.values().flatten().chain(self.ledger.obstacles())
     }
 
     /// Returns what is so wrong with a file that not all of it could be read.
     pub(super) fn broken(&self, path: &str) -> Option<&Diagnostic> {
-        let mut findings = self.findings.get(path).into_iter().flatten();
+        let findings = self.findings.get(path).into_iter().flatten();
+        let mut findings = findings.chain(self.ledger.obstacle(path));
         findings.find(|it| it.severity() == Severity::Error)
     }
 
@@ -97,14 +100,15 @@ impl Held {
     pub(super) fn text(&mut self, path: &str) -> Result<Option<String>, Refusal> {
         let text = self.reread(path);
         match self.broken(path) {
-            Some(finding) => Err(Refusal::Broken(finding.clone())),
+            Some(finding) => Err(Refusal::Broken(finding.clone().into())),
             None => Ok(text),
         }
     }
 
-    /// Tells whether there is a file at `path`, known or not.
+    /// Tells whether a file at `path` is known. One that another has just made is
+    /// not: it may be the very thing, and the change is thought out anew for it.
     pub(super) fn is_taken(&self, path: &str) -> bool {
-        self.store.stamp(path).is_some()
+        self.ledger.digest(path).is_some()
     }
 
     /// Makes a change: `plan` says what is to be done to the files as they are,
@@ -132,12 +136,13 @@ impl Held {
             self.catch_up()?;
             // Settings that cannot be read could say that nothing is to be committed.
             if let Some(finding) = self.broken(Place::SETTINGS) {
-                return Err(Refusal::Broken(finding.clone()));
+                return Err(Refusal::Broken(finding.clone().into()));
             }
-            let plan = plan(self)?;
+            let mut plan = plan(self)?;
             if plan.edits.iter().all(|it| it.was == it.now) {
                 return Ok(false);
             }
+            plan.edits.extend(self.schemas_missing(&plan.edits));
             if self.carry_out(by, plan, note)? {
                 return Ok(true);
             }
@@ -155,9 +160,30 @@ impl Held {
         &self.known.history
     }
 
+    /// Tells which entities have something wrong with them.
+    pub(super) fn health(&self) -> &Health {
+        self.health.get_or_init(|| Health::of(&self.palace.graph))
+    }
+
+    /// Tells `listener` from now on how far each change has come.
+    pub(super) fn tell(&mut self, listener: Listener) {
+        self.store.tell(listener);
+    }
+
     /// Returns the store, to be asked only.
     pub(super) fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Returns the schemas that new files lead to and that nobody has put there.
+    fn schemas_missing(&self, edits: &[Edit]) -> Vec<Edit> {
+        let new = edits.iter().filter(|it| it.was.is_none());
+        let kinds = new.filter_map(|it| format::announced(&it.path, it.now.as_deref()?));
+        let kinds: BTreeSet<_> = kinds.collect();
+        let files = kinds.into_iter().map(|kind| (kind, format::schema_file(kind)));
+        let missing = files.filter(|(_, path)| matches!(self.store.read(path), Ok(None)));
+        let edit = |(kind, path)| Edit { path, was: None, now: Some(format::schema(kind)) };
+        missing.map(edit).collect()
     }
 
     fn carry_out(
@@ -194,6 +220,7 @@ impl Held {
                 for edit in &change.edits {
                     self.absorb(&edit.path, edit.now.as_deref());
                 }
+                self.hear_rivals();
                 self.advance(made, &change.edits)?;
                 Ok(true)
             }
@@ -206,54 +233,32 @@ impl Held {
         if made.is_none() {
             return Ok(());
         }
-        for path in self.store.changed_between(self.head.as_ref(), made.as_ref())? {
-            if ours.iter().all(|it| it.path != path) {
-                self.reread(&path);
-            }
-        }
-        self.settle();
+        let ours: HashSet<&str> = ours.iter().map(|it| it.path.as_str()).collect();
+        let mut paths = self.store.changed_between(self.head.as_ref(), made.as_ref())?;
+        paths.retain(|path| !ours.contains(path.as_str()));
+        self.take_in_committed(paths)?;
         self.head = made;
         Ok(())
     }
 
-    /// Reads again what was refused because another file had its name: that one
-    /// may have gone since.
-    fn settle(&mut self) {
-        let refused = self.findings().filter(|it| it.code == Code::NameTaken);
-        for path in refused.map(|it| it.file.clone()).collect::<Vec<_>>() {
-            self.reread(&path);
+    /// Looks again at the entities that a change of a file may have made well or
+    /// ill; at all of them if it says what is laid down for their genus.
+    pub(super) fn see_to_health(&mut self, path: &str, before: Option<&Patient>) {
+        let after = self.entity_in(path);
+        let Some(health) = self.health.get_mut() else { return };
+        match Place::of(path) {
+            Ok(Place::Genus) => drop(self.health.take()),
+            Ok(Place::Entity) => health.changed(&self.palace.graph, before, after.as_ref()),
+            _ => {}
         }
     }
 
-    /// Reads a file anew and takes in what it says.
-    fn reread(&mut self, path: &str) -> Option<String> {
-        match self.store.read(path) {
-            Ok(text) => {
-                self.absorb(path, text.as_deref());
-                text
-            }
-            Err(finding) => {
-                self.stamps.insert(path.to_owned(), self.store.stamp(path));
-                self.findings.insert(path.to_owned(), vec![finding]);
-                None
-            }
-        }
+    pub(super) fn entity_in(&self, path: &str) -> Option<Patient> {
+        let entity = self.palace.graph.in_file(path).filter(|it| it.is_defined);
+        entity.map(|it| (it.name.clone(), it.genus.clone()))
     }
 
-    /// Takes in what a file says now.
-    fn absorb(&mut self, path: &str, text: Option<&str>) {
-        self.stamps.insert(path.to_owned(), self.store.stamp(path));
-        self.unindex_file(path);
-        let findings = format::reread(&mut self.palace, path, text);
-        if findings.is_empty() {
-            self.findings.remove(path);
-        } else {
-            self.findings.insert(path.to_owned(), findings);
-        }
-        self.index_file(path);
-    }
-
-    fn opening(&self, path: &str) -> Option<Opening> {
+    pub(super) fn opening(&self, path: &str) -> Option<Opening> {
         match Place::of(path).ok()? {
             Place::Room(id) => Some(Opening::Room(id)),
             Place::Scroll(_) => self.palace.scroll_in_file(path).cloned().map(Opening::Scroll),
@@ -268,73 +273,28 @@ impl Held {
             Place::Process => {
                 self.palace.processes.get(path).map(|_| Opening::Process(path.to_owned()))
             }
-            Place::Settings | Place::Diary(_) | Place::Genus | Place::Other => None,
+            Place::Diary(_) => {
+                self.palace.diaries.get(path).map(|_| Opening::Diary(path.to_owned()))
+            }
+            Place::Genus => {
+                let genus = self.palace.graph.genus_in_file(path)?;
+                Some(Opening::Genus(genus.name.clone()))
+            }
+            Place::Settings | Place::Other => None,
         }
     }
 
-    fn unindex_file(&mut self, path: &str) {
-        if let Some(opening) = self.opening(path) {
-            self.index.take(&opening);
+    pub(super) fn unindex_file(&mut self, path: &str) {
+        let opening = self.opening(path);
+        if let (Some(index), Some(opening)) = (self.index.get_mut(), opening) {
+            index.take(&opening);
         }
     }
 
-    fn index_file(&mut self, path: &str) {
-        let Some(opening) = self.opening(path) else { return };
-        let fields: Vec<(f64, &str)> = match &opening {
-            Opening::Room(id) => self.palace.room(id).map(room_fields),
-            Opening::Scroll(which) => self.palace.scroll(which).map(scroll_fields),
-            Opening::Drawer(file) => self.palace.drawers.get(file).map(drawer_fields),
-            Opening::Task(file) => self.palace.tasks.get(file).map(task_fields),
-            Opening::Process(file) => self.palace.processes.get(file).map(process_fields),
-            Opening::Entity(name) => self.palace.graph.get(name).map(entity_fields),
-        }
-        .unwrap_or_default();
-        if !fields.is_empty() {
-            self.index.put(opening, &fields);
+    pub(super) fn index_file(&mut self, path: &str) {
+        let document = self.opening(path).and_then(|it| indexing::document(&self.palace, &it));
+        if let (Some(index), Some(document)) = (self.index.get_mut(), document) {
+            index.put(&document);
         }
     }
-}
-
-/// What a room is found by (v2 section 3.8): its name, its description, what its
-/// actions say.
-fn room_fields(room: &Room) -> Vec<(f64, &str)> {
-    let mut fields = vec![(3.0, room.name.as_str()), (1.0, room.description.as_str())];
-    for Action { label, deed } in &room.actions {
-        fields.push((1.5, label));
-        if let Deed::Text { content } = deed {
-            fields.push((1.0, content));
-        }
-    }
-    fields
-}
-
-fn scroll_fields(scroll: &Scroll) -> Vec<(f64, &str)> {
-    vec![(3.0, scroll.title.as_str()), (1.0, scroll.body.as_str())]
-}
-
-fn drawer_fields(drawer: &Drawer) -> Vec<(f64, &str)> {
-    let source = drawer.source.as_deref().unwrap_or_default();
-    vec![(1.0, drawer.text.as_str()), (1.0, source)]
-}
-
-fn task_fields(task: &Task) -> Vec<(f64, &str)> {
-    let more = [&task.about.entity, &task.who, &task.note].into_iter().flatten();
-    let more = more.map(|it| (1.0, it.as_str()));
-    [(3.0, task.title.as_str())].into_iter().chain(more).collect()
-}
-
-fn process_fields(process: &Process) -> Vec<(f64, &str)> {
-    let stages = process.stages.iter();
-    let stages = stages.flat_map(|it| [Some(it.text.as_str()), it.note.as_deref()]).flatten();
-    let more = process.about.entity.as_deref().into_iter().chain(stages);
-    [(3.0, process.name.as_str())].into_iter().chain(more.map(|it| (1.0, it))).collect()
-}
-
-fn entity_fields(entity: &Entity) -> Vec<(f64, &str)> {
-    let mut fields = vec![(3.0, entity.name.as_str()), (1.0, entity.genus.as_str())];
-    fields.extend(entity.status.iter().map(|it| (1.0, it.as_str())));
-    fields.extend(entity.attributes.values().filter_map(|it| Some((1.0, it.as_str()?))));
-    fields.extend(entity.observations.iter().map(|it| (1.0, it.as_str())));
-    fields.extend(entity.relations.iter().map(|it| (0.5, it.to.as_str())));
-    fields
 }

@@ -81,7 +81,7 @@ impl Keeper {
     pub fn blame(&mut self, by: &Caller, said: &str) -> Result<String, Refusal> {
         let held = self.opened(by)?;
         let Named { thing, file } = things::find(held, said)?;
-        let text = held.store().read(&file).map_err(Refusal::Unreadable)?;
+        let text = held.store().read(&file).map_err(|it| Refusal::Unreadable(it.into()))?;
         let Some(text) = text else {
             let thing = render::thing(&thing);
             let why = format!("{thing} is not there any more; `palazzo log {file}` tells of it");

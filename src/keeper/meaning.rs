@@ -12,11 +12,12 @@ use crate::model::{
 const NAMELESS: &str = "palace";
 
 /// Says in the palace's own terms what differs, by kind and name. Of a file that is none of the
-/// palace's, or cannot be understood in one of the states, it says no more than that.
+/// palace's, or cannot be understood in one of the states, it says no more than that; of schemas,
+/// which are there for editors, nothing.
 pub(super) fn meaning(differing: &[Differing]) -> Vec<Difference> {
     let (mut was, mut now) = (Files::new(), Files::new());
     let (mut meant, mut differences) = (Vec::new(), Vec::new());
-    for it in differing {
+    for it in differing.iter().filter(|it| !format::is_schema(&it.path)) {
         if let Some(difference) = of_file(it) {
             differences.push(difference);
             continue;

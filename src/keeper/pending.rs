@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::keeper::held::Held;
 use crate::keeper::work::view;
-use crate::model::{About, Deed, Opening, Palace, RoomId};
+use crate::model::{About, Arrangement, Deed, Opening, Palace, RoomId};
 use crate::render;
 
 /// How many processes and how many tasks a room tells of.
@@ -20,16 +20,19 @@ const TASKS: usize = 3;
 
 /// What a room shows of the graph.
 pub(super) struct Exhibits<'a> {
-    is_entry: bool,
+    /// Whether the room is about everything: the entry, or a room that shows all
+    /// there are.
+    is_wide: bool,
     room: &'a RoomId,
     names: BTreeSet<&'a str>,
     genera: BTreeSet<String>,
 }
 
 impl<'a> Exhibits<'a> {
-    /// Looks at what the actions of a room ask of the graph.
+    /// Looks at what the actions of a room ask of the graph, and what it shows.
     pub(super) fn of(palace: &'a Palace, room: &'a RoomId) -> Self {
-        let actions = palace.room(room).map(|it| it.actions.as_slice()).unwrap_or_default();
+        let found = palace.room(room);
+        let actions = found.map(|it| it.actions.as_slice()).unwrap_or_default();
         let (mut names, mut genera) = (BTreeSet::new(), BTreeSet::new());
         for action in actions {
             let Deed::Query { params, .. } = &action.deed else { continue };
@@ -37,21 +40,36 @@ impl<'a> Exhibits<'a> {
             names.extend(text("name").into_iter().chain(text("entity")));
             genera.extend(text("genus").map(str::to_lowercase));
         }
-        Self { is_entry: palace.entry() == Some(room), room, names, genera }
+        let shown = found.and_then(|it| it.generate.as_ref());
+        if let Some(Arrangement::Genus { genus, .. }) = shown {
+            genera.insert(genus.to_lowercase());
+        }
+        let is_wide = palace.entry() == Some(room) || shown == Some(&Arrangement::Everything);
+        Self { is_wide, room, names, genera }
     }
 
-    /// Tells whether the room shows an entity of that name and genus.
-    pub(super) fn shows(&self, name: &str, genus: &str) -> bool {
-        self.is_entry || self.names.contains(name) || self.genera.contains(&genus.to_lowercase())
+    /// Tells whether the room shows all entities of a genus.
+    pub(super) fn shows_genus(&self, genus: &str) -> bool {
+        self.is_wide || self.genera.contains(&genus.to_lowercase())
+    }
+
+    /// Tells whether the room shows an entity of that name by itself.
+    pub(super) fn shows_name(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Tells whether what happens in a room concerns the room.
+    pub(super) fn shows_room(&self, room: &RoomId) -> bool {
+        self.is_wide || self.room == room
     }
 
     fn concerns(&self, palace: &Palace, about: &About) -> bool {
         let is_here = |it| palace.resolve(it, None).as_ref() == Ok(self.room);
         let shows = |name: &String| {
             let genus = palace.graph.get(name).map(|it| it.genus.as_str());
-            self.shows(name, genus.unwrap_or_default())
+            self.shows_name(name) || genus.is_some_and(|it| self.shows_genus(it))
         };
-        self.is_entry
+        self.is_wide
             || about.room.as_ref().is_some_and(is_here)
             || about.entity.as_ref().is_some_and(shows)
     }
@@ -64,6 +82,15 @@ pub(super) fn has_past(palace: &Palace) -> bool {
         || palace.tasks.values().any(|it| it.state.is_open() && it.set.is_none())
 }
 
+/// Returns the processes and the tasks that are not done, of those that concern
+/// somebody.
+pub(super) fn open_work(palace: &Palace, concerns: impl Fn(&About) -> bool) -> [Vec<Opening>; 2] {
+    let open = palace.processes.iter().filter(|(_, it)| it.state.is_open() && concerns(&it.about));
+    let processes = open.map(|(file, _)| Opening::Process(file.clone())).collect();
+    let open = palace.tasks.iter().filter(|(_, it)| it.state.is_open() && concerns(&it.about));
+    [processes, open.map(|(file, _)| Opening::Task(file.clone())).collect()]
+}
+
 /// Says what waits to be done in a room.
 pub(super) fn notices(
     held: &Held,
@@ -71,11 +98,7 @@ pub(super) fn notices(
     now: chrono::DateTime<chrono::Utc>,
 ) -> Vec<String> {
     let palace = &held.palace;
-    let concerns = |about: &About| exhibits.concerns(palace, about);
-    let open = palace.processes.iter().filter(|(_, it)| it.state.is_open() && concerns(&it.about));
-    let processes: Vec<_> = open.map(|(file, _)| Opening::Process(file.clone())).collect();
-    let open = palace.tasks.iter().filter(|(_, it)| it.state.is_open() && concerns(&it.about));
-    let tasks: Vec<_> = open.map(|(file, _)| Opening::Task(file.clone())).collect();
+    let [processes, tasks] = open_work(palace, |about| exhibits.concerns(palace, about));
     let shown = processes.iter().take(PROCESSES).chain(tasks.iter().take(TASKS));
     let views = shown.filter_map(|it| view(held, it));
     let mut told: Vec<_> = views.map(|it| render::work_notice(&it, now)).collect();

@@ -3,6 +3,8 @@
 
 use std::error::Error;
 
+use ulid::Ulid;
+
 use crate::model::{Ambiguous, Diagnostic, LARGEST_FILE, Moment, RoomId, SlugError};
 use crate::store;
 
@@ -54,6 +56,16 @@ pub enum Refusal {
         /// Some rooms there are.
         rooms: Vec<String>,
     },
+    /// No scroll of that id hangs there.
+    #[error("no scroll `{asked}` hangs in `{room}`{}", newest(scrolls))]
+    NoSuchScroll {
+        /// What was asked for.
+        asked: Ulid,
+        /// The room.
+        room: RoomId,
+        /// Some scrolls that hang there, newest first.
+        scrolls: Vec<Ulid>,
+    },
     /// No action has that number here.
     #[error("there is no action {number} here")]
     NoSuchAction {
@@ -95,13 +107,19 @@ pub enum Refusal {
         /// The name.
         name: String,
     },
+    /// No drawer has that id.
+    #[error("no drawer has the id `{}`: nothing was deleted", asked.escape_debug())]
+    NoSuchDrawer {
+        /// What was asked for.
+        asked: String,
+    },
     /// A file that has to be changed cannot be understood as it is.
     #[error("{}:{}:{}: {}. The file was edited by hand and is left as it is: \
         it must be mended before a tool changes it", .0.file, .0.at.line, .0.at.column, .0.message)]
-    Broken(Diagnostic),
+    Broken(Box<Diagnostic>),
     /// A file that cannot be understood at all.
     #[error("{}:{}:{}: {}", .0.file, .0.at.line, .0.at.column, .0.message)]
-    Unreadable(Diagnostic),
+    Unreadable(Box<Diagnostic>),
     /// A file a person wrote cannot be changed without disturbing it.
     #[error(
         "`{file}` is written in a way that a tool cannot change without disturbing it; \
@@ -188,6 +206,14 @@ fn listed(known: &[String]) -> String {
     match shown.len() {
         0 => "There are no workspaces yet.".to_owned(),
         _ => format!("Workspaces: {}{more}.", shown.join(", ")),
+    }
+}
+
+fn newest(scrolls: &[Ulid]) -> String {
+    let scrolls: Vec<_> = scrolls.iter().map(|it| format!("`{it}`")).collect();
+    match scrolls.len() {
+        0 => "; no scroll does".to_owned(),
+        _ => format!("; the newest there are {}", scrolls.join(", ")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::keeper::graph::known_entity;
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::revision::Revision;
 use crate::keeper::{Caller, Keeper, Refusal, listed};
@@ -32,6 +33,34 @@ impl Keeper {
             Ok(plan)
         })?;
         Ok(removed)
+    }
+
+    /// Deletes entities, found by name whatever the case, and says what became of
+    /// that.
+    pub fn delete_entities(&mut self, by: &Caller, names: &[String]) -> Result<String, Refusal> {
+        if names.is_empty() {
+            return Err(Refusal::Nonsense("`names` is empty: nothing to delete".to_owned()));
+        }
+        let key = self.current(by)?;
+        let held = self.at(&key)?;
+        held.catch_up()?;
+        let known = |it: &String| known_entity(&held.palace, it).unwrap_or_else(|_| it.clone());
+        let names: Vec<_> = names.iter().map(known).collect();
+        let Removed { entities, missing, relations } = self.remove_entities(by, &names)?;
+        let mut told = match entities.len() {
+            0 => "Deleted nothing".to_owned(),
+            _ => format!("Deleted {}", listed(&entities)),
+        };
+        if relations > 0 {
+            told.push_str(&format!(
+                ", with {} of others to that",
+                render::count(relations, "relation")
+            ));
+        }
+        if !missing.is_empty() {
+            told.push_str(&format!("; no entity is called {}", listed(&missing)));
+        }
+        Ok(self.placed(by, &key, told + ".\n"))
     }
 }
 

@@ -21,14 +21,14 @@ impl Keeper {
         let then = self.at(&past)?;
         let when = then.store().moment().map(|it| render::moment(it, by.now)).unwrap_or_default();
         let Named { thing, file } = things::find(then, said)?;
-        let text = then.store().read(&file).map_err(Refusal::Unreadable)?;
+        let text = then.store().read(&file).map_err(|it| Refusal::Unreadable(it.into()))?;
         let Some(text) = text else {
             let why = format!("{} was not there {when}", render::thing(&thing));
             return Err(Refusal::Nonsense(why));
         };
         // With a file that held nothing one could understand, nobody is helped.
         if let (None, Some(finding)) = (held_by(&then.palace, &file), then.broken(&file)) {
-            return Err(Refusal::Unreadable(finding.clone()));
+            return Err(Refusal::Unreadable(finding.clone().into()));
         }
         let (identity, held) = (Identity::of(&then.palace, &thing), self.at(&key)?);
         let mut place = file.clone();
@@ -36,7 +36,7 @@ impl Keeper {
             place = identity.file_in(&held.palace).unwrap_or_else(|| file.clone());
             refuse_taken(held, &place, &identity)?;
             // It may be broken by now, and that is as good a reason as any.
-            let was = held.store().read(&place).map_err(Refusal::Unreadable)?;
+            let was = held.store().read(&place).map_err(|it| Refusal::Unreadable(it.into()))?;
             let now = Some(held.store().checked_out(&place, &text)?);
             Ok(Plan {
                 edits: vec![Edit { path: place.clone(), was, now }],

@@ -173,7 +173,10 @@ impl Revised {
         };
         Ok(match to.filter(|_| now.is_some()) {
             None => vec![Edit { path, was, now }],
-            Some(to) => vec![Edit { path, was, now: None }, Edit { path: to, was: None, now }],
+            Some(to) => {
+                let now = now.map(|it| format::moved(&to, &it));
+                vec![Edit { path, was, now: None }, Edit { path: to, was: None, now }]
+            }
         })
     }
 }

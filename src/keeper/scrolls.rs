@@ -49,7 +49,7 @@ impl Keeper {
                 (None, None) => return Err(Refusal::NoRooms),
             };
             if held.palace.room(&room).is_none() {
-                let broken = held.broken(&room_file(&room)).cloned();
+                let broken = held.broken(&room_file(&room)).cloned().map(Box::new);
                 return Err(broken.map_or(Refusal::Unbuilt { room }, Refusal::Unreadable));
             }
             place = render::line(&held.palace.name_of(&room));

@@ -132,7 +132,7 @@ fn edits(
             let why = format!("`{path}` cannot be taken back here, only by git: {why}");
             return Err(Refusal::Nonsense(why));
         }
-        let here = held.store().read(path).map_err(Refusal::Unreadable)?;
+        let here = held.store().read(path).map_err(|it| Refusal::Unreadable(it.into()))?;
         let back = was.text().map(|it| held.store().checked_out(path, it)).transpose()?;
         edits.push(Edit { path: path.clone(), was: here, now: back });
     }

@@ -6,17 +6,17 @@ use chrono::{DateTime, Utc};
 
 use crate::format::room_file;
 use crate::keeper::cabinet::storeroom;
+use crate::keeper::halls::{self, beginning, choices, exhibit, is_entrance};
 use crate::keeper::held::Held;
+use crate::keeper::ledger;
 use crate::keeper::past::{is_past, present};
 use crate::keeper::pending::{self, Exhibits};
+use crate::keeper::since;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{
-    Action, Deed, Diagnostic, Door, Doorway, Files, Opening, Palace, RoomId, RoomRef, ScrollId,
-    Severity,
-};
+use crate::model::{Diagnostic, Files, Opening, Palace, RoomId, ScrollId, Severity, Sort};
 use crate::render::{self, Notice, RoomView, Summary};
-use crate::search::words_asked;
-use crate::session::{Standing, Visit};
+use crate::search::{Query, words_asked};
+use crate::session::{Since, Standing, Visit};
 
 /// How many of the latest changes a summary tells of.
 const RECENT: usize = 3;
@@ -95,9 +95,8 @@ impl Keeper {
     pub(super) fn come_in(&mut self, by: &Caller, key: &str) -> Result<String, Refusal> {
         let held = self.at(key)?;
         held.catch_up()?;
-        let entry = held.palace.entry().cloned();
-        let summary = if entry.is_none() { Some(bootstrap(held, by)?) } else { None };
-        let at = entry.map(|room| Standing { workspace: key.to_owned(), room, door: None });
+        let at = beginning(&held.palace, key);
+        let summary = if at.is_none() { Some(bootstrap(held, by)?) } else { None };
         let visit = self.visit(by);
         visit.begin(key, at);
         let tutored = std::mem::replace(&mut visit.tutored, true);
@@ -112,14 +111,31 @@ impl Keeper {
     /// Renders the place the caller stands in, with its newest scrolls.
     pub(super) fn here(&mut self, by: &Caller) -> Result<String, Refusal> {
         let standing = self.standing(by)?;
+        self.recognize(by, &standing.workspace)?;
         let held = self.at(&standing.workspace)?;
         held.glance(&room_file(&standing.room));
-        let newest = scroll_ids(&held.palace, &standing.room, 0, Visit::SCROLLS);
+        // A hall has no scrolls: they hang in the room above.
+        let scrolls = if standing.hall.is_some() { 0 } else { Visit::SCROLLS };
+        let newest = scroll_ids(&held.palace, &standing.room, 0, scrolls);
+        let preface = match is_entrance(&standing) {
+            true => bootstrap(held, by)? + "\n",
+            false => String::new(),
+        };
         self.visit(by).unroll(0, newest);
-        self.look(by, |held, view| match view.room {
-            Some(_) => render::room(view),
-            None => storeroom(held, view).unwrap_or_else(|| unfinished(held, view, &standing)),
-        })
+        let mut openings = Vec::new();
+        let page = self.look(by, |held, view| {
+            let listed = view.exhibit.iter().flat_map(|it| &it.listed);
+            openings = listed.map(|it| Opening::Entity(it.name.clone())).collect();
+            match view.room {
+                _ if standing.hall.is_some() => preface + &render::hall(view),
+                Some(_) => render::room(view),
+                None => storeroom(held, view).unwrap_or_else(|| unfinished(held, view, &standing)),
+            }
+        })?;
+        if !openings.is_empty() {
+            self.visit(by).openings = openings;
+        }
+        Ok(page)
     }
 
     /// Renders the numbers the caller can choose.
@@ -131,8 +147,9 @@ impl Keeper {
     /// room stands in the entry as soon as there is one.
     pub(super) fn standing(&mut self, by: &Caller) -> Result<Standing, Refusal> {
         let visit = self.visit(by);
-        if let Some(standing) = &visit.standing {
-            return Ok(standing.clone());
+        let now = visit.standing.clone();
+        if let Some(standing) = now.clone().filter(|it| !is_entrance(it)) {
+            return Ok(standing);
         }
         let Some(workspace) = visit.workspace.clone() else {
             let known = self.workspaces()?.into_iter().map(|it| it.name).collect();
@@ -141,11 +158,13 @@ impl Keeper {
         let held = self.at(&workspace)?;
         held.catch_up()?;
         let palace = &held.palace;
-        // Where nothing is built, one can at least stand before the cabinets.
-        let room = palace.entry().or_else(|| palace.drawers.rooms().next());
-        let room = room.cloned().ok_or(Refusal::NoRooms)?;
-        let standing = Standing { workspace: workspace.clone(), room, door: None };
-        self.visit(by).begin(&workspace, Some(standing.clone()));
+        // Where nothing is built or known, one can at least stand before the cabinets.
+        let storeroom = palace.drawers.rooms().next().cloned();
+        let storeroom = storeroom.map(|it| Standing::in_room(&workspace, it));
+        let standing = beginning(palace, &workspace).or(storeroom).ok_or(Refusal::NoRooms)?;
+        if now.as_ref() != Some(&standing) {
+            self.visit(by).begin(&workspace, Some(standing.clone()));
+        }
         Ok(standing)
     }
 
@@ -161,27 +180,35 @@ impl Keeper {
         if pending::has_past(&held.palace) {
             held.recall()?;
         }
+        let seen = halls::seen(&held.palace, &standing);
+        if let Some(hall) = &seen {
+            held.palace.graph.keep(&hall.arrangement);
+        }
         let back = self.visit(by).way_back().cloned();
         let back = back.map(|it| self.name_of(&it, &standing.workspace));
         let (held, visit) = (&self.held[&standing.workspace], &self.visits[&by.name]);
         let (palace, room) = (&held.palace, &standing.room);
         let scrolls = visit.scrolls.iter().filter_map(|it| palace.scroll(it));
         let layout = palace.settings.layout;
-        let actions = choices(palace, room, came_from(visit, &standing));
+        let contents = seen.as_ref().map(|it| halls::contents(palace, &standing, it));
+        let listed = contents.as_ref().map_or(0, |it| it.listed.len());
+        let actions = choices(palace, &standing, contents.as_ref(), came_from(visit, &standing));
         // Somebody may have taken away the page that was shown.
         let is_there = visit.page * layout.page(actions.len()) < actions.len();
-        let total = palace.scrolls_in(room).count();
+        let total = if standing.hall.is_some() { 0 } else { palace.scrolls_in(room).count() };
         let view = RoomView {
             id: room,
             room: palace.room(room),
             layout,
             scrolls: scrolls.collect(),
             older: total.saturating_sub(visit.scrolls_seen),
-            drawers: palace.drawers_at(room),
+            drawers: if standing.hall.is_some() { 0 } else { palace.drawers_at(room) },
+            openings: visit.openings.len().max(listed),
+            exhibit: seen.zip(contents).map(|(hall, it)| exhibit(palace, &hall, &it)),
             actions,
             page: if is_there { visit.page } else { 0 },
             back,
-            notices: notices(held, room, by.now),
+            notices: notices(held, room, visit.since.get(&standing.workspace), by.now),
             now: by.now,
         };
         let (text, menu, page) = (render(held, &view), view.actions, view.page);
@@ -190,24 +217,21 @@ impl Keeper {
         Ok(text)
     }
 
-    fn name_of(&self, at: &Standing, from: &str) -> String {
-        match self.held.get(&at.workspace) {
-            Some(held) if at.workspace == from => held.palace.name_of(&at.room),
-            Some(held) => {
-                let palace = &held.palace;
-                let then = if is_past(&at.workspace) { " as it was" } else { "" };
-                format!("{} in {}{then}", palace.name_of(&at.room), palace.settings.name)
-            }
-            None => present(&at.workspace).to_owned(),
+    /// Says what a place is called by somebody who is in the workspace `from`.
+    pub(super) fn name_of(&self, at: &Standing, from: &str) -> String {
+        let Some(held) = self.held.get(&at.workspace) else {
+            return present(&at.workspace).to_owned();
+        };
+        let name = match &at.hall {
+            Some(hall) if hall.depth > 0 => hall.title.clone(),
+            _ => held.palace.name_of(&at.room),
+        };
+        if at.workspace == from {
+            return name;
         }
+        let then = if is_past(&at.workspace) { " as it was" } else { "" };
+        format!("{name} in {}{then}", held.palace.settings.name)
     }
-}
-
-/// Returns everything that can be chosen in a room: its own actions, then the
-/// doors they do not lead through. `from` is where the visitor came from.
-pub(super) fn choices(palace: &Palace, room: &RoomId, from: Option<&RoomId>) -> Vec<Action> {
-    let own = palace.room(room).map(|it| it.actions.clone()).unwrap_or_default();
-    own.into_iter().chain(palace.doors(room).into_iter().map(|it| through(it, from))).collect()
 }
 
 /// Returns the scrolls of a room after the first `from`, newest first, at most
@@ -227,19 +251,21 @@ pub(super) fn came_from<'a>(visit: &'a Visit, at: &Standing) -> Option<&'a RoomI
     visit.way_back().filter(|it| it.workspace == at.workspace).map(|it| &it.room)
 }
 
-fn through(Door { to, name }: Door, from: Option<&RoomId>) -> Action {
-    let verb = if from == Some(&to) { "Go back to" } else { "Go to" };
-    let doorway = Doorway { room: RoomRef::from(to), workspace: None };
-    Action { label: format!("{verb} {name}"), deed: Deed::Navigate(doorway) }
-}
-
-/// What the server says of a room by itself.
-pub(super) fn notices(held: &Held, room: &RoomId, now: DateTime<Utc>) -> Vec<Notice> {
+/// What the server says of a room by itself; `since` is what others did before
+/// the visitor came.
+pub(super) fn notices(
+    held: &Held,
+    room: &RoomId,
+    since: Option<&Since>,
+    now: DateTime<Utc>,
+) -> Vec<Notice> {
     let broken: Vec<_> = held.findings().filter(|it| it.severity() == Severity::Error).collect();
     let exhibits = Exhibits::of(&held.palace, room);
+    let news = since.map(|it| since::notices(&held.palace, &exhibits, it, now));
     let work = pending::notices(held, &exhibits, now);
-    let mut notices: Vec<_> = work.into_iter().map(Notice).collect();
-    notices.extend(broken.iter().take(BROKEN).map(|it| Notice(placed(it))));
+    let told = news.into_iter().flatten().chain(work).chain(held.health().notice(&exhibits));
+    let mut notices: Vec<_> = told.map(Notice).collect();
+    notices.extend(broken.iter().take(BROKEN).map(|it| Notice(placed(it) + instead(held, it))));
     if broken.len() > BROKEN {
         let left = broken.len() - BROKEN;
         notices.push(Notice(format!("and {left} more that `palazzo check` lists")));
@@ -249,6 +275,16 @@ pub(super) fn notices(held: &Held, room: &RoomId, now: DateTime<Utc>) -> Vec<Not
 
 fn placed(Diagnostic { file, at, message, .. }: &Diagnostic) -> String {
     format!("{file}:{}:{}: {}", at.line, at.column, render::line(message))
+}
+
+/// Says what is shown instead of a file that cannot be read.
+fn instead(held: &Held, of: &Diagnostic) -> &'static str {
+    match held.ledger.standing(&of.file) {
+        ledger::Standing::Outlived => " (shown is what it said before)",
+        ledger::Standing::Absent => " (nothing of it is shown)",
+        // Only a part of it is not understood.
+        ledger::Standing::Present => "",
+    }
 }
 
 fn bootstrap(held: &Held, by: &Caller) -> Result<String, Refusal> {
@@ -267,7 +303,12 @@ fn bootstrap(held: &Held, by: &Caller) -> Result<String, Refusal> {
     Ok(format!(
         "{summary}\nNo palace stands here yet. Build an entry room with build_room: a place that \
          tells whoever comes in what is here, with a navigate action to each main area. The rooms \
-         behind its doors need not exist yet.\n"
+         behind its doors need not exist yet.\n{}",
+        if palace.graph.is_empty() {
+            ""
+        } else {
+            "Until then, walk by number through what is known.\n"
+        },
     ))
 }
 
@@ -295,9 +336,11 @@ fn context(held: &Held, name: &str) -> String {
     }
     let words = words_asked(name).into_iter().filter(|it| !FURNITURE.contains(&it.as_str()));
     let topic = words.collect::<Vec<_>>().join(" ");
-    let hits = held.index.find(&topic, usize::MAX, |it| matches!(it, Opening::Entity(_)));
+    let asked =
+        Query { words: &topic, most: usize::MAX, sorts: &[Sort::Entity], ..Query::default() };
+    let hits = held.index().find(&asked, |_| true);
     let mut related: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for entity in hits.best.iter().filter_map(|it| graph.get_opening(it)) {
+    for entity in hits.best.iter().filter_map(|it| graph.get_opening(&it.opening)) {
         related.entry(&entity.genus).or_default().push(&entity.name);
     }
     render::context(&topic, &related, &graph.genera().collect::<Vec<_>>())

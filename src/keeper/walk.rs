@@ -6,13 +6,11 @@ use crate::format::room_file;
 use crate::keeper::cabinet::storerooms_called;
 use crate::keeper::past::{is_past, present};
 use crate::keeper::visit::scroll_ids;
-use crate::keeper::work::found_work;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
-    Action, Deed, Doorway, Layout, Opening, Palace, RoomId, RoomRef, ScrollId, Slot, did_you_mean,
+    Action, Deed, Doorway, Layout, Palace, RoomId, RoomRef, ScrollId, Slot, did_you_mean,
 };
-use crate::render::{self, Found, MapView};
-use crate::search::{Hits, excerpt};
+use crate::render::{self, MapView};
 use crate::session::{Standing, Visit};
 
 /// How many rooms are named when none of them was meant.
@@ -89,6 +87,10 @@ impl Keeper {
                 let page = format!("{}\n{}", render::narrate(&label), render::prose(&content));
                 self.with_menu(by, &page).map(Step::Page)
             }
+            Deed::Enter(hall) => {
+                self.visit(by).go(Standing { door: None, hall: Some(hall), ..at.clone() });
+                self.here(by).map(Step::Page)
+            }
             Deed::Query { tool, params } => {
                 let allowed = self.at(&at.workspace)?.palace.settings.allow.clone();
                 Ok(Step::Ask(Question { label, tool, params, allowed }))
@@ -123,7 +125,7 @@ impl Keeper {
             }
             false => format!("You are in {place} now.\n\n"),
         };
-        self.visit(by).go(Standing { workspace: key, room, door: Some(label) });
+        self.visit(by).go(Standing { door: Some(label), ..Standing::in_room(&key, room) });
         Ok(told + &self.here(by)?)
     }
 
@@ -178,27 +180,8 @@ impl Keeper {
         }
         let palace = &self.at(&at.workspace)?.palace;
         let room = room_called(palace, said, &at.room)?;
-        self.visit(by).go(Standing { workspace: at.workspace.clone(), room, door: None });
+        self.visit(by).go(Standing::in_room(&at.workspace, room));
         self.here(by)
-    }
-
-    /// Searches rooms and scrolls (v2 section 3.8).
-    fn search(
-        &mut self,
-        by: &Caller,
-        said: Option<&str>,
-        at: &Standing,
-    ) -> Result<String, Refusal> {
-        let Some(said) = said else {
-            return Ok("Say in `params` what to look for.".to_owned());
-        };
-        let held = self.at(&at.workspace)?;
-        let places = |it: &Opening| !matches!(it, Opening::Entity(_));
-        let Hits { best: openings, total } = held.index.find(said, Layout::OPENINGS, places);
-        let found: Vec<_> =
-            openings.iter().filter_map(|it| found(&held.palace, it, said, by)).collect();
-        self.visit(by).openings = openings;
-        Ok(render::results(said, &found, total))
     }
 
     /// Shows the scrolls behind those shown; after the oldest come the newest.
@@ -233,39 +216,24 @@ impl Keeper {
         let held = self.at(&at.workspace)?;
         held.recall()?;
         let (palace, history, here) = (&held.palace, held.history(), Some(&at.room));
-        let view = MapView { palace, here, history, file_of: room_file, now: by.now };
+        let hall = at.hall.as_ref().filter(|it| it.depth > 0).map(|it| it.title.as_str());
+        let view = MapView { palace, here, hall, history, file_of: room_file, now: by.now };
         Ok(render::map(&view))
     }
 
-    fn read(&mut self, by: &Caller, key: &str, which: &ScrollId) -> Result<String, Refusal> {
+    /// Reads a scroll.
+    pub(super) fn read(
+        &mut self,
+        by: &Caller,
+        key: &str,
+        which: &ScrollId,
+    ) -> Result<String, Refusal> {
+        self.has_read(by, key, which);
         let palace = &self.at(key)?.palace;
         Ok(match palace.scroll(which) {
             Some(scroll) => render::scroll(scroll, &palace.name_of(&which.room), by.now),
             None => "That scroll has been taken down since.".to_owned(),
         })
-    }
-
-    fn open_result(
-        &mut self,
-        by: &Caller,
-        at: &Standing,
-        place: usize,
-    ) -> Result<Option<String>, Refusal> {
-        let page = match self.visit(by).openings.get(place).cloned() {
-            None => return Ok(None),
-            Some(Opening::Room(room)) => {
-                let workspace = at.workspace.clone();
-                self.visit(by).go(Standing { workspace, room, door: None });
-                return self.here(by).map(Some);
-            }
-            Some(Opening::Scroll(which)) => self.read(by, &at.workspace, &which)?,
-            Some(Opening::Drawer(file)) => self.read_drawer(by, at, place, &file)?,
-            Some(which @ (Opening::Task(_) | Opening::Process(_))) => {
-                self.read_work(by, &at.workspace, &which)?
-            }
-            Some(Opening::Entity(name)) => self.get_entity(by, &name)?,
-        };
-        self.with_menu(by, &page).map(Some)
     }
 }
 
@@ -297,43 +265,4 @@ fn room_called(palace: &Palace, said: &str, from: &RoomId) -> Result<RoomId, Ref
             Err(Refusal::Nonsense(why))
         }
     }
-}
-
-fn found(palace: &Palace, opening: &Opening, said: &str, by: &Caller) -> Option<Found> {
-    match opening {
-        Opening::Room(id) => {
-            let room = palace.room(id)?;
-            let words = format!("{} {}", room.description, labels(&room.actions));
-            Some(Found {
-                title: room.name.clone(),
-                place: format!("room {id}"),
-                excerpt: excerpt(&words, said, 120),
-            })
-        }
-        Opening::Scroll(which) => {
-            let scroll = palace.scroll(which)?;
-            let age = render::ago(scroll.written, by.now);
-            Some(Found {
-                title: scroll.title.clone(),
-                place: format!("scroll in {}, {age}", palace.name_of(&which.room)),
-                excerpt: excerpt(&scroll.body, said, 120),
-            })
-        }
-        Opening::Drawer(file) => {
-            let (drawer, shelf) = (palace.drawers.get(file)?, palace.drawers.shelf_of(file)?);
-            let age = drawer.filed.map(|it| format!(", {}", render::ago(it, by.now)));
-            let place = format!("drawer in {}/{}", shelf.wing, shelf.room);
-            Some(Found {
-                title: render::title(&drawer.text),
-                place: place + &age.unwrap_or_default(),
-                excerpt: excerpt(&drawer.text, said, 120),
-            })
-        }
-        Opening::Task(_) | Opening::Process(_) => found_work(palace, opening, said, by),
-        Opening::Entity(_) => None,
-    }
-}
-
-fn labels(actions: &[Action]) -> String {
-    actions.iter().map(|it| it.label.as_str()).collect::<Vec<_>>().join("; ")
 }

@@ -10,8 +10,7 @@ use crate::keeper::graph::known_entity;
 use crate::keeper::held::Held;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{About, Layout, Opening, Palace, RoomRef, State, did_you_mean};
-use crate::render::{self, Found, ProcessView, TaskView, WorkView};
-use crate::search::excerpt;
+use crate::render::{self, ProcessView, TaskView, WorkView};
 
 /// The most characters a title may have.
 const LONGEST_TITLE: usize = 200;
@@ -98,29 +97,16 @@ pub(super) fn view<'a>(held: &'a Held, which: &Opening) -> Option<WorkView<'a>> 
     })
 }
 
-/// Shows a task or a process among the results of a search for `asked`.
-pub(super) fn found_work(
-    palace: &Palace,
-    which: &Opening,
-    asked: &str,
-    by: &Caller,
-) -> Option<Found> {
-    let (title, place, words) = match which {
-        Opening::Task(file) => {
-            let task = palace.tasks.get(file)?;
-            let age = task.set.map(|it| format!(", {}", render::ago(it, by.now)));
-            let place = format!("task{}", age.unwrap_or_default());
-            (&task.title, place, task.note.clone().unwrap_or_default())
-        }
+/// Says what a task or a process that was found is, and how far; `age`, how old.
+pub(super) fn work_place(palace: &Palace, which: &Opening, age: &str) -> Option<String> {
+    match which {
+        Opening::Task(_) => Some(format!("task{age}")),
         Opening::Process(file) => {
             let process = palace.processes.get(file)?;
-            let steps: Vec<_> = process.stages.iter().map(|it| it.text.as_str()).collect();
-            let place = format!("process, step {}/{}", process.step, steps.len());
-            (&process.name, place, steps.join("; "))
+            Some(format!("process, step {}/{}", process.step, process.stages.len()))
         }
-        _ => return None,
-    };
-    Some(Found { title: title.clone(), place, excerpt: excerpt(&words, asked, 120) })
+        _ => None,
+    }
 }
 
 /// Finds out what is meant by an entity and a room.

@@ -50,11 +50,16 @@ impl Keeper {
     /// Opens a palace, if it is not open.
     pub(super) fn open(&mut self, workspace: &Workspace) -> Result<&mut Held, Refusal> {
         if !self.held.contains_key(&workspace.key) {
-            let store = Store::new(workspace.root.clone(), self.home.clone());
-            let held = Held::open(store, &workspace.name)?;
+            let mut held = Held::open(self.store_of(workspace), &workspace.name)?;
+            held.begin_watching(&self.vigil);
             self.held.insert(workspace.key.clone(), held);
         }
         self.at(&workspace.key)
+    }
+
+    /// Returns the store of a palace that need not be open.
+    pub(super) fn store_of(&self, workspace: &Workspace) -> Store {
+        Store::new(workspace.root.clone(), self.home.clone())
     }
 
     /// Returns the palace of that directory name, opened if need be.
@@ -98,6 +103,13 @@ impl Keeper {
         }
     }
 
+    /// Returns where the palace lies that a tool acts on that names none; `None`
+    /// where the first write would make it.
+    pub fn root(&mut self, by: &Caller) -> Result<Option<PathBuf>, Refusal> {
+        let Some(key) = self.current_if_any(by)? else { return Ok(None) };
+        Ok(Some(self.at(&key)?.store().root().to_owned()))
+    }
+
     /// Returns the palace a tool writes to that names none, and makes it if it
     /// is not there: the preferred one, or the one called `palace`.
     pub(super) fn current_or_first(&mut self, by: &Caller) -> Result<String, Refusal> {
@@ -106,6 +118,12 @@ impl Keeper {
             Err(Refusal::NoSuchWorkspace { asked, .. }) => self.found(by, &asked, &Files::new()),
             current => current,
         }
+    }
+
+    /// Lets the caller stay in the palace in which a tool acted that was called
+    /// before any workspace was set.
+    pub(super) fn settle(&mut self, by: &Caller, key: &str) {
+        self.visit(by).workspace.get_or_insert_with(|| key.to_owned());
     }
 
     /// Adds to the answer of a tool that was called before any workspace was
@@ -162,6 +180,7 @@ impl Keeper {
                 body: format!("Founded the workspace {name}"),
             })
         })?;
+        held.begin_watching(&self.vigil);
         self.held.insert(key.clone(), held);
         Ok(key)
     }

@@ -3,6 +3,7 @@
 
 mod graph;
 mod memory;
+mod mempalace;
 mod palace;
 mod work;
 
@@ -18,11 +19,15 @@ use crate::model::{Date, DateError};
 
 pub(super) use graph::{
     CreateEntities, GetEntity, GetRelationships, GetTimeline, ListEntities, ListGenera,
-    SearchEntities, UpdateEntity,
+    RemoveEntities, SearchEntities, UpdateEntity,
 };
 pub(super) use memory::{
     AddObservations, Additions, DeleteEntities, DeleteObservations, Done, Edge, Edges, Network,
     Node, Nodes, OpenNodes, ReadGraph, SearchNodes,
+};
+pub(super) use mempalace::{
+    AddDrawer, CheckDuplicate, DeleteDrawer, DiaryRead, DiaryWrite, FindTunnels, KgAdd,
+    KgInvalidate, KgQuery, KgTimeline, ListRooms, Search, Traverse,
 };
 pub(super) use palace::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
 pub(super) use work::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};

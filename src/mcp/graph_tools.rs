@@ -3,12 +3,12 @@
 use crate::keeper::{Caller, EntityChange, Era, Keeper, Related, Wanted};
 use crate::mcp::arguments::{
     CreateEntities, GetEntity, GetRelationships, GetTimeline, ListEntities, ListGenera, Nothing,
-    Page, SearchEntities, UpdateEntity,
+    Page, RemoveEntities, SearchEntities, UpdateEntity,
 };
 use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox, answer};
 use crate::model::Entity;
 
-pub(super) fn all() -> [Handle; 9] {
+pub(super) fn all() -> [Handle; 10] {
     [
         describe_workspace(),
         list_genera(),
@@ -19,6 +19,7 @@ pub(super) fn all() -> [Handle; 9] {
         get_timeline(),
         create_entities(),
         update_entity(),
+        delete_entities(),
     ]
 }
 
@@ -124,6 +125,15 @@ fn update_entity() -> Handle {
         answer(keeper.update_entity(by, &EntityChange::from(it)))
     };
     Handle::new(ToolSet::Graph, "update_entity", about, Effect::Replaces, run)
+}
+
+fn delete_entities() -> Handle {
+    let about =
+        ("Delete entities", "Delete entities, and every relation from or to them, in one commit.");
+    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: RemoveEntities| {
+        answer(keeper.delete_entities(by, &it.names))
+    };
+    Handle::new(ToolSet::Graph, "delete_entities", about, Effect::Replaces, run)
 }
 
 fn number(page: Option<Page>) -> usize {

@@ -8,7 +8,7 @@ of rooms with vivid descriptions, numbered actions, scrolls left by whoever was 
 doors; below it lies a knowledge graph of entities.\n\
 Begin every conversation with set_workspace; it shows the entry room. Then walk by number with \
 palace_action: 1-12 are the room's actions, 0 the map, 15 back, 16 go to a room by name, 17 \
-search rooms and scrolls. Read the scrolls: they say where your predecessor stopped.\n\
+search all but entities. Read the scrolls: they say where your predecessor stopped.\n\
 Build with build_room wherever a subject deserves a place; leave what you find as scrolls with \
 write_scroll, and a summary in the entry room before the conversation ends.";
 
@@ -22,6 +22,12 @@ are related, that stays for the next conversation. Search it with search_nodes b
 from memory; put what you learn into it with create_entities, add_observations and \
 create_relations.";
 
+const MEMPALACE: &str = "\
+Palazzo keeps what was said word for word, in drawers filed by wing (a person, a project) and room (a \
+topic), facts with their time, and a diary for each agent. Begin every conversation with \
+mempalace_status; before you answer about anything that was, look it up with mempalace_search or \
+mempalace_kg_query; before you leave, write into your diary with mempalace_diary_write.";
+
 const CLOSING: &str = "\
 Everything lies in readable files, and every change is a commit in git: nothing you do here is \
 beyond repair.";
@@ -29,7 +35,12 @@ beyond repair.";
 impl Toolbox {
     /// Says what the tools offered are for and how to begin.
     pub fn instructions(&self) -> String {
-        let parts = [(ToolSet::Palace, PALACE), (ToolSet::Graph, GRAPH), (ToolSet::Memory, MEMORY)];
+        let parts = [
+            (ToolSet::Palace, PALACE),
+            (ToolSet::Graph, GRAPH),
+            (ToolSet::Memory, MEMORY),
+            (ToolSet::Mempalace, MEMPALACE),
+        ];
         let mut told = String::new();
         for (_, part) in parts.into_iter().filter(|(set, _)| self.offers(*set)) {
             told.push_str(part);

@@ -162,8 +162,9 @@ fn deleted(what: &str, (gone, asked): (usize, usize), missing: &[String]) -> Str
 
 /// Lists names that were not found, the first few of many.
 fn quoted(names: &[String]) -> String {
+    let short = |it: &String| it.chars().take(80).collect::<String>();
     let shown: Vec<_> =
-        names.iter().take(10).map(|it| Value::from(it.as_str()).to_string()).collect();
+        names.iter().take(10).map(|it| Value::from(short(it)).to_string()).collect();
     let more = names.len() - shown.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", shown.join(", "))
@@ -197,7 +198,7 @@ fn value(it: &impl Serialize) -> Result<Value, String> {
 
 /// Writes a value as JSON with one item of a list on each line: a third shorter
 /// than indented, and still to be read.
-fn spread(value: &Value) -> String {
+pub(super) fn spread(value: &Value) -> String {
     let text = match value {
         Value::Object(map) => {
             let pairs = map.iter().map(|(key, it)| format!("\"{key}\":{}", listed(it)));

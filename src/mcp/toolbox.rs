@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::keeper::{Caller, Keeper, Question, Refusal};
-use crate::model::{did_you_mean, printable};
+use crate::model::{self, Bearing, Parameter, did_you_mean, printable};
 
 /// What a tool says: `Err` is a refusal that the caller can read, not a fault
 /// of the protocol.
@@ -43,6 +43,8 @@ pub enum ToolSet {
     Graph,
     /// The nine tools of the reference memory server.
     Memory,
+    /// The nineteen tools of MemPalace.
+    Mempalace,
 }
 
 /// Every tool there is, and which of them are offered.
@@ -78,10 +80,10 @@ pub(super) enum Effect {
 
 impl ToolSet {
     /// All sets, in the order of their tools.
-    pub const ALL: [Self; 3] = [Self::Palace, Self::Graph, Self::Memory];
+    pub const ALL: [Self; 4] = [Self::Palace, Self::Graph, Self::Memory, Self::Mempalace];
 
-    /// The sets that are Palazzo's own: the actions of rooms ask these.
-    pub const OWN: [Self; 2] = [Self::Palace, Self::Graph];
+    /// The sets that the actions of rooms ask: no two tools of theirs share a name.
+    pub const OWN: [Self; 3] = [Self::Palace, Self::Graph, Self::Mempalace];
 
     /// Returns the word that chooses the set.
     pub fn name(self) -> &'static str {
@@ -89,6 +91,7 @@ impl ToolSet {
             Self::Palace => "palace",
             Self::Graph => "graph",
             Self::Memory => "memory",
+            Self::Mempalace => "mempalace",
         }
     }
 }
@@ -125,6 +128,16 @@ impl Toolbox {
     pub fn list(&self) -> Vec<Tool> {
         let offered = self.tools.iter().filter(|it| self.offers(it.set));
         offered.map(|it| it.about.clone()).collect()
+    }
+
+    /// Returns the tools that the actions of rooms ask.
+    pub fn known(&self) -> Vec<model::Tool> {
+        let tool = |it: &Handle| {
+            let (name, bearing, parameters) = (it.name, it.bearing(), it.parameters());
+            model::Tool { name, bearing, parameters }
+        };
+        let own = self.tools.iter().filter(|it| ToolSet::OWN.contains(&it.set));
+        own.map(tool).collect()
     }
 
     /// Calls a tool that is offered; `None`: there is none of that name. A tool
@@ -174,7 +187,7 @@ impl Toolbox {
         question: &Question,
         said: Option<&str>,
     ) -> Answer {
-        let name = bare(&question.tool);
+        let name = model::Tool::bare_name(&question.tool);
         let Some(tool) = self.get(name, &ToolSet::OWN) else {
             let own = self.tools.iter().filter(|it| ToolSet::OWN.contains(&it.set));
             let meant = did_you_mean(name, own.map(|it| it.name));
@@ -184,10 +197,7 @@ impl Toolbox {
                 question.tool
             ));
         };
-        let walks = matches!(name, "palace_action" | "set_workspace");
-        let allowed = question.allowed.iter().any(|it| bare(it) == name);
-        if walks || !(tool.effect == Effect::Reads || allowed) {
-            let why = if walks { "moves the visitor" } else { "changes things" };
+        if let Some(why) = tool.bearing().refusal(name, &question.allowed) {
             return Err(format!(
                 "this action asks `{name}`, which {why}; only tools that read, and those that \
                  `[actions] allow` in palace.toml names, may be asked by an action"
@@ -240,6 +250,28 @@ impl Handle {
     pub(super) fn answering<A: JsonSchema>(mut self) -> Self {
         self.about = self.about.with_raw_output_schema(Arc::new(schema::<A>()));
         self
+    }
+
+    fn bearing(&self) -> Bearing {
+        match self.effect {
+            _ if matches!(self.name, "palace_action" | "set_workspace") => Bearing::Moves,
+            Effect::Reads => Bearing::Reads,
+            Effect::Adds | Effect::AddsOnce | Effect::Replaces => Bearing::Changes,
+        }
+    }
+
+    /// Lists what the tool can be told, as its schema has it.
+    fn parameters(&self) -> Vec<Parameter> {
+        let schema = &self.about.input_schema;
+        let needed = schema.get("required").and_then(Value::as_array);
+        let is_needed = |name: &str| needed.is_some_and(|it| it.iter().any(|it| it == name));
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let parameter = |(name, about): (&String, &Value)| Parameter {
+            name: name.clone(),
+            is_needed: is_needed(name),
+            kind: about.get("type").and_then(Value::as_str).map(str::to_owned),
+        };
+        properties.into_iter().flatten().map(parameter).collect()
     }
 
     fn takes(&self, argument: &str) -> bool {
@@ -315,12 +347,6 @@ fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
         Value::Object(map) => map.values_mut().for_each(|it| each_text(it, change)),
         _ => {}
     }
-}
-
-/// Returns a tool's name without what clients put before it.
-fn bare(name: &str) -> &str {
-    let name = name.trim();
-    name.strip_prefix("palazzo:").or_else(|| name.strip_prefix("mcp__palazzo__")).unwrap_or(name)
 }
 
 /// Makes the JSON Schema of arguments, as short as it can be: nothing that

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::RoomRef;
+use crate::model::{Hall, RoomRef};
 
 /// One numbered choice (v1 section 4.1).
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,8 @@ pub enum Deed {
         /// The text, without a final line break.
         content: String,
     },
+    /// Goes into a hall made from the graph. No file has such an action.
+    Enter(Hall),
 }
 
 /// Where a navigate action leads.

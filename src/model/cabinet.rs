@@ -60,10 +60,11 @@ mod tests {
 
     fn palace(rooms: &[&str], drawers: &[(&str, &str)]) -> Palace {
         let mut palace = Palace::new(Settings::named("Test"));
-        for id in rooms {
-            let (name, description) = ((*id).to_owned(), String::new());
-            let room = Room { id: None, name, description, actions: vec![], portals: vec![] };
-            palace.put_room(&id.parse().unwrap(), Some(room));
+        for slug in rooms {
+            let (name, description) = ((*slug).to_owned(), String::new());
+            let (id, actions, portals, generate) = (None, vec![], vec![], None);
+            let room = Room { id, name, description, actions, portals, generate };
+            palace.put_room(&slug.parse().unwrap(), Some(room));
         }
         for (folder, room) in drawers {
             let said = Said { wing: None, room: Some((*room).to_owned()) };

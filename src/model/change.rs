@@ -33,6 +33,14 @@ pub struct Change {
     pub commit: bool,
 }
 
+impl Change {
+    /// Returns a change that is written and left to the person to commit.
+    pub fn uncommitted(subject: &str, edits: Vec<Edit>, author: Author, at: DateTime<Utc>) -> Self {
+        let (subject, body, trailers) = (subject.to_owned(), String::new(), Vec::new());
+        Self { edits, subject, body, trailers, author, at, commit: false }
+    }
+}
+
 /// Who makes a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Author {

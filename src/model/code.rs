@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::{Severity, did_you_mean};
+use crate::model::{Rule, Severity, did_you_mean};
 
 /// What kind of thing a [`Diagnostic`](crate::model::Diagnostic) tells of.
 ///
@@ -49,16 +49,34 @@ pub enum Code {
     Misplaced,
     /// An entity whose name another file holds.
     NameTaken,
+    /// A scroll whose id another of the room has.
+    IdTaken,
     /// A palace made for another version of this program.
     FormatVersion,
     /// An entry room that is not there.
     LostEntry,
+    /// A slug that several rooms answer to.
+    AmbiguousRoom,
+    /// An action that asks a tool nobody has.
+    UnknownTool,
+    /// An action that asks a tool no action may ask.
+    ForbiddenTool,
+    /// Parameters that a tool does not take, or lacks.
+    ToolParams,
     /// A key that says nothing where it stands.
     UnusedKey,
     /// A file name and a content that say different ids.
     IdMismatch,
     /// A setting that has no effect in this version.
     NotYet,
+    /// One id in two files.
+    SameId,
+    /// Names that differ in case only.
+    CaseTwins,
+    /// Scrolls in a room that is not there.
+    LostScroll,
+    /// A room no way leads to.
+    Unreachable,
     /// A name that relations start from and nobody has defined.
     LooseEnd,
     /// A status that the genus does not have.
@@ -69,6 +87,14 @@ pub enum Code {
     WrongAttribute,
     /// Two values at once where the genus allows one.
     Contradiction,
+    /// A doorway to a room that is not built yet.
+    UnfinishedRoom,
+    /// A way to a room that has none back.
+    OneWayDoor,
+    /// A room with nothing to see.
+    EmptyRoom,
+    /// A file that is named or lies as if it held something else.
+    PathMismatch,
     /// A relation to an entity nobody has defined.
     UndefinedEntity,
     /// A text where a date belongs.
@@ -89,67 +115,6 @@ pub enum Code {
     AaakHead,
 }
 
-/// One line of the table of codes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// The code.
-    pub code: Code,
-    /// Its word.
-    pub word: &'static str,
-    /// How grave its findings are.
-    pub severity: Severity,
-    /// What it stands for: one sentence without a full stop.
-    pub meaning: &'static str,
-}
-
-impl Rule {
-    /// Every rule, in the order of the codes.
-    pub const ALL: &[Self] = &[
-        error(Code::Syntax, "syntax", "The text is not YAML, or not TOML"),
-        error(
-            Code::NotPlainYaml,
-            "not-plain-yaml",
-            "An anchor, an alias, a tag, a merge key or a second document: palaces do without",
-        ),
-        error(Code::DuplicateKey, "duplicate-key", "A key stands twice in one mapping"),
-        error(Code::TooDeep, "too-deep", "Values or folders lie too deep in each other"),
-        error(Code::TooLarge, "too-large", "The file has more bytes than are read"),
-        error(Code::NotUtf8, "not-utf8", "The file is not UTF-8"),
-        error(Code::Link, "link", "A symbolic link, which is not followed"),
-        error(Code::Unreadable, "unreadable", "What stands there cannot be read as a file"),
-        error(Code::UnknownKey, "unknown-key", "A key that nothing of this kind has"),
-        error(Code::MissingKey, "missing-key", "A key that is needed is not there or says nothing"),
-        error(Code::WrongType, "wrong-type", "A list where a text belongs, and the like"),
-        error(Code::BadValue, "bad-value", "A word that is none of those possible here"),
-        error(Code::BadSlug, "bad-slug", "A room is named by what is no slug"),
-        error(Code::BadId, "bad-id", "An id is no ULID"),
-        error(Code::BadTime, "bad-time", "A time is neither RFC 3339 nor a day"),
-        error(Code::FrontMatter, "front-matter", "A scroll does not begin with front matter"),
-        error(Code::FileName, "file-name", "The name of the file is none such a file may have"),
-        error(Code::Misplaced, "misplaced", "The file lies where it means nothing"),
-        error(Code::NameTaken, "name-taken", "Two files hold an entity of the same name"),
-        error(Code::FormatVersion, "format-version", "The palace is of another version"),
-        error(Code::LostEntry, "lost-entry", "The entry room is not there"),
-        warning(Code::UnusedKey, "unused-key", "A key says nothing where it stands"),
-        warning(Code::IdMismatch, "id-mismatch", "File name and content say different ids"),
-        warning(Code::NotYet, "not-yet", "A setting has no effect in this version"),
-        warning(Code::LooseEnd, "loose-end", "Relations start from a name nobody has defined"),
-        warning(Code::UnknownStatus, "unknown-status", "The genus has no such status"),
-        warning(Code::MissingAttribute, "missing-attribute", "The genus requires an attribute"),
-        warning(Code::WrongAttribute, "wrong-attribute", "An attribute is not what the genus says"),
-        warning(Code::Contradiction, "contradiction", "Two values hold where the genus allows one"),
-        info(Code::UndefinedEntity, "undefined-entity", "A relation leads to no known entity"),
-        info(Code::NoDate, "no-date", "A text stands where a date belongs"),
-        error(Code::AaakEmpty, "aaak-empty", "In AAAK, a field or an arrow's end says nothing"),
-        error(Code::AaakUnclosed, "aaak-unclosed", "In AAAK, a mark or a quote does not end"),
-        error(Code::AaakMark, "aaak-mark", "In AAAK, a mark is not one word"),
-        error(Code::AaakWeight, "aaak-weight", "In AAAK, stars are too many or not alone"),
-        error(Code::AaakDate, "aaak-date", "In AAAK, a date is none"),
-        warning(Code::AaakCode, "aaak-code", "In AAAK, a code is none or means two things"),
-        warning(Code::AaakHead, "aaak-head", "In AAAK, a line's subject is not in capitals"),
-    ];
-}
-
 impl Code {
     /// Returns its line of the table.
     pub fn rule(self) -> &'static Rule {
@@ -159,6 +124,23 @@ impl Code {
     /// Returns the word that stands for it: `unknown-key`.
     pub fn word(self) -> &'static str {
         self.rule().word
+    }
+
+    /// Tells whether its findings are about a file as a whole, or about what no
+    /// line of it says.
+    pub fn is_about_the_file(self) -> bool {
+        matches!(
+            self,
+            Self::TooLarge
+                | Self::Link
+                | Self::Unreadable
+                | Self::FileName
+                | Self::Misplaced
+                | Self::LostScroll
+                | Self::Unreachable
+                | Self::EmptyRoom
+                | Self::MissingAttribute
+        )
     }
 
     /// Returns how grave its findings are.
@@ -184,18 +166,6 @@ impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
-}
-
-const fn error(code: Code, word: &'static str, meaning: &'static str) -> Rule {
-    Rule { code, word, severity: Severity::Error, meaning }
-}
-
-const fn info(code: Code, word: &'static str, meaning: &'static str) -> Rule {
-    Rule { code, word, severity: Severity::Info, meaning }
-}
-
-const fn warning(code: Code, word: &'static str, meaning: &'static str) -> Rule {
-    Rule { code, word, severity: Severity::Warning, meaning }
 }
 
 #[cfg(test)]

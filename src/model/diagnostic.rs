@@ -17,6 +17,9 @@ pub struct Diagnostic {
     pub message: String,
     /// What to do about it, if we know.
     pub hint: Option<String>,
+    /// The word that is meant in place of the one that stands there, if that is
+    /// beyond doubt.
+    pub meant: Option<Box<str>>,
 }
 
 /// A place in a text. Line and column count from one, columns in characters.
@@ -48,7 +51,7 @@ impl Diagnostic {
     /// Makes a finding about `file` as a whole.
     pub fn of_file(code: Code, file: &str, message: impl Into<String>) -> Self {
         let (file, message) = (file.to_owned(), message.into());
-        Self { code, file, at: Spot::START, message, hint: None }
+        Self { code, file, at: Spot::START, message, hint: None, meant: None }
     }
 
     /// Returns how grave it is.
@@ -78,10 +81,19 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     (best.0 > 0.8).then_some(best.1)
 }
 
+/// Returns the known word of which `word` is one slip of the pen away, if there is
+/// but one: a letter left out, put in, mistaken, or two in the wrong order.
+pub fn slip_of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let mut near = known
+        .into_iter()
+        .filter(|it| it.len().abs_diff(word.len()) <= 4 && strsim::osa_distance(word, it) == 1);
+    near.next().filter(|_| near.next().is_none())
+}
+
 /// Prints as `file:line:column: severity[code]: message`, so that an editor can jump to it.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, file, at, message, hint } = self;
+        let Self { code, file, at, message, hint, .. } = self;
         let severity = code.severity();
         write!(f, "{file}:{}:{}: {severity}[{code}]: {message}", at.line, at.column)?;
         match hint {

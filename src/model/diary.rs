@@ -55,6 +55,11 @@ impl Diaries {
         self.held.get(file).map(|(_, entry)| entry)
     }
 
+    /// Yields every entry in no order, with its file.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.held.iter().map(|(file, (_, entry))| (file.as_ref(), entry))
+    }
+
     /// Returns whose diary `file` belongs to.
     pub fn agent_of(&self, file: &str) -> Option<&str> {
         let (folder, entry) = self.held.get(file)?;

@@ -86,6 +86,12 @@ impl Drawers {
         self.held.get(file).map(|(_, drawer)| drawer)
     }
 
+    /// Yields every drawer in no order, with its file and the room whose folder
+    /// holds it.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RoomId, &Drawer)> {
+        self.held.iter().map(|(file, (room, drawer))| (file.as_ref(), room, drawer))
+    }
+
     /// Yields the files that hold a drawer of that id: one, unless somebody has
     /// copied a file.
     pub fn with_id(&self, id: Ulid) -> impl Iterator<Item = &str> {

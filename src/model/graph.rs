@@ -1,16 +1,21 @@
 //! The knowledge graph, held so that every question costs what its answer is long.
 
+mod arranged;
 mod index;
 mod selection;
+mod spelling;
 mod timeline;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 pub use selection::Selection;
+pub use spelling::folded;
 pub use timeline::{Event, Fact, Span};
 
+use crate::model::catalogue::Catalogue;
 use crate::model::graph::index::{Index, Print, of_dates, of_name, of_targets, of_values, print};
+use crate::model::graph::spelling::spelled;
 use crate::model::{Date, Entity, Genus, Kind, Opening, Relation, did_you_mean};
 
 type Names = BTreeSet<Arc<str>>;
@@ -35,8 +40,11 @@ pub struct Graph {
     cases: Index<Print>,
     /// By whom is meant, and whether the caller is a loose end.
     callers: Index<(Print, bool)>,
+    /// By every name somebody speaks of, and whether a loose end does.
+    spellings: Index<(Print, bool)>,
     values: Index<Print>,
     dates: Index<(Print, Date)>,
+    catalogue: Catalogue,
 }
 
 /// A relation seen from its far end.
@@ -123,6 +131,12 @@ impl Graph {
         self.held.values().chain(self.loose.values()).map(|(_, entity)| entity)
     }
 
+    /// Yields all entities with the files that hold them, by genus and name.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &Entity)> {
+        let names = self.genera.values().flatten();
+        names.filter_map(|it| self.held.get(it)).map(|(file, entity)| (&**file, entity))
+    }
+
     /// Yields each genus that has entities, with how many.
     pub fn genera(&self) -> impl Iterator<Item = (&str, usize)> {
         self.genera.iter().map(|(genus, names)| (genus.as_str(), names.len()))
@@ -206,6 +220,7 @@ impl Graph {
             self.sort_in(&name, &entity);
         }
         self.callers.add(&name, || callings(&entity));
+        self.spellings.add(&name, || spelled(&entity));
         self.files.insert(file.clone(), name.clone());
         self.kin(entity.is_defined).insert(name, (file, entity));
         Ok(())
@@ -222,6 +237,7 @@ impl Graph {
             self.sort_out(&name, &entity);
         }
         self.callers.take(&name, || callings(&entity));
+        self.spellings.take(&name, || spelled(&entity));
     }
 
     fn kin(&mut self, is_defined: bool) -> &mut Kin {
@@ -238,6 +254,7 @@ impl Graph {
         self.cases.add(name, || vec![of_name(name)]);
         self.values.add(name, || of_values(entity));
         self.dates.add(name, || of_dates(entity, rules));
+        self.catalogue.put(name, entity);
     }
 
     fn sort_out(&mut self, name: &Arc<str>, entity: &Entity) {
@@ -251,6 +268,7 @@ impl Graph {
         self.cases.take(name, || vec![of_name(name)]);
         self.values.take(name, || of_values(entity));
         self.dates.take(name, || of_dates(entity, rules));
+        self.catalogue.take(name, entity);
     }
 
     /// Returns what is laid down for a genus, if anything is.
@@ -266,6 +284,11 @@ impl Graph {
     /// Returns what `file` lays down.
     pub fn genus_in_file(&self, file: &str) -> Option<&Genus> {
         self.rules.values().find(|(it, _)| it == file).map(|(_, it)| it)
+    }
+
+    /// Returns the file that lays something down for a genus.
+    pub fn file_of_genus(&self, name: &str) -> Option<&str> {
+        self.rules.get(name).map(|(file, _)| file.as_str())
     }
 
     /// Puts what `file` lays down for a genus in place of what it laid down, or

@@ -35,9 +35,15 @@ impl Graph {
             faults.extend(contradictions(genus, entity));
         }
         let relations = entity.relations.iter().enumerate();
-        let lost = relations.filter(|(_, it)| it.to != entity.name && self.get(&it.to).is_none());
-        faults.extend(lost.map(|(place, it)| undefined(&it.to, relation(place))));
+        let lost = relations.filter(|(_, it)| it.to != entity.name);
+        faults.extend(lost.filter_map(|(place, it)| self.lost(&it.to, relation(place))));
         faults
+    }
+
+    /// Tells of a name that nobody has defined, where it stands in a file that is
+    /// `about` it.
+    pub fn lost(&self, name: &str, about: Trail) -> Option<Fault> {
+        self.get(name).is_none().then(|| undefined(name, about))
     }
 
     /// Looks at an attribute of which the genus speaks.

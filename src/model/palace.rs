@@ -185,11 +185,19 @@ impl Palace {
     }
 
     /// Hangs the scroll that `file` holds, in place of what it held.
-    pub fn put_scroll(&mut self, file: &str, room: &RoomId, scroll: Scroll) {
+    ///
+    /// A scroll whose id another of the room has already is refused, and that
+    /// one's file is returned.
+    pub fn put_scroll(&mut self, file: &str, room: &RoomId, scroll: Scroll) -> Result<(), String> {
         self.take_scroll(file);
         let which = ScrollId { room: room.clone(), id: scroll.id };
+        if self.scroll(&which).is_some() {
+            let holder = self.scroll_files.iter().find(|(_, it)| **it == which);
+            return Err(holder.map(|(file, _)| file.clone()).unwrap_or_default());
+        }
         self.scroll_files.insert(file.to_owned(), which);
         self.scrolls.entry(room.clone()).or_default().insert(scroll.id, scroll);
+        Ok(())
     }
 
     /// Takes down the scroll that `file` held.
@@ -207,6 +215,11 @@ impl Palace {
     pub fn file_of_scroll(&self, which: &ScrollId) -> Option<&str> {
         let mut files = self.scroll_files.iter();
         files.find(|(_, it)| *it == which).map(|(file, _)| file.as_str())
+    }
+
+    /// Yields the files that hold scrolls, with the scrolls they hold.
+    pub fn scroll_files(&self) -> impl Iterator<Item = (&str, &ScrollId)> {
+        self.scroll_files.iter().map(|(file, which)| (file.as_str(), which))
     }
 
     /// Returns the scroll that `file` holds.
@@ -253,6 +266,7 @@ mod tests {
             description: String::new(),
             actions: ways.iter().map(action).collect(),
             portals: portals.iter().map(|it| it.parse().unwrap()).collect(),
+            generate: None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use ulid::Ulid;
 
-use crate::model::{Action, Slug, SlugError};
+use crate::model::{Action, Arrangement, Slug, SlugError};
 
 /// A place worth remembering (v1 section 4.1): a cluster or theme, described
 /// vividly, with things to do and ways to go on.
@@ -21,6 +21,9 @@ pub struct Room {
     pub actions: Vec<Action>,
     /// Doors declared here that no action leads through.
     pub portals: Vec<RoomRef>,
+    /// What the room shows of the graph as it is at the moment; none of it is
+    /// part of the room (v2 section 4.1).
+    pub generate: Option<Arrangement>,
 }
 
 impl Room {

@@ -1,4 +1,12 @@
-//! Which characters may be shown.
+//! Lines, which characters may be shown, and in which order texts stand.
+
+use std::cmp::Ordering;
+
+/// Yields the lines of a text as YAML counts them (1.2, chapter 5.4): a carriage
+/// return ends one by itself. Behind the last line break there is one more.
+pub fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').flat_map(|it| it.strip_suffix('\r').unwrap_or(it).split('\r'))
+}
 
 /// Takes out of a text what could do more than be read: control characters,
 /// which move a terminal's cursor, and bidirectional overrides, which make a
@@ -23,4 +31,76 @@ pub fn printable_json(json: &str) -> String {
         }
     }
     text
+}
+
+/// Compares texts as a catalogue has them: capitals stand with small letters,
+/// and only where nothing else tells two apart, before them.
+pub fn alphabetical(a: &str, b: &str) -> Ordering {
+    folded(a).cmp(folded(b)).then_with(|| a.cmp(b))
+}
+
+/// Returns with how many bytes two texts begin alike, capitals or not.
+pub fn alike(a: &str, b: &str) -> usize {
+    let alike = folded(a).zip(folded(b)).take_while(|(a, b)| a == b).count();
+    (0..=alike).rev().find(|it| a.is_char_boundary(*it)).unwrap_or_default()
+}
+
+fn folded(text: &str) -> impl Iterator<Item = u8> {
+    text.bytes().map(|it| it.to_ascii_lowercase())
+}
+
+/// Shortens a text to what `room` small letters take, and keeps how it begins
+/// and how it ends: names of a kind often differ in their last word.
+pub fn abridged(text: &str, room: usize) -> String {
+    let sizes = |text: &str| text.chars().map(size).sum::<usize>();
+    if sizes(text) <= room {
+        return text.to_owned();
+    }
+    let tail = &text[text.len() - fitting(text.chars().rev(), room / 3)..];
+    let tail = tail.split_once(' ').map_or(tail, |(_, words)| words).trim_start();
+    let head = text[..text.len() - tail.len()].chars();
+    let head = &text[..fitting(head, room.saturating_sub(sizes(tail) + 1))];
+    format!("{}…{tail}", head.trim_end())
+}
+
+/// Returns how many bytes of some characters fit.
+fn fitting(chars: impl Iterator<Item = char>, mut room: usize) -> usize {
+    let fit = chars.take_while(|it| {
+        let fits = size(*it) <= room;
+        room = room.saturating_sub(size(*it));
+        fits
+    });
+    fit.map(char::len_utf8).sum()
+}
+
+/// Says how much of a page a character takes, as a reader of tokens feels it:
+/// letters come in words, signs and the letters of few come alone.
+fn size(it: char) -> usize {
+    match it {
+        'a'..='z' | 'A'..='Z' | ' ' => 1,
+        '\0'..='\u{52f}' => 2,
+        _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_keeps_both_its_ends() {
+        let name = "Survey of marine invertebrates of the northern Adriatic, station 0143";
+        assert_eq!(abridged(name, 36), "Survey of marine invertebra…0143");
+        assert_eq!(abridged(name, 200), name);
+        assert_eq!(abridged("東京都千代田区丸の内一丁目", 18), "東京都…丁目");
+        assert_eq!(abridged("", 0), "");
+    }
+
+    #[test]
+    fn capitals_stand_with_small_letters() {
+        let mut names = ["b", "B", "a", "Ä", "C", "", "a b", "ab"];
+        names.sort_by(|a, b| alphabetical(a, b));
+        assert_eq!(names, ["", "a", "a b", "ab", "B", "b", "C", "Ä"]);
+        assert_eq!([alike("Stasis", "status"), alike("ä", "ö"), alike("a", "")], [3, 0, 0]);
+    }
 }

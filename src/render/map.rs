@@ -20,6 +20,8 @@ pub struct MapView<'a> {
     pub palace: &'a Palace,
     /// Where the visitor stands.
     pub here: Option<&'a RoomId>,
+    /// The hall of that room's that they are in.
+    pub hall: Option<&'a str>,
     /// The past of its files.
     pub history: &'a History,
     /// Names the file of a room.
@@ -62,8 +64,12 @@ fn small(view: &MapView<'_>, page: &mut String) {
         page.push_str(&room(view, id));
     }
     let unfinished = view.palace.unfinished();
-    let mark = |it| if view.here == Some(it) { " ← You are here" } else { "" };
-    let names: Vec<_> = unfinished.iter().map(|it| called(view.palace, it) + mark(it)).collect();
+    let is_drawn = |it| view.palace.room(it).is_some() || unfinished.contains(it);
+    if let Some(here) = view.here.filter(|it| !is_drawn(it)) {
+        page.push_str(&format!("\n{}{}\n", called(view.palace, here), mark(view, here)));
+    }
+    let names: Vec<_> =
+        unfinished.iter().map(|it| called(view.palace, it) + &mark(view, it)).collect();
     if !names.is_empty() {
         page.push_str(&format!("\nUnfinished doorways: {}\n", names.join(", ")));
     }
@@ -115,9 +121,7 @@ fn room(view: &MapView<'_>, id: &RoomId) -> String {
     if palace.entry() == Some(id) {
         text.push_str(" entry");
     }
-    if view.here == Some(id) {
-        text.push_str(" ← You are here");
-    }
+    text.push_str(&mark(view, id));
     text.push('\n');
     let door = |it: &RoomId| match &it.wing {
         Some(wing) if it.slug == id.slug => {
@@ -134,6 +138,15 @@ fn room(view: &MapView<'_>, id: &RoomId) -> String {
         text.push_str(&format!("      ↔ {}{more}\n", shown.join(", ")));
     }
     text
+}
+
+/// Says where the visitor is, at the room they are in.
+fn mark(view: &MapView<'_>, id: &RoomId) -> String {
+    match view.hall {
+        _ if view.here != Some(id) => String::new(),
+        Some(hall) => format!(" ← You are here, in {}", cut(&line(hall), 80)),
+        None => " ← You are here".to_owned(),
+    }
 }
 
 /// Names the rooms of other palaces that a room's actions lead to.

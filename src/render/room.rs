@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Action, Layout, Room, RoomId, Scroll, Slot};
-use crate::render::{ago, count, line, prose};
+use crate::render::{Exhibit, ago, count, exhibit, line, prose};
 
 /// Where a visitor stands, and all that a page about it shows.
 #[derive(Clone, Debug)]
@@ -20,6 +20,10 @@ pub struct RoomView<'a> {
     pub older: usize,
     /// How many drawers can be opened here.
     pub drawers: usize,
+    /// What the graph shows here.
+    pub exhibit: Option<Exhibit<'a>>,
+    /// How many things have been listed that can be opened by number.
+    pub openings: usize,
     /// Everything that can be chosen, over all pages.
     pub actions: Vec<Action>,
     /// The page of actions shown, from 0.
@@ -49,12 +53,19 @@ pub fn room(view: &RoomView<'_>) -> String {
     if view.layout == Layout::Classic {
         page.push_str(&bracketed(&view.notices));
     }
+    page.push_str(&view.exhibit.as_ref().map(exhibit::shown).unwrap_or_default());
     page.push('\n');
     page.push_str(&menu(view));
     if view.layout == Layout::Wide {
         page.push_str(&divided(&view.notices));
     }
     page
+}
+
+/// Renders the hall one stands in.
+pub fn hall(view: &RoomView<'_>) -> String {
+    let held = view.exhibit.as_ref().map(exhibit::hall).unwrap_or_default();
+    format!("{held}\n{}", menu(view))
 }
 
 /// Renders the place behind a door that leads nowhere yet (v1 section 9).
@@ -141,6 +152,10 @@ fn globals(view: &RoomView<'_>) -> Vec<String> {
     add(Slot::Search, "search (params: words)".to_owned());
     add(Slot::Inventory, "inventory".to_owned());
     add(Slot::WriteScroll, "write a scroll".to_owned());
+    if view.openings > 0 && view.exhibit.is_some() {
+        let last = layout.number(Slot::Opening(view.openings - 1));
+        add(Slot::Opening(0), format!("to {last} what was listed last"));
+    }
     vec![format!("  {}", globals.join(" · "))]
 }
 
@@ -206,6 +221,7 @@ mod tests {
                 .to_owned(),
             actions: labels.iter().map(|it| action(it)).collect(),
             portals: Vec::new(),
+            generate: None,
         }
     }
 
@@ -222,6 +238,8 @@ mod tests {
             scrolls: scrolls.iter().collect(),
             older: 0,
             drawers: 0,
+            exhibit: None,
+            openings: 0,
             actions: hall.actions.clone(),
             page,
             back: Some("Great Hall".to_owned()),

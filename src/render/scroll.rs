@@ -51,7 +51,7 @@ pub fn results(query: &str, found: &[Found], total: usize) -> String {
     let query = cut(&line(query), 80);
     if found.is_empty() {
         return format!(
-            "Nothing in the rooms or on the scrolls mentions \"{query}\". \
+            "Nothing in the palace mentions \"{query}\". \
              search_entities looks through the entities.\n"
         );
     }

@@ -261,7 +261,7 @@ fn read_share<'f>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::{Scene, change, done};
+    use super::super::scene::{Scene, all, change, done};
     use super::*;
 
     const HALL: &str = "rooms/hall.yaml";
@@ -295,10 +295,10 @@ mod tests {
             std::fs::write(place.join("rooms/large.yaml"), vec![b'x'; LARGEST_FILE + 1]).unwrap();
             scene.git(&["add", "-f", "."]);
             scene.git(&["commit", "-qm", "all"]);
-            let now = store.read_all().unwrap();
+            let now = all(&store);
             assert_eq!((now.0.len(), now.1.len()), (5, 3));
             let then = at(&scene, &store, "HEAD").unwrap();
-            assert_eq!(then.read_all().unwrap(), now);
+            assert_eq!(then.read_past().unwrap(), Some(now.clone()));
             for path in ["rooms/a.yaml", "rooms/latin.yaml", "rooms/none.yaml", "../x"] {
                 assert_eq!(then.read(path), store.read(path), "{path}");
             }
@@ -355,7 +355,7 @@ mod tests {
         let root = tree(&format!("040000 tree {keep}\tkeep\n"));
         let commit = scene.git(&["commit-tree", "-m", "odd", &root]).trim().to_owned();
         let store = scene.palace("keep").as_of(&CommitId(commit)).unwrap();
-        let (files, findings) = store.read_all().unwrap();
+        let (files, findings) = store.read_past().unwrap().unwrap();
         assert_eq!(files.into_keys().collect::<Vec<_>>(), ["rooms/good.yaml"]);
         let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(told.join("\n"), @r"
@@ -383,7 +383,7 @@ mod tests {
         let root = scene.git_with(&["mktree"], &format!("040000 tree {}\tkeep\n", keep.trim()));
         let commit = scene.git(&["commit-tree", "-m", "bomb", root.trim()]);
         let store = scene.palace("keep").as_of(&CommitId(commit.trim().to_owned())).unwrap();
-        let refused = store.read_all().unwrap_err().to_string();
+        let refused = store.read_past().unwrap_err().to_string();
         assert!(refused.ends_with("is too large to be read"), "{refused}");
     }
 }

@@ -121,7 +121,7 @@ impl<'p> Disk<'p> {
     fn since(&self, tree: Option<ObjectId>) -> gix::Result<Vec<Differing>> {
         let was = files(self.past, tree)?;
         let mut paths: BTreeSet<String> = was.keys().cloned().collect();
-        let (here, _) = disk::list(&self.past.repository.palace, &mut Vec::new());
+        let here = disk::list(&self.past.repository.palace);
         let new = here.into_iter().filter(|it| !was.contains_key(it)).collect();
         paths.extend(self.unless_ignored(new)?);
         let mut differing = Vec::new();

@@ -1,14 +1,15 @@
 //! Reading the files of a palace, and refusing what cannot be taken.
 
+use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rayon::prelude::*;
 use walkdir::{DirEntry, WalkDir};
 
-use crate::model::{Code, Diagnostic, Files, LARGEST_FILE, Spot};
+use crate::model::{Code, Diagnostic, LARGEST_FILE, Spot};
 
 use super::{Error, paths, writing};
 
@@ -21,9 +22,20 @@ pub struct Stamp {
     changed: (i64, i64),
 }
 
+/// The files of a palace as they stand, by path.
+pub type Stamps = BTreeMap<String, Stamp>;
+
+/// What reading one file gave; `None`: it is not there.
+pub type Read = Result<Option<String>, Diagnostic>;
+
+/// The one file that lies in none of the folders.
+const SETTINGS: &str = "palace.toml";
 /// The folders whose files make a palace, beside `palace.toml`.
 pub(super) const FOLDERS: [&str; 8] =
     ["rooms", "scrolls", "entities", "genera", "drawers", "diary", "tasks", "processes"];
+/// How long two writes may lie apart and still leave the same times: clocks of file systems tick
+/// every few milliseconds.
+const TICK: Duration = Duration::from_millis(20);
 /// How many bytes a file may have.
 const LARGEST: u64 = LARGEST_FILE as u64;
 /// In how many folders a file may lie.
@@ -35,41 +47,72 @@ pub(super) const LINK: Why = (Code::Link, "symbolic links are not followed");
 pub(super) const NO_UNICODE: Why = (Code::FileName, "the name is not Unicode");
 pub(super) const TOO_DEEP: Why = (Code::TooDeep, "folders are nested too deep here");
 
-/// What was found in a palace.
+/// What was seen of a palace, without reading it.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Inventory {
-    pub(super) files: Files,
+pub(super) struct Sight {
+    /// The files to be read, as they stand.
+    pub(super) stamps: Stamps,
+    /// What stands in the way of others.
     pub(super) findings: Vec<Diagnostic>,
     /// Temporary files: those of a write under way, or what is left of one.
     pub(super) temporaries: Vec<PathBuf>,
 }
 
-/// Reads every file of the palace at `root`; one that is not there yet has none.
-pub(super) fn read_all(root: &Path) -> Result<Inventory, Error> {
-    let entries = match fs::read_dir(root) {
-        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Inventory::default()),
-        entries => entries.map_err(Error::file("list", root))?,
-    };
-    let is_temporary = |it: &fs::DirEntry| writing::is_temporary(&it.file_name().to_string_lossy());
-    let mut temporaries: Vec<_> =
-        entries.flatten().filter(is_temporary).map(|it| it.path()).collect();
-    let (paths, mut findings) = list(root, &mut temporaries);
-    // Cold disks answer many at once faster than one after the other.
-    let read: Vec<_> = paths.into_par_iter().map(|path| (read(root, &path), path)).collect();
-    let mut files = Files::new();
-    for (text, path) in read {
-        match text {
-            Ok(Some(text)) => drop(files.insert(path, text)),
-            Ok(None) => {}
-            Err(finding) => findings.push(finding),
-        }
+/// The names in a palace.
+#[derive(Debug, Default)]
+struct Names {
+    paths: Vec<String>,
+    findings: Vec<Diagnostic>,
+    temporaries: Vec<PathBuf>,
+}
+
+/// Looks at what lies at or below `path`, at everything where it is empty. A palace that is not
+/// there yet has nothing.
+pub(super) fn look(root: &Path, path: &str) -> Result<Sight, Error> {
+    let mut names = Names::default();
+    if path.is_empty() {
+        let entries = match fs::read_dir(root) {
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Sight::default()),
+            entries => entries.map_err(Error::file("list", root))?,
+        };
+        names = all(root);
+        let is_temporary =
+            |it: &fs::DirEntry| writing::is_temporary(&it.file_name().to_string_lossy());
+        names.temporaries.extend(entries.flatten().filter(is_temporary).map(|it| it.path()));
+    } else if path == SETTINGS {
+        names.paths.push(SETTINGS.to_owned());
+    } else if is_inside(root, path) {
+        names.add(root, path);
     }
+    let Names { paths, mut findings, temporaries } = names;
     findings.sort_by(|a, b| a.file.cmp(&b.file));
-    Ok(Inventory { files, findings, temporaries })
+    // One that has gone meanwhile is none any more.
+    let stamp = |path: String| Some((Stamp::of(&root.join(&path))?, path));
+    let stamps = paths.into_par_iter().filter_map(stamp).map(|(stamp, path)| (path, stamp));
+    Ok(Sight { stamps: stamps.collect(), findings, temporaries })
+}
+
+/// Lists the paths of all files that are to be read, if they are there.
+pub(super) fn list(root: &Path) -> Vec<String> {
+    all(root).paths
+}
+
+/// Tells whether `path` lies in one of the folders, and not behind a link.
+fn is_inside(root: &Path, path: &str) -> bool {
+    let above = path.rsplit_once('/').map(|(above, _)| above);
+    FOLDERS.contains(&path.split('/').next().unwrap_or_default())
+        && paths::check(path).is_ok()
+        && above.is_none_or(|it| paths::check_links(root, it).is_ok())
+}
+
+/// Returns those of the folders that are folders now, and no links to others.
+pub(super) fn folders(root: &Path) -> impl Iterator<Item = &'static str> {
+    let is_folder = |it: &&str| fs::symlink_metadata(root.join(it)).is_ok_and(|it| it.is_dir());
+    FOLDERS.into_iter().filter(is_folder)
 }
 
 /// Reads one file; `None`: it is not there.
-pub(super) fn read(root: &Path, path: &str) -> Result<Option<String>, Diagnostic> {
+pub(super) fn read(root: &Path, path: &str) -> Read {
     paths::check(path).map_err(|err| unfit(Code::FileName, path, &err))?;
     paths::check_links(root, path).map_err(|err| unfit(Code::Link, path, &err))?;
     match read_bytes(&root.join(path)) {
@@ -93,6 +136,25 @@ impl Stamp {
     /// Returns the stamp of what stands at `place`, without following a link.
     pub(super) fn of(place: &Path) -> Option<Self> {
         fs::symlink_metadata(place).ok().map(|it| Self::from_metadata(&it))
+    }
+
+    /// Tells whether the file has changed so lately that it could change again and keep this
+    /// stamp: then only reading it tells.
+    pub fn is_young(&self) -> bool {
+        SystemTime::now().duration_since(self.latest()).map_or(true, |age| age < TICK)
+    }
+
+    /// Returns when the file last changed, whether in content, in name or in rights. Where that is
+    /// not known it is what the file's own time says, which anybody may set.
+    pub fn latest(&self) -> SystemTime {
+        let positive = |it| u64::try_from(it).unwrap_or_default();
+        match self.changed {
+            (0, 0) => self.modified.unwrap_or(SystemTime::UNIX_EPOCH),
+            (seconds, rest) => {
+                let since = Duration::from_secs(positive(seconds));
+                SystemTime::UNIX_EPOCH + since + Duration::from_nanos(positive(rest))
+            }
+        }
     }
 
     /// Returns the number of the file in its file system; 0 where there is none.
@@ -151,12 +213,7 @@ impl Unread {
 
 fn read_bytes(place: &Path) -> Result<Option<Vec<u8>>, Unread> {
     let metadata = match fs::symlink_metadata(place) {
-        // Where a file stands in place of a folder, nothing lies below it.
-        Err(err)
-            if matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            return Ok(None);
-        }
+        Err(err) if is_missing(&err) => return Ok(None),
         other => other?,
     };
     // Opening a pipe would wait for whoever writes to it.
@@ -176,6 +233,11 @@ fn read_bytes(place: &Path) -> Result<Option<Vec<u8>>, Unread> {
     if size > LARGEST { Err(Unread::Large(size)) } else { Ok(Some(bytes)) }
 }
 
+/// Tells whether there is nothing. Where a file stands in place of a folder, nothing lies below it.
+fn is_missing(err: &io::Error) -> bool {
+    matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// Takes the bytes of the file at `path` for a text.
 pub(super) fn text(path: &str, bytes: Vec<u8>) -> Result<String, Diagnostic> {
     String::from_utf8(bytes).map_err(|err| {
@@ -190,20 +252,28 @@ pub(super) fn text(path: &str, bytes: Vec<u8>) -> Result<String, Diagnostic> {
     })
 }
 
-/// Lists the paths that are to be read, and what stands in the way of others.
-pub(super) fn list(root: &Path, temporaries: &mut Vec<PathBuf>) -> (Vec<String>, Vec<Diagnostic>) {
-    let (mut paths, mut findings) = (vec!["palace.toml".to_owned()], Vec::new());
+fn all(root: &Path) -> Names {
+    let mut names = Names { paths: vec![SETTINGS.to_owned()], ..Names::default() };
     for folder in FOLDERS {
-        let mut walk = WalkDir::new(root.join(folder)).follow_root_links(false).into_iter();
+        names.add(root, folder);
+    }
+    names
+}
+
+impl Names {
+    /// Adds what lies at or below `path`.
+    fn add(&mut self, root: &Path, path: &str) {
+        let depth = path.matches('/').count();
+        let mut walk = WalkDir::new(root.join(path)).follow_root_links(false).into_iter();
         while let Some(entry) = walk.next() {
-            let Some(seen) = see(root, entry) else { continue };
+            let Some(seen) = see(root, depth, entry) else { continue };
             match seen {
-                Seen::File(path) => paths.push(path),
-                Seen::Temporary(place) => temporaries.push(place),
+                Seen::File(path) => self.paths.push(path),
+                Seen::Temporary(place) => self.temporaries.push(place),
                 Seen::Folder => {}
                 Seen::Hidden => walk.skip_current_dir(),
                 Seen::Wrong(finding, is_folder) => {
-                    findings.push(finding);
+                    self.findings.push(finding);
                     if is_folder {
                         walk.skip_current_dir();
                     }
@@ -211,7 +281,6 @@ pub(super) fn list(root: &Path, temporaries: &mut Vec<PathBuf>) -> (Vec<String>,
             }
         }
     }
-    (paths, findings)
 }
 
 /// What a walk through the palace comes upon.
@@ -223,7 +292,7 @@ enum Seen {
     Wrong(Diagnostic, bool),
 }
 
-fn see(root: &Path, entry: walkdir::Result<DirEntry>) -> Option<Seen> {
+fn see(root: &Path, depth: usize, entry: walkdir::Result<DirEntry>) -> Option<Seen> {
     let entry = match entry {
         Ok(entry) => entry,
         Err(err) => return unseen(root, &err),
@@ -253,10 +322,25 @@ fn see(root: &Path, entry: walkdir::Result<DirEntry>) -> Option<Seen> {
         return if counts { wrong(NO_UNICODE) } else { None };
     }
     match is_folder {
-        true if entry.depth() >= DEEPEST => wrong(TOO_DEEP),
+        true if depth + entry.depth() >= DEEPEST => wrong(TOO_DEEP),
         true => Some(Seen::Folder),
-        false => is_text.then(|| Seen::File(inside(root, entry.path()))),
+        false if is_text => Some(Seen::File(inside(root, entry.path()))),
+        false => slip(&inside(root, entry.path())).map(|it| Seen::Wrong(it, false)),
     }
+}
+
+/// Tells of a file that nobody would read because its name ends a little otherwise.
+fn slip(path: &str) -> Option<Diagnostic> {
+    let (start, ending) = path.rsplit_once('.')?;
+    let meant = match ending.to_lowercase().as_str() {
+        "yml" | "yaml" => "yaml",
+        "md" | "markdown" => "md",
+        _ => return None,
+    };
+    let message = format!("a file that ends in `.{ending}` is not read");
+    let name = start.rsplit('/').next().unwrap_or(start);
+    let finding = Diagnostic::of_file(Code::FileName, path, message);
+    Some(finding.with_hint(format!("rename it to `{name}.{meant}`")))
 }
 
 /// Tells whether a file of that name is read.
@@ -265,7 +349,7 @@ pub(super) fn is_text(name: &str) -> bool {
 }
 
 fn unseen(root: &Path, err: &walkdir::Error) -> Option<Seen> {
-    if err.io_error().is_some_and(|err| err.kind() == io::ErrorKind::NotFound) {
+    if err.io_error().is_some_and(is_missing) {
         return None;
     }
     let path = err.path().map(|it| inside(root, it)).unwrap_or_default();
@@ -283,13 +367,13 @@ fn inside(root: &Path, place: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::Scene;
+    use super::super::scene::{Scene, all};
     use super::*;
 
     #[test]
     fn a_palace_that_is_not_there_has_no_files() {
         let scene = Scene::new();
-        assert_eq!(read_all(&scene.home.join("keep")).unwrap(), Inventory::default());
+        assert_eq!(look(&scene.home.join("keep"), "").unwrap(), Sight::default());
     }
 
     #[test]
@@ -310,7 +394,7 @@ mod tests {
         ] {
             scene.put(&format!("keep/{path}"), path);
         }
-        let read = scene.palace("keep").read_all().unwrap();
+        let read = all(&scene.palace("keep"));
         for path in [
             "README.md",
             "other/a.yaml",
@@ -320,11 +404,10 @@ mod tests {
             "rooms/.git/a.yaml",
             "rooms/.a.yaml.palazzo-1-0.tmp",
             "rooms/4913",
-            "rooms/a.yml",
         ] {
             scene.put(&format!("keep/{path}"), "x");
         }
-        assert_eq!(scene.palace("keep").read_all().unwrap(), read);
+        assert_eq!(all(&scene.palace("keep")), read);
         assert_eq!(read.0.len(), 11);
         assert!(read.0.iter().all(|(path, text)| path == text));
         assert_eq!(read.1, []);
@@ -336,6 +419,7 @@ mod tests {
         let scene = Scene::new();
         scene.put("keep/rooms/good.yaml", "good\n");
         scene.put("keep/rooms/1/2/3/4/5/6/deep.yaml", "deep");
+        scene.put("keep/rooms/slip.yml", "slip");
         fs::write(scene.home.join("keep/rooms/latin.yaml"), b"one\ntw\xf6\n").unwrap();
         fs::write(scene.home.join("keep/rooms/large.yaml"), vec![b'x'; 1024 * 1024 + 1]).unwrap();
         fs::create_dir(scene.home.join("keep/rooms/folder.yaml")).unwrap();
@@ -345,7 +429,7 @@ mod tests {
         link("../..", "scrolls");
         link("good.yaml", "rooms/link.yaml");
         link("/etc", "rooms/etc");
-        let (files, findings) = scene.palace("keep").read_all().unwrap();
+        let (files, findings) = all(&scene.palace("keep"));
         assert_eq!(files.into_keys().collect::<Vec<_>>(), ["rooms/good.yaml"]);
         let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(told.join("\n"), @"
@@ -354,8 +438,36 @@ mod tests {
         rooms/large.yaml:1:1: error[too-large]: the file is too large: 1048577 bytes, and at most 1048576 are read
         rooms/latin.yaml:2:3: error[not-utf8]: line 2 is not UTF-8 (save the file as UTF-8)
         rooms/link.yaml:1:1: error[link]: symbolic links are not followed
+        rooms/slip.yml:1:1: error[file-name]: a file that ends in `.yml` is not read (rename it to `slip.yaml`)
         scrolls:1:1: error[link]: symbolic links are not followed
         ");
+    }
+
+    #[test]
+    fn a_part_of_the_palace_is_looked_at_as_the_whole_is() {
+        let scene = Scene::new();
+        for path in ["palace.toml", "rooms/a.yaml", "rooms/w/b.yaml", "rooms/1/2/3/4/5/6/7.yaml"] {
+            scene.put(&format!("keep/{path}"), path);
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("w", scene.home.join("keep/rooms/link")).unwrap();
+        let store = scene.palace("keep");
+        let seen = |path: &str| {
+            let (stamps, wrong) = store.look(path).unwrap();
+            let wrong = wrong.into_iter().map(|it| format!("! {}", it.file));
+            stamps.into_keys().chain(wrong).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(seen("palace.toml"), "palace.toml");
+        assert_eq!(seen("rooms/w"), "rooms/w/b.yaml");
+        assert_eq!(seen("rooms/w/b.yaml"), "rooms/w/b.yaml");
+        assert_eq!(seen("rooms/1/2/3"), "! rooms/1/2/3/4/5/6");
+        for nothing in ["rooms/c.yaml", "rooms/a.yaml/b.yaml", "scrolls", "other", "..", "/"] {
+            assert_eq!(seen(nothing), "", "{nothing}");
+        }
+        if cfg!(unix) {
+            assert_eq!(seen("rooms/link"), "! rooms/link");
+            assert_eq!(seen("rooms/link/b.yaml"), "");
+        }
     }
 
     #[test]
@@ -392,5 +504,18 @@ mod tests {
         scene.put("keep/rooms/a.yaml", "longer\n");
         assert_ne!(store.stamp("rooms/a.yaml"), first);
         assert_eq!(store.stamp("../keep/rooms/a.yaml"), None);
+    }
+
+    #[test]
+    fn a_stamp_is_young_while_the_clock_may_not_have_ticked_since() {
+        let scene = Scene::new();
+        let store = scene.palace("keep");
+        let write = |it: usize| {
+            scene.put("keep/rooms/a.yaml", &it.to_string());
+            store.stamp("rooms/a.yaml").unwrap()
+        };
+        // On a busy machine one look may come late.
+        assert!((0..100).any(|it| write(it).is_young()));
+        assert!(!Stamp::of(Path::new("Cargo.toml")).unwrap().is_young());
     }
 }

@@ -39,6 +39,7 @@ pub(super) struct Staging<'a> {
     lock: gix::lock::File,
     index: gix::index::File,
     digest: Option<ObjectId>,
+    is_foreign: bool,
 }
 
 impl<'a> Staging<'a> {
@@ -52,6 +53,7 @@ impl<'a> Staging<'a> {
         let path = git.index_path().clone();
         let lock = acquire(repository, &path, patience.index)?;
         let kept = kept.filter(|it| it.digest.is_some() && it.digest == digest_on_disk(&path));
+        let is_foreign = kept.is_none();
         let Kept { index, digest } = match kept {
             Some(kept) => kept,
             None => Kept::load(git).map_err(|err| repository.error("read the index", err))?,
@@ -59,7 +61,7 @@ impl<'a> Staging<'a> {
         if index.is_sparse() {
             return Err(Error::Sparse { place: repository.work.clone() });
         }
-        let mut staging = Self { repository, lock, index, digest };
+        let mut staging = Self { repository, lock, index, digest, is_foreign };
         staging.mark_the_young();
         Ok(staging)
     }
@@ -67,6 +69,11 @@ impl<'a> Staging<'a> {
     /// Returns the lock file's path.
     pub(super) fn lock_path(&self) -> &Path {
         self.lock.lock_path()
+    }
+
+    /// Tells whether somebody else may have written the index since we last did.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.is_foreign
     }
 
     /// Returns the index as it is to be.

@@ -16,10 +16,13 @@ use super::commit::{self, Draft, Held, Moved, Person};
 use super::conversion::{self, to_git};
 use super::index::Staging;
 use super::lock::{Patience, Turn};
+use super::progress::Progress;
 use super::repository::Repository;
 use super::writing::Writing;
-use super::{Error, Outcome, Store, disk, durable, overwritten, paths};
+use super::{Error, Outcome, Store, disk, durable, overwritten, paths, reverted};
 
+/// In how many steps a file is written: as an object, beside the old, in its place.
+const STEPS: usize = 3;
 /// How often a commit is made anew because somebody moved `HEAD` meanwhile.
 const ATTEMPTS: usize = 20;
 const CACHE: usize = 1024 * 1024;
@@ -114,13 +117,14 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     let mut git = repository.git();
     // The same few trees are read again at each step.
     git.object_cache_size_if_unset(CACHE);
-    let kept = store.index.take();
-    let mut staging = Staging::open(&repository, &git, kept, &store.patience)?;
+    let mut staging = index_of(store, &repository, &git)?;
     turn.note_index_lock(staging.lock_path())?;
-    let work = Work { repository: &repository, git: &git, change, edits, patience: store.patience };
+    let progress = Progress::begin(store.listener.as_ref(), edits.len() * STEPS);
+    let patience = store.patience;
+    let work = Work { repository: &repository, git: &git, change, edits, patience, progress };
     work.refuse(&staging)?;
     let writing = match Writing::compare(&store.palace, edits)? {
-        Ok(writing) => writing,
+        Ok(writing) => writing.telling(work.progress.clone()),
         Err(stale) => {
             store.index = Some(staging.release());
             return Ok(Outcome::Stale(stale));
@@ -150,6 +154,19 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     store.index = Some(staging.commit().inspect_err(|_| turn.leave_to_mend())?);
     synced?;
     Ok(Outcome::Done(made.map(|id| CommitId(id.to_string()))))
+}
+
+/// Takes the index, as true to the last commit as that left it.
+fn index_of<'a>(
+    store: &mut Store,
+    repository: &'a Repository,
+    git: &gix::Repository,
+) -> Result<Staging<'a>, Error> {
+    let mut staging = Staging::open(repository, git, store.index.take(), &store.patience)?;
+    if staging.is_foreign() {
+        reverted::mend(repository, &mut staging)?;
+    }
+    Ok(staging)
 }
 
 /// Puts the files in their places, and what git is to know of them into the new index.
@@ -184,6 +201,7 @@ struct Work<'a> {
     change: &'a Change,
     edits: &'a [&'a Edit],
     patience: Patience,
+    progress: Progress,
 }
 
 impl Work<'_> {
@@ -242,6 +260,7 @@ impl Work<'_> {
                 by_hand.push((path.clone(), self.blob(was.as_deref(), kind)?));
             }
             ours.push((path, self.blob(now.as_deref(), kind)?));
+            self.progress.step();
         }
         let drafts = [
             self.hand_draft("hand edit, as staged", staged),

@@ -227,7 +227,7 @@ mod tests {
         done(&mut store, &change(HALL, None, Some("1\n")));
         scene.put("keep/rooms/.hall.yaml.palazzo-1-0.tmp", "ha");
         scene.put("keep/.palace.toml.palazzo-1-0.tmp", "");
-        store.read_all().unwrap();
+        store.survey().unwrap();
         assert_eq!(scene.status(), "");
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chrono::DateTime;
 
-use crate::model::{Author, Change, CommitId, Edit};
+use crate::model::{Author, Change, CommitId, Diagnostic, Edit, Files};
 
 use super::lock::Patience;
 use super::{Outcome, Store};
@@ -171,4 +171,19 @@ pub(super) fn done(store: &mut Store, change: &Change) -> Option<CommitId> {
 pub(super) fn impatient(store: &mut Store) {
     let (ours, index, head) = (Duration::ZERO, Duration::from_millis(1), Duration::ZERO);
     store.patience = Patience { ours, index, head };
+}
+
+/// Reads everything there is.
+pub(super) fn all(store: &Store) -> (Files, Vec<Diagnostic>) {
+    let (stamps, mut findings) = store.look("").unwrap();
+    let read = store.read_each(stamps.into_keys().collect(), |_, read| read);
+    let mut files = Files::new();
+    for (path, text) in read {
+        match text {
+            Ok(text) => drop(files.insert(path, text.unwrap())),
+            Err(finding) => findings.push(finding),
+        }
+    }
+    findings.sort_by(|a, b| a.file.cmp(&b.file));
+    (files, findings)
 }

@@ -12,6 +12,7 @@ use crate::model::Edit;
 
 use super::disk::{self, Stamp};
 use super::index::{self, Stat};
+use super::progress::Progress;
 use super::{Error, durable, paths};
 
 /// Files being written; whatever was done is undone if this is dropped before it is kept, but
@@ -21,6 +22,7 @@ pub(super) struct Writing<'a> {
     root: &'a Path,
     files: Vec<Pending<'a>>,
     folders: Vec<PathBuf>,
+    progress: Progress,
     kept: bool,
 }
 
@@ -69,10 +71,17 @@ impl<'a> Writing<'a> {
             });
         }
         if stale.is_empty() {
-            Ok(Ok(Self { root, files, folders: Vec::new(), kept: false }))
+            let (folders, progress) = (Vec::new(), Progress::default());
+            Ok(Ok(Self { root, files, folders, progress, kept: false }))
         } else {
             Ok(Err(stale))
         }
+    }
+
+    /// Tells of each step from now on.
+    pub(super) fn telling(mut self, progress: Progress) -> Self {
+        self.progress = progress;
+        self
     }
 
     /// Makes the new files durable and puts each in its place; the list names files that somebody
@@ -110,6 +119,7 @@ impl<'a> Writing<'a> {
                 return Ok(vec![file.edit.path.clone()]);
             }
             file.put_in_place().map_err(Error::file("write", &file.place))?;
+            self.progress.step();
         }
         Ok(Vec::new())
     }
@@ -175,7 +185,9 @@ impl<'a> Writing<'a> {
         let (temporary, out) =
             create(&file.place).map_err(Error::file("write beside", &file.place))?;
         file.temporary = Some(temporary);
-        fill(&out, text, &file.place).map_err(Error::file("write beside", &file.place))
+        fill(&out, text, &file.place).map_err(Error::file("write beside", &file.place))?;
+        self.progress.step();
+        Ok(())
     }
 }
 

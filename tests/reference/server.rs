@@ -109,11 +109,21 @@ impl Server {
         self.asked += 1;
         let id = self.asked;
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        let mut line = String::new();
-        self.hear.read_line(&mut line).unwrap();
-        let answer: Value = serde_json::from_str(&line).unwrap();
+        let answer = self.hear_answer();
         assert_eq!(answer["id"], id, "{answer}");
         answer
+    }
+
+    /// The next message that is an answer: a server may say at any time that something changed.
+    fn hear_answer(&mut self) -> Value {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.hear.read_line(&mut line).unwrap(), 0, "the server is gone");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message.get("id").is_some() {
+                return message;
+            }
+        }
     }
 
     fn say(&mut self, message: &Value) {

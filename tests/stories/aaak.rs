@@ -19,9 +19,18 @@ fn a_note_is_checked_by_line_and_column() {
     home.write("bad.aaak", "AUTH.COST:2026-13|→Clerk|*tired\n");
     assert_eq!(ran(&home, &["check", "good.aaak"]), "(0)");
     assert_snapshot!(ran(&home, &["check", "bad.aaak"]), @"
-    bad.aaak:1:11: error[aaak-date]: `2026-13` is no date (write 2026, 2026-03 or 2026-03-12; a span is 2026-03..2026-05)
-    bad.aaak:1:19: error[aaak-empty]: an arrow leads nowhere (say what it leads from and to)
-    bad.aaak:1:26: error[aaak-unclosed]: a * begins here and does not end (write *warm*)
+    bad.aaak:1:11: error[aaak-date]: `2026-13` is no date
+      1 | AUTH.COST:2026-13|→Clerk|*tired
+        |           ^
+        = write 2026, 2026-03 or 2026-03-12; a span is 2026-03..2026-05
+    bad.aaak:1:19: error[aaak-empty]: an arrow leads nowhere
+      1 | AUTH.COST:2026-13|→Clerk|*tired
+        |                   ^
+        = say what it leads from and to
+    bad.aaak:1:26: error[aaak-unclosed]: a * begins here and does not end
+      1 | AUTH.COST:2026-13|→Clerk|*tired
+        |                          ^
+        = write *warm*
     (1)
     ");
     assert_snapshot!(ran(&home, &["check", "none.aaak"]), @"

@@ -75,7 +75,12 @@ fn what_relations_start_from_may_have_no_genus_and_is_pointed_out() {
     home.write("village/entities/undefined/nobody.yaml", "name: Nobody\n");
     let checked = home.palazzo(&["check"]);
     assert_snapshot!(String::from_utf8(checked.stdout).unwrap(), @"
-    home/village/entities/undefined/ghost.yaml:1:1: warning[loose-end]: `Ghost` has no `genus`: it is only where relations start (give it a `genus` to make an entity of it)
+    home/village/entities/undefined/ghost.yaml:1:1: warning[loose-end]: `Ghost` has no `genus`: it is only where relations start
+      1 | name: Ghost
+        | ^
+        = give it a `genus` to make an entity of it
     home/village/entities/undefined/nobody.yaml:1:1: error[missing-key]: an entity needs a `genus`: what kind of thing it is
+      1 | name: Nobody
+        | ^
     ");
 }

@@ -116,7 +116,7 @@ nonsense
     [exit 1]
     "#);
     let a = home.read("palace/entities/t/a.yaml");
-    assert_eq!(a.lines().skip(1).collect::<Vec<_>>(), ["name: A", "genus: t"]);
+    assert_eq!(a.lines().skip(2).collect::<Vec<_>>(), ["name: A", "genus: t"]);
 }
 
 #[test]

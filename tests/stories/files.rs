@@ -5,17 +5,14 @@ use std::fs;
 use std::path::Path;
 
 use chrono::DateTime;
-use insta::assert_snapshot;
 use palazzo::format;
 use palazzo::model::{
-    About, Action, Code, Deed, Doorway, Drawer, Entity, Files, Process, Relation, Room, Said,
-    Stage, State, Task, prose,
+    About, Action, Arrangement, Code, Deed, Doorway, Drawer, Entity, Files, Process, Relation,
+    Room, Said, Stage, State, Task, prose,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-
-use crate::harness::Home;
 
 /// Reads all files below a directory.
 fn files_of(root: &Path) -> Files {
@@ -65,29 +62,6 @@ fn the_example_palaces_have_no_fault_and_are_written_as_they_stand() {
         }
     }
     assert!(seen > 70, "only {seen} files");
-}
-
-#[test]
-fn every_fault_is_told_with_its_place_and_costs_no_more_than_itself() {
-    let home = Home::new();
-    let mut page = String::new();
-    let mut broken: Vec<_> =
-        fs::read_dir("tests/broken-palaces").unwrap().map(|it| it.unwrap().path()).collect();
-    broken.sort();
-    for palace in broken {
-        let palace = fs::canonicalize(palace).unwrap();
-        let output = home
-            .command(crate::harness::MARCH_1)
-            .args(["check", palace.to_str().unwrap()])
-            .output()
-            .unwrap();
-        let said =
-            String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr);
-        let said = said.replace(&format!("{}/", palace.display()), "");
-        let name = palace.file_name().unwrap().to_str().unwrap().replace('-', " ");
-        page.push_str(&format!("{name} (exit {})\n{said}\n", output.status.code().unwrap()));
-    }
-    assert_snapshot!(page);
 }
 
 /// Texts that readers of YAML are known to take for something else.
@@ -154,12 +128,12 @@ const NASTY: &[&str] = &[
     "{params}",
 ];
 
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     let nasty = proptest::sample::select(NASTY).prop_map(str::to_owned);
     prop_oneof![3 => nasty, 2 => "[a-zA-Z ,.:#'\"-]{0,40}", 1 => any::<String>()]
 }
 
-fn words() -> impl Strategy<Value = String> {
+pub(crate) fn words() -> impl Strategy<Value = String> {
     text().prop_filter("blank", |it| !it.trim().is_empty())
 }
 
@@ -198,18 +172,29 @@ fn action() -> impl Strategy<Value = Action> {
     (words(), deed).prop_map(|(label, deed)| Action { label, deed })
 }
 
-fn room() -> impl Strategy<Value = Room> {
-    let portals = vec(slug().prop_map(|it| it.parse().unwrap()), 0..4);
-    (words(), text(), vec(action(), 0..5), portals).prop_map(|(name, it, actions, portals)| Room {
-        id: Some(ulid::Ulid::from_parts(1, 2)),
-        name,
-        description: prose(&it),
-        actions,
-        portals,
-    })
+fn arrangement() -> impl Strategy<Value = Arrangement> {
+    let by = prop_oneof![Just("status".to_owned()), Just("name".to_owned()), words()];
+    let genus =
+        (text(), by).prop_map(|(genus, by)| Arrangement::Genus { genus, by: by.as_str().into() });
+    prop_oneof![3 => genus, 1 => Just(Arrangement::Everything)]
 }
 
-fn entity() -> impl Strategy<Value = Entity> {
+pub(crate) fn room() -> impl Strategy<Value = Room> {
+    let portals = vec(slug().prop_map(|it| it.parse().unwrap()), 0..4);
+    let generate = proptest::option::of(arrangement());
+    (words(), text(), vec(action(), 0..5), portals, generate).prop_map(
+        |(name, it, actions, portals, generate)| Room {
+            id: Some(ulid::Ulid::from_parts(1, 2)),
+            name,
+            description: prose(&it),
+            actions,
+            portals,
+            generate,
+        },
+    )
+}
+
+pub(crate) fn entity() -> impl Strategy<Value = Entity> {
     let date = prop_oneof!["-?[0-9]{1,4}(-[0-9]{2})?", text()];
     let optional = || proptest::option::of(text());
     let relation = (text(), text(), proptest::option::of(date), optional(), optional())
@@ -256,13 +241,13 @@ fn note() -> impl Strategy<Value = Option<String>> {
         .prop_map(|it| it.filter(|it| !it.is_empty()))
 }
 
-fn task() -> impl Strategy<Value = Task> {
+pub(crate) fn task() -> impl Strategy<Value = Task> {
     (words(), about(), proptest::option::of(text()), state(), note()).prop_map(
         |(title, about, who, state, note)| Task { title, about, who, state, note, set: None },
     )
 }
 
-fn process() -> impl Strategy<Value = Process> {
+pub(crate) fn process() -> impl Strategy<Value = Process> {
     let stage = (words(), note()).prop_map(|(text, note)| Stage { text, note });
     (words(), about(), vec(stage, 1..5), 0..5_usize, state()).prop_map(
         |(name, about, stages, step, state)| {
@@ -273,20 +258,20 @@ fn process() -> impl Strategy<Value = Process> {
 }
 
 /// Reads the only task and the only process there are.
-fn read_works(path: &str, text: &str) -> (Option<Task>, Option<Process>) {
+pub(crate) fn read_works(path: &str, text: &str) -> (Option<Task>, Option<Process>) {
     let (palace, findings) =
         format::read("test", &Files::from([(path.to_owned(), text.to_owned())]));
     assert_eq!(findings, [], "{text}");
     (palace.tasks.into_values().next(), palace.processes.into_values().next())
 }
 
-fn read_room(text: &str) -> (Option<Room>, usize) {
+pub(crate) fn read_room(text: &str) -> (Option<Room>, usize) {
     let files = Files::from([("rooms/hall.yaml".to_owned(), text.to_owned())]);
     let (palace, findings) = format::read("test", &files);
     (palace.room(&"hall".parse().unwrap()).cloned(), findings.len())
 }
 
-fn read_entity(text: &str) -> Option<Entity> {
+pub(crate) fn read_entity(text: &str) -> Option<Entity> {
     let files = Files::from([("entities/a/a.yaml".to_owned(), text.to_owned())]);
     let (palace, findings) = format::read("test", &files);
     // A date may be any text, and one that is none is told of.
@@ -359,7 +344,7 @@ fn by_hand(text: &str) -> (String, Vec<String>) {
     };
     mark(&mut lines);
     for line in text.lines() {
-        if ["name:", "actions:", "portals:"].iter().any(|it| line.starts_with(it)) {
+        if ["name:", "actions:", "generate:", "portals:"].iter().any(|it| line.starts_with(it)) {
             lines.push(String::new());
             mark(&mut lines);
         }
@@ -414,6 +399,7 @@ proptest! {
         prop_assert_eq!(read_room(&edited), (Some(now.clone()), 0), "{}", edited);
         // The comment above a key that went may go with it.
         let gone = usize::from(!was.actions.is_empty() && now.actions.is_empty())
+            + usize::from(was.generate.is_some() && now.generate.is_none())
             + usize::from(!was.portals.is_empty() && now.portals.is_empty());
         let kept = marks.iter().filter(|it| edited.contains(it.as_str())).count();
         prop_assert!(kept + gone >= marks.len(), "{}\n-- became --\n{}", text, edited);

@@ -323,3 +323,43 @@ async fn entities_are_listed_by_what_their_attributes_say() {
     agent.call("list_genera", json!({ "genus": "Planet" })).await;
     assert_snapshot!(agent.transcript());
 }
+
+#[tokio::test]
+async fn a_room_tells_of_entities_it_shows_that_have_something_wrong() {
+    let home = by_hand();
+    let hut = "name: Hut\ndescription: Planks.\nactions: []\n";
+    home.write("survey/rooms/hut.yaml", hut);
+    home.write("survey/palace.toml", "format = 1\nname = \"Survey\"\nentry = \"hut\"\n");
+    let drift = "name: Drift\ngenus: Claim\nstatus: mooted\nrelations:\n\
+        - { type: held_by, to: Wegener, since: 1912 }\n- { type: held_by, to: Stephen Jay Gould, since: 1965 }\n";
+    home.write("survey/entities/claim/drift.yaml", drift);
+    commit(&home);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("survey").await;
+    let mut told = String::new();
+    for (tool, arguments) in [
+        ("list_genera", json!({})),
+        (
+            "create_entities",
+            json!({ "entities": [{ "name": "Wegener", "genus": "Person" },
+            { "name": "Book", "genus": "Thing", "relations": [{ "type": "by", "to": "Lyel" }] }] }),
+        ),
+        (
+            "update_entity",
+            json!({ "name": "Drift", "status": "settled", "attributes": { "confidence": "high" } }),
+        ),
+        ("delete_entities", json!({ "names": ["stephen jay gould", "Nobody"] })),
+        ("get_entity", json!({ "name": "Drift" })),
+        ("delete_entities", json!({ "names": ["Book"] })),
+    ] {
+        let said = agent.call(tool, arguments).await;
+        let said = said.lines().filter(|it| !it.starts_with("  ")).collect::<Vec<_>>().join("\n");
+        told.push_str(&format!("> {tool}\n{said}\n"));
+        for room in ["hut", "cabinet"] {
+            let page = agent.choose_with(16, room).await;
+            let notices = page.split_once("Notices:\n").map_or("-\n", |(_, it)| it);
+            told.push_str(&format!("{room}: {}", notices.trim_start()));
+        }
+    }
+    assert_snapshot!(told);
+}

@@ -154,6 +154,19 @@ impl Agent {
         self.call("set_workspace", serde_json::json!({ "workspace": workspace })).await
     }
 
+    /// Enters a workspace again and again until that is said: what looks half
+    /// written is believed only when it has been left alone for a moment.
+    pub(crate) async fn enter_until(&mut self, workspace: &str, expected: &str) -> String {
+        for _ in 0..100_000 {
+            let said = self.enter(workspace).await;
+            if said.contains(expected) {
+                return said;
+            }
+            self.transcript.clear();
+        }
+        panic!("nobody says: {expected}");
+    }
+
     /// Tells what was said so far, and begins a new page.
     pub(crate) fn transcript(&mut self) -> String {
         std::mem::take(&mut self.transcript)

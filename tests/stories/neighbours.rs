@@ -42,6 +42,7 @@ async fn a_palace_in_somebodys_repository_touches_nothing_but_itself() {
     M	notes.md
     claude: room hall: build
 
+    A	palace/.palazzo/schema/room.json
     M	palace/palace.toml
     A	palace/rooms/hall.yaml
     claude: palace palace: found
@@ -132,6 +133,7 @@ async fn committing_can_be_left_to_the_person() {
     assert_eq!(home.commits(), 1);
     assert_snapshot!(home.git(&["status", "--porcelain", "-uall"]), @r"
      M w/palace.toml
+    ?? w/.palazzo/schema/room.json
     ?? w/rooms/hall.yaml
     ");
     assert_snapshot!(home.read("w/palace.toml"), @r#"
@@ -155,7 +157,7 @@ async fn what_git_takes_back_is_gone_at_the_next_look() {
     assert_eq!(agent.call("list_entities", json!({})).await, "No entities.\n");
     agent.call("write_scroll", json!({ "title": "Boo", "body": "x" })).await;
     home.git(&["reset", "-q", "--hard", "HEAD~1"]);
-    assert!(agent.choose_with(17, "boo").await.starts_with("Nothing in the rooms"));
+    assert!(agent.choose_with(17, "boo").await.starts_with("Nothing in the palace"));
     agent.call("create_entities", json!({ "entities": [{ "name": "Back", "genus": "G" }] })).await;
     assert!(agent.call("list_entities", json!({})).await.starts_with("1 entity:\n  31. Back"));
     home.is_in_order();

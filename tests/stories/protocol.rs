@@ -41,12 +41,14 @@ fn a_server_says_who_it_is_and_what_to_do_first() {
     let answer = wire.ask("initialize", greeting("2025-11-25"));
     is_palazzo(&answer["result"]["serverInfo"]);
     has_good_instructions(&answer["result"]);
-    assert_eq!(answer["result"]["capabilities"], json!({ "tools": {} }));
+    let can = json!({ "completions": {}, "prompts": {}, "tools": {},
+        "resources": { "listChanged": true, "subscribe": true } });
+    assert_eq!(answer["result"]["capabilities"], can);
 
     let answer = Home::new().wire().ask("server/discover", stateless("claude", json!({})));
     is_palazzo(&answer["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]);
     has_good_instructions(&answer["result"]);
-    assert_eq!(answer["result"]["capabilities"], json!({ "tools": {} }));
+    assert_eq!(answer["result"]["capabilities"], can);
 }
 
 #[test]
@@ -179,7 +181,7 @@ fn a_probe_does_not_even_look_at_the_home() {
 }
 
 #[test]
-fn who_only_looks_waits_for_nobody_and_writes_nothing() {
+fn who_only_looks_waits_for_nobody_and_writes_nothing_but_that_they_were_there() {
     let home = survey();
     let lock = home.path().join(".git/palazzo/lock");
     let lock = std::fs::File::options().read(true).write(true).open(lock).unwrap();
@@ -191,7 +193,9 @@ fn who_only_looks_waits_for_nobody_and_writes_nothing() {
     let geology = wire.call("palace_action", json!({ "action": 1 }));
     assert_eq!(title(&geology), "── Hall of Geology ──");
     wire.end();
-    assert_eq!(files(&home), before);
+    let mut after = files(&home);
+    assert!(after.remove(".git/palazzo/aside"));
+    assert_eq!(after, before);
 }
 
 #[test]

@@ -124,8 +124,8 @@ async fn section_3_5_and_3_7_a_file_that_does_not_parse_is_told_of_and_its_room_
         "rhubarb/rooms/kitchen-garden.yaml",
         "name: Kitchen Garden\ndescription: A jar: open\n",
     );
-    let seen = agent.choose(15).await + &agent.enter("Rhubarb").await;
-    assert!(seen.contains("rooms/kitchen-garden.yaml:2:19: this is not YAML"), "{seen}");
+    let fault = "rooms/kitchen-garden.yaml:2:19: this is not YAML";
+    let seen = agent.enter_until("Rhubarb", fault).await;
     assert!(seen.contains("Red stalks push through straw."), "{seen}");
     let change =
         json!({ "slug": "kitchen-garden", "name": "Bed", "description": "Bare.", "actions": [] });

@@ -1,5 +1,6 @@
 //! A client that speaks the protocol by hand: line by line, right or wrong.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -24,13 +25,14 @@ pub(crate) struct Wire {
     output: Receiver<String>,
     errors: JoinHandle<String>,
     asked: i64,
+    news: VecDeque<Value>,
 }
 
 /// How a server ended.
 pub(crate) struct Ended {
     /// Its exit status; none if a signal ended it.
     pub(crate) code: Option<i32>,
-    /// What it still said.
+    /// What it still answered.
     pub(crate) said: Vec<Value>,
     /// What it wrote to standard error.
     pub(crate) errors: String,
@@ -64,7 +66,7 @@ impl Home {
             errors.read_to_string(&mut text).unwrap();
             text
         });
-        Wire { server, input, output: heard, errors, asked: 0 }
+        Wire { server, input, output: heard, errors, asked: 0, news: VecDeque::new() }
     }
 
     /// Starts a server and shakes hands with it.
@@ -120,9 +122,31 @@ impl Wire {
         said(&self.ask("tools/call", call))
     }
 
-    /// Waits for the next line, which is JSON or a fault.
+    /// Waits for the next answer; what is told unasked is kept for later.
     #[track_caller]
     pub(crate) fn hear(&mut self) -> Value {
+        loop {
+            let message = self.hear_line();
+            match message.get("method") {
+                None => return message,
+                Some(_) => self.news.push_back(message),
+            }
+        }
+    }
+
+    /// Waits for the next that is told unasked.
+    #[track_caller]
+    pub(crate) fn hear_news(&mut self) -> Value {
+        self.news.pop_front().unwrap_or_else(|| {
+            let message = self.hear_line();
+            assert!(message.get("method").is_some(), "{message}");
+            message
+        })
+    }
+
+    /// Waits for the next line, which is JSON or a fault.
+    #[track_caller]
+    pub(crate) fn hear_line(&mut self) -> Value {
         parsed(&self.output.recv_timeout(PATIENCE).unwrap())
     }
 
@@ -133,7 +157,9 @@ impl Wire {
         let mut said = Vec::new();
         loop {
             match self.output.recv_timeout(PROMPT) {
-                Ok(line) => said.push(parsed(&line)),
+                Ok(line) => {
+                    said.extend(Some(parsed(&line)).filter(|it| it.get("method").is_none()));
+                }
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     self.server.kill().unwrap();

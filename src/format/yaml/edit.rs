@@ -1,11 +1,14 @@
 //! Changing what differs in a file and nothing else: comments, order, quotes
 //! and blank lines of whoever wrote it stay.
 
+use std::ops::Range;
 use std::str::FromStr;
 
 use serde_json::Value;
 use yaml_edit::{Mapping, Sequence, YamlFile, YamlNode};
 
+use crate::format::yaml::marks::Marks;
+use crate::format::yaml::read::{Body, parse};
 use crate::format::yaml::write::{Out, write};
 
 type Json = serde_json::Map<String, Value>;
@@ -16,7 +19,54 @@ pub(in crate::format) fn edit(text: &str, was: &Out, now: &Out) -> Option<String
     let (Out::Map(was), Out::Map(now)) = (was, now) else { return None };
     let file = YamlFile::from_str(text).ok()?;
     edit_map(&file.document()?.as_mapping()?, was, now)?;
-    Some(file.to_string())
+    let mut edited = file.to_string();
+    for (key, value) in now {
+        if let (Some(Out::List(was) | Out::FlowList(was)), Out::List(now) | Out::FlowList(now)) =
+            (find(was, key), value)
+            && let Some(new) = inserted(was, now)
+        {
+            edited = above_comments(&edited, key, new).unwrap_or(edited);
+        }
+    }
+    Some(edited)
+}
+
+/// Lets new items of a list stand above the comments of the item that follows
+/// them: the editor puts them between those and it.
+fn above_comments(text: &str, key: &str, new: Range<usize>) -> Option<String> {
+    let root = parse(text).ok()?;
+    let Body::Map(pairs) = &root.body else { return None };
+    let (_, list) = pairs.iter().find(|(it, _)| it.text == key)?;
+    let Body::List(items) = &list.body else { return None };
+    let dashes = Marks::of(text).dashes;
+    let dash = |place: usize| {
+        let at = items.get(place).filter(|_| !list.flow)?.at;
+        dashes[..dashes.partition_point(|it| *it < at)].last()
+    };
+    let (first, next) = (dash(new.start)?, dash(new.end)?);
+    let mut lines: Vec<_> = text.split_inclusive('\n').collect();
+    let is_comment = |line: &&&str| {
+        let said = line.trim_start();
+        said.starts_with('#') && line.len() - said.len() == first.column - 1
+    };
+    let comments = lines.get(..first.line - 1)?.iter().rev().take_while(is_comment).count();
+    lines.get_mut(first.line - 1 - comments..next.line - 1)?.rotate_left(comments);
+    Some(lines.concat())
+}
+
+/// Returns the places of the items that are new and have others behind them.
+fn inserted(was: &[Out], now: &[Out]) -> Option<Range<usize>> {
+    let (same, tail) = unchanged(was, now);
+    let new = was.len() - tail..now.len() - tail;
+    (tail > 0 && same <= new.start && new.start < new.end).then_some(new)
+}
+
+/// Counts the items at the beginning and at the end that stay as they are.
+fn unchanged(was: &[Out], now: &[Out]) -> (usize, usize) {
+    let same = was.iter().zip(now).take_while(|(a, b)| a == b).count();
+    let (was, now) = (&was[same..], &now[same..]);
+    let tail = was.iter().rev().zip(now.iter().rev()).take_while(|(a, b)| a == b).count();
+    (same, tail)
 }
 
 fn edit_map(map: &Mapping, was: &[(&str, Out)], now: &[(&str, Out)]) -> Option<()> {
@@ -79,10 +129,8 @@ fn edit_list(list: &Sequence, was: &[Out], now: &[Out]) -> Option<()> {
     if list.len() != was.len() {
         return None; // Some item could not be read: then places are not what they seem.
     }
-    let same = was.iter().zip(now).take_while(|(a, b)| a == b).count();
-    let (was, now) = (&was[same..], &now[same..]);
-    let tail = was.iter().rev().zip(now.iter().rev()).take_while(|(a, b)| a == b).count();
-    let (was, now) = (&was[..was.len() - tail], &now[..now.len() - tail]);
+    let (same, tail) = unchanged(was, now);
+    let (was, now) = (&was[same..was.len() - tail], &now[same..now.len() - tail]);
     for (place, (old, new)) in (same..).zip(was.iter().zip(now)) {
         match (old, new, list.get(place)?) {
             _ if old == new => {}

@@ -1,17 +1,24 @@
 //! From text to a tree in which everything knows where it stands.
 
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span};
+use granit_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, StructureStyle, options};
 use serde_json::{Map, Number, Value};
 
+use crate::format::yaml::fault::{Fault, fault, syntax};
 use crate::model::{Code, Spot};
 
 /// How deep lists and mappings may lie in each other.
 const DEEPEST: usize = 32;
 
-/// One value, and where it begins.
+/// One value, and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::format) struct Node {
+    /// Where it begins.
     pub(in crate::format) at: Spot,
+    /// Where it ends: behind its last character.
+    pub(in crate::format) end: Spot,
+    /// Whether it is in a flow style (YAML 1.2, chapter 7): plain, in quotes, in
+    /// brackets; else it is a block of lines.
+    pub(in crate::format) flow: bool,
     pub(in crate::format) body: Body,
 }
 
@@ -34,32 +41,28 @@ pub(in crate::format) struct Key {
     pub(in crate::format) text: String,
 }
 
-/// Why a text is not YAML as palaces are written in it.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::format) struct Fault {
-    pub(in crate::format) code: Code,
-    pub(in crate::format) at: Spot,
-    pub(in crate::format) message: String,
-}
-
 /// Reads one document; an empty one is an empty mapping.
 pub(in crate::format) fn parse(text: &str) -> Result<Node, Fault> {
-    let mut events = Events(Parser::new_from_str(text));
-    loop {
-        match events.next()? {
-            (Event::StreamStart | Event::DocumentStart(..), _) => {}
-            (Event::StreamEnd | Event::DocumentEnd, _) => {
-                return Ok(Node { at: Spot::START, body: Body::Map(Vec::new()) });
-            }
-            (event, at) => {
-                let root = events.node(event, at, 0)?;
-                return events.end().map(|()| root.or_empty());
-            }
+    let options = options! { emit_comments: false, emit_anchor_events: true };
+    Events(Parser::new_from_str_with_options(text, options)).document()
+}
+
+impl Body {
+    /// Where the last of its values ends.
+    fn end(&self) -> Option<Spot> {
+        match self {
+            Self::Scalar { .. } => None,
+            Self::List(items) => items.last().map(|it| it.end),
+            Self::Map(pairs) => pairs.last().map(|(_, it)| it.end),
         }
     }
 }
 
 impl Node {
+    /// Nothing at all.
+    const EMPTY: Self =
+        Self { at: Spot::START, end: Spot::START, flow: false, body: Body::Map(Vec::new()) };
+
     /// Tells whether nothing stands here: `key:`, `~` or `null`.
     pub(in crate::format) fn is_null(&self) -> bool {
         matches!(&self.body, Body::Scalar { text, plain: true }
@@ -127,76 +130,99 @@ fn number(text: &str) -> Option<Number> {
     if starts && numeric { text.parse().ok().and_then(Number::from_f64) } else { None }
 }
 
-struct Events<'a>(Parser<'a, granit_parser::StrInput<'a>>);
+struct Events<'a>(Parser<'a, StrInput<'a>>);
 
 impl<'a> Events<'a> {
-    fn next(&mut self) -> Result<(Event<'a>, Spot), Fault> {
+    fn next(&mut self) -> Result<(Event<'a>, Span), Fault> {
         match self.0.next_event() {
-            Some(Ok((event, span))) => Ok((event, spot(span))),
+            Some(Ok(event)) => Ok(event),
             Some(Err(err)) => Err(syntax(&err)),
-            None => Ok((Event::StreamEnd, Spot::START)),
+            None => Ok((Event::StreamEnd, Span::default())),
         }
     }
 
-    fn node(&mut self, event: Event<'a>, at: Spot, depth: usize) -> Result<Node, Fault> {
+    fn document(&mut self) -> Result<Node, Fault> {
+        loop {
+            match self.next()? {
+                (Event::StreamStart | Event::DocumentStart(..), _) => {}
+                (Event::StreamEnd | Event::DocumentEnd, _) => return Ok(Node::EMPTY),
+                (event, span) => {
+                    let root = self.node(event, span, 0)?;
+                    return self.end().map(|()| root.or_empty());
+                }
+            }
+        }
+    }
+
+    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, Fault> {
+        let at = spot(span.start);
         if depth > DEEPEST {
             return fault(Code::TooDeep, at, "this lies too deep: 32 levels are the most");
         }
-        let fancy = |message| fault(Code::NotPlainYaml, at, message);
-        let (anchor, tag) = match &event {
-            Event::Scalar(_, _, anchor, tag)
-            | Event::SequenceStart(_, anchor, tag)
-            | Event::MappingStart(_, anchor, tag) => (*anchor, tag.is_some()),
-            _ => (0, false),
-        };
-        if anchor != 0 {
-            return fancy("anchors (`&name`) are not used here: write the value out");
+        let fancy = |at, message| fault(Code::NotPlainYaml, spot(at), message);
+        if event.anchor_id().is_some() {
+            let (_, span) = self.next()?;
+            return fancy(span.start, "anchors (`&name`) are not used here: write the value out");
         }
-        if tag {
-            return fancy("tags (`!name`) are not used here: leave it out, or quote the text");
+        if event.tag().is_some() {
+            let at = span.tag_start().unwrap_or(span.start);
+            return fancy(at, "tags (`!name`) are not used here: leave it out, or quote the text");
         }
-        let body = match event {
+        let flow = !matches!(
+            event,
+            Event::SequenceStart(StructureStyle::Block, ..)
+                | Event::MappingStart(StructureStyle::Block, ..)
+                | Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, ..)
+        );
+        let (body, end) = match event {
             Event::Scalar(text, style, ..) => {
-                Body::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain }
+                let plain = style == ScalarStyle::Plain;
+                (Body::Scalar { text: text.into_owned(), plain }, spot(span.end))
             }
             Event::SequenceStart(..) => self.list(depth)?,
             Event::MappingStart(..) => self.map(depth)?,
-            _ => return fancy("aliases (`*name`) are not used here: write the value out"),
+            _ => {
+                let message = "aliases (`*name`) are not used here: write the value out";
+                return fancy(span.start, message);
+            }
         };
-        Ok(Node { at, body })
+        // Blocks have no end of their own: the parser gives the place of what follows.
+        let end = if flow { end } else { body.end().unwrap_or(end) };
+        Ok(Node { at, end, flow, body })
     }
 
-    fn list(&mut self, depth: usize) -> Result<Body, Fault> {
+    fn list(&mut self, depth: usize) -> Result<(Body, Spot), Fault> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
-                (Event::SequenceEnd, _) => return Ok(Body::List(items)),
-                (event, at) => items.push(self.node(event, at, depth + 1)?),
+                (Event::SequenceEnd, span) => return Ok((Body::List(items), spot(span.end))),
+                (event, span) => items.push(self.node(event, span, depth + 1)?),
             }
         }
     }
 
-    fn map(&mut self, depth: usize) -> Result<Body, Fault> {
+    fn map(&mut self, depth: usize) -> Result<(Body, Spot), Fault> {
         let mut pairs: Vec<(Key, Node)> = Vec::new();
         let mut seen = std::collections::HashMap::new();
         loop {
             let key = match self.next()? {
-                (Event::MappingEnd, _) => return Ok(Body::Map(pairs)),
-                (event, at) => self.key(event, at, depth)?,
+                (Event::MappingEnd, span) => return Ok((Body::Map(pairs), spot(span.end))),
+                (event, span) => self.key(event, span, depth)?,
             };
             if let Some(line) = seen.insert(key.text.clone(), key.at.line) {
-                let message =
-                    format!("`{}` stands here twice; the first is on line {line}", key.text);
+                let name = key.text.escape_debug();
+                let message = format!("`{name}` stands here twice; the first is on line {line}");
                 return fault(Code::DuplicateKey, key.at, message);
             }
-            let (event, at) = self.next()?;
-            let value = self.node(event, at, depth + 1)?;
+            let (event, span) = self.next()?;
+            let value = self.node(event, span, depth + 1)?;
             pairs.push((key, value));
         }
     }
 
-    fn key(&mut self, event: Event<'a>, at: Spot, depth: usize) -> Result<Key, Fault> {
-        match self.node(event, at, depth + 1)?.body {
+    fn key(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Key, Fault> {
+        let at = spot(span.start);
+        match self.node(event, span, depth + 1)?.body {
             Body::Scalar { text, plain: true } if text == "<<" => {
                 let message = "merge keys (`<<`) are not used here: write the values out";
                 fault(Code::NotPlainYaml, at, message)
@@ -211,27 +237,18 @@ impl<'a> Events<'a> {
             match self.next()? {
                 (Event::StreamEnd, _) => return Ok(()),
                 (Event::DocumentEnd, _) => {}
-                (_, at) => {
+                (_, span) => {
                     let message = "a second document begins here; a file holds one";
-                    return fault(Code::NotPlainYaml, at, message);
+                    return fault(Code::NotPlainYaml, spot(span.start), message);
                 }
             }
         }
     }
 }
 
-fn fault<T>(code: Code, at: Spot, message: impl Into<String>) -> Result<T, Fault> {
-    Err(Fault { code, at, message: message.into() })
-}
-
-fn spot(span: Span) -> Spot {
-    Spot { line: span.start.line(), column: span.start.col() + 1 }
-}
-
-fn syntax(err: &ScanError) -> Fault {
-    let marker = err.marker();
-    let at = Spot { line: marker.line().max(1), column: marker.col() + 1 };
-    Fault { code: Code::Syntax, at, message: format!("this is not YAML: {}", err.info()) }
+/// Returns the place of what the parser has marked.
+pub(super) fn spot(marker: Marker) -> Spot {
+    Spot { line: marker.line(), column: marker.col() + 1 }
 }
 
 #[cfg(test)]
@@ -248,11 +265,11 @@ mod tests {
     fn what_palaces_do_without_is_refused_by_name() {
         assert_eq!(
             refused("a: &x 1\nb: *x\n"),
-            "1:7: [not-plain-yaml] anchors (`&name`) are not used here: write the value out"
+            "1:4: [not-plain-yaml] anchors (`&name`) are not used here: write the value out"
         );
         assert_eq!(
             refused("a: 1\nb: !!str 2\n"),
-            "2:10: [not-plain-yaml] tags (`!name`) are not used here: leave it out, or quote the text"
+            "2:4: [not-plain-yaml] tags (`!name`) are not used here: leave it out, or quote the text"
         );
         assert_eq!(
             refused("a:\n  <<: {b: 1}\n"),

@@ -3,6 +3,8 @@
 use serde_json::{Map, Value};
 use serde_saphyr::{FlowSeq, SerializerOptions, ser_options};
 
+use crate::format::yaml::notes::Notes;
+
 /// What is to be written, and in which style.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::format) enum Out {
@@ -28,64 +30,86 @@ pub(in crate::format) enum Out {
 
 /// Writes a file.
 pub(in crate::format) fn write(out: &Out) -> String {
+    write_noted(out, Notes::NONE)
+}
+
+/// Writes a file with what a person wrote around its values, which has been
+/// fitted to it.
+pub(in crate::format) fn write_noted(out: &Out, notes: &Notes) -> String {
     let mut text = String::new();
-    out.block(0, &mut text);
+    lines(&notes.above, 0, &mut text);
+    out.block(0, notes, &mut text);
     text
+}
+
+/// Writes a text on one line, in quotes if it must be.
+pub(in crate::format) fn one_line(text: &str) -> String {
+    quoted(text, true)
 }
 
 impl Out {
     /// Writes the lines of a map or list, or what follows `key:` of anything else.
-    fn block(&self, indent: usize, text: &mut String) {
+    fn block(&self, indent: usize, notes: &Notes, text: &mut String) {
         match self {
             Self::Map(pairs) => {
                 for (place, (key, value)) in pairs.iter().enumerate() {
+                    let notes = notes.of_key(key);
                     // The first key of a list's item stands behind the dash.
                     if place > 0 || text.is_empty() || text.ends_with('\n') {
+                        lines(&notes.above, indent, text);
                         text.push_str(&" ".repeat(indent));
                     }
                     text.push_str(key);
                     text.push(':');
-                    value.after_key(indent, text);
+                    value.after_key(indent, notes, text);
                 }
             }
             Self::Entries(pairs) => {
                 for (key, value) in pairs {
+                    let notes = notes.of_key(key);
+                    lines(&notes.above, indent, text);
                     text.push_str(&format!("{}{}:", " ".repeat(indent), quoted(key, false)));
-                    value.after_key(indent, text);
+                    value.after_key(indent, notes, text);
                 }
             }
             Self::List(items) => {
-                for item in items {
+                for (place, item) in items.iter().enumerate() {
+                    let notes = notes.of_item(place);
+                    lines(&notes.above, indent, text);
                     text.push_str(&" ".repeat(indent));
                     text.push('-');
                     if let Self::Map(_) = item {
                         text.push(' ');
-                        item.block(indent + 2, text);
+                        item.block(indent + 2, notes, text);
                     } else {
-                        item.after_key(indent, text);
+                        item.after_key(indent, notes, text);
                     }
                 }
             }
-            _ => self.after_key(indent, text),
+            _ => return self.after_key(indent, notes, text),
         }
+        lines(&notes.below, indent, text);
     }
 
-    fn after_key(&self, indent: usize, text: &mut String) {
+    fn after_key(&self, indent: usize, notes: &Notes, text: &mut String) {
+        let beside = notes.beside.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
         match self {
             Self::Map(_) | Self::List(_) | Self::Entries(_) => {
+                text.push_str(&beside);
                 text.push('\n');
-                self.block(indent + 2, text);
+                self.block(indent + 2, notes, text);
             }
             Self::Text(it) if it.contains('\n') && may_be_literal(it) => {
-                literal(it, indent + 2, text);
+                literal(it, indent + 2, &beside, text);
             }
             Self::Prose(it) if may_be_literal(it) => {
-                literal(&format!("{}\n", it.trim_end()), indent + 2, text);
+                literal(&format!("{}\n", it.trim_end()), indent + 2, &beside, text);
             }
-            Self::Plain(it) if it.is_empty() => text.push('\n'),
+            Self::Plain(it) if it.is_empty() => text.push_str(&format!("{beside}\n")),
             _ => {
                 text.push(' ');
                 text.push_str(&self.inline(false));
+                text.push_str(&beside);
                 text.push('\n');
             }
         }
@@ -162,7 +186,21 @@ fn may_be_literal(text: &str) -> bool {
     !text.contains(odd) && !text.trim_matches(['\n', ' ', '\t']).is_empty()
 }
 
-fn literal(it: &str, indent: usize, text: &mut String) {
+/// Writes comments and blank lines: at most one of these at a time, and none
+/// behind a text that would take it for its own.
+fn lines(lines: &[String], indent: usize, text: &mut String) {
+    for line in lines {
+        if !line.is_empty() {
+            text.push_str(&" ".repeat(indent));
+            text.push_str(line);
+        } else if text.is_empty() || text.ends_with("\n\n") {
+            continue;
+        }
+        text.push('\n');
+    }
+}
+
+fn literal(it: &str, indent: usize, beside: &str, text: &mut String) {
     let body = it.trim_end_matches('\n');
     let breaks = it.len() - body.len();
     let leads_with_space = body.trim_start_matches('\n').starts_with([' ', '\t']);
@@ -171,6 +209,7 @@ fn literal(it: &str, indent: usize, text: &mut String) {
         text.push('2');
     }
     text.push_str(["-", ""].get(breaks).copied().unwrap_or("+"));
+    text.push_str(beside);
     text.push('\n');
     for line in body.split('\n') {
         if !line.is_empty() {

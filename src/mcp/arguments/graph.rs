@@ -196,6 +196,14 @@ fn relations(words: Option<Vec<RelationWords>>) -> Vec<Relation> {
     words.map(relation).collect()
 }
 
+/// What `delete_entities` of this tool set is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct RemoveEntities {
+    /// The entities, by name.
+    pub(in crate::mcp) names: Vec<String>,
+}
+
 /// What `update_entity` is told.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::keeper::Blueprint;
 use crate::mcp::arguments::{Parsed, Whole};
-use crate::model::{Action, Deed, Doorway, RoomRef, Slug, prose};
+use crate::model::{Action, Arrangement, Deed, Doorway, RoomRef, Slug, prose};
 
 /// What `set_workspace` is told.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -50,6 +50,8 @@ pub(in crate::mcp) struct BuildRoom {
     actions: Option<Vec<NewAction>>,
     /// Slugs of rooms joined both ways without an action; the complete set, unless merging.
     portals: Option<Vec<Parsed<RoomRef>>>,
+    /// Besides the actions, doors to the entities of a genus, made from the graph as it then is.
+    generate: Option<NewArrangement>,
     /// Change only what is given: actions with the same label in place, others added.
     merge: Option<bool>,
     /// Answer in one line instead of showing the room.
@@ -66,9 +68,42 @@ impl From<BuildRoom> for Blueprint {
             entry: it.entry,
             actions: it.actions.map(|it| it.into_iter().map(|it| it.0).collect()),
             portals: it.portals.map(|it| it.into_iter().map(|it| it.0).collect()),
+            generate: it.generate.map(|it| it.0),
             merge: it.merge.unwrap_or_default(),
             quiet: it.quiet.unwrap_or_default(),
         }
+    }
+}
+
+/// What is shown of the graph, once it is known to make sense.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "ArrangementWords")]
+struct NewArrangement(Arrangement);
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "an object with `genus` and `by`")]
+struct ArrangementWords {
+    /// Like `Claim`.
+    genus: Option<String>,
+    /// status, name, date or an attribute; `genus` without a genus: all there are.
+    by: Option<String>,
+}
+
+impl JsonSchema for NewArrangement {
+    fn schema_name() -> Cow<'static, str> {
+        ArrangementWords::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        ArrangementWords::json_schema(generator)
+    }
+}
+
+impl TryFrom<ArrangementWords> for NewArrangement {
+    type Error = &'static str;
+
+    fn try_from(words: ArrangementWords) -> Result<Self, Self::Error> {
+        Arrangement::said(words.genus, words.by.as_deref()).map(Self)
     }
 }
 

@@ -1,0 +1,189 @@
+//! What it costs to find one entity of a hundred thousand: in actions, in tokens
+//! of the pages read on the way, and in time.
+//!
+//! `cargo bench --bench halls` builds a museum of twenty genera, the largest
+//! with forty thousand entities, and two with a tenth and a hundredth of it, and
+//! speaks to the real program over its standard input and output. It walks from
+//! the entry, a room that shows all there is, to two hundred entities, in the
+//! three museums by turns; in the largest it finds the same ones by turning the
+//! pages of `list_entities`, with genus and status known, and by
+//! `search_entities`; then it goes through every hall there is.
+//!
+//! How to read the tables:
+//!
+//! - Tokens are those of the page that comes back, by two encodings in use,
+//!   `cl100k` and `o200k`. What the client sends is not counted: ten to twenty
+//!   tokens an action, whichever way is taken.
+//! - The walker knows where in the order an entity stands, as somebody does who
+//!   knows its genus, its status and how its name begins, and chooses by the
+//!   counts on the doors. Whoever knows the whole name needs no walk: `get_entity`
+//!   takes one action, and the table says what that costs, too.
+//! - Whoever first looks at a room puts in order what it shows, once; the tables
+//!   of halls have these looks apart, one page each, and they take longer.
+//! - The last column names the claim and whether this run bears it out.
+
+#![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
+
+#[path = "../palace/client.rs"]
+mod client;
+mod scene;
+mod table;
+mod walker;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use palazzo::format;
+use palazzo::model::{Arrangement, Entity, Palace};
+use serde_json::json;
+
+use client::Client;
+use scene::Scene;
+use table::Growth;
+use walker::{Cost, Walker};
+
+/// How many entities are looked for.
+const SOUGHT: usize = 200;
+
+/// Which parts of a hundred thousand entities the museums have that are compared.
+const PARTS: [usize; 3] = [100, 10, 1];
+
+/// A museum, and somebody who walks in it.
+struct Museum {
+    scene: Scene,
+    palace: Palace,
+    walker: Walker,
+}
+
+fn main() {
+    // `cargo test --all-targets` runs benchmarks too; there is nothing to test here.
+    if !std::env::args().any(|it| it == "--bench") {
+        return;
+    }
+    let mut museums = PARTS.map(Museum::open);
+    println!("{}", table::growth(&grown(&mut museums)));
+    let [.., Museum { scene, palace, mut walker }] = museums;
+    let ping = (0..100).map(|_| walker.client.ping()).min().unwrap_or_default();
+    println!("ping, part of every time: {:.3} ms\n", ping.as_secs_f64() * 1e3);
+
+    seek(&mut walker, &palace);
+    let rooms = Scene::ROOMS.map(|(room, generate)| {
+        let page = walker.ask("palace_action", &json!({ "action": 16, "params": room }));
+        tour(&mut walker, &format!("{room} {generate}"), page)
+    });
+    println!("{}", table::pages("every hall below", &rooms.concat()));
+
+    scene.clear_rooms();
+    let mut walker = Walker::new(Client::start(scene.palazzo()));
+    let tutorial = walker.enter().1.tokens[0];
+    let page = walker.enter();
+    println!("without rooms: {tutorial} tokens with the tutorial, then {}", page.1.tokens[0]);
+    println!("{}", table::pages("every hall below", &tour(&mut walker, "the entrance", page)));
+}
+
+impl Museum {
+    /// Builds a museum with one `part` of a hundred thousand entities, and has
+    /// somebody come in.
+    fn open(part: usize) -> Self {
+        let scene = Scene::new(part);
+        let (palace, findings) = format::read("museum", &scene.files);
+        assert_eq!(findings, [], "the museum has no fault");
+        let begun = Instant::now();
+        let mut walker = Walker::new(Client::start(scene.palazzo()));
+        let (greeted, first) = (begun.elapsed(), walker.client.enter());
+        println!(
+            "{:>7} entities in {} genera: initialize, from spawn, {:.0} ms; first set_workspace, \
+             which reads every file, {:.0} ms",
+            palace.graph.len(),
+            palace.graph.genera().count(),
+            greeted.as_secs_f64() * 1e3,
+            first.as_secs_f64() * 1e3
+        );
+        Self { scene, palace, walker }
+    }
+}
+
+/// Walks to entities of several museums by turns, and returns of each museum how
+/// many it has, how many actions led to the farthest, and what the steps cost.
+fn grown(museums: &mut [Museum]) -> Vec<Growth> {
+    let mut rows: Vec<_> =
+        museums.iter().map(|it| (it.palace.graph.len(), 0, Vec::new())).collect();
+    let places: Vec<_> = museums.iter().map(|it| places(&it.palace)).collect();
+    for turn in 0..SOUGHT {
+        for ((museum, places), row) in museums.iter_mut().zip(&places).zip(&mut rows) {
+            let Some(entity) = sought(&museum.palace).nth(turn) else { continue };
+            let walk = museum.walker.walk(places[&*entity.name], &entity.name);
+            row.1 = row.1.max(walk.len() - 1);
+            row.2.extend(&walk[1..]);
+        }
+    }
+    rows
+}
+
+/// Returns where each entity stands in the order of all.
+fn places(palace: &Palace) -> HashMap<Arc<str>, usize> {
+    let register = palace.graph.register(&Arrangement::Everything);
+    (0..).map_while(|place| Some((register.card(place)?.name.clone(), place))).collect()
+}
+
+/// Looks for entities in every way there is.
+fn seek(walker: &mut Walker, palace: &Palace) {
+    let places = places(palace);
+    let ways = [
+        "walk from the entry",
+        "list_entities, genus and status known",
+        "search_entities, by the whole name",
+        "search_entities, by its longest word",
+        "get_entity, by the whole name",
+    ];
+    let mut ways = ways.map(|it| (it, Vec::new()));
+    let mut steps: Vec<(String, Vec<Cost>)> = Vec::new();
+    for entity in sought(palace) {
+        let walk = walker.walk(places[entity.name.as_str()], &entity.name);
+        let actions = walk.len() - 1;
+        for (step, cost) in walk.iter().enumerate() {
+            let what = match step {
+                0 => "the entry".to_owned(),
+                _ if step == actions => "the entity".to_owned(),
+                _ => format!("behind door {step}"),
+            };
+            match steps.iter_mut().find(|(it, _)| *it == what) {
+                Some((_, costs)) => costs.push(*cost),
+                None => steps.push((what, vec![*cost])),
+            }
+        }
+        let opened = walk[actions];
+        let listed = walker.turn_pages(entity);
+        let longest = entity.name.split(' ').max_by_key(|it| it.len()).unwrap_or_default();
+        let found = [&entity.name, longest].map(|words| walker.search(words, &entity.name));
+        let got = walker.ask("get_entity", &json!({ "name": entity.name })).1;
+        let opened = |(pages, cost): (usize, Cost)| (pages + 1, cost.and(opened));
+        ways[0].1.push((actions, walk.into_iter().fold(Cost::default(), Cost::and)));
+        ways[1].1.push(opened(listed));
+        ways[2].1.extend(found[0].map(opened));
+        ways[3].1.extend(found[1].map(opened));
+        ways[4].1.push((1, got));
+    }
+    println!("{}", table::pages("walking, page by page", &steps));
+    println!("{}", table::ways(SOUGHT, &ways));
+}
+
+/// Goes through every hall below a page.
+fn tour(walker: &mut Walker, what: &str, (page, cost): (String, Cost)) -> Vec<(String, Vec<Cost>)> {
+    let mut costs = Vec::new();
+    let doors = walker.tour(&page, &mut costs);
+    let farthest = format!("  its halls, {} actions at most", doors + 1);
+    vec![(what.to_owned(), vec![cost]), (farthest, costs)]
+}
+
+/// Returns two hundred entities that nobody chose.
+fn sought(palace: &Palace) -> impl Iterator<Item = &Entity> {
+    let all: Vec<_> = palace.graph.iter().collect();
+    let mut state = 1_u64;
+    (0..SOUGHT).map(move |_| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        all[usize::try_from(state >> 33).expect("it is small") % all.len()]
+    })
+}

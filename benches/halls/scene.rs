@@ -1,0 +1,387 @@
+//! A museum of a hundred thousand entities, named as people, programs and
+//! catalogues name things.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use palazzo::model::Files;
+
+const ABOUT: [&str; 50] = [
+    "Amber",
+    "Basalt",
+    "Catastrophism",
+    "Coral",
+    "Continental drift",
+    "Chalk",
+    "Dolomite",
+    "Dust",
+    "Erosion",
+    "Eustasy",
+    "Extinction",
+    "Folding",
+    "Gradualism",
+    "Granite",
+    "Glacial ice",
+    "Gneiss",
+    "Gypsum",
+    "Heat flow",
+    "Hot springs",
+    "Iridium",
+    "Island arcs",
+    "Isostasy",
+    "Karst",
+    "Lava",
+    "Limestone",
+    "Loess",
+    "Magma",
+    "Marble",
+    "Mass wasting",
+    "Neptunism",
+    "Ocean crust",
+    "Oil shale",
+    "Outwash",
+    "Plate tectonics",
+    "Plutonism",
+    "Quartz",
+    "Radiocarbon",
+    "Rifting",
+    "Sandstone",
+    "Saltation",
+    "Sediment",
+    "Shale",
+    "Stasis",
+    "Strata",
+    "Subduction",
+    "Superposition",
+    "Tuff",
+    "Unconformity",
+    "Uniformity",
+    "Volcanism",
+];
+const SAYS: [&str; 20] = [
+    "accounts for",
+    "came before",
+    "cannot explain",
+    "depends on",
+    "drives",
+    "erases",
+    "explains",
+    "follows from",
+    "hides",
+    "is confused with",
+    "is evidence of",
+    "is independent of",
+    "limits",
+    "outlasts",
+    "preserves",
+    "records",
+    "repeats",
+    "slows down",
+    "speeds up",
+    "was older than",
+];
+const WHAT: [&str; 40] = [
+    "the Cambrian boundary",
+    "the Deccan traps",
+    "the Great Dying",
+    "the Messinian crisis",
+    "the age of the earth",
+    "the banding of gneiss",
+    "the blueschist belts",
+    "the breakup of Pangaea",
+    "the closing of Tethys",
+    "the dating of the Alps",
+    "the end of the ice",
+    "the fossil record",
+    "the gaps in the strata",
+    "the height of mountains",
+    "the iron formations",
+    "the lost ocean floor",
+    "the magnetic stripes",
+    "the mantle plumes",
+    "the marine transgressions",
+    "the missing heat",
+    "the moraines of Jura",
+    "the mud cracks",
+    "the oldest crust",
+    "the oxygen crisis",
+    "the parallel roads",
+    "the polar wander",
+    "the raised beaches",
+    "the reef terraces",
+    "the ripple marks",
+    "the salt domes",
+    "the sea level curve",
+    "the shape of coasts",
+    "the snowball earth",
+    "the spreading ridges",
+    "the strength of rock",
+    "the submerged canyons",
+    "the varves of Sweden",
+    "the water of the mantle",
+    "the wear of pebbles",
+    "the width of rings",
+];
+const FIRST: [&str; 20] = [
+    "Ada", "Agnes", "Charles", "Dorothea", "Emil", "Florence", "Georges", "Inge", "James", "Jean",
+    "Johanna", "Karl", "Louis", "Marie", "Mary", "Otto", "Roderick", "Tanya", "William", "Xu",
+];
+const LAST: [&str; 25] = [
+    "Agassiz",
+    "Anning",
+    "Atwater",
+    "Bascom",
+    "Buckland",
+    "Cuvier",
+    "Darwin",
+    "Gould",
+    "Hess",
+    "Hutton",
+    "Lehmann",
+    "Lyell",
+    "Marcou",
+    "Murchison",
+    "Oreskes",
+    "Playfair",
+    "Sedgwick",
+    "Shepard",
+    "Smith",
+    "Suess",
+    "Tharp",
+    "Vine",
+    "Wegener",
+    "Werner",
+    "Wilson",
+];
+const PLACES: [&str; 20] = [
+    "Ångström",
+    "Bærum",
+    "Český Krumlov",
+    "Dąbrowa",
+    "Évora",
+    "Füssen",
+    "Göbekli",
+    "Høyanger",
+    "Łęczyca",
+    "Málaga",
+    "Nîmes",
+    "Öland",
+    "Plzeň",
+    "Râmnicu",
+    "São João",
+    "Šibenik",
+    "Trondheim",
+    "Ústí",
+    "Värmland",
+    "Żywiec",
+];
+const SIGNS: [char; 16] = [
+    '山', '水', '石', '火', '風', '雲', '海', '島', '谷', '雪', '月', '春', '秋', '松', '竹', '梅',
+];
+const SMALL: [&str; 13] = [
+    "Archive",
+    "Dataset",
+    "Expedition",
+    "Figure",
+    "Instrument",
+    "Lead",
+    "Letter",
+    "Map",
+    "Method",
+    "Note",
+    "Question",
+    "Quotation",
+    "Theory",
+];
+
+/// Each genus with how many entities it has.
+const GENERA: [(&str, usize); 7] = [
+    ("Claim", 40_000),
+    ("Symbol", 20_000),
+    ("Specimen", 15_000),
+    ("Person", 10_000),
+    ("Place", 5_000),
+    ("Event", 3_000),
+    ("作品", 2_000),
+];
+
+/// The museum: a home with one palace, in git.
+pub(crate) struct Scene {
+    pub(crate) dir: tempfile::TempDir,
+    /// The files of the palace.
+    pub(crate) files: Files,
+}
+
+impl Scene {
+    /// The rooms that show the graph, the entry first, with what they show.
+    pub(crate) const ROOMS: [(&str, &str); 6] = [
+        ("rotunda", "{ by: genus }"),
+        ("claims", "{ genus: Claim, by: status }"),
+        ("symbols", "{ genus: Symbol, by: language }"),
+        ("specimens", "{ genus: Specimen, by: date }"),
+        ("people", "{ genus: Person, by: name }"),
+        ("events", "{ genus: Event, by: name }"),
+    ];
+
+    /// Builds the museum, with one `part` of its hundred thousand entities.
+    pub(crate) fn new(part: usize) -> Self {
+        let place = std::env::var_os("PALAZZO_BENCH_DIR");
+        let place = place.map_or(PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
+        let dir = tempfile::tempdir_in(place).expect("the folder for benchmarks is there");
+        fs::create_dir(dir.path().join("home")).expect("it is new");
+        let scene = Self { dir, files: files(part) };
+        scene.git(&["init", "-q", "-b", "main"]);
+        scene.import();
+        scene.git(&["reset", "-q", "--hard"]);
+        scene
+    }
+
+    /// Takes all rooms away.
+    pub(crate) fn clear_rooms(&self) {
+        fs::remove_dir_all(self.home().join("museum/rooms")).expect("it is there");
+        fs::write(self.home().join("museum/palace.toml"), "name = \"Museum\"\n")
+            .expect("it is there");
+    }
+
+    /// Returns the command of a server that knows nothing but this home.
+    pub(crate) fn palazzo(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
+        self.alone(&mut command);
+        command.arg("serve").arg(self.home());
+        command
+    }
+
+    fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    /// Tells git the whole palace as one commit.
+    fn import(&self) {
+        let mut command = Command::new("git");
+        self.alone(&mut command);
+        command.arg("-C").arg(self.home()).args(["fast-import", "--quiet"]);
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("git is there");
+        let mut input = child.stdin.take().expect("it listens");
+        let head =
+            "commit refs/heads/main\ncommitter Ada <ada@x> 1760000000 +0000\ndata 5\nBegin\n";
+        input.write_all(head.as_bytes()).expect("it listens");
+        for (path, text) in &self.files {
+            let file = format!("M 100644 inline museum/{path}\ndata {}\n{text}\n", text.len());
+            input.write_all(file.as_bytes()).expect("it listens");
+        }
+        drop(input);
+        assert!(child.wait().expect("it ends").success());
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let mut command = Command::new("git");
+        self.alone(&mut command);
+        let status = command.arg("-C").arg(self.home()).args(arguments).status();
+        assert!(status.expect("git is there").success(), "git {arguments:?}");
+    }
+
+    /// Cuts a command off from the configuration of the machine it runs on.
+    fn alone(&self, command: &mut Command) {
+        for name in ["GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "XDG_CONFIG_HOME"] {
+            command.env_remove(name);
+        }
+        let home: &Path = self.dir.path();
+        command
+            .env("HOME", home)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", home.join("gitconfig"));
+    }
+}
+
+fn files(part: usize) -> Files {
+    let settings = "name = \"Museum\"\nentry = \"rotunda\"\n".to_owned();
+    let mut files = Files::from([("palace.toml".to_owned(), settings)]);
+    for (slug, generate) in Scene::ROOMS {
+        let text = format!(
+            "name: The {slug}\ndescription: |\n  A gallery runs round the wall, four floors of oak \
+             drawers with brass tabs.\n  Whoever leans over the rail hears the pendulum below.\n\
+             actions:\n- label: Read the plate at the foot of the stairs\n  type: text\n  \
+             content: Put back what you take out.\ngenerate: {generate}\n"
+        );
+        files.insert(format!("rooms/{slug}.yaml"), text);
+    }
+    let small = SMALL.into_iter().map(|genus| (genus, 385));
+    for (folder, (genus, count)) in GENERA.into_iter().chain(small).enumerate() {
+        for number in 0..count / part {
+            let path = format!("entities/{folder:02}/{:02}/{number}.yaml", number / 500);
+            files.insert(path, entity(genus, number));
+        }
+    }
+    files
+}
+
+fn entity(genus: &str, number: usize) -> String {
+    let (name, next) = (name(genus, number), name(genus, number + 1));
+    let status = match (genus, number * 7 % 100) {
+        ("Symbol" | "Person" | "Place" | "作品", _) => "",
+        (_, ..60) => "status: open\n",
+        (_, ..80) => "status: settled\n",
+        (_, ..92) => "status: contested\n",
+        _ => "status: refuted\n",
+    };
+    let languages = ["Rust", "C", "Go", "Haskell", "Zig"];
+    let language = languages[number % 13 % 5];
+    let attributes = match genus {
+        "Symbol" => format!("attributes: {{ language: {language} }}\n"),
+        _ => String::new(),
+    };
+    // Years in which nothing came in, and days on which a hundred did.
+    let day = 1_560_000_000_000 + (number as u64 * number as u64 % 977) * 211_000_000;
+    let id = ulid::Ulid::from_parts(day, number as u128);
+    format!(
+        "id: {id}\nname: {name:?}\ngenus: {genus}\n{status}{attributes}observations:\n\
+         - Number {number} of the old catalogue, as the label on the back says.\n\
+         - It was lent twice and came back with another frame.\n\
+         relations:\n- {{ type: follows, to: {next:?}, since: 19{:02} }}\n",
+        number % 100
+    )
+}
+
+fn name(genus: &str, number: usize) -> String {
+    let of = |words: &[&str], number: usize| words[number % words.len()].to_owned();
+    match genus {
+        "Claim" => {
+            let (says, what) = (of(&SAYS, number / 50), of(&WHAT, number / 1_000));
+            format!("{} {says} {what}", of(&ABOUT, number))
+        }
+        "Symbol" => {
+            let (module, kind) = (of(&ABOUT, number), of(&LAST, number / 50));
+            let module = module.to_lowercase().replace(' ', "_");
+            format!("{module}::{kind}::{}_{:02}", of(&FIRST, number).to_lowercase(), number / 1_250)
+        }
+        "Specimen" => format!("Specimen {}-{:05}", 1870 + number % 140, number),
+        "Person" => {
+            let (first, last) = (of(&FIRST, number), of(&LAST, number / 20));
+            format!("{first} {}. {last}", roman(number / 500))
+        }
+        "Place" => {
+            format!("{}, {} {}", of(&PLACES, number), of(&PLACES, number / 20), number / 400)
+        }
+        "Event" => {
+            let hash = (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+            let hex = format!("{hash:032x}");
+            format!("{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..28])
+        }
+        "作品" => {
+            let signs = (0..4).map(|place| SIGNS[number * 7 / 16_usize.pow(place) % 16]);
+            format!("{}第{number}番", signs.collect::<String>())
+        }
+        _ => format!("{genus} on {} no. {number}", of(&WHAT, number)),
+    }
+}
+
+/// Names the middle names of many people who are called alike.
+fn roman(number: usize) -> String {
+    let letter = |number: usize| char::from(b'A' + u8::try_from(number % 26).expect("it is small"));
+    match number {
+        ..26 => letter(number).to_string(),
+        _ => format!("{}{}", letter(number), letter(number / 26)),
+    }
+}

@@ -1,0 +1,138 @@
+//! What was counted, in columns.
+
+use crate::walker::Cost;
+
+/// What a generated page may cost, and how long it may take.
+const TOKENS: usize = 500;
+const MILLISECONDS: f64 = 2.0;
+/// How many actions lead to an entity at most.
+const ACTIONS: usize = 5;
+
+/// How many entities a palace has, how many actions led to the farthest, and what
+/// the steps to all of them cost.
+pub(crate) type Growth = (usize, usize, Vec<Cost>);
+
+/// What a step may cost with the most entities, in what it costs with the fewest.
+const TIMES: f64 = 2.0;
+
+/// Shows what a step costs in palaces of several sizes, the smallest first.
+pub(crate) fn growth(rows: &[Growth]) -> String {
+    let mut table = format!(
+        "{:<18}{:>8}{:>8}{:>16}{:>20}{:>10}{:>8}\n",
+        "a step of a walk", "actions", "steps", "cl100k med/max", "time med/p99", "ratio", "claim"
+    );
+    let mut least = None;
+    for (entities, actions, costs) in rows {
+        let tokens = sorted(costs.iter().map(|it| it.tokens[0]));
+        let times = sorted(costs.iter().map(|it| it.time));
+        let times = [50, 99].map(|it| at(&times, it).as_secs_f64() * 1e3);
+        let ratio = times[0] / *least.get_or_insert(times[0]);
+        table.push_str(&format!(
+            "{entities:<18}{actions:>8}{:>8}{:>11}/{:>4}{:>10.2}/{:>6.2} ms{ratio:>10.2}{:>8}\n",
+            costs.len(),
+            at(&tokens, 50),
+            at(&tokens, 100),
+            times[0],
+            times[1],
+            judged(ratio < TIMES && *actions <= ACTIONS)
+        ));
+    }
+    table
+}
+
+/// Shows what the pages of some kinds cost one by one, each kind with the number
+/// of its pages.
+pub(crate) fn pages(title: &str, rows: &[(String, Vec<Cost>)]) -> String {
+    let mut table = format!(
+        "{title:<34}{:>7}{:>16}{:>16}{:>20}{:>12}\n{:<34}{:>7}{:>16}{:>16}{:>20}{:>12}\n",
+        "pages",
+        "cl100k",
+        "o200k",
+        "time",
+        "claim",
+        "",
+        "",
+        "median/max",
+        "median/max",
+        "median/p99",
+        "< 500, 2 ms"
+    );
+    for (what, costs) in rows {
+        let tokens = |encoding: usize| {
+            let tokens = sorted(costs.iter().map(|it| it.tokens[encoding]));
+            (at(&tokens, 50), at(&tokens, 100))
+        };
+        let times = sorted(costs.iter().map(|it| it.time));
+        let times = [50, 99].map(|it| at(&times, it).as_secs_f64() * 1e3);
+        let (old, new) = (tokens(0), tokens(1));
+        let holds = old.1.max(new.1) < TOKENS && times[0] < MILLISECONDS;
+        table.push_str(&format!(
+            "{what:<34}{:>7}{:>10}/{:>5}{:>10}/{:>5}{:>11.2}/{:>5.2} ms{:>9}\n",
+            costs.len(),
+            old.0,
+            old.1,
+            new.0,
+            new.1,
+            times[0],
+            times[1],
+            judged(holds)
+        ));
+    }
+    table
+}
+
+/// Shows what whole ways to an entity cost: actions and all that is read.
+pub(crate) fn ways(sought: usize, rows: &[(&str, Vec<(usize, Cost)>)]) -> String {
+    let mut table = format!(
+        "{:<44}{:>7}{:>18}{:>24}{:>24}{:>10}\n{:<44}{:>7}{:>18}{:>24}{:>24}{:>10}\n",
+        "to one entity",
+        "found",
+        "actions",
+        "cl100k",
+        "o200k",
+        "claim",
+        "",
+        "",
+        "median/p90/max",
+        "median/p90/max",
+        "median/p90/max",
+        "≤ 5"
+    );
+    for (place, (what, found)) in rows.iter().enumerate() {
+        let actions = three(found.iter().map(|it| it.0));
+        let tokens = |encoding: usize| three(found.iter().map(|it| it.1.tokens[encoding])).1;
+        let claim = if place == 0 { judged(actions.0 <= ACTIONS) } else { "" };
+        table.push_str(&format!(
+            "{what:<44}{:>4}/{sought}{:>18}{:>24}{:>24}{claim:>8}\n",
+            found.len(),
+            actions.1,
+            tokens(0),
+            tokens(1)
+        ));
+    }
+    table
+}
+
+pub(crate) fn judged(holds: bool) -> &'static str {
+    if holds { "yes" } else { "NO" }
+}
+
+/// Returns the largest number, and median, ninetieth percentile and largest as
+/// a text.
+fn three(numbers: impl Iterator<Item = usize>) -> (usize, String) {
+    let numbers = sorted(numbers);
+    let shown = [50, 90, 100].map(|it| at(&numbers, it).to_string());
+    (at(&numbers, 100), shown.join("/"))
+}
+
+fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut items: Vec<_> = items.collect();
+    items.sort();
+    items
+}
+
+/// Returns what `percent` of all do not exceed.
+fn at<T: Copy + Default>(sorted: &[T], percent: usize) -> T {
+    let place = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
+    sorted.get(place).copied().unwrap_or_default()
+}

@@ -1,0 +1,132 @@
+//! What a client of the reference memory server gains: its calls, to it and to
+//! Palazzo in one run.
+//!
+//! `cargo bench --bench memory` makes graphs of four sizes, gives each to both,
+//! and asks them the same, turn and turn about; a fifth, of 100,000 entities,
+//! only to Palazzo. `cargo bench --bench memory -- 1000` measures one size.
+//! The reference is found as `tests/reference` finds it; without it Palazzo is
+//! measured alone.
+//!
+//! How to read the tables:
+//!
+//! - *Wall* is the median from the line that asks to the line that answers.
+//!   *CPU* is what all threads of the server worked for one call, on average:
+//!   on a busy machine believe this one. Compare only within one run.
+//! - When Palazzo answers a write, it is on the disk and in git. The reference
+//!   has written its file and has not asked the disk to keep it.
+//! - The reference reads its whole file at each call, and writes all of it at
+//!   each change: its cost grows with the graph. What grows in Palazzo is git's
+//!   index, and what a search has to look through.
+//! - `$PALAZZO_BENCH_DIR` says where to measure: on `/dev/shm` no disk is waited
+//!   for.
+
+#![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
+
+mod graph;
+mod peer;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use graph::Graph;
+use peer::{Cost, Peer};
+
+const SIZES: [usize; 5] = [100, 1_000, 10_000, 30_000, 100_000];
+/// Beyond this a call of the reference takes seconds.
+const TOO_MUCH: usize = 30_000;
+/// How often each thing is done, after a few times that do not count.
+const ROUNDS: usize = 30;
+const UNCOUNTED: usize = 3;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // `cargo test --all-targets` runs benchmarks too; there is nothing to test here.
+    if !arguments.iter().any(|it| it == "--bench") {
+        return;
+    }
+    let asked: Vec<_> = arguments.iter().filter(|it| !it.starts_with('-')).collect();
+    for size in SIZES {
+        if asked.is_empty() || asked.iter().any(|it| **it == size.to_string()) {
+            measure(size);
+        }
+    }
+}
+
+fn measure(size: usize) {
+    let place = std::env::var_os("PALAZZO_BENCH_DIR");
+    let place = place.map_or(PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
+    let dir = tempfile::tempdir_in(place).expect("the folder for benchmarks is there");
+    let file = dir.path().join("memory.jsonl");
+    let graph = Graph { size };
+    std::fs::write(&file, graph.file()).expect("it can be written");
+    println!("\n── {size} entities, {} relations ──", 2 * size);
+    let imported = import(dir.path(), &file);
+    let (mut ours, starting) = begin(Peer::palazzo(dir.path()), &graph);
+    println!("import {imported:.2?}; first call {starting:.2?}, then {} MB", ours.megabytes());
+    let mut theirs = (size <= TOO_MUCH).then(|| Peer::reference(&file)).flatten();
+    println!(
+        "{:<18}{:>12}{:>12}{:>12}{:>12}{:>10}",
+        "", "wall", "CPU", "reference", "CPU", "CPU ratio"
+    );
+    for tool in ["create_entities", "add_observations", "search_nodes", "open_nodes"] {
+        let mut costs = (Vec::new(), Vec::new());
+        for round in 0..UNCOUNTED + ROUNDS {
+            let arguments = graph.arguments(tool, round);
+            let cost = ours.call(tool, &arguments);
+            let their_cost = theirs.as_mut().map(|it| it.call(tool, &arguments));
+            if round >= UNCOUNTED {
+                costs.0.push(cost);
+                costs.1.extend(their_cost);
+            }
+        }
+        println!("{tool:<18}{}", row(&costs.0, &costs.1));
+    }
+    if let Some(theirs) = &theirs {
+        println!("memory: {} MB, reference {} MB", ours.megabytes(), theirs.megabytes());
+    }
+}
+
+/// Lets Palazzo take in what the reference remembers.
+fn import(dir: &Path, file: &Path) -> Duration {
+    let begun = Instant::now();
+    let mut command = Peer::alone(dir);
+    command.args(["import", "memory"]).arg(file).arg("--home").arg(dir.join("home"));
+    let output = command.output().expect("the program starts");
+    assert!(output.status.success(), "{output:?}");
+    begun.elapsed()
+}
+
+/// Returns a server that has read everything, and how long that took it.
+fn begin(mut peer: Peer, graph: &Graph) -> (Peer, Duration) {
+    let begun = Instant::now();
+    peer.call("open_nodes", &graph.arguments("open_nodes", 0));
+    (peer, begun.elapsed())
+}
+
+fn row(ours: &[Cost], theirs: &[Cost]) -> String {
+    let shown = |costs: &[Cost]| format!("{:>9.3} ms{:>9.3} ms", wall(costs), cpu(costs));
+    match theirs {
+        [] => shown(ours),
+        theirs => format!("{}{}{:>9.1}×", shown(ours), shown(theirs), cpu(theirs) / cpu(ours)),
+    }
+}
+
+fn wall(costs: &[Cost]) -> f64 {
+    let mut times: Vec<_> = costs.iter().map(|it| it.wall).collect();
+    times.sort();
+    times[times.len() / 2].as_secs_f64() * 1e3
+}
+
+fn cpu(costs: &[Cost]) -> f64 {
+    let all: Duration = costs.iter().map(|it| it.cpu).sum();
+    #[expect(clippy::cast_precision_loss, reason = "nobody calls 2^52 times")]
+    let number = costs.len() as f64;
+    all.as_secs_f64() * 1e3 / number
+}
+
+/// Returns an entity as both are told of it.
+fn entity(name: &str, kind: &str, observations: &[String]) -> Value {
+    json!({ "name": name, "entityType": kind, "observations": observations })
+}

@@ -1,0 +1,136 @@
+//! A server that is measured, ours or theirs.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// Where the reference server lies if nothing else is said.
+const REFERENCE: &str = concat!(
+    env!("CARGO_TARGET_TMPDIR"),
+    "/reference/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
+);
+
+/// A running server and both ends of its pipes.
+pub(crate) struct Peer {
+    server: Child,
+    ask: Option<ChildStdin>,
+    hear: BufReader<ChildStdout>,
+    asked: u64,
+}
+
+/// What a call took.
+#[derive(Clone, Copy)]
+pub(crate) struct Cost {
+    /// From asking to having the answer in hand.
+    pub(crate) wall: Duration,
+    /// What the server worked for it.
+    pub(crate) cpu: Duration,
+}
+
+impl Peer {
+    /// Starts Palazzo in the home below `dir`.
+    pub(crate) fn palazzo(dir: &Path) -> Self {
+        let mut command = Self::alone(dir);
+        command.arg("serve").arg(dir.join("home")).args(["--tools", "memory"]);
+        Self::start(command)
+    }
+
+    /// Starts the reference on `file`; `None`: it is not there.
+    pub(crate) fn reference(file: &Path) -> Option<Self> {
+        let program = std::env::var_os("PALAZZO_REFERENCE");
+        let program = program.map_or_else(|| PathBuf::from(REFERENCE), PathBuf::from);
+        if !program.is_file() || Command::new("node").arg("--version").output().is_err() {
+            return None;
+        }
+        let mut command = Command::new("node");
+        command.arg(program).env("MEMORY_FILE_PATH", file).stderr(Stdio::null());
+        Some(Self::start(command))
+    }
+
+    /// Returns a command of the program that knows nothing of this machine.
+    pub(crate) fn alone(dir: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
+        for name in ["GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "XDG_CONFIG_HOME"] {
+            command.env_remove(name);
+        }
+        command
+            .env("HOME", dir)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", dir.join("gitconfig"));
+        command
+    }
+
+    /// Calls a tool.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Cost {
+        self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// Returns how much memory it has.
+    pub(crate) fn megabytes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.server.id()));
+        let status = status.unwrap_or_default();
+        let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:")).unwrap_or_default();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or_default() / 1024
+    }
+
+    fn start(mut command: Command) -> Self {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut server = command.spawn().expect("the program starts");
+        let ask = server.stdin.take();
+        let hear = BufReader::new(server.stdout.take().expect("it has an output"));
+        let mut peer = Self { server, ask, hear, asked: 0 };
+        let about = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "bench", "version": "1" },
+        });
+        peer.request("initialize", &about);
+        peer.say(&format!(
+            "{}\n",
+            json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })
+        ));
+        peer
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Cost {
+        self.asked += 1;
+        let id = self.asked;
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let (mut answer, line) = (String::new(), format!("{request}\n"));
+        let (begun, worked) = (Instant::now(), self.worked());
+        self.say(&line);
+        self.hear.read_line(&mut answer).expect("the server answers");
+        let cost = Cost { wall: begun.elapsed(), cpu: self.worked().saturating_sub(worked) };
+        let said: Value = serde_json::from_str(&answer).expect("the answer is JSON");
+        let refused = said["result"].is_null() || said["result"]["isError"] == true;
+        assert!(said["id"] == id && !refused, "{request}\n{answer}");
+        cost
+    }
+
+    /// Returns how long all its threads have worked since it began, where the
+    /// system tells (Linux).
+    fn worked(&self) -> Duration {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.server.id()));
+        let threads = threads.into_iter().flatten().flatten();
+        let stats = threads.filter_map(|it| fs::read_to_string(it.path().join("schedstat")).ok());
+        let nanos = stats.filter_map(|it| it.split(' ').next()?.parse::<u64>().ok());
+        Duration::from_nanos(nanos.sum())
+    }
+
+    fn say(&mut self, line: &str) {
+        let ask = self.ask.as_mut().expect("the pipe is open while we live");
+        ask.write_all(line.as_bytes()).expect("the server listens");
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // A server whose input ends goes by itself.
+        self.ask = None;
+        drop(self.server.wait());
+    }
+}

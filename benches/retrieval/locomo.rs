@@ -1,0 +1,156 @@
+//! LoCoMo: ten long conversations, and questions about them.
+//!
+//! The file is `data/locomo10.json` of snap-research/LoCoMo. Its licence (CC
+//! BY-NC) forbids shipping it: `PALAZZO_LOCOMO` says where it lies. Each
+//! conversation is a wing. Asked twice: with one note for each session, and
+//! with one for each turn in the room of its session. A turn is the line
+//! `Speaker: text`, with the caption of a picture in brackets behind it; a note
+//! is dated by its session. Questions whose evidence names no turn are left out.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::corpus::{Corpus, Note, Question};
+use crate::measure::{Score, judge};
+use crate::ours::Ours;
+use crate::plain::Plain;
+
+#[derive(Deserialize)]
+struct Sample {
+    conversation: Map<String, Value>,
+    qa: Vec<Asked>,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    question: String,
+    /// A list of texts, or something else.
+    #[serde(default)]
+    evidence: Value,
+    category: u8,
+}
+
+#[derive(Deserialize)]
+struct Turn {
+    speaker: String,
+    dia_id: String,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    blip_caption: Option<String>,
+}
+
+/// A session and a turn in it, as evidence names them: `D3:12`.
+type Spot = (usize, usize);
+
+/// Measures and prints, if the file is there.
+pub(crate) fn measure() {
+    let Some(file) = std::env::var_os("PALAZZO_LOCOMO") else {
+        println!("\nLoCoMo is left out: PALAZZO_LOCOMO does not say where locomo10.json lies");
+        return;
+    };
+    let text = fs::read_to_string(&file).expect("PALAZZO_LOCOMO names a file");
+    let samples: Vec<Sample> = serde_json::from_str(&text).expect("it is LoCoMo's");
+    for (unit, by_turn) in [("session", false), ("turn", true)] {
+        let corpus = corpus(&samples, by_turn);
+        let asked = corpus.questions.len();
+        let left = samples.iter().map(|it| it.qa.len()).sum::<usize>() - asked;
+        println!(
+            "\nLoCoMo, a note for each {unit}: {} notes, {asked} questions, {left} without evidence",
+            corpus.notes.len()
+        );
+        println!("{}", Score::head(""));
+        let (plain, ours) = (Plain::new(&corpus.notes), Ours::new(&corpus.notes));
+        let answerable = corpus.only(|it| !it.kind.starts_with('5'));
+        for (scope, in_wing) in [("in the wing", true), ("in all", false)] {
+            let score = judge(&corpus, in_wing, |ask, wing, most| plain.find(ask, wing, most));
+            println!("{}", score.row(&format!("plain BM25, {scope}")));
+            let score = judge(&corpus, in_wing, |ask, wing, most| ours.find(ask, wing, most));
+            println!("{}\n{}", score.row(&format!("Palazzo, {scope}")), score.by_kind());
+            let score = judge(&answerable, in_wing, |ask, wing, most| ours.find(ask, wing, most));
+            println!("{}", score.row(&format!("Palazzo, {scope}, categories 1 to 4")));
+        }
+    }
+}
+
+fn corpus(samples: &[Sample], by_turn: bool) -> Corpus {
+    let mut corpus = Corpus::default();
+    for (number, sample) in samples.iter().enumerate() {
+        let wing = format!("conversation-{}", number + 1);
+        let mut spots: BTreeMap<Spot, usize> = BTreeMap::new();
+        for (session, turns) in sessions(&sample.conversation) {
+            let when = format!("session_{session}_date_time");
+            let written = sample.conversation.get(&when).and_then(Value::as_str).and_then(moment);
+            let room = format!("session-{session}");
+            let mut lines = Vec::new();
+            for turn in &turns {
+                let note = corpus.notes.len() + if by_turn { lines.len() } else { 0 };
+                spots.extend(spots_in(&turn.dia_id).map(|it| (it, note)));
+                lines.push(line(turn));
+            }
+            let texts = if by_turn { lines } else { vec![lines.join("\n")] };
+            corpus.notes.extend(texts.into_iter().map(|text| Note {
+                wing: wing.clone(),
+                room: room.clone(),
+                title: String::new(),
+                written,
+                text,
+            }));
+        }
+        corpus.questions.extend(sample.qa.iter().filter_map(|it| question(it, &spots)));
+    }
+    corpus
+}
+
+/// Yields the sessions of a conversation in order.
+fn sessions(conversation: &Map<String, Value>) -> BTreeMap<usize, Vec<Turn>> {
+    let session = |(key, value): (&String, &Value)| {
+        let number = key.strip_prefix("session_")?.parse().ok().filter(|_| value.is_array())?;
+        Some((number, Vec::deserialize(value).expect("a session is a list of turns")))
+    };
+    conversation.iter().filter_map(session).collect()
+}
+
+fn line(turn: &Turn) -> String {
+    let caption = turn.blip_caption.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
+    format!("{}: {}{caption}", turn.speaker, turn.text.as_deref().unwrap_or_default())
+}
+
+fn question(asked: &Asked, spots: &BTreeMap<Spot, usize>) -> Option<Question> {
+    let texts = asked.evidence.as_array().into_iter().flatten().chain([&asked.evidence]);
+    let named = texts.filter_map(Value::as_str).flat_map(spots_in);
+    let mut answers: Vec<usize> = named.filter_map(|it| spots.get(&it).copied()).collect();
+    answers.sort_unstable();
+    answers.dedup();
+    let kind = match asked.category {
+        1 => "1 multi-hop".to_owned(),
+        2 => "2 temporal".to_owned(),
+        3 => "3 open-domain".to_owned(),
+        4 => "4 single-hop".to_owned(),
+        5 => "5 adversarial".to_owned(),
+        other => other.to_string(),
+    };
+    (!answers.is_empty()).then(|| Question { ask: asked.question.clone(), kind, answers })
+}
+
+/// Yields all spots that a text names: some hold two (`D8:6; D9:17`), some have
+/// noughts before the number (`D30:05`), some name nothing (`D`).
+fn spots_in(text: &str) -> impl Iterator<Item = Spot> {
+    let number = |text: &str| -> Option<usize> {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        text[..digits].parse().ok()
+    };
+    text.split('D').filter_map(move |it| {
+        let (session, turn) = it.split_once(':')?;
+        Some((number(session)?, number(turn)?))
+    })
+}
+
+/// Reads `1:56 pm on 8 May, 2023`.
+fn moment(text: &str) -> Option<DateTime<Utc>> {
+    NaiveDateTime::parse_from_str(text, "%I:%M %p on %d %B, %Y").ok().map(|it| it.and_utc())
+}

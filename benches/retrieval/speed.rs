@@ -1,0 +1,130 @@
+//! How long the index takes, and how large it is, with many notes.
+//!
+//! The notes are made of sentences of our own set, two in each, with a word of
+//! its own; the questions are those of the choosing half. Times are of the
+//! processor where it can be asked (Linux), for whoever else is busy on the
+//! machine is not to be measured; that of indexing is of all threads together.
+
+use std::time::Duration;
+
+use palazzo::model::Opening;
+use palazzo::search::{Index, TWINS};
+
+use crate::corpus::{Corpus, Note};
+use crate::ours::{Ours, document, number};
+
+const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
+const PUTS: usize = 1_000;
+
+/// Measures and prints.
+pub(crate) fn measure() {
+    let set = Corpus::of_set("choosing");
+    let heads = [
+        "index",
+        "query p50",
+        "p99",
+        "in a wing",
+        "p99",
+        "twins p50",
+        "p99",
+        "put p50",
+        "p99",
+        "MB",
+    ];
+    println!("\n{:<16}{}", "notes", heads.map(|it| format!("{it:>12}")).concat());
+    for size in SIZES {
+        let notes = notes(&set.notes, size);
+        let before = resident();
+        let begun = clock(Whose::All);
+        let mut ours = Ours { index: Index::of(notes.iter().enumerate().map(document).collect()) };
+        let indexed = clock(Whose::All).saturating_sub(begun);
+        let memory = resident().zip(before).map(|(after, before)| after.saturating_sub(before));
+        let times = |wing: Option<&str>| -> Vec<Duration> {
+            let ask = |it: &crate::corpus::Question| timed(|| drop(ours.find(&it.ask, wing, 10)));
+            set.questions.iter().map(ask).collect()
+        };
+        let (anywhere, in_wing) = (times(None), times(Some("wing-3")));
+        let again = notes.iter().enumerate().step_by((size / PUTS).max(1));
+        let text_of = |it: &Opening| Some(notes[number(it)].text.as_str());
+        let twins = |note: &Note| timed(|| drop(ours.index.twins(&note.text, TWINS, text_of)));
+        let twins: Vec<_> = again.clone().map(|(_, it)| twins(it)).collect();
+        let puts: Vec<_> = again.map(|it| timed(|| ours.index.put(&document(it)))).collect();
+        let memory = memory.map_or("?".to_owned(), |it| (it / 1_048_576).to_string());
+        let times = [anywhere, in_wing, twins, puts].map(both).concat();
+        println!("{size:<16}{:>12}{times}{memory:>12}", shown(indexed));
+    }
+}
+
+fn timed(does: impl FnOnce()) -> Duration {
+    let begun = clock(Whose::Own);
+    does();
+    clock(Whose::Own).saturating_sub(begun)
+}
+
+/// Whose time is measured: that of all threads, or of the one that asks.
+#[derive(Clone, Copy)]
+enum Whose {
+    All,
+    Own,
+}
+
+#[cfg(target_os = "linux")]
+fn clock(whose: Whose) -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    let time = clock_gettime(match whose {
+        Whose::All => ClockId::ProcessCPUTime,
+        Whose::Own => ClockId::ThreadCPUTime,
+    });
+    Duration::try_from(time).expect("time does not run backwards")
+}
+
+#[cfg(not(target_os = "linux"))]
+fn clock(_: Whose) -> Duration {
+    use std::sync::LazyLock;
+    use std::time::Instant;
+    static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
+    BEGINNING.elapsed()
+}
+
+/// Makes `size` notes in ten wings, of which each has ten rooms.
+pub(crate) fn notes(set: &[Note], size: usize) -> Vec<Note> {
+    let sentences: Vec<&str> = set.iter().flat_map(|it| it.text.split_inclusive(". ")).collect();
+    let made = |number: usize| {
+        let pick = |which: usize| sentences[mixed(2 * number + which) % sentences.len()];
+        Note {
+            wing: format!("wing-{}", number % 10),
+            room: format!("room-{}", number / 10 % 10),
+            title: set[number * 7 % set.len()].title.clone(),
+            written: set[number % set.len()].written,
+            text: format!("{}{} word{number}", pick(0), pick(1)),
+        }
+    };
+    (0..size).map(made).collect()
+}
+
+/// Returns a number that has nothing to do with `number`, always the same.
+fn mixed(number: usize) -> usize {
+    let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (number ^ number >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32
+}
+
+/// Returns how much memory the process has, in bytes, where Linux says so.
+fn resident() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<usize>().ok()? * 1024)
+}
+
+fn both(mut times: Vec<Duration>) -> String {
+    times.sort();
+    let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
+    format!("{:>12}{:>12}", shown(at(50)), shown(at(99)))
+}
+
+fn shown(time: Duration) -> String {
+    match time.as_secs_f64() {
+        time if time < 0.001 => format!("{:.0} µs", time * 1e6),
+        time if time < 1.0 => format!("{:.2} ms", time * 1e3),
+        time => format!("{time:.2} s"),
+    }
+}

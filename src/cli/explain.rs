@@ -1,0 +1,23 @@
+//! What the codes of findings stand for.
+
+use std::io;
+
+use crate::cli::page;
+use crate::model::{Code, Rule};
+
+/// Prints what one code stands for, or the table of all of them.
+pub(super) fn print(code: Option<Code>) -> io::Result<()> {
+    match code.map(Code::rule) {
+        Some(Rule { word, severity, meaning, advice, .. }) => {
+            page::print(&format!("── {word} ({severity}) ──\n{meaning}.\n\n{advice}"))
+        }
+        None => page::print(&table()),
+    }
+}
+
+fn table() -> String {
+    let line =
+        |it: &Rule| format!("{:<17} {:<8} {}\n", it.word, it.severity.to_string(), it.meaning);
+    let lines: String = Rule::ALL.iter().map(line).collect();
+    format!("{lines}\n`palazzo check --explain CODE` says more of one.")
+}

@@ -1,0 +1,92 @@
+//! `palazzo fmt`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::cli::home::{self, Workspace};
+use crate::cli::{Failure, Outcome, page, person};
+use crate::keeper::{Keeper, Tidying};
+
+/// Bring files into the form in which Palazzo writes them
+///
+/// Keys in their order, one style, comments where they were: what a file says
+/// stays the same. A file with something wrong is told and left alone. Nothing is
+/// committed. Exits with 1 if something was wrong, or with --check if a file is
+/// not in form.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Homes, palaces, folders in them, or files
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// Write nothing; list the files that are not in form
+    #[arg(long)]
+    check: bool,
+
+    /// Write nothing; show what would change, in a form that git apply takes
+    #[arg(long)]
+    diff: bool,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let write = !(args.check || args.diff);
+    let here = std::env::current_dir().unwrap_or_default();
+    let paths = if args.paths.is_empty() { vec![home::find(None)] } else { args.paths.clone() };
+    let mut all = Vec::new();
+    for path in paths {
+        let (keeper, within) = keeper_of(&path)?;
+        let tidied = keeper.tidy(&person("fmt"), within.as_deref(), write)?;
+        if tidied.iter().all(|it| it.seen == 0 && it.wrong.is_empty()) {
+            return Err(nothing_at(&path));
+        }
+        all.extend(tidied);
+    }
+    for tidying in &all {
+        tell(tidying, &here, args.diff)?;
+    }
+    let count = |of: fn(&Tidying) -> usize| all.iter().map(of).sum::<usize>();
+    let changed = count(|it| it.edits.len());
+    let left = count(|it| it.wrong.len() + it.stubborn.len());
+    summarise(count(|it| it.seen), changed, write);
+    Ok(ExitCode::from(u8::from(left > 0 || args.check && changed > 0)))
+}
+
+/// Finds the palace around a path, and the path inside it; or the home there.
+fn keeper_of(path: &Path) -> Result<(Keeper, Option<String>), Failure> {
+    let place = std::path::absolute(path)?;
+    let palace = place.ancestors().find(|it| it.join("palace.toml").is_file());
+    let home = match palace {
+        Some(palace) => palace,
+        None if place.is_file() => return Err(nothing_at(path)),
+        None => &place,
+    };
+    let keeper = home::keeper(Some(home), &Workspace { workspace: None });
+    let within = place.strip_prefix(home).unwrap_or(Path::new(""));
+    let within: Vec<_> = within.iter().map(|it| it.to_string_lossy()).collect();
+    Ok((keeper, (!within.is_empty()).then(|| within.join("/"))))
+}
+
+fn nothing_at(path: &Path) -> Failure {
+    Failure::Said(format!("there is no file of a palace at {}", path.display()))
+}
+
+fn tell(tidying: &Tidying, here: &Path, diff: bool) -> std::io::Result<()> {
+    for finding in &tidying.wrong {
+        page::finding_aside(&tidying.path_of(&finding.told.file, here), finding);
+    }
+    for file in &tidying.stubborn {
+        let file = tidying.path_of(file, here);
+        page::failure(&format!("{file} is left alone: it would no longer say the same"));
+    }
+    if diff {
+        return page::print(&tidying.diff(here));
+    }
+    let paths = tidying.edits.iter().map(|it| tidying.path_of(&it.path, here));
+    page::print(&paths.collect::<Vec<_>>().join("\n"))
+}
+
+fn summarise(seen: usize, changed: usize, written: bool) {
+    let files = |number| if number == 1 { "1 file".to_owned() } else { format!("{number} files") };
+    let verb = if written { "brought into form" } else { "not in form" };
+    anstream::eprintln!("{} of {} {verb}", changed, files(seen));
+}

@@ -1,0 +1,31 @@
+//! `palazzo wake-up`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::cli::{Outcome, home, page, person};
+use crate::keeper::{Keeper, USUAL_TOKENS};
+
+/// Say what an agent should know when a conversation begins
+///
+/// What is to be done, what was written last, which facts hold, what lies where:
+/// as much as fits into the budget. The MCP prompt of this name says the same.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The workspace, where the home has several
+    workspace: Option<String>,
+
+    /// How many tokens it may take, as the public tokenizer `cl100k_base` counts
+    #[arg(long, value_name = "TOKENS", default_value_t = USUAL_TOKENS)]
+    budget: usize,
+
+    /// The home, or one palace
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let mut keeper = Keeper::new(home::find(args.home.as_deref()), None);
+    page::print(&keeper.wake_up(&person("wake-up"), args.workspace.as_deref(), args.budget)?)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,92 @@
+//! Conversations that were held elsewhere, one text an exchange: what somebody
+//! asked, and all that was answered until they asked again.
+
+use chrono::{DateTime, Utc};
+
+use crate::exchange::Mined;
+
+/// Who said something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speaker {
+    /// A person.
+    User,
+    /// A language model.
+    Assistant,
+}
+
+/// What was said at once.
+#[derive(Clone, Debug)]
+pub(super) struct Turn {
+    pub(super) speaker: Speaker,
+    pub(super) text: String,
+    pub(super) at: Option<DateTime<Utc>>,
+}
+
+/// Returns the exchanges of a conversation, to be filed under `wing` and `room`.
+/// What was answered before anybody asked is an exchange too.
+pub(super) fn exchanges(wing: Option<&str>, room: &str, turns: &[Turn]) -> Vec<Mined> {
+    let said: Vec<_> = turns.iter().filter(|it| !it.text.trim().is_empty()).collect();
+    let begins = |before: &&Turn, it: &&Turn| {
+        (before.speaker, it.speaker) != (Speaker::Assistant, Speaker::User)
+    };
+    let exchanges = said.chunk_by(begins).map(|turns| Mined {
+        wing: wing.map(str::to_owned),
+        room: room.to_owned(),
+        text: written(turns),
+        at: turns.iter().find_map(|it| it.at),
+    });
+    exchanges.collect()
+}
+
+fn written(turns: &[&Turn]) -> String {
+    let mut text = String::new();
+    for said in turns.chunk_by(|a, b| a.speaker == b.speaker) {
+        let name = match said[0].speaker {
+            Speaker::User => "User",
+            Speaker::Assistant => "Assistant",
+        };
+        let words: Vec<_> = said.iter().map(|it| it.text.trim()).collect();
+        text.push_str(&format!("{name}:\n{}\n\n", words.join("\n\n")));
+    }
+    text.truncate(text.trim_end().len());
+    text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    #[test]
+    fn an_exchange_ends_where_somebody_asks_again() {
+        let turn = |speaker, text: &str| Turn { speaker, text: text.to_owned(), at: None };
+        let turns = [
+            turn(Speaker::Assistant, "Hello."),
+            turn(Speaker::User, "Why Clerk?"),
+            turn(Speaker::User, "And since when?\n"),
+            turn(Speaker::Assistant, "  "),
+            turn(Speaker::Assistant, "I look it up."),
+            turn(Speaker::Assistant, "Since March."),
+            turn(Speaker::User, "Thanks."),
+        ];
+        let texts = exchanges(None, "r", &turns).into_iter().map(|it| it.text);
+        assert_snapshot!(texts.collect::<Vec<_>>().join("~~~\n"), @"
+        Assistant:
+        Hello.
+        ~~~
+        User:
+        Why Clerk?
+
+        And since when?
+
+        Assistant:
+        I look it up.
+
+        Since March.
+        ~~~
+        User:
+        Thanks.
+        ");
+    }
+}

@@ -1,0 +1,92 @@
+//! `rooms/<slug>.yaml`.
+
+use schemars::JsonSchema;
+use serde_json::{Map, Value, json};
+
+use crate::format::schema::text::{Id, RoomName, Text, Words};
+
+/// A room of a palace: what a visitor sees, and what can be done there.
+#[derive(JsonSchema)]
+#[schemars(title = "Room", deny_unknown_fields)]
+pub(super) struct Room {
+    /// The room's id, a ULID; may be left out.
+    #[schemars(example = &"01KGSRV28ADXPQGT6T6QX25YS8")]
+    id: Option<Id>,
+    /// What the room is called above its description.
+    #[schemars(example = &"Hall of Geology")]
+    name: Words,
+    /// What a visitor sees: vivid, concrete, a few sentences.
+    #[schemars(example = &"Mind the step. Grey beds stand on end here like books.")]
+    description: Option<Text>,
+    /// The numbered choices, in their order.
+    #[schemars(extend("default" = []))]
+    actions: Option<Vec<Action>>,
+    /// What the room shows of the graph, behind its own actions.
+    #[schemars(example = json!({ "genus": "Claim", "by": "status" }))]
+    generate: Option<Generate>,
+    /// Rooms that a door leads to and no action does; a door works both ways.
+    #[schemars(example = ["hall-of-biology"], extend("default" = []))]
+    portals: Option<Vec<RoomName>>,
+}
+
+/// Halls that are made from the graph, of which nothing is written.
+#[derive(JsonSchema)]
+#[schemars(title = "Generate", deny_unknown_fields, extend("anyOf" = [
+    { "required": ["genus"], "properties": { "by": { "not": { "const": "genus" } } } },
+    { "required": ["by"], "properties": { "by": { "const": "genus" }, "genus": false } },
+]))]
+struct Generate {
+    /// The genus whose entities are shown; left out with `by: genus`.
+    #[schemars(example = &"Claim")]
+    genus: Option<Words>,
+    /// How they are grouped: status, name, date, an attribute; genus for all there is.
+    #[schemars(example = &"status", extend("default" = "status"))]
+    by: Option<Words>,
+}
+
+/// One numbered choice.
+#[derive(JsonSchema)]
+#[schemars(title = "Action", deny_unknown_fields, extend("allOf" = needs()))]
+struct Action {
+    /// What the menu says; an imperative reads best.
+    #[schemars(example = &"Examine the drawers of the fossil cabinet")]
+    label: Words,
+    /// What choosing it does.
+    r#type: ActionType,
+    /// The tool that a query runs.
+    #[schemars(example = &"list_entities")]
+    tool: Option<Words>,
+    /// What a query tells its tool; "{params}" stands for what the visitor says.
+    #[schemars(example = json!({ "genus": "Claim" }), extend("default" = {}))]
+    tool_params: Option<Map<String, Value>>,
+    /// Where a navigate action leads; the room need not exist yet.
+    #[schemars(example = &"catastrophism-alcove")]
+    room: Option<RoomName>,
+    /// The palace the room is in, if it is another.
+    workspace: Option<Text>,
+    /// What a text action shows.
+    content: Option<Text>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase", extend("enumDescriptions" = [
+    "leads into a room",
+    "runs a tool and shows what it finds",
+    "shows a text",
+]))]
+enum ActionType {
+    Navigate,
+    Query,
+    Text,
+}
+
+/// What an action of one type cannot do without.
+fn needs() -> Value {
+    let needs = |kind: &str, key: &str| {
+        json!({
+            "if": { "properties": { "type": { "const": kind } }, "required": ["type"] },
+            "then": { "properties": { key: { "not": { "type": "null" } } }, "required": [key] },
+        })
+    };
+    json!([needs("navigate", "room"), needs("query", "tool")])
+}

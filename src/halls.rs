@@ -1,0 +1,466 @@
+//! Halls made from the graph: what one finds in them, and how what is too much
+//! for one page is parted (v2 sections 4.1 and 4.2).
+//!
+//! A hall is part of an arrangement, between two marks. What it holds is parted
+//! as its entities stand there: by genus, status or date while that keeps every
+//! entity near, else into ranges of names. Nothing here is remembered: whoever
+//! comes back sees what the graph holds then.
+
+mod label;
+mod parting;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::model::{Arrangement, Hall, Layout, Mark, Register};
+
+use parting::{parts, runs_apart};
+
+/// How many choices lead from a room to the hall that lists an entity, at most,
+/// if that can be done: the one behind them opens it.
+const STEPS: usize = 4;
+
+/// How many entities a hall lists where it may choose.
+const FEW: usize = 20;
+
+/// What one finds in a hall, or in a room that shows one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contents {
+    /// How many entities it holds.
+    pub total: usize,
+    /// Their names in order, where they are few.
+    pub listed: Vec<Arc<str>>,
+    /// The ways to parts of it, where they are many.
+    pub passages: Vec<Passage>,
+}
+
+/// A way into part of a hall.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passage {
+    /// What the part is called, seen from the hall: `contested`, `A to Bel`.
+    pub label: String,
+    /// How many entities it holds.
+    pub total: usize,
+    /// The part.
+    pub hall: Hall,
+}
+
+/// How many choices there is room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slots {
+    /// On the page that is shown; two at least.
+    pub here: usize,
+    /// On the pages of halls.
+    pub below: usize,
+}
+
+/// Looks at what a hall holds. `register` holds its arrangement.
+pub fn contents(register: &Register, hall: &Hall, slots: Slots) -> Contents {
+    let all = register.between(hall.from.as_ref(), hall.until.as_ref());
+    let total = all.len();
+    let steps = slots.steps(total).max(STEPS.saturating_sub(hall.depth));
+    // Whoever comes in sees the genera, however little there is of them.
+    let is_entrance = hall.arrangement == Arrangement::Everything && hall.depth == 0;
+    if steps == 0 || total <= FEW && !(is_entrance && runs_apart(register, &all) == Some(0)) {
+        let cards = all.filter_map(|place| register.card(place));
+        let listed = cards.map(|it| it.name.clone()).collect();
+        return Contents { total, listed, passages: Vec::new() };
+    }
+    let parts = parts(register, &all, slots.here, slots.reach(steps - 1));
+    let passage = |part: &Range<usize>| {
+        let (label, title) = label::of(register, &hall.arrangement, &all, part).unwrap_or_default();
+        let from =
+            if part.start == all.start { hall.from.clone() } else { mark(register, part.start) };
+        let until = if part.end == all.end { hall.until.clone() } else { mark(register, part.end) };
+        let (arrangement, depth) = (hall.arrangement.clone(), hall.depth + 1);
+        Passage { label, total: part.len(), hall: Hall { arrangement, from, until, depth, title } }
+    };
+    Contents { total, listed: Vec::new(), passages: parts.iter().map(passage).collect() }
+}
+
+impl Slots {
+    /// Returns how many entities can be told apart by `choices` choices in
+    /// halls, if the last hall lists as many as have numbers.
+    fn reach(self, choices: usize) -> usize {
+        let choices = u32::try_from(choices).unwrap_or(u32::MAX);
+        self.below.saturating_pow(choices).saturating_mul(Layout::OPENINGS)
+    }
+
+    /// Returns how many choices, this one among them, it takes at least to tell
+    /// apart so many entities.
+    fn steps(self, total: usize) -> usize {
+        if total <= Layout::OPENINGS {
+            return 0;
+        }
+        let suffices = |steps: &usize| self.here.saturating_mul(self.reach(steps - 1)) >= total;
+        (1..).take(64).find(suffices).unwrap_or(64)
+    }
+}
+
+/// Marks the point before the card at `place`, in as few words as tell it from
+/// the one before.
+fn mark(register: &Register, place: usize) -> Option<Mark> {
+    let (last, first) = (register.card(place.checked_sub(1)?)?, register.card(place)?);
+    let headings = &first.headings;
+    let apart = headings.iter().zip(last.headings.iter()).position(|(a, b)| a != b);
+    Some(match apart {
+        Some(level) => Mark { headings: headings[..=level].to_vec(), name: String::new() },
+        None => Mark { headings: headings.to_vec(), name: label::behind(&first.name, &last.name) },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use insta::assert_snapshot;
+    use proptest::prelude::*;
+    use serde_json::{Map, json};
+
+    use super::*;
+    use crate::model::{By, Entity, Graph};
+
+    /// The slots of a page of the wide layout, and of the classic.
+    const WIDE: Slots = Slots { here: 12, below: 12 };
+    const CLASSIC: Slots = Slots { here: 7, below: 7 };
+
+    fn entity(genus: &str, name: &str) -> Entity {
+        Entity {
+            id: None,
+            name: name.to_owned(),
+            is_defined: true,
+            genus: genus.to_owned(),
+            status: None,
+            attributes: Map::new(),
+            observations: Vec::new(),
+            relations: Vec::new(),
+        }
+    }
+
+    fn claim(name: &str, status: &str) -> Entity {
+        Entity { status: Some(status.to_owned()), ..entity("Claim", name) }
+    }
+
+    fn graph(entities: impl IntoIterator<Item = Entity>) -> Graph {
+        let mut graph = Graph::default();
+        for (number, entity) in entities.into_iter().enumerate() {
+            graph.put(&format!("entities/{number}.yaml"), Some(entity)).unwrap();
+        }
+        graph
+    }
+
+    fn claims(by: By) -> Arrangement {
+        Arrangement::Genus { genus: "Claim".to_owned(), by }
+    }
+
+    /// Goes through every hall below one, and returns the names listed there.
+    fn tour(register: &Register, hall: &Hall, slots: Slots, steps: usize) -> Vec<Arc<str>> {
+        let found = contents(register, hall, slots);
+        assert!(hall.depth <= steps, "{} is {} choices away", hall.title, hall.depth);
+        assert!(found.listed.len() <= Layout::OPENINGS && found.passages.len() <= slots.here);
+        assert!(found.listed.is_empty() || found.passages.is_empty());
+        let labels: BTreeSet<_> = found.passages.iter().map(|it| &it.label).collect();
+        // Names that differ only behind hundreds of letters may have the same tab.
+        let are_cut = labels.iter().any(|it| it.contains('…'));
+        assert!(labels.len() == found.passages.len() || are_cut, "{}: {labels:?}", hall.title);
+        let mut listed = found.listed;
+        for Passage { label, total, hall } in found.passages {
+            assert!(total > 0 && label.chars().count() < 140, "{label} ({total})");
+            assert_eq!(register.between(hall.from.as_ref(), hall.until.as_ref()).len(), total);
+            listed.extend(tour(register, &hall, Slots { here: slots.below, ..slots }, steps));
+        }
+        assert_eq!(listed.len(), found.total, "{}", hall.title);
+        listed
+    }
+
+    /// Holds that every entity of an arrangement is listed once, at most four
+    /// choices away.
+    #[track_caller]
+    fn all_are_near(graph: &Graph, arrangement: Arrangement, slots: Slots) {
+        let register = graph.register(&arrangement);
+        let held = graph.iter().filter(|it| arrangement.has(&it.genus)).count();
+        let listed = tour(&register, &Hall::whole(arrangement), slots, STEPS);
+        assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), held);
+    }
+
+    /// Shows what stands in a hall, and in the first hall below it, and so on.
+    fn seen(graph: &Graph, arrangement: Arrangement, which: &[usize]) -> String {
+        let register = graph.register(&arrangement);
+        let (mut hall, mut page) = (Hall::whole(arrangement), String::new());
+        let mut which = which.iter();
+        loop {
+            let found = contents(&register, &hall, WIDE);
+            page.push_str(&format!("── {} ({}) ──\n", hall.title, found.total));
+            page.extend(found.listed.iter().map(|it| format!("  {it}\n")));
+            page.extend(found.passages.iter().map(|it| format!("  {} ({})\n", it.label, it.total)));
+            let Some(next) = which.next() else { return page };
+            hall = found.passages[*next].hall.clone();
+        }
+    }
+
+    #[test]
+    fn a_genus_is_parted_by_status_and_then_by_name() {
+        let statuses = ["open", "contested", "settled"];
+        let words = ["basalt", "chalk", "Dolomite", "gneiss", "granite", "loess", "marble"];
+        let graph = graph((0..700).map(|it| {
+            let status = statuses[usize::from(it % 5 > 0) + usize::from(it % 10 == 7)];
+            claim(&format!("{} {}", words[it % 7], it / 7), status)
+        }));
+        assert_snapshot!(seen(&graph, claims(By::Status), &[0, 2]), @"
+        ── Claim (700) ──
+          contested (490)
+          open (140)
+          settled (70)
+        ── Claim · contested (490) ──
+          basalt 1 to basalt 5 (38)
+          basalt 6 to chalk 1 (41)
+          chalk 2 to chalk 7 (46)
+          chalk 8 to Dolomite 3 (40)
+          Dolomite 4 to Dolomite 9 (45)
+          gneiss 0 to gneiss 4 (31)
+          gneiss 5 to gneiss 9 (39)
+          granite 0 to granite 6 (48)
+          granite 7 to loess 2 (38)
+          loess 3 to loess 7 (38)
+          loess 8 to marble 4 (47)
+          marble 5 to marble 9 (39)
+        ── Claim · contested · chalk 2 to chalk 7 (46) ──
+          chalk 2 to chalk 3 (15)
+          chalk 4 to chalk 5 (16)
+          chalk 6 to chalk 7 (15)
+        ");
+    }
+
+    #[test]
+    fn smallest_neighbours_share_a_door_where_there_are_too_many() {
+        let graph = graph((0..400).map(|it| {
+            let genus = if it < 300 { 9 } else { it % 20 };
+            entity(&format!("Genus {genus:02}"), &format!("Entity {it}"))
+        }));
+        assert_snapshot!(seen(&graph, Arrangement::Everything, &[0]), @"
+        ── All that is known (400) ──
+          Genus 00 to Genus 01 (10)
+          Genus 02 to Genus 03 (10)
+          Genus 04 to Genus 05 (10)
+          Genus 06 to Genus 07 (10)
+          Genus 08 (5)
+          Genus 09 (305)
+          Genus 10 to Genus 11 (10)
+          Genus 12 to Genus 13 (10)
+          Genus 14 to Genus 15 (10)
+          Genus 16 to Genus 17 (10)
+          Genus 18 (5)
+          Genus 19 (5)
+        ── Genus 00 to Genus 01 (10) ──
+          Entity 300
+          Entity 320
+          Entity 340
+          Entity 360
+          Entity 380
+          Entity 301
+          Entity 321
+          Entity 341
+          Entity 361
+          Entity 381
+        ");
+    }
+
+    #[test]
+    fn dates_are_years_then_months_then_days() {
+        let graph = graph((0..1_000_u64).map(|it| {
+            let moment = 1_750_000_000_000 + it * it * 60_000;
+            let id = (it % 100 > 0).then(|| ulid::Ulid::from_parts(moment, it.into()));
+            Entity { id, ..claim(&format!("Claim {it}"), "open") }
+        }));
+        assert_snapshot!(seen(&graph, claims(By::Date), &[0, 0, 0]), @"
+        ── Claim (1000) ──
+          2025 (530)
+          2026 (362)
+          2027 (98)
+          without a date (10)
+        ── Claim · 2025 (530) ──
+          2025-06 (147)
+          2025-07 (109)
+          2025-08 (74)
+          2025-09 (60)
+          2025-10 (52)
+          2025-11 (46)
+          2025-12 (42)
+        ── Claim · 2025-06 (147) ──
+          2025-06-15 (23)
+          2025-06-16 (21)
+          2025-06-17 (14)
+          2025-06-18 (11)
+          2025-06-19 (10)
+          2025-06-20 (8)
+          2025-06-21 (8)
+          2025-06-22 to 2025-06-23 (13)
+          2025-06-24 (7)
+          2025-06-25 to 2025-06-26 (11)
+          2025-06-27 (6)
+          2025-06-28 to 2025-06-30 (15)
+        ── Claim · 2025-06-15 (23) ──
+          Claim 1 (11)
+          Claim 2 to Claim 9 (12)
+        ");
+    }
+
+    #[test]
+    fn an_attribute_is_told_with_its_values() {
+        let graph = graph((0..90).map(|it| {
+            let mut entity = claim(&format!("Claim {it}"), "open");
+            let confidence = [json!("high"), json!("low"), json!(0.5)];
+            if let Some(value) = confidence.get(it % 4) {
+                entity.attributes.insert("confidence".to_owned(), value.clone());
+            }
+            entity
+        }));
+        let by = By::Attribute("confidence".to_owned());
+        assert_snapshot!(seen(&graph, claims(by), &[3]), @"
+        ── Claim (90) ──
+          confidence: 0.5 (22)
+          confidence: high (23)
+          confidence: low (23)
+          without confidence (22)
+        ── Claim · without confidence (22) ──
+          Claim 1 to Claim 4 (11)
+          Claim 5 to Claim 8 (11)
+        ");
+    }
+
+    #[test]
+    fn what_all_names_begin_with_is_left_out_of_the_tabs() {
+        let graph = graph((0..200).map(|it| claim(&format!("Specimen no. {it:05}"), "open")));
+        assert_snapshot!(seen(&graph, claims(By::Name), &[3]), @"
+        ── Claim (200) ──
+          …0000 to …0001 (20)
+          …0002 to …0003 (20)
+          …0004 to …0005 (20)
+          …0006 to …0007 (20)
+          …0008 to …0009 (20)
+          …0010 to …0011 (20)
+          …0012 to …0013 (20)
+          …0014 to …0015 (20)
+          …0016 to …0017 (20)
+          …0018 to …0019 (20)
+        ── Claim · …0006 to …0007 (20) ──
+          Specimen no. 00060
+          Specimen no. 00061
+          Specimen no. 00062
+          Specimen no. 00063
+          Specimen no. 00064
+          Specimen no. 00065
+          Specimen no. 00066
+          Specimen no. 00067
+          Specimen no. 00068
+          Specimen no. 00069
+          Specimen no. 00070
+          Specimen no. 00071
+          Specimen no. 00072
+          Specimen no. 00073
+          Specimen no. 00074
+          Specimen no. 00075
+          Specimen no. 00076
+          Specimen no. 00077
+          Specimen no. 00078
+          Specimen no. 00079
+        ");
+    }
+
+    #[test]
+    fn a_hall_holds_what_belongs_there_when_one_looks() {
+        let names =
+            (0..100).map(|it| claim(&format!("{}{it}", char::from(b'a' + it % 26)), "open"));
+        let mut graph = graph(names);
+        let arrangement = claims(By::Name);
+        graph.keep(&arrangement);
+        let whole =
+            contents(&graph.register(&arrangement), &Hall::whole(arrangement.clone()), WIDE);
+        let hall = whole.passages[0].hall.clone();
+        let count = |graph: &Graph| contents(&graph.register(&arrangement), &hall, WIDE).total;
+        let before = count(&graph);
+        for (file, name) in [("new", "Aardvark"), ("other", "Zebra")] {
+            graph.put(&format!("entities/{file}.yaml"), Some(claim(name, "open"))).unwrap();
+        }
+        assert_eq!(count(&graph), before + 1);
+        for number in 0..100 {
+            graph.put(&format!("entities/{number}.yaml"), None).unwrap();
+        }
+        graph.put("entities/new.yaml", Some(claim("Mole", "open"))).unwrap();
+        assert_eq!(count(&graph), 0);
+        assert_eq!(seen(&graph, arrangement, &[]), "── Claim (2) ──\n  Mole\n  Zebra\n");
+    }
+
+    /// Entities named so that to part them evenly is hard: all alike at their
+    /// beginnings, all within each other, of very many genera, one genus of nearly
+    /// all, nearly all of one status.
+    const HARD: [fn(usize) -> Entity; 5] = [
+        |it| entity("Claim", &format!("The very same beginning {it}")),
+        |it| entity("Claim", &format!("{}{it}", "a".repeat(it % 30))),
+        |it| entity(&format!("Genus {}", it % 200), &format!("Entity {it}")),
+        |it| {
+            let genus = if it % 500 > 0 { 100 } else { it / 500 };
+            entity(&format!("Genus {genus:03}"), &format!("{:x}", it * 7_919))
+        },
+        |it| {
+            let rare = usize::from(it % 50 == 0) + usize::from(it % 1_000 == 0);
+            claim(&format!("Claim {it}"), ["settled", "open", "contested"][rare])
+        },
+    ];
+
+    #[test]
+    fn four_choices_lead_to_as_many_as_there_are_numbers_for() {
+        for (here, below) in [(2, 4), (3, 3), (4, 3)] {
+            let slots = Slots { here, below };
+            let most = here * slots.reach(STEPS - 1);
+            assert_eq!((slots.steps(most), slots.steps(most + 1)), (STEPS, STEPS + 1));
+            for named in HARD {
+                all_are_near(&graph((0..most).map(named)), Arrangement::Everything, slots);
+            }
+        }
+        let reach = |slots: Slots| slots.here * slots.reach(STEPS - 1);
+        assert_eq!([reach(WIDE), reach(CLASSIC)], [622_080, 72_030]);
+        // Even where an author left no more than two numbers.
+        assert_eq!(reach(Slots { here: 2, below: 12 }), 103_680);
+    }
+
+    #[test]
+    fn a_hundred_thousand_entities_are_near() {
+        let graph = graph((0..100_000).map(HARD[3]));
+        all_are_near(&graph, Arrangement::Everything, WIDE);
+    }
+
+    /// Names and headings as people and programs give them: few or many alike.
+    fn word() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[abAB]{0,6}",
+            "[a-zA-Z]{1,12}",
+            "[0-9a-f]{8}",
+            "(the )?[a-c ]{1,9}",
+            any::<String>()
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_entity_is_listed_once_whatever_there_is(
+            genera in proptest::collection::vec(word(), 1..40),
+            statuses in proptest::collection::vec(proptest::option::of(word()), 1..40),
+            names in proptest::collection::btree_set(word(), 1..3_000),
+            by in prop_oneof![Just(By::Status), Just(By::Name), Just(By::Date), Just(By::Attribute("k".into()))],
+            here in 2..=12_usize,
+        ) {
+            let graph = graph(names.iter().enumerate().map(|(it, name)| Entity {
+                id: (it % 3 > 0).then(|| ulid::Ulid::from_parts((it as u64) << 27, 0)),
+                status: statuses[it * it % statuses.len()].clone(),
+                attributes: std::iter::once(("k".to_owned(), json!(statuses[it % statuses.len()]))).collect(),
+                ..entity(&genera[it * it % 17 % genera.len()], name)
+            }));
+            let slots = Slots { here, below: 12 };
+            all_are_near(&graph, Arrangement::Everything, slots);
+            all_are_near(&graph, Arrangement::Genus { genus: genera[0].clone(), by }, slots);
+        }
+    }
+}

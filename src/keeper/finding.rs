@@ -1,0 +1,134 @@
+//! Finding drawers: by what they are about, and by how much they are alike.
+
+use std::ops::Range;
+
+use chrono::{DateTime, Utc};
+
+use crate::keeper::drawers::{address, likenesses, words};
+use crate::keeper::facts::date;
+use crate::keeper::held::Held;
+use crate::keeper::{Address, Alike, Caller, Keeper, Refusal};
+use crate::model::{Drawers, Opening, Sort};
+use crate::search::{Hit, Query, TWINS};
+
+/// What drawers are searched for.
+#[derive(Clone, Debug, Default)]
+pub struct SearchedFor {
+    /// What they are about.
+    pub words: String,
+    /// Only those of this wing, exactly.
+    pub wing: Option<String>,
+    /// Only those of rooms of this name, exactly.
+    pub room: Option<String>,
+    /// Only those that were filed at this date or later.
+    pub since: Option<String>,
+    /// Only those that were filed before this date.
+    pub before: Option<String>,
+}
+
+/// A drawer that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The drawer.
+    pub address: Address,
+    /// What it says.
+    pub text: String,
+    /// Where the text comes from.
+    pub source: Option<String>,
+    /// When it was filed, if that is known.
+    pub filed: Option<DateTime<Utc>>,
+    /// How well it fits, from 0 to 1.
+    pub similarity: f64,
+    /// Where in the text that is which fits best, in bytes.
+    pub passage: usize,
+}
+
+impl Keeper {
+    /// Finds the drawers that some words fit, the best `most` of them, and says
+    /// how many there are.
+    pub fn search_drawers(
+        &mut self,
+        by: &Caller,
+        wanted: &SearchedFor,
+        most: usize,
+    ) -> Result<(Vec<Found>, usize), Refusal> {
+        if wanted.words.trim().is_empty() {
+            return Err(Refusal::Nonsense("the `query` is empty: say what to look for".to_owned()));
+        }
+        let span = span(wanted)?;
+        let Some(key) = self.current_if_any(by)? else { return Ok((Vec::new(), 0)) };
+        let held = self.at(&key)?;
+        held.catch_up()?;
+        let asked =
+            Query { words: &wanted.words, most, sorts: &[Sort::Drawer], ..Query::default() };
+        let hits = held.index().find(&asked, |it| match it {
+            Opening::Drawer(file) => is_wanted(&held.palace.drawers, file, wanted, &span),
+            _ => false,
+        });
+        let found = hits.best.iter().filter_map(|it| found(held, it));
+        Ok((found.collect(), hits.total))
+    }
+
+    /// Finds the drawers that are like a text: by 0.9, the same but for their
+    /// wording, or by `least`.
+    pub fn drawers_like(
+        &mut self,
+        by: &Caller,
+        text: &str,
+        least: Option<f32>,
+    ) -> Result<Vec<Alike>, Refusal> {
+        words("content", text)?;
+        let least = least.unwrap_or(TWINS);
+        if !(0.0..=1.0).contains(&least) {
+            let why = format!("the `threshold` is from 0 to 1, not {least}");
+            return Err(Refusal::Nonsense(why));
+        }
+        let Some(key) = self.current_if_any(by)? else { return Ok(Vec::new()) };
+        let held = self.at(&key)?;
+        held.catch_up()?;
+        Ok(likenesses(held, text, least))
+    }
+}
+
+/// Reads from when to before when drawers are wanted.
+fn span(wanted: &SearchedFor) -> Result<Range<DateTime<Utc>>, Refusal> {
+    let moment = |what, said: Option<&String>| -> Result<Option<DateTime<Utc>>, Refusal> {
+        let date = said.map(|it| date(what, it)).transpose()?;
+        Ok(date.map(|it| it.moment().unwrap_or(DateTime::<Utc>::MIN_UTC)))
+    };
+    let since = moment("since", wanted.since.as_ref())?.unwrap_or(DateTime::<Utc>::MIN_UTC);
+    let before = moment("before", wanted.before.as_ref())?.unwrap_or(DateTime::<Utc>::MAX_UTC);
+    if since >= before {
+        let why = "`since` must be earlier than `before`: nothing lies between them";
+        return Err(Refusal::Nonsense(why.to_owned()));
+    }
+    Ok(since..before)
+}
+
+fn is_wanted(
+    drawers: &Drawers,
+    file: &str,
+    wanted: &SearchedFor,
+    span: &Range<DateTime<Utc>>,
+) -> bool {
+    let same = |asked: Option<&String>, name: &String| asked.is_none_or(|it| it == name);
+    let is_there = drawers.shelf_of(file).is_some_and(|it| {
+        same(wanted.wing.as_ref(), &it.wing) && same(wanted.room.as_ref(), &it.room)
+    });
+    let undated = wanted.since.is_none() && wanted.before.is_none();
+    let filed = drawers.get(file).and_then(|it| it.filed);
+    is_there && (undated || filed.is_some_and(|it| span.contains(&it)))
+}
+
+fn found(held: &Held, hit: &Hit) -> Option<Found> {
+    let Opening::Drawer(file) = &hit.opening else { return None };
+    let drawer = held.palace.drawers.get(file)?;
+    Some(Found {
+        address: address(held, file)?,
+        text: drawer.text.clone(),
+        source: drawer.source.clone(),
+        filed: drawer.filed,
+        similarity: f64::from(hit.similarity),
+        passage: hit.passage.start,
+    })
+}

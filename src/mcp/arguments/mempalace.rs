@@ -1,0 +1,311 @@
+//! What the tools of MemPalace are told, as they spell it. What is blank is not
+//! given.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::keeper::{Direction, NewDrawer, NewFact};
+use crate::mcp::arguments::Whole;
+use crate::mcp::arguments::graph::Way;
+use crate::model::{Relation, Shelf, Triple};
+
+/// A date as it is written; a year may be a number.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Value")]
+struct Written(String);
+
+impl TryFrom<Value> for Written {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        match value {
+            Value::String(text) => Ok(Self(text)),
+            Value::Number(year) => Ok(Self(year.to_string())),
+            _ => Err(format!("this is a date, not {value}")),
+        }
+    }
+}
+
+impl JsonSchema for Written {
+    fn schema_name() -> Cow<'static, str> {
+        "Written".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
+    }
+}
+
+/// A wing, or all.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct ListRooms {
+    /// Only this wing.
+    wing: Option<String>,
+}
+
+/// What `mempalace_search` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct Search {
+    /// What to look for: a question or some words.
+    pub(in crate::mcp) query: String,
+    /// How many results, 1 to 100; 5 if not said.
+    limit: Option<Whole>,
+    /// Only this wing, exactly.
+    wing: Option<String>,
+    /// Only rooms of this name, exactly.
+    room: Option<String>,
+    /// Only what was filed on or after this date.
+    since: Option<Written>,
+    /// Only what was filed before this date.
+    before: Option<Written>,
+}
+
+/// What `mempalace_check_duplicate` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct CheckDuplicate {
+    /// The text.
+    pub(in crate::mcp) content: String,
+    /// How much alike, 0 to 1; 0.9 if not said: the same but for wording.
+    pub(in crate::mcp) threshold: Option<f32>,
+}
+
+/// What `mempalace_add_drawer` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct AddDrawer {
+    /// A person or a project: `wing_code`.
+    wing: String,
+    /// The topic: `auth-migration`.
+    room: String,
+    /// The text, kept word for word.
+    content: String,
+    /// Where it comes from.
+    source_file: Option<String>,
+    /// Who files it.
+    added_by: Option<String>,
+    /// File it though it is filed already, or something like it.
+    force: Option<bool>,
+}
+
+impl From<AddDrawer> for NewDrawer {
+    fn from(it: AddDrawer) -> Self {
+        Self {
+            shelf: Shelf { wing: it.wing, room: it.room },
+            text: it.content,
+            source: given(it.source_file),
+            by: given(it.added_by),
+            force: it.force.unwrap_or_default(),
+        }
+    }
+}
+
+/// What `mempalace_delete_drawer` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct DeleteDrawer {
+    /// As search or `add_drawer` gave it.
+    pub(in crate::mcp) drawer_id: String,
+}
+
+/// What `mempalace_kg_query` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct KgQuery {
+    /// A name, in any spelling: `Max`, `max`.
+    pub(in crate::mcp) entity: String,
+    /// Only what held at this date: 2026-01-15.
+    as_of: Option<Written>,
+    /// Only facts from it, or only those to it.
+    direction: Option<Way>,
+}
+
+/// What `mempalace_kg_add` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct KgAdd {
+    /// Who or what: `Max`.
+    subject: String,
+    /// What it does: `loves`, `works_on`.
+    predicate: String,
+    /// Whom or what: `chess`.
+    object: String,
+    /// Since when: 2026-01-15, or only 2026.
+    valid_from: Option<Written>,
+    /// From when no longer.
+    valid_to: Option<Written>,
+    /// Where this is known from: a drawer's id, a file.
+    source_closet: Option<String>,
+}
+
+impl From<KgAdd> for NewFact {
+    fn from(it: KgAdd) -> Self {
+        let (since, until) = (written(it.valid_from), written(it.valid_to));
+        let source = given(it.source_closet);
+        let relation = Relation { kind: it.predicate, to: it.object, since, until, source };
+        Self { subject: it.subject, relation }
+    }
+}
+
+/// What `mempalace_kg_invalidate` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct KgInvalidate {
+    /// Who or what.
+    subject: String,
+    /// What it did.
+    predicate: String,
+    /// Whom or what.
+    object: String,
+    /// From when no longer; today if not said.
+    ended: Option<Written>,
+}
+
+/// What `mempalace_kg_timeline` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct KgTimeline {
+    /// Only facts about this name; all if not said.
+    entity: Option<String>,
+    /// How many, 1 to 100; 100 if not said.
+    limit: Option<Whole>,
+    /// How many to pass over.
+    offset: Option<Whole>,
+}
+
+/// What `mempalace_traverse` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct Traverse {
+    /// The room to start from, exactly.
+    pub(in crate::mcp) start_room: String,
+    /// How far, 0 to 10; 2 if not said.
+    max_hops: Option<Whole>,
+}
+
+/// What `mempalace_find_tunnels` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct FindTunnels {
+    /// Only rooms that stand in this wing.
+    wing_a: Option<String>,
+    /// And in this one.
+    wing_b: Option<String>,
+}
+
+/// What `mempalace_diary_write` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct DiaryWrite {
+    /// Your name: each agent has a diary.
+    pub(in crate::mcp) agent_name: String,
+    /// What happened, what you learned, what matters.
+    pub(in crate::mcp) entry: String,
+    /// What it is about, in a word.
+    pub(in crate::mcp) topic: Option<String>,
+}
+
+/// What `mempalace_diary_read` is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct DiaryRead {
+    /// Whose.
+    pub(in crate::mcp) agent_name: String,
+    /// How many of the latest, 1 to 100; 10 if not said.
+    last_n: Option<Whole>,
+}
+
+impl ListRooms {
+    pub(in crate::mcp) fn wing(self) -> Option<String> {
+        given(self.wing)
+    }
+}
+
+impl Search {
+    pub(in crate::mcp) fn limit(&self) -> usize {
+        within(self.limit, 5)
+    }
+
+    /// Returns wing and room, where they are given.
+    pub(in crate::mcp) fn place(&self) -> (Option<String>, Option<String>) {
+        (given(self.wing.clone()), given(self.room.clone()))
+    }
+
+    /// Returns since when and before when, where that is given.
+    pub(in crate::mcp) fn dates(&self) -> (Option<String>, Option<String>) {
+        (written(self.since.clone()), written(self.before.clone()))
+    }
+}
+
+impl KgQuery {
+    pub(in crate::mcp) fn as_of(&self) -> Option<String> {
+        written(self.as_of.clone())
+    }
+
+    pub(in crate::mcp) fn direction(&self) -> Direction {
+        self.direction.map(Into::into).unwrap_or_default()
+    }
+}
+
+impl KgInvalidate {
+    /// Returns the fact, and since when it no longer holds.
+    pub(in crate::mcp) fn told(self) -> (Triple, Option<String>) {
+        let triple = Triple { from: self.subject, kind: self.predicate, to: self.object };
+        (triple, written(self.ended))
+    }
+}
+
+impl KgTimeline {
+    pub(in crate::mcp) fn entity(&self) -> Option<String> {
+        given(self.entity.clone())
+    }
+
+    /// Returns how many facts are passed over, and how many are told.
+    pub(in crate::mcp) fn page(&self) -> (usize, usize) {
+        let offset = self.offset.and_then(|it| usize::try_from(it.0).ok()).unwrap_or_default();
+        (offset, within(self.limit, 100))
+    }
+}
+
+impl Traverse {
+    pub(in crate::mcp) fn hops(&self) -> usize {
+        let hops = self.max_hops.map_or(2, |it| it.0.clamp(0, 10));
+        usize::try_from(hops).unwrap_or_default()
+    }
+}
+
+impl FindTunnels {
+    pub(in crate::mcp) fn wings(self) -> Vec<String> {
+        [self.wing_a, self.wing_b].into_iter().filter_map(given).collect()
+    }
+}
+
+impl DiaryRead {
+    pub(in crate::mcp) fn last(&self) -> usize {
+        within(self.last_n, 10)
+    }
+}
+
+/// Returns what is asked for, from 1 to 100; `usual` if nothing is.
+fn within(asked: Option<Whole>, usual: usize) -> usize {
+    asked.map_or(usual, |it| usize::try_from(it.0.clamp(1, 100)).unwrap_or(usual))
+}
+
+/// Returns a date that is given.
+fn written(date: Option<Written>) -> Option<String> {
+    given(date.map(|it| it.0))
+}
+
+/// Takes what is blank for not given.
+fn given(text: Option<String>) -> Option<String> {
+    text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty())
+}

@@ -1,0 +1,130 @@
+//! The nineteen tools of MemPalace, over the same drawers and the same graph as
+//! all others: its names, arguments and the fields of its answers.
+
+mod diary;
+mod facts;
+mod reading;
+mod ways;
+mod writing;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Map, Value, json};
+
+use crate::keeper::{Address, Caller, Keeper, Refusal};
+use crate::mcp::memory_tools::{MOST, spread};
+use crate::mcp::toolbox::{Answer, Handle, Reply};
+
+/// What is said where nothing is remembered yet.
+const NO_PALACE: &str = "Nothing is remembered yet. The first call that writes makes a palace: \
+                         mempalace_add_drawer, mempalace_kg_add or mempalace_diary_write.";
+
+/// How many bytes an answer spends on what it says about a text, at most.
+const ABOUT: usize = 300;
+
+pub(super) fn all() -> impl Iterator<Item = Handle> {
+    let looking = reading::all().into_iter().chain(writing::all());
+    looking.chain(facts::all()).chain(ways::all()).chain(diary::all())
+}
+
+/// Answers with a value, and says so where there is no palace to ask.
+fn found(keeper: &mut Keeper, by: &Caller, mut value: Value) -> Answer {
+    if told(keeper.root(by))?.is_none() {
+        value["hint"] = NO_PALACE.into();
+    }
+    Ok(reply(value))
+}
+
+/// Answers with a value, as text and as itself.
+fn reply(value: Value) -> Reply {
+    Reply { text: spread(&value), structured: Some(value) }
+}
+
+fn told<T>(said: Result<T, Refusal>) -> Result<T, String> {
+    said.map_err(|refusal| refusal.to_string())
+}
+
+/// Spells which drawer: its place can be told from it, and its last 26
+/// characters are its id.
+fn drawer_id(Address { id, room, .. }: &Address) -> String {
+    let wing = room.wing.as_ref().map(|it| format!("{it}_")).unwrap_or_default();
+    format!("drawer_{wing}{}_{id}", room.slug)
+}
+
+fn moment(at: Option<DateTime<Utc>>) -> Value {
+    at.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true)).into()
+}
+
+/// Counts by name, as many as an answer takes in; those with most are kept, and
+/// how many are left out is told.
+fn counts(all: impl IntoIterator<Item = (String, usize)>) -> (Map<String, Value>, usize) {
+    let mut all: Vec<_> = all.into_iter().collect();
+    let total = all.len();
+    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let mut left = MOST / 3;
+    all.retain(|(name, _)| {
+        let size = name.len() + 10;
+        let fits = size <= left;
+        left = if fits { left - size } else { 0 };
+        fits
+    });
+    all.sort();
+    let counts: Map<_, _> = all.into_iter().map(|(name, count)| (name, count.into())).collect();
+    let left_out = total - counts.len();
+    (counts, left_out)
+}
+
+/// Takes as many items as an answer takes in, and counts the rest.
+fn fitting(items: Vec<Value>) -> (Vec<Value>, usize) {
+    let total = items.len();
+    let mut left = MOST;
+    let fits = |it: &Value| {
+        let size = it.to_string().len();
+        left = left.saturating_sub(size);
+        left > 0
+    };
+    let shown: Vec<_> = items.into_iter().take_while(fits).collect();
+    let left_out = total - shown.len();
+    (shown, left_out)
+}
+
+/// Adds to an answer that not all is in it.
+fn mind(value: &mut Value, left_out: usize, how: &str) {
+    if left_out > 0 {
+        value["left_out"] = left_out.into();
+        value["hint"] = format!("{left_out} more are left out here: {how}").into();
+    }
+}
+
+/// Returns how many bytes each text may have in an answer that shows them all:
+/// what short ones leave goes to the long ones.
+fn share<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
+    let mut lengths: Vec<_> = texts.map(|it| it.len() + ABOUT).collect();
+    lengths.sort_unstable();
+    let mut left = MOST;
+    for (place, length) in lengths.iter().enumerate() {
+        let share = left / (lengths.len() - place);
+        if *length > share {
+            return share.saturating_sub(ABOUT);
+        }
+        left -= length;
+    }
+    MOST
+}
+
+/// Shows a text: whole, if it has at most `most` bytes; else the part of it
+/// around `around`, and which part that is.
+fn shown(text: &str, around: usize, most: usize) -> (String, Option<Value>) {
+    if text.len() <= most {
+        return (text.to_owned(), None);
+    }
+    let border = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let from = border(around.saturating_sub(most / 4).min(text.len() - most));
+    let to = border(from + most);
+    let part = json!({ "from": from, "to": to, "of": text.len() });
+    (text[from..to].to_owned(), Some(part))
+}

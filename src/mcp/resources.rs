@@ -1,0 +1,150 @@
+//! Rooms and scrolls as resources: listed, read and completed by address.
+
+use rmcp::model::{
+    Annotations, CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData,
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Reference, Resource,
+    ResourceContents, ResourceTemplate,
+};
+use serde_json::json;
+
+use crate::keeper::{Caller, Keeper, Listed, Refusal};
+use crate::mcp::subscribers::Subscribers;
+use crate::mcp::toolbox::shortened;
+use crate::model::{Leaf, Uri, printable};
+
+/// How many resources one answer lists.
+const PAGE: usize = 200;
+
+/// The addresses there can be, as RFC 6570 spells them: a room may stand in a
+/// wing, and then its name has a slash.
+const ROOMS: &str = "palace://{workspace}/rooms/{+room}";
+const SCROLLS: &str = "palace://{workspace}/scrolls/{+room}/{id}";
+
+const MARKDOWN: &str = "text/markdown";
+
+/// Templates are the same for as long as the process lives; an hour.
+const TTL_MS: u64 = 3_600_000;
+
+/// Lists one page of what can be read; `cursor` is the last address of the page
+/// before.
+pub(super) fn list(
+    keeper: &mut Keeper,
+    by: &Caller,
+    cursor: Option<&str>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let after = cursor.map(address).transpose().map_err(|_| {
+        ErrorData::invalid_params("this cursor is none that a list has ended with", None)
+    })?;
+    let mut listed = keeper.catalogue(by, after.as_ref(), PAGE + 1).map_err(|it| refused(&it))?;
+    let is_more = listed.len() > PAGE;
+    listed.truncate(PAGE);
+    let next = listed.last().filter(|_| is_more).map(|it| it.address.to_string());
+    let resources = listed.into_iter().map(resource).collect();
+    let mut result = ListResourcesResult::with_all_items(resources);
+    result.next_cursor = next;
+    Ok(result)
+}
+
+/// Lists how addresses are made.
+pub(super) fn templates(is_stateless: bool) -> ListResourceTemplatesResult {
+    let template = |uri: &str, name: &str, title: &str, about: &str| {
+        let template = ResourceTemplate::new(uri, name).with_title(title);
+        template.with_description(about).with_mime_type(MARKDOWN)
+    };
+    let list = ListResourceTemplatesResult::with_all_items(vec![
+        template(ROOMS, "room", "A room", "A room: description, actions, doors and scrolls"),
+        template(SCROLLS, "scroll", "A scroll", "A dated note that hangs in a room"),
+    ]);
+    match is_stateless {
+        true => list.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Public),
+        false => list,
+    }
+}
+
+/// Reads one resource.
+pub(super) fn read(keeper: &mut Keeper, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let address = address(uri).map_err(|why| not_found(uri, &why))?;
+    let text = keeper.read_leaf(&address).map_err(|refusal| match refusal {
+        Refusal::Store(_) => refused(&refusal),
+        refusal => not_found(uri, &refusal.to_string()),
+    })?;
+    let contents = ResourceContents::text(printable(&text), uri).with_mime_type(MARKDOWN);
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// Lets the client that has shaken hands follow a resource, whether it is there
+/// already or not.
+pub(super) fn follow(
+    keeper: &mut Keeper,
+    subscribers: &mut Subscribers,
+    uri: &str,
+) -> Result<(), ErrorData> {
+    let address = address(uri).map_err(|why| not_found(uri, &why))?;
+    let address =
+        keeper.locate(&address).map_err(|refusal| not_found(uri, &refusal.to_string()))?;
+    subscribers.follow(keeper, uri, address).map_err(|why| ErrorData::invalid_request(why, None))
+}
+
+/// Says what a part of an address that has been begun could become.
+pub(super) fn complete(
+    keeper: &mut Keeper,
+    request: &CompleteRequestParams,
+) -> Result<CompleteResult, ErrorData> {
+    let known = match &request.r#ref {
+        Reference::Resource(it) => [ROOMS, SCROLLS].contains(&it.uri.as_str()),
+        _ => false,
+    };
+    if !known {
+        let why = "only the resource templates of this server can be completed";
+        return Err(ErrorData::invalid_params(why, None));
+    }
+    let given = |name: &str| request.context.as_ref()?.get_argument(name).cloned();
+    let names = match (request.argument.name.as_str(), given("workspace"), given("room")) {
+        ("workspace", ..) => keeper.workspace_names(),
+        ("room", Some(workspace), _) => keeper.room_names(&workspace),
+        ("id", Some(workspace), Some(room)) => match room.parse() {
+            Ok(room) => keeper.scroll_names(&workspace, &room),
+            Err(_) => Ok(Vec::new()),
+        },
+        _ => Ok(Vec::new()),
+    };
+    // What does not exist has no continuation.
+    let mut names = names.unwrap_or_default();
+    let begun = request.argument.value.to_lowercase();
+    names.retain(|it| it.to_lowercase().starts_with(&begun));
+    let completion = CompletionInfo::with_pagination(
+        names.iter().take(CompletionInfo::MAX_VALUES).cloned().collect(),
+        u32::try_from(names.len()).ok(),
+        names.len() > CompletionInfo::MAX_VALUES,
+    );
+    let completion = completion.map_err(|err| ErrorData::internal_error(err, None))?;
+    Ok(CompleteResult::new(completion))
+}
+
+/// Reads an address; the error says what one looks like.
+pub(super) fn address(uri: &str) -> Result<Uri, String> {
+    uri.parse().map_err(|err: crate::model::NoUri| err.to_string())
+}
+
+fn resource(it: Listed) -> Resource {
+    let Listed { address, title, about, written } = it;
+    let name = match &address.place {
+        Leaf::Room(room) => room.to_string(),
+        Leaf::Scroll(it) => format!("{}/{}", it.room, it.id),
+    };
+    let resource = Resource::new(address.to_string(), name).with_title(title);
+    let resource = resource.with_description(about).with_mime_type(MARKDOWN);
+    match written {
+        Some(written) => resource.with_annotations(Annotations::default().with_timestamp(written)),
+        None => resource,
+    }
+}
+
+fn not_found(uri: &str, why: &str) -> ErrorData {
+    let why = shortened(&printable(why));
+    ErrorData::resource_not_found(why, Some(json!({ "uri": uri })))
+}
+
+fn refused(refusal: &Refusal) -> ErrorData {
+    ErrorData::internal_error(shortened(&printable(&refusal.to_string())), None)
+}

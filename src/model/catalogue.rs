@@ -1,0 +1,179 @@
+//! Entities in order: what each arrangement of the graph holds, and where.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::model::ranked::Ranked;
+use crate::model::{Arrangement, By, Entity, alphabetical};
+
+/// One heading of a card: a genus, a status, a year; none comes last.
+pub type Heading = Option<String>;
+
+/// The place of one entity in an arrangement: what it stands under, and what it
+/// is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// What it stands under, from the widest to the narrowest; all cards of an
+    /// arrangement have the same number of headings.
+    pub headings: Arc<[Heading]>,
+    /// The entity's name.
+    pub name: Arc<str>,
+}
+
+/// A point between two cards: all cards it comes before stand on one side.
+///
+/// It names some headings, and if it names all of them, the beginning of a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// The first headings of the cards behind it.
+    pub headings: Vec<Heading>,
+    /// How the first of their names begins.
+    pub name: String,
+}
+
+/// All entities of one arrangement, in its order.
+#[derive(Clone, Debug)]
+pub struct Register {
+    cards: Ranked<Card>,
+}
+
+/// The registers that somebody has asked for, kept in order from then on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Catalogue {
+    registers: BTreeMap<Arrangement, Register>,
+}
+
+impl Catalogue {
+    /// Keeps a register.
+    pub(super) fn keep(&mut self, arrangement: &Arrangement, register: Register) {
+        self.registers.insert(arrangement.clone(), register);
+    }
+
+    /// Returns a register that is kept.
+    pub(super) fn register(&self, arrangement: &Arrangement) -> Option<&Register> {
+        self.registers.get(arrangement)
+    }
+
+    /// Puts an entity in every register it belongs in.
+    pub(super) fn put(&mut self, name: &Arc<str>, entity: &Entity) {
+        for (arrangement, register) in
+            self.registers.iter_mut().filter(|(it, _)| it.has(&entity.genus))
+        {
+            register.cards.insert(Card::of(arrangement, name, entity));
+        }
+    }
+
+    /// Takes an entity, as it was put, from every register.
+    pub(super) fn take(&mut self, name: &Arc<str>, entity: &Entity) {
+        for (arrangement, register) in
+            self.registers.iter_mut().filter(|(it, _)| it.has(&entity.genus))
+        {
+            register.cards.remove(&Card::of(arrangement, name, entity));
+        }
+    }
+}
+
+impl Register {
+    /// Puts cards in order.
+    pub(super) fn of(cards: Vec<Card>) -> Self {
+        Self { cards: Ranked::of(cards) }
+    }
+
+    /// Returns the card at a place, from 0.
+    pub fn card(&self, place: usize) -> Option<&Card> {
+        self.cards.get(place)
+    }
+
+    /// Returns how many cards come first of which `is_before` holds. It must
+    /// hold of none behind one of which it does not.
+    pub fn count_before(&self, is_before: impl Fn(&Card) -> bool) -> usize {
+        self.cards.count_before(is_before)
+    }
+
+    /// Returns the places between two marks; without a mark, to the end.
+    pub fn between(&self, from: Option<&Mark>, until: Option<&Mark>) -> Range<usize> {
+        let before = |mark: &Mark| self.count_before(|it| it.is_before(mark));
+        let start = from.map_or(0, before);
+        let end = until.map_or_else(|| self.cards.len(), before);
+        start..end.max(start)
+    }
+}
+
+impl Card {
+    /// Tells whether the card comes before a mark.
+    pub fn is_before(&self, mark: &Mark) -> bool {
+        let common = self.headings.len().min(mark.headings.len());
+        in_order(&self.headings[..common], &mark.headings)
+            .then_with(|| alphabetical(&self.name, &mark.name))
+            .is_lt()
+    }
+
+    pub(super) fn of(arrangement: &Arrangement, name: &Arc<str>, entity: &Entity) -> Self {
+        let headings = match arrangement {
+            Arrangement::Genus { by: By::Date, .. } => dates(entity).into(),
+            Arrangement::Genus { by: By::Attribute(attribute), .. } => {
+                [entity.attributes.get(attribute).and_then(text)].into()
+            }
+            _ => headings(arrangement, &entity.genus, entity.status.as_deref()).unwrap_or_default(),
+        };
+        Self { headings, name: name.clone() }
+    }
+}
+
+/// Returns what entities of that genus and status stand under; `None`: in this
+/// arrangement that depends on more than these.
+pub(super) fn headings(
+    arrangement: &Arrangement,
+    genus: &str,
+    status: Option<&str>,
+) -> Option<Arc<[Heading]>> {
+    let status = status.map(str::to_owned);
+    match arrangement {
+        Arrangement::Everything => Some([Some(genus.to_owned()), status].into()),
+        Arrangement::Genus { by: By::Status, .. } => Some([status].into()),
+        Arrangement::Genus { by: By::Name, .. } => Some([].into()),
+        Arrangement::Genus { by: By::Date | By::Attribute(_), .. } => None,
+    }
+}
+
+impl Ord for Card {
+    fn cmp(&self, other: &Self) -> Ordering {
+        in_order(&self.headings, &other.headings)
+            .then_with(|| alphabetical(&self.name, &other.name))
+    }
+}
+
+impl PartialOrd for Card {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+fn in_order(a: &[Heading], b: &[Heading]) -> Ordering {
+    let differing = a.iter().zip(b).find(|(a, b)| a != b);
+    match differing {
+        Some((Some(a), Some(b))) => alphabetical(a, b),
+        Some((None, _)) => Ordering::Greater,
+        Some((_, None)) => Ordering::Less,
+        None => a.len().cmp(&b.len()),
+    }
+}
+
+/// Year, month and day of an entity's beginning, which its id tells.
+fn dates(entity: &Entity) -> [Heading; 3] {
+    let created = entity.id.map(|it| DateTime::<Utc>::from(it.datetime()));
+    ["%Y", "%m", "%d"].map(|part| created.map(|it| it.format(part).to_string()))
+}
+
+fn text(value: &Value) -> Heading {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        value => Some(value.to_string()),
+    }
+}

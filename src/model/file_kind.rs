@@ -1,0 +1,96 @@
+//! The kinds of files that a palace is made of.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::model::did_you_mean;
+
+/// What a file of a palace is about, whichever it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileKind {
+    /// `palace.toml`.
+    Palace,
+    /// A room.
+    Room,
+    /// An entity.
+    Entity,
+    /// What is laid down for a genus.
+    Genus,
+    /// A task.
+    Task,
+    /// A process.
+    Process,
+    /// The front matter of a scroll.
+    Scroll,
+    /// The front matter of a drawer.
+    Drawer,
+    /// The front matter of an entry of a diary.
+    Diary,
+}
+
+impl FileKind {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Palace,
+        Self::Room,
+        Self::Entity,
+        Self::Genus,
+        Self::Task,
+        Self::Process,
+        Self::Scroll,
+        Self::Drawer,
+        Self::Diary,
+    ];
+
+    /// The word it goes by: `room`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Palace => "palace",
+            Self::Room => "room",
+            Self::Entity => "entity",
+            Self::Genus => "genus",
+            Self::Task => "task",
+            Self::Process => "process",
+            Self::Scroll => "scroll",
+            Self::Drawer => "drawer",
+            Self::Diary => "diary",
+        }
+    }
+
+    /// Where such files lie in a palace, for people: `rooms/SLUG.yaml`.
+    pub fn place(self) -> &'static str {
+        match self {
+            Self::Palace => "palace.toml",
+            Self::Room => "rooms/SLUG.yaml, rooms/WING/SLUG.yaml",
+            Self::Entity => "entities/GENUS/NAME.yaml",
+            Self::Genus => "genera/NAME.yaml",
+            Self::Task => "tasks/ID.yaml",
+            Self::Process => "processes/ID.yaml",
+            Self::Scroll => "scrolls/ROOM/ID-TITLE.md (front matter)",
+            Self::Drawer => "drawers/WING/ROOM/ID-WORDS.md (front matter)",
+            Self::Diary => "diary/AGENT/ID-TOPIC.md (front matter)",
+        }
+    }
+}
+
+impl FromStr for FileKind {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        if let Some(kind) = Self::ALL.into_iter().find(|it| it.word() == word) {
+            return Ok(kind);
+        }
+        let words = Self::ALL.map(Self::word);
+        let hint = match did_you_mean(word, words) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("there are {}", words.join(", ")),
+        };
+        Err(format!("no kind of file is called `{}`; {hint}", word.escape_debug()))
+    }
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}

@@ -1,0 +1,119 @@
+//! How something in a palace is named from outside.
+
+use std::fmt;
+use std::str::FromStr;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+use crate::model::{RoomId, ScrollId};
+
+/// What an address begins with.
+const SCHEME: &str = "palace://";
+
+/// Everything but what RFC 3986, section 2.3, leaves as it is.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The URI of a room or a scroll, whether there is one or not:
+/// `palace://survey/rooms/code/auth`, `palace://survey/scrolls/great-hall/01K…`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Uri {
+    /// The palace: the name of its directory, or the name it shows.
+    pub workspace: String,
+    /// What is meant there.
+    pub place: Leaf,
+}
+
+/// Something that can be read by itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Leaf {
+    /// A room.
+    Room(RoomId),
+    /// A scroll.
+    Scroll(ScrollId),
+}
+
+/// A text that is no [`Uri`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{}` is no address of a palace: they look like {SCHEME}WORKSPACE/rooms/ROOM and \
+     {SCHEME}WORKSPACE/scrolls/ROOM/ID",
+    .0.escape_debug()
+)]
+pub struct NoUri(String);
+
+impl FromStr for Uri {
+    type Err = NoUri;
+
+    fn from_str(text: &str) -> Result<Self, NoUri> {
+        let read = || {
+            let mut names = text.strip_prefix(SCHEME)?.splitn(3, '/').map(decoded);
+            let (workspace, kind, rest) = (names.next()??, names.next()??, names.next()??);
+            let place = match kind.as_str() {
+                "rooms" => Leaf::Room(rest.parse().ok()?),
+                "scrolls" => {
+                    let (room, id) = rest.rsplit_once('/')?;
+                    Leaf::Scroll(ScrollId { room: room.parse().ok()?, id: id.parse().ok()? })
+                }
+                _ => return None,
+            };
+            Some(Self { workspace, place })
+        };
+        read().ok_or_else(|| NoUri(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Uri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let workspace = utf8_percent_encode(&self.workspace, RESERVED);
+        match &self.place {
+            Leaf::Room(room) => write!(f, "{SCHEME}{workspace}/rooms/{room}"),
+            Leaf::Scroll(it) => write!(f, "{SCHEME}{workspace}/scrolls/{}/{}", it.room, it.id),
+        }
+    }
+}
+
+fn decoded(text: &str) -> Option<String> {
+    percent_decode_str(text).decode_utf8().ok().map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_as_it_is_written() {
+        for text in [
+            "palace://survey/rooms/great-hall",
+            "palace://survey/rooms/code/auth",
+            "palace://survey/scrolls/great-hall/01KJMPXF9069S44V81ASY1KY37",
+            "palace://My%20Palace%2F%C3%A9/scrolls/code/auth/01KJMPXF9069S44V81ASY1KY37",
+        ] {
+            assert_eq!(text.parse::<Uri>().unwrap().to_string(), text);
+        }
+        let spelled_out = "palace://survey/rooms/code%2fauth".parse::<Uri>().unwrap();
+        assert_eq!(spelled_out.to_string(), "palace://survey/rooms/code/auth");
+    }
+
+    #[test]
+    fn what_is_no_address_is_told_how_one_looks() {
+        for text in [
+            "",
+            "palace://",
+            "palace://survey",
+            "palace://survey/rooms",
+            "palace://survey/rooms/",
+            "palace://survey/rooms/Great%20Hall",
+            "palace://survey/rooms/../../etc/passwd",
+            "palace://survey/rooms/%2e%2e/x",
+            "palace://survey/rooms/a/b/c",
+            "palace://survey/scrolls/hall",
+            "palace://survey/scrolls/hall/1",
+            "palace://survey/entities/claim/a",
+            "palace://%ff/rooms/hall",
+            "file:///etc/passwd",
+        ] {
+            assert!(text.parse::<Uri>().is_err(), "{text}");
+        }
+        insta::assert_snapshot!("file:///x".parse::<Uri>().unwrap_err(), @"`file:///x` is no address of a palace: they look like palace://WORKSPACE/rooms/ROOM and palace://WORKSPACE/scrolls/ROOM/ID");
+    }
+}

@@ -1,0 +1,18 @@
+//! A page of a diary.
+
+use chrono::{DateTime, Utc};
+
+use crate::model::{Entry, printable};
+use crate::render::{ago, line};
+
+/// Renders an entry of the diary of `agent`.
+pub fn entry(entry: &Entry, agent: &str, now: DateTime<Utc>) -> String {
+    let written = entry.written.map(|it| format!(", written {}", ago(it, now)));
+    format!(
+        "── {} ──\nA page of the diary of {}{}.\n\n{}\n",
+        line(&entry.topic),
+        line(agent),
+        written.unwrap_or_default(),
+        printable(entry.text.trim_end())
+    )
+}

@@ -1,0 +1,188 @@
+//! Rooms and scrolls to be read by themselves, as Markdown: with links, and
+//! without numbers, which mean something only to who walks.
+
+use chrono::SecondsFormat;
+
+use crate::model::{Action, Deed, Doorway, Leaf, Palace, Room, RoomId, Scroll, ScrollId, Uri};
+use crate::render::{line, prose};
+
+/// How many of a room's scrolls are linked to.
+const SCROLLS: usize = 50;
+
+/// Renders a room; `workspace` is the palace as addresses name it.
+pub fn room_leaf(palace: &Palace, workspace: &str, id: &RoomId, room: &Room) -> String {
+    let mut page = format!("# {}\n", line(&room.name));
+    if !room.description.is_empty() {
+        page.push_str(&format!("\n{}\n", prose(&room.description)));
+    }
+    let link = |name: &str, to: &RoomId| link(palace, workspace, name, to);
+    let actions = room.actions.iter().map(|it| action(palace, workspace, id, it));
+    page.push_str(&section("Actions", actions));
+    let shown = room.generate.iter().map(|it| line(&it.to_string()));
+    page.push_str(&section("Shown from the graph", shown));
+    let doors = palace.doors(id).into_iter().map(|it| link(&it.name, &it.to));
+    page.push_str(&section("Doors", doors));
+    let scrolls = palace.scrolls_in(id).take(SCROLLS);
+    let scrolls = scrolls.map(|it| {
+        let place = Leaf::Scroll(ScrollId { room: id.clone(), id: it.id });
+        let address = Uri { workspace: workspace.to_owned(), place };
+        let (title, by) = (escaped(&it.title), line(&it.by));
+        format!("[{title}]({address}) by {by}, {}", it.written.format("%Y-%m-%d"))
+    });
+    page.push_str(&section("Scrolls", scrolls));
+    let older = palace.scrolls_in(id).count().saturating_sub(SCROLLS);
+    if older > 0 {
+        page.push_str(&format!("- and {older} older\n"));
+    }
+    page
+}
+
+/// Renders a scroll; `workspace` is the palace as addresses name it.
+pub fn scroll_leaf(palace: &Palace, workspace: &str, room: &RoomId, scroll: &Scroll) -> String {
+    let Scroll { title, written, by, body, .. } = scroll;
+    let place = link(palace, workspace, &palace.name_of(room), room);
+    let written = written.to_rfc3339_opts(SecondsFormat::Secs, true);
+    format!("# {}\n\nBy {} in {place}, {written}\n\n{}\n", line(title), line(by), prose(body))
+}
+
+fn section(title: &str, items: impl Iterator<Item = String>) -> String {
+    let items: Vec<_> = items.map(|it| format!("- {it}\n")).collect();
+    if items.is_empty() { String::new() } else { format!("\n## {title}\n\n{}", items.concat()) }
+}
+
+fn action(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> String {
+    let label = line(&it.label);
+    match &it.deed {
+        Deed::Navigate(Doorway { room, workspace: Some(other) }) => {
+            let place = Leaf::Room(room.as_id().clone());
+            format!("[{}]({})", escaped(&label), Uri { workspace: other.clone(), place })
+        }
+        Deed::Navigate(Doorway { room, workspace: None }) => match palace.resolve(room, Some(id)) {
+            Ok(to) => link(palace, workspace, &label, &to),
+            Err(_) => label,
+        },
+        Deed::Query { tool, params } if params.is_empty() => format!("{label}: `{}`", line(tool)),
+        Deed::Query { tool, params } => {
+            let params = line(&serde_json::Value::from(params.clone()).to_string());
+            format!("{label}: `{} {params}`", line(tool))
+        }
+        Deed::Text { content } => {
+            let quoted: Vec<_> = prose(content)
+                .lines()
+                .map(|it| format!("  > {it}").trim_end().to_owned())
+                .collect();
+            format!("{label}\n\n{}", quoted.join("\n"))
+        }
+        Deed::Enter(_) => label,
+    }
+}
+
+fn link(palace: &Palace, workspace: &str, name: &str, to: &RoomId) -> String {
+    if palace.room(to).is_none() {
+        return format!("{} (not built yet)", line(name));
+    }
+    let address = Uri { workspace: workspace.to_owned(), place: Leaf::Room(to.clone()) };
+    format!("[{}]({address})", escaped(name))
+}
+
+/// Makes a text safe for the words of a link.
+fn escaped(text: &str) -> String {
+    line(text).replace('[', "\\[").replace(']', "\\]")
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::{Arrangement, RoomRef, Settings};
+
+    fn doorway(room: &str, workspace: Option<&str>) -> Deed {
+        let workspace = workspace.map(str::to_owned);
+        Deed::Navigate(Doorway { room: room.parse().unwrap(), workspace })
+    }
+
+    fn palace() -> Palace {
+        let mut palace = Palace::new(Settings::named("Survey"));
+        let room = |name: &str, actions: Vec<Action>, portals: &[&str]| Room {
+            id: None,
+            name: name.to_owned(),
+            description: "Red rock.\nGrey rock.".to_owned(),
+            actions,
+            generate: None,
+            portals: portals.iter().map(|it| it.parse::<RoomRef>().unwrap()).collect(),
+        };
+        let action = |label: &str, deed| Action { label: label.to_owned(), deed };
+        let params = json!({ "genus": "Claim" }).as_object().unwrap().clone();
+        let actions = vec![
+            action("Open the drawers", Deed::Query { tool: "list_entities".to_owned(), params }),
+            action("Enter the alcove [low]", doorway("alcove", None)),
+            action("Descend", doorway("crypt", None)),
+            action("Climb the wall", doorway("study", Some("Other Palace"))),
+            action("Read the card", Deed::Text { content: "One.\n\nTwo.".to_owned() }),
+        ];
+        let generate = Arrangement::said(Some("Claim".to_owned()), None).ok();
+        let hall = Room { generate, ..room("Hall", actions, &["attic"]) };
+        palace.put_room(&"hall".parse().unwrap(), Some(hall));
+        palace.put_room(&"alcove".parse().unwrap(), Some(room("Alcove", Vec::new(), &[])));
+        palace.put_room(&"attic".parse().unwrap(), Some(room("Attic", Vec::new(), &[])));
+        let scroll = Scroll {
+            id: "01KJMPXF9069S44V81ASY1KY37".parse().unwrap(),
+            title: "On stasis".to_owned(),
+            written: "2026-03-01T12:00:00Z".parse().unwrap(),
+            by: "claude".to_owned(),
+            body: "It is data.\n".to_owned(),
+        };
+        palace.put_scroll("scrolls/hall/a.md", &"hall".parse().unwrap(), scroll).unwrap();
+        palace
+    }
+
+    #[test]
+    fn a_room_can_be_read_with_everything_that_leads_on() {
+        let (palace, id) = (palace(), "hall".parse().unwrap());
+        assert_snapshot!(room_leaf(&palace, "my survey", &id, palace.room(&id).unwrap()), @r#"
+        # Hall
+
+        Red rock.
+        Grey rock.
+
+        ## Actions
+
+        - Open the drawers: `list_entities {"genus":"Claim"}`
+        - [Enter the alcove \[low\]](palace://my%20survey/rooms/alcove)
+        - Descend (not built yet)
+        - [Climb the wall](palace://Other%20Palace/rooms/study)
+        - Read the card
+
+          > One.
+          >
+          > Two.
+
+        ## Shown from the graph
+
+        - Claim by status
+
+        ## Doors
+
+        - [Attic](palace://my%20survey/rooms/attic)
+
+        ## Scrolls
+
+        - [On stasis](palace://my%20survey/scrolls/hall/01KJMPXF9069S44V81ASY1KY37) by claude, 2026-03-01
+        "#);
+    }
+
+    #[test]
+    fn a_scroll_can_be_read_and_says_where_it_hangs() {
+        let (palace, id) = (palace(), "hall".parse().unwrap());
+        let scroll = palace.scrolls_in(&id).next().unwrap();
+        assert_snapshot!(scroll_leaf(&palace, "my survey", &id, scroll), @"
+        # On stasis
+
+        By claude in [Hall](palace://my%20survey/rooms/hall), 2026-03-01T12:00:00Z
+
+        It is data.
+        ");
+    }
+}

@@ -1,0 +1,175 @@
+//! Findings in the forms that other programs read.
+
+use serde_json::{Value, json};
+
+use crate::model::{Diagnostic, Rule, Severity, printable, printable_json};
+
+/// A finding, and its file as whoever reads the report knows it.
+#[derive(Clone, Debug)]
+pub struct Reported<'a> {
+    /// The path to the file, always with `/`.
+    pub path: String,
+    /// The finding.
+    pub finding: &'a Diagnostic,
+}
+
+/// Renders findings as JSON of our own: one object with all of them.
+pub fn json(findings: &[Reported<'_>]) -> String {
+    let finding = |Reported { path, finding }: &Reported<'_>| {
+        json!({
+            "path": path,
+            "line": finding.at.line,
+            "column": finding.at.column,
+            "severity": finding.severity().to_string(),
+            "code": finding.code.word(),
+            "message": finding.message,
+            "hint": finding.hint,
+        })
+    };
+    let findings: Vec<_> = findings.iter().map(finding).collect();
+    printable_json(&format!("{:#}\n", json!({ "findings": findings })))
+}
+
+/// Renders findings as commands to a workflow of GitHub, which shows them beside
+/// the lines of a pull request.
+pub fn github(findings: &[Reported<'_>]) -> String {
+    let command = |Reported { path, finding }: &Reported<'_>| {
+        let command = match finding.severity() {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "notice",
+        };
+        let (at, title) = (finding.at, finding.code.word());
+        let place = format!("file={},line={},col={}", property(path), at.line, at.column);
+        format!("::{command} {place},title={title}::{}\n", data(&in_full(finding)))
+    };
+    findings.iter().map(command).collect()
+}
+
+/// Renders findings as SARIF 2.1.0, with the table of codes as its rules.
+pub fn sarif(findings: &[Reported<'_>]) -> String {
+    let driver = json!({
+        "name": "palazzo",
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "rules": Rule::ALL.iter().map(sarif_rule).collect::<Vec<_>>(),
+    });
+    let report = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": driver },
+            "columnKind": "unicodeCodePoints",
+            "results": findings.iter().map(sarif_result).collect::<Vec<_>>(),
+        }],
+    });
+    printable_json(&format!("{report:#}\n"))
+}
+
+fn sarif_rule(rule: &Rule) -> Value {
+    json!({
+        "id": rule.word,
+        "shortDescription": { "text": rule.meaning },
+        "help": { "text": rule.advice },
+        "defaultConfiguration": { "level": level(rule.severity) },
+    })
+}
+
+fn sarif_result(Reported { path, finding }: &Reported<'_>) -> Value {
+    json!({
+        "ruleId": finding.code.word(),
+        "ruleIndex": Rule::ALL.iter().position(|it| it.code == finding.code),
+        "level": level(finding.severity()),
+        "message": { "text": in_full(finding) },
+        "locations": [{
+            "physicalLocation": {
+                "artifactLocation": { "uri": uri(path) },
+                "region": { "startLine": finding.at.line, "startColumn": finding.at.column },
+            },
+        }],
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+fn in_full(finding: &Diagnostic) -> String {
+    match &finding.hint {
+        Some(hint) => format!("{} ({hint})", finding.message),
+        None => finding.message.clone(),
+    }
+}
+
+/// Writes a path as a URI: relative, or of the scheme `file`.
+fn uri(path: &str) -> String {
+    let scheme = if path.starts_with('/') { "file://" } else { "" };
+    let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~/".contains(&it);
+    let written = path.bytes().map(|it| match plain(it) {
+        true => char::from(it).to_string(),
+        false => format!("%{it:02X}"),
+    });
+    format!("{scheme}{}", written.collect::<String>())
+}
+
+/// Escapes what a command to GitHub says.
+fn data(text: &str) -> String {
+    printable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Escapes a property of a command to GitHub.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::model::{Code, Spot};
+
+    fn finding() -> Diagnostic {
+        let message = "`a\u{1b}[2J\u{202e}b` is 50% of\na slug";
+        let mut finding = Diagnostic::of_file(Code::BadSlug, "x", message).with_hint("try `ab`");
+        finding.at = Spot { line: 3, column: 7 };
+        finding
+    }
+
+    fn reported(finding: &Diagnostic) -> [Reported<'_>; 1] {
+        [Reported { path: "my palace/rooms/a,b:c.yaml".to_owned(), finding }]
+    }
+
+    #[test]
+    fn json_says_everything_and_moves_no_cursor() {
+        assert_snapshot!(json(&reported(&finding())), @r#"
+        {
+          "findings": [
+            {
+              "path": "my palace/rooms/a,b:c.yaml",
+              "line": 3,
+              "column": 7,
+              "severity": "error",
+              "code": "bad-slug",
+              "message": "`a\u001b[2J\u202eb` is 50% of\na slug",
+              "hint": "try `ab`"
+            }
+          ]
+        }
+        "#);
+    }
+
+    #[test]
+    fn github_is_told_in_its_own_escapes() {
+        assert_snapshot!(github(&reported(&finding())), @"::error file=my palace/rooms/a%2Cb%3Ac.yaml,line=3,col=7,title=bad-slug::`a[2Jb` is 50%25 of%0Aa slug (try `ab`)");
+    }
+
+    #[test]
+    fn a_path_becomes_a_uri() {
+        assert_eq!(uri("rooms/Große Halle.yaml"), "rooms/Gro%C3%9Fe%20Halle.yaml");
+        assert_eq!(uri("/home/ada/a%20b"), "file:///home/ada/a%2520b");
+    }
+}

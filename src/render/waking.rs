@@ -1,0 +1,99 @@
+//! What an agent should know when it wakes up, in as many tokens as it can
+//! spare.
+
+/// One kind of thing that an agent should know.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    /// What kind: `To be done`.
+    pub heading: &'static str,
+    /// Things of the kind, each in a line, those that matter most first.
+    pub lines: Vec<String>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+/// Renders `head`, and below it as much of `parts` as fits into `budget`, as
+/// `count` counts.
+///
+/// The parts take turns, a line each, so that none crowds out the next; each
+/// says how many of its lines are shown.
+pub fn waking(head: &str, parts: &[Part], budget: usize, count: fn(&str) -> usize) -> String {
+    let mut left = budget.saturating_sub(count(head));
+    let mut shown = vec![0; parts.len()];
+    for turn in 0.. {
+        let mut has_room = false;
+        for (part, shown) in parts.iter().zip(&mut shown) {
+            let Some(line) = part.lines.get(turn).filter(|_| *shown == turn) else { continue };
+            // A heading grows no longer than the one that says that all is shown.
+            let heading = if turn == 0 { count(&part.heading(part.total)) + 1 } else { 0 };
+            let cost = heading + count(&indented(line));
+            if cost <= left {
+                left -= cost;
+                *shown += 1;
+                has_room = true;
+            }
+        }
+        if !has_room {
+            break;
+        }
+    }
+    let mut page = head.to_owned();
+    for (part, shown) in parts.iter().zip(shown).filter(|(_, shown)| *shown > 0) {
+        page.push_str(&part.heading(shown));
+        page.extend(part.lines.iter().take(shown).map(|it| indented(it)));
+    }
+    page
+}
+
+impl Part {
+    fn heading(&self, shown: usize) -> String {
+        format!("{} ({shown} of {}):\n", self.heading, self.total)
+    }
+}
+
+fn indented(line: &str) -> String {
+    format!("  {line}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    fn words(text: &str) -> usize {
+        text.split_whitespace().count()
+    }
+
+    fn parts() -> [Part; 3] {
+        let numbered = |heading, length: usize, total| {
+            let lines = (1..=total).map(|it| format!("{it}{}", " word".repeat(length)));
+            Part { heading, lines: lines.collect(), total }
+        };
+        [numbered("Short", 1, 6), numbered("Long", 20, 4), numbered("None", 1, 0)]
+    }
+
+    #[test]
+    fn the_parts_take_turns_until_the_budget_is_spent() {
+        assert_snapshot!(waking("Head\n", &parts(), 42, words), @"
+        Head
+        Short (5 of 6):
+          1 word
+          2 word
+          3 word
+          4 word
+          5 word
+        Long (1 of 4):
+          1 word word word word word word word word word word word word word word word word word word word word
+        ");
+    }
+
+    #[test]
+    fn no_page_is_longer_than_its_budget() {
+        for budget in 1..150 {
+            let page = waking("Head\n", &parts(), budget, words);
+            assert!(words(&page) <= budget, "{budget}: {page}");
+        }
+        assert!(waking("Head\n", &parts(), 150, words).contains("(4 of 4)"));
+    }
+}

@@ -1,0 +1,163 @@
+//! All words that the palace holds, each with a number.
+
+use std::collections::HashMap;
+
+use crate::search::language::Language;
+use crate::search::words::{Script, Word, beginning};
+
+/// A word as the index knows it: one number for all its forms.
+pub(super) type Term = u32;
+
+/// The shortest word that is repaired, and the shortest that is completed.
+const REPAIRED: usize = 4;
+const COMPLETED: usize = 3;
+
+/// The terms, and the spellings that were read. Forgets nothing: a word that
+/// nobody uses any more costs its letters.
+#[derive(Clone, Debug)]
+pub(super) struct Lexicon {
+    terms: HashMap<Box<str>, Term>,
+    /// By language: what was once stemmed need not be stemmed again.
+    spellings: Vec<Spellings>,
+}
+
+/// The spellings of one language.
+#[derive(Clone, Debug, Default)]
+struct Spellings {
+    terms: HashMap<Box<str>, Term>,
+    /// All of them, a line each, and their terms: to be looked through.
+    list: String,
+    listed: Vec<Term>,
+}
+
+impl Default for Lexicon {
+    fn default() -> Self {
+        let spellings = Language::all().map(|_| Spellings::default()).collect();
+        Self { terms: HashMap::new(), spellings }
+    }
+}
+
+impl Lexicon {
+    /// Returns how many terms there are; they are numbered from 0.
+    pub(super) fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// Returns the term of a word in a text that is in `language`.
+    pub(super) fn learn(&mut self, word: &Word<'_>, language: Language) -> Term {
+        let language = language.of_word(word.script);
+        if let Some(term) = self.spellings[language.number()].terms.get(word.text) {
+            return *term;
+        }
+        let term = self.intern(language.stem(word.text).into());
+        self.spellings[language.number()].add(word.text, term);
+        term
+    }
+
+    /// Returns the term of a word of `language`, if some text held it.
+    pub(super) fn known(&self, word: &str, language: Language) -> Option<Term> {
+        let known = self.spellings[language.number()].terms.get(word);
+        known.or_else(|| self.terms.get(language.stem(word).as_str())).copied()
+    }
+
+    /// Returns the terms that a word may stand for, in any language that is
+    /// spoken here.
+    pub(super) fn meanings(&self, word: &str, script: Script) -> Vec<Term> {
+        self.spoken(script).filter_map(|it| self.known(word, it)).collect()
+    }
+
+    /// Returns the terms of words that differ from `word` by one letter more,
+    /// less or other, or by two that changed places; of words that it begins; and
+    /// of pairs that one character of a script without spaces is in.
+    pub(super) fn like(&self, word: &str, script: Script) -> Vec<Term> {
+        let letters = word.chars().count();
+        let (may_begin, may_err) = (letters >= COMPLETED, letters >= REPAIRED && !has_digits(word));
+        let alone = script == Script::Unspaced && letters == 1;
+        let is_meant = |spelling: &str| {
+            may_begin && spelling.starts_with(word)
+                || may_err && is_close(word, spelling) && !has_digits(spelling)
+                || alone && spelling.contains(word)
+        };
+        let all = self.spoken(script).flat_map(|it| self.spellings[it.number()].iter());
+        all.filter(|(spelling, _)| is_meant(spelling)).map(|(_, term)| term).collect()
+    }
+
+    /// Takes in the words of another lexicon; returns what its terms are here.
+    pub(super) fn absorb(&mut self, other: Self) -> Vec<Term> {
+        let mut stems: Vec<(Box<str>, Term)> = other.terms.into_iter().collect();
+        stems.sort_unstable_by_key(|(_, term)| *term);
+        let here: Vec<Term> = stems.into_iter().map(|(stem, _)| self.intern(stem)).collect();
+        for (ours, theirs) in self.spellings.iter_mut().zip(other.spellings) {
+            for (spelling, term) in theirs.iter() {
+                if !ours.terms.contains_key(spelling) {
+                    ours.add(spelling, here[term as usize]);
+                }
+            }
+        }
+        here
+    }
+
+    fn intern(&mut self, stem: Box<str>) -> Term {
+        let next = Term::try_from(self.terms.len()).unwrap_or(Term::MAX);
+        *self.terms.entry(stem).or_insert(next)
+    }
+
+    /// Yields the languages in which words of `script` were read.
+    fn spoken(&self, script: Script) -> impl Iterator<Item = Language> {
+        Language::all().filter(move |it| {
+            it.of_word(script) == *it && !self.spellings[it.number()].listed.is_empty()
+        })
+    }
+}
+
+impl Spellings {
+    fn add(&mut self, spelling: &str, term: Term) {
+        self.terms.insert(spelling.into(), term);
+        self.list.push_str(spelling);
+        self.list.push('\n');
+        self.listed.push(term);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&str, Term)> {
+        self.list.lines().zip(self.listed.iter().copied())
+    }
+}
+
+/// Tells whether two words differ by one letter, or by two that changed places.
+fn is_close(a: &str, b: &str) -> bool {
+    if a.len().abs_diff(b.len()) > 4 {
+        return false;
+    }
+    let same = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let begin = beginning(a, same(a, b)).len();
+    let (a, b) = (&a[begin..], &b[begin..]);
+    let common = a.chars().rev().zip(b.chars().rev()).take_while(|(a, b)| a == b);
+    let end: usize = common.map(|(it, _)| it.len_utf8()).sum();
+    let (mut a, mut b) = (a[..a.len() - end].chars(), b[..b.len() - end].chars());
+    match [a.next(), a.next(), a.next(), b.next(), b.next(), b.next()] {
+        [_, None, None, _, None, None] => true,
+        [Some(first), Some(second), None, third, fourth, None] => {
+            (third, fourth) == (Some(second), Some(first))
+        }
+        _ => false,
+    }
+}
+
+fn has_digits(word: &str) -> bool {
+    word.bytes().any(|it| it.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_letter_makes_words_close_and_two_do_not() {
+        for typed in ["fossl", "fossiil", "fosril", "fossli", "fössil", "fossil", "ossil"] {
+            assert!(is_close(typed, "fossil"), "{typed}");
+        }
+        for typed in ["fosl", "fossilss", "fsosli", "possul"] {
+            assert!(!is_close(typed, "fossil"), "{typed}");
+        }
+    }
+}

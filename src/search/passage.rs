@@ -1,0 +1,94 @@
+//! Long texts in pieces: what one question is about stands close together.
+
+use std::ops::Range;
+
+use crate::search::words::beginning;
+
+/// How long a passage is to be, in bytes: some sentences.
+const USUAL: usize = 600;
+
+/// Cuts a text at line breaks and between sentences into passages of about the
+/// same length; yields where they stand. A short text is one.
+pub(super) fn passages(text: &str) -> Vec<Range<usize>> {
+    if text.len() <= USUAL + USUAL / 2 {
+        return std::iter::once(0..text.len()).collect();
+    }
+    let mut passages: Vec<Range<usize>> = Vec::new();
+    for piece in pieces(text) {
+        match passages.last_mut() {
+            Some(last) if piece.end - last.start <= USUAL => last.end = piece.end,
+            _ => passages.push(piece),
+        }
+    }
+    passages
+}
+
+/// Yields the sentences and lines of a text, none longer than a passage.
+fn pieces(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let rest = &text[from..];
+        if rest.is_empty() {
+            return None;
+        }
+        let piece = from..from + end_of_piece(rest);
+        from = piece.end;
+        Some(piece)
+    })
+}
+
+fn end_of_piece(rest: &str) -> usize {
+    let near = beginning(rest, USUAL);
+    let mut signs = near.char_indices().peekable();
+    while let Some((at, it)) = signs.next() {
+        let end = at + it.len_utf8();
+        let space = signs.peek().map(|(_, next)| *next).filter(|next| next.is_whitespace());
+        match it {
+            '\n' | '。' | '！' | '？' | '۔' => return end,
+            '.' | '!' | '?' | '…' | '؟' => {
+                if let Some(space) = space {
+                    return end + space.len_utf8();
+                }
+            }
+            _ => {}
+        }
+    }
+    if near.len() == rest.len() {
+        return rest.len();
+    }
+    // One sentence longer than a passage: it is cut between words, if it has any.
+    near.rfind(char::is_whitespace).map_or(near.len(), |it| it + 1).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str) -> Vec<&str> {
+        passages(text).into_iter().map(|it| &text[it]).collect()
+    }
+
+    #[test]
+    fn a_short_text_is_one_passage() {
+        assert_eq!(cut("One. Two.\nThree."), ["One. Two.\nThree."]);
+        assert_eq!(cut(""), [""]);
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_sentences_and_nothing_is_lost() {
+        let sentence = "Here is a sentence of nearly sixty letters to read slowly. ";
+        let text = sentence.repeat(25);
+        let cut = cut(&text);
+        assert_eq!(cut.concat(), text);
+        assert_eq!(cut[0], sentence.repeat(10));
+    }
+
+    #[test]
+    fn what_has_neither_sentences_nor_words_is_cut_all_the_same() {
+        for text in ["x".repeat(2_000), "é ".repeat(900), "漢".repeat(500), "\n".repeat(999)] {
+            let cut = cut(&text);
+            assert_eq!(cut.concat(), text);
+            assert!(cut.iter().all(|it| it.len() <= USUAL && !it.is_empty()), "{cut:?}");
+        }
+    }
+}

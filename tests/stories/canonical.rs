@@ -1,0 +1,133 @@
+//! Files in any hand, brought into canonical form: they say the same, and no
+//! comment is lost.
+
+use palazzo::format::{self, Tidied};
+use palazzo::model::{Attribute, Files, Genus, Kind, RelationType, Status};
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+
+use crate::files::{entity, process, read_entity, read_room, read_works, room, task, text, words};
+use crate::hands::{self, Hand, Tree};
+
+/// Holds that a file in any hand becomes canonical at once, says the same, and
+/// keeps every comment.
+fn is_tidied(
+    path: &str,
+    tree: &Tree,
+    seed: u64,
+    is_the_same: impl Fn(&str) -> bool,
+) -> Result<(), TestCaseError> {
+    let (text, marks) = Hand::new(seed).write(tree);
+    prop_assert!(is_the_same(&text), "read otherwise:\n{}", text);
+    let tidied = match format::tidy(path, &text) {
+        Some(Tidied::Anew(tidied)) => tidied,
+        Some(Tidied::Already) => text.clone(),
+        other => return Err(TestCaseError::fail(format!("{other:?}:\n{text}"))),
+    };
+    prop_assert!(is_the_same(&tidied), "{}\n-- became --\n{}", text, tidied);
+    prop_assert_eq!(format::tidy(path, &tidied), Some(Tidied::Already), "{}", tidied);
+    for mark in marks {
+        prop_assert_eq!(
+            tidied.matches(&mark).count(),
+            1,
+            "{}: {}\n-- became --\n{}",
+            mark,
+            text,
+            tidied
+        );
+    }
+    Ok(())
+}
+
+fn genus() -> impl Strategy<Value = Genus> {
+    let sentence = option::of(words().prop_map(|it| format!("{it} {}", Genus::NAME)));
+    let attributes = btree_map(text(), attribute(), 0..4);
+    let relation = any::<bool>().prop_map(|single| RelationType { single });
+    let relations = btree_map(text(), relation, 0..4);
+    let about = (words(), option::of(text()), option::of(text()));
+    (about, sentence, attributes, statuses(), relations).prop_map(
+        |((name, plural, about), sentence, attributes, statuses, relations)| Genus {
+            name,
+            plural,
+            description: about.map(|it| it.trim_end().to_owned()),
+            sentence,
+            attributes: attributes.into_iter().collect(),
+            statuses,
+            relations: relations.into_iter().collect(),
+        },
+    )
+}
+
+fn attribute() -> impl Strategy<Value = Attribute> {
+    let kind = prop_oneof![
+        prop::sample::select(vec![Kind::Text, Kind::Number, Kind::Date, Kind::YesNo]),
+        vec(text(), 1..4).prop_map(Kind::OneOf),
+        option::of("[A-Z][a-z]{1,9}").prop_map(Kind::Link),
+    ];
+    (kind, any::<bool>()).prop_map(|(kind, required)| Attribute { kind, required })
+}
+
+/// Makes statuses of which some say which others may follow them.
+fn statuses() -> impl Strategy<Value = Vec<Status>> {
+    let next = option::of(vec(any::<prop::sample::Index>(), 0..3));
+    btree_map(text(), next, 0..4).prop_map(|all| {
+        let names: Vec<_> = all.keys().cloned().collect();
+        let named = |it: &prop::sample::Index| it.get(&names).clone();
+        let next = |it: Vec<_>| it.iter().map(named).collect();
+        let status = |(name, it): (&String, &Option<Vec<_>>)| Status {
+            name: name.clone(),
+            next: it.clone().map(next),
+        };
+        all.iter().map(status).collect()
+    })
+}
+
+/// Reads the only genus there is, with what it lists by name: hands write
+/// mappings in any order.
+fn read_genus(text: &str) -> Option<Genus> {
+    let path = "genera/a.yaml";
+    let files = Files::from([(path.to_owned(), text.to_owned())]);
+    let (palace, findings) = format::read("test", &files);
+    assert_eq!(findings, [], "{text}");
+    let mut genus = palace.graph.genus_in_file(path)?.clone();
+    genus.attributes.sort_by(|a, b| a.0.cmp(&b.0));
+    genus.statuses.sort_by(|a, b| a.name.cmp(&b.name));
+    genus.relations.sort_by(|a, b| a.0.cmp(&b.0));
+    Some(genus)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_room_is_tidied_and_nothing_lost(it in room(), seed in any::<u64>()) {
+        let is_the_same = |text: &str| read_room(text).0.as_ref() == Some(&it);
+        is_tidied("rooms/hall.yaml", &hands::room(&it), seed, is_the_same)?;
+    }
+
+    #[test]
+    fn an_entity_is_tidied_and_nothing_lost(it in entity(), seed in any::<u64>()) {
+        let is_the_same = |text: &str| read_entity(text).as_ref() == Some(&it);
+        is_tidied("entities/a/a.yaml", &hands::entity(&it), seed, is_the_same)?;
+    }
+
+    #[test]
+    fn a_genus_is_tidied_and_nothing_lost(it in genus(), seed in any::<u64>()) {
+        let is_the_same = |text: &str| read_genus(text).as_ref() == Some(&it);
+        is_tidied("genera/a.yaml", &hands::genus(&it), seed, is_the_same)?;
+    }
+
+    #[test]
+    fn a_task_is_tidied_and_nothing_lost(it in task(), seed in any::<u64>()) {
+        let is_the_same = |text: &str| read_works("tasks/a.yaml", text).0.as_ref() == Some(&it);
+        is_tidied("tasks/a.yaml", &hands::task(&it), seed, is_the_same)?;
+    }
+
+    #[test]
+    fn a_process_is_tidied_and_nothing_lost(it in process(), seed in any::<u64>()) {
+        let path = "processes/a.yaml";
+        let is_the_same = |text: &str| read_works(path, text).1.as_ref() == Some(&it);
+        is_tidied(path, &hands::process(&it), seed, is_the_same)?;
+    }
+}

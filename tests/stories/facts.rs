@@ -1,0 +1,213 @@
+//! Facts with their time, as MemPalace's tools state, end and tell them.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::harness::Home;
+use crate::mempalace::{MEMPALACE, refusal, value};
+use crate::wire::Wire;
+
+#[track_caller]
+fn fact(wire: &mut Wire, fact: &str, from: Option<&str>) -> Value {
+    let said: Vec<_> = fact.split(" / ").collect();
+    let mut asked = json!({ "subject": said[0], "predicate": said[1], "object": said[2] });
+    if let Some(from) = from {
+        asked["valid_from"] = from.into();
+    }
+    value(wire, "kg_add", asked)
+}
+
+/// Returns what a query of the graph tells, a line each.
+#[track_caller]
+fn known(wire: &mut Wire, asked: Value) -> Vec<String> {
+    let found = value(wire, "kg_query", asked);
+    let facts = found["facts"].as_array().unwrap().iter();
+    let word = |it: &Value| it.as_str().unwrap_or("…").to_owned();
+    facts
+        .map(|it| {
+            let said = ["subject", "predicate", "object", "valid_from", "valid_to"];
+            let mut said = said.map(|key| word(&it[key])).join(" ");
+            if it["current"] == true {
+                said.push_str(" now");
+            }
+            said
+        })
+        .collect()
+}
+
+#[test]
+fn a_fact_ends_on_the_day_its_successor_begins() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    fact(&mut wire, "Max / does / swimming", Some("2024-05-01"));
+    fact(&mut wire, "Max / child of / Alice", None);
+    let ended = json!({ "subject": "MAX", "predicate": "Does", "object": "Swimming", "ended": "2026-02-15" });
+    let ended = value(&mut wire, "kg_invalidate", ended);
+    assert_eq!(
+        ended,
+        json!({ "success": true, "fact": "Max → does → swimming", "ended": "2026-02-15" })
+    );
+    fact(&mut wire, "max / does / chess", Some("2026-02-15"));
+    assert_eq!(
+        known(&mut wire, json!({ "entity": "max" })),
+        [
+            "Max does chess 2026-02-15 … now",
+            "Max child_of Alice … … now",
+            "Max does swimming 2024-05-01 2026-02-15"
+        ]
+    );
+    let on =
+        |wire: &mut Wire, day: &str| known(wire, json!({ "entity": "Max", "as_of": day })).len();
+    assert_eq!(["2024-04-30", "2024-05-01", "2026-02-14"].map(|it| on(&mut wire, it)), [1, 2, 2]);
+    let then = known(&mut wire, json!({ "entity": "Max", "as_of": "2026-02-15" }));
+    assert_eq!(then, ["Max does chess 2026-02-15 … now", "Max child_of Alice … … now"]);
+    assert_eq!(known(&mut wire, json!({ "entity": "alice", "direction": "outgoing" })), [""; 0]);
+    assert_eq!(known(&mut wire, json!({ "entity": "ALICE", "direction": "incoming" })).len(), 1);
+    let lines = home.read("palace/entities/thing/max.yaml");
+    let lines = lines.lines().filter(|it| !it.starts_with("id:"));
+    assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @"
+    # yaml-language-server: $schema=../../.palazzo/schema/entity.json
+    name: Max
+    genus: Thing
+    relations:
+      - { type: does, to: swimming, since: 2024-05-01, until: 2026-02-15 }
+      - { type: child_of, to: Alice }
+      - { type: does, to: chess, since: 2026-02-15 }
+    ");
+    home.is_in_order();
+}
+
+#[test]
+fn ending_what_does_not_hold_says_what_does() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    fact(&mut wire, "Clerk / replaces / Auth0", Some("2026-02-12"));
+    fact(&mut wire, "Clerk / costs / money", None);
+    let end = |subject: &str, object: &str, ended: &str| json!({ "subject": subject, "predicate": "replaces", "object": object, "ended": ended });
+    let mut said = vec![
+        refusal(&mut wire, "kg_invalidate", end("Clerk", "Okta", "2026-03-01")),
+        refusal(&mut wire, "kg_invalidate", end("Clark", "Auth0", "2026-03-01")),
+        refusal(&mut wire, "kg_invalidate", end("Clerk", "Auth0", "2026-02-11")),
+        refusal(&mut wire, "kg_invalidate", end("Clerk", "Auth0", "yesterday")),
+    ];
+    value(
+        &mut wire,
+        "kg_invalidate",
+        json!({ "subject": "clerk", "predicate": "REPLACES", "object": "auth0" }),
+    );
+    said.push(refusal(&mut wire, "kg_invalidate", end("Clerk", "Auth0", "2026-03-02")));
+    let again = json!({ "subject": "Clerk", "predicate": "replaces", "object": "Auth0" });
+    said.push(refusal(&mut wire, "kg_add", again));
+    assert_snapshot!(said.join("\n"));
+    let since = fact(&mut wire, "Clerk / replaces / Auth0", Some("2026-04-01"));
+    assert_eq!(since["triple_id"], "t_clerk_replaces_auth0_2026-04-01");
+}
+
+#[test]
+fn a_fact_is_stated_once_and_what_it_might_replace_is_told() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    let first = fact(&mut wire, "My Project / uses / Auth0", None);
+    assert_eq!(first["fact"], "My Project → uses → Auth0");
+    let commits = home.commits();
+    assert_eq!(fact(&mut wire, "my_project / USES / auth0", None)["reason"], "already_known");
+    assert_eq!(home.commits(), commits);
+    let dated = fact(&mut wire, "my_project / uses / AUTH0", Some("2025"));
+    assert_eq!(
+        (dated.get("reason"), &dated["triple_id"]),
+        (None, &json!("t_my_project_uses_auth0_2025"))
+    );
+    let later = fact(&mut wire, "My Project / uses / Auth0", Some("2026"));
+    assert_eq!((&later["reason"], &later["valid_from"]), (&json!("already_known"), &json!("2025")));
+    let second = fact(&mut wire, "My Project / uses / Clerk", Some("2026-03-12"));
+    assert_eq!(second["also_true"], json!(["My Project → uses → Auth0"]));
+    assert_eq!(known(&mut wire, json!({ "entity": "My Project" })).len(), 2);
+    let missed = value(&mut wire, "kg_query", json!({ "entity": "My Porject" }));
+    assert_eq!(missed["hint"], "Nothing is known of that name; did you mean `My Project`?");
+}
+
+#[test]
+fn what_held_before_is_stated_beside_what_holds_now() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    fact(&mut wire, "Ada / works at / Acme", Some("2022"));
+    let past = json!({ "subject": "Ada", "predicate": "works at", "object": "Acme",
+        "valid_from": 2015, "valid_to": 2018 });
+    assert_eq!(value(&mut wire, "kg_add", past)["triple_id"], "t_ada_works_at_acme_2015");
+    let on =
+        |wire: &mut Wire, year: i32| known(wire, json!({ "entity": "Ada", "as_of": year })).len();
+    assert_eq!([2014, 2015, 2018, 2022].map(|it| on(&mut wire, it)), [0, 1, 0, 1]);
+    let across = json!({ "subject": "Ada", "predicate": "works at", "object": "Acme",
+        "valid_from": 2017, "valid_to": 2020 });
+    assert_eq!(
+        refusal(&mut wire, "kg_add", across),
+        "that fact is known and ended on 2018: if it holds again, say from when in `valid_from`"
+    );
+}
+
+#[test]
+fn one_graph_lies_below_all_tools() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&["--tools", "mempalace,memory"]);
+    let alice = json!({ "name": "Alice", "entityType": "person", "observations": ["likes tea"] });
+    wire.call("create_entities", json!({ "entities": [alice] }));
+    fact(&mut wire, "alice / knows / Bob", Some("2020"));
+    let found = value(&mut wire, "kg_query", json!({ "entity": "ALICE" }));
+    assert_eq!(
+        (&found["genus"], &found["observations"]),
+        (&json!("person"), &json!(["likes tea"]))
+    );
+    assert_eq!(found["facts"][0]["subject"], "Alice");
+    let opened = wire.call("open_nodes", json!({ "names": ["Alice"] }));
+    assert!(
+        opened.contains("\"relationType\": \"knows\"")
+            || opened.contains("\"relationType\":\"knows\""),
+        "{opened}"
+    );
+    let both = json!({ "relations": [{ "from": "Bob", "to": "Alice", "relationType": "knows" }] });
+    wire.call("create_relations", both);
+    assert_eq!(
+        known(&mut wire, json!({ "entity": "bob" })),
+        ["Bob knows Alice … … now", "Alice knows Bob 2020 … now"]
+    );
+}
+
+#[test]
+fn facts_are_told_in_the_order_of_their_beginning() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    for (said, from) in [
+        ("Ada / wrote / Notes", Some("1843")),
+        ("Ada / born in / London", Some("1815-12-10")),
+        ("Ada / liked / machines", None),
+        ("Caesar / crossed / Rubicon", Some("49 BC")),
+        ("Ada / will be / read", Some("2100")),
+    ] {
+        fact(&mut wire, said, from);
+    }
+    let all = value(&mut wire, "kg_timeline", json!({}));
+    let objects: Vec<_> = all["timeline"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["object"].as_str().unwrap())
+        .collect();
+    assert_eq!(objects, ["Rubicon", "London", "Notes", "read", "machines"]);
+    let page = value(&mut wire, "kg_timeline", json!({ "entity": "ada", "limit": 2, "offset": 1 }));
+    assert_eq!(
+        (&page["entity"], &page["count"], &page["total"]),
+        (&json!("ada"), &json!(2), &json!(4))
+    );
+    assert_eq!(page["hint"], "1 more are left out here: offset 3 goes on");
+    value(
+        &mut wire,
+        "kg_invalidate",
+        json!({ "subject": "Ada", "predicate": "liked", "object": "machines", "ended": "1852" }),
+    );
+    let counted = value(&mut wire, "kg_stats", json!({}));
+    assert_eq!(
+        counted,
+        json!({ "entities": 7, "triples": 5, "current_facts": 3, "expired_facts": 1,
+            "relationship_types": ["born_in", "crossed", "liked", "will_be", "wrote"] })
+    );
+}

@@ -1,0 +1,269 @@
+//! Readers meet whatever there is: files of the corpus and of the examples,
+//! torn, doubled and joined at random.
+//!
+//! Each run is another. How long it takes is up to whoever asks:
+//! `PROPTEST_CASES=500000 cargo test --test stories fuzzing`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use palazzo::format::{self, Spots, Tidied};
+use palazzo::keeper::Finding;
+use palazzo::model::{Date, Diagnostic, Files, Palace, RoomRef, Tool, Trail};
+use palazzo::survey::Survey;
+use palazzo::{aaak, compare, exchange};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+/// What means something to some reader.
+const WORDS: &[&str] = &[
+    ": ",
+    ":",
+    "- ",
+    "-",
+    "? ",
+    "#",
+    " # x\n",
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\r",
+    "\t",
+    "  ",
+    "&a ",
+    "*a",
+    "!!str ",
+    "! ",
+    "|",
+    "|2+\n",
+    ">-\n",
+    "\"",
+    "'",
+    "\\",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    "---\n",
+    "...\n",
+    "%YAML 1.1\n",
+    "<<: ",
+    "~",
+    "null",
+    "true",
+    ".inf",
+    "0x1F",
+    "1e999",
+    "\u{feff}",
+    "\u{0}",
+    "\u{7}",
+    "\u{85}",
+    "\u{2028}",
+    "\u{1f3db}",
+    "e\u{301}",
+    "= ",
+    "\"\"\"",
+    "[menu]\n",
+    "name: x\n",
+    "id: 01KJMPXF9069S44V81ASY1KY37\n",
+    "written: 9999-12-31\n",
+    "{name}",
+    "{\"type\":\"entity\"}\n",
+];
+
+/// One file of every kind.
+const PATHS: &[&str] = &[
+    "palace.toml",
+    "rooms/a.yaml",
+    "entities/a/a.yaml",
+    "genera/a.yaml",
+    "tasks/a.yaml",
+    "processes/a.yaml",
+    "scrolls/a/a.md",
+    "drawers/a/b/a.md",
+    "diary/a/a.md",
+];
+
+static SEEDS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let mut seeds = Vec::new();
+    for root in ["tests/broken-palaces", "example-palaces"] {
+        gather(Path::new(root), &mut seeds);
+    }
+    assert!(seeds.len() > 200, "only {} files", seeds.len());
+    seeds
+});
+
+/// Gathers the files below a folder, with the kind of file each is.
+fn gather(folder: &Path, seeds: &mut Vec<(String, String)>) {
+    let mut places: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    places.sort();
+    for place in places {
+        if place.is_dir() {
+            gather(&place, seeds);
+            continue;
+        }
+        let bytes = fs::read(&place).unwrap();
+        let names: Vec<_> = place.iter().map(|it| it.to_str().unwrap()).collect();
+        let kind = |path: &&&str| names.contains(&path.split('/').next().unwrap());
+        if let Some(path) = PATHS.iter().find(kind) {
+            seeds.push(((*path).to_owned(), String::from_utf8_lossy(&bytes).into_owned()));
+        }
+    }
+}
+
+/// One slip of a hand, or of a disk.
+#[derive(Clone, Debug)]
+enum Slip {
+    Insert(Index, &'static str),
+    Write(Index, char),
+    Remove(Index, usize),
+    Repeat(Index, usize, usize),
+    Join(Index, Index, Index),
+}
+
+fn slip() -> impl Strategy<Value = Slip> {
+    let place = any::<Index>;
+    prop_oneof![
+        4 => (place(), select(WORDS)).prop_map(|(at, word)| Slip::Insert(at, word)),
+        2 => (place(), any::<char>()).prop_map(|(at, it)| Slip::Write(at, it)),
+        3 => (place(), 1..30_usize).prop_map(|(at, length)| Slip::Remove(at, length)),
+        1 => (place(), 1..60_usize, 1..40_usize)
+            .prop_map(|(at, length, times)| Slip::Repeat(at, length, times)),
+        1 => (place(), place(), place()).prop_map(|(at, seed, from)| Slip::Join(at, seed, from)),
+    ]
+}
+
+impl Slip {
+    fn happen(&self, text: &mut Vec<char>) {
+        let size = text.len() + 1;
+        match self {
+            Self::Insert(at, word) => {
+                let at = at.index(size);
+                text.splice(at..at, word.chars());
+            }
+            Self::Write(at, it) => {
+                let at = at.index(size);
+                text.splice(at..(at + 1).min(text.len()), [*it]);
+            }
+            Self::Remove(at, length) => {
+                let at = at.index(size);
+                text.drain(at..(at + length).min(text.len()));
+            }
+            Self::Repeat(at, length, times) => {
+                let at = at.index(size);
+                let part = text[at..(at + length).min(text.len())].repeat(*times);
+                text.splice(at..at, part);
+            }
+            Self::Join(at, seed, from) => {
+                let other: Vec<_> = seed.get(&SEEDS).1.chars().collect();
+                text.splice(at.index(size).., other[from.index(other.len() + 1)..].iter().copied());
+            }
+        }
+    }
+}
+
+/// A file as it should not be, and what kind of file it is.
+fn mangled() -> impl Strategy<Value = (String, String)> {
+    let path = prop_oneof![4 => Just(None), 1 => select(PATHS).prop_map(Some)];
+    (any::<Index>(), path, vec(slip(), 0..8)).prop_map(|(seed, path, slips)| {
+        let (own, text) = seed.get(&SEEDS);
+        let mut text: Vec<_> = text.chars().collect();
+        for slip in &slips {
+            slip.happen(&mut text);
+        }
+        (path.unwrap_or(own).to_owned(), text.into_iter().collect())
+    })
+}
+
+fn read(path: &str, text: &str) -> (Palace, Vec<Diagnostic>) {
+    format::read("test", &Files::from([(path.to_owned(), text.to_owned())]))
+}
+
+/// Says that a finding stands in the file, that nothing of it could move the
+/// cursor of a terminal, and that its line is shown.
+fn can_be_shown(finding: &Diagnostic, text: &str) -> Result<(), TestCaseError> {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let lines: Vec<_> = text.split('\n').collect();
+    let line = lines.get(finding.at.line - 1);
+    let columns = line.map(|it| it.chars().count() + 1);
+    prop_assert!(columns >= Some(finding.at.column), "{finding}\n{text}");
+    let shown = Finding::shown(finding.clone(), &text).excerpt;
+    prop_assert!(!shown.contains(|it: char| it.is_control() && it != '\n'), "{shown:?}");
+    Ok(())
+}
+
+/// Says what a finding is about, wherever that stands.
+fn heads(findings: Vec<Diagnostic>) -> Vec<String> {
+    let mut heads: Vec<_> =
+        findings.into_iter().map(|it| format!("{} {}", it.code, it.message)).collect();
+    heads.sort();
+    heads
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_mangled_file_is_read_as_far_as_it_can_be((path, text) in mangled()) {
+        let (palace, findings) = read(&path, &text);
+        for finding in &findings {
+            can_be_shown(finding, &text)?;
+            let said = format!("{}{:?}", finding.message, finding.hint);
+            prop_assert!(!said.contains(char::is_control), "{said:?}\n{text}");
+        }
+        let tools: &[Tool] = &[];
+        let survey = Survey { palace: &palace, tools, broken: [].into(), file_of: format::room_file };
+        let spots = Spots::of(&path, &text);
+        for mut remark in survey.remarks() {
+            if remark.finding.file == path {
+                remark.finding.at = spots.find(&remark.about);
+                can_be_shown(&remark.finding, &text)?;
+            }
+        }
+        prop_assert_eq!(spots.find(&Trail::TOP).line, 1);
+    }
+
+    #[test]
+    fn a_mangled_file_says_the_same_in_canonical_form((path, text) in mangled()) {
+        match format::tidy(&path, &text) {
+            Some(Tidied::Anew(anew)) => {
+                let (was, now) = (read(&path, &text), read(&path, &anew));
+                prop_assert_eq!(&was.0, &now.0, "{}\n-- became --\n{}", text, anew);
+                prop_assert_eq!(heads(was.1), heads(now.1), "{}\n-- became --\n{}", text, anew);
+                prop_assert_eq!(format::tidy(&path, &anew), Some(Tidied::Already), "{}", anew);
+                compare::unified(&path, Some(&text), Some(&anew));
+            }
+            Some(Tidied::Wrong(findings)) => prop_assert!(!findings.is_empty(), "{}", text),
+            Some(Tidied::Already | Tidied::Stubborn) | None => {}
+        }
+    }
+
+    #[test]
+    fn a_mangled_file_is_mended_in_the_lines_that_were_wrong((path, text) in mangled()) {
+        if let Some(mended) = format::mend(&path, &text) {
+            let differing = compare::differing_lines(&text, &mended.text);
+            prop_assert!(differing <= mended.faults.len(), "{}\n-- became --\n{}", text, mended.text);
+            prop_assert_eq!(text.lines().count(), mended.text.lines().count());
+            let is_read = |text: &str| !heads(read(&path, text).1).iter().any(|it| it.starts_with("syntax"));
+            prop_assert!(!is_read(&text) || is_read(&mended.text), "{}", mended.text);
+            if mended.faults.len() < 50 {
+                prop_assert_eq!(format::mend(&path, &mended.text), None);
+            }
+        }
+    }
+
+    #[test]
+    fn other_readers_meet_it_too((_, text) in mangled()) {
+        exchange::read_memory(text.as_bytes());
+        for finding in aaak::check("a.aaak", &text) {
+            can_be_shown(&finding, &text)?;
+        }
+        for line in text.lines().take(20) {
+            let (_, _) = (line.parse::<Date>(), line.parse::<RoomRef>());
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Rooms that show the graph, and the halls below them that no file holds.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::harness::{Agent, Home, MARCH_1};
+
+/// What claims are about, and what they say of it.
+const ABOUT: [&str; 9] =
+    ["Basalt", "Chalk", "Drift", "Erratics", "Fossils", "Granite", "Ice", "Loess", "Schist"];
+const SAID: [&str; 7] = [
+    "came down with the flood",
+    "forms on the floor of the sea",
+    "is older than life",
+    "moves a thumb's breadth a year",
+    "repeats every sixth layer",
+    "tells one age from another",
+    "was made once and for all",
+];
+
+/// A palace in git with a room that shows its claims, as many as asked for.
+fn palace_of(claims: usize) -> Home {
+    let home = Home::new();
+    home.write("w/palace.toml", "format = 1\nname = \"Survey\"\nentry = \"archive\"\n");
+    home.write("w/rooms/archive.yaml", ARCHIVE);
+    for number in 0..claims {
+        let status = ["contested", "open", "open", "settled"][number % 4];
+        write_claim(&home, number, status);
+    }
+    home.git(&["init", "-q", "-b", "main"]);
+    commit(&home);
+    home
+}
+
+const ARCHIVE: &str = "\
+name: Archive of Claims
+description: |
+  Drawers climb to the dome. A ladder hums on its brass rail.
+actions:
+  - label: Read the brass plate
+    type: text
+    content: Whoever takes out a card puts it back.
+generate: { genus: Claim, by: status } # as many drawers as there are statuses
+portals: [reading-room]
+";
+
+fn write_claim(home: &Home, number: usize, status: &str) {
+    let (about, said) = (ABOUT[number % 9], SAID[number / 9 % 7]);
+    let text = format!("name: {about} {said}, no. {number}\ngenus: Claim\nstatus: {status}\n");
+    home.write(&format!("w/entities/claim/{:02}/{number}.yaml", number % 50), &text);
+}
+
+fn commit(home: &Home) {
+    home.git(&["add", "-A"]);
+    home.git(&["-c", "user.name=Ada", "-c", "user.email=ada@x", "commit", "-qm", "By hand"]);
+}
+
+async fn entered(home: &Home) -> Agent {
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("Survey").await;
+    agent.enter("Survey").await;
+    agent
+}
+
+/// Returns a page without the line of globals, which is the same everywhere.
+fn seen(page: &str) -> String {
+    let lines = page.lines().filter(|it| !it.contains("16 go to (params: room)"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn forty_claims_are_two_choices_away() {
+    let home = palace_of(40);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("Survey").await;
+    agent.transcript();
+    agent.enter("Survey").await;
+    agent.choose(2).await;
+    agent.choose(33).await;
+    agent.choose(31).await;
+    agent.choose(0).await;
+    agent.choose(15).await;
+    assert_snapshot!(agent.transcript());
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn three_thousand_claims_are_four_choices_away() {
+    let home = palace_of(3_000);
+    let mut agent = entered(&home).await;
+    agent.transcript();
+    agent.choose(3).await;
+    agent.choose(7).await;
+    agent.choose(2).await;
+    agent.choose(31).await;
+    assert_snapshot!(seen(&agent.transcript()));
+}
+
+#[tokio::test]
+async fn the_classic_layout_parts_by_seven() {
+    let home = palace_of(1_000);
+    home.write(
+        "w/palace.toml",
+        "format = 1\nname = \"Survey\"\nentry = \"archive\"\n[menu]\nlayout = \"classic\"\n",
+    );
+    let mut agent = entered(&home).await;
+    agent.transcript();
+    agent.choose(3).await;
+    agent.choose(7).await;
+    agent.choose(15).await;
+    assert_snapshot!(agent.transcript());
+}
+
+#[tokio::test]
+async fn what_a_number_means_outlives_what_others_change() {
+    let home = palace_of(400);
+    let mut agent = entered(&home).await;
+    let before = agent.choose(2).await;
+    assert!(before.contains("Claim · contested ──"), "{before}");
+    let first = "Actions:\n  1. B to C (23)\n  2. D to E (22)\n";
+    assert!(before.contains(first), "{before}");
+
+    // While one looks at the doors, a colleague settles what stands behind the
+    // second, renames what stands behind the first, and takes the room away.
+    let contested = |it: &usize| it.is_multiple_of(4);
+    let settled = (0..400).filter(contested).filter(|it| it % 9 > 1);
+    settled.for_each(|it| write_claim(&home, it, "settled"));
+    let text = "name: Amber floats\ngenus: Claim\nstatus: contested\n";
+    home.write("w/entities/claim/00/0.yaml", text);
+    commit(&home);
+    home.write("w/rooms/archive.yaml", "name: Empty Archive\ndescription: Bare shelves.\n");
+
+    let second = agent.choose(2).await;
+    assert_snapshot!(seen(&second), @"
+    ── Claim · contested · D to E ──
+    This hall is empty now: what it held is gone, or stands elsewhere.
+
+    Actions:
+      ─────
+    ");
+    let back = agent.choose(15).await;
+    assert_snapshot!(seen(&back), @"
+    ── Claim · contested ──
+    Made from the graph as it is now: 23 entities.
+
+    Actions:
+      1. A to B (12)
+      2. C (11)
+      ─────
+    ");
+    agent.choose(1).await;
+    let first = agent.choose(31).await;
+    assert!(first.starts_with("── Amber floats ──"), "{first}");
+    agent.choose(15).await;
+    assert_snapshot!(seen(&agent.choose(15).await), @"
+    ── Empty Archive ──
+    Bare shelves.
+
+    Actions:
+      ─────
+    ");
+    home.git(&["fsck", "--strict", "--no-dangling"]);
+}
+
+#[tokio::test]
+async fn nothing_of_a_hall_is_written() {
+    let home = palace_of(40);
+    let mut agent = entered(&home).await;
+    agent.choose(2).await;
+    agent.choose(31).await;
+    home.is_in_order();
+
+    // A note written in a hall hangs in its room.
+    let said =
+        agent.call("write_scroll", json!({ "title": "Dust", "body": "On all cards." })).await;
+    assert_eq!(said, "The scroll \"Dust\" hangs in Archive of Claims now (21 reads it).\n");
+    // Whoever changes the room from below sees it, and its file says no more than before.
+    let cord = json!({ "label": "Pull the cord", "type": "text", "content": "A lamp goes on." });
+    let change = json!({ "slug": "archive", "merge": true, "actions": [cord] });
+    let seen = agent.call("build_room", change).await;
+    assert!(
+        seen.contains(
+            "  1. Read the brass plate\n  2. Pull the cord\n  3. Claim · contested (10)\n"
+        ),
+        "{seen}"
+    );
+    assert!(agent.choose(15).await.contains("── Claim · contested ──"));
+    let cord = "  - label: Pull the cord\n    type: text\n    content: |\n      A lamp goes on.\n";
+    let mark = "generate: {";
+    assert_eq!(home.read("w/rooms/archive.yaml"), ARCHIVE.replace(mark, &format!("{cord}{mark}")));
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn a_room_is_told_what_to_show_when_it_is_built() {
+    let home = palace_of(40);
+    let mut agent = entered(&home).await;
+    let shows = async |agent: &mut Agent, generate: Value| {
+        let room = json!({ "slug": "annex", "name": "Annex", "description": "Green lamps.",
+                           "generate": generate, "quiet": true });
+        agent.call("build_room", room).await;
+        let file = home.read("w/rooms/annex.yaml");
+        let line = file.lines().find(|it| it.starts_with("generate")).unwrap().to_owned();
+        let shown = String::from_utf8(home.palazzo(&["show", "annex"]).stdout).unwrap();
+        line + "\n" + seen(&shown).split_once("lamps.\n").unwrap().1
+    };
+    assert_snapshot!(shows(&mut agent, json!({ "genus": "claim", "by": "certainty" })).await, @"
+    generate: { genus: claim, by: certainty }
+
+    Claim: 40 entities.
+    None of them has the attribute `certainty`.
+
+    Actions:
+      1. Claim · B to E (20)
+      2. Claim · F to S (20)
+      ─────
+
+    v1, changed just now
+    ");
+    assert_snapshot!(shows(&mut agent, json!({ "genus": "Rumour" })).await, @"
+    generate: { genus: Rumour, by: status }
+
+    Rumour: no entities yet.
+
+    Actions:
+      ─────
+
+    v2, changed just now
+    ");
+    assert_snapshot!(shows(&mut agent, json!({ "by": "genus" })).await, @"
+    generate: { by: genus }
+
+    All that is known: 40 entities.
+
+    Actions:
+      1. Claim · contested (10)
+      2. Claim · open (20)
+      3. Claim · settled (10)
+      ─────
+
+    v3, changed just now
+    ");
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn a_room_that_only_shows_the_graph_is_not_empty() {
+    let home = palace_of(1);
+    let mut agent = entered(&home).await;
+    let bare = json!({ "slug": "stack", "name": "Stack", "description": "",
+                       "generate": { "genus": "Claim" }, "quiet": true });
+    agent.call("build_room", bare).await;
+    let found = String::from_utf8(home.palazzo(&["check"]).stdout).unwrap();
+    assert!(!found.contains("empty-room"), "{found}");
+}
+
+#[tokio::test]
+async fn what_no_room_can_show_is_refused() {
+    let home = palace_of(1);
+    let mut agent = entered(&home).await;
+    let mut refused = String::new();
+    for generate in [
+        json!({ "by": "status" }),
+        json!({ "genus": "Claim", "by": "genus" }),
+        json!({ "genus": "Claim", "order": "name" }),
+        json!("Claim"),
+    ] {
+        let room =
+            json!({ "slug": "annex", "name": "Annex", "description": "", "generate": generate });
+        refused.push_str(&agent.call("build_room", room).await);
+        refused.push('\n');
+    }
+    assert_snapshot!(refused, @r#"
+    refused: wrong arguments for build_room at `generate`: `generate` needs a `genus`; `by: genus` alone shows all there are
+    refused: wrong arguments for build_room at `generate`: entities of one genus are put in order by status, name, date or an attribute; without a `genus`, `by: genus` shows all
+    refused: wrong arguments for build_room at `generate.order`: unknown field `order`, expected `genus` or `by`
+    refused: wrong arguments for build_room at `generate`: invalid type: string "Claim", expected an object with `genus` and `by`
+    "#);
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn whoever_has_many_actions_turns_the_page() {
+    let home = palace_of(100);
+    let text = |it: usize| json!({ "label": format!("Pull lever {it}"), "type": "text", "content": "Click." });
+    let levers: Vec<_> = (1..=11).map(text).collect();
+    let mut agent = entered(&home).await;
+    agent.call("build_room", json!({ "slug": "archive", "merge": true, "actions": levers })).await;
+    let page = agent.choose(13).await;
+    assert_snapshot!(seen(&page), @"
+    Actions:
+      1. Claim · contested (25)
+      2. Claim · open (50)
+      3. Claim · settled (25)
+      4. Go to Reading Room
+      13. More actions (back to the first)
+      ─────
+    ");
+    assert!(agent.choose(1).await.starts_with("── Claim · contested ──"));
+}
+
+#[tokio::test]
+async fn a_palace_without_rooms_is_walked_until_somebody_builds() {
+    let home = palace_of(60);
+    home.git(&["rm", "-rq", "w/rooms"]);
+    home.write("w/entities/layer/k-pg.yaml", "name: K-Pg\ngenus: Layer\n");
+    home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");
+    commit(&home);
+    let mut agent = entered(&home).await;
+    let mut other = entered(&home).await;
+    agent.transcript();
+    agent.choose(0).await;
+    agent.choose(1).await;
+    agent.choose(2).await;
+    agent.choose(0).await;
+    agent.call("write_scroll", json!({ "title": "Lost", "body": "x" })).await;
+    assert_snapshot!(agent.transcript());
+
+    let hut = json!({ "slug": "hut", "name": "Hut", "description": "Planks." });
+    let built = other.call("build_room", hut).await;
+    assert!(built.starts_with("── Hut ──"), "{built}");
+    // Whoever is in a hall goes on there, and finds the room at its end.
+    assert!(agent.choose(15).await.starts_with("── Claim ──"));
+    assert!(agent.choose(15).await.starts_with("── Hut ──"));
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn whoever_waits_at_the_entrance_is_let_in_when_there_is_a_room() {
+    let home = palace_of(60);
+    home.git(&["rm", "-rq", "w/rooms"]);
+    home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");
+    commit(&home);
+    let (mut agent, mut other) = (entered(&home).await, entered(&home).await);
+    other
+        .call("build_room", json!({ "slug": "hut", "name": "Hut", "description": "Planks." }))
+        .await;
+    let seen = agent.choose(0).await;
+    assert!(seen.contains("Hut (hut) [v1, just now] entry ← You are here"), "{seen}");
+}

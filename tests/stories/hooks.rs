@@ -1,0 +1,101 @@
+//! Hooks that let Claude Code begin with what a palace knows.
+
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, MARCH_1};
+
+/// Settings that somebody has already, and the order they put them in.
+const SETTINGS: &str = r#"{
+  "model": "opus",
+  "hooks": {
+    "Stop": [
+      {
+        "hooks": [
+          {
+            "type": "command",
+            "command": "make check"
+          }
+        ]
+      }
+    ]
+  },
+  "cleanupPeriodDays": 30
+}
+"#;
+
+/// Runs a command in a home with settings of Claude Code in `user`.
+fn hook(home: &Home, arguments: &[&str]) -> Output {
+    let mut command = home.command(MARCH_1);
+    command.env("CLAUDE_CONFIG_DIR", home.path().join("user"));
+    command.arg("hook").args(arguments).output().unwrap()
+}
+
+fn settings(home: &Home) -> Value {
+    serde_json::from_str(&home.read("user/settings.json")).unwrap()
+}
+
+#[test]
+fn a_hook_is_installed_once_and_taken_out_without_a_trace() {
+    let home = Home::new();
+    home.write("user/settings.json", SETTINGS);
+    for _ in 0..2 {
+        assert!(hook(&home, &["install", "--budget", "300"]).status.success());
+    }
+    let installed = settings(&home);
+    let keys: Vec<_> = installed.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["model", "hooks", "cleanupPeriodDays"]);
+    assert_eq!(installed["hooks"]["Stop"][0]["hooks"][0]["command"], "make check");
+    let starts = installed["hooks"]["SessionStart"].as_array().unwrap();
+    assert_eq!((starts.len(), &starts[0]["matcher"]), (1, &json!("startup|clear|compact")));
+    let removed = hook(&home, &["remove"]);
+    assert!(removed.status.success() && removed.stdout.starts_with(b"The hook is taken out of"));
+    assert_eq!(home.read("user/settings.json"), SETTINGS);
+    let again = hook(&home, &["remove"]);
+    assert!(again.status.success() && again.stdout.starts_with(b"There is no hook of ours in"));
+}
+
+#[test]
+fn what_is_installed_tells_what_waking_up_tells() {
+    let home = Home::new();
+    home.palazzo(&["init", "Ada's notes"]);
+    assert!(hook(&home, &["install", "--workspace", "Ada's notes"]).status.success());
+    let installed = settings(&home);
+    let command = &installed["hooks"]["SessionStart"][0]["hooks"][0]["command"];
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command.as_str().unwrap()]).env("PALAZZO_NOW", MARCH_1);
+    let told = shell.env("HOME", home.path()).output().unwrap();
+    let known = home.palazzo(&["wake-up", "Ada's notes"]);
+    assert!(told.stdout.starts_with("── Ada's notes ──\n".as_bytes()), "{told:?}");
+    assert_eq!(told.stdout, known.stdout);
+}
+
+#[test]
+fn a_conversation_begins_even_where_there_is_nothing_to_say() {
+    let home = Home::new();
+    let refused = [
+        hook(&home, &["session-start"]),
+        hook(&home, &["session-start", "--workspace", "elsewhere"]),
+        hook(&home, &["session-start", "--budget", "1"]),
+    ];
+    for it in refused {
+        assert!(it.status.success() && it.stdout.is_empty() && !it.stderr.is_empty(), "{it:?}");
+    }
+    assert!(!home.path().exists());
+}
+
+#[test]
+fn settings_that_cannot_be_understood_are_left_as_they_are() {
+    let home = Home::new();
+    for odd in
+        ["{ \"model\": ", "[]", "{ \"hooks\": [] }", "{ \"hooks\": { \"SessionStart\": 1 } }"]
+    {
+        home.write("user/settings.json", odd);
+        let refused = hook(&home, &["install"]);
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(said.contains("settings.json` is left as it is: "), "{said}");
+        assert_eq!(home.read("user/settings.json"), odd);
+    }
+}

@@ -1,0 +1,162 @@
+//! In place of MemPalace: its nineteen tools, on a palace.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::harness::Home;
+use crate::wire::{Wire, said};
+
+pub(crate) const MEMPALACE: [&str; 2] = ["--tools", "mempalace"];
+
+/// Calls a tool, and returns the value it answers with, which the text says too.
+#[track_caller]
+pub(crate) fn value(wire: &mut Wire, tool: &str, arguments: Value) -> Value {
+    let mut call = json!({ "name": format!("mempalace_{tool}") });
+    call["arguments"] = arguments;
+    let answer = wire.ask("tools/call", call);
+    let (text, value) = (said(&answer), answer["result"]["structuredContent"].clone());
+    let told: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}"));
+    assert!(told == value || told == value["rooms"], "{value}\n{text}");
+    value
+}
+
+/// Calls a tool that refuses, and returns what it says.
+#[track_caller]
+pub(crate) fn refusal(wire: &mut Wire, tool: &str, arguments: Value) -> String {
+    let said = wire.call(&format!("mempalace_{tool}"), arguments);
+    said.strip_prefix("refused: ")
+        .unwrap_or_else(|| panic!("{tool} did not refuse: {said}"))
+        .to_owned()
+}
+
+/// Puts a word in place of what differs from run to run: the ids.
+fn without_ids(text: &str) -> String {
+    let is_id = |it: &str| it.len() == 26 && it.starts_with("01K");
+    let words = text.split_inclusive(|it: char| !it.is_ascii_alphanumeric());
+    words
+        .map(|it| {
+            let word = it.trim_end_matches(|it: char| !it.is_ascii_alphanumeric());
+            if is_id(word) { it.replace(word, "ID") } else { it.to_owned() }
+        })
+        .collect()
+}
+
+#[track_caller]
+pub(crate) fn file(wire: &mut Wire, shelf: &str, content: &str) -> Value {
+    let (wing, room) = shelf.split_once('/').unwrap();
+    value(wire, "add_drawer", json!({ "wing": wing, "room": room, "content": content }))
+}
+
+/// A palace that knows of a decision, and of two facts.
+fn decided() -> Home {
+    let home = Home::new();
+    let mut before = home.greeted_with(&MEMPALACE);
+    let notes = json!({ "wing": "wing_myproject", "room": "decisions", "source_file": "meeting-2026-02-12.md",
+        "content": "AUTH.DECISION:2026-02|chose.Clerk→Auth0.rejected|*pragmatic*|reasons: pricing, hosted UI" });
+    let filed = value(&mut before, "add_drawer", notes);
+    let source = filed["drawer_id"].as_str().unwrap();
+    let replaces = json!({ "subject": "Clerk", "predicate": "replaces", "object": "Auth0",
+        "valid_from": "2026-02-12", "source_closet": source });
+    value(&mut before, "kg_add", replaces);
+    let uses = json!({ "subject": "MyProject", "predicate": "uses", "object": "Clerk", "valid_from": "2026-02-12" });
+    value(&mut before, "kg_add", uses);
+    before.end();
+    home
+}
+
+#[test]
+fn the_trace_of_a_conversation_runs_from_status_to_a_new_drawer() {
+    let home = decided();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    let status = value(&mut wire, "status", json!({}));
+    assert_eq!(status["total_drawers"], 1);
+    assert_eq!(status["wings"], json!({ "wing_myproject": 1 }));
+    assert_eq!(status["rooms"], json!({ "decisions": 1 }));
+    assert_eq!(status["palace_path"], home.path().join("palace").display().to_string());
+    for step in ["mempalace_kg_query", "mempalace_search", "mempalace_diary_write"] {
+        assert!(status["protocol"].as_str().unwrap().contains(step));
+    }
+    assert!(status["aaak_dialect"].as_str().unwrap().contains("ALC=Alice"));
+
+    let asked =
+        json!({ "query": "reasons for choosing Clerk", "wing": "wing_myproject", "limit": 5 });
+    let found = value(&mut wire, "search", asked);
+    let mut pages = vec![without_ids(&format!("{found:#}"))];
+    assert!(found["results"][0]["similarity"].as_f64().is_some_and(|it| it > 0.0 && it <= 1.0));
+    let asked = json!({ "entity": "Clerk", "direction": "both" });
+    pages.push(without_ids(&format!("{:#}", value(&mut wire, "kg_query", asked))));
+    let new = json!({ "wing": "wing_myproject", "room": "decisions", "added_by": "mcp",
+        "content": "AUTH.COST:2026-02|Auth0.price↑40%→triggered.Clerk.eval|★★★" });
+    pages.push(without_ids(&format!("{:#}", value(&mut wire, "add_drawer", new))));
+    let similarity = format!("{}", found["results"][0]["similarity"]);
+    assert_snapshot!(pages.join("\n").replace(&similarity, "…"));
+
+    assert_snapshot!(home.git(&["log", "--format=%an: %s", "--reverse"]), @"
+    claude: palace palace: found
+    claude: drawer wing_myproject/decisions: file
+    claude: fact Clerk → replaces → Auth0: add
+    claude: fact MyProject → uses → Clerk: add
+    claude: drawer wing_myproject/decisions: file
+    ");
+    home.is_in_order();
+}
+
+#[test]
+fn the_nineteen_tools_say_what_they_do() {
+    let mut wire = Home::new().greeted_with(&MEMPALACE);
+    let list = wire.ask("tools/list", json!({}))["result"]["tools"].clone();
+    assert!(
+        list.to_string().len() < 10_797,
+        "more than the original's: {}",
+        list.to_string().len()
+    );
+    let spelled = list.as_array().unwrap().iter().map(|it| {
+        let (input, hints) = (&it["inputSchema"], &it["annotations"]);
+        let optional: Vec<_> = input["properties"].as_object().unwrap().keys().cloned().collect();
+        let is_required =
+            |key: &String| input["required"].as_array().is_some_and(|it| it.contains(&json!(key)));
+        let said: Vec<_> = optional
+            .into_iter()
+            .map(|it| if is_required(&it) { it } else { format!("[{it}]") })
+            .collect();
+        let reads = if hints["readOnlyHint"] == true { "reads" } else { "writes" };
+        format!("{} {reads}: {}", it["name"].as_str().unwrap(), said.join(" "))
+    });
+    let spelled: Vec<_> = spelled.collect();
+    assert_eq!(spelled.len(), 19);
+    assert_snapshot!(spelled.join("\n"));
+}
+
+#[test]
+fn without_a_palace_reading_says_how_one_comes_to_be() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    let asked = [
+        ("status", json!({})),
+        ("list_wings", json!({})),
+        ("list_rooms", json!({})),
+        ("get_taxonomy", json!({})),
+        ("search", json!({ "query": "x" })),
+        ("check_duplicate", json!({ "content": "x" })),
+        ("get_aaak_spec", json!({})),
+        ("kg_query", json!({ "entity": "x" })),
+        ("kg_timeline", json!({})),
+        ("kg_stats", json!({})),
+        ("graph_stats", json!({})),
+        ("diary_read", json!({ "agent_name": "x" })),
+    ];
+    for (tool, arguments) in asked {
+        let hint = value(&mut wire, tool, arguments)["hint"].clone();
+        assert!(
+            hint.as_str().is_some_and(|it| it.starts_with("Nothing is remembered yet")),
+            "{tool}: {hint}"
+        );
+    }
+    assert_eq!(value(&mut wire, "find_tunnels", json!({}))["rooms"], json!([]));
+    assert!(!home.path().exists());
+    let written =
+        value(&mut wire, "diary_write", json!({ "agent_name": "Claude", "entry": "Hello." }));
+    assert_eq!(written["success"], true);
+    assert!(home.path().join("palace/palace.toml").exists());
+    assert_eq!(value(&mut wire, "status", json!({}))["hint"], Value::Null);
+}

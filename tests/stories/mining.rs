@@ -1,0 +1,215 @@
+//! Filing what lies about in documents, transcripts and exports.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::harness::Home;
+use crate::mempalace::{MEMPALACE, value};
+
+/// Writes lines of JSON.
+fn lines(all: &[Value]) -> String {
+    all.iter().map(|it| format!("{it}\n")).collect::<Vec<_>>().concat()
+}
+
+/// Mines a path of the home's neighbourhood, and returns what is said.
+#[track_caller]
+fn mine(home: &Home, arguments: &[&str]) -> String {
+    let output = home.palazzo(&[&["mine"], arguments].concat());
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Returns every drawer: where it is filed, since when, from where, and its text.
+fn filed(home: &Home) -> String {
+    let paths = home.git(&["ls-files", "--", "palace/drawers"]);
+    let texts = paths.lines().map(|it| {
+        let text = home.read(it);
+        let is_said = |it: &&str| !it.starts_with("by:") && !it.starts_with("id:") && *it != "---";
+        let of = text.lines().filter(is_said);
+        of.collect::<Vec<_>>().join("\n")
+    });
+    texts.collect::<Vec<_>>().join("\n~~~\n")
+}
+
+fn said(who: &str, text: &str, at: &str) -> Value {
+    json!({ "type": who, "sessionId": "s", "cwd": "/home/ada/seams", "timestamp": at,
+        "message": { "role": who, "content": [{ "type": "text", "text": text }] } })
+}
+
+#[test]
+fn documents_are_filed_by_folder_once_and_byte_for_byte() {
+    let home = Home::new();
+    let long = format!("# Beds\n{}## Seams\r\nCoal.  \n", "Grey.\n".repeat(1_200));
+    home.write("field/notes.txt", "Bring a hammer.");
+    home.write("field/geology/beds.md", &long);
+    home.write("field/.git/HEAD.md", "hidden");
+    home.write("field/image.png", "no text");
+    home.write("field/own/palace.toml", "format = 1\nname = \"Own\"\n");
+    home.write("field/own/rooms.md", "a palace's own");
+    let field = home.path().join("field");
+    let field = field.to_str().unwrap();
+    assert_eq!(
+        mine(&home, &[field, "--dry-run"]),
+        "Would file texts of 2 sources: 3 new, 0 grown; 0 were there already.\n"
+    );
+    assert!(!home.path().join("palace").exists());
+    assert_eq!(
+        mine(&home, &[field]),
+        "Filed texts of 2 sources: 3 new, 0 grown; 0 were there already.\n"
+    );
+    assert_eq!(
+        mine(&home, &[field]),
+        "Filed texts of 2 sources: 0 new, 0 grown; 3 were there already.\n"
+    );
+    let log = home.git(&["log", "--format=%s", "--reverse", "--", "palace/drawers"]);
+    assert_eq!(log.trim_end(), "source geology/beds.md: mine\nsource notes.txt: mine");
+    let mut wire = home.greeted_with(&MEMPALACE);
+    let tree = value(&mut wire, "get_taxonomy", json!({}))["taxonomy"].clone();
+    assert_eq!(tree, json!({ "field": { "geology": 2, "notes": 1 } }));
+    let found = value(&mut wire, "search", json!({ "query": "coal" }));
+    assert_eq!(found["results"][0]["text"], "## Seams\r\nCoal.  \n");
+    assert_eq!(found["results"][0]["source_file"], "geology/beds.md");
+}
+
+#[test]
+fn a_transcript_is_filed_by_exchange_and_grows() {
+    let home = Home::new();
+    let mut told = vec![
+        json!({ "type": "summary", "summary": "On seams" }),
+        json!({ "type": "user", "isMeta": true, "message": { "role": "user", "content": "Caveat" } }),
+        said("user", "Why is the seam black?", "2026-02-01T10:00:00.5Z"),
+        json!({ "type": "assistant", "timestamp": "2026-02-01T10:00:01Z", "message": { "content": [
+            { "type": "thinking", "thinking": "secret" }, { "type": "tool_use", "name": "Read" }] } }),
+        json!({ "type": "user", "message": { "content": [{ "type": "tool_result", "content": "coal.md" }] } }),
+        said("assistant", "It is coal.", "2026-02-01T10:00:02Z"),
+        said("user", "<command-name>/clear</command-name>", "2026-02-01T10:01:00Z"),
+        said("user", "And the grey?", "2026-02-01T10:02:00Z"),
+    ];
+    home.write("s.jsonl", &(lines(&told) + "{\"type\":\"assis"));
+    let file = home.path().join("s.jsonl");
+    let file = file.to_str().unwrap();
+    assert!(mine(&home, &[file]).contains("2 new"));
+    told.push(said("assistant", "Greywacke.", "2026-02-01T10:02:05Z"));
+    home.write("s.jsonl", &lines(&told));
+    assert!(mine(&home, &[file]).contains("0 new, 1 grown; 1 were there already"));
+    assert_snapshot!(filed(&home), @"
+    wing: seams
+    room: conversations
+    source: s.jsonl
+    filed: 2026-02-01T10:00:00Z
+
+    User:
+    Why is the seam black?
+
+    Assistant:
+    It is coal.
+    ~~~
+    wing: seams
+    room: conversations
+    source: s.jsonl
+    filed: 2026-02-01T10:02:00Z
+
+    User:
+    And the grey?
+
+    Assistant:
+    Greywacke.
+    ");
+}
+
+#[test]
+fn a_transcript_of_codex_is_one_of_the_same() {
+    let home = Home::new();
+    let item = |role: &str, kind: &str, text: &str| {
+        json!({ "timestamp": "2026-02-01T10:00:00Z", "type": "response_item", "payload":
+            { "type": "message", "role": role, "content": [{ "type": kind, "text": text }] } })
+    };
+    let told = lines(&[
+        json!({ "type": "session_meta", "payload": { "id": "1", "cwd": "/home/ada/seams" } }),
+        item("user", "input_text", "<environment_context>linux</environment_context>"),
+        item("user", "input_text", "Sort the beds."),
+        json!({ "type": "response_item", "payload": { "type": "reasoning", "summary": [] } }),
+        item("assistant", "output_text", "Sorted."),
+    ]);
+    home.write("rollout.jsonl", &told);
+    let file = home.path().join("rollout.jsonl");
+    mine(&home, &[file.to_str().unwrap(), "--room", "beds"]);
+    assert_snapshot!(filed(&home), @"
+    wing: seams
+    room: beds
+    source: rollout.jsonl
+    filed: 2026-02-01T10:00:00Z
+
+    User:
+    Sort the beds.
+
+    Assistant:
+    Sorted.
+    ");
+}
+
+#[test]
+fn exports_are_filed_by_conversation() {
+    let home = Home::new();
+    let claude = json!([{ "name": "Coal/Grey", "chat_messages": [
+        { "sender": "human", "text": "Why black?", "created_at": "2026-02-01T10:00:00Z" },
+        { "sender": "assistant", "text": "", "content": [{ "type": "text", "text": "Coal." }] },
+    ] }]);
+    let message = |role: &str, text: &str| json!({ "author": { "role": role }, "create_time": 1_769_940_000.5, "content": { "content_type": "text", "parts": [text] } });
+    let chatgpt = json!([{ "title": "Beds", "current_node": "d", "mapping": {
+        "a": { "message": null, "parent": null, "children": ["b", "c"] },
+        "b": { "message": message("user", "Sort teh beds."), "parent": "a", "children": [] },
+        "c": { "message": message("user", "Sort the beds."), "parent": "a", "children": ["d"] },
+        "d": { "message": message("assistant", "Sorted."), "parent": "c", "children": [] },
+    } }]);
+    home.write("exports/claude/conversations.json", &claude.to_string());
+    home.write("exports/gpt/conversations.json", &chatgpt.to_string());
+    mine(&home, &[home.path().join("exports").to_str().unwrap()]);
+    assert_snapshot!(filed(&home), @"
+    wing: chatgpt
+    room: Beds
+    source: gpt/conversations.json
+    filed: 2026-02-01T10:00:00Z
+
+    User:
+    Sort the beds.
+
+    Assistant:
+    Sorted.
+    ~~~
+    wing: claude.ai
+    room: Coal-Grey
+    source: claude/conversations.json
+    filed: 2026-02-01T10:00:00Z
+
+    User:
+    Why black?
+
+    Assistant:
+    Coal.
+    ");
+}
+
+#[test]
+fn what_cannot_be_mined_is_named_and_the_rest_is_filed() {
+    let home = Home::new();
+    home.write("field/a.md", "Fine.");
+    home.write("field/package.json", "{\"name\":\"left-pad\"}");
+    home.write("field/conversations.json", "{\"name\":\"left-pad\"}");
+    home.write("field/c.jsonl", "{\"level\":\"info\"}\n");
+    std::fs::write(home.path().join("field/d.txt"), b"\xff\xfe").unwrap();
+    let output = home.palazzo(&["mine", home.path().join("field").to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stderr).unwrap();
+    let told: Vec<_> = told.lines().filter_map(|it| it.rsplit_once('/')).map(|it| it.1).collect();
+    assert_snapshot!(told.join("\n"), @"
+    c.jsonl: it holds no conversation of a known kind
+    conversations.json: it holds no conversation of a known kind
+    d.txt: it is not UTF-8 text
+    ");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("1 new"));
+    assert_eq!(home.palazzo(&["mine", "/nowhere"]).status.code(), Some(2));
+    let odd = home.path().join("image.png");
+    home.write("image.png", "x");
+    assert_eq!(home.palazzo(&["mine", odd.to_str().unwrap()]).status.code(), Some(2));
+}

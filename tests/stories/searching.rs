@@ -1,0 +1,81 @@
+//! Searching: everything that is kept is found by one search, and opened.
+
+use insta::assert_snapshot;
+
+use crate::harness::{Agent, Home, MARCH_1};
+
+/// A palace in whose files, of every sort, a heron is spoken of.
+fn speaking_of_herons(home: &Home) {
+    home.palazzo(&["init", "w"]);
+    for (path, text) in [
+        ("rooms/hall.yaml", "name: Hall\ndescription: Reeds, and a heron in them.\n"),
+        (
+            "scrolls/hall/01KGCM2P00QQ8E0TGM4GK4YWPA-at-dawn.md",
+            "---\ntitle: At dawn\nwritten: 2026-02-01T06:00:00Z\nby: ada\n---\n\nTwo herons, one eel.",
+        ),
+        ("drawers/marsh/birds/2026-02-02.md", "Heron counts were down again."),
+        (
+            "diary/ada/2026-02-03-luck.md",
+            "---\nagent: Ada\ntopic: luck\n---\n\nI missed the heron.",
+        ),
+        ("tasks/count.yaml", "title: Count the nests\nnote: Every heron twice.\n"),
+        ("processes/census.yaml", "name: Census\nsteps:\n  - Ring a heron\n  - Rest\n"),
+        ("genera/bird.yaml", "name: Bird\ndescription: Whatever a heron is.\n"),
+        ("entities/bird/grey.yaml", "name: Grey heron\ngenus: Bird\n"),
+    ] {
+        home.write(&format!("w/{path}"), text);
+    }
+}
+
+/// Lets a person commit whatever there is.
+fn commit(home: &Home) {
+    home.git(&["add", "."]);
+    home.git(&["-c", "user.name=Ada", "-c", "user.email=a@b", "commit", "-qm", "By hand"]);
+}
+
+/// Returns what was said, without the menus.
+fn bare(agent: &mut Agent) -> String {
+    let said = agent.transcript();
+    let pages = said.split("\n\n> ").map(|it| it.split("\n\nActions:\n").next().unwrap());
+    pages.collect::<Vec<_>>().join("\n\n> ")
+}
+
+#[tokio::test]
+async fn whatever_is_kept_is_found_and_opened() {
+    let home = Home::new();
+    speaking_of_herons(&home);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    agent.transcript();
+    agent.choose_with(17, "herons").await;
+    let found = bare(&mut agent);
+    assert_snapshot!(found);
+    let number = |sort: &str| {
+        let line = found.lines().find(|it| it.contains(sort)).unwrap();
+        line.trim().split('.').next().unwrap().parse::<i64>().unwrap()
+    };
+    let (page, bird) = (number("(diary of"), number("(genus)"));
+    agent.choose(page).await;
+    agent.choose(bird).await;
+    assert_snapshot!(bare(&mut agent));
+}
+
+#[tokio::test]
+async fn what_changes_is_found_as_it_is_now() {
+    let home = Home::new();
+    speaking_of_herons(&home);
+    commit(&home);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    let found = agent.choose_with(17, "herons").await;
+    assert!(found.starts_with("7 results"), "{found}");
+    home.write("w/diary/ada/2026-02-03-luck.md", "A bittern.");
+    home.write("w/drawers/marsh/birds/new.md", "The bittern booms.");
+    home.git(&["rm", "-q", "w/genera/bird.yaml"]);
+    home.git(&["mv", "w/tasks/count.yaml", "w/tasks/recount.yaml"]);
+    commit(&home);
+    agent.transcript();
+    agent.choose_with(17, "bittern").await;
+    agent.choose_with(17, "herons").await;
+    assert_snapshot!(bare(&mut agent));
+}

@@ -1,0 +1,50 @@
+//! Bringing files into form: what a person does who likes them in order.
+
+use insta::assert_snapshot;
+
+use crate::harness::Home;
+
+/// Runs a command, and tells what it said, where, and how it ended.
+fn run(home: &Home, arguments: &[&str]) -> String {
+    let output = home.palazzo(arguments);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    format!("$ {}\n{out}{err}exit {}\n", arguments.join(" "), output.status.code().unwrap())
+}
+
+#[test]
+fn files_are_brought_into_form_and_left_to_their_author() {
+    let home = Home::new();
+    home.palazzo(&["init", "Code"]);
+    let hall = "# The first room.\r\nname:   'Hall'\r\ndescription: Stone.   # bare\r\n";
+    home.write("code/rooms/hall.yaml", hall);
+    home.write("code/rooms/crypt.yaml", "portals:\n- hall # up\nname: Crypt\n");
+    home.write("code/rooms/broken.yaml", "name: [Broken\n");
+    home.write("code/scrolls/hall/a.md", "---\nwritten: 2026-03-01\ntitle: A\n---\nAs it is.  \n");
+    let before = home.git(&["rev-parse", "HEAD"]);
+    let mut story = vec![
+        run(&home, &["fmt", "--check"]),
+        run(&home, &["fmt", "--diff", "home/code/rooms/crypt.yaml"]),
+        run(&home, &["fmt", "home/code/rooms"]),
+        run(&home, &["fmt"]),
+        run(&home, &["fmt"]),
+        run(&home, &["fmt", "home/code/rooms/attic.yaml"]),
+    ];
+    story.push(home.git(&["status", "--porcelain", "-uall"]));
+    assert_snapshot!(story.join("\n"));
+    assert_eq!(home.git(&["rev-parse", "HEAD"]), before);
+    let hall = "# The first room.\r\nname: Hall\r\ndescription: | # bare\r\n  Stone.\r\n";
+    assert_eq!(home.read("code/rooms/hall.yaml"), hall);
+    let scroll = "---\ntitle: A\nwritten: 2026-03-01\n---\n\nAs it is.  \n";
+    assert_eq!(home.read("code/scrolls/hall/a.md"), scroll);
+}
+
+#[test]
+fn what_the_server_and_the_templates_write_is_in_form() {
+    let home = Home::new();
+    for template in ["codebase", "paradigm-survey"] {
+        home.palazzo(&["init", template, "--template", template]);
+    }
+    let said = run(&home, &["fmt", "--check"]);
+    assert!(said.contains("\n0 of ") && said.ends_with("exit 0\n"), "{said}");
+}

@@ -1,0 +1,105 @@
+//! Beginning a conversation with what is known, and ending one.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::harness::Home;
+use crate::mempalace::file;
+use crate::wire::Wire;
+
+const ALL: [&str; 2] = ["--tools", "palace,graph,mempalace"];
+
+/// A palace with something of every kind, and a scroll for each of many days.
+fn lived_in(home: &Home) -> Wire {
+    let mut wire = home.greeted_with(&ALL);
+    wire.call("set_workspace", json!({ "workspace": "Survey", "create": true }));
+    let hall =
+        json!({ "slug": "hall", "name": "The Hall", "description": "Stone.", "actions": [] });
+    wire.call("build_room", hall);
+    for day in 1..=30 {
+        let body = format!("Day {day}: {}", "we looked at the same stone again. ".repeat(20));
+        wire.call("write_scroll", json!({ "title": format!("Day {day}"), "body": body }));
+    }
+    file(&mut wire, "code/auth", "Tokens last an hour.");
+    wire.call("create_task", json!({ "title": "Ask Ada about the seam" }));
+    let fact = json!({ "subject": "Clerk", "predicate": "replaces", "object": "Auth0", "valid_from": "2026-02-12" });
+    wire.call("mempalace_kg_add", fact);
+    let entry = json!({ "agent_name": "claude", "entry": "I was too quick with the seam.", "topic": "work" });
+    wire.call("mempalace_diary_write", entry);
+    wire
+}
+
+/// Runs a command, and returns what it prints.
+fn says(home: &Home, arguments: &[&str]) -> String {
+    let output = home.palazzo(arguments);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn prompt(wire: &mut Wire, name: &str, arguments: Value) -> String {
+    let mut asked = json!({ "name": name });
+    asked["arguments"] = arguments;
+    let answer = wire.ask("prompts/get", asked);
+    match answer["result"]["messages"][0]["content"]["text"].as_str() {
+        Some(text) => text.to_owned(),
+        None => format!("refused: {}", answer["error"]["message"].as_str().unwrap()),
+    }
+}
+
+#[test]
+fn waking_up_tells_something_of_every_kind() {
+    let home = Home::new();
+    let mut wire = lived_in(&home);
+    let told = says(&home, &["wake-up", "--budget", "300"]);
+    assert_snapshot!(told);
+    let asked = json!({ "budget": "300", "workspace": "survey" });
+    assert!(prompt(&mut wire, "wake-up", asked).starts_with(&told));
+}
+
+#[test]
+fn what_is_told_keeps_to_its_budget() {
+    let home = Home::new();
+    lived_in(&home).end();
+    let mut longest = 0;
+    for budget in [100, 150, 300, 600, 1_000, 5_000] {
+        let told = says(&home, &["wake-up", "--budget", &budget.to_string()]);
+        let tokens = palazzo::tokens::count(&told);
+        assert!(tokens <= budget && tokens >= longest, "{tokens} of {budget}: {told}");
+        longest = tokens;
+    }
+    let refused = home.palazzo(&["wake-up", "--budget", "99"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let refused = home.palazzo(&["wake-up", "elsewhere"]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("there is no palace `elsewhere` here"), "{said}");
+}
+
+#[test]
+fn a_conversation_begins_and_ends_with_a_prompt() {
+    let home = Home::new();
+    let mut wire = lived_in(&home);
+    let listed = wire.ask("prompts/list", json!({}))["result"]["prompts"].clone();
+    let names: Vec<_> = listed.as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
+    assert_eq!(names, ["wake-up", "take-leave"]);
+    assert_snapshot!(prompt(&mut wire, "take-leave", json!({})));
+    let refused = [
+        prompt(&mut wire, "wake-up", json!({ "budget": "much" })),
+        prompt(&mut wire, "wake-up", json!({ "workspace": "elsewhere" })),
+        prompt(&mut wire, "lunch", json!({})),
+    ];
+    assert_snapshot!(refused.join("\n"), @"
+    refused: the `budget` is a number of tokens
+    refused: there is no workspace `elsewhere`. Workspaces: `Survey`. To make a new one, call set_workspace with `create: true`.
+    refused: there is no prompt `lunch`
+    ");
+}
+
+#[test]
+fn where_nothing_is_known_one_wakes_up_all_the_same() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&["--tools", "mempalace"]);
+    assert!(prompt(&mut wire, "wake-up", json!({})).starts_with("Nothing is remembered yet."));
+    let leaving = prompt(&mut wire, "take-leave", json!({}));
+    assert!(leaving.contains("mempalace_diary_write") && !leaving.contains("write_scroll"));
+    assert!(!home.path().exists());
+}

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::model::{Date, DateError};
 
@@ -58,7 +58,35 @@ impl<T> JsonSchema for Parsed<T> {
     }
 }
 
-/// A whole number, however JSON spells it: `1.0` is one.
+/// A number, also one that a careless client has put in quotes.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "Value")]
+pub(super) struct Amount(pub(super) f32);
+
+impl TryFrom<Value> for Amount {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        let amount = number(&value).and_then(|it| f32::deserialize(it).ok());
+        amount.map(Self).ok_or_else(|| format!("this is a number, not {value}"))
+    }
+}
+
+impl JsonSchema for Amount {
+    fn schema_name() -> Cow<'static, str> {
+        "Amount".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        f32::json_schema(generator)
+    }
+}
+
+/// A whole number, however it is spelled: `1`, `1.0`, `"1"`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) struct Whole(pub(super) i64);
@@ -69,10 +97,21 @@ impl TryFrom<Value> for Whole {
     fn try_from(value: Value) -> Result<Self, String> {
         // The largest whole numbers that a float tells apart.
         const LARGEST: f64 = 9_007_199_254_740_992.0;
-        let float = value.as_f64().filter(|it| it.fract() == 0.0 && it.abs() <= LARGEST);
+        let number = number(&value);
+        let float = number.as_ref().and_then(Number::as_f64);
+        let float = float.filter(|it| it.fract() == 0.0 && it.abs() <= LARGEST);
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and not too large")]
-        let whole = value.as_i64().or(float.map(|it| it as i64));
+        let whole = number.and_then(|it| it.as_i64()).or(float.map(|it| it as i64));
         whole.map(Self).ok_or_else(|| format!("this is a whole number, not {value}"))
+    }
+}
+
+/// Returns the number that is meant.
+fn number(value: &Value) -> Option<Number> {
+    match value {
+        Value::Number(number) => Some(number.clone()),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
     }
 }
 

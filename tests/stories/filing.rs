@@ -105,6 +105,27 @@ fn a_search_that_cannot_find_anything_says_why() {
 }
 
 #[test]
+fn a_number_in_quotes_is_a_number() {
+    let mut wire = logins(&Home::new());
+    let few = value(&mut wire, "search", json!({ "query": "login", "limit": "2" }));
+    assert_eq!(few["results"].as_array().unwrap().len(), 2);
+    let alike = json!({ "content": "login", "threshold": " 0.5 " });
+    assert_eq!(value(&mut wire, "check_duplicate", alike)["is_duplicate"], false);
+    let page = json!({ "limit": "10.0", "offset": "0" });
+    assert_eq!(value(&mut wire, "kg_timeline", page)["limit"], 10);
+    let odd = |limit: &str| json!({ "query": "login", "limit": limit });
+    for said in ["some", "2.5", "", "1e300", "NaN"] {
+        assert_eq!(
+            refusal(&mut wire, "search", odd(said)),
+            format!(
+                "wrong arguments for mempalace_search at `limit`: \
+                 this is a whole number, not \"{said}\""
+            )
+        );
+    }
+}
+
+#[test]
 fn the_same_text_is_filed_once_and_a_correction_on_demand() {
     let home = Home::new();
     let mut wire = home.greeted_with(&MEMPALACE);

@@ -441,6 +441,21 @@ fn coming_in_takes_no_more_where_much_is_known_and_nothing_is_built() {
 
 // What happens to who errs.
 
+#[tokio::test]
+async fn a_number_of_the_menu_may_stand_in_quotes() {
+    let home = Home::new();
+    home.palazzo(&["init", "w"]);
+    home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Reeds.\n");
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    let map = agent.choose(0).await;
+    assert_eq!(agent.call("palace_action", json!({ "action": "0" })).await, map);
+    let pages = [json!("1"), json!(1)].map(|it| json!({ "page": it }));
+    let [quoted, plain] = pages;
+    let listed = agent.call("list_entities", plain).await;
+    assert_eq!(agent.call("list_entities", quoted).await, listed);
+}
+
 #[test]
 fn wrong_arguments_are_told_by_their_path() {
     let home = survey();
@@ -454,7 +469,7 @@ fn wrong_arguments_are_told_by_their_path() {
         ("set_workspace", json!({ "workspace": 1 })),
         ("set_workspace", json!({ "workspce": "paradigm-survey" })),
         ("set_workspace", json!({ "workspace": "x", "create": "yes" })),
-        ("palace_action", json!({ "action": "3" })),
+        ("palace_action", json!({ "action": "three" })),
         ("palace_action", json!({ "action": 3.5 })),
         ("palace_action", json!({ "action": 3, "params": { "room": "attic" } })),
         ("build_room", json!({ "slug": "The Attic" })),

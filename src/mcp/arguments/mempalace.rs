@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::keeper::{Direction, NewDrawer, NewFact};
-use crate::mcp::arguments::Whole;
 use crate::mcp::arguments::graph::Way;
+use crate::mcp::arguments::{Amount, Whole};
 use crate::model::{Relation, Shelf, Triple};
 
 /// A date as it is written; a year may be a number.
@@ -76,7 +76,7 @@ pub(in crate::mcp) struct CheckDuplicate {
     /// The text.
     pub(in crate::mcp) content: String,
     /// How much alike, 0 to 1; 0.9 if not said: the same but for wording.
-    pub(in crate::mcp) threshold: Option<f32>,
+    threshold: Option<Amount>,
 }
 
 /// What `mempalace_add_drawer` is told.
@@ -243,6 +243,12 @@ impl Search {
     /// Returns since when and before when, where that is given.
     pub(in crate::mcp) fn dates(&self) -> (Option<String>, Option<String>) {
         (written(self.since.clone()), written(self.before.clone()))
+    }
+}
+
+impl CheckDuplicate {
+    pub(in crate::mcp) fn threshold(&self) -> Option<f32> {
+        self.threshold.map(|it| it.0)
     }
 }
 

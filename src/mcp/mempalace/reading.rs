@@ -168,7 +168,7 @@ fn check_duplicate() -> Handle {
         "Whether a text is filed already, and where. mempalace_add_drawer checks by itself.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CheckDuplicate| {
-        let alike = told(keeper.drawers_like(by, &it.content, it.threshold))?;
+        let alike = told(keeper.drawers_like(by, &it.content, it.threshold()))?;
         let value = json!({ "is_duplicate": !alike.is_empty(), "matches": matches(&alike) });
         found(keeper, by, value)
     };

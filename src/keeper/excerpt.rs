@@ -63,6 +63,13 @@ impl Keeper {
         self.excerpt(by, &Wanted::Named(names), most)
     }
 
+    /// Returns a number by which the graph is known from any other, as it was when
+    /// it was last looked at; 0 while there is none.
+    pub fn graph_digest(&mut self, by: &Caller) -> Result<u64, Refusal> {
+        let Some(key) = self.current_if_any(by)? else { return Ok(0) };
+        Ok(self.at(&key)?.ledger.edition().graph)
+    }
+
     fn excerpt(
         &mut self,
         by: &Caller,

@@ -14,13 +14,26 @@ pub(super) struct Ledger {
     edition: Edition,
 }
 
-/// Numbers that grow with changes to a palace.
+/// Numbers by which changes to a palace are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edition {
     /// Grows whenever a file says something else.
     pub text: u64,
-    /// Grows whenever a room or scroll comes, goes or gets another name.
+    /// Grows whenever a room or scroll comes, goes or gets another name; 0 where
+    /// there has never been one.
     pub titles: u64,
+    /// A sum over all entities: another one for another graph, the same for the
+    /// same, 0 where there is nothing in it.
+    pub graph: u64,
+}
+
+/// What a file shows of itself where others are told of.
+#[derive(Debug, Default)]
+pub(super) struct Face {
+    /// The title of the room or scroll that it holds.
+    pub(super) title: Option<String>,
+    /// A number that another entity hardly has; 0 if it holds none.
+    pub(super) node: u64,
 }
 
 /// What was last read of one file.
@@ -112,11 +125,12 @@ impl Ledger {
         }
     }
 
-    /// Notes what a file says now; `retitled` tells whether a room or scroll has
-    /// come, gone or got another name with it.
-    pub(super) fn write(&mut self, path: &str, entry: Entry, retitled: bool) {
-        self.edition.text += 1;
-        self.edition.titles += u64::from(retitled);
+    /// Notes what a file says now, and the face it had and has with it.
+    pub(super) fn write(&mut self, path: &str, entry: Entry, before: &Face, now: &Face) {
+        let Edition { text, titles, graph } = &mut self.edition;
+        *text += 1;
+        *titles += u64::from(before.title != now.title);
+        *graph = graph.wrapping_sub(before.node).wrapping_add(now.node);
         let entry = Entry { stamp: trusted(entry.stamp), ..entry };
         self.files.insert(path.to_owned(), entry);
     }

@@ -15,8 +15,8 @@ use rayon::prelude::*;
 use crate::format::{self, Place, Understood};
 use crate::keeper::Refusal;
 use crate::keeper::held::Held;
-use crate::keeper::ledger::{Entry, Standing};
-use crate::model::{Code, Diagnostic, Opening, Watching};
+use crate::keeper::ledger::{Entry, Face, Standing};
+use crate::model::{Code, Diagnostic, Entity, Opening, Watching};
 use crate::store::{Read, Stamp, Stamps};
 use crate::watch::{Eyes, Touched, Wake, Watch};
 
@@ -182,10 +182,10 @@ impl Held {
             _ => {}
         }
         self.shaken |= may_give_up_a_name(path) && self.ledger.standing(path) != Standing::Absent;
-        let title = self.title(path);
+        let before = self.face(path);
         let standing = self.believe(path, says);
-        let retitled = title != self.title(path);
-        self.ledger.write(path, Entry { stamp, digest, standing }, retitled);
+        let now = self.face(path);
+        self.ledger.write(path, Entry { stamp, digest, standing }, &before, &now);
     }
 
     fn believe(&mut self, path: &str, says: Says) -> Standing {
@@ -230,6 +230,11 @@ impl Held {
             self.take_up(&path, stamp, true, reading);
         }
         self.shaken = false;
+    }
+
+    fn face(&self, path: &str) -> Face {
+        let node = self.palace.graph.in_file(path).map(node).unwrap_or_default();
+        Face { title: self.title(path), node }
     }
 
     /// Returns the title of the room or scroll that a file holds.
@@ -278,6 +283,19 @@ fn differing(before: &Stamps, now: &Stamps) -> Vec<String> {
     let stands = |path: &str, it: &Stamp| !it.is_young() && before.get(path) == Some(it);
     let changed = now.iter().filter(|(path, it)| !stands(path, it)).map(|(path, _)| path);
     gone.chain(changed).cloned().collect()
+}
+
+/// Returns a number that an entity hardly has of which an [`Excerpt`] tells
+/// something else.
+///
+/// [`Excerpt`]: crate::keeper::Excerpt
+fn node(it: &Entity) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (it.id, &it.name, it.is_defined, &it.genus, &it.observations).hash(&mut hasher);
+    for relation in &it.relations {
+        (&relation.kind, &relation.to).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 /// Returns a number that another text hardly has.
@@ -372,6 +390,9 @@ mod tests {
             let anew = anew(self.dir.path());
             assert_eq!(seen, picture(&anew));
             assert_eq!(self.held.palace, anew.palace);
+            let graph = |it: &Held| it.ledger.edition().graph;
+            assert_eq!(graph(&self.held), graph(&anew));
+            assert_eq!(graph(&anew) == 0, anew.palace.graph.starts().next().is_none());
             for word in ["stone", "moss", "dust", "new"] {
                 let query = Query { words: word, most: 100, ..Query::default() };
                 let found = |it: &Held| it.index().find(&query, |_| true).total;

@@ -1,16 +1,20 @@
-//! Rooms and scrolls as resources: listed, read and completed by address.
+//! Rooms, scrolls and the graph as resources: listed, read and completed by
+//! address.
+//!
+//! The graph is one where the tools of the reference memory server are offered,
+//! by its name there and with its answer to `read_graph`.
 
 use rmcp::model::{
     Annotations, CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData,
-    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Reference, Resource,
-    ResourceContents, ResourceTemplate,
+    JsonObject, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Reference,
+    Resource, ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
 
 use crate::keeper::{Caller, Keeper, Listed, Refusal};
 use crate::mcp::subscribers::Subscribers;
-use crate::mcp::toolbox::shortened;
-use crate::model::{Leaf, Uri, printable};
+use crate::mcp::toolbox::{Reply, ToolSet, Toolbox, shortened};
+use crate::model::{Leaf, NoUri, Uri, printable};
 
 /// How many resources one answer lists.
 const PAGE: usize = 200;
@@ -20,26 +24,42 @@ const PAGE: usize = 200;
 const ROOMS: &str = "palace://{workspace}/rooms/{+room}";
 const SCROLLS: &str = "palace://{workspace}/scrolls/{+room}/{id}";
 
+/// Where the reference memory server, npm 2026.8.31, has its graph.
+const GRAPH: &str = "memory://knowledge-graph";
+
 const MARKDOWN: &str = "text/markdown";
+const JSON: &str = "application/json";
 
 /// Templates are the same for as long as the process lives; an hour.
 const TTL_MS: u64 = 3_600_000;
 
+/// What can be read by itself.
+#[derive(Clone, Debug)]
+pub(super) enum Subject {
+    /// A room or scroll.
+    Leaf(Uri),
+    /// The graph that the caller's tools act on.
+    Graph(Caller),
+}
+
 /// Lists one page of what can be read; `cursor` is the last address of the page
 /// before.
 pub(super) fn list(
+    tools: &Toolbox,
     keeper: &mut Keeper,
     by: &Caller,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let after = cursor.map(address).transpose().map_err(|_| {
+    let after: Option<Uri> = cursor.map(str::parse).transpose().map_err(|_| {
         ErrorData::invalid_params("this cursor is none that a list has ended with", None)
     })?;
-    let mut listed = keeper.catalogue(by, after.as_ref(), PAGE + 1).map_err(|it| refused(&it))?;
+    let mut listed =
+        keeper.catalogue(by, after.as_ref(), PAGE + 1).map_err(|it| refused(&it.to_string()))?;
     let is_more = listed.len() > PAGE;
     listed.truncate(PAGE);
     let next = listed.last().filter(|_| is_more).map(|it| it.address.to_string());
-    let resources = listed.into_iter().map(resource).collect();
+    let graph = (after.is_none() && tools.offers(ToolSet::Memory)).then(graph);
+    let resources = graph.into_iter().chain(listed.into_iter().map(resource)).collect();
     let mut result = ListResourcesResult::with_all_items(resources);
     result.next_cursor = next;
     Ok(result)
@@ -62,27 +82,45 @@ pub(super) fn templates(is_stateless: bool) -> ListResourceTemplatesResult {
 }
 
 /// Reads one resource.
-pub(super) fn read(keeper: &mut Keeper, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let address = address(uri).map_err(|why| not_found(uri, &why))?;
-    let text = keeper.read_leaf(&address).map_err(|refusal| match refusal {
-        Refusal::Store(_) => refused(&refusal),
-        refusal => not_found(uri, &refusal.to_string()),
-    })?;
-    let contents = ResourceContents::text(printable(&text), uri).with_mime_type(MARKDOWN);
+pub(super) fn read(
+    tools: &Toolbox,
+    keeper: &mut Keeper,
+    by: &Caller,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    let (text, kind) = match subject(tools, by, uri).map_err(|why| not_found(uri, &why))? {
+        Subject::Leaf(address) => {
+            let text = keeper.read_leaf(&address).map_err(|refusal| match refusal {
+                Refusal::Store(_) => refused(&refusal.to_string()),
+                refusal => not_found(uri, &refusal.to_string()),
+            })?;
+            (printable(&text), MARKDOWN)
+        }
+        Subject::Graph(by) => match tools.call(keeper, &by, "read_graph", JsonObject::new()) {
+            Some(Ok(Reply { text, .. })) => (text, JSON),
+            Some(Err(refusal)) => return Err(refused(&refusal)),
+            None => return Err(not_found(uri, &tools.absent("read_graph"))),
+        },
+    };
+    let contents = ResourceContents::text(text, uri).with_mime_type(kind);
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
 /// Lets the client that has shaken hands follow a resource, whether it is there
 /// already or not.
 pub(super) fn follow(
+    tools: &Toolbox,
     keeper: &mut Keeper,
+    by: &Caller,
     subscribers: &mut Subscribers,
     uri: &str,
 ) -> Result<(), ErrorData> {
-    let address = address(uri).map_err(|why| not_found(uri, &why))?;
-    let address =
-        keeper.locate(&address).map_err(|refusal| not_found(uri, &refusal.to_string()))?;
-    subscribers.follow(keeper, uri, address).map_err(|why| ErrorData::invalid_request(why, None))
+    let subject = match subject(tools, by, uri).map_err(|why| not_found(uri, &why))? {
+        Subject::Leaf(address) => keeper.locate(&address).map(Subject::Leaf),
+        graph @ Subject::Graph(_) => Ok(graph),
+    };
+    let subject = subject.map_err(|refusal| not_found(uri, &refusal.to_string()))?;
+    subscribers.follow(keeper, uri, subject).map_err(|why| ErrorData::invalid_request(why, None))
 }
 
 /// Says what a part of an address that has been begun could become.
@@ -121,9 +159,19 @@ pub(super) fn complete(
     Ok(CompleteResult::new(completion))
 }
 
-/// Reads an address; the error says what one looks like.
-pub(super) fn address(uri: &str) -> Result<Uri, String> {
-    uri.parse().map_err(|err: crate::model::NoUri| err.to_string())
+/// Reads the address that a caller gives; the error says what one looks like.
+pub(super) fn subject(tools: &Toolbox, by: &Caller, uri: &str) -> Result<Subject, String> {
+    match uri {
+        GRAPH if tools.offers(ToolSet::Memory) => Ok(Subject::Graph(by.clone())),
+        _ => uri.parse().map(Subject::Leaf).map_err(|err: NoUri| err.to_string()),
+    }
+}
+
+/// In the words of the reference memory server.
+fn graph() -> Resource {
+    let about = "The full knowledge graph with all entities and relations";
+    let resource = Resource::new(GRAPH, "knowledge-graph").with_title("Knowledge Graph");
+    resource.with_description(about).with_mime_type(JSON)
 }
 
 fn resource(it: Listed) -> Resource {
@@ -145,6 +193,6 @@ fn not_found(uri: &str, why: &str) -> ErrorData {
     ErrorData::resource_not_found(why, Some(json!({ "uri": uri })))
 }
 
-fn refused(refusal: &Refusal) -> ErrorData {
-    ErrorData::internal_error(shortened(&printable(&refusal.to_string())), None)
+fn refused(why: &str) -> ErrorData {
+    ErrorData::internal_error(shortened(&printable(why)), None)
 }

@@ -253,7 +253,7 @@ impl ServerHandler for Server {
         let by = self.caller(&name_of_client(&context));
         let cursor = request.and_then(|it| it.cursor);
         let mut list = self.ask(|keeper| {
-            let list = resources::list(keeper, &by, cursor.as_deref());
+            let list = resources::list(&self.toolbox, keeper, &by, cursor.as_deref());
             self.subscribers().acquaint(keeper);
             list
         })?;
@@ -276,7 +276,9 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let mut result = self.ask(|keeper| resources::read(keeper, &request.uri))?;
+        let by = self.caller(&name_of_client(&context));
+        let read = |keeper: &mut _| resources::read(&self.toolbox, keeper, &by, &request.uri);
+        let mut result = self.ask(read)?;
         self.sign(&mut result.meta, &context);
         Ok(result.into())
     }
@@ -294,9 +296,13 @@ impl ServerHandler for Server {
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.ask(|keeper| resources::follow(keeper, &mut self.subscribers(), &request.uri))
+        let by = self.caller(&name_of_client(&context));
+        self.ask(|keeper| {
+            let mut subscribers = self.subscribers();
+            resources::follow(&self.toolbox, keeper, &by, &mut subscribers, &request.uri)
+        })
     }
 
     async fn unsubscribe(
@@ -312,13 +318,16 @@ impl ServerHandler for Server {
         &self,
         wish: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        self.ask(|keeper| Ok(self.subscribers().promise(keeper, wish))).ok()
+        // Whose wish it is will be known when they listen.
+        let by = self.caller("");
+        self.ask(|keeper| Ok(self.subscribers().promise(&self.toolbox, keeper, &by, wish))).ok()
     }
 
     /// Lasts until the client no longer listens, or says no more at all.
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let by = self.caller(&name_of_client(context.request_context()));
         self.ask(|keeper| {
-            self.subscribers().listen(keeper, context.sink());
+            self.subscribers().listen(&self.toolbox, keeper, &by, context.sink());
             Ok(())
         })?;
         self.stirred.notify_one();

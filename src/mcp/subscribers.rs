@@ -1,4 +1,5 @@
-//! Who wants to be told when a room or scroll has changed, in both eras.
+//! Who wants to be told when a room, a scroll or the graph has changed, in both
+//! eras.
 //!
 //! What a subscriber would read is compared with what it would have read
 //! before, so that it hears of every change to it and of nothing else, whoever
@@ -11,9 +12,9 @@ use rmcp::RoleServer;
 use rmcp::model::{RequestId, ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionSink};
 
-use crate::keeper::{Edition, Keeper};
-use crate::mcp::resources::address;
-use crate::model::Uri;
+use crate::keeper::{Caller, Edition, Keeper};
+use crate::mcp::Toolbox;
+use crate::mcp::resources::{Subject, subject};
 
 /// How many resources one subscriber can follow.
 const MOST: usize = 1_000;
@@ -24,13 +25,15 @@ pub(super) struct Subscribers {
     subscriptions: Vec<Subscription>,
     listeners: Vec<SubscriptionSink>,
     promised: BTreeMap<String, u64>,
-    editions: BTreeMap<String, Edition>,
+    /// What was open when news were last gathered; `None`: nobody has asked yet
+    /// for anything that can change.
+    editions: Option<BTreeMap<String, Edition>>,
 }
 
 /// One resource, and who follows it.
 struct Subscription {
     uri: String,
-    address: Uri,
+    subject: Subject,
     by: Follower,
     digest: u64,
     is_new: bool,
@@ -60,14 +63,14 @@ impl Subscribers {
         &mut self,
         keeper: &mut Keeper,
         uri: &str,
-        address: Uri,
+        subject: Subject,
     ) -> Result<(), String> {
         self.unfollow(uri);
         let greeted = |it: &&Subscription| it.by == Follower::Greeted;
         if self.subscriptions.iter().filter(greeted).count() >= MOST {
             return Err(format!("more than {MOST} resources cannot be followed at once"));
         }
-        self.add(keeper, uri, address, Follower::Greeted);
+        self.add(keeper, uri, subject, Follower::Greeted);
         self.acquaint(keeper);
         Ok(())
     }
@@ -81,16 +84,17 @@ impl Subscribers {
     /// when the client has heard of the promise, everything counts.
     pub(super) fn promise(
         &mut self,
+        tools: &Toolbox,
         keeper: &mut Keeper,
+        by: &Caller,
         wish: &SubscriptionFilter,
     ) -> SubscriptionFilter {
         let uris = wish.resource_subscriptions.iter().flatten();
-        let followed = uris.filter_map(|uri| Some((uri, address(uri).ok()?))).take(MOST);
+        let followed = uris.filter_map(|uri| Some((uri, subject(tools, by, uri).ok()?)));
         let mut promised = Vec::new();
-        for (uri, address) in followed {
-            // What is not there yet may come.
-            let address = keeper.locate(&address).unwrap_or(address);
-            self.promised.insert(uri.clone(), digest(keeper, &address));
+        for (uri, subject) in followed.take(MOST) {
+            let subject = located(keeper, subject);
+            self.promised.insert(uri.clone(), digest(keeper, &subject));
             promised.push(uri.clone());
         }
         self.acquaint(keeper);
@@ -101,12 +105,18 @@ impl Subscribers {
     }
 
     /// Lets a client listen to what it was promised.
-    pub(super) fn listen(&mut self, keeper: &mut Keeper, sink: &SubscriptionSink) {
+    pub(super) fn listen(
+        &mut self,
+        tools: &Toolbox,
+        keeper: &mut Keeper,
+        by: &Caller,
+        sink: &SubscriptionSink,
+    ) {
         self.listeners.push(sink.clone());
         for uri in sink.accepted().resource_subscriptions.iter().flatten() {
-            let Ok(address) = address(uri) else { continue };
-            let address = keeper.locate(&address).unwrap_or(address);
-            self.add(keeper, uri, address, Follower::Listener(sink.id().clone()));
+            let Ok(subject) = subject(tools, by, uri) else { continue };
+            let subject = located(keeper, subject);
+            self.add(keeper, uri, subject, Follower::Listener(sink.id().clone()));
         }
     }
 
@@ -118,8 +128,9 @@ impl Subscribers {
 
     /// Takes note of what is open: a client that asks for it knows.
     pub(super) fn acquaint(&mut self, keeper: &Keeper) {
+        let editions = self.editions.get_or_insert_default();
         for (key, edition) in keeper.editions() {
-            self.editions.entry(key).or_insert(edition);
+            editions.entry(key).or_insert(edition);
         }
     }
 
@@ -130,19 +141,20 @@ impl Subscribers {
 
     /// Finds out what is to be told since the last time.
     pub(super) fn gather(&mut self, keeper: &mut Keeper) -> News {
-        let before = std::mem::replace(&mut self.editions, keeper.editions());
-        let titles = |it: &BTreeMap<String, Edition>| -> Vec<_> {
-            it.iter().map(|(key, it)| (key.clone(), it.titles)).collect()
-        };
-        let mut news =
-            News { retitled: titles(&before) != titles(&self.editions), ..News::default() };
+        let Some(editions) = &mut self.editions else { return News::default() };
+        let before = std::mem::replace(editions, keeper.editions());
+        let mut news = News { retitled: titles(&before) != titles(editions), ..News::default() };
         for subscription in &mut self.subscriptions {
-            let key = &subscription.address.workspace;
             let is_new = std::mem::take(&mut subscription.is_new);
-            if !is_new && before.get(key) == self.editions.get(key) {
+            let may_have_changed = match &subscription.subject {
+                Subject::Leaf(it) => before.get(&it.workspace) != editions.get(&it.workspace),
+                // Its digest is at hand, and the caller may have gone elsewhere.
+                Subject::Graph(_) => true,
+            };
+            if !is_new && !may_have_changed {
                 continue;
             }
-            let digest = digest(keeper, &subscription.address);
+            let digest = digest(keeper, &subscription.subject);
             if std::mem::replace(&mut subscription.digest, digest) != digest {
                 news.updated.push((subscription.by.clone(), subscription.uri.clone()));
             }
@@ -151,11 +163,11 @@ impl Subscribers {
         news
     }
 
-    fn add(&mut self, keeper: &mut Keeper, uri: &str, address: Uri, by: Follower) {
+    fn add(&mut self, keeper: &mut Keeper, uri: &str, subject: Subject, by: Follower) {
         let promised = self.promised.remove(uri);
-        let digest = promised.unwrap_or_else(|| digest(keeper, &address));
+        let digest = promised.unwrap_or_else(|| digest(keeper, &subject));
         let (uri, is_new) = (uri.to_owned(), true);
-        self.subscriptions.push(Subscription { uri, address, by, digest, is_new });
+        self.subscriptions.push(Subscription { uri, subject, by, digest, is_new });
     }
 }
 
@@ -188,9 +200,29 @@ impl News {
     }
 }
 
+/// Lists by palace what tells whether its rooms and scrolls are the same; one
+/// that has none adds nothing to the list of resources.
+fn titles(editions: &BTreeMap<String, Edition>) -> Vec<(&String, u64)> {
+    let titles = editions.iter().map(|(key, it)| (key, it.titles));
+    titles.filter(|(_, titles)| *titles > 0).collect()
+}
+
+/// Finds the palace of an address; what is not there yet may come.
+fn located(keeper: &mut Keeper, subject: Subject) -> Subject {
+    match subject {
+        Subject::Leaf(address) => Subject::Leaf(keeper.locate(&address).unwrap_or(address)),
+        graph @ Subject::Graph(_) => graph,
+    }
+}
+
 /// Tells what somebody reads there from what they would have read before.
-fn digest(keeper: &mut Keeper, address: &Uri) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    keeper.leaf(address).map_err(|_| ()).hash(&mut hasher);
-    hasher.finish()
+fn digest(keeper: &mut Keeper, subject: &Subject) -> u64 {
+    match subject {
+        Subject::Leaf(address) => {
+            let mut hasher = DefaultHasher::new();
+            keeper.leaf(address).map_err(|_| ()).hash(&mut hasher);
+            hasher.finish()
+        }
+        Subject::Graph(by) => keeper.graph_digest(by).unwrap_or_default(),
+    }
 }

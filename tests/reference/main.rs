@@ -28,6 +28,7 @@ use std::io::Write as _;
 
 use palazzo::model::printable;
 use proptest::collection::vec;
+use proptest::prop_assert_eq;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Value, json};
 
@@ -75,7 +76,20 @@ fn converse(reference: &mut Reference, steps: &[Step]) -> Result<(), TestCaseErr
     }
     let (said, expected) =
         (ours.call("read_graph", &json!({})), reference.server.call("read_graph", &json!({})));
-    compare("read_graph", &json!({}), &said, &expected)
+    compare("read_graph", &json!({}), &said, &expected)?;
+    let ((list, graph), (their_list, their_graph)) = (ours.resource(), reference.server.resource());
+    prop_assert_eq!(list, their_list);
+    prop_assert_eq!(parsed(graph), parsed(their_graph));
+    Ok(())
+}
+
+/// Returns what can be read with its text parsed, relations in an order of
+/// their own.
+fn parsed(mut contents: Value) -> Value {
+    let text = contents[0]["text"].as_str().unwrap_or_default();
+    let graph = json!({ "structuredContent": serde_json::from_str::<Value>(text).unwrap() });
+    contents[0]["text"] = told(&graph);
+    contents
 }
 
 fn compare(

@@ -90,6 +90,14 @@ impl Server {
         result
     }
 
+    /// Returns the list of what can be read, and the only thing on it.
+    #[track_caller]
+    pub(crate) fn resource(&mut self) -> (Value, Value) {
+        let list = self.request("resources/list", &json!({}))["result"].clone();
+        let uri = json!({ "uri": list["resources"][0]["uri"] });
+        (list, self.request("resources/read", &uri)["result"]["contents"].clone())
+    }
+
     fn start(mut command: Command) -> Self {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let ask = process.stdin.take();

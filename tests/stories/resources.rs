@@ -1,5 +1,5 @@
-//! Rooms and scrolls as resources: listed, read, completed and followed, line
-//! by line in both eras.
+//! Rooms, scrolls and the graph as resources: listed, read, completed and
+//! followed, line by line in both eras.
 
 use std::fs;
 
@@ -455,4 +455,139 @@ fn a_server_that_only_looks_every_two_seconds_tells_too() {
     assert_eq!(heard(&mut wire), "resources/list_changed");
     let ended = wire.end();
     assert_eq!((ended.code, ended.errors.as_str()), (Some(0), ""));
+}
+
+// The graph, in the place of the reference memory server.
+
+const GRAPH: &str = "memory://knowledge-graph";
+const MEMORY: [&str; 2] = ["--tools", "memory"];
+
+fn remember(wire: &mut Wire, name: &str) {
+    let entity = json!({ "name": name, "entityType": "person", "observations": [] });
+    wire.call("create_entities", json!({ "entities": [entity] }));
+}
+
+fn observe(wire: &mut Wire, name: &str, what: &str) {
+    let new = json!({ "entityName": name, "contents": [what] });
+    wire.call("add_observations", json!({ "observations": [new] }));
+}
+
+#[test]
+fn the_graph_is_read_at_the_address_that_the_reference_gives_it() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMORY);
+    let mut page = wire.ask("resources/list", json!({}))["result"].to_string();
+    let read = |wire: &mut Wire| {
+        wire.ask("resources/read", json!({ "uri": GRAPH }))["result"]["contents"][0].clone()
+    };
+    page += &format!("\n{}", read(&mut wire));
+    remember(&mut wire, "Alice");
+    page += &format!("\n{}", read(&mut wire));
+    assert_snapshot!(page, @r#"
+    {"resources":[{"uri":"memory://knowledge-graph","name":"knowledge-graph","title":"Knowledge Graph","description":"The full knowledge graph with all entities and relations","mimeType":"application/json"}]}
+    {"uri":"memory://knowledge-graph","mimeType":"application/json","text":"{\"entities\":[],\n\"relations\":[]}"}
+    {"uri":"memory://knowledge-graph","mimeType":"application/json","text":"{\"entities\":[\n{\"name\":\"Alice\",\"entityType\":\"person\",\"observations\":[]}\n],\n\"relations\":[]}"}
+    "#);
+    assert_eq!(read(&mut wire)["text"], wire.call("read_graph", json!({})));
+    let stateless =
+        home.wire_with(&MEMORY).ask("resources/read", stateless(json!({ "uri": GRAPH })));
+    assert_eq!(stateless["result"]["contents"][0], read(&mut wire));
+
+    // Whoever wants it all can have it.
+    let name = |it: usize| format!("Somebody of the name of {it}");
+    let many = (0..900).map(|it| json!({ "name": name(it), "entityType": "", "observations": [] }));
+    wire.call("create_entities", json!({ "entities": many.collect::<Vec<_>>() }));
+    let graph = |wire: &mut Wire| -> Value {
+        serde_json::from_str(read(wire)["text"].as_str().unwrap()).unwrap()
+    };
+    assert_snapshot!(graph(&mut wire)["notice"].as_str().unwrap(), @"Too much to show: here are the oldest 801 of 901 entities. To see others, use search_nodes with words of theirs, or open_nodes with names");
+    let whole = graph(&mut home.greeted_with(&["--tools", "memory", "--unbounded"]));
+    assert_eq!(whole["entities"].as_array().unwrap().len(), 901);
+}
+
+#[test]
+fn the_graph_is_no_resource_where_the_tools_of_memory_are_not_offered() {
+    let home = quarry();
+    let mut wire = home.greeted_with(&["--tools", "palace,memory"]);
+    let listed = wire.ask("resources/list", json!({}))["result"]["resources"].clone();
+    assert_eq!((&listed[0]["uri"], &listed[1]["uri"]), (&json!(GRAPH), &json!(HALL)));
+    let mut wire = home.greeted();
+    let listed = wire.ask("resources/list", json!({}))["result"]["resources"].clone();
+    assert_eq!(listed[0]["uri"], HALL);
+    for method in ["resources/read", "resources/subscribe"] {
+        assert_eq!(wire.ask(method, json!({ "uri": GRAPH }))["error"]["code"], -32002);
+    }
+}
+
+#[test]
+fn who_follows_the_graph_hears_of_every_change_to_it_and_of_no_list() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMORY);
+    wire.ask("resources/list", json!({}));
+    assert_eq!(wire.ask("resources/subscribe", json!({ "uri": GRAPH }))["result"], json!({}));
+    let updated = format!("resources/updated {GRAPH}");
+    // The first of all, with which the palace is founded.
+    remember(&mut wire, "Alice");
+    assert_eq!(heard(&mut wire), updated);
+    observe(&mut wire, "Alice", "likes tea");
+    assert_eq!(heard(&mut wire), updated);
+    // What is there already changes nothing; nor does what the graph does not tell.
+    observe(&mut wire, "Alice", "likes tea");
+    home.write("palace/genera/person.yaml", "name: person\n");
+    let file = "palace/entities/person/alice.yaml";
+    let alice = fs::read_to_string(home.path().join(file)).unwrap();
+    home.write(file, &format!("# Known since school.\n{alice}status: away\n"));
+    assert!(wire.call("read_graph", json!({})).contains("likes tea"));
+    // Another server.
+    let mut other = home.greeted_with(&MEMORY);
+    let knows = json!({ "from": "Alice", "to": "Bob", "relationType": "knows" });
+    other.call("create_relations", json!({ "relations": [knows] }));
+    assert_eq!(heard(&mut wire), updated);
+    // A person, and git.
+    home.write("palace/entities/person/bob.yaml", "name: Bob\ngenus: person\n");
+    assert_eq!(heard(&mut wire), updated);
+    fs::remove_file(home.path().join("palace/entities/person/bob.yaml")).unwrap();
+    assert_eq!(heard(&mut wire), updated);
+    // No longer.
+    wire.ask("resources/unsubscribe", json!({ "uri": GRAPH }));
+    remember(&mut wire, "Carol");
+    assert_eq!(wire.end().said, Vec::<Value>::new());
+}
+
+#[test]
+fn the_graph_that_is_followed_is_the_one_that_tools_act_on() {
+    let home = quarry();
+    home.palazzo(&["init", "v"]);
+    home.write("v/entities/person/alice.yaml", "name: Alice\ngenus: person\n");
+    let mut wire = home.greeted_with(&["--tools", "palace,memory"]);
+    wire.ask("resources/subscribe", json!({ "uri": GRAPH }));
+    let updated = format!("resources/updated {GRAPH}");
+    let mut enter = |workspace| {
+        wire.call("set_workspace", json!({ "workspace": workspace }));
+        let news = heard(&mut wire);
+        (news, wire.call("read_graph", json!({})).contains("Alice"))
+    };
+    assert_eq!(enter("v"), (updated.clone(), true));
+    assert_eq!(enter("w"), ("resources/list_changed".to_owned(), false));
+    assert_eq!(heard(&mut wire), updated);
+    home.write("v/entities/person/alice.yaml", "name: Alice\ngenus: cat\n");
+    remember(&mut wire, "Bob");
+    assert_eq!(heard(&mut wire), updated);
+    assert_eq!(wire.end().said, Vec::<Value>::new());
+}
+
+#[test]
+fn who_listens_to_the_graph_is_told_of_it() {
+    let home = Home::new();
+    let mut wire = home.wire_with(&MEMORY);
+    let wish = json!({ "resourcesListChanged": true, "resourceSubscriptions": [GRAPH] });
+    let id = wire.post("subscriptions/listen", stateless(json!({ "notifications": wish })));
+    assert_eq!(wire.hear_line()["params"]["notifications"], wish);
+    let entity = json!({ "name": "Alice", "entityType": "person", "observations": [] });
+    let call = json!({ "name": "create_entities", "arguments": { "entities": [entity] } });
+    wire.ask("tools/call", stateless(call));
+    let update = wire.hear_news();
+    assert_eq!(update["params"]["uri"], GRAPH, "{update}");
+    assert_eq!(update["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], id);
+    assert_eq!(wire.end().said.len(), 1);
 }

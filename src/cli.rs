@@ -20,6 +20,7 @@ mod mine;
 mod page;
 mod restore;
 mod schema;
+mod search;
 mod serve;
 mod show;
 mod templates;
@@ -83,6 +84,7 @@ enum Command {
     Templates(templates::Args),
     Show(show::Args),
     Map(map::Args),
+    Search(search::Args),
     Log(log::Args),
     Diff(diff::Args),
     Blame(blame::Args),
@@ -103,8 +105,8 @@ enum Command {
 }
 
 /// Runs the command that the process was started with. Exits with 0, with 1
-/// where `check` or `fmt` found something wrong or `import` lines that it did not
-/// understand, with 2 where something could not be done.
+/// where `check` or `fmt` found something wrong, `search` nothing, or `import` lines
+/// that it did not understand, with 2 where something could not be done.
 pub fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::run(args),
@@ -112,6 +114,7 @@ pub fn run() -> ExitCode {
         Command::Templates(args) => templates::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Map(args) => map::run(&args),
+        Command::Search(args) => search::run(args),
         Command::Log(args) => log::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Blame(args) => blame::run(&args),

@@ -53,7 +53,7 @@ pub use hall::{Arrangement, By, Hall};
 pub use health::Fault;
 pub use history::{BlamedLine, CommitId, Content, Differing, History, Moment, Record, Versions};
 pub use menu::{Layout, Slot};
-pub use opening::{Opening, Sort};
+pub use opening::{Opening, Sort, SortError};
 pub use palace::{Door, Palace};
 pub use room::{Ambiguous, Room, RoomId, RoomRef, prose};
 pub use rule::Rule;

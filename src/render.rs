@@ -38,7 +38,7 @@ pub use map::{MapView, map};
 pub use narration::narrate;
 pub use report::{Reported, github, json, sarif};
 pub use room::{Notice, RoomView, from_afar, hall, menu, room, unfinished};
-pub use scroll::{Found, inventory, older, results, scroll};
+pub use scroll::{Found, inventory, older, results, scroll, sightings};
 pub use summary::{Summary, context, summary, tutorial};
 pub use time::ago;
 pub use timeline::timeline;

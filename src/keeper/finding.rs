@@ -1,12 +1,10 @@
 //! Finding drawers: by what they are about, and by how much they are alike.
 
-use std::ops::Range;
-
 use chrono::{DateTime, Utc};
 
 use crate::keeper::drawers::{address, likenesses, words};
-use crate::keeper::facts::date;
 use crate::keeper::held::Held;
+use crate::keeper::sought::span;
 use crate::keeper::{Address, Alike, Caller, Keeper, Refusal};
 use crate::model::{Drawers, Opening, Sort};
 use crate::search::{Hit, Query, TWINS};
@@ -55,14 +53,20 @@ impl Keeper {
         if wanted.words.trim().is_empty() {
             return Err(Refusal::Nonsense("the `query` is empty: say what to look for".to_owned()));
         }
-        let span = span(wanted)?;
+        let (since, before) = span(wanted.since.as_deref(), ("before", wanted.before.as_deref()))?;
         let Some(key) = self.current_if_any(by)? else { return Ok((Vec::new(), 0)) };
         let held = self.at(&key)?;
         held.catch_up()?;
-        let asked =
-            Query { words: &wanted.words, most, sorts: &[Sort::Drawer], ..Query::default() };
+        let asked = Query {
+            words: &wanted.words,
+            most,
+            sorts: &[Sort::Drawer],
+            since,
+            before,
+            ..Query::default()
+        };
         let hits = held.index().find(&asked, |it| match it {
-            Opening::Drawer(file) => is_wanted(&held.palace.drawers, file, wanted, &span),
+            Opening::Drawer(file) => is_wanted(&held.palace.drawers, file, wanted),
             _ => false,
         });
         let found = hits.best.iter().filter_map(|it| found(held, it));
@@ -90,34 +94,11 @@ impl Keeper {
     }
 }
 
-/// Reads from when to before when drawers are wanted.
-fn span(wanted: &SearchedFor) -> Result<Range<DateTime<Utc>>, Refusal> {
-    let moment = |what, said: Option<&String>| -> Result<Option<DateTime<Utc>>, Refusal> {
-        let date = said.map(|it| date(what, it)).transpose()?;
-        Ok(date.map(|it| it.moment().unwrap_or(DateTime::<Utc>::MIN_UTC)))
-    };
-    let since = moment("since", wanted.since.as_ref())?.unwrap_or(DateTime::<Utc>::MIN_UTC);
-    let before = moment("before", wanted.before.as_ref())?.unwrap_or(DateTime::<Utc>::MAX_UTC);
-    if since >= before {
-        let why = "`since` must be earlier than `before`: nothing lies between them";
-        return Err(Refusal::Nonsense(why.to_owned()));
-    }
-    Ok(since..before)
-}
-
-fn is_wanted(
-    drawers: &Drawers,
-    file: &str,
-    wanted: &SearchedFor,
-    span: &Range<DateTime<Utc>>,
-) -> bool {
+fn is_wanted(drawers: &Drawers, file: &str, wanted: &SearchedFor) -> bool {
     let same = |asked: Option<&String>, name: &String| asked.is_none_or(|it| it == name);
-    let is_there = drawers.shelf_of(file).is_some_and(|it| {
+    drawers.shelf_of(file).is_some_and(|it| {
         same(wanted.wing.as_ref(), &it.wing) && same(wanted.room.as_ref(), &it.room)
-    });
-    let undated = wanted.since.is_none() && wanted.before.is_none();
-    let filed = drawers.get(file).and_then(|it| it.filed);
-    is_there && (undated || filed.is_some_and(|it| span.contains(&it)))
+    })
 }
 
 fn found(held: &Held, hit: &Hit) -> Option<Found> {

@@ -1,14 +1,79 @@
 //! Searching the palace while walking, and opening what was found.
 
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Value, json};
+
+use crate::format::room_file;
+use crate::keeper::check::path_from;
+use crate::keeper::held::Held;
+use crate::keeper::sought::room_of;
 use crate::keeper::work::work_place;
-use crate::keeper::{Caller, Keeper, Refusal, indexing};
+use crate::keeper::{Caller, Keeper, Refusal, Sought, indexing};
 use crate::model::{Layout, Opening, Palace, Sort};
 use crate::render::{self, Found};
 use crate::search::{Hit, Hits, Query, excerpt};
 use crate::session::Standing;
 
-/// How many characters of what was found are shown.
+/// How many characters of what was found are shown in a list, and how many where
+/// there is room.
 const EXCERPT: usize = 120;
+const PASSAGE: usize = 240;
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// The best, best first.
+    pub best: Vec<Sighting>,
+    /// How many things fit.
+    pub total: usize,
+    root: PathBuf,
+}
+
+/// One thing that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sighting {
+    /// What sort of thing it is.
+    pub sort: Sort,
+    /// Its file.
+    pub file: Option<String>,
+    /// The wing and the room it stands in, by slug.
+    pub place: (Option<String>, Option<String>),
+    /// When it was written, if that is known.
+    pub written: Option<DateTime<Utc>>,
+    /// How well it fits, from 0 to 1.
+    pub similarity: f32,
+    /// What it is called and where it is, and the passage that fits.
+    pub shown: Found,
+}
+
+impl Search {
+    /// Renders what was found as a page, with paths from `here`.
+    pub fn page(&self, here: &Path) -> String {
+        let path = |it: &Sighting| it.file.as_ref().map(|it| path_from(here, &self.root, it));
+        let found: Vec<_> = self.best.iter().map(|it| (it.shown.clone(), path(it))).collect();
+        render::sightings(&found, self.total)
+    }
+
+    /// Renders what was found as JSON, with paths from `here`.
+    pub fn json(&self, here: &Path) -> String {
+        let spelled = self.best.iter().map(|it| {
+            json!({
+                "kind": it.sort.to_string(),
+                "title": it.shown.title,
+                "wing": it.place.0,
+                "room": it.place.1,
+                "written": it.written.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true)),
+                "passage": it.shown.excerpt,
+                "similarity": (f64::from(it.similarity) * 1000.0).round() / 1000.0,
+                "file": it.file.as_ref().map(|it| path_from(here, &self.root, it)),
+            })
+        });
+        let results: Vec<Value> = spelled.collect();
+        format!("{:#}\n", json!({ "results": results, "total": self.total }))
+    }
+}
 
 impl Keeper {
     /// Searches everything but entities, for which there is a tool of their own
@@ -22,13 +87,36 @@ impl Keeper {
         let Some(said) = said else {
             return Ok("Say in `params` what to look for.".to_owned());
         };
+        let mut sought = Sought::read(said)?;
+        if sought.words.trim().is_empty() {
+            return Ok("Say in `params` what to look for, too.".to_owned());
+        }
+        if sought.kinds.is_empty() {
+            sought.kinds = Sort::ALL.into_iter().filter(|it| *it != Sort::Entity).collect();
+        }
         let held = self.at(&at.workspace)?;
-        let asked = Query { words: said, most: Layout::OPENINGS, ..Query::default() };
-        let Hits { best, total } = held.index().find(&asked, |it| it.sort() != Sort::Entity);
-        let found: Vec<_> =
-            best.iter().filter_map(|it| found(&held.palace, it, said, by)).collect();
+        let Hits { best, total } = find(held, &sought, Layout::OPENINGS)?;
+        let shown = |it: &Hit| found(&held.palace, it, &sought.words, (EXCERPT, by.now));
+        let found: Vec<_> = best.iter().filter_map(shown).collect();
         self.visit(by).openings = best.into_iter().map(|it| it.opening).collect();
         Ok(render::results(said, &found, total))
+    }
+
+    /// Searches everything, for a person at a terminal: the best `most` of what
+    /// fits.
+    pub fn look_for(
+        &mut self,
+        by: &Caller,
+        sought: &Sought,
+        most: usize,
+    ) -> Result<Search, Refusal> {
+        if sought.words.trim().is_empty() {
+            return Err(Refusal::Nonsense("say what to look for".to_owned()));
+        }
+        let held = self.opened(by)?;
+        let Hits { best, total } = find(held, sought, most)?;
+        let best = best.iter().filter_map(|it| sighting(&held.palace, it, &sought.words, by.now));
+        Ok(Search { best: best.collect(), total, root: held.store().root().to_owned() })
     }
 
     /// Opens what the last search or query found, by its place among that.
@@ -67,10 +155,61 @@ impl Keeper {
     }
 }
 
-/// Shows one thing that was found.
-fn found(palace: &Palace, hit: &Hit, said: &str, by: &Caller) -> Option<Found> {
+/// Finds what is sought, the best `most` of it.
+fn find(held: &Held, sought: &Sought, most: usize) -> Result<Hits, Refusal> {
+    let (since, before) = sought.span()?;
+    let places = sought.places(&held.palace)?;
+    let asked = Query {
+        words: &sought.words,
+        most,
+        sorts: &sought.kinds,
+        since,
+        before,
+        ..Query::default()
+    };
+    let is_there = |it: &Opening| match &places {
+        Some(places) => room_of(&held.palace, it).is_some_and(|it| places.contains(it)),
+        None => true,
+    };
+    Ok(held.index().find(&asked, is_there))
+}
+
+/// Tells of one thing that was found.
+fn sighting(palace: &Palace, hit: &Hit, words: &str, now: DateTime<Utc>) -> Option<Sighting> {
     let document = indexing::document(palace, &hit.opening)?;
-    let age = document.written.map(|it| format!(", {}", render::ago(it, by.now)));
+    Some(Sighting {
+        sort: hit.opening.sort(),
+        file: file_of(palace, &hit.opening),
+        place: (document.wing.map(Into::into), document.room.map(Into::into)),
+        written: document.written,
+        similarity: hit.similarity,
+        shown: found(palace, hit, words, (PASSAGE, now))?,
+    })
+}
+
+/// Returns the file in which one can read of something.
+fn file_of(palace: &Palace, opening: &Opening) -> Option<String> {
+    match opening {
+        Opening::Room(id) => Some(room_file(id)),
+        Opening::Scroll(which) => palace.file_of_scroll(which).map(str::to_owned),
+        Opening::Drawer(file)
+        | Opening::Diary(file)
+        | Opening::Task(file)
+        | Opening::Process(file) => Some(file.clone()),
+        Opening::Genus(name) => palace.graph.file_of_genus(name).map(str::to_owned),
+        Opening::Entity(name) => palace.graph.file_of(name).map(str::to_owned),
+    }
+}
+
+/// Shows one thing that was found, so many characters of it, at that moment.
+fn found(
+    palace: &Palace,
+    hit: &Hit,
+    words: &str,
+    (most, now): (usize, DateTime<Utc>),
+) -> Option<Found> {
+    let document = indexing::document(palace, &hit.opening)?;
+    let age = document.written.map(|it| format!(", {}", render::ago(it, now)));
     let age = age.unwrap_or_default();
     let place = match &hit.opening {
         Opening::Room(id) => format!("room {id}"),
@@ -84,7 +223,7 @@ fn found(palace: &Palace, hit: &Hit, said: &str, by: &Caller) -> Option<Found> {
         Opening::Genus(_) => "genus".to_owned(),
         Opening::Entity(_) => palace.graph.get_opening(&hit.opening)?.genus.clone(),
     };
-    let excerpt = excerpt(&document.text, hit.passage.clone(), said, EXCERPT);
+    let excerpt = excerpt(&document.text, hit.passage.clone(), words, most);
     let title = match document.title.is_empty() {
         true => render::title(&document.text),
         false => document.title.into_owned(),

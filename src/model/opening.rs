@@ -1,6 +1,9 @@
 //! Things a visitor can open by number.
 
-use crate::model::{RoomId, ScrollId};
+use std::fmt;
+use std::str::FromStr;
+
+use crate::model::{RoomId, ScrollId, did_you_mean};
 
 /// One thing that a search or a query found: it can be opened by its number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,6 +45,65 @@ pub enum Sort {
     Genus,
     /// An entity.
     Entity,
+}
+
+impl Sort {
+    /// All sorts.
+    pub const ALL: [Self; 8] = [
+        Self::Room,
+        Self::Scroll,
+        Self::Drawer,
+        Self::Diary,
+        Self::Task,
+        Self::Process,
+        Self::Genus,
+        Self::Entity,
+    ];
+
+    /// Returns the word it goes by.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Room => "room",
+            Self::Scroll => "scroll",
+            Self::Drawer => "drawer",
+            Self::Diary => "diary",
+            Self::Task => "task",
+            Self::Process => "process",
+            Self::Genus => "genus",
+            Self::Entity => "entity",
+        }
+    }
+}
+
+impl fmt::Display for Sort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Sort {
+    type Err = SortError;
+
+    fn from_str(text: &str) -> Result<Self, SortError> {
+        let found = Self::ALL.into_iter().find(|it| it.name() == text);
+        found.ok_or_else(|| SortError { text: text.to_owned() })
+    }
+}
+
+/// Why a text names no sort of things.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no kind `{}`{}", text.escape_debug(), known(text))]
+pub struct SortError {
+    text: String,
+}
+
+/// Says what there is instead.
+fn known(text: &str) -> String {
+    let names = Sort::ALL.map(Sort::name);
+    match did_you_mean(text, names) {
+        Some(meant) => format!("; did you mean `{meant}`?"),
+        None => format!("; there are {}", names.join(", ")),
+    }
 }
 
 impl Opening {

@@ -69,6 +69,23 @@ pub fn results(query: &str, found: &[Found], total: usize) -> String {
     page
 }
 
+/// Renders what a search found for a person: each thing with its file, if it has
+/// one; `total` in all.
+pub fn sightings(found: &[(Found, Option<String>)], total: usize) -> String {
+    let mut page = String::new();
+    for (it, file) in found {
+        page.push_str(&format!("{} ({})\n", line(&it.title), line(&it.place)));
+        let excerpt = Some(&it.excerpt).filter(|said| !said.is_empty() && **said != it.title);
+        for said in file.iter().chain(excerpt) {
+            page.push_str(&format!("  {}\n", line(said)));
+        }
+    }
+    if total > found.len() {
+        page.push_str(&format!("and {} more: see --limit\n", total - found.len()));
+    }
+    page
+}
+
 /// Renders what a visitor has at hand: the scrolls of the room, `total` in all,
 /// and what always works.
 pub fn inventory(scrolls: &[&Scroll], total: usize, now: DateTime<Utc>) -> String {

@@ -79,3 +79,71 @@ async fn what_changes_is_found_as_it_is_now() {
     agent.choose_with(17, "herons").await;
     assert_snapshot!(bare(&mut agent));
 }
+
+/// Asks at the terminal, and returns what is printed on both streams, and how it ends.
+fn ask(home: &Home, arguments: &[&str]) -> String {
+    let ended = home.palazzo(&[&["search"], arguments].concat());
+    let [said, aside] = [ended.stdout, ended.stderr].map(|it| String::from_utf8(it).unwrap());
+    format!(
+        "$ palazzo search {}\n{said}{aside}[{}]\n",
+        arguments.join(" "),
+        ended.status.code().unwrap()
+    )
+}
+
+#[test]
+fn a_person_searches_at_the_terminal() {
+    let home = Home::new();
+    speaking_of_herons(&home);
+    let pages = [
+        ask(&home, &["herons"]),
+        ask(&home, &["two", "herons", "--limit", "1", "--format", "json"]),
+        ask(&home, &["herons", "--kind", "drawer", "--kind", "entity"]),
+        ask(&home, &["herons", "--wing", "Marsh"]),
+        ask(&home, &["herons", "--room", "hall"]),
+        ask(&home, &["herons", "--since", "2026-02-02", "--until", "2026-02-03"]),
+        ask(&home, &["bittern"]),
+        ask(&home, &["bittern", "--format", "json"]),
+    ];
+    assert_snapshot!(pages.join("\n"));
+}
+
+#[test]
+fn a_search_that_cannot_be_meant_is_refused_at_the_terminal() {
+    let home = Home::new();
+    let nowhere = ask(&home, &["herons"]);
+    speaking_of_herons(&home);
+    let pages = [
+        nowhere,
+        ask(&home, &["herons", "--kind", "drawr"]),
+        ask(&home, &["herons", "--kind", "fish"]),
+        ask(&home, &["herons", "--wing", "marhs"]),
+        ask(&home, &["herons", "--wing", "marsh", "--room", "hall"]),
+        ask(&home, &["herons", "--since", "spring"]),
+        ask(&home, &["herons", "--since", "2026-03-01", "--until", "2026-02-01"]),
+        ask(&home, &[" "]),
+    ];
+    assert_snapshot!(pages.join("\n"));
+}
+
+#[tokio::test]
+async fn a_visitor_says_among_the_words_where_to_look() {
+    let home = Home::new();
+    speaking_of_herons(&home);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    agent.transcript();
+    for said in [
+        "kind:scroll herons",
+        "herons kind:entity kind:genus",
+        "herons room:birds",
+        "herons since:2026-02-02 until:2026-02-03",
+        "herons kind:drawr",
+        "herons wing:marhs",
+        "herons since:spring",
+        "kind:drawer",
+    ] {
+        agent.choose_with(17, said).await;
+    }
+    assert_snapshot!(bare(&mut agent));
+}

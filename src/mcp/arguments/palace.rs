@@ -28,7 +28,8 @@ pub(in crate::mcp) struct SetWorkspace {
 pub(in crate::mcp) struct PalaceAction {
     /// A number from the current menu.
     pub(in crate::mcp) action: Whole,
-    /// Words for actions that ask for them: a room to go to, what to search.
+    /// Words for actions that ask for them: a room to go to, what to search (also
+    /// `kind:drawer`, `wing:`, `room:`, `since:`, `until:`).
     pub(in crate::mcp) params: Option<String>,
 }
 

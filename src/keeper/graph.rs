@@ -211,14 +211,10 @@ pub(super) fn known_entity(palace: &Palace, asked: &str) -> Result<String, Refus
 
 /// Finds a genus by its exact name, or by its name in another case.
 pub(super) fn known_genus(palace: &Palace, asked: &str) -> Result<String, Refusal> {
-    let graph = &palace.graph;
-    let ruled = graph.rules().map(|it| it.name.as_str());
-    let genera: BTreeSet<_> = graph.genera().map(|(genus, _)| genus).chain(ruled).collect();
-    let lower = asked.to_lowercase();
-    let exact = genera.get(asked);
-    if let Some(found) = exact.or_else(|| genera.iter().find(|it| it.to_lowercase() == lower)) {
-        return Ok((*found).to_owned());
+    if let Some(found) = palace.graph.genus_called(asked) {
+        return Ok(found.to_owned());
     }
+    let genera: BTreeSet<_> = palace.graph.known_genera().collect();
     let some: Vec<_> = genera.iter().take(12).map(|it| format!("`{it}`")).collect();
     let known = match some.len() {
         0 => "this workspace holds no entities yet".to_owned(),

@@ -1,7 +1,6 @@
 //! What the graph shows in rooms, and the halls below them.
 
 use crate::halls::{self, Contents, Slots};
-use crate::keeper::graph::known_genus;
 use crate::model::{Action, Arrangement, By, Deed, Door, Doorway, Hall, Palace, RoomId, RoomRef};
 use crate::render::{self, Exhibit};
 use crate::session::Standing;
@@ -18,7 +17,7 @@ pub(super) fn seen(palace: &Palace, at: &Standing) -> Option<Hall> {
     }
     Some(Hall::whole(match palace.room(&at.room)?.generate.clone()? {
         Arrangement::Genus { genus, by } => {
-            let genus = known_genus(palace, &genus).unwrap_or(genus);
+            let genus = palace.graph.genus_called(&genus).map_or(genus.clone(), str::to_owned);
             Arrangement::Genus { genus, by }
         }
         Arrangement::Everything => Arrangement::Everything,

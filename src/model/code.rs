@@ -97,6 +97,8 @@ pub enum Code {
     PathMismatch,
     /// A relation to an entity nobody has defined.
     UndefinedEntity,
+    /// A room that shows a genus of which there is nothing.
+    UndefinedGenus,
     /// A text where a date belongs.
     NoDate,
     /// A field or the end of an arrow that says nothing, in AAAK.

@@ -142,6 +142,19 @@ impl Graph {
         self.genera.iter().map(|(genus, names)| (genus.as_str(), names.len()))
     }
 
+    /// Yields the genera that entities have, and then those that something is laid
+    /// down for, some of them twice.
+    pub fn known_genera(&self) -> impl Iterator<Item = &str> {
+        self.genera().map(|(it, _)| it).chain(self.rules().map(|it| it.name.as_str()))
+    }
+
+    /// Returns the genus called `asked`, whatever the case.
+    pub fn genus_called(&self, asked: &str) -> Option<&str> {
+        let lower = asked.to_lowercase();
+        let alike = || self.known_genera().filter(|it| it.to_lowercase() == lower);
+        alike().find(|it| *it == asked).or_else(|| alike().min())
+    }
+
     /// Returns how many entities a genus has.
     pub fn count(&self, genus: &str) -> usize {
         self.genera.get(genus).map_or(0, BTreeSet::len)

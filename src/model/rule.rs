@@ -313,6 +313,14 @@ impl Rule {
              slip of the pen, the two will not be found together.",
         ),
         info(
+            Code::UndefinedGenus,
+            "undefined-genus",
+            "A room shows a genus of which there is nothing",
+            "No entity has it and no file in `genera/` tells of it, so that the room shows \
+             none of the graph until the first is created. If it is a slip of the pen, it \
+             never will.",
+        ),
+        info(
             Code::NoDate,
             "no-date",
             "A text stands where a date belongs",

@@ -1,14 +1,18 @@
-//! What hangs in rooms and below them.
+//! What hangs in rooms and below them, and what they show of the graph.
 
 use std::collections::BTreeMap;
 
-use crate::model::{Code, Fault, Trail};
+use crate::model::{Arrangement, Code, Fault, Trail, did_you_mean};
 use crate::survey::{Remark, Survey};
 
+/// How many genera of which there is nothing are compared with those there are.
+const COMPARED: usize = 20;
+
 impl Survey<'_> {
-    /// Looks at the walls scrolls hang on, and what entities are by their genera.
+    /// Looks at the walls scrolls hang on, the genera that rooms show, and what
+    /// entities are by theirs.
     pub(super) fn graph(&self) -> Vec<Remark> {
-        self.lost_scrolls().chain(self.faults()).collect()
+        self.lost_scrolls().chain(self.undefined_genera()).chain(self.faults()).collect()
     }
 
     /// Tells of rooms that are not there and have scrolls, at the first of them.
@@ -27,6 +31,29 @@ impl Survey<'_> {
             };
             let remark = Remark::new(Code::LostScroll, file, Trail::TOP, message);
             remark.hint("build the room, or move the scrolls into another's folder")
+        })
+    }
+
+    /// Tells of rooms that show a genus of which there is nothing.
+    fn undefined_genera(&self) -> impl Iterator<Item = Remark> {
+        let graph = &self.palace.graph;
+        let shown = self.palace.rooms().filter_map(|(id, room)| match room.generate.as_ref()? {
+            Arrangement::Genus { genus, .. } => Some((id, genus)),
+            Arrangement::Everything => None,
+        });
+        let undefined = shown.filter(|(_, genus)| graph.genus_called(genus).is_none());
+        // What is not there may be in a file that could not be read.
+        let is_torn = self.is_torn("entities/") || self.is_torn("genera/");
+        undefined.filter(move |_| !is_torn).enumerate().map(|(number, (id, genus))| {
+            let quoted = genus.escape_debug();
+            let message = format!("no entity has the genus `{quoted}`, and no file tells of it");
+            let about = Trail::TOP.value("generate").value("genus");
+            let remark = Remark::new(Code::UndefinedGenus, &(self.file_of)(id), about, message);
+            let known = graph.known_genera().filter(|_| number < COMPARED);
+            match did_you_mean(genus, known) {
+                Some(meant) => remark.hint(format!("did you mean `{}`?", meant.escape_debug())),
+                None => remark,
+            }
         })
     }
 

@@ -338,3 +338,31 @@ async fn whoever_waits_at_the_entrance_is_let_in_when_there_is_a_room() {
     let seen = agent.choose(0).await;
     assert!(seen.contains("Hut (hut) [v1, just now] entry ← You are here"), "{seen}");
 }
+
+#[tokio::test]
+async fn the_survey_has_a_loft_where_each_claim_is_as_it_has_fared() {
+    let home = Home::new();
+    home.palazzo(&["init", "Paradigm Survey", "--template", "paradigm-survey"]);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("Paradigm Survey").await;
+    let observatory = agent.choose(3).await;
+    assert!(observatory.contains("\n  6. Climb the ladder to the Ledger Loft\n"), "{observatory}");
+    agent.transcript();
+    agent.choose(6).await;
+    agent.choose(31).await;
+    let change = json!({ "name": "Gradualism", "status": "settled" });
+    agent.call("update_entity", change).await;
+    agent.choose_with(16, "ledger loft").await;
+    assert_snapshot!(agent.transcript());
+
+    // Where there are too many for one page, the shelves have aisles.
+    let lean = |it: usize| json!({ "name": format!("Claim {it}"), "genus": "Claim", "status": "contested" });
+    let many: Vec<_> = (0..20).map(lean).collect();
+    agent.call("create_entities", json!({ "entities": many })).await;
+    agent.transcript();
+    agent.choose_with(16, "ledger loft").await;
+    agent.choose(4).await;
+    agent.choose(32).await;
+    assert_snapshot!(agent.transcript());
+    home.is_in_order();
+}

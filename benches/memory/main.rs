@@ -24,6 +24,7 @@
 
 mod graph;
 mod peer;
+mod reference;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -63,9 +64,9 @@ fn measure(size: usize) {
     std::fs::write(&file, graph.file()).expect("it can be written");
     println!("\n── {size} entities, {} relations ──", 2 * size);
     let imported = import(dir.path(), &file);
-    let (mut ours, starting) = begin(Peer::palazzo(dir.path()), &graph);
+    let (mut ours, starting) = begin(Peer::palazzo(dir.path(), "memory"), &graph);
     println!("import {imported:.2?}; first call {starting:.2?}, then {} MB", ours.megabytes());
-    let mut theirs = (size <= TOO_MUCH).then(|| Peer::reference(&file)).flatten();
+    let mut theirs = (size <= TOO_MUCH).then(|| reference::start(&file)).flatten();
     println!(
         "{:<18}{:>12}{:>12}{:>12}{:>12}{:>10}",
         "", "wall", "CPU", "reference", "CPU", "CPU ratio"
@@ -91,7 +92,7 @@ fn measure(size: usize) {
 /// Lets Palazzo take in what the reference remembers.
 fn import(dir: &Path, file: &Path) -> Duration {
     let begun = Instant::now();
-    let mut command = Peer::alone(dir);
+    let mut command = Peer::command(dir);
     command.args(["import", "memory"]).arg(file).arg("--home").arg(dir.join("home"));
     let output = command.output().expect("the program starts");
     assert!(output.status.success(), "{output:?}");

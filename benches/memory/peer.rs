@@ -2,17 +2,11 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-
-/// Where the reference server lies if nothing else is said.
-const REFERENCE: &str = concat!(
-    env!("CARGO_TARGET_TMPDIR"),
-    "/reference/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
-);
 
 /// A running server and both ends of its pipes.
 pub(crate) struct Peer {
@@ -32,28 +26,21 @@ pub(crate) struct Cost {
 }
 
 impl Peer {
-    /// Starts Palazzo in the home below `dir`.
-    pub(crate) fn palazzo(dir: &Path) -> Self {
-        let mut command = Self::alone(dir);
-        command.arg("serve").arg(dir.join("home")).args(["--tools", "memory"]);
+    /// Starts Palazzo in the home below `dir`, with those tools.
+    pub(crate) fn palazzo(dir: &Path, tools: &str) -> Self {
+        let mut command = Self::command(dir);
+        command.arg("serve").arg(dir.join("home")).args(["--tools", tools]);
         Self::start(command)
     }
 
-    /// Starts the reference on `file`; `None`: it is not there.
-    pub(crate) fn reference(file: &Path) -> Option<Self> {
-        let program = std::env::var_os("PALAZZO_REFERENCE");
-        let program = program.map_or_else(|| PathBuf::from(REFERENCE), PathBuf::from);
-        if !program.is_file() || Command::new("node").arg("--version").output().is_err() {
-            return None;
-        }
-        let mut command = Command::new("node");
-        command.arg(program).env("MEMORY_FILE_PATH", file).stderr(Stdio::null());
-        Some(Self::start(command))
+    /// Returns a command of Palazzo that knows nothing of this machine.
+    pub(crate) fn command(dir: &Path) -> Command {
+        Self::alone(dir, env!("CARGO_BIN_EXE_palazzo"))
     }
 
-    /// Returns a command of the program that knows nothing of this machine.
-    pub(crate) fn alone(dir: &Path) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
+    /// Returns a command of any program that knows nothing of this machine.
+    pub(crate) fn alone(dir: &Path, program: &str) -> Command {
+        let mut command = Command::new(program);
         for name in ["GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "XDG_CONFIG_HOME"] {
             command.env_remove(name);
         }
@@ -77,7 +64,8 @@ impl Peer {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or_default() / 1024
     }
 
-    fn start(mut command: Command) -> Self {
+    /// Starts a server and introduces itself to it.
+    pub(crate) fn start(mut command: Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().expect("the program starts");
         let ask = server.stdin.take();
@@ -101,10 +89,11 @@ impl Peer {
         let id = self.asked;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let (mut answer, line) = (String::new(), format!("{request}\n"));
-        let (begun, worked) = (Instant::now(), self.worked());
+        let (worked, begun) = (self.worked(), Instant::now());
         self.say(&line);
         self.hear.read_line(&mut answer).expect("the server answers");
-        let cost = Cost { wall: begun.elapsed(), cpu: self.worked().saturating_sub(worked) };
+        let wall = begun.elapsed();
+        let cost = Cost { wall, cpu: self.worked().saturating_sub(worked) };
         let said: Value = serde_json::from_str(&answer).expect("the answer is JSON");
         let refused = said["result"].is_null() || said["result"]["isError"] == true;
         assert!(said["id"] == id && !refused, "{request}\n{answer}");

@@ -1,0 +1,93 @@
+//! What the nineteen tools cost: filing, finding and knowing, among few and many
+//! drawers.
+//!
+//! `cargo bench --bench drawers` makes palaces of three sizes, a tenth as many
+//! facts as drawers in each, and speaks to the real program over its standard
+//! input and output. `cargo bench --bench drawers -- 10000` measures one size.
+//!
+//! How to read the tables:
+//!
+//! - *Wall* goes from the line that asks to the line that answers; *CPU* is what
+//!   all threads of the server worked meanwhile: on a busy machine believe this
+//!   one. A median says what to expect, p99 how bad it gets.
+//! - When `add_drawer` answers, the text has been compared with what is filed,
+//!   and is on the disk and in git. The row above says what the disk itself asks
+//!   for: one small file written and synced. `$PALAZZO_BENCH_DIR` says where to
+//!   measure: on `/dev/shm` no disk is waited for.
+//! - *On disk* are the bytes of the files, and of all that git has beside them:
+//!   there is no index of ours on the disk. What changes leave in `.git` is what
+//!   `git gc` packs, which is off here.
+//! - The texts are sentences of the notes of the retrieval benchmark, six in
+//!   each with a word of its own; the questions are those of its choosing half.
+//! - The last column names a claim about 10,000 drawers, and whether this run
+//!   bears it out.
+
+#![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
+
+#[path = "../retrieval/corpus.rs"]
+#[expect(dead_code, reason = "what answers a question is not asked here")]
+mod corpus;
+#[path = "../memory/peer.rs"]
+mod peer;
+mod scene;
+mod table;
+
+use peer::{Cost, Peer};
+use scene::Scene;
+use table::Table;
+
+const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
+/// The size that the claims are about.
+const CLAIMED: usize = 10_000;
+/// How often each thing is done, after a few times that do not count.
+const ROUNDS: usize = 300;
+const UNCOUNTED: usize = 5;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // `cargo test --all-targets` runs benchmarks too; there is nothing to test here.
+    if !arguments.iter().any(|it| it == "--bench") {
+        return;
+    }
+    let asked: Vec<_> = arguments.iter().filter(|it| !it.starts_with('-')).collect();
+    for size in SIZES {
+        if asked.is_empty() || asked.iter().any(|it| **it == size.to_string()) {
+            measure(size);
+        }
+    }
+}
+
+fn measure(size: usize) {
+    let scene = Scene::new(size);
+    println!("\n── {size} drawers, {} facts ──\n{}", scene.facts(), scene.weight());
+    let mut server = Peer::palazzo(scene.dir(), "mempalace");
+    let mut call = |tool: &str, round: usize| {
+        let cost = server.call(&format!("mempalace_{tool}"), &scene.arguments(tool, round));
+        (cost, server.megabytes())
+    };
+    for (what, tool) in [("first status, reading all", "status"), ("first search", "search")] {
+        let (Cost { wall, cpu }, megabytes) = call(tool, 0);
+        println!("{what}: {wall:.1?}, CPU {cpu:.1?}, then {megabytes} MB");
+    }
+    let mut table = Table::default();
+    for round in 0..UNCOUNTED + ROUNDS {
+        for tool in ["status", "search", "check_duplicate", "kg_query"] {
+            let (cost, _) = call(tool, round);
+            table.note(tool, cost);
+        }
+    }
+    for round in 0..UNCOUNTED + ROUNDS {
+        table.note("one file, synced", scene.sync_one_file(round));
+        for (tool, next, after) in [
+            ("add_drawer", "search", "search, after it"),
+            ("kg_add", "kg_query", "kg_query, after it"),
+        ] {
+            table.note(tool, call(tool, round).0);
+            table.note(after, call(next, round).0);
+        }
+    }
+    print!("{}", table.shown(UNCOUNTED, size == CLAIMED));
+    println!("then {} MB; {}", server.megabytes(), scene.weight());
+    drop(server);
+    scene.assert_kept(2 * (UNCOUNTED + ROUNDS));
+}

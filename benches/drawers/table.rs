@@ -1,0 +1,66 @@
+//! What was measured, as a table.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::peer::Cost;
+
+/// Rows of costs, in the order in which they were first noted.
+#[derive(Default)]
+pub(crate) struct Table {
+    rows: Vec<(&'static str, Vec<Cost>)>,
+}
+
+impl Table {
+    /// Notes what something cost.
+    pub(crate) fn note(&mut self, what: &'static str, cost: Cost) {
+        match self.rows.iter_mut().find(|(it, _)| *it == what) {
+            Some((_, costs)) => costs.push(cost),
+            None => self.rows.push((what, vec![cost])),
+        }
+    }
+
+    /// Shows median and ninety-ninth percentile, without the first few times,
+    /// and whether the claims hold.
+    pub(crate) fn shown(&self, uncounted: usize, makes_claims: bool) -> String {
+        let heads = ["wall p50", "p99", "CPU p50", "p99"].map(|it| format!("{it:>12}")).concat();
+        let mut table = format!("{:<22}{heads}\n", "");
+        for (what, costs) in &self.rows {
+            let costs = &costs[uncounted..];
+            let wall = times(costs, |it| it.wall);
+            let cpu = times(costs, |it| it.cpu);
+            let shown = [&wall, &cpu].map(|it| [at(it, 50), at(it, 99)].map(shown).concat());
+            let claim = claim(what).filter(|_| makes_claims).map(|most| {
+                let holds = if at(&wall, 50) < most { "yes" } else { "no" };
+                format!("  < {most:?}: {holds}")
+            });
+            writeln!(table, "{what:<22}{}{}", shown.concat(), claim.unwrap_or_default())
+                .expect("a text takes all");
+        }
+        table
+    }
+}
+
+/// Returns what something takes at most, as a median of wall time.
+fn claim(what: &str) -> Option<Duration> {
+    match what {
+        "search" => Some(Duration::from_millis(2)),
+        "add_drawer" => Some(Duration::from_millis(15)),
+        _ => None,
+    }
+}
+
+fn times(costs: &[Cost], of: impl Fn(&Cost) -> Duration) -> Vec<Duration> {
+    let mut times: Vec<_> = costs.iter().map(of).collect();
+    times.sort();
+    times
+}
+
+/// Returns the time that `percent` of all do not exceed.
+fn at(sorted: &[Duration], percent: usize) -> Duration {
+    sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)]
+}
+
+fn shown(time: Duration) -> String {
+    format!("{:>9.3} ms", time.as_secs_f64() * 1e3)
+}

@@ -72,7 +72,11 @@ pub fn read(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
 
 /// Reads the text of one file, by itself.
 pub fn understand(path: &str, text: &str) -> Understood {
-    let mut reader = Reader::new(path);
+    understood(Reader::new(path), text)
+}
+
+fn understood(mut reader: Reader<'_>, text: &str) -> Understood {
+    let path = reader.path();
     let holding = match Place::of(path) {
         Ok(Place::Settings) => settings::read(&mut reader, text).map(Holding::Settings),
         Ok(Place::Room(id)) => room::read(&mut reader, text).map(|it| Holding::Room(id, it)),

@@ -184,7 +184,7 @@ fn statuses(reader: &mut Reader<'_>, node: Node) -> Vec<Status> {
     for (at, name) in ways.into_iter().filter(|(_, it)| !known.contains(it.as_str())) {
         let message = format!("`{}` is none of the statuses", name.escape_debug());
         let meant = did_you_mean(&name, known.iter().copied());
-        let hint = meant.map(|it| format!("did you mean `{it}`?"));
+        let hint = meant.map(|it| format!("did you mean `{}`?", it.escape_debug()));
         reader.find(Code::BadValue, at, message).hint = hint;
     }
     statuses
@@ -250,4 +250,18 @@ fn statuses_out(statuses: &[Status]) -> Out {
     }
     let next = |it: &Status| it.next.as_ref().map_or(Out::Plain(String::new()), |it| texts(it));
     Out::Entries(statuses.iter().map(|it| (it.name.clone(), next(it))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_with_a_tab_in_its_name_is_proposed_without_one() {
+        let text = "name: Claim\nstatuses:\n  c\tontested: [settled]\n  settled: [contested]\n";
+        let mut reader = Reader::new("genera/claim.yaml");
+        read(&mut reader, text).unwrap();
+        let hints: Vec<_> = reader.into_findings().into_iter().filter_map(|it| it.hint).collect();
+        assert_eq!(hints, ["did you mean `c\\tontested`?"]);
+    }
 }

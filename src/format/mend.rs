@@ -3,47 +3,64 @@
 //! A mended file is believed only if it is read with fewer findings than before,
 //! and none that was not there.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::format::understand;
+use crate::format::reader::Reader;
+use crate::format::understood;
 use crate::format::yaml::one_line;
 use crate::model::{Code, Diagnostic, LARGEST_FILE, Slug, Spot, lines};
 
-/// How many faults of one file are mended at once.
-const MOST: usize = 50;
+/// With so many findings a file is not mended: they were not made by slips.
+const MOST: usize = 1_000;
 
 /// How many bytes are read again at most to mend one file.
-const EFFORT: usize = 4 * LARGEST_FILE;
+const EFFORT: usize = 16 * LARGEST_FILE;
 
 /// A file in which something was mended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mended {
     /// Its text.
     pub text: String,
-    /// What was wrong with it, each where it stood when its turn came.
+    /// What was wrong with it, in the order of the file.
     pub faults: Vec<Diagnostic>,
 }
 
-/// Mends what can be mended in the text of a file; `None`: nothing can.
+/// A file that is being mended.
+struct Draft<'a> {
+    path: &'a str,
+    text: String,
+    findings: Vec<Diagnostic>,
+    mended: Vec<Diagnostic>,
+    /// How many bytes may still be read.
+    effort: usize,
+}
+
+/// What might be meant in place of what is wrong.
+struct Attempt {
+    fault: Diagnostic,
+    place: Range<usize>,
+    anew: String,
+}
+
+/// Mends what can be mended in the text of a file; `None`: nothing can, or it
+/// would cost too much. What has been mended is mended to the end: mending it once
+/// more finds nothing to do.
 ///
 /// Words that are one slip of the pen away from the only one possible, slugs that
 /// are none, ids that contradict the file's name, texts that want quotes.
 pub fn mend(path: &str, text: &str) -> Option<Mended> {
-    let mut mended = Mended { text: text.to_owned(), faults: Vec::new() };
-    let mut findings = understand(path, text).findings;
-    let mut tries = EFFORT / text.len().max(1);
-    while mended.faults.len() < MOST && tries > 0 {
-        let attempts = findings.iter().filter_map(|it| Some((it, attempt(it, &mended.text)?)));
-        let mut tried = attempts.take(tries).map(|(fault, text)| {
-            tries -= 1;
-            (fault, understand(path, &text).findings, text)
-        });
-        let better = tried.find(|(fault, after, _)| is_better(fault, &findings, after));
-        let Some((fault, after, text)) = better else { break };
-        mended.faults.push(fault.clone());
-        (mended.text, findings) = (text, after);
-    }
-    (!mended.faults.is_empty()).then_some(mended)
+    let mut draft = Draft {
+        path,
+        text: text.to_owned(),
+        findings: findings(path, text),
+        mended: Vec::new(),
+        effort: EFFORT,
+    };
+    while draft.heal(&draft.attempts())? {}
+    let Draft { text, mended: mut faults, .. } = draft;
+    faults.sort_by_key(|it| it.at);
+    (!faults.is_empty()).then_some(Mended { text, faults })
 }
 
 /// Returns the path that a file should have whose name, or that of a folder it
@@ -74,71 +91,141 @@ pub fn right_path(path: &str) -> Option<String> {
     (right != path).then_some(right)
 }
 
-/// Tells whether a file has one fault less and no other more. What could not be
-/// read at all may have others further down.
-fn is_better(fault: &Diagnostic, before: &[Diagnostic], after: &[Diagnostic]) -> bool {
-    if fault.code == Code::Syntax {
-        return after.iter().all(|it| it.code != Code::Syntax || it.at.line > fault.at.line);
-    }
-    let is_known = |it: &Diagnostic| before.iter().any(|was| was.message == it.message);
-    after.len() < before.len() && after.iter().all(is_known)
-}
-
-/// Returns the text with what is meant in place of what is wrong.
-fn attempt(fault: &Diagnostic, text: &str) -> Option<String> {
-    let (place, anew) = match &fault.meant {
-        Some(meant) => (spelled(text, fault.at, fault.code)?, meant.to_string()),
-        None if fault.code == Code::Syntax => quoted(text, fault.at)?,
-        None => return None,
-    };
-    let mut text = text.to_owned();
-    text.replace_range(place, &anew);
-    Some(text)
-}
-
-/// Returns where the word is spelled that stands at that place.
-fn spelled(text: &str, at: Spot, code: Code) -> Option<Range<usize>> {
-    let line = line(text, at.line)?;
-    let before: usize = text[line.clone()].chars().take(at.column - 1).map(char::len_utf8).sum();
-    let start = line.start + before;
-    let rest = &text[start..line.end];
-    let end = match rest.chars().next()? {
-        quote @ ('"' | '\'') => rest[1..].find(quote)? + 2,
-        _ if code == Code::UnknownKey => rest
-            .find(|it: char| !(it.is_alphanumeric() || matches!(it, '_' | '-')))
-            .unwrap_or(rest.len()),
-        _ => {
-            let end = rest.find([',', ']', '}', '#']).unwrap_or(rest.len());
-            rest[..end].trim_end().len()
+impl Draft<'_> {
+    /// Returns what could be put right, in the order of the file, no two in one place.
+    fn attempts(&self) -> Vec<Attempt> {
+        if self.findings.len() >= MOST {
+            return Vec::new();
         }
-    };
-    Some(start..start + end)
+        let page = Page::of(&self.text);
+        let mut attempts: Vec<_> = self.findings.iter().filter_map(|it| page.attempt(it)).collect();
+        attempts.sort_by_key(|it| it.place.start);
+        attempts.dedup_by(|it, before| it.place.start < before.place.end);
+        attempts
+    }
+
+    /// Makes as many of the attempts as can be believed: all at once, else the
+    /// halves for themselves. Tells whether there were any; `None`: it costs too
+    /// much to find out.
+    fn heal(&mut self, attempts: &[Attempt]) -> Option<bool> {
+        if attempts.is_empty() {
+            return Some(false);
+        }
+        let text = self.with(attempts);
+        self.effort = self.effort.checked_sub(text.len())?;
+        let after = findings(self.path, &text);
+        if self.is_better(attempts, &after) {
+            self.mended.extend(attempts.iter().map(|it| it.fault.clone()));
+            (self.text, self.findings) = (text, after);
+            return Some(true);
+        }
+        if attempts.len() == 1 {
+            return Some(false);
+        }
+        // The later half moves nothing that stands before it.
+        let (start, end) = attempts.split_at(attempts.len() / 2);
+        let is_end_better = self.heal(end)?;
+        Some(self.heal(start)? || is_end_better)
+    }
+
+    fn with(&self, attempts: &[Attempt]) -> String {
+        let (mut text, mut from) = (String::new(), 0);
+        for Attempt { place, anew, .. } in attempts {
+            text.push_str(&self.text[from..place.start]);
+            text.push_str(anew);
+            from = place.end;
+        }
+        text + &self.text[from..]
+    }
+
+    /// Tells whether a file has a fault less for each attempt, and no other more.
+    /// What could not be read at all may have others further down.
+    fn is_better(&self, attempts: &[Attempt], after: &[Diagnostic]) -> bool {
+        if let [Attempt { fault, .. }] = attempts
+            && fault.code == Code::Syntax
+        {
+            return after.iter().all(|it| it.code != Code::Syntax || it.at.line > fault.at.line);
+        }
+        let known: HashSet<_> = self.findings.iter().map(|it| &it.message).collect();
+        after.len() + attempts.len() <= self.findings.len()
+            && after.iter().all(|it| known.contains(&it.message))
+    }
 }
 
-/// Returns the text behind the key of a line, and the same in quotes.
-fn quoted(text: &str, at: Spot) -> Option<(Range<usize>, String)> {
-    let line = line(text, at.line)?;
-    let (key, value) = text[line.clone()].split_once(": ")?;
-    let said = value.trim();
-    // What begins so is in some other style, and ` #` may be meant as a comment.
-    if said.is_empty() || said.starts_with(['"', '\'', '[', '{', '|', '>']) || said.contains(" #") {
-        return None;
-    }
-    // A text may go on further in, on the line below.
-    let column = |it: &str, blanks: &[char]| it.len() - it.trim_start_matches(blanks).len();
-    let below = lines(text).nth(at.line).filter(|it| !it.trim().is_empty());
-    if below.is_some_and(|it| column(it, &[' ']) > column(key, &[' ', '-'])) {
-        return None;
-    }
-    let start = line.start + key.len() + 2 + (value.len() - value.trim_start().len());
-    Some((start..start + said.len(), one_line(said)))
+/// Returns what is wrong with a file by itself: all of it, or as much as matters.
+fn findings(path: &str, text: &str) -> Vec<Diagnostic> {
+    understood(Reader::finding(path, MOST), text).findings
 }
 
-/// Returns where a line begins and ends, without its break.
-fn line(text: &str, number: usize) -> Option<Range<usize>> {
-    let line = lines(text).nth(number.checked_sub(1)?)?;
-    let start = line.as_ptr() as usize - text.as_ptr() as usize;
-    Some(start..start + line.len())
+/// The lines of a text, without their breaks.
+struct Page<'a> {
+    text: &'a str,
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Page<'a> {
+    fn of(text: &'a str) -> Self {
+        Self { text, lines: lines(text).collect() }
+    }
+
+    /// Finds what is meant in place of what is wrong.
+    fn attempt(&self, fault: &Diagnostic) -> Option<Attempt> {
+        let (place, anew) = match &fault.meant {
+            Some(meant) => (self.spelled(fault.at, fault.code)?, meant.to_string()),
+            None if fault.code == Code::Syntax => self.quoted(fault.at)?,
+            None => return None,
+        };
+        Some(Attempt { fault: fault.clone(), place, anew })
+    }
+
+    /// Returns where the word is spelled that stands at that place.
+    fn spelled(&self, at: Spot, code: Code) -> Option<Range<usize>> {
+        let line = self.line(at.line)?;
+        let before: usize =
+            self.text[line.clone()].chars().take(at.column - 1).map(char::len_utf8).sum();
+        let start = line.start + before;
+        let rest = &self.text[start..line.end];
+        let end = match rest.chars().next()? {
+            quote @ ('"' | '\'') => rest[1..].find(quote)? + 2,
+            _ if code == Code::UnknownKey => rest
+                .find(|it: char| !(it.is_alphanumeric() || matches!(it, '_' | '-')))
+                .unwrap_or(rest.len()),
+            _ => {
+                let end = rest.find([',', ']', '}', '#']).unwrap_or(rest.len());
+                rest[..end].trim_end().len()
+            }
+        };
+        Some(start..start + end)
+    }
+
+    /// Returns the text behind the key of a line, and the same in quotes.
+    fn quoted(&self, at: Spot) -> Option<(Range<usize>, String)> {
+        let line = self.line(at.line)?;
+        let (key, value) = self.text[line.clone()].split_once(": ")?;
+        let said = value.trim();
+        // What begins so is in some other style, and ` #` may be meant as a comment.
+        if said.is_empty()
+            || said.starts_with(['"', '\'', '[', '{', '|', '>'])
+            || said.contains(" #")
+        {
+            return None;
+        }
+        // A text may go on further in, on the line below.
+        let column = |it: &str, blanks: &[char]| it.len() - it.trim_start_matches(blanks).len();
+        let below = self.lines.get(at.line).filter(|it| !it.trim().is_empty());
+        if below.is_some_and(|it| column(it, &[' ']) > column(key, &[' ', '-'])) {
+            return None;
+        }
+        let start = line.start + key.len() + 2 + (value.len() - value.trim_start().len());
+        Some((start..start + said.len(), one_line(said)))
+    }
+
+    /// Returns where a line begins and ends.
+    fn line(&self, number: usize) -> Option<Range<usize>> {
+        let line = self.lines.get(number.checked_sub(1)?)?;
+        let start = line.as_ptr() as usize - self.text.as_ptr() as usize;
+        Some(start..start + line.len())
+    }
 }
 
 #[cfg(test)]
@@ -193,6 +280,50 @@ mod tests {
         let text = |id| format!("---\nid: {id}\ntitle: T\nwritten: 2026-03-01\n---\n");
         let (own, other) = ("01KJMPXF9069S44V81ASY1KY37", "01KJMPXF9069S44V81ASY1KY38");
         becomes(&format!("scrolls/a/{own}.md"), &text(other), &text(own));
+    }
+
+    #[test]
+    fn slips_are_mended_however_many_stand_beside_what_cannot_be() {
+        let strange: Vec<_> = (0..60).map(|it| format!("strange {it}: x\n")).collect();
+        let strange = strange.concat();
+        let room = |one, other| {
+            format!(
+                "name: Hall\nactions:\n  - {{ {one}: Go, type: navigate, room: a }}\n  - {{ {other}: Come, type: navigate, room: b }}\n{strange}"
+            )
+        };
+        becomes("rooms/a.yaml", &room("aabel", "\u{c0}abel"), &room("label", "label"));
+        let portals = |slug: fn(usize) -> String| {
+            let portals: Vec<_> = (0..900).map(|it| format!("  - {}\n", slug(it))).collect();
+            format!("name: Hall\nportals:\n{}", portals.concat())
+        };
+        becomes(
+            "rooms/a.yaml",
+            &portals(|it| format!("Room {it}")),
+            &portals(|it| format!("room-{it}")),
+        );
+    }
+
+    #[test]
+    fn of_many_lines_that_are_alike_the_wrong_ones_are_mended() {
+        let text = |attic| {
+            let line = |it| if it % 10 == 4 { attic } else { "attic" };
+            let portals: Vec<_> = (0..40).map(|it| format!("  - {}\n", line(it))).collect();
+            format!("name: Hall\nportals:\n{}", portals.concat())
+        };
+        becomes("rooms/a.yaml", &text("The Attic"), &text("the-attic"));
+        becomes("rooms/a.yaml", &text("Attic"), &text("attic"));
+    }
+
+    #[test]
+    fn what_is_mended_is_mended_to_the_end() {
+        let key = |it: usize| ["aabel", "\u{c0}abel", "lable"][it % 3];
+        let action = |it| format!("  - {{ {}: A, type: text }}\n", key(it));
+        let actions: Vec<_> = (0..120).map(action).collect();
+        let text = format!("name: Hall\nactions:\n{}", actions.concat());
+        let mended = mend("rooms/a.yaml", &text).unwrap();
+        assert_eq!(mended.faults.len(), 120);
+        assert!(mended.faults.is_sorted_by_key(|it| it.at));
+        assert_eq!(mend("rooms/a.yaml", &mended.text), None);
     }
 
     #[test]

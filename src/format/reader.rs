@@ -15,6 +15,7 @@ const LONGEST: usize = 400;
 pub(super) struct Reader<'a> {
     file: &'a str,
     findings: Vec<Diagnostic>,
+    most: usize,
 }
 
 /// The keys of one mapping that have not been read yet.
@@ -26,12 +27,22 @@ pub(super) struct Fields {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(file: &'a str) -> Self {
-        Self { file, findings: Vec::new() }
+        Self::finding(file, MOST)
+    }
+
+    /// Begins to read a file of which so many findings are kept.
+    pub(super) fn finding(file: &'a str, most: usize) -> Self {
+        Self { file, findings: Vec::new(), most }
+    }
+
+    /// Returns the path of the file.
+    pub(super) fn path(&self) -> &'a str {
+        self.file
     }
 
     pub(super) fn into_findings(mut self) -> Vec<Diagnostic> {
         if self.is_full() {
-            self.findings.truncate(MOST);
+            self.findings.truncate(self.most);
             if let Some(last) = self.findings.last_mut() {
                 last.hint = Some("and more that are not listed".to_owned());
             }
@@ -41,7 +52,7 @@ impl<'a> Reader<'a> {
 
     /// Tells whether so much is wrong already that no more need be looked for.
     pub(super) fn is_full(&self) -> bool {
-        self.findings.len() > MOST
+        self.findings.len() > self.most
     }
 
     /// Keeps a finding; its hint may be added.
@@ -52,7 +63,7 @@ impl<'a> Reader<'a> {
         message: impl Into<String>,
     ) -> &mut Diagnostic {
         let (file, message) = (self.file.to_owned(), in_one_line(&message.into()));
-        self.findings.truncate(MOST);
+        self.findings.truncate(self.most);
         let place = self.findings.len();
         self.findings.push(Diagnostic { code, file, at, message, hint: None, meant: None });
         &mut self.findings[place]

@@ -37,8 +37,8 @@ fn what_can_only_be_meant_one_way_is_mended_and_left_to_its_author() {
     home/code/rooms/Great Hall.yaml:1:1: mended[file-name]: `Great Hall` is not a slug: it holds 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`
     home/code/scrolls/The Hall/a.md:1:1: mended[file-name]: `The Hall` is not a slug: it holds 'T', and only a-z, 0-9, _ and - may appear; try `the-hall`
     home/code/palace.toml:2:1: mended[unknown-key]: palace.toml has no key `entri`
-    home/code/rooms/hall.yaml:2:11: mended[syntax]: this is not YAML: mapping values are not allowed in this context
     home/code/rooms/hall.yaml:2:1: mended[unknown-key]: a room has no key `nmae`
+    home/code/rooms/hall.yaml:2:11: mended[syntax]: this is not YAML: mapping values are not allowed in this context
     home/code/rooms/hall.yaml:3:11: mended[bad-slug]: `Great Hall` is not a slug: it holds 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`
     1 palace, 3 rooms, 1 scroll, 0 entities: 2 errors, 1 note
     home/code/rooms/Hall.yml:1:1: error[file-name]: a file that ends in `.yml` is not read

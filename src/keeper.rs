@@ -100,7 +100,7 @@ use crate::model::{Author, FileKind, Watching};
 use crate::render;
 use crate::session::Visit;
 use crate::store;
-use crate::watch::Wake;
+use crate::watch::{Rounds, Wake};
 
 /// How many names an answer lists.
 const NAMED: usize = 10;
@@ -115,6 +115,8 @@ pub struct Keeper {
     visits: BTreeMap<String, Visit>,
     ids: Generator,
     vigil: Vigil,
+    /// Looks for new palaces, if somebody waits for them.
+    rounds: Option<Rounds>,
 }
 
 /// Who asks, and when.
@@ -159,6 +161,7 @@ impl Keeper {
             visits: BTreeMap::new(),
             ids: Generator::new(),
             vigil: Vigil::default(),
+            rounds: None,
         }
     }
 
@@ -174,6 +177,20 @@ impl Keeper {
     /// something in a palace that is opened from now on.
     pub fn wake_with(&mut self, wake: Wake) {
         self.vigil.wake = wake;
+    }
+
+    /// Has the one who is woken told from now on, within seconds, of palaces that
+    /// come into the home or go.
+    pub fn await_palaces(&mut self) {
+        let (home, wake) = (self.home.clone(), self.vigil.wake.clone());
+        let mut before = store::palaces(&home).ok();
+        let look = Box::new(move || {
+            let now = store::palaces(&home).ok();
+            let differs = now != before;
+            before = now;
+            differs.then(String::new).into_iter().collect()
+        });
+        self.rounds = Some(Rounds::begin(look, move |_| wake()));
     }
 
     /// Forgets everything in memory that can be read again: after a fault

@@ -9,6 +9,8 @@
 mod echo;
 mod rounds;
 
+pub use rounds::Rounds;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,7 +21,6 @@ use notify::{Config, ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watche
 
 use crate::model::Watching;
 use crate::watch::echo::Echo;
-use crate::watch::rounds::Rounds;
 
 /// How long a doubtful file must be left alone before it counts.
 const QUIET: Duration = Duration::from_millis(100);
@@ -96,8 +97,7 @@ impl Watch {
     pub fn begin(root: &Path, manner: Watching, eyes: Eyes) -> Option<Self> {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let Eyes { look, wake, say, silent } = eyes;
-        let fresh = BTreeSet::from([EVERYTHING.to_owned()]);
-        let letters = Mutex::new(Letters { fresh, ..Letters::default() });
+        let letters = Mutex::new(Letters::default());
         let post = Arc::new(Post { letters, echoed: Condvar::new(), wake });
         let mut watch = Self {
             root,
@@ -122,6 +122,8 @@ impl Watch {
         if let Some(name) = silent {
             watch.go_round(Some(format!("it lies on {name}, where not every change is told")));
         }
+        // Its folders are watched from when this is taken.
+        watch.start_over();
         Some(watch)
     }
 

@@ -69,6 +69,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let (tell, told) = mpsc::channel();
     keeper.wake_with(Arc::new(move || tell.send(()).unwrap_or_default()));
+    if args.watch {
+        keeper.await_palaces();
+    }
     let inspection = keeper.check(&tools)?;
     if inspection.palaces.is_empty() {
         return Err(Failure::Said(format!("there is no palace in {}", home.display())));

@@ -10,13 +10,13 @@ use crate::watch::Look;
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// Somebody who goes round in the background; stops when this is dropped.
-pub(super) struct Rounds {
+pub struct Rounds {
     _stay: Sender<()>,
 }
 
 impl Rounds {
     /// Begins to go round; what `look` finds goes to `tell`.
-    pub(super) fn begin(mut look: Look, tell: impl Fn(Vec<String>) + Send + 'static) -> Self {
+    pub fn begin(mut look: Look, tell: impl Fn(Vec<String>) + Send + 'static) -> Self {
         let (stay, gone) = channel();
         thread::spawn(move || {
             while let Err(RecvTimeoutError::Timeout) = gone.recv_timeout(PAUSE) {

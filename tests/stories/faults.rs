@@ -193,6 +193,10 @@ fn whoever_watches_is_told_again_when_a_file_is_saved() {
     assert_eq!(next(), "1 palace, 1 room, 0 scrolls, 0 entities: 0 errors");
     home.write("code/rooms/crypt.yaml", "name: Crypt\ndescription: Damp.\n");
     assert_eq!(next(), "1 palace, 2 rooms, 0 scrolls, 0 entities: 0 errors, 1 warning");
+    home.palazzo(&["init", "Art"]);
+    assert_eq!(next(), "2 palaces, 2 rooms, 0 scrolls, 0 entities: 0 errors, 1 warning");
+    home.write("art/rooms/attic.yaml", "name: Attic\ndescription: Dust.\n");
+    assert_eq!(next(), "2 palaces, 3 rooms, 0 scrolls, 0 entities: 0 errors, 1 warning");
     palazzo.kill().unwrap();
     palazzo.wait().unwrap();
 }

@@ -170,7 +170,11 @@ pub fn schema_file(kind: FileKind) -> String {
 
 /// Tells whether a file is there for editors only: a schema of ours.
 pub fn is_schema(path: &str) -> bool {
-    FileKind::ALL.into_iter().any(|kind| schema::file(kind) == path)
+    schema_at(path).is_some()
+}
+
+fn schema_at(path: &str) -> Option<FileKind> {
+    FileKind::ALL.into_iter().find(|kind| schema::file(*kind) == path)
 }
 
 /// Returns the kind of file at `path` whose schema the first line of its text

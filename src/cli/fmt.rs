@@ -10,9 +10,9 @@ use crate::keeper::{Keeper, Tidying};
 /// Bring files into the form in which Palazzo writes them
 ///
 /// Keys in their order, one style, comments where they were: what a file says
-/// stays the same. A file with something wrong is told and left alone. Nothing is
-/// committed. Exits with 1 if something was wrong, or with --check if a file is
-/// not in form.
+/// stays the same. A file with something wrong is told and left alone. Copies of
+/// schemas become those of this version. Nothing is committed. Exits with 1 if
+/// something was wrong, or with --check if a file is not in form.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Homes, palaces, folders in them, or files

@@ -9,7 +9,8 @@ use crate::model::FileKind;
 /// Print the JSON Schema of a kind of file; without KIND, list the kinds
 ///
 /// New files begin with a line that leads editors to a copy in `.palazzo/schema`
-/// of their palace, which is put there with the first of them.
+/// of their palace, which is put there with the first of them and which `palazzo
+/// fmt` renews.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// What the file is about: room, entity …

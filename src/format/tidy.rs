@@ -6,8 +6,8 @@
 
 use crate::format::yaml::{Body, Marks, Node, Notes, Out, parse, write_noted};
 use crate::format::{
-    Holding, Place, Understood, diary, drawer, entity, genus, matter, room, schema, scroll, toml,
-    understand, work,
+    Holding, Place, Understood, diary, drawer, entity, genus, matter, room, schema, schema_at,
+    scroll, toml, understand, work,
 };
 use crate::model::{Code, Diagnostic, Severity};
 
@@ -28,8 +28,13 @@ pub enum Tidied {
 }
 
 /// Brings the text of a file into canonical form; `None`: it is none of those
-/// that have one.
+/// that have one. That of a schema is what this version writes.
 pub fn tidy(path: &str, text: &str) -> Option<Tidied> {
+    if let Some(kind) = schema_at(path) {
+        let own = schema::of(kind);
+        let is_own = with_line_feeds(text) == own;
+        return Some(if is_own { Tidied::Already } else { Tidied::Anew(own) });
+    }
     if matches!(Place::of(path), Ok(Place::Other)) {
         return None;
     }

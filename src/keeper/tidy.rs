@@ -8,7 +8,7 @@ use crate::compare;
 use crate::format::{self, Tidied};
 use crate::keeper::check::{Finding, path_from};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Change, Diagnostic, Edit, Files, LARGEST_FILE};
+use crate::model::{Change, Diagnostic, Edit, FileKind, Files, LARGEST_FILE};
 use crate::store::{Outcome, Store};
 
 /// How often files are read anew that somebody else is changing meanwhile.
@@ -79,7 +79,8 @@ fn tidied(
 }
 
 fn look(store: &Store, within: Option<&str>) -> Result<Tidying, Refusal> {
-    let (files, unreadable) = files(store, within)?;
+    let (mut files, unreadable) = files(store, within)?;
+    files.extend(schemas(store, within));
     let tidied: Vec<_> = files
         .into_par_iter()
         .filter_map(|(path, text)| Some((format::tidy(&path, &text)?, path, text)))
@@ -100,6 +101,14 @@ fn look(store: &Store, within: Option<&str>) -> Result<Tidying, Refusal> {
         }
     }
     Ok(tidying)
+}
+
+/// Reads the schemas that a palace keeps for editors, or those at or below one path.
+fn schemas(store: &Store, within: Option<&str>) -> Files {
+    let is_within = |it: &String| Path::new(it).starts_with(within.unwrap_or_default());
+    let paths = FileKind::ALL.map(format::schema_file).into_iter().filter(is_within);
+    let read = |path: String| store.read(&path).ok().flatten().map(|text| (path, text));
+    paths.filter_map(read).collect()
 }
 
 /// Reads the files of a palace, or those at or below one path.

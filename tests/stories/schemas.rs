@@ -100,3 +100,27 @@ async fn a_new_file_leads_editors_to_its_schema_wherever_it_lies() {
     agent.call("create_task", json!({ "title": "Look once more" })).await;
     assert_eq!(home.read("w/.palazzo/schema/task.json"), "{}\n");
 }
+
+#[test]
+fn an_older_copy_of_a_schema_is_brought_into_the_form_of_this_version() {
+    let home = Home::new();
+    home.palazzo(&["init", "Code"]);
+    home.write("code/.palazzo/schema/room.json", "{}\n");
+    home.write("code/.palazzo/schema/mine.json", "{}\n");
+    let said = |arguments: &[&str]| {
+        let output = home.palazzo(arguments);
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr)
+    };
+    assert_snapshot!(said(&["fmt", "--check"]), @"
+    home/code/.palazzo/schema/room.json
+    1 of 2 files not in form
+    ");
+    assert_eq!(home.read("code/.palazzo/schema/room.json"), "{}\n");
+    assert_snapshot!(said(&["fmt", "home/code/.palazzo"]), @"
+    home/code/.palazzo/schema/room.json
+    1 of 1 file brought into form
+    ");
+    assert_eq!(home.read("code/.palazzo/schema/room.json"), keeper::schema(FileKind::Room));
+    assert_eq!(home.read("code/.palazzo/schema/mine.json"), "{}\n");
+    assert_snapshot!(said(&["fmt"]), @"0 of 2 files brought into form");
+}

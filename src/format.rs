@@ -58,6 +58,13 @@ enum Holding {
     Process(Process),
 }
 
+/// An entity whose file is faultless.
+impl From<Entity> for Understood {
+    fn from(entity: Entity) -> Self {
+        Self { holding: Some(Holding::Entity(entity)), findings: Vec::new() }
+    }
+}
+
 /// Reads a palace from its files; `name` is what it is called if it does not say.
 pub fn read(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
     let mut palace = Palace::new(Settings::named(name));

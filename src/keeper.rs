@@ -31,6 +31,7 @@ mod mining;
 mod past;
 mod pending;
 mod processes;
+mod recollection;
 mod references;
 mod refusal;
 mod reload;
@@ -96,6 +97,7 @@ pub use work::Pending;
 use crate::format;
 use crate::keeper::held::Held;
 use crate::keeper::reload::Vigil;
+use crate::keeper::workspaces::Opening;
 use crate::model::{Author, FileKind, Watching};
 use crate::render;
 use crate::session::Visit;
@@ -110,6 +112,7 @@ pub struct Keeper {
     home: PathBuf,
     preferred: Option<String>,
     held: BTreeMap<String, Held>,
+    opening: Option<Opening>,
     /// What past palaces go by, those opened last at the end.
     past: Vec<String>,
     visits: BTreeMap<String, Visit>,
@@ -157,6 +160,7 @@ impl Keeper {
             home,
             preferred,
             held: BTreeMap::new(),
+            opening: None,
             past: Vec::new(),
             visits: BTreeMap::new(),
             ids: Generator::new(),
@@ -197,6 +201,7 @@ impl Keeper {
     /// nothing half done is to be believed. Visits stay.
     pub fn forget(&mut self) {
         self.held.clear();
+        self.opening = None;
         self.past.clear();
     }
 

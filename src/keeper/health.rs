@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use rayon::prelude::*;
+
 use crate::keeper::pending::Exhibits;
 use crate::model::Graph;
 use crate::render;
@@ -27,8 +29,11 @@ pub(super) struct Health {
 impl Health {
     /// Looks through a whole graph.
     pub(super) fn of(graph: &Graph) -> Self {
+        let everybody: Vec<_> = graph.iter().collect();
+        let ailing = everybody.into_par_iter().filter(|it| !graph.faults(it).is_empty());
+        let ailing: Vec<_> = ailing.collect();
         let mut health = Self::default();
-        for entity in graph.iter() {
+        for entity in ailing {
             health.examine(graph, &entity.name);
         }
         health

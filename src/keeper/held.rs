@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use crate::format::{self, Place};
 use crate::keeper::health::{Health, Patient};
 use crate::keeper::ledger::Ledger;
+use crate::keeper::reload::Vigil;
 use crate::keeper::{Caller, Refusal, indexing};
 use crate::model::{
     Change, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Opening, Palace, Settings,
@@ -43,9 +44,9 @@ pub(super) struct Plan {
 }
 
 impl Held {
-    /// Opens a palace: clears away what a writer left who died, and reads all
-    /// files.
-    pub(super) fn open(mut store: Store, name: &str) -> Result<Self, Refusal> {
+    /// Opens a palace: clears away what a writer left who died, reads all files,
+    /// and notices from then on what others change.
+    pub(super) fn open(mut store: Store, name: &str, vigil: &Vigil) -> Result<Self, Refusal> {
         store.mend()?;
         let mut held = Self {
             palace: Palace::new(Settings::named(name)),
@@ -59,6 +60,9 @@ impl Held {
             shaken: false,
             known: Known::default(),
         };
+        held.begin_watching(vigil);
+        // Whatever was touched until now is about to be read.
+        drop(held.touched());
         held.read_all()?;
         Ok(held)
     }

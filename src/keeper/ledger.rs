@@ -86,6 +86,13 @@ impl Ledger {
         self.edition
     }
 
+    /// Yields the files of which the palace has what they say, with how they stood
+    /// and the digest of what they said.
+    pub(super) fn settled(&self) -> impl Iterator<Item = (&str, Stamp, u64)> {
+        let settled = self.files.iter().filter(|(_, it)| it.standing == Standing::Present);
+        settled.filter_map(|(path, it)| Some((path.as_str(), it.stamp?, it.digest?)))
+    }
+
     /// Yields what lies in the way of files.
     pub(super) fn obstacles(&self) -> impl Iterator<Item = &Diagnostic> {
         self.obstacles.values()

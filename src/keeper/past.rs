@@ -1,6 +1,7 @@
 //! Palaces as they were: held beside those of the present, a few at a time.
 
 use crate::keeper::held::Held;
+use crate::keeper::reload::Vigil;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::CommitId;
 use crate::render;
@@ -32,7 +33,7 @@ impl Keeper {
         let Some((base, commit)) = key.split_once(AT) else { return Ok(None) };
         let now = self.at(base)?;
         let then = now.store().as_of(&CommitId(commit.to_owned()))?;
-        let held = Held::open(then, &now.palace.settings.name.clone())?;
+        let held = Held::open(then, &now.palace.settings.name.clone(), &Vigil::default())?;
         self.past.retain(|it| it != key);
         self.past.push(key.to_owned());
         while self.past.len() > MOST {

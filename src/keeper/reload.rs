@@ -16,6 +16,7 @@ use crate::format::{self, Place, Understood};
 use crate::keeper::Refusal;
 use crate::keeper::held::Held;
 use crate::keeper::ledger::{Entry, Face, Standing};
+use crate::keeper::recollection::{self, Recollection};
 use crate::model::{Code, Diagnostic, Entity, Opening, Watching};
 use crate::store::{Read, Stamp, Stamps};
 use crate::watch::{Eyes, Touched, Wake, Watch};
@@ -67,7 +68,13 @@ impl Held {
         let (stamps, obstacles) = self.store.survey()?;
         self.ledger.meet("", obstacles);
         let all = stamps.into_iter().map(|(path, stamp)| (path, (Some(stamp), true)));
-        self.read_anew(&all.collect());
+        let kept = self.store.aside(recollection::NAME).unwrap_or_default();
+        let remembered = Recollection::of(&kept);
+        let unknown = self.read_anew(&all.collect(), &remembered);
+        if remembered.is_outgrown_by(unknown) {
+            // What cannot be kept costs time at the next start, and nothing else.
+            drop(self.store.set_aside(recollection::NAME, &recollection::written(self)));
+        }
         Ok(())
     }
 
@@ -88,14 +95,19 @@ impl Held {
     /// Takes in what has been saved since the last look, as far as anybody
     /// watches.
     pub(super) fn take_in_saved(&mut self) -> Result<(), Refusal> {
-        let Some(watch) = &mut self.watch else { return Ok(()) };
-        let store = &self.store;
-        let touched = watch.take(store.ground(), || store.folders().collect());
+        let touched = self.touched();
         let taken = self.look_at(touched);
         if let (Err(_), Some(watch)) = (&taken, &self.watch) {
             watch.start_over();
         }
         taken
+    }
+
+    /// Returns what may have been saved since the last time.
+    pub(super) fn touched(&mut self) -> Vec<Touched> {
+        let Some(watch) = &mut self.watch else { return Vec::new() };
+        let store = &self.store;
+        watch.take(store.ground(), || store.folders().collect())
     }
 
     /// Returns after how long something that may have been half written can be
@@ -146,27 +158,36 @@ impl Held {
                 *suspect = (stamp, suspect.1 || settled);
             }
         }
-        self.read_anew(&suspects);
+        self.read_anew(&suspects, &Recollection::default());
         Ok(())
     }
 
-    fn read_anew(&mut self, suspects: &Suspects) {
-        let paths = suspects.keys().cloned().collect();
-        let ledger = &self.ledger;
-        let read = |path: &str, read: Read| {
-            // What has taken a file's place and is none is told of as what it is.
-            let is_gone = read.is_err() && suspects.get(path).is_some_and(|it| it.0.is_none());
-            let read = if is_gone { Ok(None) } else { read };
-            Reading::new(ledger.digest(path), path, &read)
+    /// Reads files, but for those that stand as they are remembered; returns how
+    /// many entities were not.
+    fn read_anew(&mut self, suspects: &Suspects, remembered: &Recollection<'_>) -> usize {
+        let (store, ledger) = (&self.store, &self.ledger);
+        let read = |(path, (stamp, _)): (&String, &(Option<Stamp>, bool))| {
+            let recalled = remembered.recall(path, *stamp).map(Reading::recalled);
+            let is_unknown = recalled.is_none() && Place::of(path) == Ok(Place::Entity);
+            let reading = recalled.unwrap_or_else(|| {
+                let read = store.read(path);
+                // What has taken a file's place and is none is told of as what it is.
+                let is_gone = read.is_err() && stamp.is_none();
+                Reading::new(ledger.digest(path), path, &if is_gone { Ok(None) } else { read })
+            });
+            (path.clone(), reading, is_unknown)
         };
-        let mut readings = self.store.read_each(paths, read);
+        // Cold disks answer many at once faster than one after the other.
+        let mut readings: Vec<_> = suspects.par_iter().map(read).collect();
+        let unknown = readings.iter().filter(|(.., is_unknown)| *is_unknown).count();
         // A file that takes over what another held finds it free.
-        readings.sort_by_key(|(_, it)| !matches!(it.says, Says::Gone));
-        for (path, reading) in readings {
+        readings.sort_by_key(|(_, it, _)| !matches!(it.says, Says::Gone));
+        for (path, reading, _) in readings {
             let (stamp, settled) = suspects.get(&path).copied().unwrap_or_default();
             self.take_up(&path, stamp, settled, reading);
         }
         self.hear_rivals();
+        unknown
     }
 
     /// Believes what a file says, or doubts it for the time being.
@@ -255,6 +276,11 @@ impl Default for Vigil {
 }
 
 impl Reading {
+    /// Takes a file for read.
+    fn recalled((digest, words): (u64, Understood)) -> Self {
+        Self { digest: Some(digest), says: Says::Words(words) }
+    }
+
     /// Reads a file; `known` is the digest of what it said before.
     fn new(known: Option<u64>, path: &str, read: &Read) -> Self {
         let digest = match read {
@@ -403,7 +429,7 @@ mod tests {
 
     fn anew(dir: &Path) -> Held {
         let home = dir.join("home");
-        Held::open(Store::new(home.join("keep"), home), "Keep").unwrap()
+        Held::open(Store::new(home.join("keep"), home), "Keep", &Vigil::default()).unwrap()
     }
 
     fn picture(held: &Held) -> String {

@@ -118,7 +118,7 @@ pub(super) fn files(
 ) -> Result<(Files, Vec<Diagnostic>), Refusal> {
     let (stamps, mut findings) = store.look(within.unwrap_or_default())?;
     let mut files = Files::new();
-    for (path, read) in store.read_each(stamps.into_keys().collect(), |_, read| read) {
+    for (path, read) in store.read_each(stamps.into_keys().collect()) {
         match read {
             Ok(text) => files.extend(text.map(|text| (path, text))),
             Err(finding) => findings.push(finding),

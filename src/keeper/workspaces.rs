@@ -1,10 +1,12 @@
 //! Which palace is meant, and new ones.
 
 use std::path::PathBuf;
+use std::thread::{self, JoinHandle};
 
 use crate::format::{self, Place};
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::past::is_past;
+use crate::keeper::reload::Vigil;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Edit, Files, Settings, Slug, did_you_mean};
 use crate::render;
@@ -21,6 +23,24 @@ pub(super) struct Workspace {
     /// The name it shows.
     pub(super) name: String,
     root: PathBuf,
+}
+
+/// A palace that is being opened while others go on.
+pub(super) struct Opening {
+    key: String,
+    held: JoinHandle<Result<Held, Refusal>>,
+}
+
+impl Opening {
+    fn begin(store: Store, workspace: Workspace, vigil: &Vigil) -> Self {
+        let (Workspace { key, name, .. }, vigil) = (workspace, vigil.clone());
+        Self { key, held: thread::spawn(move || Held::open(store, &name, &vigil)) }
+    }
+
+    /// Waits for the palace; `None`: it could not be opened.
+    fn end(self) -> Option<Held> {
+        self.held.join().ok()?.ok()
+    }
 }
 
 impl Keeper {
@@ -50,11 +70,23 @@ impl Keeper {
     /// Opens a palace, if it is not open.
     pub(super) fn open(&mut self, workspace: &Workspace) -> Result<&mut Held, Refusal> {
         if !self.held.contains_key(&workspace.key) {
-            let mut held = Held::open(self.store_of(workspace), &workspace.name)?;
-            held.begin_watching(&self.vigil);
+            let begun = self.opening.take_if(|it| it.key == workspace.key);
+            let held = match begun.and_then(Opening::end) {
+                Some(held) => held,
+                None => Held::open(self.store_of(workspace), &workspace.name, &self.vigil)?,
+            };
             self.held.insert(workspace.key.clone(), held);
         }
         self.at(&workspace.key)
+    }
+
+    /// Begins to open the palace that a tool acts on that names none, while others
+    /// go on.
+    pub fn begin_opening(&mut self) {
+        let Ok(Some(workspace)) = self.usual().map(|key| self.find(&key).ok()) else { return };
+        if !self.held.contains_key(&workspace.key) {
+            self.opening = Some(Opening::begin(self.store_of(&workspace), workspace, &self.vigil));
+        }
     }
 
     /// Returns the store of a palace that need not be open.
@@ -78,9 +110,14 @@ impl Keeper {
     /// Returns the palace a tool acts on that names none: the one visited, else
     /// the preferred one, else the only one, else the one called `palace`.
     pub(super) fn current(&mut self, by: &Caller) -> Result<String, Refusal> {
-        if let Some(key) = self.visit(by).workspace.clone() {
-            return Ok(key);
+        match self.visit(by).workspace.clone() {
+            Some(key) => Ok(key),
+            None => self.usual(),
         }
+    }
+
+    /// Returns the palace that is meant by who has not visited any.
+    fn usual(&self) -> Result<String, Refusal> {
         if let Some(preferred) = self.preferred.clone() {
             return self.find(&preferred).map(|it| it.key);
         }
@@ -168,7 +205,7 @@ impl Keeper {
         let name = name.trim();
         let key = self.free_name(name)?;
         let store = Store::new(self.home.join(&key), self.home.clone());
-        let mut held = Held::open(store, name)?;
+        let mut held = Held::open(store, name, &Vigil::default())?;
         held.change(by, |held| {
             let mut edits = Vec::new();
             for (path, text) in with_settings(name, template) {

@@ -58,6 +58,7 @@ pub async fn serve(mut server: Server) -> Result<(), Box<dyn std::error::Error +
     let transport = Patient::new(AsyncRwTransport::new_server(input, output), tell);
     match server.clone().serve(transport).await {
         Ok(running) => {
+            server.keeper().begin_opening();
             tokio::spawn(server.spread_news(running.peer().clone()));
             running.waiting().await.map(drop).map_err(Into::into)
         }

@@ -77,7 +77,9 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     let word = word.to_lowercase();
     let likeness = |it: &str| strsim::jaro_winkler(&word, &it.to_lowercase());
     let known = known.into_iter().filter(|it| it.chars().nth(LONGEST).is_none());
-    let best = known.map(|it| (likeness(it), it)).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    // Of those as near as each other the first: the same whatever order they come in.
+    let nearer = |a: &(f64, &str), b: &(f64, &str)| a.0.total_cmp(&b.0).then(b.1.cmp(a.1));
+    let best = known.map(|it| (likeness(it), it)).max_by(nearer)?;
     (best.0 > 0.8).then_some(best.1)
 }
 

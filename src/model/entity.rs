@@ -1,12 +1,13 @@
 //! Entities: the typed nodes of the knowledge graph, and what is known of them.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ulid::Ulid;
 
 use crate::model::Date;
 
 /// One entity, with its observations and its outgoing relations.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entity {
     /// Identity across renames; an entity written by hand may do without.
     pub id: Option<Ulid>,
@@ -20,6 +21,7 @@ pub struct Entity {
     /// Where it stands: `contested`; free text.
     pub status: Option<String>,
     /// What else is known of it, by name.
+    #[serde(with = "as_json")]
     pub attributes: Map<String, Value>,
     /// Facts about it, one sentence each, oldest first.
     pub observations: Vec<String>,
@@ -44,7 +46,7 @@ impl Entity {
 }
 
 /// A directed, typed edge, held by the entity it starts from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Relation {
     /// In the active voice: `disputed_by`.
     pub kind: String,
@@ -94,6 +96,27 @@ pub struct Triple {
     pub kind: String,
     /// Where it leads, by name; need not be defined.
     pub to: String,
+}
+
+/// Values of any type as one JSON text: notations that do not say of what type a
+/// value is could not read them back.
+mod as_json {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use serde_json::{Map, Value};
+
+    pub(super) fn serialize<S: Serializer>(
+        values: &Map<String, Value>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&serde_json::json!(values))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Map<String, Value>, D::Error> {
+        serde_json::from_str(<&str>::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
 }
 
 impl From<Triple> for Relation {

@@ -5,31 +5,27 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use super::Error;
 use super::repository::Repository;
-use super::{Error, commit};
-
-/// How many bytes the digest before the content has.
-const DIGEST: usize = 20;
 
 /// Returns what was kept under `name`; `None`: nothing was, or a power cut has torn it.
 pub(super) fn get(repository: &Repository, name: &str) -> Option<Vec<u8>> {
-    let bytes = fs::read(place(repository, name)).ok()?;
-    let (digest, content) = bytes.split_at_checked(DIGEST)?;
-    let whole = commit::blob_id(&repository.git(), content).is_ok_and(|it| it.as_slice() == digest);
-    whole.then(|| content.to_vec())
+    let mut bytes = fs::read(place(repository, name)).ok()?;
+    let (content, checksum) = bytes.split_last_chunk()?;
+    let is_whole = crc32fast::hash(content) == u32::from_be_bytes(*checksum);
+    bytes.truncate(bytes.len() - checksum.len());
+    is_whole.then_some(bytes)
 }
 
 /// Keeps `content` under `name`, in place of what was kept. It is not made durable.
 pub(super) fn put(repository: &Repository, name: &str, content: &[u8]) -> Result<(), Error> {
     let place = place(repository, name);
-    let digest = commit::blob_id(&repository.git(), content)
-        .map_err(|err| repository.error("keep something aside", err))?;
     let temporary = place.with_extension(format!("{}.tmp", std::process::id()));
     let write = || -> io::Result<()> {
         if let Some(folder) = place.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::write(&temporary, [digest.as_slice(), content].concat())?;
+        fs::write(&temporary, [content, &crc32fast::hash(content).to_be_bytes()].concat())?;
         fs::rename(&temporary, &place)
     };
     write().map_err(Error::file("keep something aside at", &place))

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::model::{Code, Diagnostic, LARGEST_FILE, Spot};
@@ -14,7 +15,7 @@ use crate::model::{Code, Diagnostic, LARGEST_FILE, Spot};
 use super::{Error, paths, writing};
 
 /// Tells a file's state apart from its former state without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     modified: Option<SystemTime>,
     size: u64,

@@ -176,7 +176,7 @@ pub(super) fn impatient(store: &mut Store) {
 /// Reads everything there is.
 pub(super) fn all(store: &Store) -> (Files, Vec<Diagnostic>) {
     let (stamps, mut findings) = store.look("").unwrap();
-    let read = store.read_each(stamps.into_keys().collect(), |_, read| read);
+    let read = store.read_each(stamps.into_keys().collect());
     let mut files = Files::new();
     for (path, text) in read {
         match text {

@@ -28,6 +28,7 @@ mod mending;
 mod mining;
 mod names;
 mod neighbours;
+mod opening;
 mod protocol;
 mod resources;
 mod schemas;

@@ -106,7 +106,8 @@ fn a_search_that_cannot_find_anything_says_why() {
 
 #[test]
 fn a_number_in_quotes_is_a_number() {
-    let mut wire = logins(&Home::new());
+    let home = Home::new();
+    let mut wire = logins(&home);
     let few = value(&mut wire, "search", json!({ "query": "login", "limit": "2" }));
     assert_eq!(few["results"].as_array().unwrap().len(), 2);
     let alike = json!({ "content": "login", "threshold": " 0.5 " });

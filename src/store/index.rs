@@ -17,6 +17,7 @@ use gix::bstr::{BStr, ByteSlice as _};
 use gix::index::entry::{Flags, Mode, Stage};
 use gix::lock::acquire::Fail;
 use gix::objs::tree::EntryKind;
+use sha1::{Digest as _, Sha1};
 
 use super::Error;
 use super::commit::Held;
@@ -244,9 +245,7 @@ pub(super) fn load(git: &gix::Repository) -> gix::Result<gix::index::File> {
 fn is_damaged(path: &Path) -> bool {
     let Ok(bytes) = fs::read(path) else { return false };
     let Some((content, digest)) = bytes.split_last_chunk::<20>() else { return true };
-    let mut hasher = gix::hash::hasher(gix::hash::Kind::Sha1);
-    hasher.update(content);
-    let is_whole = hasher.try_finalize().is_ok_and(|it| it.as_slice() == digest);
+    let is_whole = Sha1::digest(content).as_slice() == digest;
     let is_spared = digest.iter().all(|it| *it == 0) && content.starts_with(b"DIRC");
     !is_whole && !is_spared
 }
@@ -284,18 +283,17 @@ fn acquire(
 
 /// Returns the index as it is on disk, with the digest at its end.
 ///
-/// The library would hash while it writes, a few bytes at a time: for ten thousand files that
-/// takes longer than everything else a commit does.
+/// The library would hash while it writes, a few bytes at a time, and search each block for what
+/// forgers leave in it: with a hundred thousand files that takes longer than everything else a
+/// commit does. As in git itself, a checksum is not guarded against forgers.
 fn serialized(index: &gix::index::File) -> gix::Result<(Vec<u8>, ObjectId)> {
     let options = gix::index::write::Options { skip_hash: true, ..Default::default() };
     let mut bytes = Vec::with_capacity(index.entries().len() * 128);
     let (_, nothing) = index.write_to(&mut bytes, options)?;
     bytes.truncate(bytes.len() - nothing.as_slice().len());
-    let mut hasher = gix::hash::hasher(nothing.kind());
-    hasher.update(&bytes);
-    let digest = hasher.try_finalize().map_err(gix::Error::from_error)?;
-    bytes.extend_from_slice(digest.as_slice());
-    Ok((bytes, digest))
+    let digest = Sha1::digest(&bytes);
+    bytes.extend_from_slice(&digest);
+    Ok((bytes, ObjectId::Sha1(digest.into())))
 }
 
 /// Reads the digest at the end of the index; it tells whether anybody has written since.

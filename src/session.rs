@@ -50,6 +50,8 @@ pub struct Visit {
 pub struct Since {
     /// When that was; `None`: never.
     pub at: Option<DateTime<Utc>>,
+    /// Whether it was too much to look at: then this is of the newest commits.
+    pub is_cut: bool,
     /// The names of the entities they made or changed, by genus.
     pub entities: BTreeMap<String, BTreeSet<String>>,
     /// The rooms they built, changed or took away, with who did so last.

@@ -80,7 +80,8 @@ pub(super) fn notices(
     now: DateTime<Utc>,
 ) -> Vec<String> {
     let Some(at) = since.at else { return Vec::new() };
-    let last = format!("since your last visit ({})", ago(at, now));
+    let bound = if since.is_cut { format!(", newest {FARTHEST} commits") } else { String::new() };
+    let last = format!("since your last visit ({}{bound})", ago(at, now));
     let changed = entities(exhibits, since);
     let entities = (!changed.is_empty()).then(|| format!("Changed {last}: {}", changed.join(", ")));
     let rooms: Vec<_> = since
@@ -136,10 +137,10 @@ fn unread(
 
 /// Sees what others have committed since a visit.
 fn since(held: &Held, by: &Caller, last: Note) -> Result<Since, Refusal> {
-    let records = held.store().since(&last.commit, FARTHEST)?.unwrap_or_default();
+    let (records, is_cut) = held.store().since(&last.commit, FARTHEST)?.unwrap_or_default();
     let Note { commit, at, unread, read } = last;
     let differing = differing(held, by, &commit, &records)?;
-    let mut since = Since { at: Some(at), unread, ..Since::default() };
+    let mut since = Since { at: Some(at), is_cut, unread, ..Since::default() };
     // What changed last is told last, and so it is what counts.
     for Record { moment, touched, .. } in records.iter().rev().filter(|it| it.moment.by != by.name)
     {

@@ -7,22 +7,27 @@ use super::{Error, Store};
 
 impl Store {
     /// Tells of the commits that changed the palace and are no part of the past of `known`, newest
-    /// first; of at most the `most` newest of all. `None`: `known` is gone, cut off or cleared
-    /// away, and can tell nothing.
-    pub fn since(&self, known: &CommitId, most: usize) -> Result<Option<Vec<Record>>, Error> {
+    /// first; of at most the `most` newest of all, and whether there are more. `None`: `known` is
+    /// gone, cut off or cleared away, and can tell nothing.
+    pub fn since(
+        &self,
+        known: &CommitId,
+        most: usize,
+    ) -> Result<Option<(Vec<Record>, bool)>, Error> {
         let Some(repository) = self.repository()? else { return Ok(None) };
         let past = Past::new(&repository);
         let known = past::id(known).ok().filter(|it| past.git.has_object(*it));
         let (Some(known), Some(tip)) = (known, self.tip(&repository)?) else { return Ok(None) };
         let records = || -> gix::Result<_> {
             let mut records = Vec::new();
-            for step in past.steps(tip, Some(known))?.take(most) {
+            let mut steps = past.steps(tip, Some(known))?;
+            for step in steps.by_ref().take(most) {
                 let record = past.record(&step?)?;
                 if !record.touched.is_empty() {
                     records.push(record);
                 }
             }
-            Ok(records)
+            Ok((records, steps.next().is_some()))
         };
         records().map(Some).map_err(|err| repository.error("read the history", err))
     }
@@ -36,9 +41,12 @@ mod tests {
     const HALL: &str = "rooms/hall.yaml";
 
     fn told(store: &Store, known: &CommitId, most: usize) -> String {
-        let records = store.since(known, most).unwrap();
+        let Some((records, are_more)) = store.since(known, most).unwrap() else {
+            return "?".to_owned();
+        };
         let told = |it: Record| format!("{}: {}", it.moment.by, it.touched.join(" "));
-        records.map_or("?".to_owned(), |it| it.into_iter().map(told).collect::<Vec<_>>().join("; "))
+        let told: Vec<_> = records.into_iter().map(told).collect();
+        told.join("; ") + if are_more { "; …" } else { "" }
     }
 
     #[test]
@@ -58,7 +66,7 @@ mod tests {
             told(&store, &begin, 9),
             "Ada: scrolls/hall/one.md; Claude Desktop: rooms/hall.yaml"
         );
-        assert_eq!(told(&store, &begin, 2), "Ada: scrolls/hall/one.md");
+        assert_eq!(told(&store, &begin, 2), "Ada: scrolls/hall/one.md; …");
     }
 
     #[test]

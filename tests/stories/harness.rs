@@ -83,6 +83,16 @@ impl Home {
         self.run_git(&mut command, arguments)
     }
 
+    /// Lets a program give git a past to put on `main`, in the notation of `fast-import`.
+    pub(crate) fn git_import(&self, past: &str) {
+        let file = self.dir.path().join("past");
+        std::fs::write(&file, past).unwrap();
+        let mut command = Command::new("git");
+        command.stdin(std::fs::File::open(file).unwrap());
+        self.run_git(&mut command, &["fast-import", "--quiet"]);
+        self.git(&["reset", "-q", "--hard"]);
+    }
+
     fn run_git(&self, command: &mut Command, arguments: &[&str]) -> String {
         self.isolate(command);
         let output = command.arg("-C").arg(self.path()).args(arguments).output().unwrap();

@@ -115,6 +115,27 @@ async fn who_comes_back_is_told_what_others_did_and_not_what_they_did_themselves
 }
 
 #[tokio::test]
+async fn who_was_away_for_too_many_commits_is_told_of_the_newest() {
+    let home = Home::new();
+    survey(&home).await.leave().await;
+    let mut past = String::new();
+    for number in 1..=600 {
+        let from = if number == 1 { "from refs/heads/main^0\n" } else { "" };
+        let room = if number < 50 { "attic" } else { "hall" };
+        let text = format!("name: {room}\ndescription: Stone, as of {number}.\n");
+        past += &format!(
+            "commit refs/heads/main\ncommitter Ada <a@b> {} +0000\ndata 1\n.\n{from}\
+             M 100644 inline survey/rooms/{room}.yaml\ndata {}\n{text}\n",
+            1_772_500_000 + number,
+            text.len(),
+        );
+    }
+    home.git_import(&past);
+    let (_, told) = enter(&home, MARCH_4).await;
+    assert_snapshot!(told, @"Rooms changed since your last visit (3 days ago, newest 500 commits): hall (by Ada)");
+}
+
+#[tokio::test]
 async fn a_scroll_is_unread_until_it_was_opened() {
     let home = Home::new();
     survey(&home).await.leave().await;

@@ -182,6 +182,10 @@ fn statuses(reader: &mut Reader<'_>, node: Node) -> Vec<Status> {
     }
     let known: BTreeSet<_> = statuses.iter().map(|it| it.name.as_str()).collect();
     for (at, name) in ways.into_iter().filter(|(_, it)| !known.contains(it.as_str())) {
+        // Each is compared with all.
+        if reader.is_full() {
+            break;
+        }
         let message = format!("`{}` is none of the statuses", name.escape_debug());
         let meant = did_you_mean(&name, known.iter().copied());
         let hint = meant.map(|it| format!("did you mean `{}`?", it.escape_debug()));
@@ -263,5 +267,13 @@ mod tests {
         read(&mut reader, text).unwrap();
         let hints: Vec<_> = reader.into_findings().into_iter().filter_map(|it| it.hint).collect();
         assert_eq!(hints, ["did you mean `c\\tontested`?"]);
+    }
+    #[test]
+    fn statuses_of_nothing_but_faults_are_not_all_compared() {
+        let ways: Vec<_> =
+            (0..20_000).map(|it| format!("  status-{it}: [stotus-{it}]\n")).collect();
+        let mut reader = Reader::new("genera/claim.yaml");
+        read(&mut reader, &format!("name: Claim\nstatuses:\n{}", ways.concat())).unwrap();
+        assert_eq!(reader.into_findings().len(), 50);
     }
 }

@@ -12,7 +12,6 @@ use crate::model::{Spot, Step, Trail};
 
 /// A file, asked where its values stand.
 pub struct Spots<'a> {
-    path: &'a str,
     text: &'a str,
     tree: Tree<'a>,
 }
@@ -26,7 +25,10 @@ enum Tree<'a> {
 impl<'a> Spots<'a> {
     /// Reads a file for the places of its values.
     pub fn of(path: &'a str, text: &'a str) -> Self {
-        let yaml = |text: &str| parse(text).map_or(Tree::Unreadable, Tree::Yaml);
+        let yaml = |text: &str| match parse(text) {
+            Ok(root) => Tree::Yaml(as_counted(path, root)),
+            Err(_) => Tree::Unreadable,
+        };
         let tree = match path.rsplit('.').next() {
             Some("toml") => Document::parse(text).map_or(Tree::Unreadable, Tree::Toml),
             Some("md") => {
@@ -35,14 +37,14 @@ impl<'a> Spots<'a> {
             }
             _ => yaml(text),
         };
-        Self { path, text, tree }
+        Self { text, tree }
     }
 
     /// Returns where the trail ends, or how far it can be followed.
     pub fn find(&self, trail: &Trail) -> Spot {
         match &self.tree {
             _ if *trail == Trail::TOP => Spot::START,
-            Tree::Yaml(root) => self.in_yaml(root, trail),
+            Tree::Yaml(root) => in_yaml(root, trail.steps()),
             Tree::Toml(document) => {
                 let span = in_toml(document.as_table(), trail.steps());
                 span.map_or(Spot::START, |it| settings::spot(self.text, it.start))
@@ -50,43 +52,51 @@ impl<'a> Spots<'a> {
             Tree::Unreadable => Spot::START,
         }
     }
+}
 
-    fn in_yaml(&self, root: &Node, trail: &Trail) -> Spot {
-        let (mut node, mut list) = (root, "");
-        for step in trail.steps() {
-            let next = match (step, &node.body) {
-                (Step::Item(place), Body::List(items)) => {
-                    let mut readable = items.iter().filter(|it| self.is_readable(list, it));
-                    readable.nth(*place)
+/// Leaves in the lists of a file only what the palace has, which counts nothing
+/// else.
+fn as_counted(path: &str, mut root: Node) -> Node {
+    let Body::Map(pairs) = &mut root.body else { return root };
+    for (key, value) in pairs {
+        if let Body::List(items) = &mut value.body {
+            items.retain(|it| is_readable(path, &key.text, it));
+        }
+    }
+    root
+}
+
+/// Tells whether the palace has that item of a list.
+fn is_readable(path: &str, list: &str, item: &Node) -> bool {
+    let (mut unheard, item) = (Reader::new(path), item.clone());
+    match list {
+        "actions" => room::action(&mut unheard, item).is_some(),
+        "portals" => reader::room(&mut unheard, item, list).is_some(),
+        "relations" => entity::relation(&mut unheard, item).is_some(),
+        _ => true,
+    }
+}
+
+fn in_yaml(root: &Node, steps: &[Step]) -> Spot {
+    let mut node = root;
+    for step in steps {
+        let next = match (step, &node.body) {
+            (Step::Item(place), Body::List(items)) => items.get(*place),
+            (Step::Value(name) | Step::Key(name), Body::Map(pairs)) => {
+                let pair = pairs.iter().find(|(key, _)| key.text == *name);
+                if let (Step::Key(_), Some((key, _))) = (step, pair) {
+                    return key.at;
                 }
-                (Step::Value(name) | Step::Key(name), Body::Map(pairs)) => {
-                    let pair = pairs.iter().find(|(key, _)| key.text == *name);
-                    if let (Step::Key(_), Some((key, _))) = (step, pair) {
-                        return key.at;
-                    }
-                    list = name;
-                    pair.map(|(_, value)| value)
-                }
-                _ => None,
-            };
-            match next {
-                Some(next) => node = next,
-                None => return node.at,
+                pair.map(|(_, value)| value)
             }
-        }
-        node.at
-    }
-
-    /// Tells whether the palace has the item of that list, which it counts then.
-    fn is_readable(&self, list: &str, item: &Node) -> bool {
-        let (mut unheard, item) = (Reader::new(self.path), item.clone());
-        match list {
-            "actions" => room::action(&mut unheard, item).is_some(),
-            "portals" => reader::room(&mut unheard, item, list).is_some(),
-            "relations" => entity::relation(&mut unheard, item).is_some(),
-            _ => true,
+            _ => None,
+        };
+        match next {
+            Some(next) => node = next,
+            None => return node.at,
         }
     }
+    node.at
 }
 
 fn in_toml(table: &dyn TableLike, steps: &[Step]) -> Option<Range<usize>> {

@@ -6,7 +6,7 @@ use crate::keeper::drawers::{address, likenesses, words};
 use crate::keeper::held::Held;
 use crate::keeper::sought::span;
 use crate::keeper::{Address, Alike, Caller, Keeper, Refusal};
-use crate::model::{Drawers, Opening, Sort};
+use crate::model::{Opening, Shelf, Sort};
 use crate::search::{Hit, Query, TWINS};
 
 /// What drawers are searched for.
@@ -65,9 +65,17 @@ impl Keeper {
             before,
             ..Query::default()
         };
-        let hits = held.index().find(&asked, |it| match it {
-            Opening::Drawer(file) => is_wanted(&held.palace.drawers, file, wanted),
-            _ => false,
+        let drawers = &held.palace.drawers;
+        // Where each drawer is filed is dear to find out: the folder's name is what
+        // most of those in it say. There are fewer shelves than drawers.
+        let shelves = (wanted.wing.is_some() || wanted.room.is_some())
+            .then(|| drawers.on_shelves(|it| is_wanted(it, wanted)));
+        let hits = held.index().find(&asked, |it| match (it, &shelves) {
+            (Opening::Drawer(file), Some(shelves)) => {
+                let said = drawers.get(file).map(|it| &it.said);
+                drawers.room_of(file).zip(said).is_some_and(|it| shelves.contains(&it))
+            }
+            _ => shelves.is_none(),
         });
         let found = hits.best.iter().filter_map(|it| found(held, it));
         Ok((found.collect(), hits.total))
@@ -94,11 +102,9 @@ impl Keeper {
     }
 }
 
-fn is_wanted(drawers: &Drawers, file: &str, wanted: &SearchedFor) -> bool {
+fn is_wanted(shelf: &Shelf, wanted: &SearchedFor) -> bool {
     let same = |asked: Option<&String>, name: &String| asked.is_none_or(|it| it == name);
-    drawers.shelf_of(file).is_some_and(|it| {
-        same(wanted.wing.as_ref(), &it.wing) && same(wanted.room.as_ref(), &it.room)
-    })
+    same(wanted.wing.as_ref(), &shelf.wing) && same(wanted.room.as_ref(), &shelf.room)
 }
 
 fn found(held: &Held, hit: &Hit) -> Option<Found> {

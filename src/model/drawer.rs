@@ -1,6 +1,6 @@
 //! Drawers: verbatim texts, filed by wing and room.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -28,7 +28,7 @@ pub struct Drawer {
 
 /// What a drawer's own file calls wing and room; `None`: as their folders are
 /// called.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Said {
     /// The wing.
     pub wing: Option<String>,
@@ -149,6 +149,14 @@ impl Drawers {
             let said = folder.said.iter();
             said.map(move |(said, count)| (self.shelf(room, said), room, *count))
         })
+    }
+
+    /// Returns what is filed on the shelves that are wanted: the rooms whose folders
+    /// it lies in, with what is said there.
+    pub fn on_shelves(&self, wanted: impl Fn(&Shelf) -> bool) -> HashSet<(&RoomId, &Said)> {
+        let folders = self.wings.values().flatten();
+        let places = folders.flat_map(|(room, it)| it.said.keys().map(move |said| (room, said)));
+        places.filter(|(room, said)| wanted(&self.shelf(room, said))).collect()
     }
 
     /// Returns how many drawers the folder `folder` holds itself.
@@ -287,6 +295,23 @@ mod tests {
         }
         let ids: Vec<_> = drawers.in_room(&room("a/b")).map(|(_, it)| it.id.0).collect();
         assert_eq!(ids, [2, 4, 3, 1]);
+    }
+
+    #[test]
+    fn shelves_are_found_by_what_is_said_and_by_what_folders_are_called() {
+        let mut drawers = Drawers::default();
+        for (id, said) in [(1, (Some("A B"), None)), (2, (None, None)), (3, (Some("C"), None))] {
+            drawers.put(&format!("drawers/a-b/x/{id}.md"), &room("a-b/x"), drawer(id, said));
+        }
+        let of = |wing: &str| {
+            let shelves = drawers.on_shelves(|it| it.wing == wing);
+            let held =
+                drawers.held.values().filter(|(room, it)| shelves.contains(&(room, &it.said)));
+            let mut ids: Vec<_> = held.map(|(_, it)| it.id.0).collect();
+            ids.sort_unstable();
+            ids
+        };
+        assert_eq!([of("A B"), of("C"), of("a-b")], [vec![1, 2], vec![3], vec![]]);
     }
 
     #[test]

@@ -4,13 +4,15 @@ use crate::model::{Entity, Layout, Slot, abridged, alike};
 use crate::render::{line, thousands};
 
 /// How much room all names of a page have together, and each at least and at
-/// most: a page of thirty stays below five hundred tokens.
+/// most: a page of thirty stays below five hundred tokens. Beside a genus or a
+/// status a name makes do with less.
 const NAMES: usize = 640;
 const SHORTEST: usize = 20;
+const BESIDE: usize = 12;
 const LONGEST: usize = 64;
 
 /// What all names of a list begin with is said once if it has more bytes than this.
-const SHARED: usize = 12;
+const SHARED: usize = 7;
 
 /// What the graph shows in a place, besides what can be chosen there.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +66,7 @@ fn list(Exhibit { listed, .. }: &Exhibit<'_>) -> String {
         let notes = genus.into_iter().chain(it.status.as_deref().filter(|_| statuses));
         let notes = notes.map(|it| format!(" · {}", abridged(&line(it), SHORTEST)));
         let notes = notes.collect::<Vec<_>>().concat();
-        let left = room.saturating_sub(notes.chars().count()).max(SHORTEST);
+        let left = room.saturating_sub(notes.chars().count()).max(BESIDE);
         let more = if shared.is_empty() { "" } else { "…" };
         format!("{more}{}{notes}", abridged(&name[shared.len()..], left))
     };
@@ -83,10 +85,69 @@ fn list(Exhibit { listed, .. }: &Exhibit<'_>) -> String {
 fn shared(names: &[String]) -> &str {
     let Some((first, others @ [_, ..])) = names.split_first() else { return "" };
     let bytes = others.iter().map(|it| alike(first, it)).min().unwrap_or_default();
-    let words = first[..bytes].rfind(|it: char| !it.is_alphanumeric()).unwrap_or_default();
+    let space = first[..bytes].char_indices().rfind(|(_, it)| !it.is_alphanumeric());
+    let words = space.map_or(0, |(at, it)| at + it.len_utf8());
     if words > SHARED { &first[..words] } else { "" }
 }
 
 fn entities(total: usize) -> String {
     format!("{} {}", thousands(total), if total == 1 { "entity" } else { "entities" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens;
+
+    /// What is left of five hundred tokens beside a hall's title and menu.
+    const LIST: usize = 400;
+
+    /// Thirty entities.
+    fn named(name: fn(usize) -> String, status: fn(usize) -> Option<&'static str>) -> Vec<Entity> {
+        let entity = |it| Entity {
+            is_defined: true,
+            status: status(it).map(str::to_owned),
+            ..Entity::loose_end(&name(it))
+        };
+        (0..Layout::OPENINGS).map(entity).collect()
+    }
+
+    #[test]
+    fn what_all_names_begin_with_is_said_once() {
+        let seen = |names: &[&str]| {
+            let entities: Vec<_> = names.iter().map(|it| Entity::loose_end(it)).collect();
+            let listed = entities.iter().collect();
+            list(&Exhibit { title: String::new(), total: names.len(), listed, remark: None })
+        };
+        let symbols = ["gneiss::fold::open", "gneiss::fold::shut", "gneiss::form"];
+        let few = ["Ice moves", "Ice melts"];
+        insta::assert_snapshot!(seen(&symbols) + &seen(&few), @r#"
+        Each begins with "gneiss::".
+          31. …fold::open
+          32. …fold::shut
+          33. …form
+          31. Ice moves
+          32. Ice melts
+        "#);
+    }
+
+    #[test]
+    fn thirty_names_of_whatever_kind_fit_on_a_page_of_five_hundred_tokens() {
+        let kinds: [fn(usize) -> String; 6] = [
+            |it| format!("{} is older than the map of it, no. {it}", ["Ice", "Stasis"][it % 2]),
+            |it| format!("{}, Râmnicu Vâlcea {it}", ["Dąbrowa", "Żywiec", "Plzeň"][it % 3]),
+            |it| format!("{:08x}-4f1d-{:012x}", it * 0x0b97_3145, it * 0x5eed_1234),
+            |it| format!("{}::Murchison::flux_{it:02}", ["eustasy", "neptunism"][it % 2]),
+            |it| format!("{}山水月石第{it}番", ["風谷", "雲雪", "梅竹"][it % 3]),
+            |it| format!("{}.example/~a{it}/?q=%20&b=[{it}]#{{x}}", ["http://a", "b"][it % 2]),
+        ];
+        let statuses = |it: usize| Some(["contested", "settled"][it % 2]);
+        for entities in kinds.iter().flat_map(|it| [named(*it, |_| None), named(*it, statuses)]) {
+            let listed = entities.iter().collect();
+            let title = String::new();
+            let page = list(&Exhibit { title, total: Layout::OPENINGS, listed, remark: None });
+            let cost = tokens::count(&page);
+            assert!(cost <= LIST, "{cost} tokens:\n{page}");
+        }
+    }
 }

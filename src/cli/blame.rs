@@ -1,9 +1,8 @@
 //! `palazzo blame`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::Home;
 use crate::cli::{Outcome, page, person};
 
 /// Show who wrote each line of a room, a scroll, an entity or a file, and when
@@ -13,16 +12,12 @@ pub(super) struct Args {
     #[arg(value_name = "THING")]
     thing: String,
 
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: Workspace,
+    home: Home,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
+    let mut keeper = args.home.keeper();
     page::print(&keeper.blame(&person("blame"), &args.thing)?)?;
     Ok(ExitCode::SUCCESS)
 }

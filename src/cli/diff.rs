@@ -1,9 +1,8 @@
 //! `palazzo diff`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::Home;
 use crate::cli::{Outcome, page, person};
 
 /// Say what differs between two states of a palace, in its own words
@@ -21,16 +20,12 @@ pub(super) struct Args {
     #[arg(long)]
     text: bool,
 
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: Workspace,
+    home: Home,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
+    let mut keeper = args.home.keeper();
     page::print(&keeper.diff(&person("diff"), args.range.as_deref(), args.text)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::Home;
 use crate::cli::{Failure, Outcome, person};
 use crate::model::printable_json;
 
@@ -32,12 +32,8 @@ struct Memory {
     #[arg(default_value = "-")]
     file: PathBuf,
 
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: Workspace,
+    home: Home,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
@@ -47,7 +43,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn memory(args: &Memory) -> Outcome {
-    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
+    let mut keeper = args.home.keeper();
     let text = keeper.export_memory(&person("export"))?;
     if args.file == Path::new("-") {
         let mut out = std::io::stdout();

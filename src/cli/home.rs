@@ -12,6 +12,24 @@ pub(super) struct Workspace {
     pub(super) workspace: Option<String>,
 }
 
+/// Chooses the home, and among several palaces there.
+#[derive(clap::Args)]
+pub(super) struct Home {
+    /// The home, or one palace
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+
+    #[command(flatten)]
+    workspace: Workspace,
+}
+
+impl Home {
+    /// Returns a keeper of that home.
+    pub(super) fn keeper(&self) -> Keeper {
+        keeper(self.home.as_deref(), &self.workspace)
+    }
+}
+
 /// Returns the home: the given one, else `$PALAZZO_HOME`, else the nearest
 /// directory upwards that is a palace, else the one in the user's data folder.
 pub(super) fn find(given: Option<&Path>) -> PathBuf {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::cli::bar::Bar;
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::Home;
 use crate::cli::{Failure, Outcome, page, person};
 use crate::keeper::Imported;
 use crate::model::printable;
@@ -37,12 +37,8 @@ struct Memory {
     #[arg(long)]
     dry_run: bool,
 
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: Workspace,
+    home: Home,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
@@ -53,7 +49,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 fn memory(args: &Memory) -> Outcome {
     let file = read(&args.file)?;
-    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
+    let mut keeper = args.home.keeper();
     let bar = Bar::default();
     let tell = move |done, all| bar.show(done, all);
     let imported = keeper.import_memory(&person("import"), &file, args.dry_run, tell)?;

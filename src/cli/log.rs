@@ -1,9 +1,8 @@
 //! `palazzo log`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::Home;
 use crate::cli::{Outcome, page, person};
 
 /// List what was changed, when and by whom, newest first
@@ -21,16 +20,12 @@ pub(super) struct Args {
     #[arg(short = 'n', value_name = "NUMBER", default_value_t = 20)]
     most: usize,
 
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: Workspace,
+    home: Home,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
+    let mut keeper = args.home.keeper();
     page::print(&keeper.log(&person("log"), args.thing.as_deref(), args.most)?)?;
     Ok(ExitCode::SUCCESS)
 }

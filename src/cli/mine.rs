@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use chrono::{DateTime, Utc};
 
 use crate::cli::bar::Bar;
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::Home;
 use crate::cli::{Failure, Outcome, page, person};
 use crate::keeper::{Caller, Keeper, Lode, Mining};
 use crate::model::printable;
@@ -46,12 +46,8 @@ pub(super) struct Args {
     #[arg(long)]
     dry_run: bool,
 
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: Workspace,
+    home: Home,
 }
 
 /// A file to be mined: where it is, what it is called in the drawers, and in
@@ -69,7 +65,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     for path in &args.paths {
         find(path, &mut sources)?;
     }
-    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
+    let mut keeper = args.home.keeper();
     let (by, bar) = (person("mine"), Bar::default());
     let (mut total, mut mined, mut odd) = (Mining::default(), 0, 0);
     for (place, source) in sources.iter().enumerate() {

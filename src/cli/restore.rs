@@ -1,9 +1,8 @@
 //! `palazzo restore`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::Home;
 use crate::cli::{Outcome, page, person};
 
 /// Make a room, a scroll, an entity or a file what it was, in a new commit
@@ -21,16 +20,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     to: String,
 
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: Workspace,
+    home: Home,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
+    let mut keeper = args.home.keeper();
     page::print(&keeper.restore(&person("restore"), &args.thing, &args.to)?)?;
     Ok(ExitCode::SUCCESS)
 }

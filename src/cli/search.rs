@@ -1,11 +1,10 @@
 //! `palazzo search`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::Home;
 use crate::cli::{Outcome, page, person};
 use crate::keeper::Sought;
 use crate::model::Sort;
@@ -50,12 +49,8 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: Workspace,
+    home: Home,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -66,7 +61,7 @@ enum Format {
 }
 
 pub(super) fn run(args: Args) -> Outcome {
-    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
+    let mut keeper = args.home.keeper();
     let sought = Sought {
         words: args.words.join(" "),
         wing: args.wing,

@@ -1,9 +1,8 @@
 //! `palazzo show`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::Home;
 use crate::cli::{Failure, Outcome, page, person};
 use crate::model::RoomRef;
 
@@ -17,18 +16,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: Workspace,
+    home: Home,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let room = args.room.as_ref().map(|it| it.parse::<RoomRef>()).transpose();
     let room = room.map_err(|err| Failure::Said(err.to_string()))?;
-    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
+    let mut keeper = args.home.keeper();
     page::print(&keeper.show(&person("show"), room.as_ref(), args.at.as_deref())?)?;
     Ok(ExitCode::SUCCESS)
 }

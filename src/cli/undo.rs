@@ -1,9 +1,8 @@
 //! `palazzo undo`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::Home;
 use crate::cli::{Outcome, page, person};
 
 /// Take back the last change a tool made, in a new commit; again for the one before
@@ -15,16 +14,12 @@ pub(super) struct Args {
     #[arg(long)]
     dry_run: bool,
 
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: Workspace,
+    home: Home,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
+    let mut keeper = args.home.keeper();
     page::print(&keeper.undo(&person("undo"), args.dry_run)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -27,6 +27,8 @@
 #[path = "../retrieval/corpus.rs"]
 #[expect(dead_code, reason = "what answers a question is not asked here")]
 mod corpus;
+#[path = "../ground/mod.rs"]
+mod ground;
 #[path = "../memory/peer.rs"]
 mod peer;
 mod scene;
@@ -44,23 +46,15 @@ const ROUNDS: usize = 300;
 const UNCOUNTED: usize = 5;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --all-targets` runs benchmarks too; there is nothing to test here.
-    if !arguments.iter().any(|it| it == "--bench") {
-        return;
-    }
-    let asked: Vec<_> = arguments.iter().filter(|it| !it.starts_with('-')).collect();
-    for size in SIZES {
-        if asked.is_empty() || asked.iter().any(|it| **it == size.to_string()) {
-            measure(size);
-        }
-    }
+    let Some(asked) = ground::asked() else { return };
+    let is_asked = |it: &usize| asked.is_empty() || asked.contains(&it.to_string());
+    SIZES.into_iter().filter(is_asked).for_each(measure);
 }
 
 fn measure(size: usize) {
     let scene = Scene::new(size);
     println!("\n── {size} drawers, {} facts ──\n{}", scene.facts(), scene.weight());
-    let mut server = Peer::palazzo(scene.dir(), "mempalace");
+    let mut server = Peer::palazzo(scene.ground(), "mempalace");
     let mut call = |tool: &str, round: usize| {
         let cost = server.call(&format!("mempalace_{tool}"), &scene.arguments(tool, round));
         (cost, server.megabytes())

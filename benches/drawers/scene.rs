@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use ulid::Ulid;
 
 use crate::corpus::{Corpus, Question};
-use crate::peer::{Cost, Peer};
+use crate::ground::Ground;
+use crate::peer::Cost;
 
 const WINGS: usize = 10;
 const ROOMS: usize = 10;
@@ -28,32 +29,27 @@ pub(crate) struct Scene {
     size: usize,
     sentences: Vec<String>,
     questions: Vec<Question>,
-    dir: tempfile::TempDir,
+    ground: Ground,
 }
 
 impl Scene {
     /// Builds the palace, with so many drawers, in one commit.
     pub(crate) fn new(size: usize) -> Self {
-        let place = std::env::var_os("PALAZZO_BENCH_DIR");
-        let place = place.map_or(PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
-        let dir = tempfile::tempdir_in(place).expect("the folder for benchmarks is there");
-        // Git tidying up behind our backs would cost whoever comes next.
-        fs::write(dir.path().join("gitconfig"), "[maintenance]\nauto = false\n")
-            .expect("it can be written");
-        fs::create_dir(dir.path().join("home")).expect("it is new");
+        let ground = Ground::new();
+        fs::create_dir(ground.path().join("home")).expect("it is new");
         let Corpus { notes, questions } = Corpus::of_set("choosing");
         let sentences = notes.iter().flat_map(|it| it.text.split_inclusive(". "));
         let sentences = sentences.map(|it| it.trim_end().to_owned()).collect();
-        let scene = Self { size, sentences, questions, dir };
+        let scene = Self { size, sentences, questions, ground };
         scene.git(&["init", "-q", "-b", "main"]);
         scene.import();
         scene.git(&["reset", "-q", "--hard"]);
         scene
     }
 
-    /// Returns the folder of everything.
-    pub(crate) fn dir(&self) -> &Path {
-        self.dir.path()
+    /// Returns where everything lies.
+    pub(crate) fn ground(&self) -> &Ground {
+        &self.ground
     }
 
     /// Returns how many facts there are.
@@ -63,7 +59,7 @@ impl Scene {
 
     /// Says how much lies on the disk: texts, and what git has beside them.
     pub(crate) fn weight(&self) -> String {
-        let home = self.dir().join("home");
+        let home = self.ground.path().join("home");
         let [files, git] =
             [home.join("palace"), home.join(".git")].map(|it| bytes(&it).expect("it is there"));
         format!("on disk: files {} kB, .git {} kB", files / 1024, git / 1024)
@@ -91,7 +87,8 @@ impl Scene {
     /// for.
     pub(crate) fn sync_one_file(&self, round: usize) -> Cost {
         let begun = Instant::now();
-        let mut file = fs::File::create(self.dir().join("file")).expect("it can be written");
+        let mut file =
+            fs::File::create(self.ground.path().join("file")).expect("it can be written");
         file.write_all(self.text(round).as_bytes()).expect("it can be written");
         file.sync_all().expect("it can be synced");
         Cost { wall: begun.elapsed(), cpu: Duration::ZERO }
@@ -106,8 +103,8 @@ impl Scene {
 
     /// Tells git the whole palace as one commit.
     fn import(&self) {
-        let mut command = Peer::alone(self.dir(), "git");
-        command.arg("-C").arg(self.dir().join("home")).args(["fast-import", "--quiet"]);
+        let mut command = self.ground.command("git");
+        command.arg("-C").arg(self.ground.path().join("home")).args(["fast-import", "--quiet"]);
         let mut child = command.stdin(Stdio::piped()).spawn().expect("git is there");
         let mut input = io::BufWriter::new(child.stdin.take().expect("it listens"));
         let head =
@@ -148,8 +145,8 @@ impl Scene {
     }
 
     fn git(&self, arguments: &[&str]) -> String {
-        let mut command = Peer::alone(self.dir(), "git");
-        command.arg("-C").arg(self.dir().join("home")).args(arguments);
+        let mut command = self.ground.command("git");
+        command.arg("-C").arg(self.ground.path().join("home")).args(arguments);
         let output = command.output().expect("git is there");
         assert!(output.status.success(), "git {arguments:?}: {output:?}");
         String::from_utf8(output.stdout).expect("git says text")

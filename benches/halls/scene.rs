@@ -3,10 +3,12 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use palazzo::model::Files;
+
+use crate::ground::Ground;
 
 const ABOUT: [&str; 50] = [
     "Amber",
@@ -209,7 +211,7 @@ const GENERA: [(&str, usize); 7] = [
 
 /// The museum: a home with one palace, in git.
 pub(crate) struct Scene {
-    pub(crate) dir: tempfile::TempDir,
+    pub(crate) ground: Ground,
     /// The files of the palace.
     pub(crate) files: Files,
 }
@@ -227,11 +229,9 @@ impl Scene {
 
     /// Builds the museum, with one `part` of its hundred thousand entities.
     pub(crate) fn new(part: usize) -> Self {
-        let place = std::env::var_os("PALAZZO_BENCH_DIR");
-        let place = place.map_or(PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
-        let dir = tempfile::tempdir_in(place).expect("the folder for benchmarks is there");
-        fs::create_dir(dir.path().join("home")).expect("it is new");
-        let scene = Self { dir, files: files(part) };
+        let ground = Ground::new();
+        fs::create_dir(ground.path().join("home")).expect("it is new");
+        let scene = Self { ground, files: files(part) };
         scene.git(&["init", "-q", "-b", "main"]);
         scene.import();
         scene.git(&["reset", "-q", "--hard"]);
@@ -247,20 +247,18 @@ impl Scene {
 
     /// Returns the command of a server that knows nothing but this home.
     pub(crate) fn palazzo(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
-        self.alone(&mut command);
+        let mut command = self.ground.command(env!("CARGO_BIN_EXE_palazzo"));
         command.arg("serve").arg(self.home());
         command
     }
 
     fn home(&self) -> PathBuf {
-        self.dir.path().join("home")
+        self.ground.path().join("home")
     }
 
     /// Tells git the whole palace as one commit.
     fn import(&self) {
-        let mut command = Command::new("git");
-        self.alone(&mut command);
+        let mut command = self.ground.command("git");
         command.arg("-C").arg(self.home()).args(["fast-import", "--quiet"]);
         let mut child = command.stdin(Stdio::piped()).spawn().expect("git is there");
         let mut input = child.stdin.take().expect("it listens");
@@ -276,22 +274,9 @@ impl Scene {
     }
 
     fn git(&self, arguments: &[&str]) {
-        let mut command = Command::new("git");
-        self.alone(&mut command);
+        let mut command = self.ground.command("git");
         let status = command.arg("-C").arg(self.home()).args(arguments).status();
         assert!(status.expect("git is there").success(), "git {arguments:?}");
-    }
-
-    /// Cuts a command off from the configuration of the machine it runs on.
-    fn alone(&self, command: &mut Command) {
-        for name in ["GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "XDG_CONFIG_HOME"] {
-            command.env_remove(name);
-        }
-        let home: &Path = self.dir.path();
-        command
-            .env("HOME", home)
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", home.join("gitconfig"));
     }
 }
 

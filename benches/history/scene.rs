@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 
 use palazzo::store::Store;
 
+use crate::ground::Ground;
+
 const ROOMS: usize = 1_000;
 const COMMITS: usize = 10_000;
 /// No folder holds more files than this.
@@ -25,19 +27,13 @@ pub(crate) enum State {
 
 /// The palace.
 pub(crate) struct Scene {
-    dir: tempfile::TempDir,
+    ground: Ground,
 }
 
 impl Scene {
     /// Builds it.
     pub(crate) fn new() -> Self {
-        let place = std::env::var_os("PALAZZO_BENCH_DIR");
-        let place = place.map_or(PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
-        let dir = tempfile::tempdir_in(place).expect("the folder for benchmarks is there");
-        // Git tidying up behind our backs would cost whoever comes next.
-        let settings = "[user]\nname = Ada\nemail = ada@example.org\n[maintenance]\nauto = false\n[gc]\nauto = 0\n[advice]\ndetachedHead = false\n";
-        fs::write(dir.path().join("gitconfig"), settings).expect("it can be written");
-        let scene = Self { dir };
+        let scene = Self { ground: Ground::new() };
         fs::create_dir(scene.home()).expect("it is new");
         scene.git(&["init", "-q", "-b", "main"]);
         scene.git_with(&["fast-import", "--quiet"], past().as_bytes());
@@ -97,16 +93,14 @@ impl Scene {
 
     /// Returns the command of a server.
     pub(crate) fn serve(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
-        self.isolate(&mut command);
+        let mut command = self.ground.command(env!("CARGO_BIN_EXE_palazzo"));
         command.arg("serve").arg(self.home());
         command
     }
 
     /// Runs the program.
     pub(crate) fn palazzo(&self, arguments: &[&str]) -> String {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
-        self.isolate(&mut command);
+        let mut command = self.ground.command(env!("CARGO_BIN_EXE_palazzo"));
         said(command.args(arguments).env("PALAZZO_HOME", self.home()))
     }
 
@@ -116,8 +110,7 @@ impl Scene {
     }
 
     fn git_with(&self, arguments: &[&str], input: &[u8]) -> String {
-        let mut command = Command::new("git");
-        self.isolate(&mut command);
+        let mut command = self.ground.command("git");
         command.arg("-C").arg(self.home()).args(arguments);
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("git is there");
@@ -128,18 +121,7 @@ impl Scene {
     }
 
     fn home(&self) -> PathBuf {
-        self.dir.path().join("home")
-    }
-
-    /// Cuts a command off from the configuration of the machine it runs on.
-    fn isolate(&self, command: &mut Command) {
-        for name in ["GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "XDG_CONFIG_HOME"] {
-            command.env_remove(name);
-        }
-        command
-            .env("HOME", self.dir.path())
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", self.dir.path().join("gitconfig"));
+        self.ground.path().join("home")
     }
 }
 

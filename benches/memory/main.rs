@@ -23,15 +23,18 @@
 #![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
 
 mod graph;
+#[path = "../ground/mod.rs"]
+mod ground;
 mod peer;
 mod reference;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use graph::Graph;
+use ground::Ground;
 use peer::{Cost, Peer};
 
 const SIZES: [usize; 5] = [100, 1_000, 10_000, 30_000, 100_000];
@@ -42,29 +45,19 @@ const ROUNDS: usize = 30;
 const UNCOUNTED: usize = 3;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --all-targets` runs benchmarks too; there is nothing to test here.
-    if !arguments.iter().any(|it| it == "--bench") {
-        return;
-    }
-    let asked: Vec<_> = arguments.iter().filter(|it| !it.starts_with('-')).collect();
-    for size in SIZES {
-        if asked.is_empty() || asked.iter().any(|it| **it == size.to_string()) {
-            measure(size);
-        }
-    }
+    let Some(asked) = ground::asked() else { return };
+    let is_asked = |it: &usize| asked.is_empty() || asked.contains(&it.to_string());
+    SIZES.into_iter().filter(is_asked).for_each(measure);
 }
 
 fn measure(size: usize) {
-    let place = std::env::var_os("PALAZZO_BENCH_DIR");
-    let place = place.map_or(PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
-    let dir = tempfile::tempdir_in(place).expect("the folder for benchmarks is there");
-    let file = dir.path().join("memory.jsonl");
+    let ground = Ground::new();
+    let file = ground.path().join("memory.jsonl");
     let graph = Graph { size };
     std::fs::write(&file, graph.file()).expect("it can be written");
     println!("\n── {size} entities, {} relations ──", 2 * size);
-    let imported = import(dir.path(), &file);
-    let (mut ours, starting) = begin(Peer::palazzo(dir.path(), "memory"), &graph);
+    let imported = import(&ground, &file);
+    let (mut ours, starting) = begin(Peer::palazzo(&ground, "memory"), &graph);
     println!("import {imported:.2?}; first call {starting:.2?}, then {} MB", ours.megabytes());
     let mut theirs = (size <= TOO_MUCH).then(|| reference::start(&file)).flatten();
     println!(
@@ -90,10 +83,10 @@ fn measure(size: usize) {
 }
 
 /// Lets Palazzo take in what the reference remembers.
-fn import(dir: &Path, file: &Path) -> Duration {
+fn import(ground: &Ground, file: &Path) -> Duration {
     let begun = Instant::now();
-    let mut command = Peer::command(dir);
-    command.args(["import", "memory"]).arg(file).arg("--home").arg(dir.join("home"));
+    let mut command = ground.command(env!("CARGO_BIN_EXE_palazzo"));
+    command.args(["import", "memory"]).arg(file).arg("--home").arg(ground.path().join("home"));
     let output = command.output().expect("the program starts");
     assert!(output.status.success(), "{output:?}");
     begun.elapsed()

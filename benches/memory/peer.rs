@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+use crate::ground::Ground;
 
 /// A running server and both ends of its pipes.
 pub(crate) struct Peer {
@@ -26,29 +27,11 @@ pub(crate) struct Cost {
 }
 
 impl Peer {
-    /// Starts Palazzo in the home below `dir`, with those tools.
-    pub(crate) fn palazzo(dir: &Path, tools: &str) -> Self {
-        let mut command = Self::command(dir);
-        command.arg("serve").arg(dir.join("home")).args(["--tools", tools]);
+    /// Starts Palazzo in the home that stands on that ground, with those tools.
+    pub(crate) fn palazzo(ground: &Ground, tools: &str) -> Self {
+        let mut command = ground.command(env!("CARGO_BIN_EXE_palazzo"));
+        command.arg("serve").arg(ground.path().join("home")).args(["--tools", tools]);
         Self::start(command)
-    }
-
-    /// Returns a command of Palazzo that knows nothing of this machine.
-    pub(crate) fn command(dir: &Path) -> Command {
-        Self::alone(dir, env!("CARGO_BIN_EXE_palazzo"))
-    }
-
-    /// Returns a command of any program that knows nothing of this machine.
-    pub(crate) fn alone(dir: &Path, program: &str) -> Command {
-        let mut command = Command::new(program);
-        for name in ["GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "XDG_CONFIG_HOME"] {
-            command.env_remove(name);
-        }
-        command
-            .env("HOME", dir)
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", dir.join("gitconfig"));
-        command
     }
 
     /// Calls a tool.

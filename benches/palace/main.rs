@@ -30,6 +30,8 @@
 #![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
 
 mod client;
+#[path = "../ground/mod.rs"]
+mod ground;
 mod scene;
 mod table;
 
@@ -57,17 +59,9 @@ const UNCOUNTED: usize = 5;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --all-targets` runs benchmarks too; there is nothing to test here.
-    if !arguments.iter().any(|it| it == "--bench") {
-        return;
-    }
-    let asked: Vec<_> = arguments.iter().filter(|it| !it.starts_with('-')).collect();
-    for size in SIZES {
-        if asked.is_empty() || asked.iter().any(|it| **it == size.to_string()) {
-            measure(size);
-        }
-    }
+    let Some(asked) = ground::asked() else { return };
+    let is_asked = |it: &Size| asked.is_empty() || asked.contains(&it.to_string());
+    SIZES.into_iter().filter(is_asked).for_each(measure);
 }
 
 fn measure(size: Size) {

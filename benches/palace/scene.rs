@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::ground::Ground;
+
 /// No folder holds more files than this.
 const WING: usize = 100;
 const GENERA: usize = 20;
@@ -25,7 +27,7 @@ pub(crate) struct Size {
 /// The same palace twice: one for Palazzo, one for git.
 pub(crate) struct Scene {
     size: Size,
-    dir: tempfile::TempDir,
+    ground: Ground,
 }
 
 /// What is done: its name, the tool, what the tool is told, the file it writes.
@@ -48,13 +50,7 @@ impl Scene {
 
     /// Builds both palaces.
     pub(crate) fn new(size: Size) -> Self {
-        let place = std::env::var_os("PALAZZO_BENCH_DIR");
-        let place = place.map_or(PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
-        let dir = tempfile::tempdir_in(place).expect("the folder for benchmarks is there");
-        // Git tidying up behind our backs would cost whoever comes next.
-        let settings = "[user]\nname = Ada\nemail = ada@example.org\n[maintenance]\nauto = false\n";
-        fs::write(dir.path().join("gitconfig"), settings).expect("it can be written");
-        let scene = Self { size, dir };
+        let scene = Self { size, ground: Ground::new() };
         let past = scene.past();
         for home in [scene.home(), scene.twin()] {
             fs::create_dir(&home).expect("it is new");
@@ -73,8 +69,7 @@ impl Scene {
 
     /// Returns the command of a server that knows nothing but this home.
     pub(crate) fn palazzo(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
-        self.alone(&mut command);
+        let mut command = self.ground.command(env!("CARGO_BIN_EXE_palazzo"));
         command.arg("serve").arg(self.home());
         command
     }
@@ -119,7 +114,8 @@ impl Scene {
     /// Writes one small file durably, and nothing else.
     pub(crate) fn sync_one_file(&self, round: usize) -> Duration {
         let begun = Instant::now();
-        let mut file = fs::File::create(self.dir.path().join("file")).expect("it can be written");
+        let mut file =
+            fs::File::create(self.ground.path().join("file")).expect("it can be written");
         file.write_all(text(round).as_bytes()).expect("it can be written");
         file.sync_all().expect("it can be synced");
         begun.elapsed()
@@ -129,7 +125,7 @@ impl Scene {
     /// durable that waits, and would pay for git.
     #[cfg(target_os = "linux")]
     pub(crate) fn settle(&self) {
-        let place = fs::File::open(self.dir.path()).expect("it is there");
+        let place = fs::File::open(self.ground.path()).expect("it is there");
         rustix::fs::syncfs(place).expect("it can be synced");
     }
 
@@ -162,11 +158,11 @@ impl Scene {
     }
 
     fn home(&self) -> PathBuf {
-        self.dir.path().join("palazzo")
+        self.ground.path().join("palazzo")
     }
 
     fn twin(&self) -> PathBuf {
-        self.dir.path().join("git")
+        self.ground.path().join("git")
     }
 
     fn newest(&self, file: &str) -> String {
@@ -236,8 +232,7 @@ impl Scene {
     }
 
     fn import(&self, home: &Path, past: &str) {
-        let mut command = Command::new("git");
-        self.alone(&mut command);
+        let mut command = self.ground.command("git");
         let command = command.arg("-C").arg(home).args(["fast-import", "--quiet"]);
         let mut child = command.stdin(Stdio::piped()).spawn().expect("git is there");
         let mut input = child.stdin.take().expect("it listens");
@@ -247,22 +242,10 @@ impl Scene {
     }
 
     fn git(&self, home: &Path, arguments: &[&str]) -> String {
-        let mut command = Command::new("git");
-        self.alone(&mut command);
+        let mut command = self.ground.command("git");
         let output = command.arg("-C").arg(home).args(arguments).output().expect("git is there");
         assert!(output.status.success(), "git {arguments:?}: {output:?}");
         String::from_utf8(output.stdout).expect("git says text")
-    }
-
-    /// Cuts a command off from the configuration of the machine it runs on.
-    fn alone(&self, command: &mut Command) {
-        for name in ["GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "XDG_CONFIG_HOME"] {
-            command.env_remove(name);
-        }
-        command
-            .env("HOME", self.dir.path())
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", self.dir.path().join("gitconfig"));
     }
 }
 

@@ -17,6 +17,8 @@
 
 #[path = "../palace/client.rs"]
 mod client;
+#[path = "../ground/mod.rs"]
+mod ground;
 mod scene;
 
 use std::time::{Duration, Instant};
@@ -35,8 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const RELOADS: usize = 10;
 
 fn main() {
-    // `cargo test --all-targets` runs benchmarks too; there is nothing to test here.
-    if !std::env::args().any(|it| it == "--bench") {
+    if ground::asked().is_none() {
         return;
     }
     let rounds = std::env::var("PALAZZO_BENCH_ROUNDS").ok();

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::ground::Ground;
+
 /// The file that is saved over and over.
 const STONE: &str = "museum/entities/stone/00/stone-0.yaml";
 /// How many files lie in a folder.
@@ -11,7 +13,7 @@ const FOLDER: usize = 500;
 
 /// The palace, in a repository that another was cloned from.
 pub(crate) struct Scene {
-    dir: tempfile::TempDir,
+    ground: Ground,
 }
 
 /// A way of saving: what prepares it, and the save itself, told the status that
@@ -80,12 +82,7 @@ pub(crate) const WAYS: [Way; 7] = [
 impl Scene {
     /// Builds a palace of so many stones.
     pub(crate) fn new(stones: usize) -> Self {
-        let place = std::env::var_os("PALAZZO_BENCH_DIR");
-        let place = place.map_or(PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
-        let dir = tempfile::tempdir_in(place).expect("the folder for benchmarks is there");
-        let settings = "[user]\nname = Ada\nemail = ada@example.org\n[maintenance]\nauto = false\n[gc]\nauto = 0\n[advice]\ndetachedHead = false\n";
-        fs::write(dir.path().join("gitconfig"), settings).expect("it can be written");
-        let scene = Self { dir };
+        let scene = Self { ground: Ground::new() };
         fs::create_dir_all(scene.home().join("museum/rooms")).expect("it is new");
         let hall = "name: Hall\ndescription: Stone.\n";
         for (file, text) in [("palace.toml", "name = \"museum\"\n"), ("rooms/hall.yaml", hall)] {
@@ -111,7 +108,7 @@ impl Scene {
 
     /// Returns the command of a server.
     pub(crate) fn serve(&self) -> Command {
-        let mut command = self.alone(env!("CARGO_BIN_EXE_palazzo"));
+        let mut command = self.ground.command(env!("CARGO_BIN_EXE_palazzo"));
         command.arg("serve").arg(self.home());
         command
     }
@@ -132,27 +129,14 @@ impl Scene {
     }
 
     fn git(&self, arguments: &[&str]) {
-        let mut command = self.alone("git");
+        let mut command = self.ground.command("git");
         let output = command.current_dir(self.home()).args(arguments).output();
         let output = output.expect("git is there");
         assert!(output.status.success(), "git {arguments:?}: {output:?}");
     }
 
     fn home(&self) -> PathBuf {
-        self.dir.path().join("home")
-    }
-
-    /// A command that knows nothing of this machine.
-    fn alone(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        for name in ["GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "XDG_CONFIG_HOME"] {
-            command.env_remove(name);
-        }
-        command
-            .env("HOME", self.dir.path())
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", self.dir.path().join("gitconfig"));
-        command
+        self.ground.path().join("home")
     }
 }
 

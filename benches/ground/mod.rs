@@ -1,0 +1,50 @@
+//! The ground that benchmarks stand on: a folder of their own, cut off from the
+//! settings of the machine, and what was asked for on the command line.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Git tidying up behind our backs would cost whoever comes next.
+const SETTINGS: &str = "[user]\nname = Ada\nemail = ada@example.org\n[maintenance]\nauto = false\n\
+                        [gc]\nauto = 0\n[advice]\ndetachedHead = false\n";
+
+/// A folder that is gone with its owner, in `$PALAZZO_BENCH_DIR` if that is set.
+pub(crate) struct Ground(tempfile::TempDir);
+
+impl Ground {
+    /// Makes the folder, with settings of git.
+    pub(crate) fn new() -> Self {
+        let place = std::env::var_os("PALAZZO_BENCH_DIR");
+        let place = place.map_or(PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
+        let dir = tempfile::tempdir_in(place).expect("the folder for benchmarks is there");
+        fs::write(dir.path().join("gitconfig"), SETTINGS).expect("it can be written");
+        Self(dir)
+    }
+
+    /// Returns the folder.
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Returns a command that knows nothing of this machine.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        for name in ["GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "XDG_CONFIG_HOME"] {
+            command.env_remove(name);
+        }
+        command
+            .env("HOME", self.path())
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", self.path().join("gitconfig"));
+        command
+    }
+}
+
+/// Returns the parts that were asked for, where none is named all; `None`: `cargo
+/// test --all-targets` runs benchmarks too, and there is nothing to test in them.
+pub(crate) fn asked() -> Option<Vec<String>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_meant = arguments.iter().any(|it| it == "--bench");
+    is_meant.then(|| arguments.into_iter().filter(|it| !it.starts_with('-')).collect())
+}

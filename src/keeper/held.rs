@@ -87,6 +87,12 @@ impl Held {
         self.index.get_or_init(|| indexing::index(&self.palace))
     }
 
+    /// Makes what is otherwise made when it is first asked for.
+    pub(super) fn prepare(&self) {
+        self.health();
+        self.index();
+    }
+
     /// Yields what is wrong with the palace's files, by file.
     pub(super) fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
         self.findings.values().flatten().chain(self.ledger.obstacles())

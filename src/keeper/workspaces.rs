@@ -1,6 +1,8 @@
 //! Which palace is meant, and new ones.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use crate::format::{self, Place};
@@ -28,17 +30,28 @@ pub(super) struct Workspace {
 /// A palace that is being opened while others go on.
 pub(super) struct Opening {
     key: String,
+    is_awaited: Arc<AtomicBool>,
     held: JoinHandle<Result<Held, Refusal>>,
 }
 
 impl Opening {
     fn begin(store: Store, workspace: Workspace, vigil: &Vigil) -> Self {
         let (Workspace { key, name, .. }, vigil) = (workspace, vigil.clone());
-        Self { key, held: thread::spawn(move || Held::open(store, &name, &vigil)) }
+        let is_awaited = Arc::new(AtomicBool::new(false));
+        let hurry = is_awaited.clone();
+        let open = move || {
+            let held = Held::open(store, &name, &vigil)?;
+            if !hurry.load(Ordering::Relaxed) {
+                held.prepare();
+            }
+            Ok(held)
+        };
+        Self { key, is_awaited, held: thread::spawn(open) }
     }
 
     /// Waits for the palace; `None`: it could not be opened.
     fn end(self) -> Option<Held> {
+        self.is_awaited.store(true, Ordering::Relaxed);
         self.held.join().ok()?.ok()
     }
 }

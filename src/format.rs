@@ -3,6 +3,7 @@
 //! Reading never fails. It yields as much of a palace as could be understood,
 //! and a [`Diagnostic`] for each thing that could not. Nothing here meets a disk.
 
+mod conflict;
 mod diary;
 mod drawer;
 mod entity;
@@ -84,7 +85,14 @@ pub fn understand(path: &str, text: &str) -> Understood {
 
 fn understood(mut reader: Reader<'_>, text: &str) -> Understood {
     let path = reader.path();
-    let holding = match Place::of(path) {
+    let place = Place::of(path);
+    if let Ok(place) = &place
+        && *place != Place::Other
+        && !conflict::is_readable(&mut reader, place, text)
+    {
+        return Understood { holding: None, findings: reader.into_findings() };
+    }
+    let holding = match place {
         Ok(Place::Settings) => settings::read(&mut reader, text).map(Holding::Settings),
         Ok(Place::Room(id)) => room::read(&mut reader, text).map(|it| Holding::Room(id, it)),
         Ok(Place::Scroll(room)) => {
@@ -104,6 +112,12 @@ fn understood(mut reader: Reader<'_>, text: &str) -> Understood {
         Err(finding) => return Understood { holding: None, findings: vec![finding] },
     };
     Understood { holding, findings: reader.into_findings() }
+}
+
+/// Tells whether the marks of a merge conflict stand in a text, so that whoever
+/// resolves it should find the file as git left it.
+pub fn is_conflicted(text: &str) -> bool {
+    conflict::is_in(text)
 }
 
 /// Puts what a file holds in place of what it held, and returns what is wrong

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::format::conflict;
 use crate::format::reader::Reader;
 use crate::format::understood;
 use crate::format::yaml::one_line;
@@ -48,8 +49,12 @@ struct Attempt {
 /// more finds nothing to do.
 ///
 /// Words that are one slip of the pen away from the only one possible, slugs that
-/// are none, ids that contradict the file's name, texts that want quotes.
+/// are none, ids that contradict the file's name, texts that want quotes. A file
+/// with a merge conflict is left to whoever resolves it.
 pub fn mend(path: &str, text: &str) -> Option<Mended> {
+    if conflict::is_in(text) {
+        return None;
+    }
     let mut draft = Draft {
         path,
         text: text.to_owned(),
@@ -336,6 +341,7 @@ mod tests {
             "name: Wegener: a life\n  and a death\n",
             "name: &a Hall\n",
             "name: Hall\n",
+            "nmae: Hall\n<<<<<<< HEAD\na: b\n=======\nc: d\n>>>>>>> branch\n",
         ] {
             assert_eq!(mend("rooms/a.yaml", text), None, "{text}");
         }

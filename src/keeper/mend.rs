@@ -86,7 +86,9 @@ fn move_files(store: &Store, files: &Files, unread: Vec<Diagnostic>, mending: &m
     for fault in misnamed {
         let Some(to) = format::right_path(&fault.file) else { continue };
         let is_free = store.read(&to) == Ok(None) && !moves.contains_key(&to);
-        if let (true, Ok(Some(text))) = (is_free, store.read(&fault.file)) {
+        if let (true, Ok(Some(text))) = (is_free, store.read(&fault.file))
+            && !format::is_conflicted(&text)
+        {
             moves.insert(to, (fault, text));
         }
     }

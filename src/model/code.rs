@@ -13,6 +13,8 @@ use crate::model::{Rule, Severity, did_you_mean};
 pub enum Code {
     /// A text that is no YAML or TOML.
     Syntax,
+    /// A merge conflict for which a file cannot be read.
+    MergeConflict,
     /// Anchors, aliases, tags, merge keys, several documents.
     NotPlainYaml,
     /// A key that stands twice in one mapping.
@@ -63,6 +65,8 @@ pub enum Code {
     ForbiddenTool,
     /// Parameters that a tool does not take, or lacks.
     ToolParams,
+    /// The marks of a merge conflict in a text that is read all the same.
+    MergeMarks,
     /// A key that says nothing where it stands.
     UnusedKey,
     /// A file name and a content that say different ids.

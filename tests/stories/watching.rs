@@ -143,3 +143,43 @@ async fn who_does_not_watch_sees_what_is_committed_and_where_they_go() {
     home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Moss.\n");
     assert!(agent.enter("w").await.contains("Moss."));
 }
+
+#[tokio::test]
+async fn a_merge_that_ends_in_a_conflict_is_told_and_what_stood_before_stays() {
+    let home = Home::new();
+    let mut agent = quarry(&home, 0).await;
+    git(&home, &["checkout", "-q", "-b", "moss"]);
+    home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Moss.\n");
+    git(&home, &["commit", "-q", "-a", "-m", "Let moss grow"]);
+    git(&home, &["checkout", "-q", "main"]);
+    home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Dust.\n");
+    git(&home, &["commit", "-q", "-a", "-m", "Let dust fall"]);
+    assert!(agent.enter("w").await.contains("Dust."));
+    git(&home, &["-c", "alias.attempt=!git merge -q moss || true", "attempt"]);
+    let conflict = home.read("w/rooms/hall.yaml");
+    assert_snapshot!(agent.enter_until("w", "merge").await, @"
+    ── Hall ──
+    Dust.
+
+    Actions:
+      ─────
+      0 map · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll
+      ─────
+    Notices:
+      rooms/hall.yaml:2:1: a merge conflict nobody has resolved, up to line 6 (shown is what it said before)
+    ");
+
+    let output = home.palazzo(&["check", "--fix"]);
+    assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"
+    home/w/rooms/hall.yaml:2:1: error[merge-conflict]: a merge conflict nobody has resolved, up to line 6
+      2 | <<<<<<< HEAD
+        | ^
+        = keep what is right, take out the lines of `<<<<<<<`, `=======` and `>>>>>>>`, then `git add` it
+    ");
+    assert_eq!(home.read("w/rooms/hall.yaml"), conflict);
+    home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Moss under dust.\n");
+    git(&home, &["commit", "-q", "-a", "-m", "Let moss grow under dust"]);
+    let seen = agent.enter("w").await;
+    assert!(seen.contains("Moss under dust.") && !seen.contains("merge"), "{seen}");
+    home.is_in_order();
+}

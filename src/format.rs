@@ -24,11 +24,13 @@ mod yaml;
 
 use rayon::prelude::*;
 
+pub use conflict::is_conflicted;
 pub use mend::{Mended, mend, right_path};
 pub use place::{
     Place, diary_file, drawer_file, drawer_room, entity_file, is_entity_file, room_file,
     scroll_file,
 };
+pub use schema::{announced, introduced};
 pub use spots::Spots;
 pub use tidy::{Tidied, tidy};
 
@@ -114,12 +116,6 @@ fn understood(mut reader: Reader<'_>, text: &str) -> Understood {
     Understood { holding, findings: reader.into_findings() }
 }
 
-/// Tells whether the marks of a merge conflict stand in a text, so that whoever
-/// resolves it should find the file as git left it.
-pub fn is_conflicted(text: &str) -> bool {
-    conflict::is_in(text)
-}
-
 /// Puts what a file holds in place of what it held, and returns what is wrong
 /// with it. A file of which nothing could be understood leaves what it held
 /// standing. `text` is asked for if a place in it must be found.
@@ -196,12 +192,6 @@ pub fn is_schema(path: &str) -> bool {
 
 fn schema_at(path: &str) -> Option<FileKind> {
     FileKind::ALL.into_iter().find(|kind| schema::file(*kind) == path)
-}
-
-/// Returns the kind of file at `path` whose schema the first line of its text
-/// leads editors to; `None`: it has no such line.
-pub fn announced(path: &str, text: &str) -> Option<FileKind> {
-    schema::announced(path, text)
 }
 
 /// Lets a file that is moved to `path` lead to its schema from there.

@@ -12,9 +12,9 @@ const OURS: &str = "<<<<<<<";
 const BETWEEN: &str = "=======";
 const THEIRS: &str = ">>>>>>>";
 
-/// Tells whether the three marks of a conflict stand in order in a text, each at
-/// the beginning of a line.
-pub(super) fn is_in(text: &str) -> bool {
+/// Tells whether the three marks of a merge conflict stand in order in a text,
+/// each at the beginning of a line.
+pub fn is_conflicted(text: &str) -> bool {
     marked(text).is_some()
 }
 

@@ -6,10 +6,9 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::format::conflict;
 use crate::format::reader::Reader;
-use crate::format::understood;
 use crate::format::yaml::one_line;
+use crate::format::{is_conflicted, understood};
 use crate::model::{Code, Diagnostic, LARGEST_FILE, Slug, Spot, lines};
 
 /// With so many findings a file is not mended: they were not made by slips.
@@ -52,7 +51,7 @@ struct Attempt {
 /// are none, ids that contradict the file's name, texts that want quotes. A file
 /// with a merge conflict is left to whoever resolves it.
 pub fn mend(path: &str, text: &str) -> Option<Mended> {
-    if conflict::is_in(text) {
+    if is_conflicted(text) {
         return None;
     }
     let mut draft = Draft {

@@ -21,7 +21,8 @@ mod work;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 
-pub(super) use modeline::{aimed, announced, file, parted, with_modeline};
+pub(super) use modeline::{aimed, file, parted, with_modeline};
+pub use modeline::{announced, introduced};
 
 use crate::model::FileKind;
 

@@ -222,7 +222,9 @@ impl Keeper {
         held.change(by, |held| {
             let mut edits = Vec::new();
             for (path, text) in with_settings(name, template) {
-                edits.push(Edit { was: held.text(&path)?, path, now: Some(text) });
+                let was = held.text(&path)?;
+                let now = if was.is_none() { format::introduced(&path, &text) } else { text };
+                edits.push(Edit { was, path, now: Some(now) });
             }
             Ok(Plan {
                 edits,

@@ -1,5 +1,6 @@
 //! JSON Schemas: what editors are told of the files.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -99,6 +100,33 @@ async fn a_new_file_leads_editors_to_its_schema_wherever_it_lies() {
     home.write("w/.palazzo/schema/task.json", "{}\n");
     agent.call("create_task", json!({ "title": "Look once more" })).await;
     assert_eq!(home.read("w/.palazzo/schema/task.json"), "{}\n");
+}
+
+#[test]
+fn what_comes_from_a_template_leads_editors_to_its_schema_too() {
+    let home = Home::new();
+    home.palazzo(&["init", "Survey", "--template", "paradigm-survey"]);
+    let files = home.git(&["ls-files"]);
+    let mut kinds = BTreeSet::new();
+    for file in files.lines().filter(|it| it.split('.').next_back() == Some("yaml")) {
+        let first = home.read(file).lines().next().unwrap().to_owned();
+        let schema = first.strip_prefix("# yaml-language-server: $schema=").unwrap();
+        let place = home.path().join(file).parent().unwrap().join(schema).canonicalize().unwrap();
+        let kind = place.file_stem().unwrap().to_str().unwrap().parse().unwrap();
+        assert_eq!(fs::read_to_string(&place).unwrap(), keeper::schema(kind));
+        kinds.insert(place);
+    }
+    let kept = files.lines().filter(|it| it.contains("/.palazzo/")).collect::<Vec<_>>();
+    assert_eq!(kept.len(), kinds.len());
+    assert_snapshot!(kept.join("\n"), @"
+    survey/.palazzo/schema/entity.json
+    survey/.palazzo/schema/genus.json
+    survey/.palazzo/schema/process.json
+    survey/.palazzo/schema/room.json
+    survey/.palazzo/schema/task.json
+    ");
+    assert_eq!(home.commits(), 1);
+    home.is_in_order();
 }
 
 #[test]

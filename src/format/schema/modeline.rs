@@ -40,8 +40,18 @@ pub(in crate::format) fn aimed(path: &str, text: &str) -> String {
     }
 }
 
-/// Returns the kind of file at `path`, if its text begins with a modeline of ours.
-pub(in crate::format) fn announced(path: &str, text: &str) -> Option<FileKind> {
+/// Lets a new file at `path` begin with the line that leads editors to its schema,
+/// if it is of a kind that has one.
+pub fn introduced(path: &str, text: &str) -> String {
+    match announced(path, text) {
+        Some(_) => aimed(path, text),
+        None => with_modeline(path, text),
+    }
+}
+
+/// Returns the kind of file at `path` whose schema the first line of its text
+/// leads editors to; `None`: it has no such line.
+pub fn announced(path: &str, text: &str) -> Option<FileKind> {
     let (line, _) = parted(text);
     kind(path).filter(|_| !line.is_empty())
 }

@@ -9,14 +9,16 @@ mod mempalace;
 mod palace_tools;
 mod patient;
 mod prompts;
+mod reply;
 mod resources;
 mod server;
 mod subscribers;
 mod toolbox;
 mod work_tools;
 
+pub use reply::{Answer, Reply};
 pub use server::{Server, serve};
-pub use toolbox::{Answer, Reply, ToolSet, Toolbox};
+pub use toolbox::{ToolSet, Toolbox};
 
 impl Toolbox {
     /// Lays out all tools there are, and offers those of `offered`.

@@ -54,10 +54,9 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 impl Walk {
-    /// Shows the entry room of the palace that was asked for, changed last, or
-    /// is the only one.
+    /// Shows the entry room of the palace.
     fn begin(&mut self) -> Result<String, Failure> {
-        Ok(self.keeper.enter_last(&person("walk"))?)
+        Ok(self.keeper.enter_usual(&person("walk"))?)
     }
 
     fn step(&mut self, word: &str, said: &str) -> io::Result<()> {

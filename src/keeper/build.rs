@@ -59,7 +59,7 @@ impl Keeper {
             Ok(plan)
         })?;
         let room = built.ok_or(Refusal::NoRooms)?;
-        let told = self.placed(by, &key, String::new());
+        let told = self.placed(by, String::new());
         if !blueprint.quiet {
             return Ok(told + &self.show_built(by, &key, &room)?);
         }

@@ -38,7 +38,7 @@ impl Keeper {
             answer
                 .push_str(&format!("; there already, and left as they are: {}", listed(&existing)));
         }
-        Ok(self.placed(by, &key, format!("{answer}.\n{remarks}")))
+        Ok(format!("{answer}.\n{remarks}"))
     }
 
     /// Adds those of `new` whose names are free, the first of each name.

@@ -72,7 +72,7 @@ impl Keeper {
             true => format!("{name} is at step 1/{}: {first}\n", steps.len()),
             false => format!("{name} is running already: nothing changed.\n"),
         };
-        Ok(self.placed(by, &key, answer))
+        Ok(answer)
     }
 
     /// Brings a process to its next step, or to the `to`th; after the last it is
@@ -104,7 +104,7 @@ impl Keeper {
             let body = answer.trim_end().to_owned();
             Ok(Plan { edits: vec![Edit { path, was, now: Some(now) }], subject, body })
         })?;
-        Ok(self.placed(by, &key, answer))
+        Ok(answer)
     }
 }
 

@@ -196,17 +196,26 @@ fn no_such_workspace(asked: &str, meant: Option<&str>, known: &[String]) -> Stri
 }
 
 fn no_workspace_set(known: &[String]) -> String {
-    format!("no workspace is set: call set_workspace first. {}", listed(known))
+    let several = match known.len() {
+        0 | 1 => "",
+        _ => " (or start the server with `--workspace NAME`)",
+    };
+    format!("no workspace is set: call set_workspace first{several}. {}", listed(known))
 }
 
 fn listed(known: &[String]) -> String {
+    match known.len() {
+        0 => "There are no workspaces yet.".to_owned(),
+        _ => format!("Workspaces: {}.", some_of(known)),
+    }
+}
+
+/// Names some workspaces: `` `code`, `survey` ``.
+pub(super) fn some_of(known: &[String]) -> String {
     let shown: Vec<_> = known.iter().take(20).map(|it| format!("`{it}`")).collect();
     let more =
         if known.len() > 20 { format!(" and {} more", known.len() - 20) } else { String::new() };
-    match shown.len() {
-        0 => "There are no workspaces yet.".to_owned(),
-        _ => format!("Workspaces: {}{more}.", shown.join(", ")),
-    }
+    shown.join(", ") + &more
 }
 
 fn newest(scrolls: &[Ulid]) -> String {

@@ -60,7 +60,7 @@ impl Keeper {
         if !missing.is_empty() {
             told.push_str(&format!("; no entity is called {}", listed(&missing)));
         }
-        Ok(self.placed(by, &key, told + ".\n"))
+        Ok(told + ".\n")
     }
 }
 

@@ -33,11 +33,11 @@ impl Keeper {
             return Err(Refusal::Nonsense(why));
         }
         let (key, here) = match &new.room {
-            Some(_) => (self.current(by)?, None),
-            None => {
+            None if self.visit(by).workspace.is_some() => {
                 let standing = self.standing(by)?;
                 (standing.workspace, Some(standing.room))
             }
+            _ => (self.current(by)?, None),
         };
         let scroll = self.roll(by, title.clone(), &new.body);
         let held = self.at(&key)?;
@@ -46,7 +46,8 @@ impl Keeper {
             let room = match (&new.room, &here) {
                 (Some(called), _) => held.palace.resolve(called, None)?,
                 (None, Some(here)) => here.clone(),
-                (None, None) => return Err(Refusal::NoRooms),
+                // Who has not come in yet stands at the entry.
+                (None, None) => held.palace.entry().cloned().ok_or(Refusal::NoRooms)?,
             };
             if held.palace.room(&room).is_none() {
                 let broken = held.broken(&room_file(&room)).cloned().map(Box::new);
@@ -65,7 +66,7 @@ impl Keeper {
         let number = hung.and_then(|room| self.shown_in(by, &key, &room));
         let number = number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
         let answer = format!("The scroll \"{title}\" hangs in {place} now{number}.\n");
-        Ok(self.placed(by, &key, answer))
+        Ok(answer)
     }
 
     fn roll(&mut self, by: &Caller, title: String, body: &str) -> Scroll {

@@ -67,7 +67,7 @@ impl Keeper {
             true => format!("The task \"{title}\" is set.\n"),
             false => format!("The task \"{title}\" is set already: nothing changed.\n"),
         };
-        Ok(self.placed(by, &key, answer))
+        Ok(answer)
     }
 
     /// Notes that a task is done; `said` is its title or the name of its file.
@@ -104,6 +104,6 @@ impl Keeper {
             true => format!("The task \"{title}\" is done.\n"),
             false => format!("The task \"{title}\" was done already: nothing changed.\n"),
         };
-        Ok(self.placed(by, &key, answer))
+        Ok(answer)
     }
 }

@@ -11,6 +11,7 @@ use crate::keeper::held::Held;
 use crate::keeper::ledger;
 use crate::keeper::past::{is_past, present};
 use crate::keeper::pending::{self, Exhibits};
+use crate::keeper::refusal::some_of;
 use crate::keeper::since;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Diagnostic, Files, Opening, Palace, RoomId, ScrollId, Severity, Sort};
@@ -83,12 +84,26 @@ impl Keeper {
         self.come_in(by, &key)
     }
 
+    /// Enters the palace that tools act on which name none.
+    pub fn enter_usual(&mut self, by: &Caller) -> Result<String, Refusal> {
+        let key = self.current(by)?;
+        let place = render::line(&self.at(&key)?.palace.settings.name);
+        Ok(format!("You are in {place} now.\n\n{}", self.come_in(by, &key)?))
+    }
+
     /// Enters the palace that changed last, or the only one.
-    pub fn enter_last(&mut self, by: &Caller) -> Result<String, Refusal> {
-        let last = self.last()?;
+    pub(super) fn enter_last(&mut self, by: &Caller) -> Result<String, Refusal> {
+        let (last, others) = self.last()?;
         self.open(&last)?;
         let place = render::line(&last.name);
-        Ok(format!("You are in {place} now.\n\n{}", self.come_in(by, &last.key)?))
+        let why = match others.len() {
+            0 => String::new(),
+            _ => format!(
+                ": no workspace was set, and this one changed last. set_workspace enters another: {}",
+                some_of(&others)
+            ),
+        };
+        Ok(format!("You are in {place} now{why}.\n\n{}", self.come_in(by, &last.key)?))
     }
 
     /// Begins a walk at the entry of a palace.

@@ -40,7 +40,7 @@ pub struct Question {
 
 impl Keeper {
     /// Does what `number` stands for in the caller's menu. Without a session,
-    /// shows the entry of the palace that changed last or is the only one.
+    /// shows the entry of the palace that is the only one or changed last.
     pub fn act(&mut self, by: &Caller, number: i64, said: Option<&str>) -> Result<Step, Refusal> {
         if self.visit(by).workspace.is_none() {
             return self.enter_last(by).map(Step::Page);

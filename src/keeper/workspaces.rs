@@ -148,7 +148,7 @@ impl Keeper {
     /// write would make it.
     pub(super) fn current_if_any(&mut self, by: &Caller) -> Result<Option<String>, Refusal> {
         match self.current(by) {
-            Err(Refusal::NoWorkspaceSet { .. } | Refusal::NoSuchWorkspace { .. }) => Ok(None),
+            Err(refusal) if first(&refusal).is_some() => Ok(None),
             current => current.map(Some),
         }
     }
@@ -161,11 +161,13 @@ impl Keeper {
     }
 
     /// Returns the palace a tool writes to that names none, and makes it if it
-    /// is not there: the preferred one, or the one called `palace`.
+    /// is not there: the preferred one, or, in a home without any, the first.
     pub(super) fn current_or_first(&mut self, by: &Caller) -> Result<String, Refusal> {
         match self.current(by) {
-            Err(Refusal::NoWorkspaceSet { .. }) => self.found(by, FIRST, &Files::new()),
-            Err(Refusal::NoSuchWorkspace { asked, .. }) => self.found(by, &asked, &Files::new()),
+            Err(refusal) => match first(&refusal) {
+                Some(name) => self.found(by, name, &Files::new()),
+                None => Err(refusal),
+            },
             current => current,
         }
     }
@@ -178,31 +180,38 @@ impl Keeper {
 
     /// Adds to the answer of a tool that was called before any workspace was
     /// set in which one it acted; from now on that one is.
-    pub(super) fn placed(&mut self, by: &Caller, key: &str, answer: String) -> String {
+    pub fn placed(&mut self, by: &Caller, answer: String) -> String {
         if self.visit(by).workspace.is_some() {
             return answer;
         }
-        self.visit(by).workspace = Some(key.to_owned());
-        let name = self.held.get(key).map_or(key, |it| it.palace.settings.name.as_str());
-        format!("{answer}No workspace was set: this is in `{}`.\n", render::line(name))
+        let Ok(key) = self.current(by) else { return answer };
+        let name = self.held.get(&key).map_or(key.as_str(), |it| &it.palace.settings.name);
+        let answer =
+            format!("{answer}No workspace was set: this is in `{}`.\n", render::line(name));
+        self.settle(by, &key);
+        answer
     }
 
-    /// Returns the palace of the home that changed last, or the only one.
-    pub(super) fn last(&mut self) -> Result<Workspace, Refusal> {
-        let mut all = self.workspaces()?;
-        if let Some(preferred) = self.preferred.clone() {
-            return self.find(&preferred);
+    /// Returns the palace of the home that changed last, or the only one, and the
+    /// names of the others.
+    pub(super) fn last(&mut self) -> Result<(Workspace, Vec<String>), Refusal> {
+        if let Some(preferred) = &self.preferred {
+            return Ok((self.find(preferred)?, Vec::new()));
         }
+        let mut all = self.workspaces()?;
         if all.len() == 1 {
-            return Ok(all.remove(0));
+            return Ok((all.remove(0), Vec::new()));
         }
         let changed = |it: &Workspace| {
             let store = Store::new(it.root.clone(), self.home.clone());
             store.recent(1).ok().and_then(|it| it.first().map(|it| it.at))
         };
-        let last = all.iter().filter_map(|it| Some((changed(it)?, it))).max_by_key(|it| it.0);
-        match last {
-            Some((_, last)) => Ok(last.clone()),
+        let dated = all.iter().enumerate().filter_map(|(place, it)| Some((changed(it)?, place)));
+        match dated.max_by_key(|it| it.0) {
+            Some((_, place)) => {
+                let last = all.remove(place);
+                Ok((last, names(&all)))
+            }
             None => Err(Refusal::NoWorkspaceSet { known: names(&all) }),
         }
     }
@@ -292,6 +301,16 @@ impl Keeper {
         let candidates = all.iter().flat_map(|it| [it.key.as_str(), it.name.as_str()]);
         let meant = did_you_mean(asked, candidates).map(str::to_owned);
         Ok(Refusal::NoSuchWorkspace { asked: asked.to_owned(), meant, known })
+    }
+}
+
+/// Returns what the first write would call the palace that was not found: none
+/// is made beside others that nobody chose among.
+fn first(refusal: &Refusal) -> Option<&str> {
+    match refusal {
+        Refusal::NoWorkspaceSet { known } if known.is_empty() => Some(FIRST),
+        Refusal::NoSuchWorkspace { asked, .. } => Some(asked),
+        _ => None,
     }
 }
 

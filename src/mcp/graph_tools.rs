@@ -5,7 +5,8 @@ use crate::mcp::arguments::{
     CreateEntities, GetEntity, GetRelationships, GetTimeline, ListEntities, ListGenera, Nothing,
     Page, RemoveEntities, SearchEntities, UpdateEntity,
 };
-use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox, answer};
+use crate::mcp::reply::answer;
+use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 use crate::model::Entity;
 
 pub(super) fn all() -> [Handle; 10] {

@@ -9,7 +9,8 @@ use crate::mcp::arguments::{
     AddObservations, Additions, DeleteEntities, DeleteObservations, Done, Edge, Edges, Network,
     Node, Nodes, OpenNodes, ReadGraph, SearchNodes,
 };
-use crate::mcp::toolbox::{Answer, Effect, Handle, Reply, ToolSet, Toolbox};
+use crate::mcp::reply::{Answer, Reply};
+use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 use crate::model::{Entity, printable_json};
 
 /// How many bytes an answer may have that nobody can know beforehand: about

@@ -12,7 +12,8 @@ use serde_json::{Map, Value, json};
 
 use crate::keeper::{Address, Caller, Keeper, Refusal};
 use crate::mcp::memory_tools::{MOST, spread};
-use crate::mcp::toolbox::{Answer, Handle, Reply};
+use crate::mcp::reply::{Answer, Reply};
+use crate::mcp::toolbox::Handle;
 
 /// What is said where nothing is remembered yet.
 const NO_PALACE: &str = "Nothing is remembered yet. The first call that writes makes a palace: \

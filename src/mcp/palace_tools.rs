@@ -2,7 +2,8 @@
 
 use crate::keeper::{Blueprint, Caller, Keeper, NewScroll, Step};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
-use crate::mcp::toolbox::{Answer, Effect, Handle, ToolSet, Toolbox, answer};
+use crate::mcp::reply::{Answer, answer};
+use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 
 pub(super) fn all() -> [Handle; 4] {
     [set_workspace(), palace_action(), build_room(), write_scroll()]

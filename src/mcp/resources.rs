@@ -12,8 +12,9 @@ use rmcp::model::{
 use serde_json::json;
 
 use crate::keeper::{Caller, Keeper, Listed, Refusal};
+use crate::mcp::reply::{Reply, shortened};
 use crate::mcp::subscribers::Subscribers;
-use crate::mcp::toolbox::{Reply, ToolSet, Toolbox, shortened};
+use crate::mcp::toolbox::{ToolSet, Toolbox};
 use crate::model::{Leaf, NoUri, Uri, printable};
 
 /// How many resources one answer lists.

@@ -25,9 +25,9 @@ use tokio::time::{sleep, timeout};
 use crate::keeper::{Caller, Keeper};
 use crate::mcp::patient::Patient;
 use crate::mcp::prompts;
+use crate::mcp::reply::shortened;
 use crate::mcp::resources;
 use crate::mcp::subscribers::Subscribers;
-use crate::mcp::toolbox::shortened;
 use crate::mcp::{Reply, Toolbox};
 
 /// The list of tools is the same for as long as the process lives; an hour.

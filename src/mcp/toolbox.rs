@@ -11,28 +11,9 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::keeper::{Caller, Keeper, Question, Refusal};
+use crate::keeper::{Caller, Keeper, Question};
+use crate::mcp::reply::{Answer, Reply, shortened};
 use crate::model::{self, Bearing, Parameter, did_you_mean, printable};
-
-/// What a tool says: `Err` is a refusal that the caller can read, not a fault
-/// of the protocol.
-pub type Answer = Result<Reply, String>;
-
-/// What a tool answers with. Some clients show a model the text and others only
-/// the value, so each says all there is to say.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
-    /// The answer as text.
-    pub text: String,
-    /// The same as a value, from tools that promise one by a schema.
-    pub structured: Option<Value>,
-}
-
-impl From<String> for Reply {
-    fn from(text: String) -> Self {
-        Self { text, structured: None }
-    }
-}
 
 /// A group of tools that are offered together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,8 +195,12 @@ impl Toolbox {
         by: &Caller,
         arguments: JsonObject,
     ) -> Answer {
-        let by = Caller { tool: tool.name, ..by.clone() };
-        (tool.run)(self, keeper, &by, arguments)
+        let caller = Caller { tool: tool.name, ..by.clone() };
+        // Answers that are values have no place for a remark.
+        (tool.run)(self, keeper, &caller, arguments).map(|it| match it.structured {
+            None => Reply { text: keeper.placed(by, it.text), ..it },
+            _ => it,
+        })
     }
 
     /// Returns the tool of that name in one of `sets`: two sets may have one each.
@@ -278,28 +263,6 @@ impl Handle {
         let properties = self.about.input_schema.get("properties");
         properties.is_some_and(|it| it.get(argument).is_some())
     }
-}
-
-/// Turns what the keeper says into an answer.
-pub(super) fn answer(said: Result<String, Refusal>) -> Answer {
-    said.map(Reply::from).map_err(|refusal| refusal.to_string())
-}
-
-/// Shortens a refusal that quotes something endless: a line keeps its beginning
-/// and its end, where the advice is.
-pub(super) fn shortened(refusal: &str) -> String {
-    const KEPT: usize = 1000;
-    let shorten = |line: &str| {
-        let beginning = line.char_indices().nth(KEPT).map(|(at, _)| at);
-        let end = line.char_indices().nth_back(KEPT).map(|(at, _)| at);
-        match (beginning, end) {
-            (Some(beginning), Some(end)) if beginning < end => {
-                format!("{} … {}", &line[..beginning], &line[end..])
-            }
-            _ => line.to_owned(),
-        }
-    };
-    refusal.split('\n').map(shorten).collect::<Vec<_>>().join("\n")
 }
 
 /// Reads arguments; what is wrong with them is told with the path to it.
@@ -440,16 +403,5 @@ mod tests {
             Toolbox { tools: vec![tool("stand", |_| Ok(String::new().into()))], offered: vec![] };
         assert_eq!(call(&tools, &mut Keeper::new("nowhere".into(), None), "stand"), None);
         assert_eq!(tools.list(), []);
-    }
-
-    #[test]
-    fn a_refusal_keeps_both_ends_of_what_it_quotes_at_length() {
-        let said = format!("no room is called `{}`; try another\nActions:", "ü".repeat(5000));
-        let shortened = shortened(&said);
-        assert!(shortened.starts_with("no room is called `üü"), "{shortened}");
-        assert!(shortened.contains("ü … ü"), "{shortened}");
-        assert!(shortened.ends_with("üü`; try another\nActions:"), "{shortened}");
-        assert!(shortened.chars().count() < 2100, "{shortened}");
-        assert_eq!(super::shortened("a short one\n"), "a short one\n");
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::keeper::{Caller, Keeper, NewProcess, NewTask, Pending};
 use crate::mcp::arguments::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};
-use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox, answer};
+use crate::mcp::reply::answer;
+use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 
 pub(super) fn all() -> [Handle; 5] {
     [list_tasks(), create_task(), complete_task(), start_process(), advance_process()]

@@ -55,6 +55,7 @@ fn a_home_without_a_palace_or_with_several_says_what_to_do() {
         run(&home, &["map", "--workspace", "two"]),
         run(&home, &["map", "--workspace", "three"]),
         run(&home, &["show"]),
+        run(&home, &["walk"]),
     ]);
     assert_snapshot!(story.join("\n\n"));
 }

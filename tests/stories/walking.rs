@@ -304,3 +304,50 @@ async fn an_entity_saved_by_hand_is_seen_by_who_would_create_it() {
     let said = agent.call("create_entities", json!({ "entities": [entity] })).await;
     assert_eq!(said, "Created nothing; there already, and left as they are: Gneiss.\n");
 }
+
+#[tokio::test]
+async fn whoever_names_no_workspace_is_in_the_only_one() {
+    let home = Home::new();
+    home.palazzo(&["init", "Code", "--template", "codebase"]);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("list_entities", json!({ "genus": "Component" })).await;
+    agent
+        .call("create_entities", json!({ "entities": [{ "name": "Gneiss", "genus": "Rock" }] }))
+        .await;
+    let mut writer = home.agent(MARCH_1).await;
+    writer.call("write_scroll", json!({ "title": "On moss", "body": "It grows." })).await;
+    assert_snapshot!(agent.transcript() + "\n" + &writer.transcript());
+}
+
+#[tokio::test]
+async fn whoever_names_no_workspace_where_there_are_several_has_to_choose() {
+    let home = Home::new();
+    home.palazzo(&["init", "Code", "--template", "codebase"]);
+    home.palazzo(&["init", "Survey"]);
+    let before = home.commits();
+    let mut agent = home.agent(MARCH_1).await;
+    for tool in ["list_entities", "describe_workspace", "list_tasks"] {
+        agent.call(tool, json!({})).await;
+    }
+    agent
+        .call("create_entities", json!({ "entities": [{ "name": "Gneiss", "genus": "Rock" }] }))
+        .await;
+    agent.call("create_task", json!({ "title": "Sweep" })).await;
+    agent.call("write_scroll", json!({ "title": "On moss", "body": "It grows." })).await;
+    build(&mut agent, "hall", json!({ "quiet": true })).await;
+    let mut remembering = home.agent_with(MARCH_1, &["--tools", "memory"]).await;
+    remembering.call("read_graph", json!({})).await;
+    let gneiss = json!({ "name": "Gneiss", "entityType": "Rock", "observations": [] });
+    remembering.call("create_entities", json!({ "entities": [gneiss] })).await;
+    assert_eq!(home.commits(), before);
+
+    let led = home.agent(MARCH_1).await.choose(0).await;
+    home.palazzo(&["init", "palace"]);
+    let mut usual = home.agent(MARCH_1).await;
+    usual
+        .call("create_entities", json!({ "entities": [{ "name": "Gneiss", "genus": "Rock" }] }))
+        .await;
+    let story =
+        [agent.transcript(), remembering.transcript(), first(&led).to_owned(), usual.transcript()];
+    assert_snapshot!(story.join("\n"));
+}

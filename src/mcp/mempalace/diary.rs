@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::keeper::{Caller, Keeper, Pages};
 use crate::mcp::arguments::{DiaryRead, DiaryWrite};
 use crate::mcp::mempalace::{found, moment, reply, share, shown, told};
-use crate::mcp::toolbox::{Answer, Effect, Handle, ToolSet, Toolbox};
+use crate::mcp::reply::Answer;
+use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 use crate::model::Entry;
 
 pub(super) fn all() -> [Handle; 2] {

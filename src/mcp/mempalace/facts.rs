@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::keeper::{Caller, Dossier, Keeper, NewFact, Stated, Statement};
 use crate::mcp::arguments::{KgAdd, KgInvalidate, KgQuery, KgTimeline, Nothing};
 use crate::mcp::mempalace::{fitting, found, mind, reply, told};
-use crate::mcp::toolbox::{Answer, Effect, Handle, ToolSet, Toolbox};
+use crate::mcp::reply::Answer;
+use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 use crate::model::{Relation, folded};
 
 pub(super) fn all() -> [Handle; 5] {

@@ -8,7 +8,8 @@ use crate::aaak;
 use crate::keeper::{Alike, Caller, Found, Keeper, SearchedFor, Stock};
 use crate::mcp::arguments::{CheckDuplicate, ListRooms, Nothing, Search};
 use crate::mcp::mempalace::{counts, drawer_id, found, mind, moment, share, shown, told};
-use crate::mcp::toolbox::{Answer, Effect, Handle, ToolSet, Toolbox};
+use crate::mcp::reply::Answer;
+use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 use crate::model::did_you_mean;
 
 /// How an agent should use what it has here.

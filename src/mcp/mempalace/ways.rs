@@ -6,7 +6,8 @@ use crate::keeper::{Caller, Crossing, Keeper, Reached};
 use crate::mcp::arguments::{FindTunnels, Nothing, Traverse};
 use crate::mcp::memory_tools::spread;
 use crate::mcp::mempalace::{counts, fitting, found, mind, moment, told};
-use crate::mcp::toolbox::{Effect, Handle, Reply, ToolSet, Toolbox};
+use crate::mcp::reply::Reply;
+use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 
 pub(super) fn all() -> [Handle; 3] {
     [traverse(), find_tunnels(), graph_stats()]

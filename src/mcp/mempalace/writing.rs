@@ -7,7 +7,8 @@ use crate::keeper::{Caller, Filing, Keeper, NewDrawer};
 use crate::mcp::arguments::{AddDrawer, DeleteDrawer};
 use crate::mcp::mempalace::reading::matches;
 use crate::mcp::mempalace::{drawer_id, reply, told};
-use crate::mcp::toolbox::{Answer, Effect, Handle, ToolSet, Toolbox};
+use crate::mcp::reply::Answer;
+use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 
 /// What to do when a text is much like one that is filed.
 const CORRECTION: &str = "Nothing was filed: this is filed already, but for what `differs` says. If \

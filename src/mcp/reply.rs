@@ -1,0 +1,63 @@
+//! What tools say.
+
+use serde_json::Value;
+
+use crate::keeper::Refusal;
+
+/// What a tool says: `Err` is a refusal that the caller can read, not a fault
+/// of the protocol.
+pub type Answer = Result<Reply, String>;
+
+/// What a tool answers with. Some clients show a model the text and others only
+/// the value, so each says all there is to say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// The answer as text.
+    pub text: String,
+    /// The same as a value, from tools that promise one by a schema.
+    pub structured: Option<Value>,
+}
+
+impl From<String> for Reply {
+    fn from(text: String) -> Self {
+        Self { text, structured: None }
+    }
+}
+
+/// Turns what the keeper says into an answer.
+pub(super) fn answer(said: Result<String, Refusal>) -> Answer {
+    said.map(Reply::from).map_err(|refusal| refusal.to_string())
+}
+
+/// Shortens a refusal that quotes something endless: a line keeps its beginning
+/// and its end, where the advice is.
+pub(super) fn shortened(refusal: &str) -> String {
+    const KEPT: usize = 1000;
+    let shorten = |line: &str| {
+        let beginning = line.char_indices().nth(KEPT).map(|(at, _)| at);
+        let end = line.char_indices().nth_back(KEPT).map(|(at, _)| at);
+        match (beginning, end) {
+            (Some(beginning), Some(end)) if beginning < end => {
+                format!("{} … {}", &line[..beginning], &line[end..])
+            }
+            _ => line.to_owned(),
+        }
+    };
+    refusal.split('\n').map(shorten).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_keeps_both_ends_of_what_it_quotes_at_length() {
+        let said = format!("no room is called `{}`; try another\nActions:", "ü".repeat(5000));
+        let shortened = shortened(&said);
+        assert!(shortened.starts_with("no room is called `üü"), "{shortened}");
+        assert!(shortened.contains("ü … ü"), "{shortened}");
+        assert!(shortened.ends_with("üü`; try another\nActions:"), "{shortened}");
+        assert!(shortened.chars().count() < 2100, "{shortened}");
+        assert_eq!(super::shortened("a short one\n"), "a short one\n");
+    }
+}

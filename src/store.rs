@@ -115,6 +115,12 @@ impl Store {
         &self.palace
     }
 
+    /// Returns where the palace lies in its repository, as git's own patches begin with it:
+    /// `palaces/survey/`; nothing if it lies at its root, or in none.
+    pub fn place_in_repository(&self) -> Result<String, Error> {
+        Ok(self.repository()?.map_or_else(String::new, |it| it.prefix.clone()))
+    }
+
     /// Of a palace that is seen as it was, reads every file at once; what cannot be taken is left
     /// out and told. `None`: it is seen as it is.
     pub fn read_past(&self) -> Result<Option<(Files, Vec<Diagnostic>)>, Error> {

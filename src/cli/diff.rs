@@ -16,7 +16,8 @@ pub(super) struct Args {
     #[arg(value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<String>,
 
-    /// Show the lines that differ, as git does
+    /// Show the lines that differ as a patch for `git apply`, with paths from the
+    /// root of the repository
     #[arg(long)]
     text: bool,
 
@@ -26,6 +27,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    page::print(&keeper.diff(&person("diff"), args.range.as_deref(), args.text)?)?;
+    let told = keeper.diff(&person("diff"), args.range.as_deref(), args.text)?;
+    match args.text {
+        true => page::patch(&told)?,
+        false => page::print(&told)?,
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -23,7 +23,8 @@ pub(super) struct Args {
     #[arg(long)]
     check: bool,
 
-    /// Write nothing; show what would change, in a form that git apply takes
+    /// Write nothing; show what would change as a patch for `git apply`, with paths
+    /// from the root of the repository, or from the palace where there is none
     #[arg(long)]
     diff: bool,
 }
@@ -79,7 +80,7 @@ fn tell(tidying: &Tidying, here: &Path, diff: bool) -> std::io::Result<()> {
         page::failure(&format!("{file} is left alone: it would no longer say the same"));
     }
     if diff {
-        return page::print(&tidying.diff(here));
+        return page::patch(&tidying.diff());
     }
     let paths = tidying.edits.iter().map(|it| tidying.path_of(&it.path, here));
     page::print(&paths.collect::<Vec<_>>().join("\n"))

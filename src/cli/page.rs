@@ -24,6 +24,16 @@ pub(super) fn print(page: &str) -> io::Result<()> {
     out.flush()
 }
 
+/// Prints a patch, whose lines end as those of the files do.
+pub(super) fn patch(page: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    for line in page.split_inclusive('\n') {
+        let said = line.trim_end_matches(['\r', '\n']);
+        write!(out, "{}{}", printable(said), &line[said.len()..])?;
+    }
+    out.flush()
+}
+
 /// Prints a finding so that an editor can jump to it, the line it is about, and
 /// what to do.
 pub(super) fn finding(path: &str, it: &Finding) -> io::Result<()> {

@@ -39,7 +39,8 @@ impl Keeper {
 
     /// Says what differs between two states of the palace: `A..B`, where either
     /// may be left out and is `HEAD` then; or `A`, else `HEAD`, and the files
-    /// as they are. As meaning, or line by line if `text` is asked for.
+    /// as they are. As meaning, or line by line if `text` is asked for: as a patch
+    /// for `git apply`, with paths from the root of the repository.
     pub fn diff(
         &mut self,
         by: &Caller,
@@ -69,7 +70,8 @@ impl Keeper {
             }
         };
         if text {
-            return Ok(differing.iter().map(as_text).collect());
+            let place = held.store().place_in_repository()?;
+            return Ok(differing.iter().map(|it| as_text(&place, it)).collect());
         }
         match differing.is_empty() {
             true => Ok("Nothing differs.\n".to_owned()),
@@ -125,13 +127,14 @@ fn told(fate: &Fate, path: &str) -> String {
     }
 }
 
-fn as_text(it: &Differing) -> String {
+fn as_text(place: &str, it: &Differing) -> String {
     let unreadable = |it: &Content| match it {
         Content::Unreadable(why) => Some(why.clone()),
         Content::Missing | Content::Text(_) => None,
     };
+    let path = format!("{place}{}", it.path);
     match unreadable(&it.was).or_else(|| unreadable(&it.now)) {
-        Some(why) => format!("diff --git a/{0} b/{0}\nFiles differ: {why}\n", it.path),
-        None => unified(&it.path, it.was.text(), it.now.text()),
+        Some(why) => format!("diff --git a/{path} b/{path}\nFiles differ: {why}\n"),
+        None => unified(&path, it.was.text(), it.now.text()),
     }
 }

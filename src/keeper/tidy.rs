@@ -19,6 +19,8 @@ const ATTEMPTS: usize = 8;
 pub struct Tidying {
     /// Where the palace lies.
     pub root: PathBuf,
+    /// Where that is in its repository: nothing, or a path that ends in `/`.
+    place: String,
     /// What was written, or would be.
     pub edits: Vec<Edit>,
     /// What is wrong with the files that were left alone for it.
@@ -50,10 +52,12 @@ impl Tidying {
         path_from(here, &self.root, file)
     }
 
-    /// Renders what was done as `git diff` does, with paths from `here`.
-    pub fn diff(&self, here: &Path) -> String {
+    /// Renders what was done as a patch for `git apply`, with paths from the root of
+    /// the repository; where there is none, from the palace.
+    pub fn diff(&self) -> String {
         let diff = |it: &Edit| {
-            compare::unified(&self.path_of(&it.path, here), it.was.as_deref(), it.now.as_deref())
+            let path = format!("{}{}", self.place, it.path);
+            compare::unified(&path, it.was.as_deref(), it.now.as_deref())
         };
         self.edits.iter().map(diff).collect()
     }
@@ -85,7 +89,8 @@ fn look(store: &Store, within: Option<&str>) -> Result<Tidying, Refusal> {
         .into_par_iter()
         .filter_map(|(path, text)| Some((format::tidy(&path, &text)?, path, text)))
         .collect();
-    let mut tidying = Tidying { root: store.root().to_owned(), ..Tidying::default() };
+    let (root, place) = (store.root().to_owned(), store.place_in_repository()?);
+    let mut tidying = Tidying { root, place, ..Tidying::default() };
     tidying.wrong.extend(unreadable.into_iter().map(|it| Finding::shown(it, "")));
     tidying.seen = tidied.len();
     for (tidied, path, was) in tidied {

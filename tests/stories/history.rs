@@ -112,16 +112,40 @@ async fn a_person_reads_what_was_done() {
     assert_snapshot!(story);
 }
 
+/// Asks for a patch in one folder of a home, and lets git apply it in another.
+fn apply(home: &Home, palazzo: (&str, &[&str]), git: (&str, &[&str])) {
+    let mut command = home.command(MARCH_9);
+    let patch = command.current_dir(home.path().join(palazzo.0)).args(palazzo.1).output().unwrap();
+    let file = home.path().with_file_name("patch");
+    std::fs::write(&file, patch.stdout).unwrap();
+    home.git(&[&["-C", git.0, "apply"], git.1, &[file.to_str().unwrap()]].concat());
+}
+
 #[tokio::test]
-async fn what_git_shows_as_a_patch_git_can_apply() {
+async fn what_is_shown_as_a_patch_git_can_apply_wherever_one_stands() {
     let home = lived_in().await;
-    let patch = home.command(MARCH_9).args(["diff", "--text", "HEAD~4..HEAD"]).output().unwrap();
-    home.git(&["reset", "-q", "--hard", "HEAD~4"]);
-    home.write("patch", &String::from_utf8(patch.stdout).unwrap());
-    home.git(&["apply", "--directory=w", "patch"]);
-    std::fs::remove_file(home.path().join("patch")).unwrap();
+    home.write("notes.md", "Beside the palace.\n");
+    home.write("w/rooms/crypt.yaml", "name: Crypt\r\ndescription: Bones.\r\n");
+    home.write("w/entities/rock/grüner Stein.yaml", "name: Grüner Stein\ngenus: Rock");
+    commit_by_hand(&home, "write");
+    home.write("w/rooms/crypt.yaml", "name: Crypt\r\ndescription: Bones, and dust.\r\n");
+    home.write("w/entities/rock/grüner Stein.yaml", "name: Grüner Stein\ngenus: Stone");
+    home.git(&["rm", "-q", "w/entities/rock/basalt.yaml"]);
+    home.write("w/rooms/attic.yaml", "name: Attic\n");
     home.git(&["add", "-A"]);
-    assert_eq!(home.git(&["diff", "--cached", "ORIG_HEAD"]), "");
+    let status = home.git(&["status", "--porcelain"]);
+    assert_eq!(status.lines().count(), 4, "{status}");
+    for place in [".", "w"] {
+        let diff: &[&str] = &["diff", "--text"];
+        apply(&home, (place, diff), (place, &["-R", "--index"]));
+        assert_eq!(home.git(&["status", "--porcelain"]), "", "{place}");
+        let palazzo: &[&str] = &["diff", "--text", "HEAD~1..HEAD"];
+        apply(&home, (place, palazzo), (place, &["-R", "--index"]));
+        apply(&home, (place, palazzo), (place, &["--index"]));
+        assert_eq!(home.git(&["status", "--porcelain"]), "", "{place}");
+        home.write("w/rooms/crypt.yaml", "name: Crypt\r\n");
+        home.git(&["add", "-A"]);
+    }
 }
 
 #[tokio::test]

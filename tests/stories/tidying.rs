@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::harness::Home;
+use crate::harness::{Home, MARCH_1};
 
 /// Runs a command, and tells what it said, where, and how it ended.
 fn run(home: &Home, arguments: &[&str]) -> String {
@@ -47,4 +47,30 @@ fn what_the_server_and_the_templates_write_is_in_form() {
     }
     let said = run(&home, &["fmt", "--check"]);
     assert!(said.contains("\n0 of ") && said.ends_with("exit 0\n"), "{said}");
+}
+
+#[test]
+fn what_would_change_is_a_patch_that_git_applies_wherever_one_stands() {
+    // Where the repository is, if there is one, and where one stands.
+    for (repository, place) in
+        [(Some("."), "."), (Some("."), "code"), (Some("code"), "code"), (None, "code")]
+    {
+        let home = Home::new();
+        home.write("code/palace.toml", "name='Code'\n");
+        home.write("code/rooms/hall.yaml", "description: |\r\n  Stone.\r\nname:  Hall\r\n");
+        home.write("code/entities/rock/grüner Stein.yaml", "genus: Rock\nname: Grüner Stein");
+        if let Some(repository) = repository {
+            home.git(&["init", "-q", repository]);
+        }
+        let fmt = |how: &str| {
+            let mut command = home.command(MARCH_1);
+            command.current_dir(home.path().join(place)).args(["fmt", how]);
+            command.arg(home.path().join("code")).output().unwrap()
+        };
+        assert_eq!(fmt("--check").stderr, b"3 of 3 files not in form\n");
+        let patch = home.path().with_file_name("patch");
+        std::fs::write(&patch, fmt("--diff").stdout).unwrap();
+        home.git(&["-C", place, "apply", patch.to_str().unwrap()]);
+        assert_eq!(fmt("--check").stderr, b"0 of 3 files not in form\n", "{place}");
+    }
 }

@@ -126,8 +126,8 @@ impl Keeper {
         Ok(page)
     }
 
-    /// Tells all that is known of one entity.
-    pub fn get_entity(&mut self, by: &Caller, name: &str) -> Result<String, Refusal> {
+    /// Tells all that is known of one entity, page by page, from 1, where that is much.
+    pub fn get_entity(&mut self, by: &Caller, name: &str, page: usize) -> Result<String, Refusal> {
         let key = self.current(by)?;
         let held = self.at(&key)?;
         held.catch_up()?;
@@ -142,8 +142,8 @@ impl Keeper {
         };
         let incoming: Vec<_> = graph.incoming(&name).collect();
         let dates: Vec<_> = graph.dates(entity).map(|(key, _)| key).collect();
-        let page = render::entity(entity, &dates, &incoming, past, by.now);
-        Ok(page + &remarks(graph, std::iter::once(entity), &[]))
+        let told = render::entity(entity, &dates, &incoming, past, page.max(1), by.now);
+        Ok(told + &remarks(graph, std::iter::once(entity), &[]))
     }
 
     /// Tells how one entity is related to others.

@@ -141,7 +141,7 @@ impl Keeper {
                 self.read_work(by, &at.workspace, &which)?
             }
             Some(Opening::Genus(name)) => self.list_genera(by, Some(&name))?,
-            Some(Opening::Entity(name)) => self.get_entity(by, &name)?,
+            Some(Opening::Entity(name)) => self.get_entity(by, &name, 1)?,
         };
         self.with_menu(by, &page).map(Some)
     }

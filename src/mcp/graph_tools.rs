@@ -78,11 +78,10 @@ fn search_entities() -> Handle {
 fn get_entity() -> Handle {
     let about = (
         "Examine an entity",
-        "Everything known of one entity: status, attributes, observations, relations both ways, \
-         ages.",
+        "All that is known of one entity: attributes, observations, relations both ways, ages.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: GetEntity| {
-        answer(keeper.get_entity(by, &it.name))
+        answer(keeper.get_entity(by, &it.name, number(it.page)))
     };
     Handle::new(ToolSet::Graph, "get_entity", about, Effect::Reads, run)
 }
@@ -98,8 +97,8 @@ fn get_relationships() -> Handle {
 fn get_timeline() -> Handle {
     let about = (
         "See what happened when",
-        "Dated facts across genera, oldest first, thirty a page: beginnings and ends of \
-         relations, attributes that are dates.",
+        "Dated facts, oldest first, thirty a page: beginnings and ends of relations, \
+         attributes that are dates.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: GetTimeline| {
         answer(keeper.get_timeline(by, &Era::from(it)))
@@ -110,8 +109,7 @@ fn get_timeline() -> Handle {
 fn create_entities() -> Handle {
     let about = (
         "Create entities",
-        "Add entities to the knowledge graph, in one commit. Names that are taken are left as \
-         they are.",
+        "Add entities, in one commit. Names that are taken are left as they are.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CreateEntities| {
         answer(keeper.create_entities(by, it.entities.into_iter().map(Entity::from).collect()))

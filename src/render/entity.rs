@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::model::{Entity, Incoming, Layout, Relation, Slot, Versions};
 use crate::render::{ago, count, cut, dated, line, plain};
 
-/// How many observations or relations of one entity are shown.
+/// How many observations or relations of one entity a page has.
 const MOST: usize = 50;
 
 /// Renders one page of a list of entities; `which` says of which: ` of genus Claim`.
@@ -39,44 +39,63 @@ fn brief(entity: &Entity) -> String {
     }
 }
 
-/// Renders all that is known of one entity; `dates` are the attributes that are
-/// dates.
+/// Renders one page of all that is known of an entity; `dates` are the attributes
+/// that are dates. `page` counts from 1, of fifty observations and as many
+/// relations each way.
 pub fn entity(
     it: &Entity,
     dates: &[&str],
     incoming: &[Incoming<'_>],
     versions: Option<Versions>,
+    page: usize,
     now: DateTime<Utc>,
 ) -> String {
-    let mut page = format!("── {} ──\n{}", line(&it.name), line(&it.genus));
-    if let Some(status) = &it.status {
-        page.push_str(&format!(" · {}", line(status)));
-    }
-    if let Some(Versions { created, updated, .. }) = versions {
-        page.push_str(&format!(" · created {}", ago(created, now)));
-        if updated != created {
-            page.push_str(&format!(", changed {}", ago(updated, now)));
-        }
-    }
-    page.push('\n');
-    for (key, value) in &it.attributes {
+    let longest = it.observations.len().max(it.relations.len()).max(incoming.len());
+    let pages = longest.div_ceil(MOST);
+    let which = if pages > 1 { format!(" · page {page} of {pages}") } else { String::new() };
+    let mut text = head(it, versions, now) + &which + "\n";
+    for (key, value) in it.attributes.iter().filter(|_| page == 1) {
         let value = plain(value);
         let is_date = dates.contains(&key.as_str());
         let value = if is_date { dated(&value, now) } else { line(&value) };
-        page.push_str(&format!("{}: {value}\n", line(key)));
+        text.push_str(&format!("{}: {value}\n", line(key)));
     }
-    if !it.observations.is_empty() {
-        page.push_str("Observations:\n");
+    let observations = leaf(&it.observations, page);
+    if !observations.is_empty() {
+        text.push_str("Observations:\n");
     }
-    for observation in it.observations.iter().take(MOST) {
-        page.push_str(&format!("  - {}\n", line(observation)));
+    for observation in observations {
+        text.push_str(&format!("  - {}\n", line(observation)));
     }
-    page.push_str(&rest(it.observations.len(), "observation"));
-    let outgoing: Vec<_> = it.relations.iter().take(MOST).collect();
-    page.push_str(&relations(&outgoing, &incoming[..incoming.len().min(MOST)], now));
-    page.push_str(&rest(it.relations.len(), "relation"));
-    page.push_str(&rest(incoming.len(), "incoming relation"));
-    page
+    text.push_str(&rest(it.observations.len(), page, "observation"));
+    let outgoing: Vec<_> = leaf(&it.relations, page).iter().collect();
+    text.push_str(&relations(&outgoing, leaf(incoming, page), now));
+    text.push_str(&rest(it.relations.len(), page, "relation"));
+    text.push_str(&rest(incoming.len(), page, "incoming relation"));
+    if page < pages {
+        text.push_str(&format!("get_entity with page: {} shows the next\n", page + 1));
+    }
+    text
+}
+
+/// Renders what an entity is called and is, and how old.
+fn head(it: &Entity, versions: Option<Versions>, now: DateTime<Utc>) -> String {
+    let mut text = format!("── {} ──\n{}", line(&it.name), line(&it.genus));
+    if let Some(status) = &it.status {
+        text.push_str(&format!(" · {}", line(status)));
+    }
+    if let Some(Versions { created, updated, .. }) = versions {
+        text.push_str(&format!(" · created {}", ago(created, now)));
+        if updated != created {
+            text.push_str(&format!(", changed {}", ago(updated, now)));
+        }
+    }
+    text
+}
+
+/// Returns what a page holds of a list.
+fn leaf<T>(all: &[T], page: usize) -> &[T] {
+    all.chunks(MOST).nth(page - 1).unwrap_or_default()
 }
 
 /// Renders relations: those that lead out, then those that lead here.
@@ -96,11 +115,10 @@ pub fn relations(outgoing: &[&Relation], incoming: &[Incoming<'_>], now: DateTim
     page
 }
 
-fn rest(total: usize, noun: &str) -> String {
-    match total.saturating_sub(MOST) {
+fn rest(total: usize, page: usize, noun: &str) -> String {
+    match total.saturating_sub(page.saturating_mul(MOST)) {
         0 => String::new(),
-        left if noun == "observation" => format!("  and {} more\n", count(left, noun)),
-        left => format!("  and {} more: get_relationships\n", count(left, noun)),
+        left => format!("  and {} more\n", count(left, noun)),
     }
 }
 

@@ -298,7 +298,53 @@ async fn long_lists_of_facts_and_relations_have_pages() {
     let last = agent.call("get_relationships", json!({ "name": "The Flood", "page": 2 })).await;
     assert_eq!(last.lines().count(), 22, "{last}");
     let whole = agent.call("get_entity", json!({ "name": "The Flood" })).await;
-    assert!(whole.ends_with("and 20 incoming relations more: get_relationships\n"), "{whole}");
+    assert!(
+        whole.ends_with(
+            "  and 20 incoming relations more\nget_entity with page: 2 shows the next\n"
+        ),
+        "{whole}"
+    );
+}
+
+#[tokio::test]
+async fn an_entity_of_which_much_is_known_is_read_page_by_page() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let saw: Vec<_> = (1..=84).map(|it| format!("Day {it}: it rained.")).collect();
+    let to: Vec<_> =
+        (1..=51).map(|it| json!({ "type": "drowned", "to": format!("Hill {it}") })).collect();
+    let flood = json!({ "name": "The Flood", "genus": "Event", "attributes": { "year": "long ago" },
+        "observations": saw, "relations": to });
+    let hills = (1..=51).map(|it| json!({ "name": format!("Hill {it}"), "genus": "Hill" }));
+    let entities: Vec<_> = hills.chain([flood]).collect();
+    agent.call("create_entities", json!({ "entities": entities })).await;
+    agent.transcript();
+
+    let first = agent.call("get_entity", json!({ "name": "The Flood" })).await;
+    let told: Vec<_> = first.lines().collect();
+    assert_eq!(
+        told[1..5],
+        [
+            "Event · created just now · page 1 of 2",
+            "year: long ago",
+            "Observations:",
+            "  - Day 1: it rained."
+        ]
+    );
+    assert_eq!(
+        told[53..56],
+        ["  - Day 50: it rained.", "  and 34 observations more", "Relations:"]
+    );
+    assert!(
+        first.ends_with("  and 1 relation more\nget_entity with page: 2 shows the next\n"),
+        "{first}"
+    );
+    agent.transcript();
+    agent.call("get_entity", json!({ "name": "The Flood", "page": 2 })).await;
+    agent.call("get_entity", json!({ "name": "The Flood", "page": 3 })).await;
+    agent.call("get_entity", json!({ "name": "The Flood", "page": 0 })).await;
+    assert_snapshot!(agent.transcript());
 }
 
 #[tokio::test]

@@ -52,6 +52,8 @@ pub(in crate::mcp) struct SearchEntities {
 pub(in crate::mcp) struct GetEntity {
     /// The entity, by name.
     pub(in crate::mcp) name: String,
+    /// The page, from 1.
+    pub(in crate::mcp) page: Option<Page>,
 }
 
 /// What `get_relationships` is told.
@@ -66,7 +68,7 @@ pub(in crate::mcp) struct GetRelationships {
     direction: Option<Way>,
     /// Only those that hold at this date: 1972, 1972-05-01, 44 BC.
     as_of: Option<Dated>,
-    /// The page, from 1, of fifty.
+    /// The page, from 1.
     page: Option<Page>,
 }
 

@@ -11,7 +11,8 @@ use crate::keeper::{Keeper, Tidying};
 ///
 /// Keys in their order, one style, comments where they were: what a file says
 /// stays the same. A file with something wrong is told and left alone. Copies of
-/// schemas become those of this version. Nothing is committed. Exits with 1 if
+/// schemas become those of this version, and are put there if a file's first line
+/// leads to one that is missing. Nothing is committed. Exits with 1 if
 /// something was wrong, or with --check if a file is not in form.
 #[derive(clap::Args)]
 pub(super) struct Args {

@@ -43,6 +43,20 @@ pub(super) struct Plan {
     pub(super) body: String,
 }
 
+/// Returns the schemas that files, as (path, text), lead to and that nobody has put
+/// there.
+pub(super) fn schemas_missing<'a>(
+    store: &Store,
+    files: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Vec<Edit> {
+    let kinds: BTreeSet<_> =
+        files.filter_map(|(path, text)| format::announced(path, text)).collect();
+    let files = kinds.into_iter().map(|kind| (kind, format::schema_file(kind)));
+    let missing = files.filter(|(_, path)| matches!(store.read(path), Ok(None)));
+    let edit = |(kind, path)| Edit { path, was: None, now: Some(format::schema(kind)) };
+    missing.map(edit).collect()
+}
+
 impl Held {
     /// Opens a palace: clears away what a writer left who died, reads all files,
     /// and notices from then on what others change.
@@ -152,7 +166,9 @@ impl Held {
             if plan.edits.iter().all(|it| it.was == it.now) {
                 return Ok(false);
             }
-            plan.edits.extend(self.schemas_missing(&plan.edits));
+            let new = plan.edits.iter().filter(|it| it.was.is_none());
+            let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
+            plan.edits.extend(schemas_missing(&self.store, new));
             if self.carry_out(by, plan, note)? {
                 return Ok(true);
             }
@@ -183,17 +199,6 @@ impl Held {
     /// Returns the store, to be asked only.
     pub(super) fn store(&self) -> &Store {
         &self.store
-    }
-
-    /// Returns the schemas that new files lead to and that nobody has put there.
-    fn schemas_missing(&self, edits: &[Edit]) -> Vec<Edit> {
-        let new = edits.iter().filter(|it| it.was.is_none());
-        let kinds = new.filter_map(|it| format::announced(&it.path, it.now.as_deref()?));
-        let kinds: BTreeSet<_> = kinds.collect();
-        let files = kinds.into_iter().map(|kind| (kind, format::schema_file(kind)));
-        let missing = files.filter(|(_, path)| matches!(self.store.read(path), Ok(None)));
-        let edit = |(kind, path)| Edit { path, was: None, now: Some(format::schema(kind)) };
-        missing.map(edit).collect()
     }
 
     fn carry_out(

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::compare;
 use crate::format::{self, Tidied};
 use crate::keeper::check::{Finding, path_from};
+use crate::keeper::held::schemas_missing;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Change, Diagnostic, Edit, FileKind, Files, LARGEST_FILE};
 use crate::store::{Outcome, Store};
@@ -84,6 +85,8 @@ fn tidied(
 
 fn look(store: &Store, within: Option<&str>) -> Result<Tidying, Refusal> {
     let (mut files, unreadable) = files(store, within)?;
+    let texts = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+    let missing = schemas_missing(store, texts);
     files.extend(schemas(store, within));
     let tidied: Vec<_> = files
         .into_par_iter()
@@ -92,7 +95,8 @@ fn look(store: &Store, within: Option<&str>) -> Result<Tidying, Refusal> {
     let (root, place) = (store.root().to_owned(), store.place_in_repository()?);
     let mut tidying = Tidying { root, place, ..Tidying::default() };
     tidying.wrong.extend(unreadable.into_iter().map(|it| Finding::shown(it, "")));
-    tidying.seen = tidied.len();
+    tidying.seen = tidied.len() + missing.len();
+    tidying.edits = missing;
     for (tidied, path, was) in tidied {
         match tidied {
             Tidied::Already => {}

@@ -152,3 +152,35 @@ fn an_older_copy_of_a_schema_is_brought_into_the_form_of_this_version() {
     assert_eq!(home.read("code/.palazzo/schema/mine.json"), "{}\n");
     assert_snapshot!(said(&["fmt"]), @"0 of 2 files brought into form");
 }
+
+#[tokio::test]
+async fn a_copy_of_a_schema_that_is_missing_is_put_where_a_file_leads_to_it() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "code", "create": true })).await;
+    agent.call("create_task", json!({ "title": "Look" })).await;
+    agent.leave().await;
+    let by_hand = "# yaml-language-server: $schema=../.palazzo/schema/room.json\nname: Hall\n";
+    home.write("code/rooms/hall.yaml", by_hand);
+    home.write("code/rooms/crypt.yaml", "name: Crypt\n");
+    let schemas = home.path().join("code/.palazzo/schema");
+    fs::remove_dir_all(&schemas).unwrap();
+    let said = |arguments: &[&str]| {
+        let output = home.palazzo(arguments);
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        format!("$ {}\n{said}exit {}\n", arguments.join(" "), output.status.code().unwrap())
+    };
+    let story = [
+        said(&["fmt", "home/code/rooms/crypt.yaml"]),
+        said(&["fmt", "--check"]),
+        said(&["fmt", "home/code/rooms"]),
+        said(&["fmt"]),
+        said(&["fmt", "--check"]),
+    ];
+    assert_snapshot!(story.join("\n"));
+    for kind in [FileKind::Room, FileKind::Task] {
+        let kept = fs::read_to_string(schemas.join(format!("{kind}.json"))).unwrap();
+        assert_eq!(kept, keeper::schema(kind));
+    }
+    assert_eq!(home.read("code/rooms/hall.yaml"), by_hand);
+}

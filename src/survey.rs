@@ -58,6 +58,19 @@ impl Survey<'_> {
         remarks
     }
 
+    /// Tells the same of one room, as far as it can be told without looking over the
+    /// whole palace: the cost follows the room's size.
+    pub fn of_room(&self, id: &RoomId) -> Vec<Remark> {
+        let Some(room) = self.palace.room(id) else { return Vec::new() };
+        let file = (self.file_of)(id);
+        let mut remarks = self.questions_of(room, &file, &self.by_name());
+        // Rooms of a similar name are not looked for.
+        let mut compared = doors::COMPARED;
+        remarks.extend(self.dead_ends(id, room, &file, &mut compared));
+        remarks.extend(self.cut_off(id));
+        remarks
+    }
+
     /// Tells whether something below `folder` could not be read: then what
     /// seems to be missing may be there.
     fn is_torn(&self, folder: &str) -> bool {

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use ulid::Ulid;
 
 use crate::format::{self, Place, room_file};
+use crate::keeper::check;
 use crate::keeper::halls::is_entrance;
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
-use crate::model::{Action, Arrangement, Edit, Room, RoomId, RoomRef, Slug, prose};
+use crate::model::{Action, Arrangement, Edit, Room, RoomId, RoomRef, Slug, Tool, prose};
 use crate::render;
 use crate::session::Standing;
 
@@ -39,8 +40,14 @@ pub struct Blueprint {
 }
 
 impl Keeper {
-    /// Builds a room, and shows it.
-    pub fn build_room(&mut self, by: &Caller, blueprint: &Blueprint) -> Result<String, Refusal> {
+    /// Builds a room, shows it, and tells what is wrong with it, and with those it led
+    /// to; `tools` are those that actions can ask.
+    pub fn build_room(
+        &mut self,
+        by: &Caller,
+        blueprint: &Blueprint,
+        tools: &[Tool],
+    ) -> Result<String, Refusal> {
         let key = match self.current(by) {
             Ok(key) => key,
             Err(_) => {
@@ -55,22 +62,38 @@ impl Keeper {
         let changed = held.change(by, |held| {
             let room = which(held, blueprint)?;
             let plan = plan(held, blueprint, &room, id)?;
-            built = Some(room);
+            let beside: Vec<_> = held.palace.neighbours(&room).into_iter().collect();
+            built = Some((room, beside));
             Ok(plan)
         })?;
-        let room = built.ok_or(Refusal::NoRooms)?;
-        let told = self.placed(by, String::new());
-        if !blueprint.quiet {
-            return Ok(told + &self.show_built(by, &key, &room)?);
+        let (room, beside) = built.ok_or(Refusal::NoRooms)?;
+        let told = self.tell_built(by, &key, &room, (changed, blueprint.quiet))?;
+        let remarks = check::remarks_on(self.at(&key)?, &room, &beside, tools);
+        Ok(match remarks.is_empty() {
+            true => told,
+            false => format!("{}\n\n{remarks}", told.trim_end()),
+        })
+    }
+
+    fn tell_built(
+        &mut self,
+        by: &Caller,
+        key: &str,
+        room: &RoomId,
+        (changed, quiet): (bool, bool),
+    ) -> Result<String, Refusal> {
+        if !quiet {
+            let told = self.placed(by, String::new());
+            return Ok(told + &self.show_built(by, key, room)?);
         }
         // Who builds the room they stand in knows its new numbers.
-        if self.standing(by).is_ok_and(|it| it.room == room && it.workspace == key) {
+        if self.standing(by).is_ok_and(|it| it.room == *room && it.workspace == key) {
             self.menu(by)?;
         }
-        let name = render::line(&self.at(&key)?.palace.name_of(&room));
+        let name = render::line(&self.at(key)?.palace.name_of(room));
         Ok(match changed {
-            true => format!("Built {name} ({room}).\n{told}"),
-            false => format!("{name} ({room}) was like that already: nothing changed.\n{told}"),
+            true => format!("Built {name} ({room}).\n"),
+            false => format!("{name} ({room}) was like that already: nothing changed.\n"),
         })
     }
 

@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::format::{Spots, room_file};
 use crate::keeper::held::Held;
 use crate::keeper::{Keeper, Refusal};
-use crate::model::{Diagnostic, Severity, Tool, Trail, lines};
+use crate::model::{Diagnostic, RoomId, Severity, Tool, Trail, lines};
 use crate::render::{self, Reported};
 use crate::survey::Survey;
+
+/// How many findings a room's builder is told of.
+const REMARKS: usize = 5;
 
 /// What was found in all palaces of a home.
 #[derive(Clone, Debug, Default)]
@@ -122,12 +125,37 @@ pub(super) fn path_from(here: &Path, root: &Path, file: &str) -> String {
     root.strip_prefix(here).unwrap_or(root).join(file).display().to_string()
 }
 
-fn checked(held: &Held, tools: &[Tool]) -> Checked {
-    let palace = &held.palace;
+/// Tells in a few lines what a check would find wrong with a room that was just
+/// built, and which of the rooms that were `beside` it cannot be reached any more;
+/// nothing where it would find nothing.
+pub(super) fn remarks_on(held: &Held, room: &RoomId, beside: &[RoomId], tools: &[Tool]) -> String {
+    let (survey, file) = (survey(held, tools), room_file(room));
+    let read = held.findings_in(&file).map(|it| (it.clone(), None));
+    let seen = survey.of_room(room).into_iter().map(|it| (it.finding, Some(it.about)));
+    let about = read.chain(seen).filter(|(it, _)| it.severity() < Severity::Info).collect();
+    let mut told = placed(held, &file, about);
+    for cut_off in beside.iter().filter_map(|it| survey.cut_off(it)) {
+        let (file, about) = (cut_off.finding.file.clone(), Some(cut_off.about));
+        told.extend(placed(held, &file, vec![(cut_off.finding, about)]));
+    }
+    told.sort_by_key(|it| it.told.severity());
+    let lines: Vec<_> = told.iter().take(REMARKS).map(|it| format!("\n  {}", it.told)).collect();
+    match told.len().saturating_sub(REMARKS) {
+        _ if told.is_empty() => String::new(),
+        0 => format!("Something is wrong there:{}\n", lines.concat()),
+        left => format!("Something is wrong there:{}\n  and {left} more\n", lines.concat()),
+    }
+}
+
+fn survey<'a>(held: &'a Held, tools: &'a [Tool]) -> Survey<'a> {
     let errors = held.findings().filter(|it| it.severity() == Severity::Error);
     let broken: BTreeSet<_> = errors.map(|it| it.file.as_str()).collect();
-    let survey = Survey { palace, tools, broken, file_of: room_file };
-    let remarks = survey.remarks().into_iter().map(|it| (it.finding, Some(it.about)));
+    Survey { palace: &held.palace, tools, broken, file_of: room_file }
+}
+
+fn checked(held: &Held, tools: &[Tool]) -> Checked {
+    let palace = &held.palace;
+    let remarks = survey(held, tools).remarks().into_iter().map(|it| (it.finding, Some(it.about)));
     let found = held.findings().map(|it| (it.clone(), None));
     let mut files: BTreeMap<String, Vec<(Diagnostic, Option<Trail>)>> = BTreeMap::new();
     for (finding, about) in found.chain(remarks) {

@@ -114,9 +114,13 @@ impl Held {
 
     /// Returns what is so wrong with a file that not all of it could be read.
     pub(super) fn broken(&self, path: &str) -> Option<&Diagnostic> {
+        self.findings_in(path).find(|it| it.severity() == Severity::Error)
+    }
+
+    /// Yields what is wrong with one file.
+    pub(super) fn findings_in(&self, path: &str) -> impl Iterator<Item = &Diagnostic> {
         let findings = self.findings.get(path).into_iter().flatten();
-        let mut findings = findings.chain(self.ledger.obstacle(path));
-        findings.find(|it| it.severity() == Severity::Error)
+        findings.chain(self.ledger.obstacle(path))
     }
 
     /// Reads a file that is about to be changed; refuses if it cannot be

@@ -45,8 +45,8 @@ fn build_room() -> Handle {
          (list_entities, search_entities, get_entity …), text shows a text. Doors work both \
          ways. Each change is a commit in git, so what was there before is never lost.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: BuildRoom| {
-        answer(keeper.build_room(by, &Blueprint::from(it)))
+    let run = |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, it: BuildRoom| {
+        answer(keeper.build_room(by, &Blueprint::from(it), &tools.known()))
     };
     Handle::new(ToolSet::Palace, "build_room", about, Effect::Replaces, run)
 }

@@ -10,7 +10,9 @@ use crate::survey::{Remark, Survey};
 /// How many rooms a hint lists.
 const LISTED: usize = 5;
 /// How many rooms that are not there are compared with those that are.
-const COMPARED: usize = 20;
+pub(super) const COMPARED: usize = 20;
+/// How many rooms are walked through to find out whether one is cut off.
+const WALKED: usize = 100;
 
 /// Where each room leads by itself, as far as rooms stand there.
 type Ways<'a> = BTreeMap<&'a RoomId, BTreeSet<RoomId>>;
@@ -53,8 +55,15 @@ impl Survey<'_> {
         Some(remark.hint("build it, or name another room as `entry`"))
     }
 
-    /// Tells of the ways that lead to no room, each once.
-    fn dead_ends(&self, id: &RoomId, room: &Room, file: &str, compared: &mut usize) -> Vec<Remark> {
+    /// Tells of the ways out of a room that lead to no room, each once; `compared` as
+    /// for one of them.
+    pub(super) fn dead_ends(
+        &self,
+        id: &RoomId,
+        room: &Room,
+        file: &str,
+        compared: &mut usize,
+    ) -> Vec<Remark> {
         let mut seen = BTreeSet::new();
         let ways = ways_out(room).filter(|(way, _)| seen.insert(*way));
         ways.filter_map(|(way, about)| self.dead_end(way, Some(id), file, about, compared))
@@ -77,8 +86,8 @@ impl Survey<'_> {
                 let message = format!("the room `{to}` is not built yet");
                 let remark = Remark::new(Code::UnfinishedRoom, file, about, message);
                 *compared += 1;
-                let meant = self.nearest(&to).filter(|_| *compared <= COMPARED);
-                Some(match meant {
+                let meant = (*compared <= COMPARED).then(|| self.nearest(&to));
+                Some(match meant.flatten() {
                     Some(meant) => remark.hint(format!("did you mean `{meant}`?")),
                     None => remark,
                 })
@@ -128,10 +137,30 @@ impl Survey<'_> {
             let new = doors.get(here).into_iter().flatten().copied();
             next.extend(new.filter(|it| reached.insert(*it)));
         }
+        ways.keys().filter(|it| !reached.contains(*it)).map(|it| self.unreached(it)).collect()
+    }
+
+    /// Tells of one room that it is not joined to the entry, if the walk from there
+    /// comes to an end soon.
+    pub fn cut_off(&self, id: &RoomId) -> Option<Remark> {
+        let entry = self.palace.entry().filter(|_| !self.is_torn("rooms/"))?;
+        let (mut reached, mut next) = (BTreeSet::from([id.clone()]), vec![id.clone()]);
+        while let Some(here) = next.pop() {
+            if here == *entry || reached.len() > WALKED {
+                return None;
+            }
+            let room = self.palace.room(&here)?;
+            let doors = self.built(&here, room).into_iter();
+            let doors = doors.chain(self.palace.callers(&here).cloned());
+            next.extend(doors.filter(|it| reached.insert(it.clone())));
+        }
+        Some(self.unreached(id))
+    }
+
+    fn unreached(&self, id: &RoomId) -> Remark {
         let message = "no way leads here from the entry";
-        let remark = |id| Remark::new(Code::Unreachable, &(self.file_of)(id), Trail::TOP, message);
-        let hint = "let an action or a portal of another room lead here";
-        ways.keys().filter(|it| !reached.contains(*it)).map(|it| remark(it).hint(hint)).collect()
+        let remark = Remark::new(Code::Unreachable, &(self.file_of)(id), Trail::TOP, message);
+        remark.hint("let an action or a portal of another room lead here")
     }
 
     /// Tells whether a room stands, or would if its file could be read.

@@ -4,29 +4,45 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::model::{Bearing, Code, Deed, Tool, Trail, did_you_mean};
+use crate::model::{Bearing, Code, Deed, Room, Tool, Trail, did_you_mean};
 use crate::survey::{Remark, Survey};
 
 impl Survey<'_> {
     /// Looks whether each question has a tool that may answer it.
     pub(super) fn questions(&self) -> Vec<Remark> {
-        let tools: HashMap<_, _> = self.tools.iter().map(|it| (it.name, it)).collect();
+        let tools = self.by_name();
         let mut remarks = self.allowed(&tools);
         for (id, room) in self.palace.rooms() {
-            let file = (self.file_of)(id);
-            for (place, action) in room.actions.iter().enumerate() {
-                let Deed::Query { tool, params } = &action.deed else { continue };
-                let at = Trail::TOP.value("actions").item(place);
-                match tools.get(Tool::bare_name(tool)) {
-                    None => remarks.push(self.unknown(&file, at.value("tool"), tool)),
-                    Some(tool) => {
-                        remarks.extend(self.forbidden(&file, &at, tool));
-                        remarks.extend(params_remarks(&file, &at, tool, params));
-                    }
+            remarks.extend(self.questions_of(room, &(self.file_of)(id), &tools));
+        }
+        remarks
+    }
+
+    /// Looks whether each question that one room asks has a tool that may answer it.
+    pub(super) fn questions_of(
+        &self,
+        room: &Room,
+        file: &str,
+        tools: &HashMap<&str, &Tool>,
+    ) -> Vec<Remark> {
+        let mut remarks = Vec::new();
+        for (place, action) in room.actions.iter().enumerate() {
+            let Deed::Query { tool, params } = &action.deed else { continue };
+            let at = Trail::TOP.value("actions").item(place);
+            match tools.get(Tool::bare_name(tool)) {
+                None => remarks.push(self.unknown(file, at.value("tool"), tool)),
+                Some(tool) => {
+                    remarks.extend(self.forbidden(file, &at, tool));
+                    remarks.extend(params_remarks(file, &at, tool, params));
                 }
             }
         }
         remarks
+    }
+
+    /// Returns the tools by their names.
+    pub(super) fn by_name(&self) -> HashMap<&str, &Tool> {
+        self.tools.iter().map(|it| (it.name, it)).collect()
     }
 
     /// Looks at the tools that settings let actions ask.

@@ -351,3 +351,37 @@ async fn whoever_names_no_workspace_where_there_are_several_has_to_choose() {
         [agent.transcript(), remembering.transcript(), first(&led).to_owned(), usual.transcript()];
     assert_snapshot!(story.join("\n"));
 }
+
+#[tokio::test]
+async fn whoever_builds_a_room_hears_what_is_wrong_with_it() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    build(&mut agent, "hall", json!({ "portals": ["cellar", "tower"] })).await;
+    build(&mut agent, "cellar", json!({ "portals": ["hall", "well"] })).await;
+    build(&mut agent, "well", json!({})).await;
+    let whole = agent.transcript();
+    assert!(!whole.contains("Something is wrong"), "{whole}");
+
+    let ask = |label: &str, tool: &str, params: Value| json!({ "label": label, "type": "query", "tool": tool, "tool_params": params });
+    let actions = json!([
+        ask("Sweep", "delete_entities", json!({ "names": ["Dust"] })),
+        ask("Look", "list_entites", json!({})),
+        ask("Listen", "list_entities", json!({ "foo": 1, "page": "two" })),
+        ask("Ask", "get_entity", json!({})),
+    ]);
+    build(&mut agent, "bad", json!({ "actions": actions, "quiet": true })).await;
+    // Doors that go leave rooms behind them; one that leads to no room yet is no fault.
+    build(&mut agent, "hall", json!({ "portals": ["bad", "tower"], "quiet": true })).await;
+    let fixed = json!([ask("Ask", "get_entity", json!({ "name": "Dust" }))]);
+    build(&mut agent, "bad", json!({ "actions": fixed, "quiet": true, "portals": ["hall"] })).await;
+    let merged =
+        json!({ "slug": "bad", "merge": true, "actions": [ask("Sniff", "smell", json!({}))] });
+    agent.call("build_room", merged).await;
+    assert_snapshot!(agent.transcript());
+    let checked = String::from_utf8(home.palazzo(&["check"]).stdout).unwrap();
+    assert_snapshot!(
+        "the_same_is_said_by_check",
+        checked.replace(&home.path().display().to_string(), "HOME")
+    );
+}

@@ -273,6 +273,11 @@ mod tests {
             "name: \"Wegener: a life\"\ndescription: \"@ home: now\"\n",
         );
         becomes(
+            "rooms/a.yaml",
+            "name: Hall\ndescription: @home\n",
+            "name: Hall\ndescription: \"@home\"\n",
+        );
+        becomes(
             "scrolls/a/a.md",
             "---\ntitle: A: b\nwritten: 2026-03-01\n---\nC: d: e\n",
             "---\ntitle: \"A: b\"\nwritten: 2026-03-01\n---\nC: d: e\n",
@@ -339,10 +344,29 @@ mod tests {
             "name: a: b # c\n",
             "name: Wegener: a life\n  and a death\n",
             "name: &a Hall\n",
+            "name: \"Hall\" of stone\n",
+            "name: Hall\nportals:\n  - one: two\n",
+            "name: Hall\nactions: [{ label: a: b }]\n",
             "name: Hall\n",
             "nmae: Hall\n<<<<<<< HEAD\na: b\n=======\nc: d\n>>>>>>> branch\n",
         ] {
             assert_eq!(mend("rooms/a.yaml", text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn of_values_only_those_of_types_and_states_are_mended() {
+        let ask =
+            |tool| format!("name: Hall\nactions: [{{ label: Ask, type: query, tool: {tool} }}]\n");
+        for (path, text) in [
+            ("genera/a.yaml", "name: A\nattributes: { a: numbr }\n"),
+            ("genera/a.yaml", "name: A\nstatuses: { open: [close], closed: [] }\n"),
+            ("rooms/a.yaml", &ask("list_entites")),
+            ("entities/a/a.yaml", "name: A\ngenus: A\nstatus: contestet\n"),
+            ("palace.toml", "name = \"P\"\nentry = \"The Attic\"\n"),
+            ("palace.toml", "name = \"P\"\n[git]\ncommit = \"manul\"\n"),
+        ] {
+            assert_eq!(mend(path, text), None, "{text}");
         }
     }
 

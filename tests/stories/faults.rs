@@ -210,3 +210,35 @@ fn whoever_watches_is_told_again_when_a_file_is_saved() {
     palazzo.kill().unwrap();
     palazzo.wait().unwrap();
 }
+
+/// Returns the files that stand as examples in the README, in its order.
+fn examples() -> Vec<String> {
+    let readme = include_str!("../../README.md").replace("\r\n", "\n");
+    let (_, files) = readme.split_once("\n## The files\n").unwrap();
+    let (files, _) = files.split_once("\n### In an editor\n").unwrap();
+    let blocks = files.split("\n```").skip(1).step_by(2).filter_map(|it| it.split_once('\n'));
+    blocks.filter(|(kind, _)| *kind != "text").map(|(_, text)| text.to_owned()).collect()
+}
+
+#[test]
+fn the_examples_of_the_readme_are_without_a_fault() {
+    let home = Home::new();
+    let places = [
+        "rooms/hall-of-geology.yaml",
+        "scrolls/hall-of-geology/ibis.md",
+        "drawers/code/auth/clerk.md",
+        "entities/claim/stasis-is-data.yaml",
+        "genera/claim.yaml",
+        "palace.toml",
+    ];
+    let examples = examples();
+    assert_eq!(examples.len(), places.len(), "{examples:#?}");
+    for (place, text) in places.into_iter().zip(examples) {
+        home.write(&format!("survey/{place}"), &format!("{text}\n"));
+    }
+    let entry = "name: Great Hall\ndescription: Marble.\nportals: [hall-of-geology]\n";
+    home.write("survey/rooms/great-hall.yaml", entry);
+    let output = home.palazzo(&["check"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_snapshot!(told, @"1 palace, 2 rooms, 1 scroll, 1 entity: 0 errors, 3 notes");
+}

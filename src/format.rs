@@ -73,9 +73,17 @@ pub fn read(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
     let mut palace = Palace::new(Settings::named(name));
     let read: Vec<_> =
         files.par_iter().map(|(path, text)| (path, text, understand(path, text))).collect();
-    let mut findings = Vec::new();
+    let (mut findings, mut outranked) = (Vec::new(), Vec::new());
     for (path, text, understood) in read {
+        if let Some(file) = understood.outranks(&palace, path).map(str::to_owned) {
+            take(&mut palace, &file);
+            findings.retain(|it: &Diagnostic| it.file != file);
+            outranked.push(file);
+        }
         findings.append(&mut put(&mut palace, path, understood, || text.clone()));
+    }
+    for (path, text) in outranked.iter().filter_map(|it| files.get_key_value(it)) {
+        findings.append(&mut put(&mut palace, path, understand(path, text), || text.clone()));
     }
     (palace, findings)
 }
@@ -154,18 +162,38 @@ impl Understood {
     /// Tells whether the file can be taken as it is: without an error, and
     /// without claiming what another file of `palace` holds.
     pub fn fits(&self, palace: &Palace, path: &str) -> bool {
-        let is_ours = |holder: Option<&str>| holder.is_none_or(|it| it == path);
-        let is_free = match &self.holding {
-            Some(Holding::Entity(it)) if it.is_defined => is_ours(palace.graph.file_of(&it.name)),
-            Some(Holding::Entity(it)) => is_ours(palace.graph.file_of_loose_end(&it.name)),
-            Some(Holding::Genus(it)) => is_ours(palace.graph.file_of_genus(&it.name)),
-            Some(Holding::Scroll(room, it)) => {
-                let which = ScrollId { room: room.clone(), id: it.id };
-                palace.scroll_in_file(path) == Some(&which) || palace.scroll(&which).is_none()
-            }
-            _ => true,
-        };
+        let is_free = self.holder(palace, path).is_none();
         is_free && self.findings.iter().all(|it| it.severity() != Severity::Error)
+    }
+
+    /// Returns the file that must give up to this one what both claim: whoever reads
+    /// them, and in whatever order, hears the same of the two. The one that is named
+    /// for its entity goes before others, and of others the first by name.
+    pub fn outranks<'p>(&self, palace: &'p Palace, path: &str) -> Option<&'p str> {
+        let rank = |file: &str| match &self.holding {
+            Some(Holding::Entity(it)) => (!is_entity_file(file, it), file.to_owned()),
+            _ => (false, file.to_owned()),
+        };
+        self.holder(palace, path).filter(|holder| rank(path) < rank(holder))
+    }
+
+    /// Returns the other file that holds what this one claims.
+    fn holder<'p>(&self, palace: &'p Palace, path: &str) -> Option<&'p str> {
+        let holder = match self.holding.as_ref()? {
+            Holding::Entity(it) if it.is_defined => palace.graph.file_of(&it.name),
+            Holding::Entity(it) => palace.graph.file_of_loose_end(&it.name),
+            Holding::Genus(it) => palace.graph.file_of_genus(&it.name),
+            Holding::Scroll(room, it) => {
+                let which = ScrollId { room: room.clone(), id: it.id };
+                // Only where there are two it is worth to look who the other is.
+                let is_taken = palace.scroll_in_file(path) != Some(&which);
+                (is_taken && palace.scroll(&which).is_some())
+                    .then(|| palace.file_of_scroll(&which))
+                    .flatten()
+            }
+            _ => None,
+        };
+        holder.filter(|it| *it != path)
     }
 
     /// Tells whether nothing at all could be understood of the file, so that

@@ -202,11 +202,21 @@ impl Held {
             Some(watch) if !is_fit && !settled => return watch.doubt(path),
             _ => {}
         }
+        let outranked = match &says {
+            Says::Words(words) => words.outranks(&self.palace, path).map(str::to_owned),
+            _ => None,
+        };
+        if let Some(file) = &outranked {
+            self.take_up(file, None, true, Reading { digest: None, says: Says::Gone });
+        }
         self.shaken |= may_give_up_a_name(path) && self.ledger.standing(path) != Standing::Absent;
         let before = self.face(path);
         let standing = self.believe(path, says);
         let now = self.face(path);
         self.ledger.write(path, Entry { stamp, digest, standing }, &before, &now);
+        if let Some(file) = outranked {
+            self.reread(&file);
+        }
     }
 
     fn believe(&mut self, path: &str, says: Says) -> Standing {
@@ -541,6 +551,38 @@ mod tests {
         scene.save("scrolls/hall/a.md", &scroll("Second"));
         assert_eq!(scene.seen(), "Keep\nhall: Stone, and moss.\nhall/ Second");
         scene.is_as_if_read_anew();
+    }
+
+    #[test]
+    fn of_two_files_that_claim_the_same_everybody_believes_the_same() {
+        const NAMED_FOR_IT: &str = "entities/moss/grey.yaml";
+        let entity = |say: &str| format!("name: Grey\ngenus: Moss\nobservations: [{say}]\n");
+        let claims = [
+            ("entities/moss/aaa.yaml", entity("A")),
+            ("entities/moss/bbb.yaml", entity("B")),
+            (NAMED_FOR_IT, entity("Grey")),
+            ("scrolls/hall/01K8ZC6V8A4S6C2E3N1R5T7W90-a.md", scroll("First")),
+            ("scrolls/hall/01K8ZC6V8A4S6C2E3N1R5T7W90-b.md", scroll("Second")),
+        ];
+        for turn in 0..claims.len() {
+            for is_backwards in [false, true] {
+                let mut scene = Scene::new();
+                let mut order: Vec<_> = claims.iter().cycle().skip(turn).take(5).collect();
+                if is_backwards {
+                    order.reverse();
+                }
+                for (path, text) in order {
+                    scene.save(path, text);
+                    scene.is_as_if_read_anew();
+                }
+                let file =
+                    |scene: &Scene| scene.held.palace.graph.file_of("Grey").map(str::to_owned);
+                assert_eq!(file(&scene).as_deref(), Some(NAMED_FOR_IT));
+                fs::remove_file(scene.place(NAMED_FOR_IT)).unwrap();
+                scene.is_as_if_read_anew();
+                assert_eq!(file(&scene).as_deref(), Some(claims[0].0));
+            }
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod settings;
 mod spots;
 mod tidy;
 mod toml;
+mod understood;
 mod work;
 mod yaml;
 
@@ -33,40 +34,14 @@ pub use place::{
 pub use schema::{announced, introduced};
 pub use spots::Spots;
 pub use tidy::{Tidied, tidy};
+pub use understood::Understood;
 
 use crate::format::reader::Reader;
+use crate::format::understood::{Holding, at_its_place, hold};
 use crate::model::{
-    Code, Diagnostic, Drawer, Entity, Entry, FileKind, Files, Genus, Palace, Process, Room, RoomId,
-    Scroll, ScrollId, Settings, Severity, Slug, Task, Trail,
+    Diagnostic, Drawer, Entity, Entry, FileKind, Files, Genus, Palace, Process, Room, Scroll,
+    Settings, Task,
 };
-
-/// What was understood of one file, before it is put into a palace.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Understood {
-    holding: Option<Holding>,
-    findings: Vec<Diagnostic>,
-}
-
-/// What one file holds.
-#[derive(Clone, Debug, PartialEq)]
-enum Holding {
-    Settings(Settings),
-    Room(RoomId, Room),
-    Scroll(RoomId, Scroll),
-    Drawer(RoomId, Drawer),
-    Entry(Slug, Entry),
-    Entity(Entity),
-    Genus(Genus),
-    Task(Task),
-    Process(Process),
-}
-
-/// An entity whose file is faultless.
-impl From<Entity> for Understood {
-    fn from(entity: Entity) -> Self {
-        Self { holding: Some(Holding::Entity(entity)), findings: Vec::new() }
-    }
-}
 
 /// Reads a palace from its files; `name` is what it is called if it does not say.
 pub fn read(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
@@ -155,51 +130,6 @@ pub fn take(palace: &mut Palace, path: &str) {
         Ok(Place::Task) => drop(palace.tasks.remove(path)),
         Ok(Place::Process) => drop(palace.processes.remove(path)),
         Ok(Place::Other) | Err(_) => {}
-    }
-}
-
-impl Understood {
-    /// Tells whether the file can be taken as it is: without an error, and
-    /// without claiming what another file of `palace` holds.
-    pub fn fits(&self, palace: &Palace, path: &str) -> bool {
-        let is_free = self.holder(palace, path).is_none();
-        is_free && self.findings.iter().all(|it| it.severity() != Severity::Error)
-    }
-
-    /// Returns the file that must give up to this one what both claim: whoever reads
-    /// them, and in whatever order, hears the same of the two. The one that is named
-    /// for its entity goes before others, and of others the first by name.
-    pub fn outranks<'p>(&self, palace: &'p Palace, path: &str) -> Option<&'p str> {
-        let rank = |file: &str| match &self.holding {
-            Some(Holding::Entity(it)) => (!is_entity_file(file, it), file.to_owned()),
-            _ => (false, file.to_owned()),
-        };
-        self.holder(palace, path).filter(|holder| rank(path) < rank(holder))
-    }
-
-    /// Returns the other file that holds what this one claims.
-    fn holder<'p>(&self, palace: &'p Palace, path: &str) -> Option<&'p str> {
-        let holder = match self.holding.as_ref()? {
-            Holding::Entity(it) if it.is_defined => palace.graph.file_of(&it.name),
-            Holding::Entity(it) => palace.graph.file_of_loose_end(&it.name),
-            Holding::Genus(it) => palace.graph.file_of_genus(&it.name),
-            Holding::Scroll(room, it) => {
-                let which = ScrollId { room: room.clone(), id: it.id };
-                // Only where there are two it is worth to look who the other is.
-                let is_taken = palace.scroll_in_file(path) != Some(&which);
-                (is_taken && palace.scroll(&which).is_some())
-                    .then(|| palace.file_of_scroll(&which))
-                    .flatten()
-            }
-            _ => None,
-        };
-        holder.filter(|it| *it != path)
-    }
-
-    /// Tells whether nothing at all could be understood of the file, so that
-    /// what it held before stands.
-    pub fn is_nothing(&self) -> bool {
-        self.holding.is_none()
     }
 }
 
@@ -368,49 +298,4 @@ fn read_as<T>(
     read: impl Fn(&mut Reader<'_>, &str) -> Option<T>,
 ) -> Option<T> {
     read(&mut Reader::new(path), text)
-}
-
-/// Puts what a file holds into the palace; a finding if another file holds the
-/// same already.
-fn hold(palace: &mut Palace, path: &str, holding: Holding) -> Option<Diagnostic> {
-    match holding {
-        Holding::Settings(settings) => palace.settings = settings,
-        Holding::Room(id, room) => palace.put_room(&id, Some(room)),
-        Holding::Scroll(room, scroll) => {
-            return palace.put_scroll(path, &room, scroll).err().map(|it| copied(path, &it));
-        }
-        Holding::Drawer(room, drawer) => palace.drawers.put(path, &room, drawer),
-        Holding::Entry(folder, entry) => palace.diaries.put(path, &folder, entry),
-        Holding::Entity(entity) => {
-            let name = entity.name.clone();
-            return palace.graph.put(path, Some(entity)).err().map(|it| taken(path, &name, &it));
-        }
-        Holding::Genus(genus) => {
-            let name = genus.name.clone();
-            let put = palace.graph.put_genus(path, Some(genus));
-            return put.err().map(|it| taken(path, &name, &it));
-        }
-        Holding::Task(task) => drop(palace.tasks.insert(path.to_owned(), task)),
-        Holding::Process(process) => drop(palace.processes.insert(path.to_owned(), process)),
-    }
-    None
-}
-
-/// Finds the place of a finding about what a file says its thing is called.
-fn at_its_place(mut finding: Diagnostic, text: &str) -> Diagnostic {
-    let key = if finding.code == Code::IdTaken { "id" } else { "name" };
-    finding.at = Spots::of(&finding.file, text).find(&Trail::TOP.value(key));
-    finding
-}
-
-fn copied(path: &str, holder: &str) -> Diagnostic {
-    let message = format!("{holder} is a scroll of this room with the same id");
-    let finding = Diagnostic::of_file(Code::IdTaken, path, message);
-    finding.with_hint("take the id out of the younger one's name and front matter")
-}
-
-fn taken(path: &str, name: &str, holder: &str) -> Diagnostic {
-    let message = format!("`{}` is in {holder} already", name.escape_debug());
-    let finding = Diagnostic::of_file(Code::NameTaken, path, message);
-    finding.with_hint("give it another name, or join the two files")
 }

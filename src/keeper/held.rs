@@ -31,6 +31,8 @@ pub(super) struct Held {
     pub(super) watch: Option<Watch>,
     /// Whether a file has given up something that another may claim.
     pub(super) shaken: bool,
+    /// Whether much was read that could have been remembered.
+    pub(super) is_worth_remembering: bool,
     head: Option<CommitId>,
     known: Known,
 }
@@ -62,6 +64,14 @@ impl Held {
     /// and notices from then on what others change.
     pub(super) fn open(mut store: Store, name: &str, vigil: &Vigil) -> Result<Self, Refusal> {
         store.mend()?;
+        let mut held = Self::look_into(store, name, vigil)?;
+        held.remember();
+        Ok(held)
+    }
+
+    /// Opens a palace as [`Held::open`] does, but leaves the disk as it is;
+    /// [`Held::settle_in`] must follow before anything is asked.
+    pub(super) fn look_into(store: Store, name: &str, vigil: &Vigil) -> Result<Self, Refusal> {
         let mut held = Self {
             palace: Palace::new(Settings::named(name)),
             index: OnceLock::new(),
@@ -72,6 +82,7 @@ impl Held {
             ledger: Ledger::default(),
             watch: None,
             shaken: false,
+            is_worth_remembering: false,
             known: Known::default(),
         };
         held.begin_watching(vigil);
@@ -79,6 +90,13 @@ impl Held {
         drop(held.touched());
         held.read_all()?;
         Ok(held)
+    }
+
+    /// Clears away what a writer left who died: who watches sees that.
+    pub(super) fn settle_in(&mut self) -> Result<(), Refusal> {
+        self.store.mend()?;
+        self.remember();
+        Ok(())
     }
 
     /// Takes in what others have saved and committed since the last look. What

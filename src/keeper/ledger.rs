@@ -142,6 +142,19 @@ impl Ledger {
         self.files.insert(path.to_owned(), entry);
     }
 
+    /// Notes that of a broken file the palace has what an older one said, and the
+    /// face it has with it.
+    pub(super) fn fall_back(&mut self, path: &str, now: &Face) {
+        if let Some(entry) = self.files.get(path).copied() {
+            self.write(
+                path,
+                Entry { standing: Standing::Outlived, ..entry },
+                &Face::default(),
+                now,
+            );
+        }
+    }
+
     /// Forgets how a file stood and what it said.
     pub(super) fn forget(&mut self, path: &str) {
         if let Some(entry) = self.files.get_mut(path) {

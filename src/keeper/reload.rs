@@ -71,11 +71,17 @@ impl Held {
         let kept = self.store.aside(recollection::NAME).unwrap_or_default();
         let remembered = Recollection::of(&kept);
         let unknown = self.read_anew(&all.collect(), &remembered);
-        if remembered.is_outgrown_by(unknown) {
+        self.fall_back();
+        self.is_worth_remembering = remembered.is_outgrown_by(unknown);
+        Ok(())
+    }
+
+    /// Keeps in mind what was understood, if that is worth it.
+    pub(super) fn remember(&mut self) {
+        if std::mem::take(&mut self.is_worth_remembering) {
             // What cannot be kept costs time at the next start, and nothing else.
             drop(self.store.set_aside(recollection::NAME, &recollection::written(self)));
         }
-        Ok(())
     }
 
     /// Notices from now on what others change.
@@ -188,6 +194,21 @@ impl Held {
         }
         self.hear_rivals();
         unknown
+    }
+
+    /// Lets files of which nothing can be understood stand as they were last
+    /// committed: whoever was there when they broke sees them so too.
+    fn fall_back(&mut self) {
+        let is_lost = |path: &&String| self.ledger.standing(path) == Standing::Absent;
+        let lost: Vec<_> = self.findings.keys().filter(is_lost).cloned().collect();
+        for path in lost {
+            let Some(text) = self.store.committed(&path) else { continue };
+            let words = format::understand(&path, &text);
+            if words.fits(&self.palace, &path) && !words.is_nothing() {
+                format::put(&mut self.palace, &path, words, || text);
+                self.ledger.fall_back(&path, &self.face(&path));
+            }
+        }
     }
 
     /// Believes what a file says, or doubts it for the time being.

@@ -47,7 +47,9 @@ impl Keeper {
         let thing = render::thing(&thing);
         Ok(match changed {
             true => format!("{thing} is what it was {when}: {place}\n"),
-            false => format!("{thing} is what it was {when} already: nothing changed.\n"),
+            false => {
+                format!("{thing} is what it was {when} already: nothing changed in {place}.\n")
+            }
         })
     }
 }

@@ -10,7 +10,7 @@ use crate::keeper::held::{Held, Plan};
 use crate::keeper::past::is_past;
 use crate::keeper::reload::Vigil;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Edit, Files, Settings, Slug, did_you_mean};
+use crate::model::{Edit, Files, Settings, Slug, Watching, did_you_mean};
 use crate::render;
 use crate::store::{self, Store, Taken};
 
@@ -40,7 +40,7 @@ impl Opening {
         let is_awaited = Arc::new(AtomicBool::new(false));
         let hurry = is_awaited.clone();
         let open = move || {
-            let held = Held::open(store, &name, &vigil)?;
+            let held = Held::look_into(store, &name, &vigil)?;
             if !hurry.load(Ordering::Relaxed) {
                 held.prepare();
             }
@@ -52,7 +52,9 @@ impl Opening {
     /// Waits for the palace; `None`: it could not be opened.
     fn end(self) -> Option<Held> {
         self.is_awaited.store(true, Ordering::Relaxed);
-        self.held.join().ok()?.ok()
+        let mut held = self.held.join().ok()?.ok()?;
+        held.settle_in().ok()?;
+        Some(held)
     }
 }
 
@@ -93,9 +95,13 @@ impl Keeper {
         self.at(&workspace.key)
     }
 
-    /// Begins to open the palace that a tool acts on that names none, while others
-    /// go on.
+    /// Begins to read the palace that a tool acts on that names none, while others
+    /// go on. The disk stays as it is until somebody asks for the palace.
     pub fn begin_opening(&mut self) {
+        // Who does not watch would not see what is put right then.
+        if self.vigil.manner == Watching::Off {
+            return;
+        }
         let Ok(Some(workspace)) = self.usual().map(|key| self.find(&key).ok()) else { return };
         if !self.held.contains_key(&workspace.key) {
             self.opening = Some(Opening::begin(self.store_of(&workspace), workspace, &self.vigil));

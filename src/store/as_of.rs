@@ -85,6 +85,12 @@ impl Store {
         read.ok_or_else(|| Error::Immense { short: moment.short.clone() })
     }
 
+    /// Reads one file as it was last committed; `None`: it was not, or cannot be read.
+    pub fn committed(&self, path: &str) -> Option<String> {
+        let head = self.head().ok()??;
+        self.read_at(&head, path).ok()?.ok()?
+    }
+
     /// Reads one file as `commit` holds it; `None`: it does not.
     pub(super) fn read_at(
         &self,

@@ -10,7 +10,9 @@ use super::repository::Repository;
 
 /// Returns what was kept under `name`; `None`: nothing was, or a power cut has torn it.
 pub(super) fn get(repository: &Repository, name: &str) -> Option<Vec<u8>> {
-    let mut bytes = fs::read(place(repository, name)).ok()?;
+    let place = place(repository, name);
+    // Opening a pipe would wait for whoever writes to it.
+    let mut bytes = place.symlink_metadata().ok()?.is_file().then(|| fs::read(place).ok())??;
     let (content, checksum) = bytes.split_last_chunk()?;
     let is_whole = crc32fast::hash(content) == u32::from_be_bytes(*checksum);
     bytes.truncate(bytes.len() - checksum.len());
@@ -28,7 +30,11 @@ pub(super) fn put(repository: &Repository, name: &str, content: &[u8]) -> Result
         fs::write(&temporary, [content, &crc32fast::hash(content).to_be_bytes()].concat())?;
         fs::rename(&temporary, &place)
     };
-    write().map_err(Error::file("keep something aside at", &place))
+    let written = write();
+    if written.is_err() {
+        drop(fs::remove_file(&temporary));
+    }
+    written.map_err(Error::file("keep something aside at", &place))
 }
 
 fn place(repository: &Repository, name: &str) -> PathBuf {

@@ -76,6 +76,25 @@ async fn a_room_that_is_being_saved_looks_as_it_did_until_it_is_whole() {
 }
 
 #[tokio::test]
+async fn who_opens_a_palace_while_a_room_is_broken_sees_it_as_it_was_committed() {
+    let home = Home::new();
+    let mut agent = quarry(&home, 0).await;
+    let before = agent.enter("w").await;
+    agent.leave().await;
+    home.write("w/rooms/hall.yaml", "name: [\n");
+    let mut agent = home.agent(MARCH_1).await;
+    let after = agent.enter("w").await;
+    let notice = "rooms/hall.yaml:1:7: this is not YAML: unclosed bracket '[' \
+                  (shown is what it said before)";
+    assert!(after.contains(notice), "{after}");
+    let actions = &before[before.find("── Hall ──\nStone.").unwrap()..];
+    assert!(after.contains(actions.trim_end_matches(['─', ' ', '\n'])), "{after}");
+    home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Moss.\n");
+    assert!(agent.enter("w").await.contains("Moss."));
+    agent.leave().await;
+}
+
+#[tokio::test]
 async fn whatever_git_does_to_a_thousand_files_is_seen_at_the_next_call() {
     let home = Home::new();
     let mut agent = quarry(&home, 1000).await;

@@ -23,6 +23,7 @@ mod lock;
 mod log;
 mod maintenance;
 mod make;
+mod moving;
 mod objects;
 mod origin;
 mod overwritten;

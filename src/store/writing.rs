@@ -13,7 +13,7 @@ use crate::model::Edit;
 use super::disk::{self, Stamp};
 use super::index::{self, Stat};
 use super::progress::Progress;
-use super::{Error, durable, paths};
+use super::{Error, durable, moving, paths};
 
 /// Files being written; whatever was done is undone if this is dropped before it is kept, but
 /// only [`Writing::undo`] can say that this failed.
@@ -118,7 +118,9 @@ impl<'a> Writing<'a> {
             if Stamp::of(&file.place) != file.before {
                 return Ok(vec![file.edit.path.clone()]);
             }
-            file.put_in_place().map_err(Error::file("write", &file.place))?;
+            if !file.put_in_place().map_err(Error::file("write", &file.place))? {
+                return Ok(vec![file.edit.path.clone()]);
+            }
             self.progress.step();
         }
         Ok(Vec::new())
@@ -142,11 +144,7 @@ impl<'a> Writing<'a> {
     /// Says that all is well: nothing is undone any more.
     pub(super) fn keep(mut self) {
         self.kept = true;
-        for file in &self.files {
-            if let Some(aside) = &file.aside {
-                drop(fs::remove_file(aside));
-            }
-        }
+        self.files.iter().for_each(Pending::let_go);
         for file in self.files.iter().filter(|it| it.edit.now.is_none()) {
             remove_empty_folders(self.root, &file.place);
         }
@@ -200,34 +198,107 @@ impl Drop for Writing<'_> {
 }
 
 impl Pending<'_> {
-    fn put_in_place(&mut self) -> io::Result<()> {
-        let Some(temporary) = self.temporary.take() else {
-            let aside = aside(&self.place, NOTHING);
-            fs::rename(&self.place, &aside)?;
-            (self.aside, self.is_done) = (Some(aside), true);
-            return Ok(());
-        };
+    /// Puts the new file in the place of the old; `false`: somebody has saved another meanwhile, and
+    /// that stands.
+    fn put_in_place(&mut self) -> io::Result<bool> {
+        let Some(temporary) = self.temporary.take() else { return self.take_away() };
         let written = index::stat(&temporary);
-        if self.before.is_some() {
-            let aside = aside(&self.place, &looks(&temporary));
-            let kept = keep_aside(&self.place, &aside);
-            self.aside = Some(aside);
-            if let Err(err) = kept {
-                self.temporary = Some(temporary);
-                return Err(err);
-            }
-        }
-        if let Err(err) = fs::rename(&temporary, &self.place) {
+        let put = match self.before {
+            Some(_) => self.replace(&temporary),
+            None => moving::to_free(&temporary, &self.place).map(|()| true),
+        };
+        let put = match put {
+            Err(err) if is_overtaken(&err) => Ok(false),
+            put => put,
+        };
+        self.is_done = matches!(put, Ok(true));
+        if !self.is_done {
             self.temporary = Some(temporary);
-            return Err(err);
+            return put;
         }
-        self.is_done = true;
         // Renaming changes the time of change only. Should anything else differ, this is no longer
         // the file we wrote, and git shall look for itself.
         self.stat = index::stat(&self.place).filter(|now| {
             written.is_some_and(|it| (it.mtime, it.size, it.ino) == (now.mtime, now.size, now.ino))
         });
-        Ok(())
+        Ok(true)
+    }
+
+    fn replace(&mut self, temporary: &Path) -> io::Result<bool> {
+        let aside = aside(&self.place, &looks(temporary));
+        let kept = keep_aside(&self.place, &aside);
+        self.aside = Some(aside.clone());
+        kept?;
+        // What is looked at when it has left its place cannot be saved over unseen.
+        match moving::exchange(temporary, &self.place) {
+            Some(exchanged) => {
+                exchanged?;
+                if self.is_as_it_was(temporary) {
+                    drop(fs::remove_file(temporary));
+                    return Ok(true);
+                }
+                self.reinstate(temporary)?;
+            }
+            None => {
+                fs::rename(temporary, &self.place)?;
+                if self.is_as_it_was(&aside) {
+                    return Ok(true);
+                }
+                fs::rename(aside, &self.place)?;
+            }
+        }
+        Ok(false)
+    }
+
+    fn take_away(&mut self) -> io::Result<bool> {
+        let aside = aside(&self.place, NOTHING);
+        match fs::rename(&self.place, &aside) {
+            Err(err) if is_overtaken(&err) => return Ok(false),
+            moved => moved?,
+        }
+        self.is_done = self.is_as_it_was(&aside);
+        match self.is_done {
+            true => self.aside = Some(aside),
+            false => give_back(&aside, &self.place)?,
+        }
+        Ok(self.is_done)
+    }
+
+    /// Lets go of the old file. Whoever had it open, and has saved into it since, saved last: then
+    /// it takes its place again, beside the commit.
+    fn let_go(&self) {
+        let Some(aside) = &self.aside else { return };
+        if !self.is_as_it_was(aside) {
+            let given = match self.edit.now {
+                Some(_) => self.reinstate(aside),
+                None => give_back(aside, &self.place),
+            };
+            if given.is_err() {
+                return;
+            }
+        }
+        drop(fs::remove_file(aside));
+    }
+
+    /// Puts what somebody has saved, and we have displaced to `theirs`, in the place of ours.
+    fn reinstate(&self, theirs: &Path) -> io::Result<()> {
+        let exchange = || match moving::exchange(theirs, &self.place) {
+            Some(Ok(())) => Ok(()),
+            _ => fs::rename(theirs, &self.place),
+        };
+        exchange()?;
+        let now = self.edit.now.as_deref().map(str::as_bytes);
+        match fs::read(theirs) {
+            // In that moment they have saved over ours too.
+            Ok(displaced) if Some(displaced.as_slice()) != now => exchange(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells whether the file at `place` holds what was there before.
+    fn is_as_it_was(&self, place: &Path) -> bool {
+        fs::read(place)
+            .is_ok_and(|it| Some(it.as_slice()) == self.edit.was.as_deref().map(str::as_bytes))
     }
 
     /// Undoes what was done; what somebody has written since stays. Needs no space.
@@ -302,6 +373,19 @@ fn ours(root: &Path, path: &str) -> Vec<PathBuf> {
 fn aside(place: &Path, looks: &str) -> PathBuf {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     place.with_file_name(format!(".{name}.palazzo-{}{WAS}{looks}{SUFFIX}", std::process::id()))
+}
+
+/// Tells whether somebody else was there first: took the file away, or put one there.
+fn is_overtaken(err: &io::Error) -> bool {
+    matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
+}
+
+/// Gives a file that was taken away its place again; where another has been put, that is newer.
+fn give_back(aside: &Path, place: &Path) -> io::Result<()> {
+    match moving::to_free(aside, place) {
+        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => fs::remove_file(aside),
+        given => given,
+    }
 }
 
 fn keep_aside(place: &Path, aside: &Path) -> io::Result<()> {
@@ -430,6 +514,77 @@ mod tests {
 
     fn inode(scene: &Scene, path: &str) -> u64 {
         Stamp::of(&scene.home.join("keep").join(path)).unwrap().inode()
+    }
+
+    /// How a person saves a file, or puts one there, at the very moment a change is made.
+    type Save = fn(&Path);
+
+    const SAVES: [Save; 2] = [
+        |file| fs::write(file, "mine\n").unwrap(),
+        |file| {
+            fs::write(file.with_file_name("new"), "mine\n").unwrap();
+            fs::rename(file.with_file_name("new"), file).unwrap();
+        },
+    ];
+
+    #[test]
+    fn what_is_saved_after_the_last_look_stands_and_leaves_nothing() {
+        for save in SAVES {
+            for (was, now) in [(Some("1\n"), Some("2\n")), (Some("1\n"), None), (None, Some("2\n"))]
+            {
+                let scene = Scene::new();
+                let store = scene.palace("keep");
+                scene.put("keep/rooms/other.yaml", "other\n");
+                if let Some(was) = was {
+                    scene.put("keep/rooms/hall.yaml", was);
+                }
+                let change = change(HALL, was, now);
+                let edits: Vec<_> = change.edits.iter().collect();
+                let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
+                writing.prepare_all().unwrap();
+                save(&store.root().join(HALL));
+                // Past the look at how it stands.
+                assert!(!writing.files[0].put_in_place().unwrap());
+                writing.undo("no reason").unwrap();
+                assert_eq!(scene.text("keep/rooms/hall.yaml"), "mine\n");
+                assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml", "other.yaml"]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_taken_away_after_the_last_look_is_no_more() {
+        for now in [Some("2\n"), None] {
+            let scene = Scene::new();
+            let store = scene.palace("keep");
+            scene.put("keep/rooms/hall.yaml", "1\n");
+            let change = change(HALL, Some("1\n"), now);
+            let edits: Vec<_> = change.edits.iter().collect();
+            let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
+            writing.prepare_all().unwrap();
+            fs::remove_file(store.root().join(HALL)).unwrap();
+            assert!(!writing.files[0].put_in_place().unwrap());
+            writing.undo("no reason").unwrap();
+            assert_eq!(names(&scene, "keep/rooms"), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn who_has_the_old_file_open_and_saves_into_it_has_saved_last() {
+        for now in [Some("2\n"), None] {
+            let scene = Scene::new();
+            let store = scene.palace("keep");
+            scene.put("keep/rooms/hall.yaml", "1\n");
+            let mut open = OpenOptions::new().write(true).open(store.root().join(HALL)).unwrap();
+            let change = change(HALL, Some("1\n"), now);
+            let edits: Vec<_> = change.edits.iter().collect();
+            let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
+            write(&mut writing);
+            open.write_all(b"mine\n").unwrap();
+            writing.keep();
+            assert_eq!(scene.text("keep/rooms/hall.yaml"), "mine\n");
+            assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml"]);
+        }
     }
 
     #[test]

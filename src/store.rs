@@ -29,6 +29,7 @@ mod origin;
 mod overwritten;
 mod past;
 mod paths;
+mod placing;
 mod progress;
 mod recovery;
 mod repository;

@@ -6,14 +6,14 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use crate::model::Edit;
 
 use super::disk::{self, Stamp};
-use super::index::{self, Stat};
+use super::index::Stat;
+use super::placing::{Pending, SUFFIX, WAS, looks, remove};
 use super::progress::Progress;
-use super::{Error, durable, moving, paths};
+use super::{Error, durable, paths};
 
 /// Files being written; whatever was done is undone if this is dropped before it is kept, but
 /// only [`Writing::undo`] can say that this failed.
@@ -25,25 +25,6 @@ pub(super) struct Writing<'a> {
     progress: Progress,
     kept: bool,
 }
-
-#[derive(Debug)]
-struct Pending<'a> {
-    edit: &'a Edit,
-    place: PathBuf,
-    before: Option<Stamp>,
-    temporary: Option<PathBuf>,
-    /// The old file, until it is not needed any more.
-    aside: Option<PathBuf>,
-    stat: Option<Stat>,
-    is_done: bool,
-}
-
-/// What the name of a file ends in until it is put in its place.
-const SUFFIX: &str = ".tmp";
-/// What stands in the name of a file kept aside before what has taken its place.
-const WAS: &str = "-was-";
-/// Where nothing has taken its place.
-const NOTHING: &str = "nothing";
 
 impl<'a> Writing<'a> {
     /// Compares each file with what its edit believes; the error lists those that differ.
@@ -60,15 +41,7 @@ impl<'a> Writing<'a> {
                 Ok(text) if text == edit.was => {}
                 _ => stale.push(edit.path.clone()),
             }
-            files.push(Pending {
-                edit,
-                place,
-                before,
-                temporary: None,
-                aside: None,
-                stat: None,
-                is_done: false,
-            });
+            files.push(Pending::new(edit, place, before));
         }
         if stale.is_empty() {
             let (folders, progress) = (Vec::new(), Progress::default());
@@ -197,127 +170,6 @@ impl Drop for Writing<'_> {
     }
 }
 
-impl Pending<'_> {
-    /// Puts the new file in the place of the old; `false`: somebody has saved another meanwhile, and
-    /// that stands.
-    fn put_in_place(&mut self) -> io::Result<bool> {
-        let Some(temporary) = self.temporary.take() else { return self.take_away() };
-        let written = index::stat(&temporary);
-        let put = match self.before {
-            Some(_) => self.replace(&temporary),
-            None => moving::to_free(&temporary, &self.place).map(|()| true),
-        };
-        let put = match put {
-            Err(err) if is_overtaken(&err) => Ok(false),
-            put => put,
-        };
-        self.is_done = matches!(put, Ok(true));
-        if !self.is_done {
-            self.temporary = Some(temporary);
-            return put;
-        }
-        // Renaming changes the time of change only. Should anything else differ, this is no longer
-        // the file we wrote, and git shall look for itself.
-        self.stat = index::stat(&self.place).filter(|now| {
-            written.is_some_and(|it| (it.mtime, it.size, it.ino) == (now.mtime, now.size, now.ino))
-        });
-        Ok(true)
-    }
-
-    fn replace(&mut self, temporary: &Path) -> io::Result<bool> {
-        let aside = aside(&self.place, &looks(temporary));
-        let kept = keep_aside(&self.place, &aside);
-        self.aside = Some(aside.clone());
-        kept?;
-        // What is looked at when it has left its place cannot be saved over unseen.
-        match moving::exchange(temporary, &self.place) {
-            Some(exchanged) => {
-                exchanged?;
-                if self.is_as_it_was(temporary) {
-                    drop(fs::remove_file(temporary));
-                    return Ok(true);
-                }
-                self.reinstate(temporary)?;
-            }
-            None => {
-                fs::rename(temporary, &self.place)?;
-                if self.is_as_it_was(&aside) {
-                    return Ok(true);
-                }
-                fs::rename(aside, &self.place)?;
-            }
-        }
-        Ok(false)
-    }
-
-    fn take_away(&mut self) -> io::Result<bool> {
-        let aside = aside(&self.place, NOTHING);
-        match fs::rename(&self.place, &aside) {
-            Err(err) if is_overtaken(&err) => return Ok(false),
-            moved => moved?,
-        }
-        self.is_done = self.is_as_it_was(&aside);
-        match self.is_done {
-            true => self.aside = Some(aside),
-            false => give_back(&aside, &self.place)?,
-        }
-        Ok(self.is_done)
-    }
-
-    /// Lets go of the old file. Whoever had it open, and has saved into it since, saved last: then
-    /// it takes its place again, beside the commit.
-    fn let_go(&self) {
-        let Some(aside) = &self.aside else { return };
-        if !self.is_as_it_was(aside) {
-            let given = match self.edit.now {
-                Some(_) => self.reinstate(aside),
-                None => give_back(aside, &self.place),
-            };
-            if given.is_err() {
-                return;
-            }
-        }
-        drop(fs::remove_file(aside));
-    }
-
-    /// Puts what somebody has saved, and we have displaced to `theirs`, in the place of ours.
-    fn reinstate(&self, theirs: &Path) -> io::Result<()> {
-        let exchange = || match moving::exchange(theirs, &self.place) {
-            Some(Ok(())) => Ok(()),
-            _ => fs::rename(theirs, &self.place),
-        };
-        exchange()?;
-        let now = self.edit.now.as_deref().map(str::as_bytes);
-        match fs::read(theirs) {
-            // In that moment they have saved over ours too.
-            Ok(displaced) if Some(displaced.as_slice()) != now => exchange(),
-            _ => Ok(()),
-        }
-    }
-
-    /// Tells whether the file at `place` holds what was there before.
-    fn is_as_it_was(&self, place: &Path) -> bool {
-        fs::read(place)
-            .is_ok_and(|it| Some(it.as_slice()) == self.edit.was.as_deref().map(str::as_bytes))
-    }
-
-    /// Undoes what was done; what somebody has written since stays. Needs no space.
-    fn undo(&mut self) -> io::Result<()> {
-        let removed = self.temporary.take().map_or(Ok(()), remove);
-        let now = match fs::read(&self.place) {
-            Err(err) if err.kind() == io::ErrorKind::NotFound => None,
-            now => Some(now?),
-        };
-        if !self.is_done || now.as_deref() != self.edit.now.as_deref().map(str::as_bytes) {
-            return removed.and(self.aside.take().map_or(Ok(()), remove));
-        }
-        removed.and(match self.aside.take() {
-            Some(aside) => fs::rename(aside, &self.place),
-            None => fs::remove_file(&self.place),
-        })
-    }
-}
-
 /// Tells whether `name` is that of a file we had not yet put in its place.
 pub(super) fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.contains(".palazzo-") && name.ends_with(SUFFIX)
@@ -367,48 +219,6 @@ fn ours(root: &Path, path: &str) -> Vec<PathBuf> {
     let is_ours = |name: &str| name.starts_with(&begin) && is_temporary(name);
     let entries = entries.flatten();
     entries.filter(|it| is_ours(&it.file_name().to_string_lossy())).map(|it| it.path()).collect()
-}
-
-/// Returns where the file at `place` is kept while one that looks so takes its place.
-fn aside(place: &Path, looks: &str) -> PathBuf {
-    let name = place.file_name().unwrap_or_default().to_string_lossy();
-    place.with_file_name(format!(".{name}.palazzo-{}{WAS}{looks}{SUFFIX}", std::process::id()))
-}
-
-/// Tells whether somebody else was there first: took the file away, or put one there.
-fn is_overtaken(err: &io::Error) -> bool {
-    matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
-}
-
-/// Gives a file that was taken away its place again; where another has been put, that is newer.
-fn give_back(aside: &Path, place: &Path) -> io::Result<()> {
-    match moving::to_free(aside, place) {
-        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => fs::remove_file(aside),
-        given => given,
-    }
-}
-
-fn keep_aside(place: &Path, aside: &Path) -> io::Result<()> {
-    // One of that name is a dead writer's.
-    remove(aside.to_owned())?;
-    // Not every file system has links; a copy needs space, but it is needed before anything is done.
-    fs::hard_link(place, aside).or_else(|_| fs::copy(place, aside).map(drop))
-}
-
-/// Returns what tells the file at `place` from any other, wherever it is moved.
-fn looks(place: &Path) -> String {
-    let Ok(metadata) = fs::symlink_metadata(place) else { return NOTHING.to_owned() };
-    let modified = metadata.modified().ok();
-    let since = modified.and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
-    let inode = Stamp::of(place).map_or(0, |it| it.inode());
-    format!("{inode}-{}", since.unwrap_or_default().as_nanos())
-}
-
-fn remove(place: PathBuf) -> io::Result<()> {
-    match fs::remove_file(place) {
-        Err(err) if err.kind() != io::ErrorKind::NotFound => Err(err),
-        _ => Ok(()),
-    }
 }
 
 /// Creates a file of its own beside `place`.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use crate::format::room_file;
+use crate::format::{Place, room_file};
 use crate::keeper::cabinet::storeroom;
 use crate::keeper::halls::{self, beginning, choices, exhibit, is_entrance};
 use crate::keeper::held::Held;
@@ -280,12 +280,29 @@ pub(super) fn notices(
     let work = pending::notices(held, &exhibits, now);
     let told = news.into_iter().flatten().chain(work).chain(held.health().notice(&exhibits));
     let mut notices: Vec<_> = told.map(Notice).collect();
+    notices.extend(lost_entry(held).filter(|_| held.palace.entry() == Some(room)));
     notices.extend(broken.iter().take(BROKEN).map(|it| Notice(placed(it) + instead(held, it))));
     if broken.len() > BROKEN {
         let left = broken.len() - BROKEN;
         notices.push(Notice(format!("and {left} more that `palazzo check` lists")));
     }
     notices
+}
+
+/// Says that visits were to begin elsewhere. What is wrong with the file of a room
+/// that stands is told with the file.
+fn lost_entry(held: &Held) -> Option<Notice> {
+    let named = held.palace.settings.entry.as_ref()?;
+    let is_there = held
+        .palace
+        .resolve(named, None)
+        .is_ok_and(|it| held.palace.room(&it).is_some() || held.broken(&room_file(&it)).is_some());
+    let lost = format!(
+        "{}: the entry room `{named}` is not there, so visits begin here: build it, or name \
+         another room as `entry`",
+        Place::SETTINGS
+    );
+    (!is_there).then_some(Notice(lost))
 }
 
 fn placed(Diagnostic { file, at, message, .. }: &Diagnostic) -> String {

@@ -385,3 +385,22 @@ async fn whoever_builds_a_room_hears_what_is_wrong_with_it() {
         checked.replace(&home.path().display().to_string(), "HOME")
     );
 }
+
+#[tokio::test]
+async fn an_entry_that_is_not_there_is_told_where_visits_begin_instead() {
+    let home = Home::new();
+    home.write("w/palace.toml", "format = 1\nname = \"W\"\nentry = \"nowhere\"\n");
+    home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Stone.\nportals: [porch]\n");
+    home.write("w/rooms/porch.yaml", "name: Porch\ndescription: Wood.\n");
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    let seen = agent.transcript();
+    let page = &seen[seen.find("── Hall").unwrap()..];
+    let porch = agent.choose(1).await;
+    assert!(porch.starts_with("── Porch ──") && !porch.contains("nowhere"), "{porch}");
+    agent.transcript();
+    build(&mut agent, "nowhere", json!({ "quiet": true, "portals": ["hall"] })).await;
+    let again = agent.enter("w").await;
+    assert!(again.starts_with("── nowhere ──") && !again.contains("not there"), "{again}");
+    assert_snapshot!(page);
+}

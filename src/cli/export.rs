@@ -1,6 +1,6 @@
 //! `palazzo export`.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -53,8 +53,14 @@ fn memory(args: &Memory) -> Outcome {
     } else {
         let written = std::fs::File::create_new(&args.file)
             .and_then(|mut file| file.write_all(text.as_bytes()));
-        let failed = |err| Failure::Said(format!("cannot write {}: {err}", args.file.display()));
-        written.map_err(failed)?;
+        let file = args.file.display();
+        written.map_err(|err| match err.kind() {
+            ErrorKind::AlreadyExists => Failure::Said(format!(
+                "{file} is there already, and nothing is written over it: name another file, or \
+                 move that one away first"
+            )),
+            _ => Failure::Said(format!("cannot write {file}: {err}")),
+        })?;
     }
     Ok(ExitCode::SUCCESS)
 }

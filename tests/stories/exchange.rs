@@ -164,3 +164,17 @@ proptest! {
         prop_assert!(again.contains(nothing), "{}", again);
     }
 }
+
+#[test]
+fn nothing_is_written_over_by_an_export() {
+    let home = Home::new();
+    home.palazzo(&["init", "Code"]);
+    home.write("back.jsonl", "precious");
+    let output = home.palazzo(&["export", "memory", "home/back.jsonl"]);
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "palazzo: home/back.jsonl is there already, and nothing is written over it: name another \
+         file, or move that one away first\n"
+    );
+    assert_eq!((output.status.code(), home.read("back.jsonl").as_str()), (Some(2), "precious"));
+}

@@ -106,7 +106,7 @@ enum Command {
 
 /// Runs the command that the process was started with. Exits with 0, with 1
 /// where `check` or `fmt` found something wrong, `search` nothing, or `import` lines
-/// that it did not understand, with 2 where something could not be done.
+/// or rows that it did not understand, with 2 where something could not be done.
 pub fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::run(args),

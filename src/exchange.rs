@@ -6,8 +6,10 @@
 mod conversation;
 mod exports;
 mod memory;
+mod mempalace;
 mod mined;
 mod transcripts;
 
 pub use memory::{Memory, read_memory, write_memory};
+pub use mempalace::{Estate, Fact, Kept, Noted, Row, Tables, read_mempalace};
 pub use mined::{Lode, Mined};

@@ -34,6 +34,7 @@ const SPOKEN_ONLY_IN: &[(&str, &[&str])] = &[
     ("gix::", &["store"]),
     ("notify::", &["watch"]),
     ("rustix::", &["store"]),
+    ("rusqlite::", &["cli"]),
     // The command line opens what it is told to import, and writes what it exports.
     ("std::fs", &["store", "cli", "watch"]),
     ("fs::", &["store", "cli", "watch"]),

@@ -1,5 +1,8 @@
 //! `palazzo import`.
 
+mod mempalace;
+mod tables;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -21,6 +24,7 @@ pub(super) struct Args {
 #[derive(Subcommand)]
 enum What {
     Memory(Memory),
+    Mempalace(mempalace::Args),
 }
 
 /// Add what a file of the reference memory server holds, in one commit
@@ -44,6 +48,7 @@ struct Memory {
 pub(super) fn run(args: &Args) -> Outcome {
     match &args.what {
         What::Memory(args) => memory(args),
+        What::Mempalace(args) => mempalace::run(args),
     }
 }
 

@@ -129,15 +129,21 @@ pub fn drawer_file(
     format!("{folder}/{}", matter::file_name(it.id, &it.text))
 }
 
-/// Returns the file of a new entry in the diary of `agent`.
-pub fn diary_file(diaries: &Diaries, agent: &str, it: &Entry) -> String {
+/// Returns the file of a new entry in the diary of `agent`; `joining` tells how
+/// many others are about to join a folder.
+pub fn diary_file(
+    diaries: &Diaries,
+    agent: &str,
+    it: &Entry,
+    joining: impl Fn(&str) -> usize,
+) -> String {
     let own = diaries.folder_of(agent).cloned();
     let free = || Slug::named(agent, "agent").first_that(|it| !diaries.has_folder(it));
     let folder = own.unwrap_or_else(free);
     let at = it.written.unwrap_or_else(|| it.id.datetime().into());
     let lies_in = |file: &str, folder: &str| file.rsplit_once('/').is_some_and(|it| it.0 == folder);
     let files_in = |folder: &str| diaries.of(agent).filter(|(it, _)| lies_in(it, folder)).count();
-    let folder = roomy(&format!("diary/{folder}"), at, files_in);
+    let folder = roomy(&format!("diary/{folder}"), at, |it| files_in(it) + joining(it));
     format!("{folder}/{}", matter::file_name(it.id, &it.topic))
 }
 

@@ -42,7 +42,7 @@ impl Keeper {
             text: text.to_owned(),
         };
         self.at(&key)?.change(by, |held| {
-            let path = diary_file(&held.palace.diaries, &agent, &entry);
+            let path = diary_file(&held.palace.diaries, &agent, &entry, |_| 0);
             let now = Some(format::write_entry(&entry));
             Ok(Plan {
                 edits: vec![Edit { path, was: None, now }],

@@ -13,7 +13,7 @@ use crate::render;
 use crate::search::{TWINS, Twin, in_words};
 
 /// The most characters the name of a wing, a room or an agent may have.
-const LONGEST_NAME: usize = 128;
+pub(super) const LONGEST_NAME: usize = 128;
 
 /// How many drawers much like a text are told.
 const MATCHES: usize = 5;

@@ -57,7 +57,7 @@ impl Keeper {
         };
         let mut mining = Mining::default();
         self.at(&key)?.change(by, |held| {
-            let (mut edits, begun, counted) = filing(held, &source, &drawers);
+            let (mut edits, begun, counted) = filing(held, Some(&source), &drawers);
             mining = counted;
             for (file, text) in begun {
                 edits.push(grown(held, file, text)?);
@@ -70,8 +70,8 @@ impl Keeper {
     }
 
     fn drawer(&mut self, by: &Caller, source: &str, wing: &str, it: &Mined) -> (Shelf, Drawer) {
-        let wing = name(it.wing.as_deref().unwrap_or(wing));
-        let shelf = Shelf { wing, room: name(&it.room) };
+        let wing = name(it.wing.as_deref().unwrap_or(wing), LONGEST_NAME);
+        let shelf = Shelf { wing, room: name(&it.room, LONGEST_NAME) };
         let drawer = Drawer {
             id: fresh_id(&mut self.ids, by.now),
             said: Said { wing: Some(shelf.wing.clone()), room: Some(shelf.room.clone()) },
@@ -84,10 +84,11 @@ impl Keeper {
     }
 }
 
-/// Makes a name that a wing or a room may have of what others call theirs.
-fn name(said: &str) -> String {
+/// Makes a name that a wing, a room or an agent may have of what others call
+/// theirs, of so many characters at most.
+pub(super) fn name(said: &str, most: usize) -> String {
     let said = render::line(&said.replace(['/', '\\'], "-"));
-    let said: String = said.chars().take(LONGEST_NAME).collect();
+    let said: String = said.chars().take(most).collect();
     match said.trim_matches(['.', ' ']) {
         "" => "untitled".to_owned(),
         _ => said.trim_end().to_owned(),
@@ -95,10 +96,11 @@ fn name(said: &str) -> String {
 }
 
 /// Returns the files to be made, those that hold the beginning of a text with the
-/// whole of it, and how many there are of either.
-fn filing<'a>(
+/// whole of it, and how many there are of either. Only the texts of one `source`
+/// go on after they were filed.
+pub(super) fn filing<'a>(
     held: &Held,
-    source: &str,
+    source: Option<&str>,
     drawers: &'a [(Shelf, Drawer)],
 ) -> (Vec<Edit>, Vec<(String, &'a str)>, Mining) {
     let mut rooms: BTreeMap<&Shelf, (RoomId, Holding<'_>)> = BTreeMap::new();
@@ -114,7 +116,7 @@ fn filing<'a>(
             mining.known += 1;
             continue;
         }
-        if let Some(file) = holding.begun(held, source, drawer) {
+        if let Some(file) = source.and_then(|it| holding.begun(held, it, drawer)) {
             begun.push((file.to_owned(), drawer.text.as_str()));
             mining.grown += 1;
             continue;

@@ -270,7 +270,8 @@ fn also_true(graph: &Graph, subject: &str, new: &Relation, now: Date) -> Vec<Sta
     same.map(|it| statement(subject, it, now)).filter(|it| it.current).take(NAMED).collect()
 }
 
-fn thing(name: &str, id: Ulid) -> Entity {
+/// Returns an entity of which no more is known than a fact.
+pub(super) fn thing(name: &str, id: Ulid) -> Entity {
     Entity {
         id: Some(id),
         name: name.to_owned(),
@@ -285,7 +286,7 @@ fn thing(name: &str, id: Ulid) -> Entity {
 
 /// Returns the name that is meant by `asked`: as it is spelled in the graph, if
 /// it is there.
-fn spelled(graph: &Graph, asked: &str) -> Result<String, Refusal> {
+pub(super) fn spelled(graph: &Graph, asked: &str) -> Result<String, Refusal> {
     let names = graph.spellings(asked);
     if names.contains(asked) || names.is_empty() {
         return Ok(asked.to_owned());
@@ -307,7 +308,8 @@ fn told_of(Triple { from, kind, to }: &Triple) -> String {
     told(from, kind, to)
 }
 
-fn says_the_same(a: &Relation, b: &Relation) -> bool {
+/// Tells whether two relations of one subject say the same, at whatever time.
+pub(super) fn says_the_same(a: &Relation, b: &Relation) -> bool {
     folded(&a.kind) == folded(&b.kind) && folded(&a.to) == folded(&b.to)
 }
 

@@ -26,6 +26,7 @@ mod memory;
 mod mempalace;
 mod mending;
 mod mining;
+mod moving;
 mod names;
 mod neighbours;
 mod opening;

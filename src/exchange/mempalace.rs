@@ -1,0 +1,332 @@
+//! The store of MemPalace (3.0 to 3.11): texts with what is known of them, some
+//! of which are entries of diaries, and facts with their time.
+//!
+//! What its tables hold comes as rows; how they are read is no matter here.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Display;
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use serde_json::{Map, Value};
+
+use crate::model::{Entity, LARGEST_FILE, Relation, folded, is_printable};
+
+/// How many bytes a text may have, so that there is room for what is said of it.
+const LARGEST: usize = LARGEST_FILE / 8 * 7;
+
+/// The most characters a name in a fact may have.
+const LONGEST: usize = 500;
+
+/// Where MemPalace counts what says no wing or room.
+const UNKNOWN: &str = "unknown";
+
+/// Rooms of rows that say only that a file has been looked at.
+const REGISTRY: &str = "_registry";
+
+/// A row of a table, or an item of a collection.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// The table.
+    pub table: &'static str,
+    /// What it goes by.
+    pub id: String,
+    /// What it says, by column or key.
+    pub fields: Map<String, Value>,
+}
+
+/// What the tables hold.
+#[derive(Clone, Debug, Default)]
+pub struct Tables {
+    /// Texts with what is known of them; the text is in [`Tables::TEXT`].
+    pub texts: Vec<Row>,
+    /// The names that facts speak of.
+    pub entities: Vec<Row>,
+    /// The facts.
+    pub triples: Vec<Row>,
+    /// What could not be read, and where it stands.
+    pub faults: Vec<String>,
+}
+
+impl Tables {
+    /// The key of the text itself, which is Chroma's own.
+    pub const TEXT: &str = "chroma:document";
+}
+
+/// What somebody leaves there who moves in here, as far as it could be understood.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Estate {
+    /// Texts to be filed, in the order in which they were.
+    pub texts: Vec<Kept>,
+    /// Entries of diaries, in the order in which they were written.
+    pub entries: Vec<Noted>,
+    /// Entities of which more is known than facts.
+    pub entities: Vec<Entity>,
+    /// Facts. A name is spelled in one way in all of them.
+    pub facts: Vec<Fact>,
+    /// What was left out because it could not be understood, by table and id.
+    pub faults: Vec<String>,
+}
+
+/// A text that was filed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The wing.
+    pub wing: String,
+    /// The room.
+    pub room: String,
+    /// The text, in one piece.
+    pub text: String,
+    /// Where it comes from.
+    pub source: Option<String>,
+    /// Who filed it.
+    pub by: Option<String>,
+    /// When it was filed.
+    pub at: Option<DateTime<Utc>>,
+}
+
+/// An entry of a diary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noted {
+    /// Whose diary it is.
+    pub agent: String,
+    /// What it is about.
+    pub topic: Option<String>,
+    /// The text, in one piece.
+    pub text: String,
+    /// When it was written.
+    pub at: Option<DateTime<Utc>>,
+}
+
+/// Something that was said of somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// What it goes by there.
+    pub id: String,
+    /// What it is said of, by name.
+    pub subject: String,
+    /// What is said, of what, and when it holds.
+    pub relation: Relation,
+}
+
+/// Understands what such a store holds. MemPalace writes moments as the clock on
+/// the wall shows them: `local` says which they were.
+pub fn read_mempalace(
+    tables: Tables,
+    local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
+) -> Estate {
+    let Tables { mut texts, entities, triples, faults } = tables;
+    let mut estate = Estate { faults, ..Estate::default() };
+    texts.retain(|it| !it.is_mark());
+    texts.sort_by_cached_key(|it| {
+        (it.said("filed_at"), it.said("source_file"), it.piece(), it.id.clone())
+    });
+    for (id, pieces) in wholes(texts) {
+        estate.take_text(&id, &pieces, &local);
+    }
+    let mut names = Names::default();
+    for row in entities {
+        estate.take_entity(row, &mut names);
+    }
+    for row in triples {
+        estate.take_fact(row, &mut names);
+    }
+    estate
+}
+
+/// Puts the pieces together into which long texts were cut.
+fn wholes(rows: Vec<Row>) -> Vec<(String, Vec<Row>)> {
+    let mut wholes: Vec<(String, Vec<Row>)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for row in rows {
+        let Some(parent) = row.parent() else {
+            wholes.push((row.id.clone(), vec![row]));
+            continue;
+        };
+        let place = *places.entry(parent.clone()).or_insert(wholes.len());
+        match wholes.get_mut(place) {
+            Some((_, pieces)) => pieces.push(row),
+            None => wholes.push((parent, vec![row])),
+        }
+    }
+    for (_, pieces) in &mut wholes {
+        pieces.sort_by_key(Row::piece);
+    }
+    wholes
+}
+
+/// The names that facts speak of, by id, and the first spelling of each.
+#[derive(Default)]
+struct Names {
+    by_id: HashMap<String, String>,
+    spellings: HashMap<String, String>,
+}
+
+impl Names {
+    fn spelled(&mut self, name: &str) -> String {
+        self.spellings.entry(folded(name)).or_insert_with(|| name.to_owned()).clone()
+    }
+
+    /// Returns what the entity is called that goes by `id`.
+    fn of(&mut self, id: &str) -> String {
+        let name = self.by_id.get(id).cloned().unwrap_or_else(|| id.to_owned());
+        self.spelled(&name)
+    }
+}
+
+impl Estate {
+    fn take_text(
+        &mut self,
+        id: &str,
+        pieces: &[Row],
+        local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
+    ) {
+        let Some(first) = pieces.first() else { return };
+        let mut text = String::new();
+        for piece in pieces {
+            match piece.fields.get(Tables::TEXT).and_then(Value::as_str) {
+                Some(it) => text.push_str(it),
+                None => self.fault(first.table, &piece.id, "it has no text"),
+            }
+        }
+        let cut = first.parent().is_some();
+        let missing = (0..).zip(pieces).find(|(place, it)| cut && it.piece() != Some(*place));
+        if let Some((place, _)) = missing {
+            let why = format!("piece {place} is missing; the others were put together");
+            self.fault(first.table, id, why);
+        }
+        if text.trim().is_empty() {
+            if first.fields.contains_key(Tables::TEXT) {
+                self.fault(first.table, id, "it has no text");
+            }
+            return;
+        }
+        if text.len() > LARGEST {
+            let why = format!("it has {} bytes, and {LARGEST} are the most", text.len());
+            return self.fault(first.table, id, why);
+        }
+        let at = first.moment("filed_at", &local).or_else(|| first.moment("date", &local));
+        let wing = first.said("wing").unwrap_or_else(|| UNKNOWN.to_owned());
+        if first.said("type").as_deref() == Some("diary_entry") {
+            let of_wing = || wing.strip_prefix("wing_").unwrap_or(&wing).to_owned();
+            let agent = first.said("agent").unwrap_or_else(of_wing);
+            return self.entries.push(Noted { agent, topic: first.said("topic"), text, at });
+        }
+        self.texts.push(Kept {
+            wing,
+            room: first.said("room").unwrap_or_else(|| UNKNOWN.to_owned()),
+            text,
+            source: first.said("source_file"),
+            by: first.said("added_by"),
+            at,
+        });
+    }
+
+    /// Takes in an entity, if more is known of it than its name.
+    fn take_entity(&mut self, row: Row, names: &mut Names) {
+        let name = match name(&row, "name") {
+            Ok(name) => names.spelled(&name),
+            Err(why) => return self.fault(row.table, &row.id, why),
+        };
+        let genus = row.said("type").filter(|it| it != UNKNOWN);
+        let properties = row.said("properties").unwrap_or_else(|| "{}".to_owned());
+        let attributes = match serde_json::from_str(&properties) {
+            Ok(it) => it,
+            Err(_) => {
+                self.fault(row.table, &row.id, "its `properties` are no object in JSON");
+                Map::new()
+            }
+        };
+        if genus.is_some() || !attributes.is_empty() {
+            let genus = genus.unwrap_or_default();
+            let known = Entity { is_defined: true, genus, attributes, ..Entity::loose_end(&name) };
+            self.entities.push(known);
+        }
+        names.by_id.insert(row.id, name);
+    }
+
+    fn take_fact(&mut self, row: Row, names: &mut Names) {
+        let [subject, kind, object] =
+            ["subject", "predicate", "object"].map(|column| name(&row, column));
+        let (subject, kind, object) = match (subject, kind, object) {
+            (Ok(subject), Ok(kind), Ok(object)) => (subject, kind, object),
+            (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) => {
+                return self.fault(row.table, &row.id, why);
+            }
+        };
+        let sources = ["source_file", "source_closet", "source_drawer_id"];
+        let relation = Relation {
+            kind: folded(&kind).replace(' ', "_"),
+            to: names.of(&object),
+            since: row.said("valid_from"),
+            until: row.said("valid_to"),
+            source: sources.into_iter().find_map(|it| row.said(it)),
+        };
+        self.facts.push(Fact { subject: names.of(&subject), relation, id: row.id });
+    }
+
+    fn fault(&mut self, table: &str, id: &str, why: impl Display) {
+        self.faults.push(format!("{table} {id}: {why}"));
+    }
+}
+
+impl Row {
+    /// Returns what the row says in a field, if it says anything.
+    fn said(&self, key: &str) -> Option<String> {
+        let text = match self.fields.get(key)? {
+            Value::Null => return None,
+            Value::String(text) => text.trim().to_owned(),
+            value => value.to_string(),
+        };
+        Some(text).filter(|it| !it.is_empty())
+    }
+
+    /// Returns what the whole goes by that this is a piece of.
+    fn parent(&self) -> Option<String> {
+        self.said("parent_drawer_id").or_else(|| self.said("parent_entry_id"))
+    }
+
+    /// Returns which piece of the whole it is, from 0.
+    fn piece(&self) -> Option<i64> {
+        self.fields.get("chunk_index").and_then(Value::as_i64)
+    }
+
+    /// Tells whether this is no text of anybody's, but a mark of MemPalace that it
+    /// has looked at a file.
+    fn is_mark(&self) -> bool {
+        let marked = matches!(self.fields.get("is_sentinel"), Some(Value::Bool(true)));
+        marked || self.said("room").as_deref() == Some(REGISTRY)
+    }
+
+    fn moment(
+        &self,
+        key: &str,
+        local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
+    ) -> Option<DateTime<Utc>> {
+        let said = self.said(key)?;
+        let exact = DateTime::parse_from_rfc3339(&said).ok().map(|it| it.to_utc());
+        let on_the_wall = || said.parse::<NaiveDateTime>().ok().and_then(&local);
+        let day = || local(said.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN));
+        exact.or_else(on_the_wall).or_else(day)
+    }
+}
+
+/// Returns a name that a fact needs.
+fn name(row: &Row, column: &str) -> Result<String, String> {
+    let name = row.said(column).unwrap_or_default();
+    if !name.chars().any(|it| is_printable(it) && !it.is_whitespace()) {
+        return Err(format!("its `{column}` says nothing"));
+    }
+    match name.chars().count() {
+        length if length > LONGEST => {
+            Err(format!("its `{column}` has {length} characters, and {LONGEST} are the most"))
+        }
+        _ => Ok(name),
+    }
+}
+
+impl Estate {
+    /// Returns the names of which something is said, each once.
+    pub fn subjects(&self) -> BTreeSet<&str> {
+        self.facts.iter().map(|it| it.subject.as_str()).collect()
+    }
+}

@@ -72,7 +72,7 @@ fn what_was_remembered_elsewhere_is_taken_in_once_and_given_back_as_it_was() {
     [err] palazzo: cannot read nowhere.jsonl: No such file or directory (os error 2)
     [exit 2]
     $ palazzo export memory memory.jsonl
-    [err] palazzo: cannot write memory.jsonl: File exists (os error 17)
+    [err] palazzo: memory.jsonl is there already, and nothing is written over it: name another file, or move that one away first
     [exit 2]
     $ palazzo export memory back.jsonl
     [err] [exit 0]

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod graph_tools;
+mod halves;
 mod instructions;
 mod memory_tools;
 mod mempalace;

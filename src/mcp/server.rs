@@ -23,6 +23,7 @@ use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use crate::keeper::{Caller, Keeper};
+use crate::mcp::halves::mended;
 use crate::mcp::patient::Patient;
 use crate::mcp::prompts;
 use crate::mcp::reply::shortened;
@@ -32,6 +33,20 @@ use crate::mcp::{Reply, Toolbox};
 
 /// The list of tools is the same for as long as the process lives; an hour.
 const LIST_TTL_MS: u64 = 3_600_000;
+
+/// The methods that have parameters one can get wrong.
+const METHODS: [&str; 10] = [
+    "completion/complete",
+    "initialize",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "subscriptions/listen",
+    "tools/list",
+];
 
 /// How long changes are collected before anybody is told of them.
 const COLLECTING: Duration = Duration::from_millis(50);
@@ -55,7 +70,7 @@ pub async fn serve(mut server: Server) -> Result<(), Box<dyn std::error::Error +
     let (input, output) = stdio_pipes();
     let (tell, gone) = watch::channel(false);
     server.gone = gone;
-    let transport = Patient::new(AsyncRwTransport::new_server(input, output), tell);
+    let transport = Patient::new(AsyncRwTransport::new_server(mended(input), output), tell);
     match server.clone().serve(transport).await {
         Ok(running) => {
             server.keeper().begin_opening();
@@ -341,7 +356,7 @@ impl ServerHandler for Server {
         Ok(())
     }
 
-    /// A call of a tool that is no such call ends up here.
+    /// A request that is not what its method needs ends up here.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -350,6 +365,10 @@ impl ServerHandler for Server {
         if request.method == "tools/call" {
             let message =
                 "tools/call needs the `name` of a tool, a text, and `arguments`, an object";
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        if METHODS.contains(&request.method.as_str()) {
+            let message = format!("the parameters of {} are not what it needs", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
         let message = format!("there is no method `{}`", request.method.escape_debug());

@@ -516,6 +516,45 @@ fn a_call_that_is_no_call_is_told_what_a_call_is() {
 }
 
 #[test]
+fn wrong_parameters_are_told_from_a_method_that_is_not_there() {
+    let home = survey();
+    let mut wire = home.greeted();
+    for (method, params) in [
+        ("resources/subscribe", json!({ "uri": 5 })),
+        ("resources/read", json!({})),
+        ("prompts/get", json!({ "name": 5 })),
+    ] {
+        let answer = wire.ask(method, params);
+        let expected = format!("the parameters of {method} are not what it needs");
+        assert_eq!(
+            (&answer["error"]["code"], &answer["error"]["message"]),
+            (&json!(-32602), &json!(expected))
+        );
+    }
+}
+
+#[test]
+fn a_text_that_was_cut_within_a_character_is_taken_in() {
+    let home = survey();
+    let mut wire = home.greeted();
+    let arguments = r#"{"title":"Cut","body":"A fine \ud83d","room":"great-hall"}"#;
+    wire.call("set_workspace", json!({ "workspace": "paradigm-survey" }));
+    wire.send(&format!(
+        r#"{{"jsonrpc":"2.0","id":"cut","method":"tools/call","params":{{"name":"write_scroll","arguments":{arguments}}}}}"#
+    ));
+    let answer = wire.hear();
+    assert_eq!(
+        (&answer["id"], &answer["result"]["isError"]),
+        (&json!("cut"), &json!(false)),
+        "{answer}"
+    );
+    let scrolls = home.path().join("paradigm-survey/scrolls/great-hall");
+    let texts = std::fs::read_dir(scrolls).unwrap().map(|it| it.unwrap().path());
+    let mut texts = texts.map(|it| std::fs::read_to_string(it).unwrap());
+    assert!(texts.any(|it| it.contains("A fine \u{fffd}")));
+}
+
+#[test]
 fn a_line_that_is_no_message_does_not_end_the_conversation() {
     let home = survey();
     let mut wire = home.greeted();

@@ -61,8 +61,8 @@ enum Failure {
     max_term_width = 100,
     after_help = "\
 A home is a directory of palaces, or one palace. A command works on the one it is given, else on \
-$PALAZZO_HOME, else on the nearest directory upwards with a palace.toml, else on \
-$XDG_DATA_HOME/palazzo (~/.local/share/palazzo).
+$PALAZZO_HOME, else on the current directory if palaces lie in it, else on the nearest directory \
+upwards with a palace.toml, else on $XDG_DATA_HOME/palazzo (~/.local/share/palazzo).
 
   palazzo serve ~/palaces             what an MCP client starts
   palazzo client-config claude-code   how to tell it so
@@ -146,12 +146,14 @@ pub fn run() -> ExitCode {
 /// Says why something was refused to somebody who has commands, not tools.
 fn in_a_terminal(refusal: &Refusal) -> String {
     match refusal {
-        Refusal::NoWorkspaceSet { known } if known.is_empty() => {
-            "there is no palace in this home yet; `palazzo init NAME` makes one, `--help` says \
-             which home is meant"
-                .to_owned()
+        Refusal::NoWorkspaceSet { known, home } if known.is_empty() => {
+            format!(
+                "there is no palace in {} yet; `palazzo init NAME` makes one, `--help` says which \
+                 home is meant",
+                home.display()
+            )
         }
-        Refusal::NoWorkspaceSet { known } => {
+        Refusal::NoWorkspaceSet { known, .. } => {
             format!("there are several palaces: say --workspace NAME ({})", known.join(", "))
         }
         Refusal::NoSuchWorkspace { asked, known, .. } => {

@@ -30,8 +30,9 @@ impl Home {
     }
 }
 
-/// Returns the home: the given one, else `$PALAZZO_HOME`, else the nearest
-/// directory upwards that is a palace, else the one in the user's data folder.
+/// Returns the home: the given one, else `$PALAZZO_HOME`, else the current
+/// directory if palaces lie in it, else the nearest upwards that is a palace, else
+/// the one in the user's data folder.
 pub(super) fn find(given: Option<&Path>) -> PathBuf {
     let home = given.map(Path::to_owned).or_else(from_environment).or_else(around);
     let home = home.or_else(in_user_data).unwrap_or_else(|| PathBuf::from("palazzo"));
@@ -49,6 +50,9 @@ fn from_environment() -> Option<PathBuf> {
 
 fn around() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
+    if Keeper::new(here.clone(), None).has_palaces() {
+        return Some(here);
+    }
     here.ancestors().find(|it| it.join("palace.toml").is_file()).map(Path::to_owned)
 }
 

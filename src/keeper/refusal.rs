@@ -2,6 +2,7 @@
 //! do next.
 
 use std::error::Error;
+use std::path::PathBuf;
 
 use ulid::Ulid;
 
@@ -34,6 +35,8 @@ pub enum Refusal {
     NoWorkspaceSet {
         /// The names of those there are.
         known: Vec<String>,
+        /// The home that was looked in.
+        home: PathBuf,
     },
     /// The visitor stands in no room.
     #[error("this workspace has no rooms yet: build an entry room with build_room first")]

@@ -76,7 +76,10 @@ impl Keeper {
             // A palace that the first write would make holds nothing.
             None => match self.current(by) {
                 Err(Refusal::NoSuchWorkspace { .. }) => {
-                    return Err(Refusal::NoWorkspaceSet { known: Vec::new() });
+                    return Err(Refusal::NoWorkspaceSet {
+                        known: Vec::new(),
+                        home: self.home.clone(),
+                    });
                 }
                 current => current?,
             },

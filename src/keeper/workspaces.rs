@@ -65,6 +65,11 @@ impl Keeper {
         Ok(roots.into_iter().map(|root| self.workspace(root)).collect())
     }
 
+    /// Tells whether there is a palace in the home.
+    pub fn has_palaces(&self) -> bool {
+        store::palaces(&self.home).is_ok_and(|it| !it.is_empty())
+    }
+
     /// Finds the palace that is called `asked`, by the name of its directory or
     /// the name it shows, whatever the case.
     pub(super) fn find(&self, asked: &str) -> Result<Workspace, Refusal> {
@@ -115,15 +120,16 @@ impl Keeper {
 
     /// Returns the palace of that directory name, opened if need be.
     pub(super) fn at(&mut self, key: &str) -> Result<&mut Held, Refusal> {
+        let home = self.home.clone();
+        let lost = || Refusal::NoWorkspaceSet { known: Vec::new(), home };
         if !self.held.contains_key(key) {
             if is_past(key) {
-                let reopened = self.reopen_past(key)?;
-                return reopened.ok_or(Refusal::NoWorkspaceSet { known: Vec::new() });
+                return self.reopen_past(key)?.ok_or_else(lost);
             }
             let workspace = self.find(key)?;
             return self.open(&workspace);
         }
-        self.held.get_mut(key).ok_or(Refusal::NoWorkspaceSet { known: Vec::new() })
+        self.held.get_mut(key).ok_or_else(lost)
     }
 
     /// Returns the palace a tool acts on that names none: the one visited, else
@@ -145,7 +151,9 @@ impl Keeper {
             [only] => Ok(only.key.clone()),
             _ => match all.iter().find(|it| it.key == FIRST) {
                 Some(first) => Ok(first.key.clone()),
-                None => Err(Refusal::NoWorkspaceSet { known: names(&all) }),
+                None => {
+                    Err(Refusal::NoWorkspaceSet { known: names(&all), home: self.home.clone() })
+                }
             },
         }
     }
@@ -218,7 +226,7 @@ impl Keeper {
                 let last = all.remove(place);
                 Ok((last, names(&all)))
             }
-            None => Err(Refusal::NoWorkspaceSet { known: names(&all) }),
+            None => Err(Refusal::NoWorkspaceSet { known: names(&all), home: self.home.clone() }),
         }
     }
 
@@ -314,7 +322,7 @@ impl Keeper {
 /// is made beside others that nobody chose among.
 fn first(refusal: &Refusal) -> Option<&str> {
     match refusal {
-        Refusal::NoWorkspaceSet { known } if known.is_empty() => Some(FIRST),
+        Refusal::NoWorkspaceSet { known, .. } if known.is_empty() => Some(FIRST),
         Refusal::NoSuchWorkspace { asked, .. } => Some(asked),
         _ => None,
     }

@@ -106,7 +106,7 @@ fn budget(said: Option<&str>) -> Result<usize, String> {
 /// Takes it for no fault that there is nothing yet.
 fn none_yet(told: Result<String, Refusal>) -> Result<String, String> {
     match told {
-        Err(Refusal::NoWorkspaceSet { known }) if known.is_empty() => {
+        Err(Refusal::NoWorkspaceSet { known, .. }) if known.is_empty() => {
             Ok("Nothing is remembered yet.\n".to_owned())
         }
         told => told.map_err(|refusal| refusal.to_string()),

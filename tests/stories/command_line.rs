@@ -135,3 +135,23 @@ fn a_palace_is_found_from_inside_it() {
     let output = command.args(["check"]).output().unwrap();
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("1 palace, 5 rooms"));
 }
+
+#[test]
+fn a_folder_in_which_palaces_lie_is_a_home() {
+    let home = Home::new();
+    home.palazzo(&["init", "Code", "--template", "codebase"]);
+    let inside = |folder: &str, arguments: &[&str]| {
+        let mut command = home.command(MARCH_1);
+        command.env_remove("PALAZZO_HOME").current_dir(home.path().join(folder));
+        told(&home, &command.args(arguments).output().unwrap())
+    };
+    let map = inside("", &["map"]);
+    assert!(map.contains("── Map of Code ──"), "{map}");
+    assert_eq!(inside("code/rooms", &["map"]), map);
+    home.palazzo(&["init", "Survey"]);
+    let several =
+        "[err] palazzo: there are several palaces: say --workspace NAME (Code, Survey)\n[exit 2]";
+    for command in ["map", "log", "show", "undo"] {
+        assert_eq!(inside("", &[command]), several);
+    }
+}

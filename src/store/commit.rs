@@ -49,6 +49,8 @@ pub(super) enum Moved {
     Elsewhere,
 }
 
+/// How often it is tried again where it fails though nothing has moved.
+const OVERTAKEN: u32 = 3;
 /// How long to wait before trying again to move a branch that is held.
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long git's library has waited by then, unless it is configured otherwise.
@@ -123,7 +125,7 @@ impl Draft {
         let edit = RefEdit { change, name: head_reference()?, deref: true };
         let committer = self.committer.at(self.at);
         let mut time = gix::date::parse::TimeBuf::default();
-        let mut waited = Duration::ZERO;
+        let (mut waited, mut overtaken) = (Duration::ZERO, 0);
         loop {
             let by = committer.to_ref(&mut time);
             let Err(err) = git.edit_references_as([edit.clone()], Some(by)) else {
@@ -135,7 +137,9 @@ impl Draft {
                 now if now != old => return Ok(Moved::Elsewhere),
                 _ => {}
             }
-            if !err.is_retryable() || waited >= patience {
+            // Somebody may have let `HEAD` name a branch, or none, where it was.
+            overtaken += u32::from(!err.is_retryable());
+            if overtaken > OVERTAKEN || waited >= patience {
                 return Err(err);
             }
             std::thread::sleep(PAUSE);

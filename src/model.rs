@@ -41,7 +41,7 @@ pub use catalogue::{Card, Heading, Mark, Register};
 pub use change::{Author, Change, Edit, Files, LARGEST_FILE};
 pub use code::Code;
 pub use date::{Date, DateError};
-pub use diagnostic::{Diagnostic, Severity, Spot, did_you_mean, slip_of};
+pub use diagnostic::{Diagnostic, Severity, Spot, did_you_mean, slip_of, slips_of};
 pub use diary::{Diaries, Entry};
 pub use difference::{Detail, Difference, Fate, Filed, Part, Thing};
 pub use drawer::{Drawer, Drawers, Said, Shelf};

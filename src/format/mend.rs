@@ -1,7 +1,8 @@
 //! Mending what is wrong in a file where there is no doubt what was meant.
 //!
 //! A mended file is believed only if it is read with fewer findings than before,
-//! and none that was not there.
+//! and none that was not there; a text in quotes only if the file up to its line
+//! can then be read, so that nothing is swallowed and no fault merely moves.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -118,7 +119,7 @@ impl Draft<'_> {
         let text = self.with(attempts);
         self.effort = self.effort.checked_sub(text.len())?;
         let after = findings(self.path, &text);
-        if self.is_better(attempts, &after) {
+        if self.is_better(attempts, &text, &after) {
             self.mended.extend(attempts.iter().map(|it| it.fault.clone()));
             (self.text, self.findings) = (text, after);
             return Some(true);
@@ -142,13 +143,28 @@ impl Draft<'_> {
         text + &self.text[from..]
     }
 
+    /// Tells whether a file can be read that ends behind a line, which is then what
+    /// belongs there. Where brackets are open it cannot.
+    fn is_read(&self, text: &str, line: usize) -> bool {
+        let mut start: String = text.split_inclusive('\n').take(line).collect();
+        if self.path.ends_with(".md") {
+            start.push_str("\n---\n");
+        }
+        let is_wrong = |it: &Diagnostic| {
+            it.code == Code::Syntax || it.code == Code::WrongType && it.at.line == line
+        };
+        !findings(self.path, &start).iter().any(is_wrong)
+    }
+
     /// Tells whether a file has a fault less for each attempt, and no other more.
     /// What could not be read at all may have others further down.
-    fn is_better(&self, attempts: &[Attempt], after: &[Diagnostic]) -> bool {
+    fn is_better(&self, attempts: &[Attempt], text: &str, after: &[Diagnostic]) -> bool {
         if let [Attempt { fault, .. }] = attempts
             && fault.code == Code::Syntax
         {
-            return after.iter().all(|it| it.code != Code::Syntax || it.at.line > fault.at.line);
+            let line = fault.at.line;
+            let is_later = |it: &Diagnostic| it.code != Code::Syntax || it.at.line > line;
+            return after.iter().all(is_later) && self.is_read(text, line);
         }
         let known: HashSet<_> = self.findings.iter().map(|it| &it.message).collect();
         after.len() + attempts.len() <= self.findings.len()
@@ -214,10 +230,11 @@ impl<'a> Page<'a> {
         {
             return None;
         }
-        // A text may go on further in, on the line below.
+        // A text may go on further in, on a line below.
         let column = |it: &str, blanks: &[char]| it.len() - it.trim_start_matches(blanks).len();
-        let below = self.lines.get(at.line).filter(|it| !it.trim().is_empty());
-        if below.is_some_and(|it| column(it, &[' ']) > column(key, &[' ', '-'])) {
+        let mut below = self.lines[at.line..].iter().map(|it| it.trim_end());
+        let below = below.find(|it| !it.is_empty() && !it.trim_start().starts_with('#'));
+        if below.is_some_and(|it| column(it, &[' ', '\t']) > column(key, &[' ', '-'])) {
             return None;
         }
         let start = line.start + key.len() + 2 + (value.len() - value.trim_start().len());
@@ -285,6 +302,24 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_in_brackets_is_left_alone() {
+        for line in [
+            "{ label: Go: home, type: navigate, room: a }",
+            "{ type: navigate, room: a, label: Go: home }",
+            "{ type: navigate, room: a,\n      label: Go: home }",
+            "{ type: navigate,\n    label: Go: home,\n    room: a }",
+        ] {
+            let other = "{ label: Go, type: navigate, room: b }";
+            for items in [[line, other], [other, line]] {
+                let text = format!("name: Hall\nactions:\n  - {}\n  - {}\n", items[0], items[1]);
+                assert_eq!(mend("rooms/a.yaml", &text), None, "{text}");
+            }
+        }
+        let text = "name: E\ngenus: G\nrelations:\n- {type: a, to: Foo: bar}\n- {type: b, to: Z}\n";
+        assert_eq!(mend("entities/g/e.yaml", text), None);
+    }
+
+    #[test]
     fn the_id_of_another_becomes_that_of_the_name() {
         let text = |id| format!("---\nid: {id}\ntitle: T\nwritten: 2026-03-01\n---\n");
         let (own, other) = ("01KJMPXF9069S44V81ASY1KY37", "01KJMPXF9069S44V81ASY1KY38");
@@ -343,6 +378,11 @@ mod tests {
             "name: [Hall\n",
             "name: a: b # c\n",
             "name: Wegener: a life\n  and a death\n",
+            "name: Wegener: a life\n\n  and a death\n",
+            "name: Wegener: a life\n# or\n\tand a death\n",
+            "nam: Hall\nnmae: Attic\n",
+            "name: Hall\nactions: [{ labe: Go, lable: Come, type: text }]\n",
+            "name: Hall\nportals:\n  - to: the: attic\n  - crypt\n",
             "name: &a Hall\n",
             "name: \"Hall\" of stone\n",
             "name: Hall\nportals:\n  - one: two\n",

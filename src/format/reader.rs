@@ -4,7 +4,7 @@
 use ulid::Ulid;
 
 use crate::format::yaml::{Body, Fault, Key, Node, parse};
-use crate::model::{Code, Diagnostic, RoomRef, Slug, Spot, did_you_mean, is_printable, slip_of};
+use crate::model::{Code, Diagnostic, RoomRef, Slug, Spot, did_you_mean, is_printable, slips_of};
 
 /// How many findings a file may have: whoever has mended those sees the rest.
 const MOST: usize = 50;
@@ -48,6 +48,11 @@ impl<'a> Reader<'a> {
             }
         }
         self.findings
+    }
+
+    /// Returns how many findings are kept.
+    pub(super) fn most(&self) -> usize {
+        self.most
     }
 
     /// Tells whether so much is wrong already that no more need be looked for.
@@ -101,7 +106,9 @@ impl<'a> Reader<'a> {
         };
         let (pairs, strange): (Vec<_>, Vec<_>) =
             pairs.into_iter().partition(|(key, _)| known.contains(&key.text.as_str()));
-        for (key, _) in strange {
+        let words: Vec<_> =
+            strange.iter().map(|(key, _)| key.text.as_str()).take(self.most + 1).collect();
+        for ((key, _), slip) in strange.iter().zip(slips_of(&words, known)) {
             if self.is_full() {
                 break;
             }
@@ -113,7 +120,7 @@ impl<'a> Reader<'a> {
             let message = format!("{what} has no key `{name}`");
             let finding = self.find(Code::UnknownKey, key.at, message);
             finding.hint = Some(hint);
-            finding.meant = slip_of(&key.text, known.iter().copied()).map(Into::into);
+            finding.meant = slip.map(Into::into);
         }
         Some(Fields { at, what, pairs })
     }

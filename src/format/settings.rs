@@ -5,7 +5,9 @@ use std::ops::Range;
 use toml_edit::{Document, DocumentMut, Item, TableLike, TomlError, value};
 
 use crate::format::reader::Reader;
-use crate::model::{Code, Commit, HandEdits, Layout, Settings, Spot, did_you_mean, lines, slip_of};
+use crate::model::{
+    Code, Commit, HandEdits, Layout, Settings, Spot, did_you_mean, lines, slips_of,
+};
 
 /// The one version of the files that this program reads and writes.
 const FORMAT: i64 = 1;
@@ -112,7 +114,10 @@ impl Sheet<'_, '_> {
     }
 
     fn known(&mut self, table: &dyn TableLike, what: &str, known: &[&str]) {
-        for (key, item) in table.iter().filter(|(key, _)| !known.contains(key)) {
+        let strange = table.iter().filter(|(key, _)| !known.contains(key));
+        let strange: Vec<_> = strange.take(self.reader.most() + 1).collect();
+        let words: Vec<_> = strange.iter().map(|(key, _)| *key).collect();
+        for ((key, item), slip) in strange.into_iter().zip(slips_of(&words, known)) {
             if self.reader.is_full() {
                 break;
             }
@@ -124,7 +129,7 @@ impl Sheet<'_, '_> {
             let message = format!("{what} has no key `{}`", key.escape_debug());
             let finding = self.reader.find(Code::UnknownKey, at, message);
             finding.hint = Some(hint);
-            finding.meant = slip_of(key, known.iter().copied()).map(Into::into);
+            finding.meant = slip.map(Into::into);
         }
     }
 

@@ -92,6 +92,14 @@ pub fn slip_of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.next().filter(|_| near.next().is_none())
 }
 
+/// Returns for each of the keys of one mapping which of those known it is a slip of,
+/// as [`slip_of`] tells it; for none of two that are slips of the same.
+pub fn slips_of<'a>(keys: &[&str], known: &[&'a str]) -> Vec<Option<&'a str>> {
+    let slips: Vec<_> = keys.iter().map(|it| slip_of(it, known.iter().copied())).collect();
+    let is_alone = |slip: &&str| slips.iter().flatten().filter(|it| *it == slip).count() == 1;
+    slips.iter().map(|it| it.filter(is_alone)).collect()
+}
+
 /// Prints as `file:line:column: severity[code]: message`, so that an editor can jump to it.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -26,7 +26,7 @@ mod yaml;
 use rayon::prelude::*;
 
 pub use conflict::is_conflicted;
-pub use mend::{Mended, mend, right_path};
+pub use mend::{Mended, Rooms, mend, right_path};
 pub use place::{
     Place, diary_file, drawer_file, drawer_room, entity_file, is_entity_file, room_file,
     scroll_file,

@@ -4,13 +4,13 @@
 //! and none that was not there; a text in quotes only if the file up to its line
 //! can then be read, so that nothing is swallowed and no fault merely moves.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 use crate::format::reader::Reader;
 use crate::format::yaml::one_line;
-use crate::format::{is_conflicted, understood};
-use crate::model::{Code, Diagnostic, LARGEST_FILE, Slug, Spot, lines};
+use crate::format::{Holding, Place, is_conflicted, matter, understand, understood};
+use crate::model::{Code, Diagnostic, LARGEST_FILE, RoomId, Slug, Spot, lines};
 
 /// With so many findings a file is not mended: they were not made by slips.
 const MOST: usize = 200;
@@ -27,9 +27,14 @@ pub struct Mended {
     pub faults: Vec<Diagnostic>,
 }
 
+/// The rooms of a palace that a doorway may mean.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rooms(BTreeMap<Slug, BTreeSet<RoomId>>);
+
 /// A file that is being mended.
 struct Draft<'a> {
     path: &'a str,
+    rooms: &'a Rooms,
     text: String,
     findings: Vec<Diagnostic>,
     mended: Vec<Diagnostic>,
@@ -48,15 +53,16 @@ struct Attempt {
 /// would cost too much. What has been mended is mended to the end: mending it once
 /// more finds nothing to do.
 ///
-/// Words that are one slip of the pen away from the only one possible, slugs that
-/// are none, ids that contradict the file's name, texts that want quotes. A file
-/// with a merge conflict is left to whoever resolves it.
-pub fn mend(path: &str, text: &str) -> Option<Mended> {
+/// Words that are one slip of the pen away from the only one possible, what names
+/// one of the `rooms` and is no slug, ids that contradict the file's name, texts that
+/// want quotes. A file with a merge conflict is left to whoever resolves it.
+pub fn mend(path: &str, text: &str, rooms: &Rooms) -> Option<Mended> {
     if is_conflicted(text) {
         return None;
     }
     let mut draft = Draft {
         path,
+        rooms,
         text: text.to_owned(),
         findings: findings(path, text),
         mended: Vec::new(),
@@ -96,6 +102,35 @@ pub fn right_path(path: &str) -> Option<String> {
     (right != path).then_some(right)
 }
 
+impl Rooms {
+    /// Finds the rooms among the files of a palace.
+    pub fn of<'a>(files: impl IntoIterator<Item = (&'a String, &'a String)>) -> Self {
+        let mut rooms = Self::default();
+        for (path, text) in files {
+            let Ok(Place::Room(id)) = Place::of(path) else { continue };
+            let name = match understand(path, text).holding {
+                Some(Holding::Room(_, room)) => Slug::of(&room.name),
+                _ => None,
+            };
+            for called in name.into_iter().chain([id.slug.clone()]) {
+                rooms.0.entry(called).or_default().insert(id.clone());
+            }
+        }
+        rooms
+    }
+
+    /// Returns the room whose name or slug makes that slug, if there is but one,
+    /// and its own slug means no other.
+    fn meant(&self, called: &str) -> Option<&RoomId> {
+        let only = |called: &Slug| {
+            let rooms = self.0.get(called)?;
+            rooms.first().filter(|_| rooms.len() == 1)
+        };
+        let room = only(&called.parse().ok()?)?;
+        only(&room.slug)
+    }
+}
+
 impl Draft<'_> {
     /// Returns what could be put right, in the order of the file, no two in one place.
     fn attempts(&self) -> Vec<Attempt> {
@@ -103,7 +138,8 @@ impl Draft<'_> {
             return Vec::new();
         }
         let page = Page::of(&self.text);
-        let mut attempts: Vec<_> = self.findings.iter().filter_map(|it| page.attempt(it)).collect();
+        let mut attempts: Vec<_> =
+            self.findings.iter().filter_map(|it| page.attempt(it, self.rooms)).collect();
         attempts.sort_by_key(|it| it.place.start);
         attempts.dedup_by(|it, before| it.place.start < before.place.end);
         attempts
@@ -147,7 +183,7 @@ impl Draft<'_> {
     /// belongs there. Where brackets are open it cannot.
     fn is_read(&self, text: &str, line: usize) -> bool {
         let mut start: String = text.split_inclusive('\n').take(line).collect();
-        if self.path.ends_with(".md") {
+        if matter::opened(text).is_some() {
             start.push_str("\n---\n");
         }
         let is_wrong = |it: &Diagnostic| {
@@ -189,8 +225,11 @@ impl<'a> Page<'a> {
     }
 
     /// Finds what is meant in place of what is wrong.
-    fn attempt(&self, fault: &Diagnostic) -> Option<Attempt> {
+    fn attempt(&self, fault: &Diagnostic, rooms: &Rooms) -> Option<Attempt> {
         let (place, anew) = match &fault.meant {
+            Some(meant) if fault.code == Code::BadSlug => {
+                (self.spelled(fault.at, fault.code)?, rooms.meant(meant)?.to_string())
+            }
             Some(meant) => (self.spelled(fault.at, fault.code)?, meant.to_string()),
             None if fault.code == Code::Syntax => self.quoted(fault.at)?,
             None => return None,
@@ -252,6 +291,24 @@ impl<'a> Page<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Files;
+
+    /// Mends a file of a palace that has some rooms.
+    fn mend(path: &str, text: &str) -> Option<Mended> {
+        let room = |path: &str, name: &str| (path.to_owned(), format!("name: {name}\n"));
+        let numbered = (0..190).map(|it| room(&format!("rooms/room-{it}.yaml"), "Some"));
+        let rooms = [
+            room("rooms/attic.yaml", "The Attic"),
+            room("rooms/crypt.yaml", "[unreadable"),
+            room("rooms/east/annex.yaml", "Glass House"),
+            room("rooms/one-shed.yaml", "Shed"),
+            room("rooms/other-shed.yaml", "Shed"),
+            room("rooms/loft.yaml", "Loft"),
+            room("rooms/east/loft.yaml", "High Loft"),
+        ];
+        let files: Files = numbered.chain(rooms).collect();
+        super::mend(path, text, &Rooms::of(&files))
+    }
 
     #[track_caller]
     fn becomes(path: &str, text: &str, meant: &str) {
@@ -274,12 +331,23 @@ mod tests {
     }
 
     #[test]
-    fn what_names_a_room_becomes_a_slug() {
+    fn what_names_a_room_becomes_its_slug() {
         becomes(
             "rooms/a.yaml",
-            "name: Hall\nportals:\n  - The Attic\n  - 'Crypt'\n",
-            "name: Hall\nportals:\n  - the-attic\n  - crypt\n",
+            "name: Hall\nportals:\n  - The Attic\n  - 'Crypt'\n  - Glass house # warm\n  - ATTIC\n",
+            "name: Hall\nportals:\n  - attic\n  - crypt\n  - east/annex # warm\n  - attic\n",
         );
+        becomes("tasks/a.yaml", "title: T\nroom: The Attic\n", "title: T\nroom: attic\n");
+    }
+
+    #[test]
+    fn what_names_no_room_or_several_or_one_elsewhere_stays() {
+        for portal in ["The Cellar", "Shed", "Loft", "High Loft"] {
+            let text = format!("name: Hall\nportals: [{portal}]\n");
+            assert_eq!(mend("rooms/a.yaml", &text), None, "{text}");
+        }
+        let elsewhere = "name: Hall\nactions:\n  - label: Go\n    type: navigate\n    room: The Attic\n    workspace: other\n";
+        assert_eq!(mend("rooms/a.yaml", elsewhere), None);
     }
 
     #[test]
@@ -354,7 +422,7 @@ mod tests {
             let portals: Vec<_> = (0..40).map(|it| format!("  - {}\n", line(it))).collect();
             format!("name: Hall\nportals:\n{}", portals.concat())
         };
-        becomes("rooms/a.yaml", &text("The Attic"), &text("the-attic"));
+        becomes("rooms/a.yaml", &text("The Attic"), &text("attic"));
         becomes("rooms/a.yaml", &text("Attic"), &text("attic"));
     }
 

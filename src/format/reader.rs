@@ -263,3 +263,15 @@ pub(super) fn room(reader: &mut Reader<'_>, node: Node, key: &str) -> Option<Roo
         }
     }
 }
+
+/// Reads a scalar as what a room of another palace is called: which one might be
+/// meant cannot be told here.
+pub(super) fn room_elsewhere(reader: &mut Reader<'_>, node: Node, key: &str) -> Option<RoomRef> {
+    let room = room(reader, node, key);
+    if room.is_none()
+        && let Some(finding) = reader.findings.last_mut()
+    {
+        finding.meant = None;
+    }
+    room
+}

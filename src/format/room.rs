@@ -78,7 +78,10 @@ fn navigate(reader: &mut Reader<'_>, fields: &mut Fields) -> Option<Deed> {
     let workspace = fields.text(reader, "workspace");
     match fields.take("room") {
         Some(room) => {
-            let room = reader::room(reader, room, "room")?;
+            let room = match &workspace {
+                None => reader::room(reader, room, "room")?,
+                Some(_) => reader::room_elsewhere(reader, room, "room")?,
+            };
             Some(Deed::Navigate(Doorway { room, workspace }))
         }
         None => {

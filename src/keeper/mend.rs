@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::format::{self, Mended, Place};
+use crate::format::{self, Mended, Place, Rooms};
 use crate::keeper::check::path_from;
 use crate::keeper::tidy::files;
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -65,9 +65,11 @@ fn look(store: &Store) -> Result<Mending, Refusal> {
     let mut mending = Mending { root: store.root().to_owned(), ..Mending::default() };
     move_files(store, &files, unread, &mut mending);
     let moved: Vec<_> = mending.edits.iter().map(|it| it.path.clone()).collect();
+    let anew = mending.edits.iter().filter_map(|it| Some((&it.path, it.now.as_ref()?)));
+    let rooms = Rooms::of(files.iter().filter(|(path, _)| !moved.contains(path)).chain(anew));
     let files = files.into_par_iter().filter(|(path, _)| !moved.contains(path));
     let mended = files.filter_map(|(path, was)| {
-        let Mended { text, faults } = format::mend(&path, &was)?;
+        let Mended { text, faults } = format::mend(&path, &was, &rooms)?;
         let edit = Edit { path, was: Some(was), now: Some(text) };
         edit.now.as_ref().is_some_and(|it| it.len() <= LARGEST_FILE).then_some((edit, faults))
     });

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use palazzo::format::{self, Spots, Tidied};
+use palazzo::format::{self, Rooms, Spots, Tidied};
 use palazzo::keeper::Finding;
 use palazzo::model::{Date, Diagnostic, Files, Palace, RoomRef, Tool, Trail};
 use palazzo::survey::Survey;
@@ -244,13 +244,15 @@ proptest! {
 
     #[test]
     fn a_mangled_file_is_mended_in_the_lines_that_were_wrong((path, text) in mangled()) {
-        if let Some(mended) = format::mend(&path, &text) {
+        let hall = Files::from([("rooms/hall.yaml".to_owned(), "name: A\n".to_owned())]);
+        let rooms = Rooms::of(&hall);
+        if let Some(mended) = format::mend(&path, &text, &rooms) {
             let differing = text.lines().zip(mended.text.lines()).filter(|(was, now)| was != now).count();
             prop_assert!(differing <= mended.faults.len(), "{}\n-- became --\n{}", text, mended.text);
             prop_assert_eq!(text.lines().count(), mended.text.lines().count());
             let is_read = |text: &str| !heads(read(&path, text).1).iter().any(|it| it.starts_with("syntax"));
             prop_assert!(!is_read(&text) || is_read(&mended.text), "{}", mended.text);
-            prop_assert_eq!(format::mend(&path, &mended.text), None);
+            prop_assert_eq!(format::mend(&path, &mended.text, &rooms), None);
         }
     }
 

@@ -65,3 +65,24 @@ fn what_can_only_be_meant_one_way_is_mended_and_left_to_its_author() {
     ");
     assert!(!fix(&home).contains("mended"));
 }
+
+#[test]
+fn a_doorway_is_mended_to_the_room_that_has_that_name_or_not_at_all() {
+    let home = Home::new();
+    home.palazzo(&["init", "Code"]);
+    home.write(
+        "code/rooms/hall.yaml",
+        "name: Hall\ndescription: Stone.\nportals: [The Attic, The Cellar]\n",
+    );
+    home.write("code/rooms/attic.yaml", "name: The Attic\ndescription: Dry.\nportals: [hall]\n");
+    assert_snapshot!(fix(&home), @"
+    home/code/rooms/hall.yaml:3:11: mended[bad-slug]: `The Attic` is not a slug: it holds 'T', and only a-z, 0-9, _ and - may appear; try `the-attic`
+    1 palace, 2 rooms, 0 scrolls, 0 entities: 1 error
+    home/code/rooms/hall.yaml:3:18: error[bad-slug]: `The Cellar` is not a slug: it holds 'T', and only a-z, 0-9, _ and - may appear; try `the-cellar`
+      3 | portals: [attic, The Cellar]
+        |                  ^
+    exit 1
+    ");
+    let hall = "name: Hall\ndescription: Stone.\nportals: [attic, The Cellar]\n";
+    assert_eq!(home.read("code/rooms/hall.yaml"), hall);
+}

@@ -267,6 +267,19 @@ observations: [ # seen
     }
 
     #[test]
+    fn no_digit_of_a_number_is_lost() {
+        let numbers = "isbn: 97801234567890123456789, big: 18446744073709551616, \
+            pi: 3.14159265358979323846, version: 1.10, zip: 00123, phone: +49123, born: -0246, \
+            price: 1.5, exact: 1.0, many: 12";
+        let text = format!("name:  A\ngenus: B\nattributes: {{ {numbers} }}\n");
+        assert_snapshot!(tidied("entities/b/a.yaml", &text), @r#"
+        name: A
+        genus: B
+        attributes: { isbn: "97801234567890123456789", big: "18446744073709551616", pi: "3.14159265358979323846", version: "1.10", zip: "00123", phone: "+49123", born: "-0246", price: 1.5, exact: 1.0, many: 12 }
+        "#);
+    }
+
+    #[test]
     fn the_body_of_a_scroll_stays_byte_for_byte() {
         let text = "---\r\nby:   me # myself\r\ntitle: \"T\"\r\nwritten: 2026-03-01\r\n---\r\n\r\nbody  \n\r\n---\n";
         let anew = "---\r\ntitle: T\r\nwritten: 2026-03-01\r\nby: me # myself\r\n---\r\n\r\nbody  \n\r\n---\n";

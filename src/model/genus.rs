@@ -136,7 +136,7 @@ impl Kind {
         let fits = match (self, &text) {
             (_, None) => false,
             (Self::Text, Some(_)) => true,
-            (Self::Number, _) => value.is_number(),
+            (Self::Number, Some(text)) => text.parse().is_ok_and(f64::is_finite),
             (Self::Date, Some(text)) => text.parse::<Date>().is_ok(),
             (Self::YesNo, Some(text)) => {
                 matches!(text.to_lowercase().as_str(), "true" | "false" | "yes" | "no")

@@ -28,7 +28,8 @@ pub(super) struct Entity {
     /// How it stands with it: free, unless the genus lists statuses.
     #[schemars(example = &"contested")]
     status: Option<Text>,
-    /// What else is known of it, by name.
+    /// What else is known of it, by name. Only what is spelled as JSON spells it is a
+    /// number: `1.10` and `00123` are texts.
     #[schemars(example = json!({ "confidence": "medium" }), extend("default" = {}))]
     attributes: Option<Map<String, Value>>,
     /// What was observed of it, a sentence each.

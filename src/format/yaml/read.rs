@@ -79,7 +79,8 @@ impl Node {
         }
     }
 
-    /// Reads the value as JSON, scalars by the YAML 1.2 core schema.
+    /// Reads the value as JSON, scalars by the YAML 1.2 core schema, but numbers only
+    /// as JSON spells them.
     pub(in crate::format) fn to_json(&self) -> Value {
         match &self.body {
             Body::Scalar { text, plain: false } => Value::String(text.clone()),
@@ -108,26 +109,14 @@ fn resolve(text: &str) -> Value {
     }
 }
 
+/// Reads a number that is spelled as JSON spells it. Any other is the text that it is:
+/// `1.10` and `00123` would lose what they say, and so would more digits than a
+/// number holds.
 fn number(text: &str) -> Option<Number> {
-    if let Some(digits) = text.strip_prefix("0x") {
-        return i64::from_str_radix(digits, 16).ok().map(Number::from);
-    }
-    if let Some(digits) = text.strip_prefix("0o") {
-        return i64::from_str_radix(digits, 8).ok().map(Number::from);
-    }
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let bare = !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit());
-    if bare && let Ok(whole) = text.parse::<i64>() {
-        return Some(whole.into());
-    }
-    if bare && let Ok(whole) = text.parse::<u64>() {
-        return Some(whole.into());
-    }
-    let starts =
-        digits.strip_prefix('.').unwrap_or(digits).starts_with(|it: char| it.is_ascii_digit());
-    let numeric =
-        digits.bytes().all(|it| matches!(it, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
-    if starts && numeric { text.parse().ok().and_then(Number::from_f64) } else { None }
+    let whole =
+        text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Into::into));
+    let number = whole.ok().or_else(|| text.parse().ok().and_then(Number::from_f64))?;
+    (number.to_string() == text).then_some(number)
 }
 
 struct Events<'a>(Parser<'a, StrInput<'a>>);
@@ -299,14 +288,50 @@ mod tests {
     #[test]
     fn plain_scalars_have_the_types_of_the_core_schema() {
         let read = |text: &str| parse(&format!("v: {text}\n")).unwrap().to_json()["v"].clone();
-        for text in ["no", "yes", "on", "1972-01-01", "12:30", "0b1", "1_000", "'1'", "\"true\""] {
+        for text in [
+            "no",
+            "yes",
+            "on",
+            "1972-01-01",
+            "12:30",
+            "0b1",
+            "1_000",
+            "'1'",
+            "\"true\"",
+            ".inf",
+            "inf",
+        ] {
             assert!(read(text).is_string(), "{text}");
         }
         assert_eq!(read("-12"), -12);
-        assert_eq!(read("0x1F"), 31);
-        assert_eq!(read("1.5e3"), 1500.0);
+        assert_eq!(read("1.5"), 1.5);
+        assert_eq!(read("1.0"), 1.0);
+        assert_eq!(read("18446744073709551615"), u64::MAX);
         assert_eq!(read("true"), true);
         assert_eq!(read("~"), Value::Null);
+    }
+
+    #[test]
+    fn a_number_that_would_be_written_otherwise_is_a_text() {
+        let read = |text: &str| parse(&format!("v: {text}\n")).unwrap().to_json()["v"].clone();
+        for text in [
+            "1.10",
+            "00123",
+            "+49123",
+            "-0246",
+            "-0",
+            ".5",
+            "1.",
+            "1e3",
+            "0x1F",
+            "0o17",
+            "1e999",
+            "18446744073709551616",
+            "97801234567890123456789",
+            "3.14159265358979323846",
+        ] {
+            assert_eq!(read(text), text);
+        }
     }
 
     #[test]

@@ -26,7 +26,8 @@ fn with_file(text: &str) -> Home {
 /// Runs a command, and tells what came of it.
 fn told(home: &Home, arguments: &str) -> String {
     let Output { stdout, stderr, status } = home.palazzo(&arguments.split(' ').collect::<Vec<_>>());
-    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let place = home.path().display().to_string();
+    let text = |bytes| String::from_utf8(bytes).unwrap().replace(&place, "HOME");
     let code = status.code().unwrap();
     format!("$ palazzo {arguments}\n{}[err] {}[exit {code}]\n", text(stdout), text(stderr))
 }
@@ -57,7 +58,7 @@ fn what_was_remembered_elsewhere_is_taken_in_once_and_given_back_as_it_was() {
     Would add to a new workspace: entities 3, observations of others 0, relations 2.
     [err] [exit 0]
     $ palazzo export memory
-    [err] palazzo: there is no palace in this home yet; `palazzo init NAME` makes one, `--help` says which home is meant
+    [err] palazzo: there is no palace in HOME yet; `palazzo init NAME` makes one, `--help` says which home is meant
     [exit 2]
     $ palazzo import memory memory.jsonl --workspace days
     Added to `days`: entities 3, observations of others 0, relations 2.

@@ -83,7 +83,9 @@ async fn what_changes_is_found_as_it_is_now() {
 /// Asks at the terminal, and returns what is printed on both streams, and how it ends.
 fn ask(home: &Home, arguments: &[&str]) -> String {
     let ended = home.palazzo(&[&["search"], arguments].concat());
-    let [said, aside] = [ended.stdout, ended.stderr].map(|it| String::from_utf8(it).unwrap());
+    let place = home.path().display().to_string();
+    let text = |bytes| String::from_utf8(bytes).unwrap().replace(&place, "HOME");
+    let [said, aside] = [ended.stdout, ended.stderr].map(text);
     format!(
         "$ palazzo search {}\n{said}{aside}[{}]\n",
         arguments.join(" "),

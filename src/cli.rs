@@ -7,6 +7,7 @@ mod check;
 mod client_config;
 mod completions;
 mod diff;
+mod embed;
 mod explain;
 mod export;
 mod fmt;
@@ -85,6 +86,7 @@ enum Command {
     Show(show::Args),
     Map(map::Args),
     Search(search::Args),
+    Embed(embed::Args),
     Log(log::Args),
     Diff(diff::Args),
     Blame(blame::Args),
@@ -115,6 +117,7 @@ pub fn run() -> ExitCode {
         Command::Show(args) => show::run(&args),
         Command::Map(args) => map::run(&args),
         Command::Search(args) => search::run(args),
+        Command::Embed(args) => embed::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Blame(args) => blame::run(&args),

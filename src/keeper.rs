@@ -27,7 +27,9 @@ mod meaning;
 mod memory;
 mod mend;
 mod merging;
+mod mind;
 mod mining;
+mod models;
 mod moving;
 mod past;
 mod pending;
@@ -42,6 +44,7 @@ mod revision;
 mod rules;
 mod scrolls;
 mod seeking;
+mod sense;
 mod since;
 mod sought;
 mod stating;
@@ -73,7 +76,7 @@ pub use drawers::{Address, Alike, Filing, NewDrawer, Stock};
 pub use excerpt::Excerpt;
 pub use exchange::Imported;
 pub use facts::{Dossier, FactCounts, Statement};
-pub use finding::{Found, SearchedFor};
+pub use finding::{Finds, Found, SearchedFor};
 pub use graph::{Direction, Related, Wanted};
 pub use ledger::Edition;
 pub use memory::{Erased, Observed};
@@ -85,6 +88,7 @@ pub use refusal::Refusal;
 pub use removal::Removed;
 pub use scrolls::NewScroll;
 pub use seeking::{Search, Sighting};
+pub use sense::{Ranker, Understanding};
 pub use sought::Sought;
 pub use stating::{NewFact, Stated};
 pub use tasks::NewTask;
@@ -98,6 +102,7 @@ pub use work::Pending;
 
 use crate::format;
 use crate::keeper::held::Held;
+use crate::keeper::models::Models;
 use crate::keeper::reload::Vigil;
 use crate::keeper::workspaces::Opening;
 use crate::model::{Author, FileKind, Watching};
@@ -120,6 +125,7 @@ pub struct Keeper {
     visits: BTreeMap<String, Visit>,
     ids: Generator,
     vigil: Vigil,
+    models: Models,
     /// Looks for new palaces, if somebody waits for them.
     rounds: Option<Rounds>,
 }
@@ -167,6 +173,7 @@ impl Keeper {
             visits: BTreeMap::new(),
             ids: Generator::new(),
             vigil: Vigil::default(),
+            models: Models::default(),
             rounds: None,
         }
     }
@@ -176,6 +183,14 @@ impl Keeper {
     #[must_use]
     pub fn watching(mut self, manner: Watching, say: fn(&str)) -> Self {
         (self.vigil.manner, self.vigil.say) = (manner, say);
+        self
+    }
+
+    /// Finds out what passages mean in the background, from when a palace is opened
+    /// that names a model.
+    #[must_use]
+    pub fn reading_ahead(mut self) -> Self {
+        self.models.ahead = true;
         self
     }
 

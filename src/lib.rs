@@ -44,6 +44,7 @@
 //!   palace as a whole, `halls` makes places of what the graph holds, `render`
 //!   turns values into pages, `session` knows where a visitor stands, `aaak`
 //!   reads a shorthand, `tokens` counts: all pure.
+//! - `embedding` turns texts into directions, with a model that is handed to it.
 //! - `keeper` alone brings them together. Doors ask the keeper and think nothing.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
@@ -54,6 +55,7 @@ pub mod model;
 // Workrooms: each does one thing and knows nothing of its neighbours.
 pub mod aaak;
 pub mod compare;
+pub mod embedding;
 pub mod exchange;
 pub mod format;
 pub mod halls;

@@ -33,6 +33,7 @@ mod text;
 mod tool;
 mod trail;
 mod uri;
+mod vector;
 mod watching;
 mod work;
 
@@ -64,5 +65,6 @@ pub use text::{abridged, alike, alphabetical, is_printable, lines, printable, pr
 pub use tool::{Bearing, Parameter, Tool};
 pub use trail::{Step, Trail};
 pub use uri::{Leaf, NoUri, Uri};
+pub use vector::{Vector, Vectors};
 pub use watching::Watching;
 pub use work::{About, Process, Stage, State, Task};

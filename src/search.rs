@@ -9,6 +9,7 @@ mod excerpt;
 mod index;
 mod language;
 mod lexicon;
+mod meaning;
 mod passage;
 mod question;
 mod rank;
@@ -21,7 +22,8 @@ mod words;
 
 pub use excerpt::excerpt;
 pub use index::{Document, Index};
-pub use question::words_asked;
+pub use meaning::to_read;
+pub use question::{question_in, words_asked};
 pub use rank::{Hit, Hits, Query};
 pub use substring::Needle;
 pub use twins::{Difference, TWINS, Twin, differences, in_words, likeness};

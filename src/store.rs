@@ -50,7 +50,7 @@ use rayon::prelude::*;
 
 use crate::model::{Change, CommitId, Diagnostic, Files, Moment};
 
-pub use disk::{Read, Stamp, Stamps, text_of};
+pub use disk::{Read, Stamp, Stamps, bytes_of, text_of};
 pub use error::Error;
 pub use history::Known;
 pub use home::{Taken, palaces, taken_names};

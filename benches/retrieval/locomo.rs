@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::corpus::{Corpus, Note, Question};
+use crate::meaning::Meaning;
 use crate::measure::{Score, judge};
 use crate::ours::Ours;
 use crate::plain::Plain;
@@ -48,7 +49,7 @@ struct Turn {
 type Spot = (usize, usize);
 
 /// Measures and prints, if the file is there.
-pub(crate) fn measure() {
+pub(crate) fn measure(mut meaning: Option<&mut Meaning>) {
     let Some(file) = std::env::var_os("PALAZZO_LOCOMO") else {
         println!("\nLoCoMo is left out: PALAZZO_LOCOMO does not say where locomo10.json lies");
         return;
@@ -63,6 +64,9 @@ pub(crate) fn measure() {
             "\nLoCoMo, a note for each {unit}: {} notes, {asked} questions, {left} without evidence",
             corpus.notes.len()
         );
+        if let Some(meaning) = &mut meaning {
+            meaning.read(&corpus.notes);
+        }
         println!("{}", Score::head(""));
         let (plain, ours) = (Plain::new(&corpus.notes), Ours::new(&corpus.notes));
         let answerable = corpus.only(|it| !it.kind.starts_with('5'));
@@ -73,6 +77,9 @@ pub(crate) fn measure() {
             println!("{}\n{}", score.row(&format!("Palazzo, {scope}")), score.by_kind());
             let score = judge(&answerable, in_wing, |ask, wing, most| ours.find(ask, wing, most));
             println!("{}", score.row(&format!("Palazzo, {scope}, categories 1 to 4")));
+            let Some(it) = &meaning else { continue };
+            let score = judge(&corpus, in_wing, |ask, wing, most| ours.mean(it, ask, wing, most));
+            println!("{}\n{}", score.row(&format!("with meaning, {scope}")), score.by_kind());
         }
     }
 }

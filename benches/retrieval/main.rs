@@ -8,6 +8,9 @@
 //! Without arguments everything is measured; `-- choosing`, `-- reporting`,
 //! `-- locomo`, `-- twins` and `-- speed` measure only that.
 //!
+//! Where `PALAZZO_MODEL` names the folder of an embedding model, everything is asked
+//! by words and meaning, too.
+//!
 //! A note is one entry of a YAML file below `set/notes`, which is a wing; a
 //! question names the notes that answer it. To extend the set, add both.
 
@@ -15,6 +18,7 @@
 
 mod corpus;
 mod locomo;
+mod meaning;
 mod measure;
 mod ours;
 mod plain;
@@ -22,6 +26,7 @@ mod speed;
 mod twins;
 
 use corpus::Corpus;
+use meaning::Meaning;
 use measure::{Score, judge};
 use ours::Ours;
 use plain::Plain;
@@ -32,14 +37,15 @@ fn main() {
     if !arguments.iter().any(|it| it == "--bench") {
         return;
     }
+    let mut meaning = Meaning::of_environment();
     let asked: Vec<_> = arguments.iter().filter(|it| !it.starts_with('-')).collect();
     for half in ["choosing", "reporting"] {
         if asked.is_empty() || asked.iter().any(|it| *it == half) {
-            of_our_own(half);
+            of_our_own(half, meaning.as_mut());
         }
     }
     if asked.is_empty() || asked.iter().any(|it| *it == "locomo") {
-        locomo::measure();
+        locomo::measure(meaning.as_mut());
     }
     if asked.is_empty() || asked.iter().any(|it| *it == "twins") {
         twins::measure();
@@ -49,9 +55,12 @@ fn main() {
     }
 }
 
-fn of_our_own(half: &str) {
+fn of_our_own(half: &str, mut meaning: Option<&mut Meaning>) {
     let corpus = Corpus::of_set(half);
     let (plain, ours) = (Plain::new(&corpus.notes), Ours::new(&corpus.notes));
+    if let Some(meaning) = &mut meaning {
+        meaning.read(&corpus.notes);
+    }
     let title = format!("\n{half}: {} questions", corpus.questions.len());
     println!("{}", Score::head(&title));
     for (scope, in_wing) in [("in the wing", true), ("in all", false)] {
@@ -59,6 +68,10 @@ fn of_our_own(half: &str) {
         println!("{}", score.row(&format!("plain BM25, {scope}")));
         let score = judge(&corpus, in_wing, |ask, wing, most| ours.find(ask, wing, most));
         println!("{}\n{}", score.row(&format!("Palazzo, {scope}")), score.by_kind());
+        if let Some(it) = &meaning {
+            let score = judge(&corpus, in_wing, |ask, wing, most| ours.mean(it, ask, wing, most));
+            println!("{}\n{}", score.row(&format!("with meaning, {scope}")), score.by_kind());
+        }
     }
     for (name, prompt) in corpus::prompts() {
         let prompt = prompt.trim_end();
@@ -73,6 +86,10 @@ fn of_our_own(half: &str) {
             println!("{}", score.row(&format!("plain BM25, {name} prompt {how}")));
             let score = judge(&pasted, false, |ask, wing, most| ours.find(ask, wing, most));
             println!("{}", score.row(&format!("Palazzo, {name} prompt {how}")));
+            if let Some(it) = &meaning {
+                let score = judge(&pasted, false, |ask, wing, most| ours.mean(it, ask, wing, most));
+                println!("{}", score.row(&format!("with meaning, {name} prompt {how}")));
+            }
         }
     }
 }

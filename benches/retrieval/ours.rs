@@ -1,9 +1,10 @@
 //! Palazzo's own index.
 
-use palazzo::model::Opening;
-use palazzo::search::{Document, Index, Query};
+use palazzo::model::{Opening, Vector};
+use palazzo::search::{Document, Index, Query, question_in};
 
 use crate::corpus::Note;
+use crate::meaning::Meaning;
 
 /// The index that the program uses.
 pub(crate) struct Ours {
@@ -18,8 +19,24 @@ impl Ours {
 
     /// Returns the numbers of the best notes, of one wing if it is named.
     pub(crate) fn find(&self, ask: &str, wing: Option<&str>, most: usize) -> Vec<usize> {
-        let query = Query { words: ask, most, wing, ..Query::default() };
-        let found = self.index.find(&query, |_| true).best;
+        self.answer(&Query { words: ask, most, wing, ..Query::default() })
+    }
+
+    /// Returns the same, found by meaning too.
+    pub(crate) fn mean(
+        &self,
+        meaning: &Meaning,
+        ask: &str,
+        wing: Option<&str>,
+        most: usize,
+    ) -> Vec<usize> {
+        let asked = Vector::of(&meaning.model.embed(question_in(ask)));
+        let meaning = asked.as_ref().map(|it| (it, &meaning.vectors));
+        self.answer(&Query { words: ask, most, wing, meaning, ..Query::default() })
+    }
+
+    fn answer(&self, query: &Query<'_>) -> Vec<usize> {
+        let found = self.index.find(query, |_| true).best;
         found.iter().map(|it| number(&it.opening)).collect()
     }
 }

@@ -67,7 +67,8 @@ pub(super) fn run(args: Args) -> Outcome {
         Watch::Off => Watching::Off,
     };
     let keeper = home::keeper(args.dir.as_deref(), &args.workspace);
-    let keeper = keeper.watching(watching, |word| anstream::eprintln!("palazzo: {word}"));
+    let keeper =
+        keeper.watching(watching, |word| anstream::eprintln!("palazzo: {word}")).reading_ahead();
     if std::io::stdin().is_terminal() {
         anstream::eprintln!(
             "Serving {} over MCP on standard input, for a client to talk to. `palazzo \

@@ -22,7 +22,8 @@ pub(super) fn read(reader: &mut Reader<'_>, text: &str) -> Option<Settings> {
     };
     let mut sheet = Sheet { reader, text };
     let root: &dyn TableLike = document.as_table();
-    sheet.known(root, "palace.toml", &["format", "name", "entry", "menu", "git", "actions"]);
+    let known = ["format", "name", "entry", "menu", "git", "actions", "search"];
+    sheet.known(root, "palace.toml", &known);
     if let Some((format, at)) = sheet.integer(root, "format")
         && format != FORMAT
     {
@@ -110,6 +111,15 @@ impl Sheet<'_, '_> {
         }
         if let Some(actions) = self.section(root, "actions", &["allow"]) {
             settings.allow = self.strings(actions, "allow");
+        }
+        if let Some(search) = self.section(root, "search", &["model"])
+            && let Some((model, at)) = self.string(search, "model")
+        {
+            if model.trim().is_empty() {
+                self.reader.find(Code::BadValue, at, "`model` is the path of a folder");
+            } else {
+                settings.model = Some(model);
+            }
         }
     }
 

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::format::{Spots, room_file};
+use crate::format::{Place, Spots, room_file};
 use crate::keeper::held::Held;
+use crate::keeper::models::Models;
 use crate::keeper::{Keeper, Refusal};
-use crate::model::{Diagnostic, RoomId, Severity, Tool, Trail, lines};
+use crate::model::{Code, Diagnostic, RoomId, Severity, Tool, Trail, lines};
 use crate::render::{self, Reported};
 use crate::survey::Survey;
 
@@ -46,7 +47,8 @@ impl Keeper {
     pub fn check(&mut self, tools: &[Tool]) -> Result<Inspection, Refusal> {
         let mut palaces = Vec::new();
         for workspace in self.workspaces()? {
-            palaces.push(checked(self.open(&workspace)?, tools));
+            let models = self.models.clone();
+            palaces.push(checked(self.open(&workspace)?, tools, &models));
         }
         Ok(Inspection { palaces })
     }
@@ -153,12 +155,16 @@ fn survey<'a>(held: &'a Held, tools: &'a [Tool]) -> Survey<'a> {
     Survey { palace: &held.palace, tools, broken, file_of: room_file }
 }
 
-fn checked(held: &Held, tools: &[Tool]) -> Checked {
+fn checked(held: &Held, tools: &[Tool], models: &Models) -> Checked {
     let palace = &held.palace;
     let remarks = survey(held, tools).remarks().into_iter().map(|it| (it.finding, Some(it.about)));
     let found = held.findings().map(|it| (it.clone(), None));
+    let fault = held.fault_of_model(models).map(|why| {
+        let finding = Diagnostic::of_file(Code::BadModel, Place::SETTINGS, why);
+        (finding, Some(Trail::TOP.value("search").value("model")))
+    });
     let mut files: BTreeMap<String, Vec<(Diagnostic, Option<Trail>)>> = BTreeMap::new();
-    for (finding, about) in found.chain(remarks) {
+    for (finding, about) in found.chain(remarks).chain(fault) {
         files.entry(finding.file.clone()).or_default().push((finding, about));
     }
     let placed = files.into_iter().flat_map(|(file, findings)| placed(held, &file, findings));

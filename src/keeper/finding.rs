@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 
 use crate::keeper::drawers::{address, likenesses, words};
 use crate::keeper::held::Held;
+use crate::keeper::mind::Understood;
 use crate::keeper::sought::span;
-use crate::keeper::{Address, Alike, Caller, Keeper, Refusal};
+use crate::keeper::{Address, Alike, Caller, Keeper, Ranker, Refusal};
 use crate::model::{Opening, Shelf, Sort};
 use crate::search::{Hit, Query, TWINS};
 
@@ -22,6 +23,17 @@ pub struct SearchedFor {
     pub since: Option<String>,
     /// Only those that were filed before this date.
     pub before: Option<String>,
+}
+
+/// The drawers that were found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Finds {
+    /// The best, best first.
+    pub best: Vec<Found>,
+    /// How many there are.
+    pub total: usize,
+    /// By what they were found, where a model is named.
+    pub ranker: Option<Ranker>,
 }
 
 /// A drawer that was found.
@@ -42,27 +54,30 @@ pub struct Found {
 }
 
 impl Keeper {
-    /// Finds the drawers that some words fit, the best `most` of them, and says
-    /// how many there are.
+    /// Finds the drawers that some words fit, the best `most` of them.
     pub fn search_drawers(
         &mut self,
         by: &Caller,
         wanted: &SearchedFor,
         most: usize,
-    ) -> Result<(Vec<Found>, usize), Refusal> {
+    ) -> Result<Finds, Refusal> {
         if wanted.words.trim().is_empty() {
             return Err(Refusal::Nonsense("the `query` is empty: say what to look for".to_owned()));
         }
         let (since, before) = span(wanted.since.as_deref(), ("before", wanted.before.as_deref()))?;
-        let Some(key) = self.current_if_any(by)? else { return Ok((Vec::new(), 0)) };
+        let Some(key) = self.current_if_any(by)? else { return Ok(Finds::default()) };
+        let models = self.models.clone();
         let held = self.at(&key)?;
         held.catch_up()?;
+        let mind = held.mind(&models);
+        let understood = mind.as_ref().map(|it| it.understand(&wanted.words));
         let asked = Query {
             words: &wanted.words,
             most,
             sorts: &[Sort::Drawer],
             since,
             before,
+            meaning: understood.as_ref().and_then(Understood::meaning),
             ..Query::default()
         };
         let drawers = &held.palace.drawers;
@@ -77,8 +92,8 @@ impl Keeper {
             }
             _ => shelves.is_none(),
         });
-        let found = hits.best.iter().filter_map(|it| found(held, it));
-        Ok((found.collect(), hits.total))
+        let best = hits.best.iter().filter_map(|it| found(held, it)).collect();
+        Ok(Finds { best, total: hits.total, ranker: understood.map(|it| it.ranker) })
     }
 
     /// Finds the drawers that are like a text: by 0.9, the same but for their

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use crate::keeper::mind::Understood;
 use crate::keeper::rules::remarks;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Date, Entity, Graph, Layout, Opening, Palace, Relation, Selection, Sort};
@@ -97,9 +98,10 @@ impl Keeper {
     /// Lists entities by name, or, where words are asked for, by how well they
     /// fit. What is shown can be opened by number.
     pub fn list_entities(&mut self, by: &Caller, wanted: &Wanted) -> Result<String, Refusal> {
-        let key = self.current(by)?;
+        let (key, models) = (self.current(by)?, self.models.clone());
         let held = self.at(&key)?;
         held.catch_up()?;
+        let mind = wanted.query.as_ref().and_then(|_| held.mind(&models));
         let graph = &held.palace.graph;
         let genus = wanted.genus.as_ref().map(|it| known_genus(&held.palace, it)).transpose()?;
         let which = which(genus.as_deref(), wanted);
@@ -114,7 +116,10 @@ impl Keeper {
                 let fits =
                     |it: &Opening| any || found(it).is_some_and(|it| Graph::fits(it, &selection));
                 let most = first.saturating_add(Layout::OPENINGS);
-                let asked = Query { words, most, sorts: &[Sort::Entity], ..Query::default() };
+                let understood = mind.as_ref().map(|it| it.understand(words));
+                let meaning = understood.as_ref().and_then(Understood::meaning);
+                let sorts = &[Sort::Entity];
+                let asked = Query { words, most, sorts, meaning, ..Query::default() };
                 let hits = held.index().find(&asked, fits);
                 let shown = hits.best.iter().skip(first);
                 (hits.total, shown.filter_map(|it| found(&it.opening)).collect())

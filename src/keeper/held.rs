@@ -7,12 +7,13 @@ use crate::format::{self, Place};
 use crate::keeper::health::{Health, Patient};
 use crate::keeper::ledger::Ledger;
 use crate::keeper::reload::Vigil;
+use crate::keeper::sense::Sense;
 use crate::keeper::{Caller, Refusal, indexing};
 use crate::model::{
     Change, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Opening, Palace, Settings,
     Severity,
 };
-use crate::search::Index;
+use crate::search::{Index, to_read};
 use crate::store::{Known, Listener, Outcome, Store};
 use crate::watch::Watch;
 
@@ -25,6 +26,8 @@ pub(super) struct Held {
     /// Made when something is first looked for.
     index: OnceLock<Index>,
     health: OnceLock<Health>,
+    /// What its passages mean, if it names a model and somebody searches.
+    pub(super) sense: Option<Sense>,
     pub(super) store: Store,
     pub(super) findings: BTreeMap<String, Vec<Diagnostic>>,
     pub(super) ledger: Ledger,
@@ -76,6 +79,7 @@ impl Held {
             palace: Palace::new(Settings::named(name)),
             index: OnceLock::new(),
             health: OnceLock::new(),
+            sense: None,
             head: store.head()?,
             store,
             findings: BTreeMap::new(),
@@ -330,6 +334,9 @@ impl Held {
 
     pub(super) fn index_file(&mut self, path: &str) {
         let document = self.opening(path).and_then(|it| indexing::document(&self.palace, &it));
+        if let (Some(sense), Some(document)) = (&self.sense, &document) {
+            sense.hand(to_read(document));
+        }
         if let (Some(index), Some(document)) = (self.index.get_mut(), document) {
             index.put(&document);
         }

@@ -17,6 +17,11 @@ const RELATED: f32 = 0.5;
 
 /// Makes the index of a palace.
 pub(super) fn index(palace: &Palace) -> Index {
+    Index::of(documents(palace).collect())
+}
+
+/// Yields everything that can be found, as the index wants it.
+pub(super) fn documents(palace: &Palace) -> impl Iterator<Item = Document<'_>> {
     let rooms = palace.rooms().map(|(id, room)| of_room(id, room));
     let scrolls = palace.scrolls().map(|(room, scroll)| of_scroll(room, scroll));
     let drawers = palace.drawers.iter().map(|(file, room, it)| of_drawer(room, file, it));
@@ -27,7 +32,7 @@ pub(super) fn index(palace: &Palace) -> Index {
     let entities = palace.graph.iter().map(of_entity);
     let written = rooms.chain(scrolls).chain(drawers).chain(entries);
     let known = genera.chain(entities);
-    Index::of(written.chain(tasks).chain(processes).chain(known).collect())
+    written.chain(tasks).chain(processes).chain(known)
 }
 
 /// Returns what can be opened so, as the index wants it.

@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 use crate::format::room_file;
 use crate::keeper::check::path_from;
 use crate::keeper::held::Held;
+use crate::keeper::mind::Understood;
+use crate::keeper::models::Models;
 use crate::keeper::sought::room_of;
 use crate::keeper::work::work_place;
-use crate::keeper::{Caller, Keeper, Refusal, Sought, indexing};
+use crate::keeper::{Caller, Keeper, Ranker, Refusal, Sought, indexing};
 use crate::model::{Layout, Opening, Palace, Sort};
 use crate::render::{self, Found};
 use crate::search::{Hit, Hits, Query, excerpt};
@@ -28,6 +30,8 @@ pub struct Search {
     pub best: Vec<Sighting>,
     /// How many things fit.
     pub total: usize,
+    /// By what, where a model is named.
+    pub ranker: Option<Ranker>,
     root: PathBuf,
 }
 
@@ -53,7 +57,8 @@ impl Search {
     pub fn page(&self, here: &Path) -> String {
         let path = |it: &Sighting| it.file.as_ref().map(|it| path_from(here, &self.root, it));
         let found: Vec<_> = self.best.iter().map(|it| (it.shown.clone(), path(it))).collect();
-        render::sightings(&found, self.total)
+        let ranker = self.ranker.as_ref().map(|it| format!("{it}\n"));
+        render::sightings(&found, self.total) + &ranker.unwrap_or_default()
     }
 
     /// Renders what was found as JSON, with paths from `here`.
@@ -71,7 +76,14 @@ impl Search {
             })
         });
         let results: Vec<Value> = spelled.collect();
-        format!("{:#}\n", json!({ "results": results, "total": self.total }))
+        let mut value = json!({ "results": results, "total": self.total });
+        if let Some(ranker) = &self.ranker {
+            value["ranker"] = ranker.name().into();
+            if let Some(remark) = ranker.remark() {
+                value["remark"] = remark.into();
+            }
+        }
+        format!("{value:#}\n")
     }
 }
 
@@ -94,12 +106,14 @@ impl Keeper {
         if sought.kinds.is_empty() {
             sought.kinds = Sort::ALL.into_iter().filter(|it| *it != Sort::Entity).collect();
         }
+        let models = self.models.clone();
         let held = self.at(&at.workspace)?;
-        let Hits { best, total } = find(held, &sought, Layout::OPENINGS)?;
+        let (Hits { best, total }, ranker) = find(held, &sought, Layout::OPENINGS, &models)?;
         let shown = |it: &Hit| found(&held.palace, it, &sought.words, (EXCERPT, by.now));
         let found: Vec<_> = best.iter().filter_map(shown).collect();
         self.visit(by).openings = best.into_iter().map(|it| it.opening).collect();
-        Ok(render::results(said, &found, total))
+        let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
+        Ok(render::results(said, &found, total) + &ranker)
     }
 
     /// Searches everything, for a person at a terminal: the best `most` of what
@@ -113,10 +127,12 @@ impl Keeper {
         if sought.words.trim().is_empty() {
             return Err(Refusal::Nonsense("say what to look for".to_owned()));
         }
+        let models = self.models.clone();
         let held = self.opened(by)?;
-        let Hits { best, total } = find(held, sought, most)?;
+        let (Hits { best, total }, ranker) = find(held, sought, most, &models)?;
         let best = best.iter().filter_map(|it| sighting(&held.palace, it, &sought.words, by.now));
-        Ok(Search { best: best.collect(), total, root: held.store().root().to_owned() })
+        let (best, root) = (best.collect(), held.store().root().to_owned());
+        Ok(Search { best, total, ranker, root })
     }
 
     /// Opens what the last search or query found, by its place among that.
@@ -155,23 +171,33 @@ impl Keeper {
     }
 }
 
-/// Finds what is sought, the best `most` of it.
-fn find(held: &Held, sought: &Sought, most: usize) -> Result<Hits, Refusal> {
+/// Finds what is sought, the best `most` of it, and says by what if it may be by
+/// meaning.
+fn find(
+    held: &mut Held,
+    sought: &Sought,
+    most: usize,
+    models: &Models,
+) -> Result<(Hits, Option<Ranker>), Refusal> {
     let (since, before) = sought.span()?;
+    let mind = held.mind(models);
     let places = sought.places(&held.palace)?;
+    let understood = mind.as_ref().map(|it| it.understand(&sought.words));
     let asked = Query {
         words: &sought.words,
         most,
         sorts: &sought.kinds,
         since,
         before,
+        meaning: understood.as_ref().and_then(Understood::meaning),
         ..Query::default()
     };
     let is_there = |it: &Opening| match &places {
         Some(places) => room_of(&held.palace, it).is_some_and(|it| places.contains(it)),
         None => true,
     };
-    Ok(held.index().find(&asked, is_there))
+    let hits = held.index().find(&asked, is_there);
+    Ok((hits, understood.map(|it| it.ranker)))
 }
 
 /// Tells of one thing that was found.

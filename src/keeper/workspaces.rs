@@ -91,10 +91,13 @@ impl Keeper {
     pub(super) fn open(&mut self, workspace: &Workspace) -> Result<&mut Held, Refusal> {
         if !self.held.contains_key(&workspace.key) {
             let begun = self.opening.take_if(|it| it.key == workspace.key);
-            let held = match begun.and_then(Opening::end) {
+            let mut held = match begun.and_then(Opening::end) {
                 Some(held) => held,
                 None => Held::open(self.store_of(workspace), &workspace.name, &self.vigil)?,
             };
+            if self.models.ahead {
+                held.begin_to_understand(&self.models);
+            }
             self.held.insert(workspace.key.clone(), held);
         }
         self.at(&workspace.key)

@@ -73,6 +73,8 @@ pub enum Code {
     IdMismatch,
     /// A setting that has no effect in this version.
     NotYet,
+    /// A model that search cannot use.
+    BadModel,
     /// One id in two files.
     SameId,
     /// Names that differ in case only.

@@ -17,6 +17,9 @@ pub struct Settings {
     pub hand_edits: HandEdits,
     /// Tools that change things and may be called by query actions all the same.
     pub allow: Vec<String>,
+    /// The folder of the model that search asks for meaning: from the palace's own
+    /// folder, if it does not begin at the root.
+    pub model: Option<String>,
 }
 
 /// Whether tools commit what they write.
@@ -50,6 +53,7 @@ impl Settings {
             commit: Commit::default(),
             hand_edits: HandEdits::default(),
             allow: Vec::new(),
+            model: None,
         }
     }
 }

@@ -92,6 +92,7 @@ pub(super) struct Passage {
     pub(super) surroundings: u32,
     before: u32,
     after: u32,
+    pub(super) meaning_key: u64,
     /// Where it stands in the text, in bytes.
     pub(super) from: u32,
     pub(super) to: u32,
@@ -105,8 +106,8 @@ pub(super) struct Entry {
     pub(super) written: Option<DateTime<Utc>>,
     /// How many words it has.
     pub(super) length: u32,
-    first: u32,
-    end: u32,
+    pub(super) first: u32,
+    pub(super) end: u32,
 }
 
 /// A room, or what is in none.
@@ -208,10 +209,15 @@ impl Index {
 
     /// Yields the neighbours of a passage.
     pub(super) fn neighbours(&self, passage: u32) -> impl Iterator<Item = u32> {
-        let walk = |step: fn(&Passage) -> u32| {
+        self.beside(passage).map(|(_, near)| near)
+    }
+
+    /// Yields the neighbours of a passage, each with how many stand between.
+    pub(super) fn beside(&self, passage: u32) -> impl Iterator<Item = (usize, u32)> {
+        let walk = |to: fn(&Passage) -> u32| {
             let next =
-                move |at: &u32| Some(step(&self.passages[*at as usize])).filter(|it| *it != NONE);
-            std::iter::successors(next(&passage), next).take(NEIGHBOURS)
+                move |at: &u32| Some(to(&self.passages[*at as usize])).filter(|it| *it != NONE);
+            std::iter::successors(next(&passage), next).take(NEIGHBOURS).enumerate()
         };
         walk(|it| it.before).chain(walk(|it| it.after))
     }
@@ -233,6 +239,7 @@ impl Index {
                 surroundings: 0,
                 before: if passage > first { passage - 1 } else { NONE },
                 after: if passage + 1 < end { passage + 1 } else { NONE },
+                meaning_key: read.key,
                 from: read.from,
                 to: read.to,
             });

@@ -140,6 +140,15 @@ fn ends_sentence(it: char, next: char) -> bool {
     }
 }
 
+/// Returns the question itself, without what stands before a long one.
+pub fn question_in(question: &str) -> &str {
+    let question = ending(question);
+    match count(&telling(question)) <= LONG {
+        true => question,
+        false => &question[start_of_question(question)..],
+    }
+}
+
 /// Returns the words of a question that say something, as they are compared; all
 /// if none does.
 pub fn words_asked(question: &str) -> Vec<String> {

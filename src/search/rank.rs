@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Opening, Sort};
+use crate::model::{Opening, Sort, Vector, Vectors};
 use crate::search::index::{Entry, Index, Posting};
 use crate::search::lexicon::Term;
 use crate::search::question::{Asked, AskedWord};
@@ -60,6 +60,9 @@ pub struct Query<'a> {
     pub since: Option<DateTime<Utc>>,
     /// Only what was written before.
     pub before: Option<DateTime<Utc>>,
+    /// What the question means, and what passages do, as far as that is known;
+    /// without it words alone decide.
+    pub meaning: Option<(&'a Vector, &'a Vectors)>,
 }
 
 /// What was found, and how much more there is.
@@ -77,8 +80,9 @@ pub struct Hit {
     /// What it is.
     pub opening: Opening,
     /// How well it fits, from 0 to 1: rises with the score. About 0.7 has what
-    /// says each word of the question once, in a passage of usual length; 1 is
-    /// never reached.
+    /// says each word of the question once, in a passage of usual length; words
+    /// alone never reach 1. By words and meaning: how like the best is to what is
+    /// asked by the one or the other, and the others after it.
     pub similarity: f32,
     /// Where its best passage stands in the document's text, in bytes.
     pub passage: Range<usize>,
@@ -107,10 +111,13 @@ struct Meant {
 }
 
 /// A document that fits, with its score and its best passage.
-struct Fit<'a> {
-    entry: &'a Entry,
-    score: f32,
-    passage: u32,
+#[derive(Clone, Copy)]
+pub(super) struct Fit<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) score: f32,
+    /// How well it fits for itself, from 0 to 1, whatever else there is.
+    pub(super) similarity: f32,
+    pub(super) passage: u32,
 }
 
 impl Index {
@@ -119,7 +126,11 @@ impl Index {
     pub fn find(&self, query: &Query<'_>, admits: impl Fn(&Opening) -> bool) -> Hits {
         let sheet = self.judge(&Asked::read(query.words));
         let mut fits = self.fits(&sheet);
-        fits.retain(|it| self.is_wanted(query, it.entry) && admits(&it.entry.opening));
+        let is_wanted = |it: &Entry| self.is_wanted(query, it) && admits(&it.opening);
+        fits.retain(|it| is_wanted(it.entry));
+        if let Some((asked, known)) = query.meaning {
+            fits = self.joined(&fits, &self.likenesses(asked, known), is_wanted);
+        }
         let total = fits.len();
         // Only what is shown is put in order: few ask for the last of thousands.
         if query.most < total {
@@ -127,11 +138,15 @@ impl Index {
             fits.truncate(query.most);
         }
         fits.sort_unstable_by(better);
+        // The best is as similar as it is, and all others in their order.
+        let first = fits.first().filter(|it| it.score > 0.0);
+        let scale = first.map_or(0.0, |it| it.similarity / it.score);
         let best = fits.into_iter().map(|fit| {
             let passage = &self.passages[fit.passage as usize];
+            let joined = query.meaning.map(|_| fit.score * scale);
             Hit {
                 opening: fit.entry.opening.clone(),
-                similarity: similarity(fit.score, sheet.weight),
+                similarity: joined.unwrap_or(fit.similarity),
                 passage: passage.from as usize..passage.to as usize,
             }
         });
@@ -308,7 +323,8 @@ impl Index {
             };
             let rest = WHOLE * sheet.entries.scores[entry_number]
                 + ROOM * sheet.places.scores[entry.place as usize];
-            let fit = Fit { entry, score: score + rest, passage };
+            let score = score + rest;
+            let fit = Fit { entry, score, similarity: similarity(score, sheet.weight), passage };
             match fits.last_mut() {
                 // The passages of a document lie together.
                 Some(last) if std::ptr::eq(last.entry, entry) => {

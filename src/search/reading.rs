@@ -5,6 +5,7 @@ use crate::search::dates;
 use crate::search::index::Posting;
 use crate::search::language::Language;
 use crate::search::lexicon::{Lexicon, Term};
+use crate::search::meaning::key;
 use crate::search::passage::passages;
 use crate::search::words::words;
 
@@ -24,6 +25,8 @@ pub(super) struct ReadPassage {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) length: u32,
+    /// What its meaning is known by.
+    pub(super) key: u64,
     /// Each term once: how often it is said, and what title, place, date and
     /// the like add to it.
     pub(super) terms: Vec<(Term, u16, u16)>,
@@ -46,7 +49,8 @@ impl Reading {
             });
             said.sort_unstable();
             let [from, to] = [at.start, at.end].map(|it| u32::try_from(it).unwrap_or(u32::MAX));
-            ReadPassage { from, to, length, terms: merged(&said, &asides) }
+            let key = key(&document.title, &text[at]);
+            ReadPassage { from, to, length, key, terms: merged(&said, &asides) }
         });
         Self { passages: passages.collect() }
     }

@@ -140,8 +140,9 @@ pub(super) fn text(
     }
     // Its size is known without unpacking it.
     let size = past.git.find_header(id)?.size();
-    if size > LARGEST_FILE as u64 {
-        return Ok(Err(Unread::Large(size).about(path)));
+    let most = LARGEST_FILE as u64;
+    if size > most {
+        return Ok(Err(Unread::Large { size, most }.about(path)));
     }
     Ok(disk::text(path, past.git.find_blob(id)?.take_data()))
 }

@@ -116,7 +116,7 @@ pub(super) fn folders(root: &Path) -> impl Iterator<Item = &'static str> {
 pub(super) fn read(root: &Path, path: &str) -> Read {
     paths::check(path).map_err(|err| unfit(Code::FileName, path, &err))?;
     paths::check_links(root, path).map_err(|err| unfit(Code::Link, path, &err))?;
-    match read_bytes(&root.join(path)) {
+    match read_bytes(&root.join(path), LARGEST) {
         Ok(Some(bytes)) => text(path, bytes).map(Some),
         Ok(None) => Ok(None),
         Err(unread) => Err(unread.about(path)),
@@ -129,8 +129,18 @@ pub fn text_of(place: &Path) -> Result<String, Diagnostic> {
     let refuse = |unread: Unread| Diagnostic::of_file(unread.code(), &file, unread.to_string());
     // A person may name a link.
     let place = fs::canonicalize(place).map_err(|err| refuse(err.into()))?;
-    let bytes = read_bytes(&place).map_err(refuse)?.unwrap_or_default();
+    let bytes = read_bytes(&place, LARGEST).map_err(refuse)?.unwrap_or_default();
     text(&file, bytes)
+}
+
+/// Reads a file of whatever kind that lies anywhere and has at most so many bytes; `None`: it is
+/// not there. The error says what is wrong with it.
+pub fn bytes_of(place: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+    let place = match fs::canonicalize(place) {
+        Err(err) if is_missing(&err) => return Ok(None),
+        other => other.map_err(|err| Unread::from(err).to_string())?,
+    };
+    read_bytes(&place, most).map_err(|unread| unread.to_string())
 }
 
 impl Stamp {
@@ -190,8 +200,8 @@ pub(super) fn unfit(code: Code, path: &str, err: &Error) -> Diagnostic {
 /// Why a file gave no bytes.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unread {
-    #[error("the file is too large: {0} bytes, and at most {LARGEST} are read")]
-    Large(u64),
+    #[error("the file is too large: {size} bytes, and at most {most} are read")]
+    Large { size: u64, most: u64 },
     #[error("this is not an ordinary file")]
     NoFile,
     #[error("the file cannot be read: {0}")]
@@ -206,13 +216,13 @@ impl Unread {
 
     fn code(&self) -> Code {
         match self {
-            Self::Large(_) => Code::TooLarge,
+            Self::Large { .. } => Code::TooLarge,
             Self::NoFile | Self::Io(_) => Code::Unreadable,
         }
     }
 }
 
-fn read_bytes(place: &Path) -> Result<Option<Vec<u8>>, Unread> {
+fn read_bytes(place: &Path, most: u64) -> Result<Option<Vec<u8>>, Unread> {
     let metadata = match fs::symlink_metadata(place) {
         Err(err) if is_missing(&err) => return Ok(None),
         other => other?,
@@ -221,17 +231,17 @@ fn read_bytes(place: &Path) -> Result<Option<Vec<u8>>, Unread> {
     if !metadata.is_file() {
         return Err(Unread::NoFile);
     }
-    if metadata.len() > LARGEST {
-        return Err(Unread::Large(metadata.len()));
+    if metadata.len() > most {
+        return Err(Unread::Large { size: metadata.len(), most });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
     let file = match fs::File::open(place) {
         Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other?,
     };
-    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    file.take(most + 1).read_to_end(&mut bytes)?;
     let size = bytes.len() as u64;
-    if size > LARGEST { Err(Unread::Large(size)) } else { Ok(Some(bytes)) }
+    if size > most { Err(Unread::Large { size, most }) } else { Ok(Some(bytes)) }
 }
 
 /// Tells whether there is nothing. Where a file stands in place of a folder, nothing lies below it.

@@ -23,6 +23,8 @@ pub(super) struct Palace {
     git: Option<Git>,
     /// What actions may do.
     actions: Option<Actions>,
+    /// How things are found.
+    search: Option<Search>,
 }
 
 /// How rooms are shown.
@@ -75,4 +77,14 @@ struct Actions {
     /// The tools that change things and that a query action may run.
     #[schemars(example = ["update_entity"], extend("default" = []))]
     allow: Option<Vec<String>>,
+}
+
+/// How things are found.
+#[derive(JsonSchema)]
+#[schemars(title = "Search", deny_unknown_fields)]
+struct Search {
+    /// The folder of an embedding model, with model.safetensors and vocab.txt, for
+    /// finding by meaning too; from this folder, if it does not begin at the root.
+    #[schemars(regex(pattern = r"\S"), example = &"/usr/share/models/all-MiniLM-L6-v2")]
+    model: Option<String>,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::aaak;
-use crate::keeper::{Alike, Caller, Found, Keeper, SearchedFor, Stock};
+use crate::keeper::{Alike, Caller, Finds, Found, Keeper, SearchedFor, Stock};
 use crate::mcp::arguments::{CheckDuplicate, ListRooms, Nothing, Search};
 use crate::mcp::mempalace::{counts, drawer_id, found, mind, moment, share, shown, told};
 use crate::mcp::reply::Answer;
@@ -127,7 +127,8 @@ fn searched(keeper: &mut Keeper, by: &Caller, it: &Search) -> Answer {
     let ((wing, room), (since, before)) = (it.place(), it.dates());
     let filters = json!({ "wing": wing, "room": room });
     let wanted = SearchedFor { words: it.query.clone(), wing, room, since, before };
-    let (results, total) = told(keeper.search_drawers(by, &wanted, it.limit()))?;
+    let Finds { best: results, total, ranker } =
+        told(keeper.search_drawers(by, &wanted, it.limit()))?;
     let number = results.len();
     let mut value = json!({ "query": it.query, "filters": filters });
     for (key, date) in [("since", wanted.since), ("before", wanted.before)] {
@@ -137,6 +138,12 @@ fn searched(keeper: &mut Keeper, by: &Caller, it: &Search) -> Answer {
     }
     let most = share(results.iter().map(|it| it.text.as_str()));
     value["results"] = results.iter().map(|it| hit(it, most)).collect();
+    if let Some(ranker) = ranker {
+        value["ranker"] = ranker.name().into();
+        if let Some(remark) = ranker.remark() {
+            value["remark"] = remark.into();
+        }
+    }
     mind(&mut value, total - number, "raise the limit, or search with more words");
     if number == 0 {
         let stock = told(keeper.stock(by))?;

@@ -216,6 +216,14 @@ pub(super) const ALL: &[Rule] = &[
         "The palace is read as if the setting were not there.",
     ),
     warning(
+        Code::BadModel,
+        "bad-model",
+        "Search cannot use the model it is told to",
+        "Things are found by their words alone. `[search] model` is the path of a folder \
+         with the `model.safetensors` and the `vocab.txt` of a BERT, all-MiniLM-L6-v2 \
+         say, and its `config.json`; nothing is ever downloaded.",
+    ),
+    warning(
         Code::SameId,
         "same-id",
         "Two files say the same id",

@@ -1,0 +1,71 @@
+//! An embedding model, if there is one to try.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use palazzo::embedding::Model;
+use palazzo::model::{Vector, Vectors};
+use palazzo::search::to_read;
+
+use crate::corpus::Note;
+use crate::ours::document;
+
+/// A question as long as most, in tokens of a BERT twenty-four.
+const QUESTION: &str = "Why did the boiler in the cellar stop working on the coldest night of the \
+                        winter, and who came to repair it?";
+
+/// A model, and what it made of all notes it was shown.
+pub(crate) struct Meaning {
+    pub(crate) model: Model,
+    pub(crate) vectors: Vectors,
+}
+
+impl Meaning {
+    /// Reads the model that `PALAZZO_MODEL` names, and measures how long a question
+    /// takes.
+    pub(crate) fn of_environment() -> Option<Self> {
+        let Some(folder) = std::env::var_os("PALAZZO_MODEL").map(PathBuf::from) else {
+            println!("\nmeaning is left out: PALAZZO_MODEL does not say where a model lies");
+            return None;
+        };
+        let begun = Instant::now();
+        let weights = fs::read(folder.join("model.safetensors")).expect("it has weights");
+        let vocabulary = fs::read_to_string(folder.join("vocab.txt")).expect("it has words");
+        let config = fs::read_to_string(folder.join("config.json")).ok();
+        let model = Model::read(&weights, &vocabulary, config.as_deref()).expect("it is a BERT");
+        println!("\nthe model was read in {:.0?}", begun.elapsed());
+        let mut times: Vec<Duration> = (0..50)
+            .map(|_| {
+                let begun = Instant::now();
+                drop(model.embed(QUESTION));
+                begun.elapsed()
+            })
+            .collect();
+        times.sort();
+        println!("a question is read in {:.1?} (median of {})", times[25], times.len());
+        Some(Self { model, vectors: Vectors::new() })
+    }
+
+    /// Reads notes, and says how long each took.
+    pub(crate) fn read(&mut self, notes: &[Note]) {
+        let (begun, before) = (Instant::now(), self.vectors.len());
+        for (key, text) in
+            notes.iter().enumerate().flat_map(|it| to_read(&document(it)).collect::<Vec<_>>())
+        {
+            if let (false, Some(vector)) =
+                (self.vectors.contains_key(&key), Vector::of(&self.model.embed(&text)))
+            {
+                self.vectors.insert(key, vector);
+            }
+        }
+        let (read, new) = (begun.elapsed(), self.vectors.len() - before);
+        if new > 0 {
+            let each = read / u32::try_from(new).expect("there are few");
+            println!(
+                "\n{new} passages of {} notes read in {read:.1?}, {each:.1?} each",
+                notes.len()
+            );
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What texts mean, as directions: a small encoder of the BERT family, by hand.
+//!
+//! Pure: the bytes of a model in, vectors out. Nothing here reads a file; who has
+//! the folder hands over what is in it. Texts are taken one at a time and not
+//! padded, and of each so many tokens are read as such models are trained on. The
+//! vector of a text is the mean of those of its tokens, of length one.
+
+mod encoder;
+mod error;
+#[cfg(test)]
+mod scene;
+mod tensors;
+mod vocabulary;
+
+pub use error::Error;
+
+use encoder::Encoder;
+use ndarray::Axis;
+use tensors::Tensors;
+use vocabulary::Vocabulary;
+
+/// How many tokens of a text are read, with those that begin and end it: what
+/// all-MiniLM-L6-v2 was made for, whatever its `tokenizer.json` says.
+const MOST: usize = 256;
+
+/// A model that was read: it knows words, and turns texts into directions.
+pub struct Model {
+    vocabulary: Vocabulary,
+    encoder: Encoder,
+}
+
+impl Model {
+    /// Reads a model: `model.safetensors`, `vocab.txt`, and `config.json` if there
+    /// is one.
+    pub fn read(weights: &[u8], vocabulary: &str, config: Option<&str>) -> Result<Self, Error> {
+        let vocabulary = Vocabulary::read(vocabulary)?;
+        let encoder = Encoder::read(&Tensors::read(weights)?, vocabulary.len(), config)?;
+        Ok(Self { vocabulary, encoder })
+    }
+
+    /// Returns the direction of a text: as many numbers for every text, of length
+    /// one together; nothing but noughts where the model's own numbers are none.
+    pub fn embed(&self, text: &str) -> Vec<f32> {
+        let tokens = self.vocabulary.tokens(text, MOST.min(self.encoder.positions()));
+        let states = self.encoder.states(&tokens);
+        let mean = states.mean_axis(Axis(0)).unwrap_or_default();
+        let length = mean.dot(&mean).sqrt();
+        let unit = if length.is_finite() && length > 0.0 { mean / length } else { mean * 0.0 };
+        unit.into_iter().map(|it| if it.is_finite() { it } else { 0.0 }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::scene::{CONFIG, VOCABULARY, Weights, changed};
+    use super::*;
+
+    fn file() -> Vec<u8> {
+        let weights = Weights::new();
+        weights.file(&weights.header())
+    }
+
+    /// The numbers are what `BertModel` of the Python package transformers 4.49 makes
+    /// of the same weights, averaged over the tokens, and of length one.
+    #[test]
+    fn a_text_has_the_direction_that_others_find() {
+        let model = Model::read(&file(), VOCABULARY, Some(CONFIG)).unwrap();
+        for (text, expected) in [
+            (
+                "The herons wade in the marsh.",
+                [
+                    -0.108_331, -0.220_95, -0.257_083, 0.445_593, 0.521_164, -0.328_817, 0.521_044,
+                    -0.153_559,
+                ],
+            ),
+            (
+                "Nobody at all",
+                [
+                    -0.083_981, -0.211_357, -0.257_125, 0.448_5, 0.532_786, -0.372_954, 0.490_136,
+                    -0.133_496,
+                ],
+            ),
+        ] {
+            let found = model.embed(text);
+            let apart = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+            assert!(apart.clone().all(|it| it < 1e-5), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn of_a_long_text_the_beginning_is_read() {
+        let model = Model::read(&file(), VOCABULARY, Some(CONFIG)).unwrap();
+        let long = "heron marsh wade ".repeat(9);
+        assert_eq!(model.embed(&long), model.embed(&long.repeat(9)));
+        assert_ne!(model.embed("heron"), model.embed("marsh"));
+        let length = model.embed("").iter().map(|it| it * it).sum::<f32>();
+        assert!((length - 1.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn what_is_wrong_with_weights_is_told() {
+        let query = "encoder.layer.1.attention.self.query.weight";
+        let set = |name: &'static str, key: &'static str, value: serde_json::Value| {
+            changed(move |header| header[name][key] = value).err()
+        };
+        let told = [
+            Model::read(b"", VOCABULARY, None).err(),
+            Model::read(&[0xff; 9], VOCABULARY, None).err(),
+            Model::read(b"\x02\0\0\0\0\0\0\0[]", VOCABULARY, None).err(),
+            Model::read(b"\x02\0\0\0\0\0\0\0{}", VOCABULARY, None).err(),
+            changed(|header| drop(header.remove("encoder.layer.0.output.dense.bias"))).err(),
+            set(query, "dtype", json!("F16")),
+            set(query, "dtype", json!(1)),
+            set(query, "shape", json!([8, 9])),
+            set(query, "shape", json!([64])),
+            set(query, "data_offsets", json!([8, 4])),
+            set(query, "data_offsets", json!([0, u64::MAX])),
+            set(query, "data_offsets", json!([0, 4])),
+            set("embeddings.word_embeddings.weight", "shape", json!([u64::MAX, 8])),
+            set("embeddings.word_embeddings.weight", "shape", json!([12, 0])),
+            set("embeddings.position_embeddings.weight", "shape", json!([1, 8])),
+        ];
+        insta::assert_snapshot!(spelled(&told), @r#"
+        `model.safetensors` is no such file: it has not even a header's length
+        `model.safetensors` is no such file: its header goes past its end
+        `model.safetensors` is no such file: invalid type: sequence, expected a map at line 1 column 0
+        `model.safetensors` is of no BERT: it has no `embeddings.word_embeddings.weight`
+        `model.safetensors` is of no BERT: it has no `encoder.layer.0.output.dense.bias`
+        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` is F16: only F32 is read
+        `model.safetensors` is no such file: `encoder.layer.1.attention.self.query.weight`: invalid type: integer `1`, expected a string
+        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` is [8, 9], and [8, 8] is needed
+        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` is [64], and [8, 8] is needed
+        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` lies outside the file or is not as long as it says
+        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` lies outside the file or is not as long as it says
+        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` lies outside the file or is not as long as it says
+        `embeddings.word_embeddings.weight` in `model.safetensors` lies outside the file or is not as long as it says
+        `embeddings.word_embeddings.weight` in `model.safetensors` is [12, 0], and [any, any] is needed
+        `embeddings.position_embeddings.weight` in `model.safetensors` lies outside the file or is not as long as it says
+        "#);
+    }
+
+    #[test]
+    fn what_does_not_go_with_the_weights_is_told() {
+        let more = format!("{VOCABULARY}one\nmore\n");
+        let config = |text: &str| Model::read(&file(), VOCABULARY, Some(text)).err();
+        let told = [
+            Model::read(&file(), &more, Some(CONFIG)).err(),
+            Model::read(&file(), "the\nof\n", Some(CONFIG)).err(),
+            Model::read(&file(), VOCABULARY, None).err(),
+            config("no"),
+            config(r#"{"model_type": "roberta"}"#),
+            config(r#"{"num_attention_heads": 0}"#),
+        ];
+        insta::assert_snapshot!(spelled(&told), @r#"
+        `vocab.txt`: it has 14 pieces, and the model knows 12
+        `vocab.txt`: it has no `[UNK]`: it is of no BERT
+        `config.json`: 12 heads (`num_attention_heads`) do not share 8 numbers
+        `config.json`: expected ident at line 1 column 2
+        `config.json`: `model_type` is "roberta"; only "bert" is understood
+        `config.json`: 0 heads (`num_attention_heads`) do not share 8 numbers
+        "#);
+    }
+
+    fn spelled(told: &[Option<Error>]) -> String {
+        let line = |it: &Option<Error>| it.as_ref().map_or("nothing".to_owned(), Error::to_string);
+        told.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn half_a_file_is_no_model() {
+        let file = file();
+        for end in (0..file.len()).step_by(7) {
+            assert!(Model::read(&file[..end], VOCABULARY, Some(CONFIG)).is_err(), "{end}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_bytes_are_there_nothing_breaks(
+            at in 0_usize..4_000,
+            byte: u8,
+            text: String,
+        ) {
+            let mut file = file();
+            file[at] = byte;
+            if let Ok(model) = Model::read(&file, VOCABULARY, Some(CONFIG)) {
+                let length = model.embed(&text).iter().map(|it| it * it).sum::<f32>();
+                prop_assert!((length - 1.0).abs() < 1e-3 || length == 0.0, "{length}");
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The encoder: tokens look at each other, layer upon layer.
+
+use ndarray::{Array1, Array2, Axis, Slice};
+use serde::Deserialize;
+
+use crate::embedding::Error;
+use crate::embedding::tensors::Tensors;
+
+/// A text has a beginning and an end at least, and something between.
+const FEWEST: usize = 3;
+
+/// The layers of a BERT.
+pub(super) struct Encoder {
+    words: Array2<f32>,
+    places: Array2<f32>,
+    norm: Norm,
+    layers: Vec<Layer>,
+}
+
+struct Layer {
+    query: Linear,
+    key: Linear,
+    value: Linear,
+    heads: usize,
+    attended: Linear,
+    attended_norm: Norm,
+    wide: Linear,
+    narrow: Linear,
+    norm: Norm,
+}
+
+struct Linear {
+    weight: Array2<f32>,
+    bias: Array1<f32>,
+}
+
+struct Norm {
+    weight: Array1<f32>,
+    bias: Array1<f32>,
+    least: f32,
+}
+
+/// What `config.json` says that the shapes do not; without it, what it says for
+/// all-MiniLM-L6-v2.
+#[derive(Deserialize)]
+#[serde(default)]
+struct Config {
+    model_type: String,
+    hidden_act: String,
+    position_embedding_type: String,
+    num_attention_heads: usize,
+    layer_norm_eps: f32,
+}
+
+impl Encoder {
+    /// Reads the weights of an encoder that knows at least so many words.
+    pub(super) fn read(
+        tensors: &Tensors<'_>,
+        least: usize,
+        config: Option<&str>,
+    ) -> Result<Self, Error> {
+        let config = Config::read(config)?;
+        let words = tensors.matrix("embeddings.word_embeddings.weight", None, None)?;
+        let width = words.ncols();
+        if words.nrows() < least {
+            let why = format!("it has {least} pieces, and the model knows {}", words.nrows());
+            return Err(Error::Vocabulary(why));
+        }
+        if config.num_attention_heads == 0 || !width.is_multiple_of(config.num_attention_heads) {
+            let heads = config.num_attention_heads;
+            let why = format!("{heads} heads (`num_attention_heads`) do not share {width} numbers");
+            return Err(Error::Config(why));
+        }
+        let name = "embeddings.position_embeddings.weight";
+        let places = tensors.matrix(name, None, Some(width))?;
+        if places.nrows() < FEWEST {
+            let is = format!("[{}, {width}]", places.nrows());
+            return Err(Error::Shape {
+                name: name.to_owned(),
+                is,
+                wanted: format!("more than [{FEWEST}, …]"),
+            });
+        }
+        let kinds = tensors.matrix("embeddings.token_type_embeddings.weight", None, Some(width))?;
+        let numbers = (0..).map(|number| format!("encoder.layer.{number}"));
+        let numbers =
+            numbers.take_while(|it| tensors.has(&format!("{it}.attention.self.query.weight")));
+        let layers = numbers.map(|it| Layer::read(tensors, &it, width, &config));
+        let layers = layers.collect::<Result<Vec<_>, _>>()?;
+        if layers.is_empty() {
+            return Err(Error::Missing("encoder.layer.0.attention.self.query.weight".to_owned()));
+        }
+        let norm = Norm::read(tensors, "embeddings.LayerNorm", width, &config)?;
+        // Each text is one: all its tokens are of the first kind.
+        Ok(Self { words, places: places + kinds.row(0), norm, layers })
+    }
+
+    /// Returns how many tokens a text may have.
+    pub(super) fn positions(&self) -> usize {
+        self.places.nrows()
+    }
+
+    /// Returns what has become of tokens that have looked at each other, a row for
+    /// each; there are no more than [`Encoder::positions`].
+    pub(super) fn states(&self, tokens: &[usize]) -> Array2<f32> {
+        let mut states = self.words.select(Axis(0), tokens);
+        states += &self.places.slice_axis(Axis(0), (..tokens.len()).into());
+        self.norm.apply(&mut states);
+        for layer in &self.layers {
+            states = layer.apply(&states);
+        }
+        states
+    }
+}
+
+impl Layer {
+    fn read(
+        tensors: &Tensors<'_>,
+        name: &str,
+        width: usize,
+        config: &Config,
+    ) -> Result<Self, Error> {
+        let linear = |part: &str, to: Option<usize>, from: Option<usize>| {
+            Linear::read(tensors, &format!("{name}.{part}"), to, from)
+        };
+        let norm = |part: &str| Norm::read(tensors, &format!("{name}.{part}"), width, config);
+        let width = Some(width);
+        let wide = linear("intermediate.dense", None, width)?;
+        Ok(Self {
+            query: linear("attention.self.query", width, width)?,
+            key: linear("attention.self.key", width, width)?,
+            value: linear("attention.self.value", width, width)?,
+            heads: config.num_attention_heads,
+            attended: linear("attention.output.dense", width, width)?,
+            attended_norm: norm("attention.output.LayerNorm")?,
+            narrow: linear("output.dense", width, Some(wide.bias.len()))?,
+            wide,
+            norm: norm("output.LayerNorm")?,
+        })
+    }
+
+    fn apply(&self, states: &Array2<f32>) -> Array2<f32> {
+        let mut seen = self.attended.apply(&self.attend(states)) + states;
+        self.attended_norm.apply(&mut seen);
+        let mut thought = self.wide.apply(&seen);
+        thought.mapv_inplace(gelu);
+        let mut thought = self.narrow.apply(&thought) + seen;
+        self.norm.apply(&mut thought);
+        thought
+    }
+
+    /// Lets every token look at all, with each head at something else.
+    fn attend(&self, states: &Array2<f32>) -> Array2<f32> {
+        let [query, key, value] = [&self.query, &self.key, &self.value].map(|it| it.apply(states));
+        let width = query.ncols() / self.heads;
+        #[expect(clippy::cast_precision_loss, reason = "no head is that wide")]
+        let scale = 1.0 / (width as f32).sqrt();
+        let mut seen = Array2::zeros(query.raw_dim());
+        for head in 0..self.heads {
+            let (part, at) = (Axis(1), Slice::from(head * width..(head + 1) * width));
+            let mut shares = query.slice_axis(part, at).dot(&key.slice_axis(part, at).t()) * scale;
+            for mut row in shares.rows_mut() {
+                let most = row.fold(f32::NEG_INFINITY, |most, it| most.max(*it));
+                row.mapv_inplace(|it| (it - most).exp());
+                row /= row.sum();
+            }
+            seen.slice_axis_mut(part, at).assign(&shares.dot(&value.slice_axis(part, at)));
+        }
+        seen
+    }
+}
+
+impl Linear {
+    fn read(
+        tensors: &Tensors<'_>,
+        name: &str,
+        to: Option<usize>,
+        from: Option<usize>,
+    ) -> Result<Self, Error> {
+        let weight = tensors.matrix(&format!("{name}.weight"), to, from)?;
+        let bias = tensors.row(&format!("{name}.bias"), weight.nrows())?;
+        Ok(Self { weight, bias })
+    }
+
+    fn apply(&self, states: &Array2<f32>) -> Array2<f32> {
+        states.dot(&self.weight.t()) + &self.bias
+    }
+}
+
+impl Norm {
+    fn read(
+        tensors: &Tensors<'_>,
+        name: &str,
+        width: usize,
+        config: &Config,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            weight: tensors.row(&format!("{name}.weight"), width)?,
+            bias: tensors.row(&format!("{name}.bias"), width)?,
+            least: config.layer_norm_eps,
+        })
+    }
+
+    /// Brings the numbers of every token to mean nought and spread one, then to
+    /// what was learned.
+    fn apply(&self, states: &mut Array2<f32>) {
+        for mut row in states.rows_mut() {
+            let mean = row.mean().unwrap_or_default();
+            row -= mean;
+            let spread = (row.var(0.0) + self.least).sqrt();
+            row /= spread;
+            row *= &self.weight;
+            row += &self.bias;
+        }
+    }
+}
+
+impl Config {
+    fn read(text: Option<&str>) -> Result<Self, Error> {
+        let Some(text) = text else { return Ok(Self::default()) };
+        let config: Self =
+            serde_json::from_str(text).map_err(|err| Error::Config(err.to_string()))?;
+        let said = [
+            ("model_type", &config.model_type, "bert"),
+            ("hidden_act", &config.hidden_act, "gelu"),
+            ("position_embedding_type", &config.position_embedding_type, "absolute"),
+        ];
+        if let Some((key, is, wanted)) = said.iter().find(|(_, is, wanted)| is != wanted) {
+            let why = format!("`{key}` is \"{is}\"; only \"{wanted}\" is understood");
+            return Err(Error::Config(why));
+        }
+        Ok(config)
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            model_type: "bert".to_owned(),
+            hidden_act: "gelu".to_owned(),
+            position_embedding_type: "absolute".to_owned(),
+            num_attention_heads: 12,
+            layer_norm_eps: 1e-12,
+        }
+    }
+}
+
+/// Lets pass what is above nought, and little of what is below (Hendrycks and
+/// Gimpel); the error function is that of Abramowitz and Stegun, 7.1.26, good to
+/// seven digits.
+fn gelu(x: f32) -> f32 {
+    const TERMS: [f32; 5] = [1.061_405_4, -1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6];
+    let z = x.abs() / std::f32::consts::SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * z);
+    let sum = TERMS.into_iter().fold(0.0, |sum, term| (sum + term) * t);
+    let erf = (1.0 - sum * (-z * z).exp()).copysign(x);
+    0.5 * x * (1.0 + erf)
+}

@@ -1,0 +1,39 @@
+//! What may be wrong with a model.
+
+/// Why a model cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The weights are in no safetensors file, or in half of one.
+    #[error("`model.safetensors` is no such file: {0}")]
+    File(String),
+    /// A tensor of a BERT is not there.
+    #[error("`model.safetensors` is of no BERT: it has no `{0}`")]
+    Missing(String),
+    /// A tensor is of numbers that are not read.
+    #[error("`{name}` in `model.safetensors` is {kind}: only F32 is read")]
+    Kind {
+        /// The tensor.
+        name: String,
+        /// What it is made of.
+        kind: String,
+    },
+    /// A tensor has not the shape that the others ask for.
+    #[error("`{name}` in `model.safetensors` is {is}, and {wanted} is needed")]
+    Shape {
+        /// The tensor.
+        name: String,
+        /// Its shape.
+        is: String,
+        /// What belongs there.
+        wanted: String,
+    },
+    /// A tensor lies where the file does not reach, or is not as long as its shape.
+    #[error("`{0}` in `model.safetensors` lies outside the file or is not as long as it says")]
+    Bounds(String),
+    /// The settings are no such thing, or of another family.
+    #[error("`config.json`: {0}")]
+    Config(String),
+    /// The words are not those of a BERT.
+    #[error("`vocab.txt`: {0}")]
+    Vocabulary(String),
+}

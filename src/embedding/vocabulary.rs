@@ -1,0 +1,164 @@
+//! The words of a BERT, and how a text is taken apart into them: in small letters
+//! and without accents, first into words and signs, then each word into the longest
+//! pieces that are known (`WordPiece`).
+
+use std::collections::HashMap;
+
+use unicode_general_category::{GeneralCategory as Category, get_general_category as category};
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::embedding::Error;
+
+/// A longer word is not looked up.
+const LONGEST: usize = 100;
+
+/// How the pieces of a word begin that are not its first.
+const INSIDE: &str = "##";
+
+/// All pieces, each with its number.
+pub(super) struct Vocabulary {
+    numbers: HashMap<String, usize>,
+    size: usize,
+    unknown: usize,
+    beginning: usize,
+    end: usize,
+}
+
+impl Vocabulary {
+    /// Reads a list of pieces, one a line, numbered from nought.
+    pub(super) fn read(list: &str) -> Result<Self, Error> {
+        let mut numbers = HashMap::new();
+        for (number, piece) in list.lines().enumerate() {
+            numbers.entry(piece.trim_end().to_owned()).or_insert(number);
+        }
+        let number = |name: &str| {
+            let missing = || Error::Vocabulary(format!("it has no `{name}`: it is of no BERT"));
+            numbers.get(name).copied().ok_or_else(missing)
+        };
+        let (unknown, beginning, end) = (number("[UNK]")?, number("[CLS]")?, number("[SEP]")?);
+        Ok(Self { size: list.lines().count(), unknown, beginning, end, numbers })
+    }
+
+    /// Returns how many pieces there are.
+    pub(super) fn len(&self) -> usize {
+        self.size
+    }
+
+    /// Takes a text apart into at most `most` pieces, with what begins and ends
+    /// every text.
+    pub(super) fn tokens(&self, text: &str, most: usize) -> Vec<usize> {
+        let room = most.saturating_sub(1);
+        let mut tokens = vec![self.beginning];
+        for word in words(text) {
+            if tokens.len() >= room {
+                break;
+            }
+            self.take_apart(&word, &mut tokens);
+        }
+        tokens.truncate(room.max(1));
+        tokens.push(self.end);
+        tokens
+    }
+
+    fn take_apart(&self, word: &str, tokens: &mut Vec<usize>) {
+        let before = tokens.len();
+        let mut rest = word;
+        while !rest.is_empty() && word.chars().count() <= LONGEST {
+            let inside = if rest.len() < word.len() { INSIDE } else { "" };
+            let ends = rest.char_indices().map(|(at, it)| at + it.len_utf8());
+            let known = ends.rev().find_map(|end| {
+                let number = self.numbers.get(&format!("{inside}{}", &rest[..end]))?;
+                Some((*number, end))
+            });
+            let Some((number, end)) = known else { break };
+            tokens.push(number);
+            rest = &rest[end..];
+        }
+        if !rest.is_empty() {
+            tokens.truncate(before);
+            tokens.push(self.unknown);
+        }
+    }
+}
+
+/// Yields the words and signs of a text.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let meant = text.chars().filter(|it| !is_noise(*it)).nfd();
+    let bare = meant.filter(|it| category(*it) != Category::NonspacingMark);
+    let mut letters = bare.flat_map(char::to_lowercase).peekable();
+    std::iter::from_fn(move || {
+        while letters.next_if(|it| it.is_whitespace()).is_some() {}
+        let first = letters.next()?;
+        let mut word = String::from(first);
+        if !stands_alone(first) {
+            let belongs = |it: &char| !it.is_whitespace() && !stands_alone(*it);
+            while let Some(next) = letters.next_if(belongs) {
+                word.push(next);
+            }
+        }
+        Some(word)
+    })
+}
+
+/// Tells whether a sign is nothing to read.
+fn is_noise(sign: char) -> bool {
+    use Category::{Control, Format, PrivateUse, Surrogate, Unassigned};
+    let nothing = [Control, Format, PrivateUse, Surrogate, Unassigned];
+    sign == '\u{fffd}' || !sign.is_whitespace() && nothing.contains(&category(sign))
+}
+
+/// Tells whether a sign is a word by itself: a Han character, or punctuation, for
+/// which all signs of ASCII count that are no letters.
+fn stands_alone(sign: char) -> bool {
+    use Category::{
+        ClosePunctuation, ConnectorPunctuation, DashPunctuation, FinalPunctuation,
+        InitialPunctuation, OpenPunctuation, OtherPunctuation,
+    };
+    let punctuation = [
+        ClosePunctuation,
+        ConnectorPunctuation,
+        DashPunctuation,
+        FinalPunctuation,
+        InitialPunctuation,
+        OpenPunctuation,
+        OtherPunctuation,
+    ];
+    let is_han = matches!(sign,
+        '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{2a6df}' | '\u{2a700}'..='\u{2ceaf}' | '\u{2f800}'..='\u{2fa1f}');
+    is_han || sign.is_ascii_punctuation() || punctuation.contains(&category(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> String {
+        words(text).collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn words_are_taken_in_small_letters_without_accents_and_signs_by_themselves() {
+        assert_eq!(split("Déjà-vu, at 5 o'clock!"), "deja|-|vu|,|at|5|o|'|clock|!");
+        assert_eq!(split("東京 is «big»…"), "東|京|is|«|big|»|…");
+        assert_eq!(split("a\u{0}b\u{200b}c\td\u{fffd}"), "abc|d");
+        assert_eq!(split("한국"), "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}");
+        assert_eq!(split(" \n"), "");
+    }
+
+    #[test]
+    fn a_word_is_taken_apart_into_the_longest_pieces_that_are_known() {
+        let list = "[UNK]\n[CLS]\n[SEP]\nun\n##aff\n##able\n##a\nu\n,\n";
+        let vocabulary = Vocabulary::read(list).unwrap();
+        assert_eq!(vocabulary.tokens("Unaffable, unx", 256), [1, 3, 4, 5, 8, 0, 2]);
+        assert_eq!(vocabulary.tokens(&"u".repeat(101), 256), [1, 0, 2]);
+        assert_eq!(vocabulary.tokens("unaffable un", 4), [1, 3, 4, 2]);
+        assert_eq!(vocabulary.tokens("", 256), [1, 2]);
+    }
+
+    #[test]
+    fn a_list_of_other_words_is_refused() {
+        let said = Vocabulary::read("the\nof\n").err().map(|it| it.to_string());
+        assert_eq!(said.as_deref(), Some("`vocab.txt`: it has no `[UNK]`: it is of no BERT"));
+    }
+}

@@ -23,13 +23,14 @@ pub fn is_conflicted(text: &str) -> bool {
 pub(super) fn is_readable(reader: &mut Reader<'_>, place: &Place, text: &str) -> bool {
     let Some(marked) = marked(text) else { return true };
     let at = Spot { line: *marked.start(), column: 1 };
-    let end = marked.end();
+    let lines = marked.clone().count();
     let is_readable = is_of_markdown(place) && is_behind_matter(text, at.line);
     let finding = if is_readable {
-        let message = format!("the marks of a merge conflict stand in the text, up to line {end}");
+        let message =
+            format!("the marks of a merge conflict stand in the text, {lines} lines in all");
         reader.find(Code::MergeMarks, at, message)
     } else {
-        let message = format!("a merge conflict nobody has resolved, up to line {end}");
+        let message = format!("a merge conflict nobody has resolved, {lines} lines in all");
         reader.find(Code::MergeConflict, at, message)
     };
     let hint = "keep what is right, take out the lines of `<<<<<<<`, `=======` and `>>>>>>>`, then `git add` it";

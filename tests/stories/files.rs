@@ -458,3 +458,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_comment_behind_a_text_of_several_lines_outlives_the_text() {
+    const HALL: &str = "rooms/hall.yaml";
+    let text = "name: Hall\ndescription:\n  Stone,\n  and moss. # seen in May\nactions:\n\
+                - label: Look\n  type: text\n  content: A long\n    wall. # north\n";
+    let (palace, findings) = format::read("test", &Files::from([(HALL.into(), text.into())]));
+    assert_eq!(findings, []);
+    let (_, was) = palace.rooms().next().unwrap();
+    let mut now = was.clone();
+    now.description = "Dust.".to_owned();
+    now.actions[0].deed = Deed::Text { content: "A low wall.".to_owned() };
+    insta::assert_snapshot!(format::edit_room(HALL, text, was, &now).unwrap(), @r"
+    name: Hall
+    # seen in May
+    description: |
+      Dust.
+    actions:
+    - label: Look
+      type: text
+      # north
+      content: |
+        A low wall.
+    ");
+}

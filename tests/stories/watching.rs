@@ -185,12 +185,12 @@ async fn a_merge_that_ends_in_a_conflict_is_told_and_what_stood_before_stays() {
       0 map · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll
       ─────
     Notices:
-      rooms/hall.yaml:2:1: a merge conflict nobody has resolved, up to line 6 (shown is what it said before)
+      rooms/hall.yaml:2:1: a merge conflict nobody has resolved, 5 lines in all (shown is what it said before)
     ");
 
     let output = home.palazzo(&["check", "--fix"]);
     assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"
-    home/w/rooms/hall.yaml:2:1: error[merge-conflict]: a merge conflict nobody has resolved, up to line 6
+    home/w/rooms/hall.yaml:2:1: error[merge-conflict]: a merge conflict nobody has resolved, 5 lines in all
       2 | <<<<<<< HEAD
         | ^
         = keep what is right, take out the lines of `<<<<<<<`, `=======` and `>>>>>>>`, then `git add` it

@@ -7,9 +7,10 @@ use std::str::FromStr;
 use serde_json::Value;
 use yaml_edit::{Mapping, Sequence, YamlFile, YamlNode};
 
-use crate::format::yaml::marks::Marks;
-use crate::format::yaml::read::{Body, parse};
+use crate::format::yaml::marks::{Comment, Marks};
+use crate::format::yaml::read::{Body, Key, Node, parse};
 use crate::format::yaml::write::{Out, write};
+use crate::model::Spot;
 
 type Json = serde_json::Map<String, Value>;
 
@@ -17,6 +18,13 @@ type Json = serde_json::Map<String, Value>;
 /// done. What comes back must be read and compared before it is used.
 pub(in crate::format) fn edit(text: &str, was: &Out, now: &Out) -> Option<String> {
     let (Out::Map(was), Out::Map(now)) = (was, now) else { return None };
+    let edited = edited(text, was, now)?;
+    // The editor takes the comment behind a text of several lines for a part of that.
+    let again = lifted(text, &edited).and_then(|it| self::edited(&it, was, now));
+    Some(again.unwrap_or(edited))
+}
+
+fn edited(text: &str, was: &[(&str, Out)], now: &[(&str, Out)]) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     edit_map(&file.document()?.as_mapping()?, was, now)?;
     let mut edited = file.to_string();
@@ -29,6 +37,43 @@ pub(in crate::format) fn edit(text: &str, was: &Out, now: &Out) -> Option<String
         }
     }
     Some(edited)
+}
+
+/// Moves the comments that `edited` has lost, and that stood behind the last line
+/// of a text, above its key; `None`: there are none.
+fn lifted(text: &str, edited: &str) -> Option<String> {
+    let kept = Marks::of(edited).comments;
+    let is_lost = |it: &Comment| kept.iter().all(|other| other.text != it.text);
+    let lost: Vec<_> = Marks::of(text).comments.into_iter().filter(is_lost).collect();
+    let texts = if lost.is_empty() { return None } else { texts(&parse(text).ok()?) };
+    let mut lines: Vec<_> = text.split_inclusive('\n').map(str::to_owned).collect();
+    for Comment { at, text } in lost.iter().rev() {
+        let is_behind = |(key, end): &&(Spot, Spot)| {
+            key.line < end.line && end.line == at.line && end.column <= at.column
+        };
+        let Some((key, _)) = texts.iter().find(is_behind) else { continue };
+        let line = &mut lines[at.line - 1];
+        let ending = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
+        let said: String = line.chars().take(at.column - 1).collect();
+        *line = format!("{}{ending}", said.trim_end());
+        lines.insert(key.line - 1, format!("{}{text}{ending}", " ".repeat(key.column - 1)));
+    }
+    Some(lines.concat()).filter(|it| it != text)
+}
+
+/// Lists where each text in flow style ends, with where its key stands.
+fn texts(node: &Node) -> Vec<(Spot, Spot)> {
+    match &node.body {
+        Body::Scalar { .. } => Vec::new(),
+        Body::List(items) => items.iter().flat_map(texts).collect(),
+        Body::Map(pairs) => {
+            let of = |(key, value): &(Key, Node)| match &value.body {
+                Body::Scalar { .. } if value.flow => vec![(key.at, value.end)],
+                _ => texts(value),
+            };
+            pairs.iter().flat_map(of).collect()
+        }
+    }
 }
 
 /// Lets new items of a list stand above the comments of the item that follows

@@ -130,15 +130,20 @@ impl Store {
         self.moment.as_ref().map(|moment| self.read_all_at(moment)).transpose()
     }
 
-    /// Looks at everything, as [`Store::look`] does, and clears away temporary files that a power
-    /// cut has left.
-    pub fn survey(&self) -> Result<(Stamps, Vec<Diagnostic>), Error> {
+    /// Looks at everything, as [`Store::look`] does, and lists the temporary files too that a power
+    /// cut may have left.
+    pub fn survey(&self) -> Result<(Stamps, Vec<Diagnostic>, Vec<PathBuf>), Error> {
         self.check_place()?;
         let Sight { stamps, findings, temporaries } = disk::look(&self.palace, "")?;
+        Ok((stamps, findings, temporaries))
+    }
+
+    /// Clears away temporary files that nobody is writing any more.
+    pub fn clear_away(&self, temporaries: &[PathBuf]) -> Result<(), Error> {
         if let (Some(repository), false) = (self.repository()?, temporaries.is_empty()) {
-            recovery::clear_away(&repository, &temporaries);
+            recovery::clear_away(&repository, temporaries);
         }
-        Ok((stamps, findings))
+        Ok(())
     }
 
     /// Lists the files at or below `path` as they stand, all where it is empty, and what stands in

@@ -1,6 +1,7 @@
 //! One palace in memory, as true to its files as the last look at them.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::format::{self, Place};
@@ -34,6 +35,8 @@ pub(super) struct Held {
     pub(super) watch: Option<Watch>,
     /// Whether a file has given up something that another may claim.
     pub(super) shaken: bool,
+    /// The temporary files that lay there when it was read.
+    pub(super) leftovers: Vec<PathBuf>,
     /// Whether much was read that could have been remembered.
     pub(super) is_worth_remembering: bool,
     head: Option<CommitId>,
@@ -68,7 +71,7 @@ impl Held {
     pub(super) fn open(mut store: Store, name: &str, vigil: &Vigil) -> Result<Self, Refusal> {
         store.mend()?;
         let mut held = Self::look_into(store, name, vigil)?;
-        held.remember();
+        held.settle_in()?;
         Ok(held)
     }
 
@@ -86,6 +89,7 @@ impl Held {
             ledger: Ledger::default(),
             watch: None,
             shaken: false,
+            leftovers: Vec::new(),
             is_worth_remembering: false,
             known: Known::default(),
         };
@@ -99,6 +103,7 @@ impl Held {
     /// Clears away what a writer left who died: who watches sees that.
     pub(super) fn settle_in(&mut self) -> Result<(), Refusal> {
         self.store.mend()?;
+        self.store.clear_away(&std::mem::take(&mut self.leftovers))?;
         self.remember();
         Ok(())
     }

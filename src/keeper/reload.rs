@@ -65,7 +65,8 @@ impl Held {
             }
             return Ok(());
         }
-        let (stamps, obstacles) = self.store.survey()?;
+        let (stamps, obstacles, leftovers) = self.store.survey()?;
+        self.leftovers = leftovers;
         self.ledger.meet("", obstacles);
         let all = stamps.into_iter().map(|(path, stamp)| (path, (Some(stamp), true)));
         let kept = self.store.aside(recollection::NAME).unwrap_or_default();

@@ -221,13 +221,14 @@ mod tests {
     }
 
     #[test]
-    fn temporary_files_without_a_marker_are_cleared_away_when_all_is_read() {
+    fn temporary_files_without_a_marker_are_found_and_cleared_away() {
         let scene = Scene::of_a_person();
         let mut store = scene.palace("keep");
         done(&mut store, &change(HALL, None, Some("1\n")));
         scene.put("keep/rooms/.hall.yaml.palazzo-1-0.tmp", "ha");
         scene.put("keep/.palace.toml.palazzo-1-0.tmp", "");
-        store.survey().unwrap();
+        let (.., temporaries) = store.survey().unwrap();
+        store.clear_away(&temporaries).unwrap();
         assert_eq!(scene.status(), "");
     }
 

@@ -94,8 +94,6 @@ impl Held {
             known: Known::default(),
         };
         held.begin_watching(vigil);
-        // Whatever was touched until now is about to be read.
-        drop(held.touched());
         held.read_all()?;
         Ok(held)
     }
@@ -290,7 +288,7 @@ impl Held {
     /// Looks again at the entities that a change of a file may have made well or
     /// ill; at all of them if it says what is laid down for their genus.
     pub(super) fn see_to_health(&mut self, path: &str, before: Option<&Patient>) {
-        let after = self.entity_in(path);
+        let after = self.patient_in(path);
         let Some(health) = self.health.get_mut() else { return };
         match Place::of(path) {
             Ok(Place::Genus) => drop(self.health.take()),
@@ -299,7 +297,9 @@ impl Held {
         }
     }
 
-    pub(super) fn entity_in(&self, path: &str) -> Option<Patient> {
+    /// Returns the entity in a file, if anybody has looked yet at who is well.
+    pub(super) fn patient_in(&self, path: &str) -> Option<Patient> {
+        self.health.get()?;
         let entity = self.palace.graph.in_file(path).filter(|it| it.is_defined);
         entity.map(|it| (it.name.clone(), it.genus.clone()))
     }
@@ -331,6 +331,9 @@ impl Held {
     }
 
     pub(super) fn unindex_file(&mut self, path: &str) {
+        if self.index.get().is_none() {
+            return;
+        }
         let opening = self.opening(path);
         if let (Some(index), Some(opening)) = (self.index.get_mut(), opening) {
             index.take(&opening);
@@ -338,6 +341,9 @@ impl Held {
     }
 
     pub(super) fn index_file(&mut self, path: &str) {
+        if self.index.get().is_none() && self.sense.is_none() {
+            return;
+        }
         let document = self.opening(path).and_then(|it| indexing::document(&self.palace, &it));
         if let (Some(sense), Some(document)) = (&self.sense, &document) {
             sense.hand(to_read(document));

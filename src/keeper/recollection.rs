@@ -29,33 +29,41 @@ struct Memory<'a> {
 
 /// What was understood of files, by path.
 #[derive(Default)]
-pub(super) struct Recollection<'a>(HashMap<&'a str, Memory<'a>>);
+pub(super) struct Recollection(HashMap<String, (Stamp, u64, Entity)>);
 
-impl<'a> Recollection<'a> {
+impl Recollection {
     /// Finds what `bytes` hold; nothing where another release wrote them.
-    pub(super) fn of(bytes: &'a [u8]) -> Self {
+    pub(super) fn of(bytes: &[u8]) -> Self {
         let mut memories = HashMap::new();
         let mut rest = bytes.strip_prefix(maker().as_slice()).unwrap_or_default();
         while let Ok((memory, after)) = postcard::take_from_bytes::<Memory<'_>>(rest) {
-            memories.insert(memory.path, memory);
+            let Memory { path, stamp, digest, entity } = memory;
+            if let Ok(entity) = postcard::from_bytes(entity) {
+                memories.insert(path.to_owned(), (stamp, digest, entity));
+            }
             rest = after;
         }
         Self(memories)
     }
 
     /// Recalls what a file says that stands so, and the digest of its text.
-    pub(super) fn recall(&self, path: &str, stamp: Option<Stamp>) -> Option<(u64, Understood)> {
-        let memory = self.0.get(path).filter(|it| Some(it.stamp) == stamp)?;
-        let entity: Entity = postcard::from_bytes(memory.entity).ok()?;
-        Some((memory.digest, entity.into()))
+    pub(super) fn recall(&mut self, path: &str, stamp: Option<Stamp>) -> Option<(u64, Understood)> {
+        let (then, digest, entity) = self.0.remove(path)?;
+        (Some(then) == stamp).then(|| (digest, entity.into()))
     }
 
-    /// Tells whether `unknown` more files make it worth to keep it anew.
-    pub(super) fn is_outgrown_by(&self, unknown: usize) -> bool {
-        /// So many files are read in the time that a person calls at once.
-        const FEW: usize = 200;
-        unknown > FEW + self.0.len() / 10
+    /// Returns of how many files it knows.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
+}
+
+/// Tells whether `unknown` files beside so many that are `known` make it worth to
+/// keep them anew.
+pub(super) fn is_outgrown(known: usize, unknown: usize) -> bool {
+    /// So many files are read in the time that a person calls at once.
+    const FEW: usize = 200;
+    unknown > FEW + known / 10
 }
 
 /// Writes down what is held of entity files, for the next time.
@@ -147,7 +155,7 @@ mod tests {
     fn what_stands_as_it_stood_is_recalled_as_it_would_be_read() {
         let scene = Scene::new();
         let (held, bytes) = scene.written();
-        let remembered = Recollection::of(&bytes);
+        let mut remembered = Recollection::of(&bytes);
         for (path, text) in &FILES[..2] {
             let (digest, recalled) = remembered.recall(path, stamp(&held, path)).unwrap();
             assert_eq!(recalled, format::understand(path, text));
@@ -159,7 +167,7 @@ mod tests {
     fn what_is_faulty_or_was_saved_since_is_read() {
         let scene = Scene::new();
         let (held, bytes) = scene.written();
-        let remembered = Recollection::of(&bytes);
+        let mut remembered = Recollection::of(&bytes);
         let [(drift, text), _, (faulty, _)] = FILES;
         assert!(remembered.recall(faulty, stamp(&held, faulty)).is_none());
         let place = scene.palace().join(drift);

@@ -17,8 +17,8 @@ use crate::keeper::Refusal;
 use crate::keeper::held::Held;
 use crate::keeper::ledger::{Entry, Face, Standing};
 use crate::keeper::recollection::{self, Recollection};
-use crate::model::{Code, Diagnostic, Entity, Opening, Watching};
-use crate::store::{Read, Stamp, Stamps};
+use crate::model::{Code, Diagnostic, Entity, Watching};
+use crate::store::{Read, Stamp, Stamps, Store};
 use crate::watch::{Eyes, Touched, Wake, Watch};
 
 /// Files that may have changed: how they stand now, and whether that counts
@@ -65,15 +65,21 @@ impl Held {
             }
             return Ok(());
         }
-        let (stamps, obstacles, leftovers) = self.store.survey()?;
+        let look = || {
+            // Whatever was touched until now is about to be read.
+            drop(touched(&mut self.watch, &self.store));
+            self.store.survey()
+        };
+        let recall = || Recollection::of(&self.store.aside(recollection::NAME).unwrap_or_default());
+        let (seen, remembered) = rayon::join(look, recall);
+        let (stamps, obstacles, leftovers) = seen?;
         self.leftovers = leftovers;
         self.ledger.meet("", obstacles);
         let all = stamps.into_iter().map(|(path, stamp)| (path, (Some(stamp), true)));
-        let kept = self.store.aside(recollection::NAME).unwrap_or_default();
-        let remembered = Recollection::of(&kept);
-        let unknown = self.read_anew(&all.collect(), &remembered);
+        let known = remembered.len();
+        let unknown = self.read_anew(all.collect(), remembered);
         self.fall_back();
-        self.is_worth_remembering = remembered.is_outgrown_by(unknown);
+        self.is_worth_remembering = recollection::is_outgrown(known, unknown);
         Ok(())
     }
 
@@ -102,19 +108,12 @@ impl Held {
     /// Takes in what has been saved since the last look, as far as anybody
     /// watches.
     pub(super) fn take_in_saved(&mut self) -> Result<(), Refusal> {
-        let touched = self.touched();
+        let touched = touched(&mut self.watch, &self.store);
         let taken = self.look_at(touched);
         if let (Err(_), Some(watch)) = (&taken, &self.watch) {
             watch.start_over();
         }
         taken
-    }
-
-    /// Returns what may have been saved since the last time.
-    pub(super) fn touched(&mut self) -> Vec<Touched> {
-        let Some(watch) = &mut self.watch else { return Vec::new() };
-        let store = &self.store;
-        watch.take(store.ground(), || store.folders().collect())
     }
 
     /// Returns after how long something that may have been half written can be
@@ -165,32 +164,35 @@ impl Held {
                 *suspect = (stamp, suspect.1 || settled);
             }
         }
-        self.read_anew(&suspects, &Recollection::default());
+        self.read_anew(suspects, Recollection::default());
         Ok(())
     }
 
     /// Reads files, but for those that stand as they are remembered; returns how
     /// many entities were not.
-    fn read_anew(&mut self, suspects: &Suspects, remembered: &Recollection<'_>) -> usize {
+    fn read_anew(&mut self, suspects: Suspects, mut remembered: Recollection) -> usize {
+        let (mut readings, mut strange) = (Vec::with_capacity(suspects.len()), Vec::new());
+        for (path, (stamp, settled)) in suspects {
+            match remembered.recall(&path, stamp) {
+                Some(it) => readings.push((path, stamp, settled, Reading::recalled(it))),
+                None => strange.push((path, stamp, settled)),
+            }
+        }
+        let unknown = strange.iter().filter(|(it, ..)| Place::of(it) == Ok(Place::Entity)).count();
         let (store, ledger) = (&self.store, &self.ledger);
-        let read = |(path, (stamp, _)): (&String, &(Option<Stamp>, bool))| {
-            let recalled = remembered.recall(path, *stamp).map(Reading::recalled);
-            let is_unknown = recalled.is_none() && Place::of(path) == Ok(Place::Entity);
-            let reading = recalled.unwrap_or_else(|| {
-                let read = store.read(path);
-                // What has taken a file's place and is none is told of as what it is.
-                let is_gone = read.is_err() && stamp.is_none();
-                Reading::new(ledger.digest(path), path, &if is_gone { Ok(None) } else { read })
-            });
-            (path.clone(), reading, is_unknown)
+        let read = |(path, stamp, settled): (String, Option<Stamp>, bool)| {
+            let read = store.read(&path);
+            // What has taken a file's place and is none is told of as what it is.
+            let is_gone = read.is_err() && stamp.is_none();
+            let read = if is_gone { Ok(None) } else { read };
+            let reading = Reading::new(ledger.digest(&path), &path, &read);
+            (path, stamp, settled, reading)
         };
         // Cold disks answer many at once faster than one after the other.
-        let mut readings: Vec<_> = suspects.par_iter().map(read).collect();
-        let unknown = readings.iter().filter(|(.., is_unknown)| *is_unknown).count();
+        readings.par_extend(strange.into_par_iter().map(read));
         // A file that takes over what another held finds it free.
-        readings.sort_by_key(|(_, it, _)| !matches!(it.says, Says::Gone));
-        for (path, reading, _) in readings {
-            let (stamp, settled) = suspects.get(&path).copied().unwrap_or_default();
+        readings.sort_by_key(|(.., it)| !matches!(it.says, Says::Gone));
+        for (path, stamp, settled, reading) in readings {
             self.take_up(&path, stamp, settled, reading);
         }
         self.hear_rivals();
@@ -231,9 +233,9 @@ impl Held {
         if let Some(file) = &outranked {
             self.take_up(file, None, true, Reading { digest: None, says: Says::Gone });
         }
-        self.shaken |= may_give_up_a_name(path) && self.ledger.standing(path) != Standing::Absent;
-        let before = self.face(path);
-        let standing = self.believe(path, says);
+        let (before, stood) = (self.face(path), self.ledger.standing(path));
+        self.shaken |= may_give_up_a_name(path) && stood != Standing::Absent;
+        let standing = self.believe(path, stood, says);
         let now = self.face(path);
         self.ledger.write(path, Entry { stamp, digest, standing }, &before, &now);
         if let Some(file) = outranked {
@@ -241,8 +243,8 @@ impl Held {
         }
     }
 
-    fn believe(&mut self, path: &str, says: Says) -> Standing {
-        let (before, entity) = (self.ledger.standing(path), self.entity_in(path));
+    fn believe(&mut self, path: &str, before: Standing, says: Says) -> Standing {
+        let entity = self.patient_in(path);
         self.unindex_file(path);
         let text = || self.store.read(path).ok().flatten().unwrap_or_default();
         let (standing, findings) = match says {
@@ -292,9 +294,12 @@ impl Held {
 
     /// Returns the title of the room or scroll that a file holds.
     fn title(&self, path: &str) -> Option<String> {
-        match self.opening(path)? {
-            Opening::Room(id) => Some(self.palace.room(&id)?.name.clone()),
-            Opening::Scroll(which) => Some(self.palace.scroll(&which)?.title.clone()),
+        match Place::of(path).ok()? {
+            Place::Room(id) => Some(self.palace.room(&id)?.name.clone()),
+            Place::Scroll(_) => {
+                let which = self.palace.scroll_in_file(path)?;
+                Some(self.palace.scroll(which)?.title.clone())
+            }
             _ => None,
         }
     }
@@ -328,6 +333,12 @@ impl Reading {
         };
         Self { digest, says }
     }
+}
+
+/// Returns what may have been saved since the last time.
+fn touched(watch: &mut Option<Watch>, store: &Store) -> Vec<Touched> {
+    let Some(watch) = watch else { return Vec::new() };
+    watch.take(store.ground(), || store.folders().collect())
 }
 
 /// Tells whether what the file holds has a name that others may claim.

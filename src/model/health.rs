@@ -35,8 +35,8 @@ impl Graph {
             faults.extend(contradictions(genus, entity));
         }
         let relations = entity.relations.iter().enumerate();
-        let lost = relations.filter(|(_, it)| it.to != entity.name);
-        faults.extend(lost.filter_map(|(place, it)| self.lost(&it.to, relation(place))));
+        let lost = relations.filter(|(_, it)| it.to != entity.name && self.get(&it.to).is_none());
+        faults.extend(lost.map(|(place, it)| undefined(&it.to, relation(place))));
         faults
     }
 
@@ -54,7 +54,7 @@ impl Graph {
         about: &Attribute,
         value: Option<&Value>,
     ) -> Option<Fault> {
-        let place = Trail::TOP.value("attributes").value(name);
+        let place = || Trail::TOP.value("attributes").value(name);
         let Some(value) = value.filter(|it| !it.is_null()) else {
             let message = format!("{} needs the attribute `{name}`: {}", genus.one(), about.kind);
             let missing = Fault::new(Code::MissingAttribute, Trail::TOP, message);
@@ -62,14 +62,14 @@ impl Graph {
         };
         if let Some(why) = about.kind.refuses(value) {
             let message = format!("the attribute `{name}` of {}: {why}", genus.one());
-            return Some(Fault::new(Code::WrongAttribute, place, message));
+            return Some(Fault::new(Code::WrongAttribute, place(), message));
         }
         let (Kind::Link(wanted), Some(to)) = (&about.kind, scalar(value)) else { return None };
-        let Some(other) = self.get(&to) else { return Some(undefined(&to, place)) };
+        let Some(other) = self.get(&to) else { return Some(undefined(&to, place())) };
         let wanted = wanted.as_ref().filter(|it| **it != other.genus)?;
         let to = to.escape_debug();
         let message = format!("`{name}` names an entity of genus {wanted}; `{to}` is none");
-        Some(Fault::new(Code::WrongAttribute, place, message))
+        Some(Fault::new(Code::WrongAttribute, place(), message))
     }
 }
 

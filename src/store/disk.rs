@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rayon::prelude::*;
@@ -328,7 +328,7 @@ fn see(root: &Path, depth: usize, entry: walkdir::Result<DirEntry>) -> Option<Se
         let counts = is_text || entry.path().is_dir();
         return if counts { wrong(LINK) } else { None };
     }
-    if entry.path().strip_prefix(root).is_ok_and(|it| it.to_str().is_none()) {
+    if entry.file_name().to_str().is_none() {
         let counts = is_text || is_folder;
         return if counts { wrong(NO_UNICODE) } else { None };
     }
@@ -371,9 +371,8 @@ fn unseen(root: &Path, err: &walkdir::Error) -> Option<Seen> {
 
 /// Spells `place` as a path inside the palace, always with `/`.
 fn inside(root: &Path, place: &Path) -> String {
-    let inside = place.strip_prefix(root).unwrap_or(place);
-    let names: Vec<_> = inside.components().map(|it| it.as_os_str().to_string_lossy()).collect();
-    names.join("/")
+    let inside = place.strip_prefix(root).unwrap_or(place).to_string_lossy();
+    inside.replace(MAIN_SEPARATOR, "/")
 }
 
 #[cfg(test)]

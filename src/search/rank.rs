@@ -134,10 +134,10 @@ impl Index {
         let total = fits.len();
         // Only what is shown is put in order: few ask for the last of thousands.
         if query.most < total {
-            fits.select_nth_unstable_by(query.most, better);
+            fits.select_nth_unstable_by(query.most, |a, b| self.better(a, b));
             fits.truncate(query.most);
         }
-        fits.sort_unstable_by(better);
+        fits.sort_unstable_by(|a, b| self.better(a, b));
         // The best is as similar as it is, and all others in their order.
         let first = fits.first().filter(|it| it.score > 0.0);
         let scale = first.map_or(0.0, |it| it.similarity / it.score);
@@ -170,10 +170,10 @@ impl Index {
         let mut fits = self.fits(&sheet);
         fits.retain(|it| admits(&it.entry.opening));
         if COMPARED < fits.len() {
-            fits.select_nth_unstable_by(COMPARED, better);
+            fits.select_nth_unstable_by(COMPARED, |a, b| self.better(a, b));
             fits.truncate(COMPARED);
         }
-        fits.sort_unstable_by(better);
+        fits.sort_unstable_by(|a, b| self.better(a, b));
         fits.into_iter().map(|it| it.entry.opening.clone()).collect()
     }
 
@@ -182,6 +182,12 @@ impl Index {
         let mut terms = Vec::new();
         words(text, |word| terms.extend(self.lexicon.meanings(word.text, word.script)));
         self.held(terms).into_iter().rev().take(RAREST)
+    }
+
+    /// Puts the better first, of equals the newer, and then the one whose name is.
+    fn better(&self, a: &Fit<'_>, b: &Fit<'_>) -> Ordering {
+        let newer = || b.entry.written.cmp(&a.entry.written);
+        b.score.total_cmp(&a.score).then_with(newer).then_with(|| self.by_name(a.entry, b.entry))
     }
 
     fn is_wanted(&self, query: &Query<'_>, entry: &Entry) -> bool {
@@ -360,12 +366,6 @@ impl Column {
             self.scores[number as usize] += rarity * much * (K1 + 1.0) / (K1 + much);
         }
     }
-}
-
-fn better(a: &Fit<'_>, b: &Fit<'_>) -> Ordering {
-    let newer = || b.entry.written.cmp(&a.entry.written);
-    let name = || a.entry.opening.cmp(&b.entry.opening);
-    b.score.total_cmp(&a.score).then_with(newer).then_with(name)
 }
 
 /// Maps a score to 0..1, given what the question weighs in all.

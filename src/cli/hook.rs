@@ -1,8 +1,8 @@
 //! `palazzo hook`.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _, stdin};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{self, ExitCode, Stdio};
 
 use serde_json::{Map, Value, json};
 
@@ -12,16 +12,22 @@ use crate::keeper::{Keeper, USUAL_TOKENS};
 
 /// What Claude Code calls the beginning of a conversation, and those of its
 /// beginnings at which it knows nothing yet.
-const EVENT: &str = "SessionStart";
-const BEGINNINGS: &str = "startup|clear|compact";
+const BEGINNING: (&str, &str) = ("SessionStart", "startup|clear|compact");
 
-/// What every command of ours says, whatever the program is called.
-const OURS: &str = " hook session-start";
+/// What it calls the moments after which a conversation may be gone.
+const ENDINGS: [(&str, &str); 2] = [("PreCompact", ""), ("SessionEnd", "")];
+
+/// What our commands say, whatever the program is called.
+const STARTS: &str = " hook session-start --home ";
+const ENDS: &str = " hook session-end --home ";
+
+/// What Claude Code tells a hook has a few hundred bytes.
+const LONGEST_WORD: u64 = 1 << 20;
 
 /// After so many seconds Claude Code goes on without an answer.
 const PATIENCE: u64 = 10;
 
-/// Let Claude Code begin every conversation with what a palace knows
+/// Let Claude Code begin every conversation with what a palace knows, and keep it
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -33,9 +39,10 @@ enum Command {
     Install(Install),
     Remove(Place),
     SessionStart(SessionStart),
+    SessionEnd(SessionEnd),
 }
 
-/// Write the hook into the settings of Claude Code
+/// Write the hooks into the settings of Claude Code
 ///
 /// All else in them stays. To change what is said, install it again.
 #[derive(clap::Args)]
@@ -45,9 +52,14 @@ struct Install {
 
     #[command(flatten)]
     start: SessionStart,
+
+    /// And keep conversations: when one ends, or is about to be shortened, file what
+    /// was said in drawers, as `palazzo mine` does
+    #[arg(long)]
+    keep: bool,
 }
 
-/// Take the hook out of the settings again
+/// Take the hooks out of the settings again
 #[derive(clap::Args)]
 struct Place {
     /// For the project in this directory, in `.claude/settings.json`, and not for
@@ -78,11 +90,30 @@ struct SessionStart {
     budget: usize,
 }
 
+/// What the hook runs at an end: `palazzo mine` on the conversation that standard
+/// input tells of
+///
+/// Does not wait for it, and ends well whatever happens.
+#[derive(clap::Args)]
+struct SessionEnd {
+    /// The home, or one palace
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+
+    /// The workspace, where the home has several
+    #[arg(long, value_name = "NAME")]
+    workspace: Option<String>,
+}
+
 pub(super) fn run(args: &Args) -> Outcome {
     match &args.command {
         Command::Install(it) => install(it),
         Command::Remove(it) => remove(it),
         Command::SessionStart(it) => start(it),
+        Command::SessionEnd(it) => {
+            end(it).unwrap_or_else(|err| page::failure(&err.to_string()));
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
@@ -95,13 +126,45 @@ fn start(args: &SessionStart) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Begins to file the conversation that Claude Code tells of. It gives its hooks a
+/// moment at its end, and ends those that are not done: what files is on its own.
+fn end(args: &SessionEnd) -> Result<(), Failure> {
+    let mut told = String::new();
+    stdin().take(LONGEST_WORD).read_to_string(&mut told)?;
+    let told: Value = serde_json::from_str(&told).unwrap_or_default();
+    let unknown = "standard input names no `transcript_path`: nothing is kept";
+    let transcript = told.get("transcript_path").and_then(Value::as_str);
+    let transcript = transcript.ok_or_else(|| Failure::Said(unknown.to_owned()))?;
+    let mut mine = process::Command::new(std::env::current_exe()?);
+    mine.arg("mine").arg("--home").arg(home::find(args.home.as_deref()));
+    if let Some(name) = &args.workspace {
+        mine.arg("--workspace").arg(name);
+    }
+    mine.arg("--").arg(transcript);
+    mine.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut mine, 0);
+    mine.spawn()?;
+    Ok(())
+}
+
 fn install(args: &Install) -> Outcome {
-    let file = file(&args.place)?;
+    let Install { place, start, keep } = args;
+    let file = file(place)?;
     let mut settings = read(&file)?;
     take_out(&mut settings);
-    put_in(&mut settings, &command(&args.start)).map_err(|what| odd(&file, what))?;
+    let put = |settings: &mut _, event, command: &str| {
+        put_in(settings, event, command).map_err(|what| odd(&file, &what))
+    };
+    let words = words(start.home.as_deref(), start.workspace.as_deref());
+    put(&mut settings, BEGINNING, &format!("{} --budget {}", words(STARTS), start.budget))?;
+    for event in ENDINGS.into_iter().filter(|_| *keep) {
+        put(&mut settings, event, &words(ENDS))?;
+    }
     write(&file, &settings)?;
-    page::print(&format!("Claude Code begins with what the palace knows: {}", file.display()))?;
+    let kept = if *keep { ", and what is said is kept" } else { "" };
+    let file = file.display();
+    page::print(&format!("Claude Code begins with what the palace knows{kept}: {file}"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -117,25 +180,26 @@ fn remove(place: &Place) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the command line that the hook runs.
-fn command(SessionStart { home, workspace, budget }: &SessionStart) -> String {
+/// Returns how a hook that does `what` is called.
+fn words(home: Option<&Path>, workspace: Option<&str>) -> impl Fn(&str) -> String {
     let program = std::env::current_exe().map_or("palazzo".into(), |it| it.display().to_string());
-    let home = home::find(home.as_deref()).display().to_string();
-    let mut command = format!("{}{OURS} --home {}", quoted(&program), quoted(&home));
-    if let Some(name) = workspace {
-        command = format!("{command} --workspace {}", quoted(name));
-    }
-    format!("{command} --budget {budget}")
+    let (program, home) = (quoted(&program), quoted(&home::find(home).display().to_string()));
+    let workspace = workspace.map_or(String::new(), |it| format!(" --workspace {}", quoted(it)));
+    move |what| format!("{program}{what}{home}{workspace}")
 }
 
-/// Adds the hook to the settings; `Err` names what in them is not as it should be.
-fn put_in(settings: &mut Map<String, Value>, command: &str) -> Result<(), &'static str> {
+/// Adds a hook to the settings; `Err` says what in them is not as it should be.
+fn put_in(
+    settings: &mut Map<String, Value>,
+    (event, matcher): (&str, &str),
+    command: &str,
+) -> Result<(), String> {
     let hooks = settings.entry("hooks").or_insert_with(|| json!({}));
     let hooks = hooks.as_object_mut().ok_or("`hooks` is no object")?;
-    let starts = hooks.entry(EVENT).or_insert_with(|| json!([]));
-    let starts = starts.as_array_mut().ok_or("`hooks.SessionStart` is no list")?;
+    let moments = hooks.entry(event).or_insert_with(|| json!([]));
+    let moments = moments.as_array_mut().ok_or_else(|| format!("`hooks.{event}` is no list"))?;
     let hook = json!({ "type": "command", "command": command, "timeout": PATIENCE });
-    starts.push(json!({ "matcher": BEGINNINGS, "hooks": [hook] }));
+    moments.push(json!({ "matcher": matcher, "hooks": [hook] }));
     Ok(())
 }
 
@@ -145,25 +209,33 @@ fn take_out(settings: &mut Map<String, Value>) -> bool {
     let Some(hooks) = settings.get_mut("hooks").and_then(Value::as_object_mut) else {
         return false;
     };
-    let Some(starts) = hooks.get_mut(EVENT).and_then(Value::as_array_mut) else { return false };
+    let events = ENDINGS.into_iter().chain([BEGINNING]);
+    let had = events.filter(|(event, _)| take_out_of(hooks, event)).count() > 0;
+    settings.retain(|key, it| !had || key != "hooks" || *it != json!({}));
+    had
+}
+
+fn take_out_of(hooks: &mut Map<String, Value>, event: &str) -> bool {
+    let Some(moments) = hooks.get_mut(event).and_then(Value::as_array_mut) else { return false };
     let mut was_there = false;
-    for start in starts.iter_mut() {
-        let Some(commands) = start.get_mut("hooks").and_then(Value::as_array_mut) else { continue };
+    for moment in moments.iter_mut() {
+        let Some(commands) = moment.get_mut("hooks").and_then(Value::as_array_mut) else {
+            continue;
+        };
         let number = commands.len();
         commands.retain(|it| !is_ours(it));
         was_there |= commands.len() < number;
     }
     if was_there {
-        starts.retain(|it| it.get("hooks") != Some(&json!([])));
-        hooks.retain(|event, it| event != EVENT || *it != json!([]));
-        settings.retain(|key, it| key != "hooks" || *it != json!({}));
+        moments.retain(|it| it.get("hooks") != Some(&json!([])));
+        hooks.retain(|it, moments| it != event || *moments != json!([]));
     }
     was_there
 }
 
 fn is_ours(hook: &Value) -> bool {
     let command = hook.get("command").and_then(Value::as_str).unwrap_or_default();
-    command.contains(OURS) && command.contains("--budget")
+    command.contains(STARTS) || command.contains(ENDS)
 }
 
 /// Returns the file that holds the settings; where a link leads elsewhere, the

@@ -1,7 +1,11 @@
-//! Hooks that let Claude Code begin with what a palace knows.
+//! Hooks that let Claude Code begin with what a palace knows, and keep what was said.
 
-use std::process::{Command, Output};
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
+use notify::{RecursiveMode, Watcher as _};
 use serde_json::{Value, json};
 
 use crate::harness::{Home, MARCH_1};
@@ -83,6 +87,61 @@ fn a_conversation_begins_even_where_there_is_nothing_to_say() {
         assert!(it.status.success() && it.stdout.is_empty() && !it.stderr.is_empty(), "{it:?}");
     }
     assert!(!home.path().exists());
+}
+
+/// Runs what is installed for an event, as Claude Code does.
+fn run(installed: &Value, event: &str, told: &Value) -> Output {
+    let command = installed["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).env("PALAZZO_NOW", MARCH_1);
+    shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = shell.spawn().unwrap();
+    running.stdin.take().unwrap().write_all(told.to_string().as_bytes()).unwrap();
+    running.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_conversation_that_ends_is_kept_if_that_is_wanted() {
+    let home = Home::new();
+    home.palazzo(&["init", "Notes"]);
+    home.write("user/settings.json", SETTINGS);
+    assert!(hook(&home, &["install", "--keep", "--workspace", "Notes"]).status.success());
+    let installed = settings(&home);
+    let said = |who: &str, text: &str| {
+        json!({ "type": who, "sessionId": "s", "cwd": "/home/ada/seams",
+            "timestamp": "2026-03-01T09:00:00Z", "message": { "role": who, "content": text } })
+    };
+    let talk = [said("user", "Where is the seam?"), said("assistant", "Below the grey beds.")];
+    home.write("talk.jsonl", &talk.map(|it| format!("{it}\n")).concat());
+    let talk = home.path().join("talk.jsonl");
+    let (tell, commits) = mpsc::channel();
+    let mut watcher = notify::recommended_watcher(tell).unwrap();
+    watcher.watch(&home.path().join(".git/logs"), RecursiveMode::Recursive).unwrap();
+    let (before, told) = (home.commits(), json!({ "transcript_path": talk }));
+    for event in ["PreCompact", "SessionEnd"] {
+        let output = run(&installed, event, &told);
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    }
+    while home.commits() == before {
+        commits.recv_timeout(Duration::from_secs(20)).unwrap().unwrap();
+    }
+    let drawers = home.git(&["grep", "-h", "grey beds", "HEAD", "--", "notes/drawers"]);
+    assert_eq!(drawers.lines().count(), 1, "{drawers}");
+    assert!(hook(&home, &["remove"]).status.success());
+    assert_eq!(home.read("user/settings.json"), SETTINGS);
+}
+
+#[test]
+fn nothing_is_kept_of_what_nobody_tells() {
+    let home = Home::new();
+    for told in ["", "{", "[]", "{\"transcript_path\": 1}"] {
+        home.write("told.json", told);
+        let told = std::fs::File::open(home.path().join("told.json")).unwrap();
+        let output =
+            home.command(MARCH_1).args(["hook", "session-end"]).stdin(told).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && said.contains("names no `transcript_path`"), "{said}");
+    }
 }
 
 #[test]

@@ -12,4 +12,4 @@ mod transcripts;
 
 pub use memory::{Memory, read_memory, write_memory};
 pub use mempalace::{Estate, Fact, Kept, Noted, Row, Tables, read_mempalace};
-pub use mined::{Lode, Mined};
+pub use mined::{Haul, Lode, Mined};

@@ -67,7 +67,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use ulid::{Generator, Ulid};
 
-pub use crate::exchange::{Lode, Mined, Row, Tables};
+pub use crate::exchange::{Haul, Lode, Mined, Row, Tables};
 pub use build::Blueprint;
 pub use catalogue::Listed;
 pub use check::{Checked, Finding, Inspection};
@@ -81,7 +81,7 @@ pub use graph::{Direction, Related, Wanted};
 pub use ledger::Edition;
 pub use memory::{Erased, Observed};
 pub use mend::Mending;
-pub use mining::Mining;
+pub use mining::{Mining, Pit};
 pub use moving::Moved;
 pub use processes::NewProcess;
 pub use refusal::Refusal;

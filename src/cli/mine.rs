@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use crate::cli::bar::Bar;
 use crate::cli::home::Home;
 use crate::cli::{Failure, Outcome, page, person};
-use crate::keeper::{Caller, Keeper, Lode, Mining};
+use crate::keeper::{Caller, Haul, Keeper, Lode, Mining, Pit};
 use crate::model::printable;
 
 /// The room of documents that lie in no folder of their own.
@@ -22,11 +22,21 @@ const EXPORT: &str = "conversations";
 
 /// File documents and conversations in drawers, word for word
 ///
-/// Takes Markdown and text (the room is the folder, long ones are cut at their
-/// headings), transcripts of Claude Code and Codex (`.jsonl`), and exports of
-/// Claude.ai and ChatGPT (`conversations.json`): one drawer an exchange, one
-/// commit a file. What is filed already is passed over, so that one may mine
-/// again. Exits with 1 if some files could not be understood; they are named.
+/// Takes Markdown and text (the room is the folder, `notes` at the top; long ones
+/// are cut at their headings), transcripts of Claude Code and Codex (`.jsonl`), and
+/// exports of Claude.ai and ChatGPT (`conversations.json`): one drawer an exchange,
+/// one commit a file. Of a conversation, what was said and what Claude.ai has as
+/// text of attachments is filed, not what was thought, calls of tools and what they
+/// gave, or pictures. A document bears the `date` of its front matter, else of its
+/// last change.
+///
+/// What is filed already is passed over, so that one may mine again; what has
+/// gone on, in a conversation or at the end of a document, is added to its drawer.
+/// A document that was changed elsewhere is filed anew, and its older text, which
+/// is named, stays.
+///
+/// Exits with 1 if something could not be understood: a file, a line of a
+/// transcript, a conversation of an export. It is named, and the rest is filed.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A file, or a folder with all that is in it but hidden files and palaces
@@ -50,14 +60,11 @@ pub(super) struct Args {
     home: Home,
 }
 
-/// A file to be mined: where it is, what it is called in the drawers, and in
-/// which room and wing it would be filed.
+/// A file to be mined, where it is, and in which room it would be filed.
 struct Source {
     path: PathBuf,
-    name: String,
     room: String,
-    wing: String,
-    lode: Lode,
+    pit: Pit,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
@@ -67,57 +74,60 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let mut keeper = args.home.keeper();
     let (by, bar) = (person("mine"), Bar::default());
-    let (mut total, mut mined, mut odd) = (Mining::default(), 0, 0);
+    let (mut mining, mut faults) = (Mining::default(), 0);
     for (place, source) in sources.iter().enumerate() {
         bar.show(place, sources.len());
-        match mine(&mut keeper, &by, args, source)? {
-            Ok(it) => {
-                mined += 1;
-                total.new += it.new;
-                total.grown += it.grown;
-                total.known += it.known;
-            }
-            Err(why) => {
-                odd += 1;
-                let said = format!("{}: {why}", source.path.display());
-                anstream::eprintln!("{}", printable(&said));
-            }
+        for why in mine(&mut keeper, &by, args, source, &mut mining)? {
+            faults += 1;
+            let said = format!("{}: {why}", source.path.display());
+            anstream::eprintln!("{}", printable(&said));
         }
     }
     bar.show(sources.len(), sources.len());
-    let verb = if args.dry_run { "Would file" } else { "Filed" };
-    let Mining { new, grown, known } = total;
-    page::print(&format!(
-        "{verb} texts of {mined} sources: {new} new, {grown} grown; {known} were there already."
-    ))?;
-    Ok(ExitCode::from(u8::from(odd > 0)))
+    for (name, file) in &mining.older {
+        let said = format!("{name} was filed before and has changed; its older text stays: {file}");
+        anstream::eprintln!("{}", printable(&said));
+    }
+    page::print(&summary(&mining, args.dry_run))?;
+    Ok(ExitCode::from(u8::from(faults > 0)))
 }
 
-/// Mines one file; the inner error says why it could not be understood.
+fn summary(Mining { sources, new, grown, known, .. }: &Mining, dry: bool) -> String {
+    let verb = if dry { "Would file" } else { "Filed" };
+    format!(
+        "{verb} texts of {sources} sources: {new} new, {grown} grown; {known} were there already."
+    )
+}
+
+/// Mines one file, and returns what of it could not be understood.
 fn mine(
     keeper: &mut Keeper,
     by: &Caller,
     args: &Args,
     source: &Source,
-) -> Result<Result<Mining, String>, Failure> {
-    let bytes = match std::fs::read(&source.path) {
-        Ok(bytes) => bytes,
-        Err(err) => return Ok(Err(format!("it cannot be read: {err}"))),
-    };
-    let Ok(text) = String::from_utf8(bytes) else {
-        return Ok(Err("it is not UTF-8 text".to_owned()));
-    };
-    let Some(mut mined) = source.lode.mine(&text, &source.room) else {
-        return Ok(Err("it holds no conversation of a known kind".to_owned()));
+    mining: &mut Mining,
+) -> Result<Vec<String>, Failure> {
+    let Haul { mut texts, faults } = match haul(source) {
+        Ok(haul) => haul,
+        Err(why) => return Ok(vec![why]),
     };
     let written = std::fs::metadata(&source.path).and_then(|it| it.modified());
     let written: Option<DateTime<Utc>> = written.ok().map(Into::into);
-    for it in &mut mined {
+    for it in &mut texts {
         it.at = it.at.or(written);
         it.wing = args.wing.clone().or(it.wing.take());
         it.room = args.room.clone().unwrap_or_else(|| std::mem::take(&mut it.room));
     }
-    Ok(Ok(keeper.file_mined(by, &source.name, &source.wing, &mined, args.dry_run)?))
+    keeper.file_mined(by, &source.pit, &texts, mining, args.dry_run)?;
+    Ok(faults)
+}
+
+/// Takes out of a file what is to be filed; the error says why nothing is.
+fn haul(source: &Source) -> Result<Haul, String> {
+    let bytes = std::fs::read(&source.path).map_err(|err| format!("it cannot be read: {err}"))?;
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    let haul = source.pit.lode.mine(&text, &source.room);
+    haul.ok_or_else(|| "it holds no conversation of a known kind".to_owned())
 }
 
 /// Finds what can be mined at a path, in the order of names.
@@ -133,7 +143,7 @@ fn find(path: &Path, found: &mut Vec<Source>) -> Result<(), Failure> {
         let known = "what can be mined ends in .md, .markdown, .txt, .jsonl or .json";
         Failure::Said(format!("{}: {known}", path.display()))
     })?;
-    found.push(Source { path, name, room: ROOM.to_owned(), wing, lode });
+    found.push(Source { path, room: ROOM.to_owned(), pit: Pit { name, wing, lode } });
     Ok(())
 }
 
@@ -156,7 +166,7 @@ fn walk(root: &Path, folder: &Path, wing: &str, found: &mut Vec<Source>) -> Resu
         }
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         let room = if folder == root { ROOM.to_owned() } else { called(folder) };
-        found.push(Source { path, name, room, wing: wing.to_owned(), lode });
+        found.push(Source { path, room, pit: Pit { name, wing: wing.to_owned(), lode } });
     }
     Ok(())
 }

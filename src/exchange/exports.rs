@@ -4,20 +4,27 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::exchange::Mined;
 use crate::exchange::conversation::{Speaker, Turn, exchanges};
 use crate::exchange::transcripts::moment;
+use crate::exchange::{Haul, Mined};
 
 /// The room of a conversation without a title.
 const UNTITLED: &str = "untitled";
 
-/// Reads an export of either client; `None`: it is neither.
-pub(super) fn read(text: &str) -> Option<Vec<Mined>> {
+/// Reads an export of either client; `None`: it is neither. A conversation that is
+/// none of theirs is named by its place in the list.
+pub(super) fn read(text: &str) -> Option<Haul> {
     let all: Value = serde_json::from_str(text).ok()?;
     let conversations = all.as_array()?;
-    let read = conversations.iter().map(|it| claude_ai(it).or_else(|| chatgpt(it)));
-    let read: Vec<_> = read.collect::<Option<_>>()?;
-    Some(read.into_iter().flatten().collect())
+    let mut haul = Haul::default();
+    for (place, it) in conversations.iter().enumerate() {
+        match claude_ai(it).or_else(|| chatgpt(it)) {
+            Some(exchanges) => haul.texts.extend(exchanges),
+            None => haul.faults.push(format!("[{place}]: it is no conversation of a known kind")),
+        }
+    }
+    let is_export = conversations.is_empty() || haul.faults.len() < conversations.len();
+    is_export.then_some(haul)
 }
 
 fn claude_ai(conversation: &Value) -> Option<Vec<Mined>> {
@@ -35,9 +42,19 @@ fn claude_ai_turn(message: &Value) -> Option<Turn> {
     let blocks = message.get("content").and_then(Value::as_array).into_iter().flatten();
     let texts: Vec<_> = blocks.filter_map(|it| it.get("text")?.as_str()).collect();
     let whole = message.get("text").and_then(Value::as_str).unwrap_or_default();
-    let text = if texts.is_empty() { whole.to_owned() } else { texts.join("\n\n") };
+    let said = if texts.is_empty() { whole.to_owned() } else { texts.join("\n\n") };
+    let attached = message.get("attachments").and_then(Value::as_array).into_iter().flatten();
+    let parts: Vec<_> = std::iter::once(said).chain(attached.filter_map(attachment)).collect();
+    let text = parts.join("\n\n");
     let at = message.get("created_at").and_then(Value::as_str).and_then(moment);
     Some(Turn { speaker, text, at })
+}
+
+/// Returns the text of what was attached, as a long one is that was pasted.
+fn attachment(it: &Value) -> Option<String> {
+    let text = it.get("extracted_content")?.as_str().filter(|it| !it.trim().is_empty())?;
+    let name = it.get("file_name").and_then(Value::as_str).filter(|it| !it.is_empty());
+    Some(format!("Attachment {}:\n{text}", name.unwrap_or(UNTITLED)))
 }
 
 /// Reads the branch of a conversation that was seen last: what was asked anew in

@@ -1,11 +1,25 @@
 //! Texts taken from files of any kind, to be filed word for word.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
+use crate::exchange::transcripts::moment;
 use crate::exchange::{exports, transcripts};
+use crate::model::LARGEST_FILE;
 
 /// Documents of more bytes are cut at their headings.
 const LONG: usize = 6_000;
+
+/// How many bytes a text may have, so that there is room for what is said of it.
+const LARGEST: usize = LARGEST_FILE / 8 * 7;
+
+/// What was taken out of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Haul {
+    /// The texts, to be filed.
+    pub texts: Vec<Mined>,
+    /// What was left out, where it stands in the file, and why.
+    pub faults: Vec<String>,
+}
 
 /// A text to be filed, and where its source would have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,21 +58,48 @@ impl Lode {
 
     /// Takes out of a file what is to be filed: of a document for `room`, of a
     /// conversation for where it belongs. `None`: the file is of another kind.
-    pub fn mine(self, text: &str, room: &str) -> Option<Vec<Mined>> {
-        match self {
-            Self::Document => Some(document(text, room)),
-            Self::Transcript => transcripts::read(text),
-            Self::Export => exports::read(text),
+    pub fn mine(self, text: &str, room: &str) -> Option<Haul> {
+        if text.trim().is_empty() {
+            return Some(Haul::default());
         }
+        let mut haul = match self {
+            Self::Document => Haul { texts: document(text, room), faults: Vec::new() },
+            Self::Transcript => transcripts::read(text)?,
+            Self::Export => exports::read(text)?,
+        };
+        let faults = &mut haul.faults;
+        haul.texts.retain(|Mined { text, .. }| {
+            let (size, first) = (text.len(), text.trim_start().lines().next());
+            if size > LARGEST {
+                let why = format!("it has {size} bytes, and {LARGEST} are the most for a drawer");
+                let start: String = first.unwrap_or_default().chars().take(60).collect();
+                faults.push(format!("the text that begins with `{start}`: {why}"));
+            }
+            size <= LARGEST
+        });
+        Some(haul)
     }
 }
 
 fn document(text: &str, room: &str) -> Vec<Mined> {
     let sections = if text.len() > LONG { sections(text) } else { vec![text] };
     let told = sections.into_iter().filter(|it| !it.trim().is_empty());
-    let mined =
-        |it: &str| Mined { wing: None, room: room.to_owned(), text: it.to_owned(), at: None };
+    let at = dated(text);
+    let mined = |it: &str| Mined { wing: None, room: room.to_owned(), text: it.to_owned(), at };
     told.map(mined).collect()
+}
+
+/// Returns when a document says that it was written: the `date` of its front matter,
+/// as RFC 3339 spells it, or the beginning of that day.
+fn dated(text: &str) -> Option<DateTime<Utc>> {
+    let mut lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
+    lines.next().filter(|it| it.trim_end() == "---")?;
+    let mut matter = lines.take_while(|it| it.trim_end() != "---");
+    let said = matter.find_map(|it| it.strip_prefix("date:"))?;
+    let said = said.split(" #").next()?.trim().trim_matches(['"', '\'']);
+    let on_the_wall = || said.replacen(' ', "T", 1).parse::<NaiveDateTime>().ok();
+    let day = || Some(said.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN));
+    moment(said).or_else(|| Some(on_the_wall().or_else(day)?.and_utc()))
 }
 
 /// Cuts a document before each heading of the first two ranks that is not in a
@@ -93,6 +134,29 @@ mod tests {
         assert_eq!(sections(&text).concat(), text);
         assert_eq!(document("# One\n## Two\n", "r").len(), 1, "a short one is left whole");
         assert_eq!(document(" \n", "r"), []);
+    }
+
+    #[test]
+    fn a_document_may_say_when_it_was_written() {
+        let said = |it: &str| dated(&format!("---\ntitle: T\n{it}\n---\nText.\n"));
+        let told = |it| said(it).map(|it| it.to_string());
+        let day = Some("2026-03-01 00:00:00 UTC".to_owned());
+        assert_eq!(told("date: 2026-03-01"), day);
+        assert_eq!(told("date: '2026-03-01' # of the draft"), day);
+        let hour = Some("2026-03-01 09:30:00 UTC".to_owned());
+        assert_eq!(told("date: 2026-03-01T10:30:00+01:00"), hour);
+        assert_eq!(told("date: 2026-03-01 09:30:00"), hour);
+        assert_eq!((told("date: March"), told("update: 2026-03-01")), (None, None));
+        assert_eq!(dated("date: 2026-03-01\n"), None, "that is the text itself");
+        assert_eq!(dated("---\nText.\n---\ndate: 2026-03-01\n"), None);
+    }
+
+    #[test]
+    fn a_text_that_no_drawer_holds_is_named_and_costs_nothing_else() {
+        let text = format!("# One\nFine.\n# Two\n{}", "x".repeat(LARGEST));
+        let Haul { texts, faults } = Lode::Document.mine(&text, "r").unwrap_or_default();
+        assert_eq!(texts.len(), 1);
+        insta::assert_snapshot!(faults.join("\n").replace("xx", ""), @"the text that begins with `# Two`: it has 917510 bytes, and 917504 are the most for a drawer");
     }
 
     #[test]

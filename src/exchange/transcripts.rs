@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::exchange::Mined;
+use crate::exchange::Haul;
 use crate::exchange::conversation::{Speaker, Turn, exchanges};
 
 /// The room in which conversations are filed that have no title.
@@ -20,11 +20,9 @@ const MACHINE_MADE: &[&str] = &[
 ];
 
 /// Reads a transcript of Claude Code or of Codex; `None`: it is neither. A line
-/// that is no JSON, as the last one of a conversation that goes on, is passed
-/// over.
-pub(super) fn read(text: &str) -> Option<Vec<Mined>> {
-    let lines = text.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok());
-    let lines: Vec<_> = lines.filter(Value::is_object).collect();
+/// that is no object in JSON is named by its number.
+pub(super) fn read(text: &str) -> Option<Haul> {
+    let (lines, faults) = objects(text);
     let turns: Vec<_> =
         lines.iter().filter_map(|it| claude_code(it).or_else(|| codex(it))).collect();
     if turns.is_empty() && !lines.iter().any(is_known) {
@@ -34,7 +32,23 @@ pub(super) fn read(text: &str) -> Option<Vec<Mined>> {
         let folder = it.get("cwd").or_else(|| it.pointer("/payload/cwd"))?.as_str()?;
         folder.rsplit(['/', '\\']).find(|it| !it.is_empty())
     });
-    Some(exchanges(folder, ROOM, &turns))
+    Some(Haul { texts: exchanges(folder, ROOM, &turns), faults })
+}
+
+fn objects(text: &str) -> (Vec<Value>, Vec<String>) {
+    let (mut objects, mut faults) = (Vec::new(), Vec::new());
+    for (line, number) in text.split_inclusive('\n').zip(1..) {
+        match serde_json::from_str::<Value>(line.trim_end()) {
+            Ok(it) if it.is_object() => objects.push(it),
+            Ok(_) => faults.push(format!("line {number}: this is no object")),
+            // Of a conversation that goes on, the last line may be half written.
+            Err(_) if line.trim().is_empty() || !line.ends_with('\n') => {}
+            Err(err) => {
+                faults.push(format!("line {number}: this is not JSON (column {})", err.column()));
+            }
+        }
+    }
+    (objects, faults)
 }
 
 /// Tells whether a line is of a kind that one of the two writes.

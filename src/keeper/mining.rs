@@ -2,10 +2,11 @@
 //! nothing twice.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
-use chrono::{DateTime, SubsecRound, Utc};
+use chrono::SubsecRound;
 
-use crate::exchange::Mined;
+use crate::exchange::{Lode, Mined};
 use crate::format::{self, drawer_file, drawer_room};
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
@@ -16,57 +17,104 @@ use crate::render;
 const LONGEST_NAME: usize = 80;
 
 /// What became of the texts of a source, or would.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mining {
+    /// How many sources had any texts.
+    pub sources: usize,
     /// How many are filed now.
     pub new: usize,
     /// How many had been filed before they were finished, and are whole now.
     pub grown: usize,
     /// How many were filed already.
     pub known: usize,
+    /// Documents that say something else than they did, each with the file of what
+    /// it said before, which stays.
+    pub older: Vec<(String, String)>,
+    /// What a dry run has counted, by hash, that filing would have found.
+    counted: HashSet<u64>,
+}
+
+/// A file that is mined.
+#[derive(Clone, Debug)]
+pub struct Pit {
+    /// What it is called in the drawers.
+    pub name: String,
+    /// The wing of texts that name none.
+    pub wing: String,
+    /// What it is.
+    pub lode: Lode,
+}
+
+/// How texts are to be filed beside those that lie there.
+#[derive(Default)]
+pub(super) struct Filings<'a> {
+    /// The files to be made, one for each new text.
+    pub(super) edits: Vec<Edit>,
+    /// The files that hold the beginning of a text, with the whole of it.
+    begun: Vec<(String, &'a Drawer)>,
+    /// How many lie there already.
+    pub(super) known: usize,
+    /// The files of what documents said before.
+    older: Vec<String>,
 }
 
 /// What a room holds already.
 #[derive(Default)]
 struct Holding<'a> {
     texts: HashSet<&'a str>,
-    /// Files by where their texts come from, and from when they are.
-    sources: HashMap<(&'a str, Option<DateTime<Utc>>), &'a str>,
+    /// Files by where their texts come from, in the order of filing.
+    sources: HashMap<&'a str, Vec<&'a str>>,
 }
 
 impl Keeper {
-    /// Files the texts of a source, those that name no wing in `wing`. What lies
-    /// there already stays as it is; of an exchange that has gone on since it was
-    /// filed, the drawer gets the rest. Only counts if `dry`.
+    /// Files the texts of a source, and adds to `mining` what became of them. What
+    /// lies there already stays as it is; of an exchange that has gone on since it
+    /// was filed, and of a document to whose end something was added, the drawer
+    /// gets the rest. Only counts if `dry`.
     pub fn file_mined(
         &mut self,
         by: &Caller,
-        source: &str,
-        wing: &str,
+        pit: &Pit,
         mined: &[Mined],
+        mining: &mut Mining,
         dry: bool,
-    ) -> Result<Mining, Refusal> {
-        let source = render::line(source);
-        let drawers = mined.iter().map(|it| self.drawer(by, &source, wing, it)).collect::<Vec<_>>();
+    ) -> Result<(), Refusal> {
+        let source = render::line(&pit.name);
+        let drawers = mined.iter().map(|it| self.drawer(by, &source, &pit.wing, it));
+        let mut drawers: Vec<_> = drawers.collect();
+        mining.sources += usize::from(!drawers.is_empty());
+        if dry {
+            let hash = BuildHasherDefault::<DefaultHasher>::default();
+            let all = drawers.len();
+            drawers.retain(|(it, drawer)| mining.counted.insert(hash.hash_one((it, &drawer.text))));
+            mining.known += all - drawers.len();
+        }
         let key = match dry || drawers.is_empty() {
             true => self.current_if_any(by)?,
             false => Some(self.current_or_first(by)?),
         };
         let Some(key) = key else {
-            return Ok(Mining { new: drawers.len(), ..Mining::default() });
+            mining.new += drawers.len();
+            return Ok(());
         };
-        let mut mining = Mining::default();
+        let mut filed = (0, 0, 0, Vec::new());
         self.at(&key)?.change(by, |held| {
-            let (mut edits, begun, counted) = filing(held, Some(&source), &drawers);
-            mining = counted;
-            for (file, text) in begun {
-                edits.push(grown(held, file, text)?);
+            let Filings { mut edits, begun, known, older } =
+                filing(held, Some((&source, pit.lode)), &drawers);
+            filed = (edits.len(), begun.len(), known, older);
+            let body = format!("{} new, {} grown", edits.len(), begun.len());
+            for (file, whole) in begun {
+                edits.push(grown(held, file, whole)?);
             }
-            let body = format!("{} new, {} grown", counted.new, counted.grown);
             let subject = format!("source {}: mine", render::cut(&source, 50));
             Ok(Plan { edits: if dry { Vec::new() } else { edits }, subject, body })
         })?;
-        Ok(mining)
+        let (new, grown, known, older) = filed;
+        mining.new += new;
+        mining.grown += grown;
+        mining.known += known;
+        mining.older.extend(older.into_iter().map(|it| (source.clone(), it)));
+        Ok(())
     }
 
     fn drawer(&mut self, by: &Caller, source: &str, wing: &str, it: &Mined) -> (Shelf, Drawer) {
@@ -95,16 +143,15 @@ pub(super) fn name(said: &str, most: usize) -> String {
     }
 }
 
-/// Returns the files to be made, those that hold the beginning of a text with the
-/// whole of it, and how many there are of either. Only the texts of one `source`
-/// go on after they were filed.
+/// Finds out how texts are to be filed. Only those of one `source` go on after they
+/// were filed, or say something else than they did.
 pub(super) fn filing<'a>(
     held: &Held,
-    source: Option<&str>,
+    source: Option<(&str, Lode)>,
     drawers: &'a [(Shelf, Drawer)],
-) -> (Vec<Edit>, Vec<(String, &'a str)>, Mining) {
+) -> Filings<'a> {
     let mut rooms: BTreeMap<&Shelf, (RoomId, Holding<'_>)> = BTreeMap::new();
-    let (mut edits, mut begun, mut mining) = (Vec::new(), Vec::new(), Mining::default());
+    let mut filings = Filings::default();
     let mut joining: HashMap<String, usize> = HashMap::new();
     for (shelf, drawer) in drawers {
         let (room, holding) = rooms.entry(shelf).or_insert_with(|| {
@@ -113,12 +160,11 @@ pub(super) fn filing<'a>(
             (room, holding)
         });
         if !holding.texts.insert(&drawer.text) {
-            mining.known += 1;
+            filings.known += 1;
             continue;
         }
         if let Some(file) = source.and_then(|it| holding.begun(held, it, drawer)) {
-            begun.push((file.to_owned(), drawer.text.as_str()));
-            mining.grown += 1;
+            filings.begun.push((file.to_owned(), drawer));
             continue;
         }
         let joins = |it: &str| joining.get(it).copied().unwrap_or_default();
@@ -126,17 +172,23 @@ pub(super) fn filing<'a>(
         if let Some((folder, _)) = path.rsplit_once('/') {
             *joining.entry(folder.to_owned()).or_default() += 1;
         }
-        edits.push(Edit { path, was: None, now: Some(format::write_drawer(drawer)) });
-        mining.new += 1;
+        filings.edits.push(Edit { path, was: None, now: Some(format::write_drawer(drawer)) });
     }
-    (edits, begun, mining)
+    if let Some((source, Lode::Document)) = source.filter(|_| !filings.edits.is_empty()) {
+        let older = rooms.values().flat_map(|(_, it)| it.older(held, source, drawers));
+        filings.older = older.map(str::to_owned).collect();
+    }
+    filings
 }
 
 /// Puts the whole of a text in the place of its beginning.
-fn grown(held: &mut Held, file: String, text: &str) -> Result<Edit, Refusal> {
+fn grown(held: &mut Held, file: String, whole: &Drawer) -> Result<Edit, Refusal> {
     let was = held.text(&file)?;
     let begun = held.palace.drawers.get(&file);
-    let whole = begun.map(|it| Drawer { text: text.to_owned(), ..it.clone() });
+    let whole = begun.map(|it| {
+        let Drawer { filed, text, .. } = whole.clone();
+        Drawer { filed, text, ..it.clone() }
+    });
     let now = whole.map(|it| format::write_drawer(&it));
     Ok(Edit { path: file, was, now })
 }
@@ -151,16 +203,31 @@ impl<'a> Holding<'a> {
             }
             holding.texts.insert(&it.text);
             if let Some(source) = &it.source {
-                holding.sources.insert((source, it.filed), file);
+                holding.sources.entry(source).or_default().push(file);
             }
         }
         holding
     }
 
-    /// Returns the file that holds the beginning of a text of that source.
-    fn begun(&mut self, held: &Held, source: &'a str, it: &Drawer) -> Option<&'a str> {
-        let file = *self.sources.get(&(source, it.filed))?;
-        let begun = held.palace.drawers.get(file)?;
-        it.text.starts_with(&begun.text).then_some(file)
+    /// Takes out the file that holds the beginning of a text of that source. Exchanges
+    /// of one conversation may begin alike: each is known by its moment.
+    fn begun(&mut self, held: &Held, (source, lode): (&str, Lode), it: &Drawer) -> Option<&'a str> {
+        let files = self.sources.get_mut(source)?;
+        let place = files.iter().position(|file| {
+            let begun = held.palace.drawers.get(file);
+            let is_it = begun.filter(|begun| lode == Lode::Document || begun.filed == it.filed);
+            is_it.is_some_and(|begun| it.text.starts_with(&begun.text))
+        })?;
+        Some(files.swap_remove(place))
+    }
+
+    /// Returns the files of a document whose texts are not in it any more.
+    fn older(&self, held: &Held, source: &str, texts: &[(Shelf, Drawer)]) -> Vec<&'a str> {
+        let texts: HashSet<&str> = texts.iter().map(|(_, it)| it.text.as_str()).collect();
+        let files = self.sources.get(source).into_iter().flatten().copied();
+        let is_gone = |it: &&str| {
+            held.palace.drawers.get(it).is_some_and(|it| !texts.contains(it.text.as_str()))
+        };
+        files.filter(is_gone).collect()
     }
 }

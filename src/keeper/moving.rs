@@ -165,19 +165,20 @@ impl Arrivals {
     }
 
     fn moving_in(&self, held: &mut Held) -> Result<(Vec<Edit>, Moved), Refusal> {
-        let (mut edits, _, filed) = filing(held, None, &self.drawers);
+        let filings = filing(held, None, &self.drawers);
         let written = self.writing(held);
         let (revision, learned, faults) = self.learning(held)?;
         let moved = Moved {
-            drawers: filed.new,
+            drawers: filings.edits.len(),
             entries: written.len(),
             facts: learned,
-            known: filed.known + self.entries.len() - written.len() + self.facts.len()
+            known: filings.known + self.entries.len() - written.len() + self.facts.len()
                 - learned
                 - faults.len(),
             faults,
             ..Moved::default()
         };
+        let mut edits = filings.edits;
         edits.extend(written);
         edits.extend(revision.edits()?);
         Ok((edits, moved))

@@ -85,6 +85,7 @@ fn a_transcript_is_filed_by_exchange_and_grows() {
         said("user", "<command-name>/clear</command-name>", "2026-02-01T10:01:00Z"),
         said("user", "And the grey?", "2026-02-01T10:02:00Z"),
     ];
+    // Its last line is still being written.
     home.write("s.jsonl", &(lines(&told) + "{\"type\":\"assis"));
     let file = home.path().join("s.jsonl");
     let file = file.to_str().unwrap();
@@ -152,7 +153,8 @@ fn a_transcript_of_codex_is_one_of_the_same() {
 fn exports_are_filed_by_conversation() {
     let home = Home::new();
     let claude = json!([{ "name": "Coal/Grey", "chat_messages": [
-        { "sender": "human", "text": "Why black?", "created_at": "2026-02-01T10:00:00Z" },
+        { "sender": "human", "text": "Why black?", "created_at": "2026-02-01T10:00:00Z",
+            "attachments": [{ "file_name": "beds.txt", "extracted_content": "Black, grey.\n" }] },
         { "sender": "assistant", "text": "", "content": [{ "type": "text", "text": "Coal." }] },
     ] }]);
     let message = |role: &str, text: &str| json!({ "author": { "role": role }, "create_time": 1_769_940_000.5, "content": { "content_type": "text", "parts": [text] } });
@@ -185,9 +187,72 @@ fn exports_are_filed_by_conversation() {
     User:
     Why black?
 
+    Attachment beds.txt:
+    Black, grey.
+
     Assistant:
     Coal.
     ");
+}
+
+#[test]
+fn one_odd_conversation_costs_no_other() {
+    let home = Home::new();
+    let message =
+        json!({ "author": { "role": "user" }, "content": { "parts": ["Sort the beds."] } });
+    let good = json!({ "title": "Beds", "mapping": { "a": { "message": message } } });
+    let odd = json!({ "title": "broken", "mapping": 5 });
+    home.write("gpt/conversations.json", &json!([good, odd, { "uuid": "z" }]).to_string());
+    let mut told: Vec<_> = ["Why black?", "Why grey?", "Why red?"]
+        .map(|it| said("user", it, "2026-02-01T10:00:00Z").to_string())
+        .into();
+    told[1].truncate(60);
+    home.write("code/s.jsonl", &(told.join("\n") + "\n"));
+    let [gpt, code] = ["gpt", "code"].map(|it| home.path().join(it).display().to_string());
+    let output = home.palazzo(&["mine", &gpt, &code]);
+    assert_eq!(output.status.code(), Some(1));
+    let faults = String::from_utf8(output.stderr).unwrap();
+    let faults: Vec<_> = faults.lines().filter_map(|it| it.rsplit_once('/')).collect();
+    assert_snapshot!(faults.iter().map(|it| it.1).collect::<Vec<_>>().join("\n"), @"
+    conversations.json: [1]: it is no conversation of a known kind
+    conversations.json: [2]: it is no conversation of a known kind
+    s.jsonl: line 2: this is not JSON (column 60)
+    ");
+    assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"Filed texts of 2 sources: 2 new, 0 grown; 0 were there already.");
+}
+
+#[test]
+fn a_document_that_grows_stays_one_and_one_that_changes_is_told() {
+    let home = Home::new();
+    let dated = |text: &str| format!("---\ndate: 2026-03-01\n---\n{text}");
+    home.write("field/log.md", &dated("Coal.\n"));
+    home.write("field/beds/twin.md", "Grey.\n");
+    home.write("field/beds/also.md", "Grey.\n");
+    home.write("field/beds/empty.md", "\n");
+    home.write("field/beds/odd.md", "---\ndate: 2026-03-02\n---\nRed.\n");
+    let field = home.path().join("field").display().to_string();
+    let counted = "texts of 4 sources: 3 new, 0 grown; 1 were there already.\n";
+    assert_eq!(mine(&home, &[&field, "--dry-run"]), format!("Would file {counted}"));
+    assert_eq!(mine(&home, &[&field]), format!("Filed {counted}"));
+    home.write("field/log.md", &dated("Coal.\nGreywacke.\n"));
+    home.write("field/beds/odd.md", "---\ndate: 2026-03-02\n---\nNot red: green.\n");
+    let output = home.palazzo(&["mine", &field]);
+    assert!(output.status.success(), "that is no fault");
+    let told = String::from_utf8([output.stderr, output.stdout].concat()).unwrap();
+    let (told, rest) = told.split_once(" drawers/field/beds/").unwrap();
+    let (_, counted) = rest.split_once(".md\n").unwrap();
+    assert_snapshot!(format!("{told} …\n{counted}"), @"
+    beds/odd.md was filed before and has changed; its older text stays: …
+    Filed texts of 4 sources: 1 new, 1 grown; 2 were there already.
+    ");
+    let filed = filed(&home);
+    let grown = "filed: 2026-03-01T00:00:00Z\n\ndate: 2026-03-01\nCoal.\nGreywacke.";
+    for it in [grown, "date: 2026-03-02\nRed.", "date: 2026-03-02\nNot red: green."] {
+        assert!(filed.contains(it), "{filed}");
+    }
+    assert!(!filed.contains("Coal.\n~~~"), "{filed}");
+    let again = home.palazzo(&["mine", &field]);
+    assert_eq!(String::from_utf8(again.stderr).unwrap(), "", "it is told once");
 }
 
 #[test]

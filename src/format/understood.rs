@@ -46,11 +46,16 @@ impl Understood {
     /// them, and in whatever order, hears the same of the two. The one that is named
     /// for its entity goes before others, and of others the first by name.
     pub fn outranks<'p>(&self, palace: &'p Palace, path: &str) -> Option<&'p str> {
-        let rank = |file: &str| match &self.holding {
-            Some(Holding::Entity(it)) => (!is_entity_file(file, it), file.to_owned()),
-            _ => (false, file.to_owned()),
+        let claimed = match &self.holding {
+            Some(Holding::Entity(it)) => Some(it),
+            _ => None,
         };
-        self.holder(palace, path).filter(|holder| rank(path) < rank(holder))
+        // Each by what it says itself: the two may disagree about the genus.
+        let rank =
+            |file, says: Option<&Entity>| (!says.is_some_and(|it| is_entity_file(file, it)), file);
+        let holder = self.holder(palace, path)?;
+        let is_first = rank(path, claimed) < rank(holder, palace.graph.in_file(holder));
+        is_first.then_some(holder)
     }
 
     /// Returns the other file that holds what this one claims.

@@ -588,19 +588,20 @@ mod tests {
 
     #[test]
     fn of_two_files_that_claim_the_same_everybody_believes_the_same() {
-        const NAMED_FOR_IT: &str = "entities/moss/grey.yaml";
-        let entity = |say: &str| format!("name: Grey\ngenus: Moss\nobservations: [{say}]\n");
+        let entity = |genus: &str| format!("name: Grey\ngenus: {genus}\n");
         let claims = [
-            ("entities/moss/aaa.yaml", entity("A")),
-            ("entities/moss/bbb.yaml", entity("B")),
-            (NAMED_FOR_IT, entity("Grey")),
+            ("entities/moss/aaa.yaml", entity("Stone")),
+            ("entities/moss/bbb.yaml", entity("Moss")),
+            ("entities/moss/grey.yaml", entity("Moss")),
+            ("entities/stone/grey.yaml", entity("Stone")),
             ("scrolls/hall/01K8ZC6V8A4S6C2E3N1R5T7W90-a.md", scroll("First")),
             ("scrolls/hall/01K8ZC6V8A4S6C2E3N1R5T7W90-b.md", scroll("Second")),
         ];
         for turn in 0..claims.len() {
             for is_backwards in [false, true] {
                 let mut scene = Scene::new();
-                let mut order: Vec<_> = claims.iter().cycle().skip(turn).take(5).collect();
+                let mut order: Vec<_> =
+                    claims.iter().cycle().skip(turn).take(claims.len()).collect();
                 if is_backwards {
                     order.reverse();
                 }
@@ -610,10 +611,13 @@ mod tests {
                 }
                 let file =
                     |scene: &Scene| scene.held.palace.graph.file_of("Grey").map(str::to_owned);
-                assert_eq!(file(&scene).as_deref(), Some(NAMED_FOR_IT));
-                fs::remove_file(scene.place(NAMED_FOR_IT)).unwrap();
-                scene.is_as_if_read_anew();
-                assert_eq!(file(&scene).as_deref(), Some(claims[0].0));
+                // Those named for it go first, and of equals the first by name.
+                for place in [2, 3, 0] {
+                    let (path, _) = claims[place];
+                    assert_eq!(file(&scene).as_deref(), Some(path));
+                    fs::remove_file(scene.place(path)).unwrap();
+                    scene.is_as_if_read_anew();
+                }
             }
         }
     }
@@ -832,7 +836,7 @@ mod tests {
         Look,
     }
 
-    const PLACES: [&str; 12] = [
+    const PLACES: [&str; 13] = [
         "palace.toml",
         "rooms",
         "rooms/hall.yaml",
@@ -844,6 +848,7 @@ mod tests {
         "scrolls/hall/01KJMPXF9069S44V81ASY1KY38-b.md",
         "entities/a",
         "entities/a/a.yaml",
+        "entities/b/a.yaml",
         "entities/b/b.yaml",
     ];
 
@@ -862,6 +867,8 @@ mod tests {
             scroll("Second"),
             "name: A\ngenus: New\n".to_owned(),
             "name: B\ngenus: New\n".to_owned(),
+            "name: A\ngenus: A\n".to_owned(),
+            "name: A\ngenus: B\n".to_owned(),
             "format = 1\nname = \"Keep\"\n".to_owned(),
             "name: [".to_owned(),
             String::new(),

@@ -15,6 +15,7 @@ use crate::model::{
     Detail, Difference, Entity, Fate, Palace, Room, RoomId, Scroll, ScrollId, Settings, Thing,
 };
 
+pub use entity::entity;
 pub use lines::{differing_lines, unified};
 
 /// Lists what differs between `was` and `now`: settings, rooms, scrolls, entities.
@@ -114,7 +115,7 @@ fn entities(was: &Palace, now: &Palace) -> Vec<Difference> {
         match before.get(key).copied().or_else(by_id) {
             Some(old) => {
                 renamed.insert(&old.name);
-                differences.extend(changed(thing, entity::details(old, entity)));
+                differences.extend(changed(thing, entity::entity(old, entity)));
             }
             None => differences.push(Difference { thing, fate: Fate::Added }),
         }
@@ -244,7 +245,7 @@ mod tests {
             observations: [one, two, two]\nrelations:\n- { type: disputed_by, to: Gradualism }\n- { type: of, to: Gould }\n";
         let now = "name: Stasis\ngenus: Claim\nstatus: contested\nattributes: { confidence: high, era: Devonian }\n\
             observations: [two, three]\nrelations:\n- { type: disputed_by, to: Gradualism, since: 1972 }\n- { type: cites, to: Eldredge }\n";
-        assert_snapshot!(told(&[(file, was)], &[(file, now)]), @"entity Stasis: status open → contested; confidence low → high; seen 3 removed; era Devonian added; observation 'three' added; observation 'one' removed; observation 'two' removed; relation cites → Eldredge added; relation of → Gould removed; relation disputed_by → Gradualism changed");
+        assert_snapshot!(told(&[(file, was)], &[(file, now)]), @"entity Stasis: status open → contested; confidence low → high; seen 3 removed; era Devonian added; observation 'three' added; observation 'one' removed; observation 'two' removed; relation cites → Eldredge added; relation of → Gould removed; relation disputed_by → Gradualism: no dates → since 1972");
         let id = "id: 01K8ZC6V8A4S6C2E3N1R5T7W9X\ngenus: Claim\n";
         let (old, new) = (format!("{id}name: Old\n"), format!("{id}name: New\n"));
         assert_snapshot!(told(&[("entities/a.yaml", &old), ("entities/b.yaml", was)], &[("entities/c.yaml", &new)]), @"

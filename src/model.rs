@@ -24,6 +24,7 @@ mod menu;
 mod opening;
 mod palace;
 mod ranked;
+mod relation;
 mod room;
 mod rule;
 mod scroll;
@@ -46,7 +47,7 @@ pub use diagnostic::{Diagnostic, Severity, Spot, did_you_mean, slip_of, slips_of
 pub use diary::{Diaries, Entry};
 pub use difference::{Detail, Difference, Fate, Filed, Part, Thing};
 pub use drawer::{Drawer, Drawers, Said, Shelf};
-pub use entity::{Entity, Relation, Triple};
+pub use entity::Entity;
 pub use file_kind::FileKind;
 pub use genus::{Attribute, Genus, Kind, RelationType, Status};
 pub use graph::{Event, Fact, Graph, Incoming, Selection, Span, folded};
@@ -56,6 +57,7 @@ pub use history::{BlamedLine, CommitId, Content, Differing, History, Moment, Rec
 pub use menu::{Layout, Slot};
 pub use opening::{Opening, Sort, SortError};
 pub use palace::{Door, Palace};
+pub use relation::{Relation, Triple};
 pub use room::{Ambiguous, Room, RoomId, RoomRef, prose};
 pub use rule::Rule;
 pub use scroll::{Scroll, ScrollId};

@@ -26,7 +26,7 @@ mod work;
 
 pub use date::dated;
 pub use diary::entry;
-pub use difference::{differences, fate, thing};
+pub use difference::{differences, edge, fate, terms, thing};
 pub use drawer::{Filed, Reading, drawer, drawers, storeroom, title};
 pub use entity::{entities, entity, relations};
 pub use excerpt::excerpt;

@@ -1,12 +1,13 @@
 //! What differs between two states of one entity.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::compare::{renamed, value};
 use crate::model::{Detail, Entity, Part, Relation};
 
-pub(super) fn details(was: &Entity, now: &Entity) -> Vec<Detail> {
+/// Lists what differs between two states of one entity.
+pub fn entity(was: &Entity, now: &Entity) -> Vec<Detail> {
     let id = |it: &Entity| it.id.map(|it| it.to_string());
     let mut details: Vec<_> = renamed(&was.name, &now.name).into_iter().collect();
     details.extend(value("genus", Some(&was.genus), Some(&now.genus)));
@@ -31,18 +32,33 @@ fn attributes(was: &Entity, now: &Entity) -> Vec<Detail> {
     differing.collect()
 }
 
-/// Relations of one type to one entity are one relation.
+/// A relation that is gone, and one of the same type to the same entity that came
+/// at a time it touches, or with its beginning, are one with other dates.
 fn relations(was: &[Relation], now: &[Relation]) -> Vec<Detail> {
-    let name = |it: &Relation| (it.kind.clone(), it.to.clone());
-    let part = |(kind, to): &(String, String)| {
-        let (kind, to) = (kind.clone(), to.clone());
-        Part::Relation { kind, to }
-    };
-    let names = |them: &[Relation]| them.iter().map(name).collect::<Vec<_>>();
-    let old: HashMap<_, _> = was.iter().map(|it| (name(it), it)).collect();
-    let altered = now.iter().filter(|it| old.get(&name(it)).is_some_and(|old| old != it));
-    let altered = altered.map(|it| Detail::Altered(part(&name(it))));
-    parts("relations", &names(was), &names(now), part).into_iter().chain(altered).collect()
+    let (gained, lost) = differing(was, now);
+    if gained.is_empty() && lost.is_empty() {
+        return reordered("relations", was, now);
+    }
+    let mut left: HashMap<_, Vec<usize>> = HashMap::new();
+    for (place, it) in lost.iter().enumerate() {
+        left.entry((&it.kind, &it.to)).or_default().push(place);
+    }
+    let (mut details, mut dated, mut kept) = (Vec::new(), Vec::new(), HashSet::new());
+    for now in gained {
+        let is_it = |place: &usize| lost[*place].since == now.since || lost[*place].touches(now);
+        let alike = left.get_mut(&(&now.kind, &now.to));
+        match alike.and_then(|them| Some(them.remove(them.iter().position(is_it)?))) {
+            Some(place) => {
+                kept.insert(place);
+                dated.push(Detail::Dated { was: lost[place].clone(), now: now.clone() });
+            }
+            None => details.push(Detail::Gained(Part::Relation(now.clone()))),
+        }
+    }
+    let gone = lost.into_iter().enumerate().filter(|(place, _)| !kept.contains(place));
+    details.extend(gone.map(|(_, it)| Detail::Lost(Part::Relation(it.clone()))));
+    details.extend(dated);
+    details
 }
 
 /// Tells which parts came and went, or else that their order is another.
@@ -52,16 +68,25 @@ fn parts<T: Eq + Hash>(
     now: &[T],
     part: impl Fn(&T) -> Part,
 ) -> Vec<Detail> {
+    let (gained, lost) = differing(was, now);
+    if gained.is_empty() && lost.is_empty() {
+        return reordered(all, was, now);
+    }
+    let gained = gained.into_iter().map(|it| Detail::Gained(part(it)));
+    gained.chain(lost.into_iter().map(|it| Detail::Lost(part(it)))).collect()
+}
+
+/// Returns what came and what went, each as often as it did.
+fn differing<'a, T: Eq + Hash>(was: &'a [T], now: &'a [T]) -> (Vec<&'a T>, Vec<&'a T>) {
     let mut left: HashMap<&T, usize> = HashMap::new();
     for it in was {
         *left.entry(it).or_default() += 1;
     }
     let mut take = |it: &T| left.get_mut(it).filter(|it| **it > 0).map(|it| *it -= 1).is_some();
-    let gained: Vec<_> = now.iter().filter(|it| !take(it)).collect();
-    let lost: Vec<_> = was.iter().filter(|it| take(it)).collect();
-    if gained.is_empty() && lost.is_empty() && was != now {
-        return vec![Detail::Reordered(all)];
-    }
-    let gained = gained.into_iter().map(|it| Detail::Gained(part(it)));
-    gained.chain(lost.into_iter().map(|it| Detail::Lost(part(it)))).collect()
+    let gained = now.iter().filter(|it| !take(it)).collect();
+    (gained, was.iter().filter(|it| take(it)).collect())
+}
+
+fn reordered<T: Eq>(all: &'static str, was: &[T], now: &[T]) -> Vec<Detail> {
+    if was == now { Vec::new() } else { vec![Detail::Reordered(all)] }
 }

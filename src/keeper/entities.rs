@@ -1,11 +1,13 @@
 //! Adding to the knowledge graph.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::format::entity_file;
 use crate::keeper::held::{Held, Plan};
+use crate::keeper::merging::unite;
+use crate::keeper::relations;
 use crate::keeper::revision::Revision;
-use crate::keeper::rules::{Rules, allow, begun, remarks};
+use crate::keeper::rules::{Rules, allow, begun, noted, remarks};
 use crate::keeper::{Caller, Keeper, Refusal, fresh_id, listed};
 use crate::model::Entity;
 use crate::render;
@@ -27,6 +29,7 @@ impl Keeper {
         if new.is_empty() {
             return Err(Refusal::Nonsense("`entities` is empty: nothing to create".to_owned()));
         }
+        let (new, notes) = joined(new)?;
         let Added { key, created, existing } = self.add_entities(by, new, Rules::Heeded)?;
         let graph = &self.at(&key)?.palace.graph;
         let remarks = remarks(graph, created.iter().filter_map(|it| graph.get(it)), &[]);
@@ -38,7 +41,7 @@ impl Keeper {
             answer
                 .push_str(&format!("; there already, and left as they are: {}", listed(&existing)));
         }
-        Ok(format!("{answer}.\n{remarks}"))
+        Ok(format!("{answer}.\n{}{remarks}", noted(&notes)))
     }
 
     /// Adds those of `new` whose names are free, the first of each name.
@@ -72,6 +75,32 @@ impl Keeper {
         })?;
         Ok(Added { key, created, existing })
     }
+}
+
+/// Makes one of those that have the same name, and says so.
+fn joined(new: Vec<Entity>) -> Result<(Vec<Entity>, Vec<String>), Refusal> {
+    let (mut joined, mut notes): (Vec<Entity>, _) = (Vec::new(), Vec::new());
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for entity in new {
+        let name = render::cut(&render::line(&entity.name), 80);
+        match places.get(&entity.name).and_then(|it| joined.get_mut(*it)) {
+            None => {
+                places.insert(entity.name.clone(), joined.len());
+                joined.push(entity);
+            }
+            Some(first) => {
+                notes.push(format!("`{name}` stands twice in the call, and both became one"));
+                let conflicts = unite(first, &entity, &[]).into_iter();
+                notes.extend(conflicts.map(|it| format!("they disagree: {it}")));
+            }
+        }
+    }
+    for Entity { relations, .. } in &mut joined {
+        for relation in std::mem::take(relations) {
+            relations::add(relations, &[], &relation).map_err(Refusal::Nonsense)?;
+        }
+    }
+    Ok((joined, notes))
 }
 
 fn creation(held: &mut Held, fresh: &[Entity]) -> Result<Plan, Refusal> {

@@ -53,6 +53,11 @@ pub(super) fn remarks<'a>(
     }
 }
 
+/// Says what is worth a note, a line each.
+pub(super) fn noted(notes: &[String]) -> String {
+    notes.iter().map(|it| format!("Note: {it}.\n")).collect::<Vec<_>>().concat()
+}
+
 /// Tells whether something was not wrong before; where it stands may change.
 fn is_new(fault: &Fault, before: &[Fault]) -> bool {
     before.iter().all(|it| it.message != fault.message)

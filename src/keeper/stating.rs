@@ -165,11 +165,11 @@ fn fit(known: Vec<&mut Relation>, new: &Relation) -> Result<Fit, Refusal> {
                 old.source = old.source.take().or_else(|| new.source.clone());
                 return Ok(Fit::Fuller(old.clone()));
             }
-            (None, Some(_)) if overlaps(old, new) => {
+            (None, Some(_)) if old.touches(new) => {
                 let why = "that fact is known and has no end: mempalace_kg_invalidate ends it";
                 return Err(Refusal::Nonsense(why.to_owned()));
             }
-            (Some(until), _) if overlaps(old, new) => {
+            (Some(until), _) if old.touches(new) => {
                 return Err(Refusal::Nonsense(format!(
                     "that fact is known and ended on {}: if it holds again, say from when in \
                      `valid_from`",
@@ -180,14 +180,6 @@ fn fit(known: Vec<&mut Relation>, new: &Relation) -> Result<Fit, Refusal> {
         }
     }
     Ok(Fit::New)
-}
-
-/// Tells whether two facts that say the same could both be true at some time.
-fn overlaps(a: &Relation, b: &Relation) -> bool {
-    let is_before = |end: Option<Date>, start: Option<Date>| {
-        end.zip(start).is_some_and(|(end, start)| end.has_begun(start))
-    };
-    !is_before(a.end(), b.begin()) && !is_before(b.end(), a.begin())
 }
 
 fn end(

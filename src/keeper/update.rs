@@ -2,14 +2,16 @@
 
 use serde_json::{Map, Value};
 
+use crate::compare;
 use crate::keeper::graph::known_entity;
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::merging::unite;
 use crate::keeper::references;
+use crate::keeper::relations::{self, Parting};
 use crate::keeper::revision::Revision;
-use crate::keeper::rules::{allow, remarks};
+use crate::keeper::rules::{allow, noted, remarks};
 use crate::keeper::{Caller, Keeper, Refusal, listed};
-use crate::model::{Entity, Fault, Graph, Palace, Relation};
+use crate::model::{Detail, Entity, Fate, Fault, Graph, Palace, Relation, did_you_mean};
 use crate::render;
 
 /// How many disagreements an answer tells of.
@@ -34,10 +36,11 @@ pub struct EntityChange {
     pub add_observations: Vec<String>,
     /// Observations to take away.
     pub remove_observations: Vec<String>,
-    /// Relations to add; one of the same type to the same entity is replaced.
+    /// Relations to add; one of the same type to the same entity whose time it
+    /// touches is changed.
     pub add_relations: Vec<Relation>,
-    /// Relations to take away, by type and target.
-    pub remove_relations: Vec<(String, String)>,
+    /// Relations to take away.
+    pub remove_relations: Vec<Parting>,
 }
 
 /// What became of an entity, to be told.
@@ -55,6 +58,10 @@ struct Outcome {
     conflicts: Vec<String>,
     /// What was wrong with it before.
     faults: Vec<Fault>,
+    /// How it is not what it was, but for its name.
+    details: Vec<Detail>,
+    /// What of the change could not be done, or was done already.
+    notes: Vec<String>,
 }
 
 impl Keeper {
@@ -84,6 +91,7 @@ impl Keeper {
             let left = outcome.conflicts.len() - TOLD;
             answer.push_str(&format!("They disagree in {left} more attributes.\n"));
         }
+        answer.push_str(&noted(&outcome.notes));
         let visits = self.visits.values_mut();
         for visit in visits.filter(|it| it.workspace.as_deref() == Some(key.as_str())) {
             references::follow_visit(visit, &outcome.gone, &outcome.names.1);
@@ -98,7 +106,7 @@ fn plan(held: &mut Held, change: &EntityChange) -> Result<(Plan, Outcome), Refus
     let name = renamed(&held.palace.graph, &was, &merged, change)?;
     let mut revision = Revision::default();
     let old = opened(&mut revision, held, &was)?.clone();
-    let mut new = changed(&old, change);
+    let (mut new, notes) = changed(&old, change)?;
     let family: Vec<_> = merged.iter().chain([&was]).cloned().collect();
     let mut conflicts = Vec::new();
     for other in &merged {
@@ -110,6 +118,8 @@ fn plan(held: &mut Held, change: &EntityChange) -> Result<(Plan, Outcome), Refus
         new.name.clone_from(&name);
     }
     allow(&held.palace.graph, Some(&old), &new)?;
+    let details = compare::entity(&old, &new).into_iter();
+    let details = details.filter(|it| !matches!(it, Detail::Renamed { .. })).collect();
     *opened(&mut revision, held, &was)? = new;
     let gone: Vec<_> = family.into_iter().filter(|it| *it != name).collect();
     let mut followers = [0, 0, 0];
@@ -126,7 +136,8 @@ fn plan(held: &mut Held, change: &EntityChange) -> Result<(Plan, Outcome), Refus
     [followers[1], followers[2]] = [rooms.len(), works.len()];
     edits.extend(rooms.into_iter().chain(works));
     let faults = held.palace.graph.faults(&old);
-    let outcome = Outcome { names: (was, name), merged, gone, followers, conflicts, faults };
+    let names = (was, name);
+    let outcome = Outcome { names, merged, gone, followers, conflicts, faults, details, notes };
     let plan = Plan { edits, subject: outcome.subject(), body: outcome.body(change) };
     Ok((plan, outcome))
 }
@@ -176,8 +187,9 @@ fn renamed(
     }
 }
 
-fn changed(old: &Entity, change: &EntityChange) -> Entity {
-    let mut new = old.clone();
+/// Returns what becomes of an entity, and what of the change is worth a note.
+fn changed(old: &Entity, change: &EntityChange) -> Result<(Entity, Vec<String>), Refusal> {
+    let (mut new, mut notes) = (old.clone(), missed(old, change));
     if let Some(genus) = &change.genus {
         new.genus.clone_from(genus);
     }
@@ -196,18 +208,36 @@ fn changed(old: &Entity, change: &EntityChange) -> Entity {
             new.observations.push(observation.clone());
         }
     }
-    let gone = |it: &Relation| {
-        change.remove_relations.iter().any(|(kind, to)| *kind == it.kind && *to == it.to)
-    };
-    new.relations.retain(|it| !gone(it));
+    new.relations.retain(|it| !change.remove_relations.iter().any(|gone| gone.means(it)));
+    let was = new.relations.clone();
     for relation in &change.add_relations {
-        let same = |it: &&mut Relation| it.kind == relation.kind && it.to == relation.to;
-        match new.relations.iter_mut().find(same) {
-            Some(old) => *old = relation.clone(),
-            None => new.relations.push(relation.clone()),
-        }
+        let note = relations::add(&mut new.relations, &was, relation);
+        notes.extend(note.map_err(Refusal::Nonsense)?);
     }
-    new
+    Ok((new, notes))
+}
+
+/// Says what is to be taken away and is not there.
+fn missed(old: &Entity, change: &EntityChange) -> Vec<String> {
+    let note = |what: &str, said: &str, known: &[String]| {
+        let short = |text: &str| render::cut(&render::line(text), 80);
+        let meant = did_you_mean(said, known.iter().map(String::as_str));
+        let hint = meant.map(|it| format!(" (did you mean `{}`?)", short(it))).unwrap_or_default();
+        format!("there was no {what} `{}`{hint}", short(said))
+    };
+    let gone =
+        |(key, value): &(&String, &Value)| value.is_null() && !old.attributes.contains_key(*key);
+    let keys: Vec<_> = old.attributes.keys().cloned().collect();
+    let attributes = change.attributes.iter().filter(gone);
+    let attributes = attributes.map(|(key, _)| note("attribute", key, &keys));
+    let observations = change.remove_observations.iter();
+    let observations = observations.filter(|it| !old.observations.contains(it));
+    let observations = observations.map(|it| note("observation", it, &old.observations));
+    let known: Vec<_> = old.relations.iter().map(relations::told).collect();
+    let partings = change.remove_relations.iter();
+    let partings = partings.filter(|gone| !old.relations.iter().any(|it| gone.means(it)));
+    let partings = partings.map(|it| note("relation", &it.told(), &known));
+    attributes.chain(observations).chain(partings).collect()
 }
 
 impl Outcome {
@@ -219,7 +249,7 @@ impl Outcome {
     fn told(&self) -> String {
         let (was, name) = (render::line(&self.names.0), render::line(&self.names.1));
         let mut told = match (self.is_renamed(), self.merged.is_empty()) {
-            (false, true) => return format!("Changed {name}"),
+            (false, true) => format!("Changed {name}"),
             (true, true) => format!("Renamed {was} to {name}"),
             (false, false) => format!("Merged {} into {name}", listed(&self.merged)),
             (true, false) => format!("Merged {was} and {} into {name}", listed(&self.merged)),
@@ -230,6 +260,9 @@ impl Outcome {
         if !followers.is_empty() {
             let verb = if self.followers.iter().sum::<usize>() == 1 { "follows" } else { "follow" };
             told.push_str(&format!("; {} {verb}", followers.join(" and ")));
+        }
+        if !self.details.is_empty() {
+            told.push_str(&format!(": {}", render::fate(&Fate::Changed(self.details.clone()))));
         }
         told
     }

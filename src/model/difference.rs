@@ -1,6 +1,6 @@
 //! What differs between two states of a palace, in the palace's own terms.
 
-use crate::model::{RoomId, ScrollId};
+use crate::model::{Relation, RoomId, ScrollId};
 
 /// One thing that differs, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +102,13 @@ pub enum Detail {
     Lost(Part),
     /// One of its parts is not what it was.
     Altered(Part),
+    /// A relation has other dates or another source.
+    Dated {
+        /// What was said.
+        was: Relation,
+        /// What is said.
+        now: Relation,
+    },
     /// Its parts of one kind are the same in another order.
     Reordered(&'static str),
     /// It cannot be understood: in which state, and why.
@@ -123,10 +130,5 @@ pub enum Part {
     /// An observation.
     Observation(String),
     /// A relation.
-    Relation {
-        /// Its type.
-        kind: String,
-        /// Where it leads.
-        to: String,
-    },
+    Relation(Relation),
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ulid::Ulid;
 
-use crate::model::Date;
+use crate::model::Relation;
 
 /// One entity, with its observations and its outgoing relations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,59 +45,6 @@ impl Entity {
     }
 }
 
-/// A directed, typed edge, held by the entity it starts from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Relation {
-    /// In the active voice: `disputed_by`.
-    pub kind: String,
-    /// The entity it leads to, by name; need not be defined.
-    pub to: String,
-    /// The date from which it holds, as written: `1972-01-01`, `1912`.
-    pub since: Option<String>,
-    /// The date from which it no longer holds, as written; exclusive.
-    pub until: Option<String>,
-    /// Where this is known from.
-    pub source: Option<String>,
-}
-
-impl Relation {
-    /// Returns the date from which it holds, if it is written as one.
-    pub fn begin(&self) -> Option<Date> {
-        self.since.as_ref()?.parse().ok()
-    }
-
-    /// Returns the date from which it no longer holds, if it is written as one.
-    pub fn end(&self) -> Option<Date> {
-        self.until.as_ref()?.parse().ok()
-    }
-
-    /// Tells whether it holds at a date. What is not written as a date bounds
-    /// nothing: nobody knows when it was.
-    pub fn holds_at(&self, at: Date) -> bool {
-        self.begin().is_none_or(|it| it.has_begun(at))
-            && self.end().is_none_or(|it| !it.has_begun(at))
-    }
-
-    /// Returns when it began, if that is known, and when it ended; `None` if one
-    /// of them is written as no date.
-    pub fn period(&self) -> Option<(Option<Date>, Option<Date>)> {
-        let (begin, end) = (self.begin(), self.end());
-        let is_known = begin.is_some() == self.since.is_some();
-        (is_known && end.is_some() == self.until.is_some()).then_some((begin, end))
-    }
-}
-
-/// A relation told by itself: what it says, without dates and source.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Triple {
-    /// Where it starts, by name; need not be defined.
-    pub from: String,
-    /// In the active voice: `disputed_by`.
-    pub kind: String,
-    /// Where it leads, by name; need not be defined.
-    pub to: String,
-}
-
 /// Values of any type as one JSON text: notations that do not say of what type a
 /// value is could not read them back.
 mod as_json {
@@ -116,11 +63,5 @@ mod as_json {
         deserializer: D,
     ) -> Result<Map<String, Value>, D::Error> {
         serde_json::from_str(<&str>::deserialize(deserializer)?).map_err(D::Error::custom)
-    }
-}
-
-impl From<Triple> for Relation {
-    fn from(Triple { kind, to, .. }: Triple) -> Self {
-        Self { kind, to, since: None, until: None, source: None }
     }
 }

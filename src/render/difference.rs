@@ -1,6 +1,6 @@
 //! What differs, in words.
 
-use crate::model::{Detail, Difference, Fate, Filed, Part, Thing};
+use crate::model::{Detail, Difference, Fate, Filed, Part, Relation, Thing};
 use crate::render::{count, cut, line};
 
 /// How many ways in which one thing differs are told.
@@ -74,6 +74,10 @@ fn detail(detail: &Detail) -> String {
         Detail::Gained(it) => format!("{} added", part(it)),
         Detail::Lost(it) => format!("{} removed", part(it)),
         Detail::Altered(it) => format!("{} changed", part(it)),
+        Detail::Dated { was, now } => {
+            let said = |it| terms(it).unwrap_or("no dates".to_owned());
+            format!("relation {}: {} → {}", edge(now), said(was), said(now))
+        }
         Detail::Reordered(all) => format!("{all} in another order"),
         Detail::Unreadable { before: true, why } => {
             format!("changed; it could not be read before ({})", short(why))
@@ -89,8 +93,25 @@ fn part(part: &Part) -> String {
         Part::Action(label) => format!("action {}", quoted(label)),
         Part::Portal(room) => format!("portal to {room}"),
         Part::Observation(text) => format!("observation {}", quoted(text)),
-        Part::Relation { kind, to } => format!("relation {} → {}", short(kind), short(to)),
+        Part::Relation(it) => match terms(it) {
+            Some(terms) => format!("relation {} ({terms})", edge(it)),
+            None => format!("relation {}", edge(it)),
+        },
     }
+}
+
+/// Names a relation by its type and where it leads: `rules → Pope`.
+pub fn edge(it: &Relation) -> String {
+    format!("{} → {}", short(&it.kind), short(&it.to))
+}
+
+/// Says when a relation held and from where that is known, as it is written:
+/// `since 2001, until 2005`.
+pub fn terms(it: &Relation) -> Option<String> {
+    let terms = [("since", &it.since), ("until", &it.until), ("source", &it.source)];
+    let terms = terms.into_iter().filter_map(|(word, it)| Some((word, it.as_ref()?)));
+    let said: Vec<_> = terms.map(|(word, it)| format!("{word} {}", short(it))).collect();
+    (!said.is_empty()).then(|| said.join(", "))
 }
 
 fn quoted(text: &str) -> String {

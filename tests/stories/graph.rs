@@ -118,6 +118,68 @@ async fn tools_refuse_what_a_genus_does_not_allow_and_say_what_it_allows() {
 }
 
 #[tokio::test]
+async fn two_terms_of_office_stand_beside_each_other_and_each_can_be_changed() {
+    let home = by_hand();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("survey").await;
+    agent.transcript();
+    let rules = |terms: Value| {
+        let mut rules = json!({ "type": "rules", "to": "Rome" });
+        rules.as_object_mut().unwrap().extend(terms.as_object().unwrap().clone());
+        rules
+    };
+    let karl = |key: &str, terms: Value| json!({ "name": "Karl", key: [rules(terms)] });
+    let (add, remove) = ("add_relations", "remove_relations");
+    let first = rules(json!({ "since": "2001", "until": "2005" }));
+    let new = json!([{ "name": "Karl", "genus": "Person", "relations": [first] }, { "name": "Rome", "genus": "City" }]);
+    agent.call("create_entities", json!({ "entities": new })).await;
+    update(&mut agent, karl(add, json!({ "since": "2010" }))).await;
+    update(&mut agent, karl(add, json!({ "until": "2012", "since": "2010" }))).await;
+    update(&mut agent, karl(add, json!({}))).await;
+    update(&mut agent, karl(add, json!({ "since": "2004" }))).await;
+    update(&mut agent, karl(remove, json!({ "since": "2002" }))).await;
+    update(&mut agent, karl(remove, json!({ "since": "2001" }))).await;
+    agent.call("get_relationships", json!({ "name": "Karl" })).await;
+    update(&mut agent, karl(remove, json!({}))).await;
+    assert_snapshot!(agent.transcript());
+}
+
+#[tokio::test]
+async fn what_is_to_go_and_is_not_there_is_named() {
+    let home = by_hand();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("survey").await;
+    agent.transcript();
+    let gone = json!({ "name": "Gradualism", "remove_observations": ["Nature makes no leap."],
+        "remove_relations": [{ "type": "disputed_by", "to": "Nobody" }], "attributes": { "confidnce": null } });
+    update(&mut agent, gone.clone()).await;
+    let mut more = gone;
+    more["add_observations"] = json!(["It is slow."]);
+    update(&mut agent, more).await;
+    assert_snapshot!(agent.transcript());
+}
+
+#[tokio::test]
+async fn what_stands_twice_in_one_call_becomes_one_and_nothing_is_dropped() {
+    let home = by_hand();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("survey").await;
+    agent.transcript();
+    let dup = |status: &str, said: &str, since: &str| {
+        json!({ "name": "Dup", "genus": "Idea", "status": status, "observations": [said],
+            "relations": [{ "type": "of", "to": "Gradualism", "since": since }] })
+    };
+    let twice = json!([dup("old", "one", "1830"), dup("new", "two", "1830")]);
+    agent.call("create_entities", json!({ "entities": twice })).await;
+    agent.call("get_entity", json!({ "name": "Dup" })).await;
+    let mut torn = dup("old", "one", "1830");
+    torn["name"] = "Torn".into();
+    torn["relations"] = json!([{ "type": "of", "to": "Dup", "since": "1830" }, { "type": "of", "to": "Dup", "since": "1840" }]);
+    agent.call("create_entities", json!({ "entities": [torn] })).await;
+    assert_snapshot!(agent.transcript());
+}
+
+#[tokio::test]
 async fn what_a_hand_made_wrong_can_be_mended_by_tools_a_piece_at_a_time() {
     let home = by_hand();
     let wrong = "name: Drift\ngenus: Claim\nstatus: mooted\nattributes: { proposed: soon }\n";

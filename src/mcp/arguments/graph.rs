@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::keeper::{Direction, EntityChange, Era, Related};
+use crate::keeper::{Direction, EntityChange, Era, Parting, Related};
 use crate::mcp::arguments::{Dated, Page};
 use crate::model::{Entity, Relation};
 
@@ -66,7 +66,7 @@ pub(in crate::mcp) struct GetRelationships {
     r#type: Option<String>,
     /// Only those from it, or only those to it.
     direction: Option<Way>,
-    /// Only those that hold at this date: 1972, 1972-05-01, 44 BC.
+    /// Only those that hold then: today, 1972-05-01, 44 BC.
     as_of: Option<Dated>,
     /// The page, from 1.
     page: Option<Page>,
@@ -88,11 +88,11 @@ impl From<GetRelationships> for Related {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct GetTimeline {
-    /// Only what this entity has part in, by name.
+    /// Only what this entity has part in.
     entity: Option<String>,
     /// Only what entities of this genus say.
     genus: Option<String>,
-    /// Only from this date on: 1972, 1972-05-01, 44 BC.
+    /// Only from this date on.
     since: Option<Dated>,
     /// Only before this date.
     until: Option<Dated>,
@@ -214,7 +214,7 @@ pub(in crate::mcp) struct UpdateEntity {
     name: String,
     /// Its new name; whatever names it follows.
     new_name: Option<String>,
-    /// Entities that become one with it, by name: they go, what is known of them stays.
+    /// Entities that become one with it, by name.
     merge: Option<Vec<String>>,
     /// Its new genus.
     genus: Option<String>,
@@ -226,7 +226,7 @@ pub(in crate::mcp) struct UpdateEntity {
     add_observations: Option<Vec<String>>,
     /// Facts to take away, word for word.
     remove_observations: Option<Vec<String>>,
-    /// Relations to add; the same type to the same entity is replaced.
+    /// Relations to add; one like it whose time it touches is changed.
     add_relations: Option<Vec<RelationWords>>,
     /// Relations to take away.
     remove_relations: Option<Vec<RelationName>>,
@@ -239,6 +239,14 @@ struct RelationName {
     r#type: String,
     /// The other entity, by name.
     to: String,
+    /// Only the one since then.
+    since: Option<String>,
+}
+
+impl From<RelationName> for Parting {
+    fn from(RelationName { r#type: kind, to, since }: RelationName) -> Self {
+        Self { kind, to, since }
+    }
 }
 
 impl From<UpdateEntity> for EntityChange {
@@ -254,7 +262,7 @@ impl From<UpdateEntity> for EntityChange {
             add_observations: it.add_observations.unwrap_or_default(),
             remove_observations: it.remove_observations.unwrap_or_default(),
             add_relations: relations(it.add_relations),
-            remove_relations: gone.map(|it| (it.r#type, it.to)).collect(),
+            remove_relations: gone.map(Parting::from).collect(),
         }
     }
 }

@@ -149,7 +149,7 @@ pub fn run() -> ExitCode {
 /// Says why something was refused to somebody who has commands, not tools.
 fn in_a_terminal(refusal: &Refusal) -> String {
     match refusal {
-        Refusal::NoWorkspaceSet { known, home } if known.is_empty() => {
+        Refusal::NoWorkspaceSet { known, home, .. } if known.is_empty() => {
             format!(
                 "there is no palace in {} yet; `palazzo init NAME` makes one, `--help` says which \
                  home is meant",

@@ -120,6 +120,8 @@ const NAMED: usize = 10;
 pub struct Keeper {
     home: PathBuf,
     preferred: Option<String>,
+    /// Whether callers can choose a palace.
+    choose: bool,
     held: BTreeMap<String, Held>,
     opening: Option<Opening>,
     /// What past palaces go by, those opened last at the end.
@@ -169,6 +171,7 @@ impl Keeper {
         Self {
             home,
             preferred,
+            choose: true,
             held: BTreeMap::new(),
             opening: None,
             past: Vec::new(),
@@ -185,6 +188,13 @@ impl Keeper {
     #[must_use]
     pub fn watching(mut self, manner: Watching, say: fn(&str)) -> Self {
         (self.vigil.manner, self.vigil.say) = (manner, say);
+        self
+    }
+
+    /// Tells callers that have no tool to choose a palace with nothing of one.
+    #[must_use]
+    pub fn without_choice(mut self) -> Self {
+        self.choose = false;
         self
     }
 

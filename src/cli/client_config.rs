@@ -7,7 +7,10 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::cli::{Outcome, home, page};
+use crate::cli::home::{self, Workspace};
+use crate::cli::serve::without_twins;
+use crate::cli::{Outcome, page};
+use crate::mcp::{ToolSet, Toolbox};
 
 /// Print what to paste or run so that an MCP client uses Palazzo
 #[derive(clap::Args)]
@@ -19,6 +22,14 @@ pub(super) struct Args {
     /// The home, or one palace
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
+
+    /// The tools to offer, as `palazzo serve` has them: `memory` in place of the
+    /// reference memory server, `mempalace` in place of MemPalace
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    tools: Vec<ToolSet>,
+
+    #[command(flatten)]
+    workspace: Workspace,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -30,38 +41,71 @@ enum Client {
     Codex,
 }
 
+/// How a client starts the server, and what it calls it.
+struct Start {
+    name: &'static str,
+    program: String,
+    arguments: Vec<String>,
+}
+
 pub(super) fn run(args: &Args) -> Outcome {
-    let home = home::find(args.home.as_deref()).display().to_string();
-    let program =
-        std::env::current_exe().map_or("palazzo".to_owned(), |it| it.display().to_string());
-    let (program, home) = (program.as_str(), home.as_str());
+    without_twins(Toolbox::new(args.tools.clone()))?;
+    let start = Start::of(args);
     let (where_to, what) = match args.client {
-        Client::ClaudeCode => (
-            "Run (add `-s user` for all your projects):",
-            format!("claude mcp add palazzo -- {} serve {}", quoted(program), quoted(home)),
-        ),
+        Client::ClaudeCode => ("Run (add `-s user` for all your projects):", start.command()),
         Client::ClaudeDesktop => (
             "Put into claude_desktop_config.json (Settings, Developer, Edit Config):",
-            servers("mcpServers", program, home),
+            start.json("mcpServers"),
         ),
-        Client::Cursor => ("Put into ~/.cursor/mcp.json:", servers("mcpServers", program, home)),
-        Client::Vscode => ("Put into .vscode/mcp.json:", servers("servers", program, home)),
-        Client::Codex => ("Put into ~/.codex/config.toml:", toml(program, home)),
+        Client::Cursor => ("Put into ~/.cursor/mcp.json:", start.json("mcpServers")),
+        Client::Vscode => ("Put into .vscode/mcp.json:", start.json("servers")),
+        Client::Codex => ("Put into ~/.codex/config.toml:", start.toml()),
     };
     anstream::eprintln!("{where_to}");
     page::print(&what)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn servers(key: &str, program: &str, home: &str) -> String {
-    let config = json!({ key: { "palazzo": { "command": program, "args": ["serve", home] } } });
-    format!("{config:#}")
-}
+impl Start {
+    fn of(args: &Args) -> Self {
+        let home = home::find(args.home.as_deref()).display().to_string();
+        let mut arguments = vec!["serve".to_owned(), home];
+        let tools: Vec<_> = args.tools.iter().map(|it| it.name()).collect();
+        if !tools.is_empty() {
+            arguments.extend(["--tools".to_owned(), tools.join(",")]);
+        }
+        if let Some(name) = &args.workspace.workspace {
+            arguments.extend(["--workspace".to_owned(), name.clone()]);
+        }
+        // What takes the place of another server is called as that one.
+        let name = match tools.as_slice() {
+            ["memory"] => "memory",
+            ["mempalace"] => "mempalace",
+            _ => "palazzo",
+        };
+        let program = std::env::current_exe();
+        let program = program.map_or("palazzo".to_owned(), |it| it.display().to_string());
+        Self { name, program, arguments }
+    }
 
-fn toml(program: &str, home: &str) -> String {
-    let text = |it: &str| toml_edit::Value::from(it).to_string();
-    let (program, serve, home) = (text(program), text("serve"), text(home));
-    format!("[mcp_servers.palazzo]\ncommand = {program}\nargs = [{serve}, {home}]")
+    fn command(&self) -> String {
+        let words = std::iter::once(&self.program).chain(&self.arguments);
+        let words: Vec<_> = words.map(|it| quoted(it)).collect();
+        format!("claude mcp add {} -- {}", self.name, words.join(" "))
+    }
+
+    fn json(&self, key: &str) -> String {
+        let Self { name, program, arguments } = self;
+        let config = json!({ key: { *name: { "command": program, "args": arguments } } });
+        format!("{config:#}")
+    }
+
+    fn toml(&self) -> String {
+        let text = |it: &String| toml_edit::Value::from(it).to_string();
+        let arguments: Vec<_> = self.arguments.iter().map(text).collect();
+        let (program, arguments) = (text(&self.program), arguments.join(", "));
+        format!("[mcp_servers.{}]\ncommand = {program}\nargs = [{arguments}]", self.name)
+    }
 }
 
 /// Quotes a word for a POSIX shell, where it needs it.

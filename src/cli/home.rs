@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::keeper::Keeper;
+use crate::model::Watching;
 
 /// Chooses among several palaces.
 #[derive(clap::Args)]
@@ -32,20 +33,32 @@ impl Home {
 
 /// Returns the home: the given one, else `$PALAZZO_HOME`, else the current
 /// directory if palaces lie in it, else the nearest upwards that is a palace, else
-/// the one in the user's data folder.
+/// the one in the user's data folder. No shell has read what the configuration of a
+/// client says: `~` is understood here.
 pub(super) fn find(given: Option<&Path>) -> PathBuf {
-    let home = given.map(Path::to_owned).or_else(from_environment).or_else(around);
+    let home = given.map(Path::to_owned).or_else(from_environment);
+    let home = home.map(|it| of_user(&it)).or_else(around);
     let home = home.or_else(in_user_data).unwrap_or_else(|| PathBuf::from("palazzo"));
     std::path::absolute(&home).unwrap_or(home)
 }
 
 /// Returns a keeper of that home.
 pub(super) fn keeper(given: Option<&Path>, workspace: &Workspace) -> Keeper {
-    Keeper::new(find(given), workspace.workspace.clone())
+    let keeper = Keeper::new(find(given), workspace.workspace.clone());
+    keeper.watching(Watching::Off, |word| anstream::eprintln!("palazzo: {word}"))
+}
+
+/// Puts the user's own folder in the place of `~`.
+pub(super) fn of_user(path: &Path) -> PathBuf {
+    let own = || set("HOME").or_else(|| set("USERPROFILE"));
+    match path.strip_prefix("~") {
+        Ok(rest) => own().unwrap_or_default().join(rest),
+        Err(_) => path.to_owned(),
+    }
 }
 
 fn from_environment() -> Option<PathBuf> {
-    std::env::var_os("PALAZZO_HOME").filter(|it| !it.is_empty()).map(PathBuf::from)
+    set("PALAZZO_HOME")
 }
 
 fn around() -> Option<PathBuf> {
@@ -57,8 +70,12 @@ fn around() -> Option<PathBuf> {
 }
 
 fn in_user_data() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").filter(|it| it.is_absolute());
     let data = data.or_else(|| set("HOME").map(|it| it.join(".local/share")));
     data.or_else(|| set("LOCALAPPDATA")).map(|it| it.join("palazzo"))
+}
+
+/// Returns the path that a variable of the environment holds.
+pub(super) fn set(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|it| !it.is_empty()).map(PathBuf::from)
 }

@@ -29,7 +29,8 @@ enum What {
 
 /// Add what a file of the reference memory server holds, in one commit
 ///
-/// Reads `memory.jsonl`, and the older `memory.json`. What is there already
+/// Reads `memory.jsonl`, and the older `memory.json`. Give `--home` the directory
+/// that `palazzo serve` is given. What is there already
 /// stays as it is, so a second import changes nothing. Exits with 1 if some lines
 /// could not be understood; they are named, and the others are taken in.
 #[derive(clap::Args)]
@@ -57,12 +58,14 @@ fn memory(args: &Memory) -> Outcome {
     let mut keeper = args.home.keeper();
     let bar = Bar::default();
     let tell = move |done, all| bar.show(done, all);
-    let imported = keeper.import_memory(&person("import"), &file, args.dry_run, tell)?;
+    let by = person("import");
+    let imported = keeper.import_memory(&by, &file, args.dry_run, tell)?;
     let name = args.file.display();
     for told in imported.notes.iter().chain(&imported.faults) {
         anstream::eprintln!("{}", printable(&format!("{name}: {told}")));
     }
-    page::print(&summary(&imported, args.dry_run))?;
+    let root = keeper.root(&by)?;
+    page::print(&summary(&imported, root.as_deref(), args.dry_run))?;
     Ok(ExitCode::from(u8::from(!imported.faults.is_empty())))
 }
 
@@ -77,9 +80,17 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|err| Failure::Said(format!("cannot read {}: {err}", file.display())))
 }
 
-fn summary(imported: &Imported, dry: bool) -> String {
+/// Names the palace that was added to, and where it lies.
+fn place(workspace: Option<&str>, root: Option<&Path>) -> String {
+    match (workspace, root) {
+        (Some(name), Some(root)) => format!("`{name}` in {}", root.display()),
+        _ => "a new workspace".to_owned(),
+    }
+}
+
+fn summary(imported: &Imported, root: Option<&Path>, dry: bool) -> String {
     let Imported { workspace, entities, observations, relations, faults, .. } = imported;
-    let place = workspace.as_ref().map_or("a new workspace".to_owned(), |it| format!("`{it}`"));
+    let place = place(workspace.as_deref(), root);
     let verb = if dry { "Would add" } else { "Added" };
     let left = match faults.len() {
         0 => String::new(),

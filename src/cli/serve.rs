@@ -19,6 +19,10 @@ pub(super) struct Args {
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
 
+    /// The same, as other commands are told it
+    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
+    home: Option<PathBuf>,
+
     /// The tools to offer: palace (walking and building), graph (entities),
     /// memory (those of the reference memory server, in place of graph),
     /// mempalace (the nineteen of MemPalace)
@@ -57,23 +61,21 @@ pub(super) fn run(args: Args) -> Outcome {
         true => Toolbox::unbounded(args.tools),
         false => Toolbox::new(args.tools),
     };
-    if let Some(name) = toolbox.twice() {
-        let why = format!("two of these sets of --tools have `{name}`, and it is not the same");
-        return Err(Failure::Said(why + ": offer one of them"));
-    }
+    let toolbox = without_twins(toolbox)?;
+    let dir = args.home.or(args.dir);
     let watching = match args.watch {
         Watch::Auto => Watching::Auto,
         Watch::Poll => Watching::Poll,
         Watch::Off => Watching::Off,
     };
-    let keeper = home::keeper(args.dir.as_deref(), &args.workspace);
+    let keeper = home::keeper(dir.as_deref(), &args.workspace);
     let keeper =
         keeper.watching(watching, |word| anstream::eprintln!("palazzo: {word}")).reading_ahead();
     if std::io::stdin().is_terminal() {
         anstream::eprintln!(
             "Serving {} over MCP on standard input, for a client to talk to. `palazzo \
              client-config` tells one how; `palazzo walk` is for people. Ctrl-D ends this.",
-            home::find(args.dir.as_deref()).display()
+            home::find(dir.as_deref()).display()
         );
     }
     let server = Server::new(toolbox, keeper, now);
@@ -82,4 +84,14 @@ pub(super) fn run(args: Args) -> Outcome {
     let served = runtime.block_on(mcp::serve(server));
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS).map_err(Failure::Connection)
+}
+
+/// Refuses tools of which two have the same name.
+pub(super) fn without_twins(toolbox: Toolbox) -> Result<Toolbox, Failure> {
+    match toolbox.twice() {
+        None => Ok(toolbox),
+        Some(name) => Err(Failure::Said(format!(
+            "two of these sets of --tools have `{name}`, and it is not the same: offer one of them"
+        ))),
+    }
 }

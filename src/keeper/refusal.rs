@@ -13,7 +13,7 @@ use crate::store;
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// No workspace of that name.
-    #[error("{}", no_such_workspace(asked, meant.as_deref(), known))]
+    #[error("{}", no_such_workspace(asked, meant.as_deref(), known, *choose))]
     NoSuchWorkspace {
         /// What was asked for.
         asked: String,
@@ -21,6 +21,8 @@ pub enum Refusal {
         meant: Option<String>,
         /// The names of those there are.
         known: Vec<String>,
+        /// Whether a tool is offered that sets one.
+        choose: bool,
     },
     /// A workspace name that cannot be made into a directory of the home.
     #[error("`{}` cannot be the name of a workspace: {why}", name.escape_debug())]
@@ -31,12 +33,14 @@ pub enum Refusal {
         why: String,
     },
     /// No workspace was set, and none can be guessed.
-    #[error("{}", no_workspace_set(known))]
+    #[error("{}", no_workspace_set(known, *choose))]
     NoWorkspaceSet {
         /// The names of those there are.
         known: Vec<String>,
         /// The home that was looked in.
         home: PathBuf,
+        /// Whether a tool is offered that sets one.
+        choose: bool,
     },
     /// The visitor stands in no room.
     #[error("this workspace has no rooms yet: build an entry room with build_room first")]
@@ -188,17 +192,28 @@ fn in_full(err: &dyn Error) -> String {
     text
 }
 
-fn no_such_workspace(asked: &str, meant: Option<&str>, known: &[String]) -> String {
+fn no_such_workspace(asked: &str, meant: Option<&str>, known: &[String], choose: bool) -> String {
     let asked = asked.escape_debug();
     let hint = meant.map_or(".".to_owned(), |it| format!("; did you mean `{it}`?"));
     let known = listed(known);
-    format!(
-        "there is no workspace `{asked}`{hint} {known} To make a new one, call set_workspace \
-         with `create: true`."
-    )
+    let advice = match choose {
+        true => " To make a new one, call set_workspace with `create: true`.",
+        false => "",
+    };
+    format!("there is no workspace `{asked}`{hint} {known}{advice}")
 }
 
-fn no_workspace_set(known: &[String]) -> String {
+fn no_workspace_set(known: &[String], choose: bool) -> String {
+    if !choose {
+        return match known.len() {
+            0 => "there is no workspace yet: the first thing that is written makes one".to_owned(),
+            _ => format!(
+                "there are several workspaces, and none is chosen: the server has to be started \
+                 with `--workspace NAME`. {}",
+                listed(known)
+            ),
+        };
+    }
     let several = match known.len() {
         0 | 1 => "",
         _ => " (or start the server with `--workspace NAME`)",

@@ -168,7 +168,7 @@ impl Keeper {
         }
         let Some(workspace) = visit.workspace.clone() else {
             let known = self.workspaces()?.into_iter().map(|it| it.name).collect();
-            return Err(Refusal::NoWorkspaceSet { known, home: self.home.clone() });
+            return Err(self.none_set(known));
         };
         let held = self.at(&workspace)?;
         held.catch_up()?;

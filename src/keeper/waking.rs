@@ -76,10 +76,7 @@ impl Keeper {
             // A palace that the first write would make holds nothing.
             None => match self.current(by) {
                 Err(Refusal::NoSuchWorkspace { .. }) => {
-                    return Err(Refusal::NoWorkspaceSet {
-                        known: Vec::new(),
-                        home: self.home.clone(),
-                    });
+                    return Err(self.none_set(Vec::new()));
                 }
                 current => current?,
             },

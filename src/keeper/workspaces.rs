@@ -10,7 +10,7 @@ use crate::keeper::held::{Held, Plan};
 use crate::keeper::past::is_past;
 use crate::keeper::reload::Vigil;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Edit, Files, Settings, Slug, Watching, did_you_mean};
+use crate::model::{Edit, Files, Settings, Slug, Watching, did_you_mean, printable};
 use crate::render;
 use crate::store::{self, Store, Taken};
 
@@ -123,16 +123,15 @@ impl Keeper {
 
     /// Returns the palace of that directory name, opened if need be.
     pub(super) fn at(&mut self, key: &str) -> Result<&mut Held, Refusal> {
-        let home = self.home.clone();
-        let lost = || Refusal::NoWorkspaceSet { known: Vec::new(), home };
+        let lost = self.none_set(Vec::new());
         if !self.held.contains_key(key) {
             if is_past(key) {
-                return self.reopen_past(key)?.ok_or_else(lost);
+                return self.reopen_past(key)?.ok_or(lost);
             }
             let workspace = self.find(key)?;
             return self.open(&workspace);
         }
-        self.held.get_mut(key).ok_or_else(lost)
+        self.held.get_mut(key).ok_or(lost)
     }
 
     /// Returns the palace a tool acts on that names none: the one visited, else
@@ -154,11 +153,14 @@ impl Keeper {
             [only] => Ok(only.key.clone()),
             _ => match all.iter().find(|it| it.key == FIRST) {
                 Some(first) => Ok(first.key.clone()),
-                None => {
-                    Err(Refusal::NoWorkspaceSet { known: names(&all), home: self.home.clone() })
-                }
+                None => Err(self.none_set(names(&all))),
             },
         }
+    }
+
+    /// Refuses what nobody can know the palace of.
+    pub(super) fn none_set(&self, known: Vec<String>) -> Refusal {
+        Refusal::NoWorkspaceSet { known, home: self.home.clone(), choose: self.choose }
     }
 
     /// Returns the palace a tool acts on that names none; `None` where the first
@@ -178,15 +180,22 @@ impl Keeper {
     }
 
     /// Returns the palace a tool writes to that names none, and makes it if it
-    /// is not there: the preferred one, or, in a home without any, the first.
+    /// is not there: the preferred one, or, in a home without any, the first. That
+    /// the preferred one was not there is told.
     pub(super) fn current_or_first(&mut self, by: &Caller) -> Result<String, Refusal> {
-        match self.current(by) {
-            Err(refusal) => match first(&refusal) {
-                Some(name) => self.found(by, name, &Files::new()),
-                None => Err(refusal),
-            },
-            current => current,
+        let refusal = match self.current(by) {
+            Err(refusal) => refusal,
+            current => return current,
+        };
+        let Some(name) = first(&refusal) else { return Err(refusal) };
+        let key = self.found(by, name, &Files::new())?;
+        if let Refusal::NoSuchWorkspace { asked, meant, .. } = &refusal {
+            let root = self.home.join(&key);
+            let hint = meant.as_ref().map(|it| format!("; did you mean `{it}`?"));
+            let told = format!("there was no workspace `{asked}`: made {}", root.display());
+            (self.vigil.say)(&printable(&(told + &hint.unwrap_or_default())));
         }
+        Ok(key)
     }
 
     /// Lets the caller stay in the palace in which a tool acted that was called
@@ -229,7 +238,7 @@ impl Keeper {
                 let last = all.remove(place);
                 Ok((last, names(&all)))
             }
-            None => Err(Refusal::NoWorkspaceSet { known: names(&all), home: self.home.clone() }),
+            None => Err(self.none_set(names(&all))),
         }
     }
 
@@ -317,7 +326,7 @@ impl Keeper {
         let known = names(all);
         let candidates = all.iter().flat_map(|it| [it.key.as_str(), it.name.as_str()]);
         let meant = did_you_mean(asked, candidates).map(str::to_owned);
-        Ok(Refusal::NoSuchWorkspace { asked: asked.to_owned(), meant, known })
+        Ok(Refusal::NoSuchWorkspace { asked: asked.to_owned(), meant, known, choose: self.choose })
     }
 }
 

@@ -29,7 +29,7 @@ use crate::mcp::prompts;
 use crate::mcp::reply::shortened;
 use crate::mcp::resources;
 use crate::mcp::subscribers::Subscribers;
-use crate::mcp::{Reply, Toolbox};
+use crate::mcp::{Reply, ToolSet, Toolbox};
 
 /// The list of tools is the same for as long as the process lives; an hour.
 const LIST_TTL_MS: u64 = 3_600_000;
@@ -85,7 +85,11 @@ pub async fn serve(mut server: Server) -> Result<(), Box<dyn std::error::Error +
 impl Server {
     /// Makes a server that asks `keeper` with the tools of `toolbox`; `clock`
     /// says what time it is.
-    pub fn new(toolbox: Toolbox, mut keeper: Keeper, clock: fn() -> DateTime<Utc>) -> Self {
+    pub fn new(toolbox: Toolbox, keeper: Keeper, clock: fn() -> DateTime<Utc>) -> Self {
+        let mut keeper = match toolbox.offers(ToolSet::Palace) {
+            true => keeper,
+            false => keeper.without_choice(),
+        };
         let stirred = Arc::new(Notify::new());
         let wake = stirred.clone();
         keeper.wake_with(Arc::new(move || wake.notify_one()));

@@ -127,6 +127,53 @@ fn every_client_is_told_how_to_start_the_server() {
 }
 
 #[test]
+fn a_client_is_told_how_to_start_what_takes_the_place_of_another_server() {
+    let home = Home::new();
+    let story = [
+        run(&home, &["client-config", "cursor", "--tools", "memory", "--home", "~/home/own"]),
+        run(&home, &["client-config", "codex", "--tools", "palace,memory", "--workspace", "two"]),
+        run(&home, &["client-config", "--tools", "mempalace"]),
+        run(&home, &["client-config", "--tools", "graph,memory"]),
+        run(&home, &["client-config", "--tools", "memry"]),
+    ];
+    assert_snapshot!(story.join("\n\n"), @r#"
+    {
+      "mcpServers": {
+        "memory": {
+          "command": "PALAZZO",
+          "args": [
+            "serve",
+            "HOME/own",
+            "--tools",
+            "memory"
+          ]
+        }
+      }
+    }
+    [err] Put into ~/.cursor/mcp.json:
+    [exit 0]
+
+    [mcp_servers.palazzo]
+    command = "PALAZZO"
+    args = ["serve", "HOME", "--tools", "palace,memory", "--workspace", "two"]
+    [err] Put into ~/.codex/config.toml:
+    [exit 0]
+
+    claude mcp add mempalace -- PALAZZO serve HOME --tools mempalace
+    [err] Run (add `-s user` for all your projects):
+    [exit 0]
+
+    [err] palazzo: two of these sets of --tools have `create_entities`, and it is not the same: offer one of them
+    [exit 2]
+
+    [err] error: invalid value 'memry' for '--tools <LIST>': there is no tool set `memry`; there are palace, graph, memory, mempalace
+
+    For more information, try '--help'.
+    [exit 2]
+    "#);
+}
+
+#[test]
 fn a_palace_is_found_from_inside_it() {
     let home = Home::new();
     home.palazzo(&["init", "Code", "--template", "codebase"]);

@@ -61,13 +61,14 @@ fn what_was_remembered_elsewhere_is_taken_in_once_and_given_back_as_it_was() {
     [err] palazzo: there is no palace in HOME yet; `palazzo init NAME` makes one, `--help` says which home is meant
     [exit 2]
     $ palazzo import memory memory.jsonl --workspace days
-    Added to `days`: entities 3, observations of others 0, relations 2.
-    [err] [exit 0]
+    Added to `days` in HOME/days: entities 3, observations of others 0, relations 2.
+    [err] palazzo: there was no workspace `days`: made HOME/days
+    [exit 0]
     $ palazzo import memory memory.jsonl
-    Added to `days`: entities 0, observations of others 0, relations 0.
+    Added to `days` in HOME/days: entities 0, observations of others 0, relations 0.
     [err] [exit 0]
     $ palazzo import memory memory.jsonl --dry-run
-    Would add to `days`: entities 0, observations of others 0, relations 0.
+    Would add to `days` in HOME/days: entities 0, observations of others 0, relations 0.
     [err] [exit 0]
     $ palazzo import memory nowhere.jsonl
     [err] palazzo: cannot read nowhere.jsonl: No such file or directory (os error 2)
@@ -110,7 +111,7 @@ nonsense
     let home = with_file(text);
     assert_snapshot!(told(&home, "import memory memory.jsonl"), @r#"
     $ palazzo import memory memory.jsonl
-    Added to `palace`: entities 1, observations of others 0, relations 0; not understood and left out: 2.
+    Added to `palace` in HOME/palace: entities 1, observations of others 0, relations 0; not understood and left out: 2.
     [err] memory.jsonl: line 1: the key "since" means nothing here and is left out
     memory.jsonl: line 3: this is not JSON (column 2): expected ident
     memory.jsonl: line 4: its `observations` are no list

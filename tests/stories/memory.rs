@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::harness::Home;
+use crate::harness::{Home, MARCH_1};
 use crate::wire::{Wire, greeting, said};
 
 /// The tools of memory, and all that they answer.
@@ -105,6 +105,48 @@ fn the_server_tells_of_the_tools_it_offers_and_of_no_others() {
     let refused = Home::new().palazzo(&["serve", "--tools", "graph,memory"]);
     assert_eq!(refused.status.code(), Some(2));
     assert_snapshot!(String::from_utf8(refused.stderr).unwrap(), @"palazzo: two of these sets of --tools have `create_entities`, and it is not the same: offer one of them");
+}
+
+#[test]
+fn where_the_drop_in_remembers_does_not_depend_on_where_it_is_started() {
+    let home = Home::new();
+    home.palazzo(&["init", "Project"]);
+    home.write("memory.jsonl", "{\"type\":\"entity\",\"name\":\"Ada\"}\n");
+    let place = home.path().display().to_string();
+    let told = |arguments: &[&str]| {
+        let mut command = home.command(MARCH_1);
+        command.env_remove("PALAZZO_HOME").current_dir(home.path()).args(arguments);
+        let output = command.output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap().replace(&place, "HOME")
+    };
+    let import = ["import", "memory", "memory.jsonl", "--home", "~/home/own"];
+    assert_snapshot!(told(&import[..3]), @"Added to `Project` in HOME/project: entities 1, observations of others 0, relations 0.");
+    assert_snapshot!(told(&import), @"Added to `palace` in HOME/own/palace: entities 1, observations of others 0, relations 0.");
+    for place in [&["~/home/own"][..], &["--home", "~/home/own"]] {
+        let mut command = home.command(MARCH_1);
+        command.env_remove("PALAZZO_HOME").current_dir(home.path().join("project"));
+        command.arg("serve").args(place).args(MEMORY);
+        let mut wire = Home::wire_of(command);
+        wire.ask("initialize", greeting("2025-11-25"));
+        wire.tell("notifications/initialized");
+        assert_eq!(names(&value(&mut wire, "read_graph", json!({}))), ["Ada"]);
+    }
+}
+
+#[test]
+fn of_several_palaces_the_one_that_the_server_was_started_for_is_made_if_need_be() {
+    let home = Home::new();
+    home.palazzo(&["init", "Code"]);
+    home.palazzo(&["init", "Survey"]);
+    let mut wire = home.greeted_with(&MEMORY);
+    assert_snapshot!(wire.call("read_graph", json!({})), @"refused: there are several workspaces, and none is chosen: the server has to be started with `--workspace NAME`. Workspaces: `Code`, `Survey`.");
+    let mut wire = home.greeted_with(&["--tools", "memory", "--workspace", "survy"]);
+    assert_eq!(names(&value(&mut wire, "read_graph", json!({}))), [""; 0]);
+    let ada = json!({ "entities": [entity("Ada", "person", &[])] });
+    value(&mut wire, "create_entities", ada.clone());
+    value(&mut wire, "create_entities", ada);
+    let place = home.path().display().to_string();
+    assert_snapshot!(wire.end().errors.replace(&place, "HOME"), @"palazzo: there was no workspace `survy`: made HOME/survy; did you mean `Survey`?");
 }
 
 #[test]

@@ -204,13 +204,13 @@ fn what_mempalace_held_moves_in_once_and_stays_there() {
     Would add to a new workspace: drawers 3, diary entries 2, facts 3; 0 were there already.
     [err] [exit 0]
     $ palazzo import mempalace theirs
-    Added to `palace`: drawers 3, diary entries 2, facts 3; 0 were there already.
+    Added to `palace` in ~/home/palace: drawers 3, diary entries 2, facts 3; 0 were there already.
     [err] [exit 0]
     $ palazzo import mempalace theirs
-    Added to `palace`: drawers 0, diary entries 0, facts 0; 8 were there already.
+    Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 8 were there already.
     [err] [exit 0]
     $ palazzo import mempalace theirs --dry-run
-    Would add to `palace`: drawers 0, diary entries 0, facts 0; 8 were there already.
+    Would add to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 8 were there already.
     [err] [exit 0]
     ");
     assert_snapshot!(home.git(&["log", "-1", "--format=%s: %b"]), @"
@@ -297,16 +297,16 @@ fn the_palace_is_found_where_mempalace_would_look() {
     [err] palazzo: ~/.config/mempalace/palace is no palace of MemPalace: there is no chroma.sqlite3, sqlite_exact.sqlite3 or knowledge_graph.sqlite3
     [exit 2]
     $ palazzo import mempalace 
-    Added to `palace`: drawers 3, diary entries 2, facts 0; 0 were there already.
+    Added to `palace` in ~/home/palace: drawers 3, diary entries 2, facts 0; 0 were there already.
     [err] [exit 0]
     $ palazzo import mempalace 
-    Added to `palace`: drawers 1, diary entries 0, facts 1; 0 were there already.
+    Added to `palace` in ~/home/palace: drawers 1, diary entries 0, facts 1; 0 were there already.
     [err] [exit 0]
     $ palazzo import mempalace .mempalace --dry-run
-    Would add to `palace`: drawers 0, diary entries 0, facts 0; 2 were there already.
+    Would add to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 2 were there already.
     [err] [exit 0]
     $ palazzo import mempalace 
-    Added to `palace`: drawers 0, diary entries 0, facts 3; 6 were there already.
+    Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 3; 6 were there already.
     [err] [exit 0]
     ");
 }
@@ -361,7 +361,7 @@ fn a_change_that_was_never_finished_does_not_count() {
     assert!(before[&beside(&home, "halfway/chroma.sqlite3")] != whole);
     assert_snapshot!(import(&home, "halfway"), @"
     $ palazzo import mempalace halfway
-    Added to `palace`: drawers 3, diary entries 2, facts 0; 0 were there already.
+    Added to `palace` in ~/home/palace: drawers 3, diary entries 2, facts 0; 0 were there already.
     [err] [exit 0]
     ");
     assert_eq!(contents(&beside(&home, "halfway")), before);
@@ -408,7 +408,7 @@ fn rows_that_make_no_sense_are_named_and_the_others_are_taken_in() {
     home.write("../theirs/qdrant_backend.json", "{}");
     assert_snapshot!(import(&home, "theirs"), @"
     $ palazzo import mempalace theirs
-    Added to `palace`: drawers 2, diary entries 0, facts 1; 0 were there already; not understood: 10.
+    Added to `palace` in ~/home/palace: drawers 2, diary entries 0, facts 1; 0 were there already; not understood: 10.
     [err] embeddings bytes: its `chroma:document` is no text
     embeddings_queue: 1 not taken in by Chroma yet: open the palace with MemPalace, then import again
     qdrant_backend.json: the texts that Qdrant holds cannot be read from here
@@ -465,10 +465,10 @@ fn what_is_learned_there_later_comes_along_and_what_was_learned_here_stays() {
     let story = [import(&home, "theirs"), import(&home, "theirs")];
     assert_snapshot!(story.concat(), @"
     $ palazzo import mempalace theirs
-    Added to `palace`: drawers 0, diary entries 0, facts 3; 1 were there already.
+    Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 3; 1 were there already.
     [err] [exit 0]
     $ palazzo import mempalace theirs
-    Added to `palace`: drawers 0, diary entries 0, facts 0; 4 were there already.
+    Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 4 were there already.
     [err] [exit 0]
     ");
     let max = home.read("palace/entities/thing/max.yaml");
@@ -506,7 +506,7 @@ fn a_palace_without_chroma_is_read_too() {
     let told = import(&home, "theirs");
     assert_snapshot!([told, moved(&home)].concat(), @"
     $ palazzo import mempalace theirs
-    Added to `palace`: drawers 1, diary entries 0, facts 0; 0 were there already; not understood: 1.
+    Added to `palace` in ~/home/palace: drawers 1, diary entries 0, facts 0; 0 were there already; not understood: 1.
     [err] documents d_2: its `metadata_json` is no object in JSON
     [exit 1]
     ── palace/drawers/w/r

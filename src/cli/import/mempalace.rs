@@ -7,8 +7,8 @@ use chrono::{Local, TimeZone as _};
 use serde_json::{Map, Value};
 
 use crate::cli::bar::Bar;
-use crate::cli::home::{self, Workspace};
-use crate::cli::import::tables;
+use crate::cli::home::{self, Workspace, of_user, set};
+use crate::cli::import::{place, tables};
 use crate::cli::{Failure, Outcome, page, person};
 use crate::keeper::{Moved, Tables};
 use crate::model::printable;
@@ -81,17 +81,17 @@ pub(super) fn run(args: &Args) -> Outcome {
     for told in &moved.faults {
         anstream::eprintln!("{}", printable(told));
     }
-    page::print(&summary(&moved, args.dry_run))?;
+    let root = keeper.root(&by)?;
+    page::print(&summary(&moved, root.as_deref(), args.dry_run))?;
     Ok(ExitCode::from(u8::from(!moved.faults.is_empty())))
 }
 
-fn summary(moved: &Moved, dry: bool) -> String {
+fn summary(moved: &Moved, root: Option<&Path>, dry: bool) -> String {
     let Moved { workspace, drawers, entries, facts, known, faults } = moved;
-    let place = match (workspace, dry) {
-        (Some(name), false) => format!("Added to `{name}`"),
-        (Some(name), true) => format!("Would add to `{name}`"),
-        (None, false) => "Added to no workspace".to_owned(),
-        (None, true) => "Would add to a new workspace".to_owned(),
+    let place = place(workspace.as_deref(), root);
+    let place = match dry {
+        false => format!("Added to {place}"),
+        true => format!("Would add to {place}"),
     };
     let left = match faults.len() {
         0 => String::new(),
@@ -122,7 +122,7 @@ impl Place {
                 let said = said.iter().find_map(|it| set(it)).or_else(|| {
                     settings.get("palace_path").and_then(Value::as_str).map(PathBuf::from)
                 });
-                (said.map_or_else(|| config.join("palace"), |it| in_home(&it)), settings)
+                (said.map_or_else(|| config.join("palace"), |it| of_user(&it)), settings)
             }
         };
         let collection = settings.get("collection_name").and_then(Value::as_str);
@@ -130,7 +130,7 @@ impl Place {
         let mut facts = vec![palace.join(FACTS)];
         // The usual palace has its facts beside it, and not always where it is itself.
         facts.extend(palace.ends_with("palace").then(|| palace.with_file_name(FACTS)));
-        facts.extend(dir.is_none().then(|| in_home(Path::new("~/.mempalace")).join(FACTS)));
+        facts.extend(dir.is_none().then(|| of_user(Path::new("~/.mempalace")).join(FACTS)));
         facts.dedup();
         facts.retain(|it| it.is_file());
         Self { palace, collection, facts }
@@ -162,32 +162,19 @@ impl Place {
     }
 }
 
-fn set(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).filter(|it| !it.is_empty()).map(PathBuf::from)
-}
-
-/// Puts the user's home in the place of `~`.
-fn in_home(path: &Path) -> PathBuf {
-    let home = || set("HOME").or_else(|| set("USERPROFILE"));
-    match path.strip_prefix("~") {
-        Ok(rest) => home().unwrap_or_default().join(rest),
-        Err(_) => path.to_owned(),
-    }
-}
-
 /// Returns where MemPalace has its configuration: in `~/.mempalace` if it was there
 /// first, else where the system has such things.
 fn config() -> PathBuf {
     if let Some(config) = set("MEMPALACE_CONFIG_DIR") {
-        return in_home(&config);
+        return of_user(&config);
     }
-    let old = in_home(Path::new("~/.mempalace"));
+    let old = of_user(Path::new("~/.mempalace"));
     let marks = ["config.json", "people_map.json", "palace/chroma.sqlite3"];
     if marks.iter().any(|it| old.join(it).is_file()) {
         return old;
     }
     let config = set("XDG_CONFIG_HOME").filter(|it| it.is_absolute());
-    config.unwrap_or_else(|| in_home(Path::new("~/.config"))).join("mempalace")
+    config.unwrap_or_else(|| of_user(Path::new("~/.config"))).join("mempalace")
 }
 
 fn settings(config: &Path) -> Map<String, Value> {

@@ -7,7 +7,7 @@ use crate::keeper::Refusal;
 use crate::keeper::held::Held;
 use crate::keeper::revision::Revision;
 use crate::model::{
-    About, Action, Deed, Edit, Entity, Genus, Kind, Opening, Process, Relation, Room, Task,
+    About, Action, Deed, Edit, Entity, Graph, Kind, Opening, Process, Relation, Room, Task,
 };
 use crate::session::Visit;
 
@@ -31,9 +31,8 @@ pub(super) fn follow(
             false => revision.loose_end(held, caller)?,
         };
         let Some(entity) = entity else { continue };
-        let genus = held.palace.graph.genus(&entity.genus);
         let was = entity.clone();
-        redirect(entity, genus, gone, name);
+        redirect(entity, &held.palace.graph, gone, name);
         followers += usize::from(*entity != was);
     }
     Ok(followers)
@@ -41,19 +40,21 @@ pub(super) fn follow(
 
 /// Returns the edits of the rooms whose actions name one of `gone`.
 pub(super) fn rooms(held: &mut Held, gone: &[String], name: &str) -> Result<Vec<Edit>, Refusal> {
-    let renamed = |room: &Room| {
-        let mut renamed = room.clone();
-        renamed.actions.iter_mut().for_each(|it| redirect_action(it, gone, name));
+    let renamed = |held: &Held, room: &Room| {
+        let (graph, mut renamed) = (&held.palace.graph, room.clone());
+        let (links, is_gone) =
+            (links(graph), |text: &str| gone.iter().any(|it| means(graph, text, it)));
+        renamed.actions.iter_mut().for_each(|it| redirect_action(it, &links, is_gone, name));
         Some(renamed).filter(|it| it != room)
     };
-    let concerned = held.palace.rooms().filter(|(_, it)| renamed(it).is_some());
+    let concerned = held.palace.rooms().filter(|(_, it)| renamed(held, it).is_some());
     let concerned: Vec<_> = concerned.map(|(id, _)| id.clone()).collect();
     let mut edits = Vec::new();
     for id in concerned {
         let path = room_file(&id);
         let text = held.text(&path)?;
         let (Some(text), Some(old)) = (text, held.palace.room(&id)) else { continue };
-        let Some(new) = renamed(old) else { continue };
+        let Some(new) = renamed(held, old) else { continue };
         let now = format::edit_room(&path, &text, old, &new)
             .ok_or_else(|| Refusal::Entangled { file: path.clone() })?;
         edits.push(Edit { path, was: Some(text), now: Some(now) });
@@ -63,7 +64,10 @@ pub(super) fn rooms(held: &mut Held, gone: &[String], name: &str) -> Result<Vec<
 
 /// Returns the edits of the tasks and processes that are about one of `gone`.
 pub(super) fn works(held: &mut Held, gone: &[String], name: &str) -> Result<Vec<Edit>, Refusal> {
-    let is_gone = |about: &About| about.entity.as_ref().is_some_and(|it| gone.contains(it));
+    let graph = &held.palace.graph;
+    let is_gone = |about: &About| {
+        about.entity.as_ref().is_some_and(|it| gone.iter().any(|gone| means(graph, it, gone)))
+    };
     let tasks = held.palace.tasks.iter().filter(|(_, it)| is_gone(&it.about));
     let processes = held.palace.processes.iter().filter(|(_, it)| is_gone(&it.about));
     let tasks = tasks.map(|(path, _)| path);
@@ -90,7 +94,8 @@ pub(super) fn works(held: &mut Held, gone: &[String], name: &str) -> Result<Vec<
 
 /// Lets the numbers that a visitor was shown lead to `name` instead of `gone`.
 pub(super) fn follow_visit(visit: &mut Visit, gone: &[String], name: &str) {
-    visit.menu.iter_mut().for_each(|it| redirect_action(it, gone, name));
+    let is_gone = |text: &str| gone.iter().any(|it| it == text);
+    visit.menu.iter_mut().for_each(|it| redirect_action(it, &[], is_gone, name));
     for opening in &mut visit.openings {
         if let Opening::Entity(it) = opening
             && gone.contains(it)
@@ -102,7 +107,7 @@ pub(super) fn follow_visit(visit: &mut Visit, gone: &[String], name: &str) {
 
 /// Lets one entity name `name` in place of `gone`. Relations that become the
 /// same by it are kept once.
-fn redirect(entity: &mut Entity, genus: Option<&Genus>, gone: &str, name: &str) {
+fn redirect(entity: &mut Entity, graph: &Graph, gone: &str, name: &str) {
     let mut relations: Vec<Relation> = Vec::new();
     for mut relation in std::mem::take(&mut entity.relations) {
         if relation.to == gone {
@@ -111,10 +116,11 @@ fn redirect(entity: &mut Entity, genus: Option<&Genus>, gone: &str, name: &str) 
         add_once(&mut relations, relation, name);
     }
     entity.relations = relations;
+    let genus = graph.genus(&entity.genus);
     for (key, about) in genus.into_iter().flat_map(|it| &it.attributes) {
         if let (Kind::Link(_), Some(Value::String(to))) =
             (&about.kind, entity.attributes.get_mut(key))
-            && to == gone
+            && means(graph, to, gone)
         {
             name.clone_into(to);
         }
@@ -133,13 +139,41 @@ pub(super) fn add_once(relations: &mut Vec<Relation>, relation: Relation, name: 
     }
 }
 
-fn redirect_action(action: &mut Action, gone: &[String], name: &str) {
+/// Lets an action name `name` instead of who is gone, also where it asks for what
+/// has somebody in one of the attributes that are `links`.
+fn redirect_action(
+    action: &mut Action,
+    links: &[String],
+    is_gone: impl Fn(&str) -> bool,
+    name: &str,
+) {
     let Deed::Query { params, .. } = &mut action.deed else { return };
-    for key in NAMING {
-        if let Some(Value::String(text)) = params.get_mut(key)
-            && gone.contains(text)
+    let redirect = |value: Option<&mut Value>| {
+        if let Some(Value::String(text)) = value
+            && is_gone(text)
         {
             name.clone_into(text);
         }
+    };
+    for key in NAMING {
+        redirect(params.get_mut(key));
     }
+    if let Some(Value::Object(attributes)) = params.get_mut("attributes") {
+        for key in links {
+            redirect(attributes.get_mut(key));
+        }
+    }
+}
+
+/// Lists the attributes that some genus says are links.
+fn links(graph: &Graph) -> Vec<String> {
+    let attributes = graph.rules().flat_map(|it| &it.attributes);
+    let links = attributes.filter(|(_, it)| matches!(it.kind, Kind::Link(_)));
+    links.map(|(key, _)| key.clone()).collect()
+}
+
+/// Tells whether who is asked for by `text` finds `name`: in another case only
+/// where nobody else is called so.
+fn means(graph: &Graph, text: &str, name: &str) -> bool {
+    text == name || graph.get(text).is_none() && graph.names_like(text.trim()).eq([name])
 }

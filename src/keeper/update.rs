@@ -85,11 +85,11 @@ impl Keeper {
             ),
         };
         for conflict in outcome.conflicts.iter().take(TOLD) {
-            answer.push_str(&format!("They disagree: {conflict}.\n"));
+            answer.push_str(&format!("{conflict}.\n"));
         }
         if outcome.conflicts.len() > TOLD {
             let left = outcome.conflicts.len() - TOLD;
-            answer.push_str(&format!("They disagree in {left} more attributes.\n"));
+            answer.push_str(&format!("And {left} more.\n"));
         }
         answer.push_str(&noted(&outcome.notes));
         let visits = self.visits.values_mut();

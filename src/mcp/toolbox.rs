@@ -136,7 +136,7 @@ impl Toolbox {
         let answer = answer.unwrap_or_else(|_| {
             keeper.forget();
             Err(format!(
-                "{name} met a fault in Palazzo itself. What it had not answered is not done; \
+                "{name} met a fault in Palazzo itself. It may be done or not: look before you try again; \
                  everything else stands, and other calls work"
             ))
         });
@@ -390,7 +390,7 @@ mod tests {
         for _ in 0..2 {
             let refusal = call(&tools, &mut keeper, "fall_over").unwrap().unwrap_err();
             insta::allow_duplicates! {
-                insta::assert_snapshot!(refusal, @"fall_over met a fault in Palazzo itself. What it had not answered is not done; everything else stands, and other calls work");
+                insta::assert_snapshot!(refusal, @"fall_over met a fault in Palazzo itself. It may be done or not: look before you try again; everything else stands, and other calls work");
             }
             let answer = call(&tools, &mut keeper, "stand");
             assert_eq!(answer, Some(Ok("You stand.".to_owned().into())));

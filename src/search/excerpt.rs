@@ -48,7 +48,7 @@ fn shown(text: &str, at: usize, most: usize) -> String {
     let back = text[..at].char_indices().rev().take(most / 3).last().map_or(at, |(it, _)| it);
     let start = match text[..back].trim_end().is_empty() {
         true => 0,
-        false => text[back..at].find(char::is_whitespace).map_or(back, |it| back + it + 1),
+        false => text[back..at].find(char::is_whitespace).map_or(back, |it| back + it),
     };
     let rest = &text[start..];
     let full = rest.char_indices().nth(most).map_or(text.len(), |(it, _)| start + it);
@@ -68,6 +68,19 @@ mod tests {
 
     fn of(text: &str, question: &str) -> String {
         excerpt(text, 0..text.len(), question, 60)
+    }
+
+    #[test]
+    fn an_excerpt_is_cut_between_words_whatever_blank_is_there() {
+        for blank in [" ", "\u{a0}", "\u{3000}", "\u{2028}", "\n"] {
+            let text = format!(
+                "{}otter{}",
+                format!("mot{blank}").repeat(60),
+                format!("{blank}mot").repeat(60)
+            );
+            let (before, after) = ("mot ".repeat(4), " mot".repeat(9));
+            assert_eq!(of(&text, "otter"), format!("…{before}otter{after}…"), "{blank:?}");
+        }
     }
 
     #[test]

@@ -57,11 +57,14 @@ fn end_of_piece(rest: &str) -> usize {
         return rest.len();
     }
     // One sentence longer than a passage: it is cut between words, if it has any.
-    near.rfind(char::is_whitespace).map_or(near.len(), |it| it + 1).max(1)
+    let last = near.rmatch_indices(char::is_whitespace).next();
+    last.map_or(near.len(), |(at, blank)| at + blank.len())
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn cut(text: &str) -> Vec<&str> {
@@ -83,9 +86,25 @@ mod tests {
         assert_eq!(cut[0], sentence.repeat(10));
     }
 
+    proptest! {
+        #[test]
+        fn whatever_blanks_a_text_has_it_is_cut_and_nothing_is_lost(
+            text in "([a-d]{0,9}|[é漢.。])([ \u{a0}\u{2028}\u{3000}]?|\n)".prop_map(|it| it.repeat(400))
+        ) {
+            let cut = cut(&text);
+            prop_assert_eq!(cut.concat(), text);
+        }
+    }
+
     #[test]
     fn what_has_neither_sentences_nor_words_is_cut_all_the_same() {
-        for text in ["x".repeat(2_000), "é ".repeat(900), "漢".repeat(500), "\n".repeat(999)] {
+        for text in [
+            "x".repeat(2_000),
+            "é ".repeat(900),
+            "漢".repeat(500),
+            "\n".repeat(999),
+            "漢\u{3000}".repeat(400),
+        ] {
             let cut = cut(&text);
             assert_eq!(cut.concat(), text);
             assert!(cut.iter().all(|it| it.len() <= USUAL && !it.is_empty()), "{cut:?}");

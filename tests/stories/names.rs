@@ -147,3 +147,47 @@ async fn twins_that_differ_in_case_are_one_workspace() {
         "{unknown}"
     );
 }
+
+#[tokio::test]
+async fn a_new_name_is_followed_by_who_named_it_in_another_case() {
+    let home = Home::new();
+    home.write("keep/genera/book.yaml", "name: Book\nattributes:\n  by: link to Person\n");
+    home.write("keep/palace.toml", "name = \"Keep\"\n");
+    home.write("keep/entities/person/ada.yaml", "name: Ada\ngenus: Person\n");
+    home.write("keep/entities/person/twin.yaml", "name: Eve\ngenus: Person\n");
+    home.write("keep/entities/person/twin-2.yaml", "name: EVE\ngenus: Person\n");
+    home.write(
+        "keep/entities/book/notes.yaml",
+        "name: Notes\ngenus: Book\nattributes:\n  by: ada\n",
+    );
+    home.write("keep/tasks/ask.yaml", "title: Ask\nstatus: open\nentity: ADA\n");
+    let room = "\
+name: Hall
+description: Stone.
+actions:
+- label: See her
+  type: query
+  tool: get_entity
+  tool_params: {name: ada}
+- label: See her books
+  type: query
+  tool: list_entities
+  tool_params: {genus: Book, attributes: {by: Ada}}
+- label: See the other
+  type: query
+  tool: get_entity
+  tool_params: {name: eve}
+";
+    home.write("keep/rooms/hall.yaml", room);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("keep").await;
+    agent.call("update_entity", json!({ "name": "Ada", "new_name": "Lovelace" })).await;
+    agent.call("update_entity", json!({ "name": "Eve", "new_name": "Adam" })).await;
+    agent.enter("keep").await;
+    agent.choose(1).await;
+    agent.choose(2).await;
+    insta::assert_snapshot!(agent.transcript());
+    let told = ["rooms/hall.yaml", "entities/book/notes.yaml", "tasks/ask.yaml"]
+        .map(|it| home.read(&format!("keep/{it}")));
+    insta::assert_snapshot!(told.concat());
+}

@@ -90,8 +90,7 @@ fn joined(new: Vec<Entity>) -> Result<(Vec<Entity>, Vec<String>), Refusal> {
             }
             Some(first) => {
                 notes.push(format!("`{name}` stands twice in the call, and both became one"));
-                let conflicts = unite(first, &entity, &[]).into_iter();
-                notes.extend(conflicts.map(|it| format!("they disagree: {it}")));
+                notes.extend(unite(first, &entity, &[]));
             }
         }
     }

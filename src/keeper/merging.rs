@@ -13,7 +13,7 @@ pub(super) fn unite(into: &mut Entity, other: &Entity, family: &[String]) -> Vec
     let mut disagree = |what: &str, kept: &str, lost: &str| {
         let [kept, lost] = [kept, lost].map(|it| cut(&line(it), 60));
         let other = cut(&line(&other.name), 60);
-        conflicts.push(format!("They disagree: {what} stays {kept}; {other} had {lost}"));
+        conflicts.push(format!("they disagree: {what} stays {kept}; {other} had {lost}"));
     };
     if into.genus != other.genus {
         disagree("genus", &into.genus, &other.genus);
@@ -47,7 +47,7 @@ fn unite_relations(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<
         let between = from.relations.iter().filter(|it| is_between(&from.name, it));
         let named =
             between.map(|it| format!("{} → {}", cut(&line(&it.kind), 60), cut(&line(&it.to), 60)));
-        gone.extend(named.map(|it| format!("The two are one, so that {it} goes")));
+        gone.extend(named.map(|it| format!("the two are one, so that {it} goes")));
     }
     let own = into.name.clone();
     into.relations.retain(|it| !is_between(&own, it));

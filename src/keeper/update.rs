@@ -85,7 +85,7 @@ impl Keeper {
             ),
         };
         for conflict in outcome.conflicts.iter().take(TOLD) {
-            answer.push_str(&format!("{conflict}.\n"));
+            answer.push_str(&format!("Note: {conflict}.\n"));
         }
         if outcome.conflicts.len() > TOLD {
             let left = outcome.conflicts.len() - TOLD;

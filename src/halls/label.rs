@@ -83,7 +83,12 @@ fn heading(arrangement: &Arrangement, headings: &[Heading], room: usize) -> Stri
 /// Says from which heading to which some cards go.
 fn span(arrangement: &Arrangement, first: &Card, last: &Card, level: usize) -> String {
     let said = |card: &Card| heading(arrangement, &card.headings[..=level], TAB);
-    format!("{} to {}", said(first), said(last))
+    let end = match (arrangement, &last.headings[level]) {
+        // Of what both are the values has been said.
+        (Arrangement::Genus { by: By::Attribute(_), .. }, Some(value)) => abridged(value, TAB),
+        _ => said(last),
+    };
+    format!("{} to {end}", said(first))
 }
 
 /// Says from which name to which some cards go that stand under the same

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::model::ranked::Ranked;
-use crate::model::{Arrangement, By, Entity, alphabetical};
+use crate::model::{Arrangement, By, Date, Entity, alphabetical};
 
 /// One heading of a card: a genus, a status, a year; none comes last.
 pub type Heading = Option<String>;
@@ -157,11 +157,32 @@ impl PartialOrd for Card {
 fn in_order(a: &[Heading], b: &[Heading]) -> Ordering {
     let differing = a.iter().zip(b).find(|(a, b)| a != b);
     match differing {
-        Some((Some(a), Some(b))) => alphabetical(a, b),
+        Some((Some(a), Some(b))) => by_value(a, b),
         Some((None, _)) => Ordering::Greater,
         Some((_, None)) => Ordering::Less,
         None => a.len().cmp(&b.len()),
     }
+}
+
+/// Puts numbers and dates in the order of what they say, a year among the numbers, and
+/// words behind them; what says the same goes by its letters.
+fn by_value(a: &str, b: &str) -> Ordering {
+    let in_order = match (value(a), value(b)) {
+        (Some(a), Some(b)) => a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)),
+        (a, b) => a.is_none().cmp(&b.is_none()),
+    };
+    in_order.then_with(|| alphabetical(a, b))
+}
+
+/// Returns what a text says that is a number or a date.
+fn value(text: &str) -> Option<(f64, Option<Date>)> {
+    // Most are words, and there may be a hundred thousand.
+    text.starts_with(|it: char| it.is_ascii_digit() || "+-.".contains(it)).then_some(())?;
+    if let Ok(date) = text.parse::<Date>() {
+        return Some((date.year().into(), Some(date)));
+    }
+    let number: f64 = text.parse().ok()?;
+    number.is_finite().then_some((number, None))
 }
 
 /// Year, month and day of an entity's beginning, which its id tells.
@@ -175,5 +196,40 @@ fn text(value: &Value) -> Heading {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
         value => Some(value.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_dates_go_by_value_and_words_behind_them() {
+        let mut said = [
+            "1900",
+            "0900",
+            "44 BC",
+            "none",
+            "-0010",
+            "753 BC",
+            "1066-10-14",
+            "1066",
+            "12 BC",
+            "0033-04-03",
+            "168",
+            "9",
+            "31",
+            "-2.5",
+            "1e3",
+            "Inf",
+            "-",
+            "1066-10",
+            "10",
+            "+inf",
+        ];
+        said.sort_by(|a, b| by_value(a, b));
+        let sorted = "753 BC, 44 BC, 12 BC, -0010, -2.5, 9, 10, 31, 0033-04-03, 168, 0900, 1e3, \
+                      1066, 1066-10, 1066-10-14, 1900, +inf, -, Inf, none";
+        assert_eq!(said.join(", "), sorted);
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use crate::keeper::held::Held;
 use crate::keeper::mind::Understood;
 use crate::keeper::rules::remarks;
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -107,25 +108,20 @@ impl Keeper {
         let which = which(genus.as_deref(), wanted);
         let Wanted { status, attributes, .. } = wanted.clone();
         let selection = Selection { genus, status, attributes };
-        let first = (wanted.page.max(1) - 1).saturating_mul(Layout::OPENINGS);
+        let number = wanted.page.max(1);
+        let first = (number - 1).saturating_mul(Layout::OPENINGS);
+        let understood = mind.as_ref().zip(wanted.query.as_ref()).map(|(it, q)| it.understand(q));
         let (total, shown): (usize, Vec<&Entity>) = match &wanted.query {
             None => graph.select(&selection, first, Layout::OPENINGS),
             Some(words) => {
-                let any = selection == Selection::default();
-                let found = |it: &Opening| graph.get_opening(it);
-                let fits =
-                    |it: &Opening| any || found(it).is_some_and(|it| Graph::fits(it, &selection));
-                let most = first.saturating_add(Layout::OPENINGS);
-                let understood = mind.as_ref().map(|it| it.understand(words));
                 let meaning = understood.as_ref().and_then(Understood::meaning);
-                let sorts = &[Sort::Entity];
-                let asked = Query { words, most, sorts, meaning, ..Query::default() };
-                let hits = held.index().find(&asked, fits);
-                let shown = hits.best.iter().skip(first);
-                (hits.total, shown.filter_map(|it| found(&it.opening)).collect())
+                let most = first.saturating_add(Layout::OPENINGS);
+                let asked = Query { words, most, meaning, ..Query::default() };
+                about(held, &selection, &asked, first)
             }
         };
-        let page = render::entities(&which, &shown, total, wanted.page.max(1));
+        let ranker = understood.as_ref().map(|it| format!("{}.\n", it.ranker)).unwrap_or_default();
+        let page = render::entities(&which, &shown, total, number) + &ranker;
         let openings = shown.iter().map(|it| Opening::Entity(it.name.clone())).collect();
         self.visit(by).openings = openings;
         Ok(page)
@@ -198,6 +194,24 @@ impl Related {
         self.kind.as_ref().is_none_or(|kind| *kind == it.kind)
             && self.as_of.is_none_or(|date| it.holds_at(date))
     }
+}
+
+/// Finds the entities of a selection that are about something, best first: how many
+/// there are, and as many as are wanted, but for the `first` ones.
+fn about<'a>(
+    held: &'a Held,
+    selection: &Selection,
+    asked: &Query<'_>,
+    first: usize,
+) -> (usize, Vec<&'a Entity>) {
+    let graph = &held.palace.graph;
+    let any = *selection == Selection::default();
+    let fits =
+        |it: &Opening| any || graph.get_opening(it).is_some_and(|it| Graph::fits(it, selection));
+    let asked = Query { sorts: &[Sort::Entity], ..*asked };
+    let hits = held.index().find(&asked, fits);
+    let shown = hits.best.iter().skip(first);
+    (hits.total, shown.filter_map(|it| graph.get_opening(&it.opening)).collect())
 }
 
 /// Finds an entity by its exact name, or by its name in another case.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 
 use crate::model::{
     About, Action, Deed, Drawer, Entity, Entry, Genus, Opening, Palace, Process, Room, RoomId,
@@ -169,10 +170,12 @@ fn of_genus(genus: &Genus) -> Document<'_> {
     }
 }
 
+/// An entity is found by its attributes too, by what they are called and what they
+/// say.
 fn of_entity(entity: &Entity) -> Document<'_> {
-    let said = entity.attributes.values().filter_map(|it| it.as_str());
-    let said = said.chain([entity.genus.as_str()]).chain(entity.status.as_deref());
-    let said = said.map(|it| (SAID_OF, Cow::Borrowed(it)));
+    let said = [entity.genus.as_str()].into_iter().chain(entity.status.as_deref());
+    let said = said.map(Cow::Borrowed).chain(attributes(entity).map(Cow::Owned));
+    let said = said.map(|it| (SAID_OF, it));
     let related = entity.relations.iter().map(|it| (RELATED, Cow::Borrowed(it.to.as_str())));
     Document {
         opening: Opening::Entity(entity.name.clone()),
@@ -183,5 +186,35 @@ fn of_entity(entity: &Entity) -> Document<'_> {
         title: (&entity.name).into(),
         text: entity.observations.join("\n").into(),
         asides: said.chain(related).collect(),
+    }
+}
+
+/// Returns the attributes of an entity in one text, if it has any.
+fn attributes(entity: &Entity) -> Option<String> {
+    let mut said = String::new();
+    for (key, value) in &entity.attributes {
+        said.push_str(key);
+        say(value, &mut said);
+        said.push('\n');
+    }
+    (!said.is_empty()).then_some(said)
+}
+
+/// Says a value in words, behind what is said already; of a yes or no both words
+/// that it may be asked for by.
+fn say(value: &Value, said: &mut String) {
+    match value {
+        Value::Null => {}
+        Value::Bool(true) => said.push_str(" true yes"),
+        Value::Bool(false) => said.push_str(" false no"),
+        Value::Number(number) => said.push_str(&format!(" {number}")),
+        Value::String(text) => said.push_str(&format!(" {text}")),
+        Value::Array(values) => values.iter().for_each(|it| say(it, said)),
+        Value::Object(values) => {
+            for (key, value) in values {
+                said.push_str(&format!(" {key}"));
+                say(value, said);
+            }
+        }
     }
 }

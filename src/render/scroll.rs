@@ -46,6 +46,13 @@ pub struct Found {
     pub excerpt: String,
 }
 
+impl Found {
+    /// Returns the text around the match, if it says more than the title.
+    fn passage(&self) -> Option<&str> {
+        Some(self.excerpt.as_str()).filter(|it| !it.is_empty() && *it != self.title)
+    }
+}
+
 /// Renders what a search of the palace found, `total` in all.
 pub fn results(query: &str, found: &[Found], total: usize) -> String {
     let query = cut(&line(query), 80);
@@ -59,8 +66,8 @@ pub fn results(query: &str, found: &[Found], total: usize) -> String {
     for (place, it) in found.iter().enumerate() {
         let number = Layout::Wide.number(Slot::Opening(place));
         page.push_str(&format!("  {number}. {} ({})\n", line(&it.title), line(&it.place)));
-        if !it.excerpt.is_empty() {
-            page.push_str(&format!("      {}\n", cut(&line(&it.excerpt), 160)));
+        if let Some(passage) = it.passage() {
+            page.push_str(&format!("      {}\n", cut(&line(passage), 160)));
         }
     }
     if total > found.len() {
@@ -75,8 +82,7 @@ pub fn sightings(found: &[(Found, Option<String>)], total: usize) -> String {
     let mut page = String::new();
     for (it, file) in found {
         page.push_str(&format!("{} ({})\n", line(&it.title), line(&it.place)));
-        let excerpt = Some(&it.excerpt).filter(|said| !said.is_empty() && **said != it.title);
-        for said in file.iter().chain(excerpt) {
+        for said in file.iter().map(String::as_str).chain(it.passage()) {
             page.push_str(&format!("  {}\n", line(said)));
         }
     }

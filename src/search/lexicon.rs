@@ -17,6 +17,9 @@ const COMPLETED: usize = 3;
 #[derive(Clone, Debug)]
 pub(super) struct Lexicon {
     terms: HashMap<Box<str>, Term>,
+    /// What the terms are known by, a line each, in their order: to be looked
+    /// through.
+    stems: String,
     /// By language: what was once stemmed need not be stemmed again.
     spellings: Vec<Spellings>,
 }
@@ -33,7 +36,7 @@ struct Spellings {
 impl Default for Lexicon {
     fn default() -> Self {
         let spellings = Language::all().map(|_| Spellings::default()).collect();
-        Self { terms: HashMap::new(), spellings }
+        Self { terms: HashMap::new(), stems: String::new(), spellings }
     }
 }
 
@@ -68,7 +71,9 @@ impl Lexicon {
 
     /// Returns the terms of words that differ from `word` by one letter more,
     /// less or other, or by two that changed places; of words that it begins; and
-    /// of pairs that one character of a script without spaces is in.
+    /// of pairs that one character of a script without spaces is in. Where there are
+    /// none, stems are compared in the place of words: `replce` is one letter from
+    /// what `replaced` and `replacing` have in common.
     pub(super) fn like(&self, word: &str, script: Script) -> Vec<Term> {
         let letters = word.chars().count();
         let (may_begin, may_err) = (letters >= COMPLETED, letters >= REPAIRED && !has_digits(word));
@@ -79,7 +84,21 @@ impl Lexicon {
                 || alone && spelling.contains(word)
         };
         let all = self.spoken(script).flat_map(|it| self.spellings[it.number()].iter());
-        all.filter(|(spelling, _)| is_meant(spelling)).map(|(_, term)| term).collect()
+        let meant = all.filter(|(spelling, _)| is_meant(spelling)).map(|(_, term)| term);
+        let meant: Vec<Term> = meant.collect();
+        match meant.is_empty() && may_err {
+            true => self.spoken(script).flat_map(|it| self.like_stem(&it.stem(word))).collect(),
+            false => meant,
+        }
+    }
+
+    /// Yields the terms whose stems differ from `stem` by a letter, both being long
+    /// enough for that to be a slip.
+    fn like_stem(&self, stem: &str) -> Vec<Term> {
+        let is_long = |it: &str| it.chars().count() >= REPAIRED;
+        let is_meant = |it: &str| is_close(stem, it) && is_long(it) && !has_digits(it);
+        let stems = self.stems.lines().zip(0..).filter(|(it, _)| is_long(stem) && is_meant(it));
+        stems.map(|(_, term)| term).collect()
     }
 
     /// Takes in the words of another lexicon; returns what its terms are here.
@@ -99,7 +118,11 @@ impl Lexicon {
 
     fn intern(&mut self, stem: Box<str>) -> Term {
         let next = Term::try_from(self.terms.len()).unwrap_or(Term::MAX);
-        *self.terms.entry(stem).or_insert(next)
+        *self.terms.entry(stem).or_insert_with_key(|stem| {
+            self.stems.push_str(stem);
+            self.stems.push('\n');
+            next
+        })
     }
 
     /// Yields the languages in which words of `script` were read.

@@ -427,6 +427,15 @@ mod tests {
     }
 
     #[test]
+    fn a_word_may_be_misspelt_and_have_another_ending() {
+        let index = index(&[note("a", "The valve was replaced."), note("b", "A plate of lace.")]);
+        for asked in ["replce", "repplaces", "relpacing"] {
+            assert_eq!(found(&index, asked), ["a"], "{asked}");
+        }
+        assert_eq!(found(&index, "relpca"), [""; 0]);
+    }
+
+    #[test]
     fn a_note_is_found_by_when_it_was_written() {
         let index = index(&[
             Document { written: Some(day(3, 14)), ..note("march", "a meeting") },

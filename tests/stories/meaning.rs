@@ -208,11 +208,28 @@ async fn a_server_has_everything_read_while_it_serves() {
     > palace_action {"action":17,"params":"heron kind:drawer"}
     2 results for "heron kind:drawer":
       31. Counted a bird at dusk. (drawer in marsh/reeds, just now)
-          Counted a bird at dusk.
       32. One wader on one leg. (drawer in marsh/reeds, 26 days ago)
-          One wader on one leg.
     Found by words and meaning.
     "#);
+}
+
+#[tokio::test]
+async fn entities_are_found_by_meaning_and_the_answer_says_so() {
+    let home = Home::new();
+    model(&home);
+    palace(&home);
+    for (file, name) in [("ardea", "Ardea, a wader"), ("boiler", "The boiler")] {
+        let text = format!("name: {name}\ngenus: Thing\n");
+        home.write(&format!("w/entities/thing/{file}.yaml"), &text);
+    }
+    told(&home, &["embed"]);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    agent.transcript();
+    agent.call("search_entities", json!({ "query": "heron" })).await;
+    agent.call("search_entities", json!({ "query": "gravel" })).await;
+    agent.call("list_entities", json!({})).await;
+    assert_snapshot!(agent.transcript());
 }
 
 #[tokio::test]

@@ -149,3 +149,26 @@ async fn a_visitor_says_among_the_words_where_to_look() {
     }
     assert_snapshot!(bare(&mut agent));
 }
+
+#[tokio::test]
+async fn entities_are_found_by_their_attributes() {
+    let home = Home::new();
+    home.palazzo(&["init", "w"]);
+    for (name, attributes) in [
+        ("Cedar", "{ height: 195, planted: 1999, native: false }"),
+        ("Larch", "{ height: 31, planted: 1950-02-01, native: true }"),
+        ("Gauge", "{ price: 19.99, serial: SN-888, spares: [nozzle, 7] }"),
+        ("Note", "{}"),
+    ] {
+        let text = format!("name: {name}\ngenus: Thing\nattributes: {attributes}\n");
+        home.write(&format!("w/entities/thing/{}.yaml", name.to_lowercase()), &text);
+    }
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    agent.transcript();
+    for query in ["height 195", "1999", "19.99", "sn-888", "serial", "nozzle", "native yes"] {
+        agent.call("search_entities", serde_json::json!({ "query": query })).await;
+    }
+    assert_snapshot!(agent.transcript());
+    assert_snapshot!(ask(&home, &["19.99"]));
+}

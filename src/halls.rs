@@ -330,12 +330,12 @@ mod tests {
 
     #[test]
     fn numbers_and_dates_are_parted_by_what_they_say() {
-        let graph = graph((0..240).map(|it| {
+        let graph = graph((0..120).map(|it| {
             let mut entity = claim(&format!("Claim {it}"), "open");
             if it % 8 > 0 {
                 entity.attributes.insert("height".to_owned(), json!(it * 37 % 300));
             }
-            let born = match it * 7 % 240 - 120 {
+            let born = match it * 7 % 120 - 60 {
                 year @ ..0 => format!("{} BC", -year),
                 year => format!("{:04}-05-01", year + 1),
             };
@@ -344,34 +344,34 @@ mod tests {
         }));
         let by = |attribute: &str| seen(&graph, claims(By::Attribute(attribute.to_owned())), &[]);
         assert_snapshot!(by("height"), @"
-        ── Claim (240) ──
-          height: 1 to 26 (20)
-          height: 27 to 50 (20)
-          height: 51 to 74 (20)
-          height: 75 to 100 (20)
-          height: 101 to 124 (20)
-          height: 125 to 148 (20)
-          height: 149 to 174 (20)
-          height: 175 to 207 (20)
-          height: 210 to 245 (20)
-          height: 247 to 282 (20)
-          height: 285 to without height (24)
-          without height · Claim 2 to Claim 9 (16)
+        ── Claim (120) ──
+          height: 1 to 38 (16)
+          height: 42 to 79 (16)
+          height: 83 to 100 (8)
+          height: 103 to 120 (8)
+          height: 124 to 140 (8)
+          height: 141 to 161 (8)
+          height: 165 to 178 (8)
+          height: 181 to 202 (8)
+          height: 203 to 218 (8)
+          height: 219 to 243 (8)
+          height: 247 to 297 (9)
+          without height (15)
         ");
         assert_snapshot!(by("born"), @"
-        ── Claim (240) ──
-          born: 120 BC to 101 BC (20)
-          born: 100 BC to 81 BC (20)
-          born: 80 BC to 61 BC (20)
-          born: 60 BC to 41 BC (20)
-          born: 40 BC to 21 BC (20)
-          born: 20 BC to 1 BC (20)
-          born: 0001-05-01 to 0020-05-01 (20)
-          born: 0021-05-01 to 0040-05-01 (20)
-          born: 0041-05-01 to 0060-05-01 (20)
-          born: 0061-05-01 to 0080-05-01 (20)
-          born: 0081-05-01 to 0100-05-01 (20)
-          born: 0101-05-01 to 0120-05-01 (20)
+        ── Claim (120) ──
+          born: 60 BC to 45 BC (16)
+          born: 44 BC to 29 BC (16)
+          born: 28 BC to 13 BC (16)
+          born: 12 BC to 5 BC (8)
+          born: 4 BC to 0004-05-01 (8)
+          born: 0005-05-01 to 0012-05-01 (8)
+          born: 0013-05-01 to 0020-05-01 (8)
+          born: 0021-05-01 to 0028-05-01 (8)
+          born: 0029-05-01 to 0036-05-01 (8)
+          born: 0037-05-01 to 0044-05-01 (8)
+          born: 0045-05-01 to 0052-05-01 (8)
+          born: 0053-05-01 to 0060-05-01 (8)
         ");
     }
 

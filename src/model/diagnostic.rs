@@ -74,11 +74,16 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     if word.chars().nth(LONGEST).is_some() {
         return None;
     }
-    let word = word.to_lowercase();
-    let likeness = |it: &str| strsim::jaro_winkler(&word, &it.to_lowercase());
+    let lower = word.to_lowercase();
+    let likeness = |it: &str| strsim::jaro_winkler(&lower, &it.to_lowercase());
     let known = known.into_iter().filter(|it| it.chars().nth(LONGEST).is_none());
-    // Of those as near as each other the first: the same whatever order they come in.
-    let nearer = |a: &(f64, &str), b: &(f64, &str)| a.0.total_cmp(&b.0).then(b.1.cmp(a.1));
+    // Of those as near as each other the one in the case of the word, then the first:
+    // the same whatever order they come in.
+    let in_case = |it: &str| strsim::jaro_winkler(word, it);
+    let nearer = |a: &(f64, &str), b: &(f64, &str)| {
+        let in_case = || in_case(a.1).total_cmp(&in_case(b.1));
+        a.0.total_cmp(&b.0).then_with(in_case).then(b.1.cmp(a.1))
+    };
     let best = known.map(|it| (likeness(it), it)).max_by(nearer)?;
     (best.0 > 0.8).then_some(best.1)
 }

@@ -193,7 +193,7 @@ async fn a_number_without_a_meaning_is_refused_with_the_menu() {
         assert!(said.starts_with(&expected), "{said}");
     }
     let lost = agent.choose_with(16, "hal").await;
-    assert_eq!(first(&lost), "refused: no room is called `hal`; did you mean `Hall`?");
+    assert_eq!(first(&lost), "refused: no room is called `hal`; did you mean `hall`?");
 }
 
 #[tokio::test]

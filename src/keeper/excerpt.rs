@@ -2,10 +2,12 @@
 //! oldest first, with the relations that start or end at them.
 //!
 //! What it answers with can be the whole graph. No client takes that in, so an
-//! excerpt has a bound, and where it is reached it says what there is more.
+//! excerpt has a bound, and where it is reached it says what there is more and how
+//! to go on behind it. The pages of the whole graph together are the graph.
 
 use std::collections::{BTreeSet, HashSet};
 
+use serde_json::Value;
 use ulid::Ulid;
 
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -37,20 +39,28 @@ enum Wanted<'a> {
 }
 
 impl Keeper {
-    /// Returns the whole graph, up to about `most` bytes of it.
-    pub fn read_graph(&mut self, by: &Caller, most: usize) -> Result<Excerpt, Refusal> {
-        self.excerpt(by, &Wanted::All, most)
+    /// Returns the whole graph, or what comes behind the entity `after`, up to about
+    /// `most` bytes of it.
+    pub fn read_graph(
+        &mut self,
+        by: &Caller,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Excerpt, Refusal> {
+        self.excerpt(by, &Wanted::All, after, most)
     }
 
     /// Returns the entities that hold `query` in name, genus or an observation,
-    /// whatever the case, up to about `most` bytes.
+    /// whatever the case, or those of them behind the entity `after`, up to about
+    /// `most` bytes.
     pub fn search_nodes(
         &mut self,
         by: &Caller,
         query: &str,
+        after: Option<&str>,
         most: usize,
     ) -> Result<Excerpt, Refusal> {
-        self.excerpt(by, &Wanted::Holding(query), most)
+        self.excerpt(by, &Wanted::Holding(query), after, most)
     }
 
     /// Returns the entities of those exact names, up to about `most` bytes.
@@ -60,7 +70,7 @@ impl Keeper {
         names: &[String],
         most: usize,
     ) -> Result<Excerpt, Refusal> {
-        self.excerpt(by, &Wanted::Named(names), most)
+        self.excerpt(by, &Wanted::Named(names), None, most)
     }
 
     /// Returns a number by which the graph is known from any other, as it was when
@@ -74,6 +84,7 @@ impl Keeper {
         &mut self,
         by: &Caller,
         wanted: &Wanted<'_>,
+        after: Option<&str>,
         most: usize,
     ) -> Result<Excerpt, Refusal> {
         let Some(key) = self.current_if_any(by)? else { return Ok(Excerpt::default()) };
@@ -86,23 +97,44 @@ impl Keeper {
                 }
             }
         }
-        Ok(excerpt(&held.palace.graph, wanted, most))
+        let graph = &held.palace.graph;
+        let missing = |name: &str| Refusal::NotFound { name: name.to_owned() };
+        let after = after.map(|it| graph.get(it).ok_or_else(|| missing(it))).transpose()?;
+        Ok(excerpt(graph, wanted, after, most))
     }
 }
 
-fn excerpt(graph: &Graph, wanted: &Wanted<'_>, most: usize) -> Excerpt {
-    let found = found(graph, wanted);
-    let entities = shown(&found, most);
-    let is_whole = entities.len() == found.len() && matches!(wanted, Wanted::All);
-    let relations = match is_whole {
-        true => links(graph.starts(), |_| true),
-        false => relations(graph, &found[..entities.len()]),
+fn excerpt(graph: &Graph, wanted: &Wanted<'_>, after: Option<&Entity>, most: usize) -> Excerpt {
+    let all = found(graph, wanted);
+    let begin = after.map_or(0, |after| all.partition_point(|it| age(it) <= age(after)));
+    let found = &all[begin..];
+    let entities = shown(found, most);
+    let page = &found[..entities.len()];
+    let relations = match wanted {
+        Wanted::All => links(starts(graph, page, page.len() == found.len()), |_| true),
+        _ => relations(graph, page),
     };
     let mut room = most.saturating_sub(entities.iter().map(cost).sum());
     let told = relations.iter().take_while(|it| take(&mut room, it.cost())).count();
-    let left_out = left_out(wanted, &found, &entities, (told, relations.len()));
+    let there_are = match wanted {
+        Wanted::All if page.len() < all.len() => links(graph.starts(), |_| true).len(),
+        _ => relations.len(),
+    };
+    let cut = Cut { all: &all, begin, shown: &entities, left: relations.len() - told };
+    let left_out = cut.told(wanted, (told, there_are));
     let relations = relations.into_iter().take(told).map(Link::triple).collect();
     Excerpt { entities, relations, left_out }
+}
+
+/// Yields what the relations of a page start from; on the last page also what
+/// nobody has defined.
+fn starts<'a>(
+    graph: &'a Graph,
+    page: &[&'a Entity],
+    is_last: bool,
+) -> impl Iterator<Item = &'a Entity> {
+    let loose = graph.starts().filter(move |it| is_last && !it.is_defined);
+    page.iter().copied().chain(loose)
 }
 
 /// Returns as many entities as there is room for. One of endless observations
@@ -229,33 +261,71 @@ fn part_of(entity: &Entity, mut room: usize) -> Entity {
     Entity { id: entity.id, is_defined: true, genus, observations, ..name_only }
 }
 
-/// Says how much was left out, and what to do about it.
-fn left_out(
-    wanted: &Wanted<'_>,
-    found: &[&Entity],
-    shown: &[Entity],
-    (told, links): (usize, usize),
-) -> Option<String> {
-    let whole = |(it, part): &(&&Entity, &Entity)| it.observations.len() == part.observations.len();
-    let parts: Vec<_> = found.iter().zip(shown).filter(|it| !whole(it)).collect();
-    let mut here = Vec::new();
-    if shown.len() < found.len() {
-        let all = render::count(found.len(), "entity");
-        here.push(format!("the oldest {} of {all}", shown.len()));
+/// What of all that is wanted is shown.
+struct Cut<'a> {
+    all: &'a [&'a Entity],
+    /// How many of them come before those shown.
+    begin: usize,
+    shown: &'a [Entity],
+    /// How many relations of those shown are not.
+    left: usize,
+}
+
+impl Cut<'_> {
+    /// Says how much was left out, and how to ask for it; `None`: nothing was that
+    /// comes behind what is shown. `links` says how many relations are shown, and
+    /// how many there are.
+    fn told(&self, wanted: &Wanted<'_>, links: (usize, usize)) -> Option<String> {
+        let end = self.begin + self.shown.len();
+        let parts = self.parts();
+        if end == self.all.len() && parts.is_empty() && self.left == 0 {
+            return None;
+        }
+        let mut here = Vec::new();
+        if self.shown.len() < self.all.len() {
+            let (from, all) = (self.begin + 1, render::count(self.all.len(), "entity"));
+            here.push(format!("{from} to {end} of {all}, oldest first"));
+        }
+        here.extend(parts.iter().take(3).map(|(it, part)| {
+            let all = render::count(it.observations.len(), "observation");
+            let name = render::cut(&render::line(&it.name), 60);
+            format!("{} of the {all} of {name}", part.observations.len())
+        }));
+        if links.0 < links.1 {
+            here.push(format!("{} of {}", links.0, render::count(links.1, "relation")));
+        }
+        let mut told = vec![format!("Too much to show: here are {}", here.join("; "))];
+        told.extend(self.advice(wanted, !parts.is_empty()));
+        Some(told.join(". "))
     }
-    here.extend(parts.iter().take(3).map(|(it, part)| {
-        let all = render::count(it.observations.len(), "observation");
-        let name = render::cut(&render::line(&it.name), 60);
-        format!("{} of the {all} of {name}", part.observations.len())
-    }));
-    if told < links {
-        here.push(format!("{told} of {}", render::count(links, "relation")));
+
+    /// Returns the entities of which not all observations are shown.
+    fn parts(&self) -> Vec<(&Entity, &Entity)> {
+        let here = self.all[self.begin..].iter().copied().zip(self.shown);
+        here.filter(|(it, part)| it.observations.len() > part.observations.len()).collect()
     }
-    let advice = match wanted {
-        _ if here.is_empty() => return None,
-        Wanted::All => "use search_nodes with words of theirs, or open_nodes with names",
-        Wanted::Holding(_) => "say more in the query, or use open_nodes with names",
-        Wanted::Named(_) => "name fewer at once, or start the server with --unbounded",
-    };
-    Some(format!("Too much to show: here are {}. To see others, {advice}", here.join(", ")))
+
+    /// Says how to see what is not shown.
+    fn advice(&self, wanted: &Wanted<'_>, has_parts: bool) -> Vec<String> {
+        let is_cut = self.begin + self.shown.len() < self.all.len();
+        let last = self.shown.last().filter(|_| is_cut);
+        let last = last.map(|it| Value::from(it.name.as_str()));
+        let mut advice = Vec::new();
+        advice.extend(match (wanted, last) {
+            (Wanted::All, Some(name)) => {
+                Some(format!("To go on, call read_graph with {{\"after\": {name}}}"))
+            }
+            (Wanted::Holding(_), Some(name)) => {
+                Some(format!("Say more in the query, or go on with \"after\": {name}"))
+            }
+            (Wanted::Named(names), _) if names.len() > 1 => Some("Name fewer at once".to_owned()),
+            _ => None,
+        });
+        if self.left > 0 && !matches!(wanted, Wanted::Named(names) if names.len() > 1) {
+            advice.push("open_nodes shows a relation with either end".to_owned());
+        }
+        let in_full = "All observations of such a one are told if the server has --unbounded";
+        advice.extend(has_parts.then(|| in_full.to_owned()));
+        advice
+    }
 }

@@ -76,7 +76,7 @@ impl Keeper {
     /// Writes the graph as a file of the reference memory server.
     pub fn export_memory(&mut self, by: &Caller) -> Result<String, Refusal> {
         self.current(by)?;
-        let Excerpt { entities, relations, .. } = self.read_graph(by, usize::MAX)?;
+        let Excerpt { entities, relations, .. } = self.read_graph(by, None, usize::MAX)?;
         Ok(exchange::write_memory(&entities, &relations))
     }
 }

@@ -122,10 +122,10 @@ fn read_graph(most: usize) -> Handle {
     let about = (
         "Read Graph",
         "Read the whole knowledge graph, oldest first. Where that is too much, the answer has \
-         a notice of what was left out.",
+         a notice of what was left out, and `after` goes on.",
     );
-    let run = move |_: &Toolbox, keeper: &mut Keeper, by: &Caller, _: ReadGraph| {
-        network(keeper.read_graph(by, most))
+    let run = move |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: ReadGraph| {
+        network(keeper.read_graph(by, it.after.as_deref(), most))
     };
     Handle::new(ToolSet::Memory, "read_graph", about, Effect::Reads, run).answering::<Network>()
 }
@@ -137,7 +137,7 @@ fn search_nodes(most: usize) -> Handle {
          their relations.",
     );
     let run = move |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SearchNodes| {
-        network(keeper.search_nodes(by, &it.query, most))
+        network(keeper.search_nodes(by, &it.query, it.after.as_deref(), most))
     };
     Handle::new(ToolSet::Memory, "search_nodes", about, Effect::Reads, run).answering::<Network>()
 }

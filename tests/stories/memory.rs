@@ -329,13 +329,57 @@ fn what_is_too_much_is_cut_and_says_how_to_ask_for_the_rest() {
             (299, None)
         );
     }
-    assert_snapshot!(notices, @"
-    read_graph: Too much to show: here are the oldest 127 of 300 entities. To see others, use search_nodes with words of theirs, or open_nodes with names
-    search_nodes: Too much to show: here are the oldest 127 of 300 entities. To see others, say more in the query, or use open_nodes with names
-    open_nodes: Too much to show: here are the oldest 127 of 300 entities. To see others, name fewer at once, or start the server with --unbounded
-    ");
+    assert_snapshot!(notices, @r#"
+    read_graph: Too much to show: here are 1 to 127 of 300 entities, oldest first; 126 of 299 relations. To go on, call read_graph with {"after": "Entity 126"}
+    search_nodes: Too much to show: here are 1 to 127 of 300 entities, oldest first. Say more in the query, or go on with "after": "Entity 126"
+    open_nodes: Too much to show: here are 1 to 127 of 300 entities, oldest first. Name fewer at once
+    "#);
     let few = value(&mut wire, "search_nodes", json!({ "query": "entity 7" }));
     assert_eq!((names(&few).len(), few.get("notice")), (11, None));
+}
+
+#[test]
+fn page_by_page_the_whole_graph_is_read_by_who_knows_no_name() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMORY);
+    let fact = "It has been observed more than once. ".repeat(9);
+    let name = |it: usize| format!("Entity {it}");
+    let many = (0..300).map(|it| entity(&name(it), "thing", &[&fact]));
+    value(&mut wire, "create_entities", json!({ "entities": many.collect::<Vec<_>>() }));
+    let mesh = (0..300).flat_map(|it| [(it, it * 7 % 300), (it, it * 11 % 300)]);
+    let mesh = mesh.map(|(from, to)| relation(&name(from), "meets", &name(to)));
+    let loose = relation("nobody", "meets", &name(0));
+    let relations: Vec<_> = mesh.chain([loose]).collect();
+    value(&mut wire, "create_relations", json!({ "relations": relations }));
+
+    let whole = value(&mut home.greeted_with(&IN_FULL), "read_graph", json!({}));
+    let read = |wire: &mut Wire, tool: &str, mut arguments: Value| {
+        let (mut pages, mut notices) = (json!({ "entities": [], "relations": [] }), Vec::new());
+        loop {
+            let page = value(wire, tool, arguments.clone());
+            for key in ["entities", "relations"] {
+                let items = page[key].as_array().unwrap().clone();
+                pages[key].as_array_mut().unwrap().extend(items);
+            }
+            let Some(notice) = page.get("notice") else { return (pages, notices.join("\n")) };
+            notices.push(notice.as_str().unwrap().to_owned());
+            arguments["after"] =
+                page["entities"].as_array().unwrap().last().unwrap()["name"].clone();
+        }
+    };
+    let (pages, notices) = read(&mut wire, "read_graph", json!({}));
+    assert_eq!(pages, whole);
+    assert_snapshot!(notices, @r#"
+    Too much to show: here are 1 to 111 of 300 entities, oldest first; 220 of 597 relations. To go on, call read_graph with {"after": "Entity 110"}
+    Too much to show: here are 112 to 221 of 300 entities, oldest first; 219 of 597 relations. To go on, call read_graph with {"after": "Entity 220"}
+    "#);
+    let (found, notices) = read(&mut wire, "search_nodes", json!({ "query": "THING" }));
+    assert_eq!(found["entities"], whole["entities"]);
+    assert_snapshot!(notices, @r#"
+    Too much to show: here are 1 to 111 of 300 entities, oldest first; 220 of 352 relations. Say more in the query, or go on with "after": "Entity 110". open_nodes shows a relation with either end
+    Too much to show: here are 112 to 221 of 300 entities, oldest first; 222 of 361 relations. Say more in the query, or go on with "after": "Entity 220". open_nodes shows a relation with either end
+    "#);
+    assert_snapshot!(wire.call("read_graph", json!({ "after": "nobody" })), @"refused: Entity with name nobody not found");
 }
 
 #[test]
@@ -350,7 +394,7 @@ fn one_entity_that_is_too_much_is_shown_in_part() {
     let graph = value(&mut wire, "read_graph", json!({}));
     assert_eq!(names(&graph), ["Hub", "B"]);
     assert!(graph.to_string().len() < 66_000);
-    assert_snapshot!(graph["notice"].as_str().unwrap(), @"Too much to show: here are 515 of the 3000 observations of Hub. To see others, use search_nodes with words of theirs, or open_nodes with names");
+    assert_snapshot!(graph["notice"].as_str().unwrap(), @"Too much to show: here are 515 of the 3000 observations of Hub. All observations of such a one are told if the server has --unbounded");
 }
 
 #[test]

@@ -177,9 +177,12 @@ pub(in crate::mcp) struct Done {
     pub(in crate::mcp) message: String,
 }
 
-/// What `read_graph` is told: nothing.
+/// What `read_graph` is told: by clients of the reference, nothing.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(in crate::mcp) struct ReadGraph {}
+pub(in crate::mcp) struct ReadGraph {
+    /// Go on behind this entity: the last one of the answer before, by its exact name.
+    pub(in crate::mcp) after: Option<String>,
+}
 
 /// What `search_nodes` is told.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -187,6 +190,8 @@ pub(in crate::mcp) struct SearchNodes {
     /// A text to be found, as it stands and whatever the case, in names, types
     /// or observations. The empty text finds all.
     pub(in crate::mcp) query: String,
+    /// Go on behind this entity: the last one of the answer before, by its exact name.
+    pub(in crate::mcp) after: Option<String>,
 }
 
 /// What `open_nodes` is told.

@@ -57,6 +57,7 @@ impl Keeper {
             scrolls(held, now),
             diaries(held, now),
             facts(held, now),
+            observations(held),
             wings(held),
             rooms(held),
             recent(held, now)?,
@@ -137,11 +138,14 @@ fn diaries(held: &Held, now: DateTime<Utc>) -> Part {
     part("Diary", diaries.len(), lines)
 }
 
-/// Tells the facts that hold, those that began last first.
+/// Tells the facts that hold, those that began last first, and of those that began
+/// together the newest subject's.
 fn facts(held: &Held, now: DateTime<Utc>) -> Part {
     let today = Date::from(now);
-    let starts = held.palace.graph.starts();
-    let all = starts.flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
+    let mut starts: Vec<_> = held.palace.graph.starts().collect();
+    starts.sort_unstable_by_key(|it| (Reverse(it.id), &it.name, it.is_defined));
+    let all =
+        starts.into_iter().flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
     let mut holding: Vec<_> = all.filter(|(_, fact)| fact.holds_at(today)).collect();
     holding.sort_by_cached_key(|(_, fact)| Reverse(fact.begin()));
     let lines = holding.iter().map(|(name, fact)| {
@@ -149,6 +153,25 @@ fn facts(held: &Held, now: DateTime<Utc>) -> Part {
         statement(name, fact, today).told() + &since.unwrap_or_default()
     });
     part("Facts that hold", holding.len(), lines)
+}
+
+/// Tells what was observed last of the entities that are related most, and of those
+/// the newest.
+fn observations(held: &Held) -> Part {
+    let graph = &held.palace.graph;
+    let mut all: Vec<_> = graph.starts().filter(|it| !it.observations.is_empty()).collect();
+    all.sort_by_cached_key(|it| {
+        let related = it.relations.len() + graph.incoming(&it.name).count();
+        (Reverse((related, it.id)), it.name.clone())
+    });
+    let lines = all.iter().map(|it| {
+        let (name, genus) = (cut(&line(&it.name), 60), cut(&line(&it.genus), 40));
+        let genus = if genus.is_empty() { genus } else { format!(" ({genus})") };
+        let last = it.observations.iter().rev().take(OPENING / 8).map(|it| opening(it));
+        let last: Vec<_> = last.filter(|it| !it.is_empty()).collect();
+        format!("{name}{genus}: {}", opening(&last.join("; ")))
+    });
+    part("Observed, of the most related first", all.len(), lines)
 }
 
 /// Tells which wings hold drawers, and how many in which room.

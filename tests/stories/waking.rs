@@ -57,6 +57,49 @@ fn waking_up_tells_something_of_every_kind() {
 }
 
 #[test]
+fn who_keeps_a_graph_alone_is_told_what_was_observed_and_always_the_same() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&["--tools", "memory"]);
+    let entity = |name: &str, observations: &[&str]| json!({ "name": name, "entityType": "person", "observations": observations });
+    let mut all = vec![
+        entity("Ada", &["likes tea", "works on the seam", "moved to Leeds"]),
+        entity("Bob", &["sings"]),
+        entity("", &["has no name"]),
+        entity("Silent", &[]),
+    ];
+    all.extend((0..30).map(|it| entity(&format!("Guest {it}"), &["came once"])));
+    wire.call("create_entities", json!({ "entities": all }));
+    let knows = |from: &str, to: &str| json!({ "from": from, "to": to, "relationType": "knows" });
+    let guests = (0..30).map(|it| knows(&format!("Guest {it}"), "Bob"));
+    let ada = (0..20).map(|it| knows("Ada", &format!("Guest {it}")));
+    wire.call("create_relations", json!({ "relations": guests.chain(ada).collect::<Vec<_>>() }));
+    let told = says(&home, &["wake-up", "--budget", "200"]);
+    assert_snapshot!(told, @"
+    ── palace ──
+    0 rooms, 0 scrolls, 34 entities, 0 drawers
+    Facts that hold (5 of 50):
+      Guest 29 → knows → Bob
+      Guest 28 → knows → Bob
+      Guest 27 → knows → Bob
+      Guest 26 → knows → Bob
+      Guest 25 → knows → Bob
+    Observed, of the most related first (5 of 33):
+      Bob (person): sings
+      Ada (person): moved to Leeds; works on the seam; likes tea
+      Guest 19 (person): came once
+      Guest 18 (person): came once
+      Guest 17 (person): came once
+    Latest changes (3 of 3):
+      relations: create 50 (claude, just now)
+      entities: create 34 (claude, just now)
+      palace palace: found (claude, just now)
+    ");
+    for _ in 0..4 {
+        assert_eq!(says(&home, &["wake-up", "--budget", "200"]), told);
+    }
+}
+
+#[test]
 fn what_is_told_keeps_to_its_budget() {
     let home = Home::new();
     lived_in(&home).end();

@@ -54,6 +54,7 @@ pub use disk::{Read, Stamp, Stamps, bytes_of, text_of};
 pub use error::Error;
 pub use history::Known;
 pub use home::{Taken, palaces, taken_names};
+pub use lock::Lock;
 pub use progress::Listener;
 
 use disk::Sight;
@@ -217,6 +218,14 @@ impl Store {
                 Ok(outcome)
             }
         }
+    }
+
+    /// Waits until nobody else files: who files what is to be there but once lets no other in from
+    /// the look whether it is there until it is. Without a repository nobody is waited for.
+    pub fn alone(&self) -> Result<Option<Lock>, Error> {
+        let repository = self.repository()?;
+        let filing = repository.map(|it| it.common_dir.join("palazzo/filing"));
+        filing.map(|it| lock::acquire(&it, self.patience.ours)).transpose()
     }
 
     /// Puts right what a process left that died while writing; costs one look when there is nothing.

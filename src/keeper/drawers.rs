@@ -93,7 +93,7 @@ impl Keeper {
             text: new.text.clone(),
         };
         let mut filing = None;
-        self.at(&key)?.change(by, |held| {
+        self.at(&key)?.change_alone(by, |held| {
             let (plan, became) = file(held, &shelf, &drawer, new.force);
             filing = Some(became);
             Ok(plan)

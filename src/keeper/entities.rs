@@ -58,7 +58,7 @@ impl Keeper {
         }
         let key = self.current_or_first(by)?;
         let (mut created, mut existing) = (Vec::new(), Vec::new());
-        self.at(&key)?.change(by, |held| {
+        self.at(&key)?.change_alone(by, |held| {
             // Somebody may have written the very file by hand meanwhile.
             for entity in &new {
                 held.glance(&entity_file(&held.palace.graph, entity, |_| false, |_| 0));

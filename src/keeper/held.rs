@@ -175,6 +175,17 @@ impl Held {
         self.change_noting(by, None, plan)
     }
 
+    /// Makes a change as [`Held::change`] does, while nobody else makes one of this
+    /// kind: one that is made because something is not there.
+    pub(super) fn change_alone(
+        &mut self,
+        by: &Caller,
+        plan: impl FnMut(&mut Self) -> Result<Plan, Refusal>,
+    ) -> Result<bool, Refusal> {
+        let _alone = self.store.alone()?;
+        self.change(by, plan)
+    }
+
     /// Makes a change as [`Held::change`] does, with one more trailer for the commit.
     pub(super) fn change_noting(
         &mut self,

@@ -98,7 +98,7 @@ impl Keeper {
             return Ok(());
         };
         let mut filed = (0, 0, 0, Vec::new());
-        self.at(&key)?.change(by, |held| {
+        self.at(&key)?.change_alone(by, |held| {
             let Filings { mut edits, begun, known, older } =
                 filing(held, Some((&source, pit.lode)), &drawers);
             filed = (edits.len(), begun.len(), known, older);

@@ -49,7 +49,7 @@ impl Keeper {
         let id = fresh_id(&mut self.ids, by.now);
         let now = Date::from(by.now);
         let mut stated = None;
-        self.at(&key)?.change(by, |held| {
+        self.at(&key)?.change_alone(by, |held| {
             let (plan, became) = state(held, &subject, relation.clone(), id, now)?;
             stated = Some(became);
             Ok(plan)

@@ -70,7 +70,7 @@ impl Keeper {
         let key = self.current(by)?;
         let held = self.at(&key)?;
         let mut outcome = Outcome::default();
-        let changed = held.change(by, |held| {
+        let changed = held.change_alone(by, |held| {
             let (plan, done) = plan(held, change)?;
             outcome = done;
             Ok(plan)

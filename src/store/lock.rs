@@ -35,9 +35,9 @@ pub(super) struct Turn {
     _lock: Lock,
 }
 
-/// Our lock, for as long as it lives.
+/// A lock of ours, for as long as it lives.
 #[derive(Debug)]
-pub(super) struct Lock(File);
+pub struct Lock(File);
 
 impl Default for Patience {
     fn default() -> Self {

@@ -414,6 +414,25 @@ fn two_servers_file_side_by_side_and_lose_nothing() {
 }
 
 #[test]
+fn what_two_servers_file_at_once_lies_there_but_once() {
+    let home = Home::new();
+    let (mut one, mut two) = (home.greeted_with(&MEMPALACE), home.greeted_with(&MEMPALACE));
+    file(&mut one, "a/first", "The first.");
+    file(&mut two, "a/first", "The second.");
+    for it in 0..20 {
+        let asked = json!({ "wing": "a", "room": "shared", "content": format!("Said {it} times."), "force": true });
+        for wire in [&mut one, &mut two] {
+            wire.post("tools/call", json!({ "name": "mempalace_add_drawer", "arguments": asked }));
+        }
+        for wire in [&mut one, &mut two] {
+            wire.hear();
+        }
+    }
+    assert_eq!(value(&mut one, "list_rooms", json!({}))["rooms"]["shared"], 20);
+    home.is_in_order();
+}
+
+#[test]
 fn what_is_filed_can_be_walked_to_and_edited_by_hand() {
     let home = Home::new();
     let mut wire = home.greeted_with(&["--tools", "palace,mempalace"]);

@@ -215,6 +215,9 @@ impl Keeper {
     /// Has the one who is woken told from now on, within seconds, of palaces that
     /// come into the home or go.
     pub fn await_palaces(&mut self) {
+        if self.rounds.is_some() || self.vigil.manner == Watching::Off {
+            return;
+        }
         let (home, wake) = (self.home.clone(), self.vigil.wake.clone());
         let mut before = store::palaces(&home).ok();
         let look = Box::new(move || {

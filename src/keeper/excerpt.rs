@@ -74,9 +74,13 @@ impl Keeper {
     }
 
     /// Returns a number by which the graph is known from any other, as it was when
-    /// it was last looked at; 0 while there is none.
+    /// it was last looked at; 0 while there is none, and then the one who is woken
+    /// is told when a palace comes.
     pub fn graph_digest(&mut self, by: &Caller) -> Result<u64, Refusal> {
-        let Some(key) = self.current_if_any(by)? else { return Ok(0) };
+        let Some(key) = self.current_if_any(by)? else {
+            self.await_palaces();
+            return Ok(0);
+        };
         Ok(self.at(&key)?.ledger.edition().graph)
     }
 

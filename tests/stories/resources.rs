@@ -555,6 +555,19 @@ fn who_follows_the_graph_hears_of_every_change_to_it_and_of_no_list() {
 }
 
 #[test]
+fn who_follows_the_graph_before_there_is_one_hears_when_another_makes_it() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMORY);
+    wire.ask("resources/subscribe", json!({ "uri": GRAPH }));
+    let updated = format!("resources/updated {GRAPH}");
+    let mut other = home.greeted_with(&MEMORY);
+    remember(&mut other, "Alice");
+    assert_eq!(heard(&mut wire), updated);
+    observe(&mut other, "Alice", "likes tea");
+    assert_eq!(heard(&mut wire), updated);
+}
+
+#[test]
 fn the_graph_that_is_followed_is_the_one_that_tools_act_on() {
     let home = quarry();
     home.palazzo(&["init", "v"]);

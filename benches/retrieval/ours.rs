@@ -49,6 +49,7 @@ pub(crate) fn document((number, note): (usize, &Note)) -> Document<'_> {
         wing: Some((&note.wing).into()),
         room: Some((&note.room).into()),
         place: format!("{} {}", note.wing, note.room).into(),
+        facet: "".into(),
         written: note.written,
         title: (&note.title).into(),
         text: (&note.text).into(),

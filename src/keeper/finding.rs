@@ -1,9 +1,12 @@
 //! Finding drawers: by what they are about, and by how much they are alike.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 
 use crate::keeper::drawers::{address, likenesses, words};
 use crate::keeper::held::Held;
+use crate::keeper::indexing::facet_of_drawer;
 use crate::keeper::mind::Understood;
 use crate::keeper::sought::span;
 use crate::keeper::{Address, Alike, Caller, Keeper, Ranker, Refusal};
@@ -71,27 +74,26 @@ impl Keeper {
         held.catch_up()?;
         let mind = held.mind(&models);
         let understood = mind.as_ref().map(|it| it.understand(&wanted.words));
+        let drawers = &held.palace.drawers;
+        // Where each drawer is filed is dear to find out: the folder's name is what
+        // most of those in it say. There are fewer shelves than drawers.
+        let shelves = (wanted.wing.is_some() || wanted.room.is_some()).then(|| {
+            let shelves = drawers.on_shelves(|it| is_wanted(it, wanted)).into_iter();
+            let facets: HashSet<_> =
+                shelves.map(|(room, said)| facet_of_drawer(room, said)).collect();
+            held.index().narrowed(|it| facets.contains(it))
+        });
         let asked = Query {
             words: &wanted.words,
             most,
             sorts: &[Sort::Drawer],
+            facets: shelves.as_deref(),
             since,
             before,
             meaning: understood.as_ref().and_then(Understood::meaning),
             ..Query::default()
         };
-        let drawers = &held.palace.drawers;
-        // Where each drawer is filed is dear to find out: the folder's name is what
-        // most of those in it say. There are fewer shelves than drawers.
-        let shelves = (wanted.wing.is_some() || wanted.room.is_some())
-            .then(|| drawers.on_shelves(|it| is_wanted(it, wanted)));
-        let hits = held.index().find(&asked, |it| match (it, &shelves) {
-            (Opening::Drawer(file), Some(shelves)) => {
-                let said = drawers.get(file).map(|it| &it.said);
-                drawers.room_of(file).zip(said).is_some_and(|it| shelves.contains(&it))
-            }
-            _ => shelves.is_none(),
-        });
+        let hits = held.index().find(&asked, |_| true);
         let best = hits.best.iter().filter_map(|it| found(held, it)).collect();
         Ok(Finds { best, total: hits.total, ranker: understood.map(|it| it.ranker) })
     }

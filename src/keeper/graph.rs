@@ -1,11 +1,12 @@
 //! Asking the knowledge graph. Answers are compact, bounded and paged: they
 //! cost what they show, whatever the size of the graph.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value};
 
 use crate::keeper::held::Held;
+use crate::keeper::indexing::facet_of_entity;
 use crate::keeper::mind::Understood;
 use crate::keeper::rules::remarks;
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -205,13 +206,25 @@ fn about<'a>(
     first: usize,
 ) -> (usize, Vec<&'a Entity>) {
     let graph = &held.palace.graph;
-    let any = *selection == Selection::default();
+    let any = selection.attributes.is_empty();
     let fits =
         |it: &Opening| any || graph.get_opening(it).is_some_and(|it| Graph::fits(it, selection));
-    let asked = Query { sorts: &[Sort::Entity], ..*asked };
+    let kinds = narrowed(held, selection);
+    let asked = Query { sorts: &[Sort::Entity], facets: kinds.as_deref(), ..*asked };
     let hits = held.index().find(&asked, fits);
     let shown = hits.best.iter().skip(first);
     (hits.total, shown.filter_map(|it| graph.get_opening(&it.opening)).collect())
+}
+
+/// Tells of the facets of the index which are those of entities that are wanted by
+/// their genus and status; `None`: all are.
+fn narrowed(held: &Held, wanted: &Selection) -> Option<Vec<bool>> {
+    if wanted.genus.is_none() && wanted.status.is_none() {
+        return None;
+    }
+    let kinds = held.palace.graph.kinds(wanted);
+    let facets: HashSet<_> = kinds.map(|(genus, status)| facet_of_entity(genus, status)).collect();
+    Some(held.index().narrowed(|it| facets.contains(it)))
 }
 
 /// Finds an entity by its exact name, or by its name in another case.

@@ -68,6 +68,7 @@ fn of_room<'a>(id: &RoomId, room: &'a Room) -> Document<'a> {
         wing: id.wing.as_ref().map(|it| it.to_string().into()),
         room: Some(id.slug.to_string().into()),
         place: id.to_string().into(),
+        facet: "".into(),
         written: None,
         title: (&room.name).into(),
         text: text.into(),
@@ -83,6 +84,7 @@ fn of_scroll<'a>(room: &RoomId, scroll: &'a Scroll) -> Document<'a> {
         wing: room.wing.as_ref().map(|it| it.to_string().into()),
         room: Some(room.slug.to_string().into()),
         place: room.to_string().into(),
+        facet: "".into(),
         written: Some(scroll.written),
         title: (&scroll.title).into(),
         text: (&scroll.body).into(),
@@ -99,11 +101,17 @@ fn of_drawer<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Document<'a> 
         wing: room.wing.as_ref().map(|it| it.to_string().into()),
         room: Some(room.slug.to_string().into()),
         place: format!("{room} {wing} {name}").into(),
+        facet: facet_of_drawer(room, &drawer.said).into(),
         written: drawer.filed,
         title: "".into(),
         text: (&drawer.text).into(),
         asides: drawer.source.iter().map(|it| (SAID_OF, it.into())).collect(),
     }
+}
+
+/// Returns the facet of a drawer: where it is filed, as its folder and it itself say.
+pub(super) fn facet_of_drawer(room: &RoomId, said: &Said) -> String {
+    format!("{room} {:?} {:?}", said.wing, said.room)
 }
 
 /// An entry is found by whose it is, and by its topic if it has one of its own.
@@ -114,6 +122,7 @@ fn of_entry<'a>(palace: &'a Palace, file: &str) -> Option<Document<'a>> {
         wing: None,
         room: None,
         place: palace.diaries.agent_of(file)?.into(),
+        facet: "".into(),
         written: entry.written,
         title: if entry.topic == Entry::GENERAL { "" } else { &entry.topic }.into(),
         text: (&entry.text).into(),
@@ -145,6 +154,7 @@ fn of_work(opening: Opening, about: &About, begun: Option<DateTime<Utc>>) -> Doc
         wing: None,
         room: None,
         place: place.into(),
+        facet: "".into(),
         written: begun,
         title: "".into(),
         text: "".into(),
@@ -163,6 +173,7 @@ fn of_genus(genus: &Genus) -> Document<'_> {
         wing: None,
         room: None,
         place: "".into(),
+        facet: "".into(),
         written: None,
         title: (&genus.name).into(),
         text: genus.description.as_deref().unwrap_or_default().into(),
@@ -182,11 +193,17 @@ fn of_entity(entity: &Entity) -> Document<'_> {
         wing: None,
         room: None,
         place: "".into(),
+        facet: facet_of_entity(&entity.genus, entity.status.as_deref()).into(),
         written: None,
         title: (&entity.name).into(),
         text: entity.observations.join("\n").into(),
         asides: said.chain(related).collect(),
     }
+}
+
+/// Returns the facet of an entity.
+pub(super) fn facet_of_entity(genus: &str, status: Option<&str>) -> String {
+    format!("{genus:?} {status:?}")
 }
 
 /// Returns the attributes of an entity in one text, if it has any.

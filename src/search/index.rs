@@ -43,6 +43,9 @@ pub struct Document<'a> {
     pub room: Option<Cow<'a, str>>,
     /// What that place is called.
     pub place: Cow<'a, str>,
+    /// What a search may be narrowed down to: one text for all things that are
+    /// wanted or not by the same.
+    pub facet: Cow<'a, str>,
     /// When it was written.
     pub written: Option<DateTime<Utc>>,
     /// What it is called.
@@ -68,6 +71,7 @@ pub struct Index {
     pub(super) surroundings: Average,
     numbers: HashMap<Opening, u32>,
     place_numbers: HashMap<(Option<String>, Option<String>), u32>,
+    facets: HashMap<String, u32>,
     /// Passages below this number stand as their documents are ordered.
     ordered: u32,
     gaps: usize,
@@ -105,6 +109,7 @@ pub(super) struct Passage {
 pub(super) struct Entry {
     pub(super) opening: Opening,
     pub(super) place: u32,
+    pub(super) facet: u32,
     pub(super) written: Option<DateTime<Utc>>,
     /// How many words it has.
     pub(super) length: u32,
@@ -200,6 +205,15 @@ impl Index {
         self.numbers.is_empty()
     }
 
+    /// Tells of each facet whether it is wanted, as a query is told.
+    pub fn narrowed(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<bool> {
+        let mut narrowed = vec![false; self.facets.len()];
+        for (facet, number) in &self.facets {
+            narrowed[*number as usize] = is_wanted(facet);
+        }
+        narrowed
+    }
+
     /// Returns how many passages there are.
     pub(super) fn alive(&self) -> usize {
         self.passages.len() - self.gaps
@@ -261,8 +275,9 @@ impl Index {
         let place = self.place(document.wing.as_deref(), document.room.as_deref());
         self.places[place as usize].length += length;
         let (opening, written) = (document.opening.clone(), document.written);
+        let facet = self.facet(&document.facet);
         self.numbers.insert(opening.clone(), number);
-        self.entries.push(Some(Entry { opening, place, written, length, first, end }));
+        self.entries.push(Some(Entry { opening, place, facet, written, length, first, end }));
         for passage in first..end {
             self.look_around(passage);
         }
@@ -313,6 +328,15 @@ impl Index {
         let was = std::mem::replace(&mut self.passages[passage as usize].surroundings, near);
         self.surroundings.drop(was);
         self.surroundings.add(near);
+    }
+
+    fn facet(&mut self, facet: &str) -> u32 {
+        if let Some(number) = self.facets.get(facet) {
+            return *number;
+        }
+        let number = count(self.facets.len());
+        self.facets.insert(facet.to_owned(), number);
+        number
     }
 
     fn place(&mut self, wing: Option<&str>, room: Option<&str>) -> u32 {

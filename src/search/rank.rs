@@ -56,6 +56,8 @@ pub struct Query<'a> {
     pub wing: Option<&'a str>,
     /// Only this room and what hangs or is filed in it, by slug.
     pub room: Option<&'a str>,
+    /// Only what has a facet that is wanted, of those [`Index::narrowed`] tells of.
+    pub facets: Option<&'a [bool]>,
     /// Only what was written then or later.
     pub since: Option<DateTime<Utc>>,
     /// Only what was written before.
@@ -196,6 +198,7 @@ impl Index {
             asked.is_none_or(|it| found.as_deref() == Some(it))
         };
         (query.sorts.is_empty() || query.sorts.contains(&entry.opening.sort()))
+            && query.facets.is_none_or(|it| it.get(entry.facet as usize) == Some(&true))
             && same(query.wing, &place.wing)
             && same(query.room, &place.room)
             && query.since.is_none_or(|since| entry.written.is_some_and(|it| it >= since))

@@ -12,6 +12,7 @@ pub(super) fn note(name: &'static str, text: &'static str) -> Document<'static> 
         wing: None,
         room: None,
         place: "".into(),
+        facet: "".into(),
         written: None,
         title: name.into(),
         text: text.into(),

@@ -58,6 +58,21 @@ impl Graph {
         (page.total, page.shown.into_iter().filter_map(|it| self.get(it)).collect())
     }
 
+    /// Yields what entities are, by genus and status, as far as those alone make them
+    /// wanted.
+    pub fn kinds(&self, wanted: &Selection) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let genera = self.genera().map(|(it, _)| it);
+        let genera = genera.filter(|it| wanted.genus.as_ref().is_none_or(|genus| genus == it));
+        let kinds = genera.flat_map(|genus| {
+            let statuses = self.statuses(genus).map(|(it, _)| Some(it));
+            statuses.chain([None]).map(move |it| (genus, it))
+        });
+        kinds.filter(|(_, it)| {
+            let asked = wanted.status.as_ref();
+            asked.is_none_or(|asked| it.is_some_and(|status| alike(status, asked)))
+        })
+    }
+
     /// Tells whether an entity is wanted.
     pub fn fits(entity: &Entity, wanted: &Selection) -> bool {
         let has = |key: &str, value: &Value| {

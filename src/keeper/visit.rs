@@ -178,7 +178,11 @@ impl Keeper {
         let storeroom = storeroom.map(|it| Standing::in_room(&workspace, it));
         let standing = beginning(palace, &workspace).or(storeroom).ok_or(Refusal::NoRooms)?;
         if now.as_ref() != Some(&standing) {
-            self.visit(by).begin(&workspace, Some(standing.clone()));
+            let visit = self.visit(by);
+            // Nobody has gone anywhere: what was listed can still be opened.
+            let openings = std::mem::take(&mut visit.openings);
+            visit.begin(&workspace, Some(standing.clone()));
+            visit.openings = openings;
         }
         Ok(standing)
     }

@@ -1,6 +1,7 @@
 //! Searching: everything that is kept is found by one search, and opened.
 
 use insta::assert_snapshot;
+use serde_json::json;
 
 use crate::harness::{Agent, Home, MARCH_1};
 
@@ -167,8 +168,37 @@ async fn entities_are_found_by_their_attributes() {
     agent.enter("w").await;
     agent.transcript();
     for query in ["height 195", "1999", "19.99", "sn-888", "serial", "nozzle", "native yes"] {
-        agent.call("search_entities", serde_json::json!({ "query": query })).await;
+        agent.call("search_entities", json!({ "query": query })).await;
     }
     assert_snapshot!(agent.transcript());
     assert_snapshot!(ask(&home, &["19.99"]));
+}
+
+#[tokio::test]
+async fn a_search_among_entities_is_narrowed_to_what_they_are_now() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let entity = |name: &str, genus: &str, status: &str| json!({ "name": name, "genus": genus, "status": status });
+    let grey = [
+        ("Grey bed", "Claim", "open"),
+        ("Grey owl", "Claim", "Settled"),
+        ("Grey Book", "Book", "open"),
+    ];
+    let grey = grey.map(|(name, genus, status)| entity(name, genus, status));
+    agent.call("create_entities", json!({ "entities": grey })).await;
+    // What was listed before there was a place to stand in can be opened.
+    agent.call("list_entities", json!({})).await;
+    let bed = agent.choose(32).await;
+    assert!(bed.starts_with("── Grey bed ──"), "{bed}");
+    agent.transcript();
+    for _ in 0..2 {
+        agent.call("search_entities", json!({ "query": "grey", "genus": "claim" })).await;
+        agent.call("search_entities", json!({ "query": "grey", "status": "settled" })).await;
+        agent
+            .call("search_entities", json!({ "query": "grey", "genus": "Claim", "status": "open" }))
+            .await;
+        agent.call("update_entity", json!({ "name": "Grey bed", "status": "settled" })).await;
+    }
+    assert_snapshot!(agent.transcript());
 }

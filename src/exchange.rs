@@ -8,6 +8,7 @@ mod exports;
 mod memory;
 mod mempalace;
 mod mined;
+mod pieces;
 mod transcripts;
 
 pub use memory::{Memory, read_memory, write_memory};

@@ -6,10 +6,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Display;
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
 use serde_json::{Map, Value};
 
-use crate::model::{Entity, LARGEST_FILE, Relation, folded, is_printable};
+use crate::exchange::pieces::fitted;
+use crate::model::{Date, Entity, LARGEST_FILE, Relation, folded, is_printable};
 
 /// How many bytes a text may have, so that there is room for what is said of it.
 const LARGEST: usize = LARGEST_FILE / 8 * 7;
@@ -63,8 +64,11 @@ pub struct Estate {
     pub entities: Vec<Entity>,
     /// Facts. A name is spelled in one way in all of them.
     pub facts: Vec<Fact>,
-    /// What was left out because it could not be understood, by table and id.
+    /// What was left out, or taken as it stands, because it could not be understood, by
+    /// table and id.
     pub faults: Vec<String>,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
 }
 
 /// A text that was filed.
@@ -120,6 +124,8 @@ pub fn read_mempalace(
     texts.sort_by_cached_key(|it| {
         (it.said("filed_at"), it.said("source_file"), it.piece(), it.id.clone())
     });
+    estate.tell_of_the_lost(&texts);
+    fitted(&mut texts);
     for (id, pieces) in wholes(texts) {
         estate.take_text(&id, &pieces, &local);
     }
@@ -128,7 +134,7 @@ pub fn read_mempalace(
         estate.take_entity(row, &mut names);
     }
     for row in triples {
-        estate.take_fact(row, &mut names);
+        estate.take_fact(row, &mut names, &local);
     }
     estate
 }
@@ -174,6 +180,21 @@ impl Names {
 }
 
 impl Estate {
+    /// Says how many texts lie where MemPalace counts what has no place.
+    fn tell_of_the_lost(&mut self, texts: &[Row]) {
+        let is_lost = |it: &&Row| {
+            let is_text = it.said(Tables::TEXT).is_some() && !it.is_entry();
+            is_text && (it.said("wing").is_none() || it.said("room").is_none())
+        };
+        let lost: Vec<_> = texts.iter().filter(is_lost).collect();
+        let Some(Row { table, id, .. }) = lost.first() else { return };
+        let which = match lost.len() {
+            1 => format!("{table} {id}"),
+            all => format!("{table} {id} and {} more", all - 1),
+        };
+        self.notes.push(format!("{which}: no wing or no room is named; filed in `{UNKNOWN}`"));
+    }
+
     fn take_text(
         &mut self,
         id: &str,
@@ -206,7 +227,7 @@ impl Estate {
         }
         let at = first.moment("filed_at", &local).or_else(|| first.moment("date", &local));
         let wing = first.said("wing").unwrap_or_else(|| UNKNOWN.to_owned());
-        if first.said("type").as_deref() == Some("diary_entry") {
+        if first.is_entry() {
             let of_wing = || wing.strip_prefix("wing_").unwrap_or(&wing).to_owned();
             let agent = first.said("agent").unwrap_or_else(of_wing);
             return self.entries.push(Noted { agent, topic: first.said("topic"), text, at });
@@ -244,7 +265,12 @@ impl Estate {
         names.by_id.insert(row.id, name);
     }
 
-    fn take_fact(&mut self, row: Row, names: &mut Names) {
+    fn take_fact(
+        &mut self,
+        row: Row,
+        names: &mut Names,
+        local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
+    ) {
         let [subject, kind, object] =
             ["subject", "predicate", "object"].map(|column| name(&row, column));
         let (subject, kind, object) = match (subject, kind, object) {
@@ -253,12 +279,19 @@ impl Estate {
                 return self.fault(row.table, &row.id, why);
             }
         };
+        let [since, until] = ["valid_from", "valid_to"].map(|column| {
+            row.date(column, &local).unwrap_or_else(|said| {
+                let why = format!("its `{column}` is no date, and kept as it stands: {said}");
+                self.fault(row.table, &row.id, why);
+                Some(said)
+            })
+        });
         let sources = ["source_file", "source_closet", "source_drawer_id"];
         let relation = Relation {
             kind: folded(&kind).replace(' ', "_"),
             to: names.of(&object),
-            since: row.said("valid_from"),
-            until: row.said("valid_to"),
+            since,
+            until,
             source: sources.into_iter().find_map(|it| row.said(it)),
         };
         self.facts.push(Fact { subject: names.of(&subject), relation, id: row.id });
@@ -270,8 +303,11 @@ impl Estate {
 }
 
 impl Row {
+    /// The key of what a piece is a piece of.
+    pub(super) const PARENT: &str = "parent_drawer_id";
+
     /// Returns what the row says in a field, if it says anything.
-    fn said(&self, key: &str) -> Option<String> {
+    pub(super) fn said(&self, key: &str) -> Option<String> {
         let text = match self.fields.get(key)? {
             Value::Null => return None,
             Value::String(text) => text.trim().to_owned(),
@@ -280,13 +316,18 @@ impl Row {
         Some(text).filter(|it| !it.is_empty())
     }
 
+    /// Tells whether it is an entry of a diary.
+    fn is_entry(&self) -> bool {
+        self.said("type").as_deref() == Some("diary_entry")
+    }
+
     /// Returns what the whole goes by that this is a piece of.
-    fn parent(&self) -> Option<String> {
-        self.said("parent_drawer_id").or_else(|| self.said("parent_entry_id"))
+    pub(super) fn parent(&self) -> Option<String> {
+        self.said(Self::PARENT).or_else(|| self.said("parent_entry_id"))
     }
 
     /// Returns which piece of the whole it is, from 0.
-    fn piece(&self) -> Option<i64> {
+    pub(super) fn piece(&self) -> Option<i64> {
         self.fields.get("chunk_index").and_then(Value::as_i64)
     }
 
@@ -295,6 +336,20 @@ impl Row {
     fn is_mark(&self) -> bool {
         let marked = matches!(self.fields.get("is_sentinel"), Some(Value::Bool(true)));
         marked || self.said("room").as_deref() == Some(REGISTRY)
+    }
+
+    /// Returns a date as a fact may say it; the error is what is said and is none.
+    fn date(
+        &self,
+        key: &str,
+        local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
+    ) -> Result<Option<String>, String> {
+        let Some(said) = self.said(key) else { return Ok(None) };
+        if said.parse::<Date>().is_ok() {
+            return Ok(Some(said));
+        }
+        let moment = self.moment(key, local).ok_or(said)?;
+        Ok(Some(moment.to_rfc3339_opts(SecondsFormat::Secs, true)))
     }
 
     fn moment(

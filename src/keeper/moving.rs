@@ -31,8 +31,10 @@ pub struct Moved {
     pub facts: usize,
     /// How many of all these were there already.
     pub known: usize,
-    /// What could not be taken in, by table and id.
+    /// What could not be understood, by table and id.
     pub faults: Vec<String>,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
 }
 
 /// What is to be taken in, by names that may be given here.
@@ -58,12 +60,13 @@ impl Keeper {
     ) -> Result<Moved, Refusal> {
         let mut estate = exchange::read_mempalace(tables, local);
         let faults = std::mem::take(&mut estate.faults);
+        let notes = std::mem::take(&mut estate.notes);
         let arrivals = self.arrivals(by, estate);
         let key = match dry || arrivals.is_empty() {
             true => self.current_if_any(by)?,
             false => Some(self.current_or_first(by)?),
         };
-        let Some(key) = key else { return Ok(Moved { faults, ..arrivals.counted() }) };
+        let Some(key) = key else { return Ok(Moved { faults, notes, ..arrivals.counted() }) };
         let mut moved = Moved::default();
         let held = self.at(&key)?;
         held.tell(Listener::new(tell));
@@ -81,6 +84,7 @@ impl Keeper {
         })?;
         moved.workspace = Some(held.palace.settings.name.clone());
         moved.faults.splice(0..0, faults);
+        moved.notes = notes;
         Ok(moved)
     }
 

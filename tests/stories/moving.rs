@@ -91,6 +91,27 @@ impl Theirs {
         theirs
     }
 
+    /// A store in which MemPalace has filed a document and a conversation.
+    fn mined(home: &Home, folder: &str) -> Self {
+        let theirs = Self::new(home, folder);
+        let text = "Grey beds stand on end here like books, sawn off level, and red sandstone lies across them, as James Hutton saw at Siccar Point.";
+        for (piece, part) in [&text[..60], &text[35..95], &text[70..]].into_iter().enumerate() {
+            let about = json!({ "wing": "wing_w", "room": "big", "source_file": "/n/big.md", "added_by": "mempalace",
+                "filed_at": format!("2026-01-02T03:04:0{piece}"), "chunk_index": piece });
+            theirs.file(&format!("drawer_w_big_{piece}"), part, &about);
+        }
+        for (piece, part) in
+            ["> Why black?\nIt is coal.", "> Why grey?\nIt is slate."].iter().enumerate()
+        {
+            let about = json!({ "wing": "wing_w", "room": "talk", "source_file": "/n/talk.jsonl",
+                "filed_at": "2026-01-02T03:04:05", "chunk_index": piece });
+            theirs.file(&format!("drawer_w_talk_{piece}"), part, &about);
+        }
+        theirs.file("drawer_w_lost", "Nobody knows where.", &json!({ "room": "x" }));
+        theirs.state("t_when", "max|loves|chess", Some("2025-10-01T12:00:00"), None);
+        theirs
+    }
+
     /// A store in which some rows make no sense.
     fn mangled(home: &Home, folder: &str) {
         let theirs = Self::new(home, folder);
@@ -202,16 +223,20 @@ fn what_mempalace_held_moves_in_once_and_stays_there() {
     assert_snapshot!(story.map(|it| import(&home, it)).concat(), @"
     $ palazzo import mempalace theirs --dry-run
     Would add to a new workspace: drawers 3, diary entries 2, facts 3; 0 were there already.
-    [err] [exit 0]
+    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    [exit 0]
     $ palazzo import mempalace theirs
     Added to `palace` in ~/home/palace: drawers 3, diary entries 2, facts 3; 0 were there already.
-    [err] [exit 0]
+    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    [exit 0]
     $ palazzo import mempalace theirs
     Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 8 were there already.
-    [err] [exit 0]
+    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    [exit 0]
     $ palazzo import mempalace theirs --dry-run
     Would add to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 8 were there already.
-    [err] [exit 0]
+    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    [exit 0]
     ");
     assert_snapshot!(home.git(&["log", "-1", "--format=%s: %b"]), @"
     mempalace: import: 3 drawers, 2 diary entries, 3 facts
@@ -298,7 +323,8 @@ fn the_palace_is_found_where_mempalace_would_look() {
     [exit 2]
     $ palazzo import mempalace 
     Added to `palace` in ~/home/palace: drawers 3, diary entries 2, facts 0; 0 were there already.
-    [err] [exit 0]
+    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    [exit 0]
     $ palazzo import mempalace 
     Added to `palace` in ~/home/palace: drawers 1, diary entries 0, facts 1; 0 were there already.
     [err] [exit 0]
@@ -307,7 +333,8 @@ fn the_palace_is_found_where_mempalace_would_look() {
     [err] [exit 0]
     $ palazzo import mempalace 
     Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 3; 6 were there already.
-    [err] [exit 0]
+    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    [exit 0]
     ");
 }
 
@@ -362,7 +389,8 @@ fn a_change_that_was_never_finished_does_not_count() {
     assert_snapshot!(import(&home, "halfway"), @"
     $ palazzo import mempalace halfway
     Added to `palace` in ~/home/palace: drawers 3, diary entries 2, facts 0; 0 were there already.
-    [err] [exit 0]
+    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    [exit 0]
     ");
     assert_eq!(contents(&beside(&home, "halfway")), before);
 }
@@ -408,7 +436,7 @@ fn rows_that_make_no_sense_are_named_and_the_others_are_taken_in() {
     home.write("../theirs/qdrant_backend.json", "{}");
     assert_snapshot!(import(&home, "theirs"), @"
     $ palazzo import mempalace theirs
-    Added to `palace` in ~/home/palace: drawers 2, diary entries 0, facts 1; 0 were there already; not understood: 10.
+    Added to `palace` in ~/home/palace: drawers 2, diary entries 0, facts 1; 0 were there already; not understood: 11.
     [err] embeddings bytes: its `chroma:document` is no text
     embeddings_queue: 1 not taken in by Chroma yet: open the palace with MemPalace, then import again
     qdrant_backend.json: the texts that Qdrant holds cannot be read from here
@@ -417,6 +445,7 @@ fn rows_that_make_no_sense_are_named_and_the_others_are_taken_in() {
     embeddings blank: it has no text
     embeddings huge: it has 1000000 bytes, and 917504 are the most
     entities odd: its `properties` are no object in JSON
+    triples t_good: its `valid_from` is no date, and kept as it stands: last spring
     triples t_empty: its `predicate` says nothing
     triples t_long: its `object` has 501 characters, and 500 are the most
     [exit 1]
@@ -484,6 +513,55 @@ fn what_is_learned_there_later_comes_along_and_what_was_learned_here_stays() {
 }
 
 #[test]
+fn a_document_that_was_mined_there_is_one_again() {
+    let home = Home::new();
+    drop(Theirs::mined(&home, "theirs"));
+    assert_snapshot!(import(&home, "theirs"), @"
+    $ palazzo import mempalace theirs
+    Added to `palace` in ~/home/palace: drawers 4, diary entries 0, facts 1; 0 were there already.
+    [err] embeddings drawer_w_lost: no wing or no room is named; filed in `unknown`
+    [exit 0]
+    ");
+    assert_snapshot!(moved(&home), @r#"
+    ── palace/drawers/unknown/x
+    wing: unknown
+    room: x
+    filed: 2026-03-01T12:00:00Z
+
+    Nobody knows where.
+    ── palace/drawers/wing_w/big
+    wing: wing_w
+    room: big
+    source: /n/big.md
+    by: mempalace
+    filed: 2026-01-02T02:04:00Z
+
+    Grey beds stand on end here like books, sawn off level, and red sandstone lies across them, as James Hutton saw at Siccar Point.
+    ── palace/drawers/wing_w/talk
+    wing: wing_w
+    room: talk
+    source: /n/talk.jsonl
+    filed: 2026-01-02T02:04:05Z
+
+    > Why black?
+    It is coal.
+    ── palace/drawers/wing_w/talk
+    wing: wing_w
+    room: talk
+    source: /n/talk.jsonl
+    filed: 2026-01-02T02:04:05Z
+
+    > Why grey?
+    It is slate.
+    ── palace/entities/thing
+    name: max
+    genus: Thing
+    relations:
+      - { type: loves, to: chess, since: "2025-10-01T11:00:00Z" }
+    "#);
+}
+
+#[test]
 fn a_palace_without_chroma_is_read_too() {
     let home = Home::new();
     std::fs::create_dir_all(beside(&home, "theirs")).unwrap();
@@ -529,5 +607,8 @@ fn a_column_that_nobody_asks_for_may_be_called_anything() {
     bytes[place] = 0xff;
     std::fs::write(&file, bytes).unwrap();
     let told = import(&home, "theirs");
-    assert!(told.contains("facts 3; 0 were there already.\n[err] [exit 0]"), "{told}");
+    assert!(
+        told.contains("facts 3; 0 were there already.\n") && told.contains("[exit 0]"),
+        "{told}"
+    );
 }

@@ -36,6 +36,11 @@ const ELSEWHERE: [(&str, &str); 3] = [
 /// with 1 if some rows could not be understood; they are named by table and id,
 /// and the others are taken in.
 ///
+/// The pieces of a long text become one drawer: those that say so, and those of a
+/// mined document if they fit in one way only. An entry of a diary becomes one in
+/// the diary of its agent, whatever its wing. What has no wing or room is filed in
+/// `unknown`, and told. A date that is none stays as it stands, and is named.
+///
 /// Not taken:
 ///
 /// - embeddings and closets: searching here needs neither
@@ -78,7 +83,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let local = |it| Local.from_local_datetime(&it).earliest().map(|it| it.to_utc());
     let by = person("import");
     let moved = keeper.import_mempalace(&by, tables, local, args.dry_run, tell)?;
-    for told in &moved.faults {
+    for told in moved.notes.iter().chain(&moved.faults) {
         anstream::eprintln!("{}", printable(told));
     }
     let root = keeper.root(&by)?;
@@ -87,7 +92,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn summary(moved: &Moved, root: Option<&Path>, dry: bool) -> String {
-    let Moved { workspace, drawers, entries, facts, known, faults } = moved;
+    let Moved { workspace, drawers, entries, facts, known, faults, .. } = moved;
     let place = place(workspace.as_deref(), root);
     let place = match dry {
         false => format!("Added to {place}"),

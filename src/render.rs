@@ -28,7 +28,7 @@ pub use date::dated;
 pub use diary::entry;
 pub use difference::{differences, edge, fate, terms, thing};
 pub use drawer::{Filed, Reading, drawer, drawers, storeroom, title};
-pub use entity::{entities, entity, relations};
+pub use entity::{entities, entity, left_out, relations};
 pub use excerpt::excerpt;
 pub use exhibit::{Exhibit, passage};
 pub use genus::{Census, genera, genus};

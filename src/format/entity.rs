@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::format::reader::{Reader, text};
 use crate::format::yaml::{Body, Node, Out};
-use crate::model::{Code, Date, Entity, Relation, Spot};
+use crate::model::{Code, Entity, Relation, Spot};
 
 const ENTITY: &[&str] =
     &["id", "name", "genus", "status", "attributes", "observations", "relations"];
@@ -82,23 +82,26 @@ pub(super) fn relation(reader: &mut Reader<'_>, node: Node) -> Option<Relation> 
     let mut fields = reader.fields(node, "a relation", RELATION)?;
     let kind = fields.stated(reader, "type", "a relation needs a `type`: `disputed_by`");
     let to = fields.stated(reader, "to", "a relation needs an entity it leads `to`");
-    Some(Relation {
+    // Any text does for a date: not everything is known so well.
+    let [since, until] = ["since", "until"].map(|key| {
+        let node = fields.take(key)?;
+        Some((node.at, text(reader, node, key)?))
+    });
+    let places =
+        [("since", &since), ("until", &until)].map(|(key, it)| Some((key, it.as_ref()?.0)));
+    let relation = Relation {
         kind: kind?,
         to: to?,
-        since: fields.take("since").and_then(|it| date(reader, it, "since")),
-        until: fields.take("until").and_then(|it| date(reader, it, "until")),
+        since: since.map(|(_, said)| said),
+        until: until.map(|(_, said)| said),
         source: fields.text(reader, "source"),
-    })
-}
-
-/// Reads a date. Any text does: not everything is known so well.
-fn date(reader: &mut Reader<'_>, node: Node, key: &str) -> Option<String> {
-    let at = node.at;
-    let said = text(reader, node, key)?;
-    if let Err(err) = said.parse::<Date>() {
-        reader.find(Code::NoDate, at, err.to_string());
+    };
+    for (key, code, why) in relation.misdated() {
+        if let Some((_, at)) = places.iter().flatten().find(|(it, _)| *it == key) {
+            reader.find(code, *at, why);
+        }
     }
-    Some(said)
+    Some(relation)
 }
 
 pub(super) fn out(entity: &Entity) -> Out {

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use chrono::{DateTime, Utc};
+
 use crate::format::entity_file;
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::merging::unite;
 use crate::keeper::relations;
 use crate::keeper::revision::Revision;
-use crate::keeper::rules::{Rules, allow, begun, noted, remarks};
+use crate::keeper::rules::{Rules, against, allow, begun, noted, remarks};
 use crate::keeper::{Caller, Keeper, Refusal, fresh_id, listed};
 use crate::model::Entity;
 use crate::render;
@@ -29,7 +31,7 @@ impl Keeper {
         if new.is_empty() {
             return Err(Refusal::Nonsense("`entities` is empty: nothing to create".to_owned()));
         }
-        let (new, notes) = joined(new)?;
+        let (new, notes) = joined(new, by.now)?;
         let Added { key, created, existing } = self.add_entities(by, new, Rules::Heeded)?;
         let graph = &self.at(&key)?.palace.graph;
         let remarks = remarks(graph, created.iter().filter_map(|it| graph.get(it)), &[]);
@@ -68,9 +70,8 @@ impl Keeper {
             let fresh: Vec<_> = fresh.into_iter().map(|it| begun(&held.palace.graph, it)).collect();
             existing = there.iter().map(|it| it.name.clone()).collect();
             created = fresh.iter().map(|it| it.name.clone()).collect();
-            for entity in fresh.iter().filter(|_| rules == Rules::Heeded) {
-                allow(&held.palace.graph, None, entity)?;
-            }
+            let heeded = fresh.iter().filter(|_| rules == Rules::Heeded);
+            allow(heeded.filter_map(|it| against(&held.palace.graph, None, it)))?;
             creation(held, &fresh)
         })?;
         Ok(Added { key, created, existing })
@@ -78,7 +79,7 @@ impl Keeper {
 }
 
 /// Makes one of those that have the same name, and says so.
-fn joined(new: Vec<Entity>) -> Result<(Vec<Entity>, Vec<String>), Refusal> {
+fn joined(new: Vec<Entity>, now: DateTime<Utc>) -> Result<(Vec<Entity>, Vec<String>), Refusal> {
     let (mut joined, mut notes): (Vec<Entity>, _) = (Vec::new(), Vec::new());
     let mut places: HashMap<String, usize> = HashMap::new();
     for entity in new {
@@ -95,7 +96,8 @@ fn joined(new: Vec<Entity>) -> Result<(Vec<Entity>, Vec<String>), Refusal> {
         }
     }
     for Entity { relations, .. } in &mut joined {
-        for relation in std::mem::take(relations) {
+        for mut relation in std::mem::take(relations) {
+            relations::date(&mut relation, now);
             relations::add(relations, &[], &relation).map_err(Refusal::Nonsense)?;
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::keeper::dates::date;
 use crate::keeper::{Caller, Direction, Keeper, Refusal};
 use crate::model::{Date, Entity, Relation, folded};
 use crate::render;
@@ -26,6 +27,8 @@ pub struct Dossier {
     pub incoming: Vec<Statement>,
     /// The entity of that name, if it is defined.
     pub entity: Option<Entity>,
+    /// How many facts are left out: of those it is not known whether they held.
+    pub undated: usize,
     /// The name that was probably meant, where nothing is known.
     pub meant: Option<String>,
 }
@@ -55,7 +58,7 @@ impl Keeper {
         as_of: Option<&str>,
         direction: Direction,
     ) -> Result<Dossier, Refusal> {
-        let as_of = as_of.map(|it| date("as_of", it)).transpose()?;
+        let as_of = as_of.map(|it| date("as_of", it, by.now)).transpose()?;
         let Some(key) = self.current_if_any(by)? else { return Ok(Dossier::default()) };
         let held = self.at(&key)?;
         held.catch_up()?;
@@ -65,7 +68,12 @@ impl Keeper {
             entity: names.iter().find_map(|it| graph.get(it)).cloned(),
             ..Dossier::default()
         };
-        let wanted = |it: &Relation| as_of.is_none_or(|at| it.holds_at(at));
+        let mut undated = 0;
+        let mut wanted = |it: &Relation| {
+            let holds = as_of.map_or(Some(true), |at| it.holds_at(at));
+            undated += usize::from(holds.is_none());
+            holds == Some(true)
+        };
         for name in &names {
             let starts = [graph.get(name), graph.loose_end(name)].into_iter().flatten();
             let outgoing = starts.flat_map(|from| from.relations.iter().map(move |it| (from, it)));
@@ -76,6 +84,7 @@ impl Keeper {
             dossier.outgoing.extend(outgoing.filter(|it| wanted(it.1)).map(told));
             dossier.incoming.extend(incoming.filter(|it| wanted(it.1)).map(told));
         }
+        dossier.undated = undated;
         dossier.outgoing.sort_by_key(Statement::place);
         dossier.incoming.sort_by_key(Statement::place);
         if names.is_empty() {
@@ -158,14 +167,10 @@ impl Statement {
 }
 
 pub(super) fn statement(subject: &str, it: &Relation, now: Date) -> Statement {
-    Statement { subject: subject.to_owned(), relation: it.clone(), current: it.holds_at(now) }
+    Statement { subject: subject.to_owned(), relation: it.clone(), current: it.is_current(now) }
 }
 
 /// Says a fact in one line.
 pub(super) fn told(subject: &str, kind: &str, object: &str) -> String {
     [subject, kind, object].map(|it| render::cut(&render::line(it), 80)).join(" → ")
-}
-
-pub(super) fn date(what: &str, text: &str) -> Result<Date, Refusal> {
-    text.parse().map_err(|err| Refusal::Nonsense(format!("`{what}`: {err}")))
 }

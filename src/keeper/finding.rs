@@ -67,7 +67,8 @@ impl Keeper {
         if wanted.words.trim().is_empty() {
             return Err(Refusal::Nonsense("the `query` is empty: say what to look for".to_owned()));
         }
-        let (since, before) = span(wanted.since.as_deref(), ("before", wanted.before.as_deref()))?;
+        let (since, before) =
+            span(wanted.since.as_deref(), ("before", wanted.before.as_deref()), by.now)?;
         let Some(key) = self.current_if_any(by)? else { return Ok(Finds::default()) };
         let models = self.models.clone();
         let held = self.at(&key)?;

@@ -5,12 +5,14 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value};
 
+use crate::keeper::dates::date;
 use crate::keeper::held::Held;
 use crate::keeper::indexing::facet_of_entity;
 use crate::keeper::mind::Understood;
 use crate::keeper::rules::remarks;
+use crate::keeper::ties::Ties;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Date, Entity, Graph, Layout, Opening, Palace, Relation, Selection, Sort};
+use crate::model::{Entity, Graph, Layout, Opening, Palace, Selection, Sort, did_you_mean};
 use crate::render::{self, Summary};
 use crate::search::Query;
 
@@ -44,8 +46,8 @@ pub struct Related {
     pub kind: Option<String>,
     /// Which way they lead.
     pub direction: Direction,
-    /// Only those that hold at this date.
-    pub as_of: Option<Date>,
+    /// Only those that hold at this date, as it is told.
+    pub as_of: Option<String>,
     /// The page, from 1, of fifty relations.
     pub page: usize,
 }
@@ -122,7 +124,10 @@ impl Keeper {
             }
         };
         let ranker = understood.as_ref().map(|it| format!("{}.\n", it.ranker)).unwrap_or_default();
-        let page = render::entities(&which, &shown, total, number) + &ranker;
+        let mut page = render::entities(&which, &shown, total, number) + &ranker;
+        if total == 0 {
+            page.push_str(&unheard_of(graph, &selection));
+        }
         let openings = shown.iter().map(|it| Opening::Entity(it.name.clone())).collect();
         self.visit(by).openings = openings;
         Ok(page)
@@ -153,32 +158,27 @@ impl Keeper {
         let palace = self.palace(by)?;
         let graph = &palace.graph;
         let name = known_entity(palace, &asked.name)?;
-        let (mut outgoing, mut incoming) = (Vec::new(), Vec::new());
-        if asked.direction != Direction::Incoming {
-            let own = graph.get(&name).into_iter().flat_map(|it| &it.relations);
-            outgoing.extend(own.filter(|it| asked.admits(it)));
-        }
-        if asked.direction != Direction::Outgoing {
-            incoming.extend(graph.incoming(&name).filter(|it| asked.admits(it.relation)));
-        }
-        let (total, page) = (outgoing.len() + incoming.len(), asked.page.max(1));
-        let as_of = asked.as_of.map(|it| format!(" as of {it}"));
-        let (shown, as_of) = (render::line(&name), as_of.unwrap_or_default());
+        let as_of = asked.as_of.as_ref().map(|it| date("as_of", it, by.now)).transpose()?;
+        let all = Ties::of(graph, &name, asked.direction);
+        let mut ties = all.clone();
+        let undated = ties.keep(asked.kind.as_deref(), as_of);
+        let (total, page) = (ties.len(), asked.page.max(1));
+        let as_of = as_of.map(|it| format!(" as of {it}")).unwrap_or_default();
+        let (shown, left_out) = (render::line(&name), render::left_out(undated));
         if total == 0 {
-            return Ok(format!("{shown} has no such relations{as_of}.\n"));
+            let known = asked.kind.as_ref().map(|it| all.known_kinds(it)).unwrap_or_default();
+            return Ok(format!("{shown} has no such relations{as_of}.{known}\n{left_out}"));
         }
         let head = format!("{shown}, {}{as_of}", render::count(total, "relation"));
-        // Those that lead here come after those that lead out.
         let from = (page - 1).saturating_mul(RELATIONS).min(total);
         let until = from.saturating_add(RELATIONS).min(total);
-        let out = outgoing.len();
-        let outgoing = &outgoing[from.min(out)..until.min(out)];
-        let incoming = &incoming[from.max(out) - out..until.max(out) - out];
+        let (outgoing, incoming) = ties.between(from, until);
         let more = match until < total {
             true => format!("  page: {} shows the next\n", page + 1),
             false => String::new(),
         };
-        Ok(format!("{head}\n{}{more}", render::relations(outgoing, incoming, by.now)))
+        let relations = render::relations(outgoing, incoming, by.now);
+        Ok(format!("{head}\n{relations}{more}{left_out}"))
     }
 
     /// Returns the palace that the caller's tools act on, as it is now.
@@ -187,13 +187,6 @@ impl Keeper {
         let held = self.at(&key)?;
         held.catch_up()?;
         Ok(&held.palace)
-    }
-}
-
-impl Related {
-    fn admits(&self, it: &Relation) -> bool {
-        self.kind.as_ref().is_none_or(|kind| *kind == it.kind)
-            && self.as_of.is_none_or(|date| it.holds_at(date))
     }
 }
 
@@ -253,6 +246,28 @@ pub(super) fn known_genus(palace: &Palace, asked: &str) -> Result<String, Refusa
         _ => format!("this workspace has {}", some.join(", ")),
     };
     Err(Refusal::Nonsense(format!("no entity has the genus `{}`; {known}", asked.escape_debug())))
+}
+
+/// Says which status or attribute that is asked for nobody has, if it may be a slip.
+fn unheard_of(graph: &Graph, asked: &Selection) -> String {
+    let genera = || graph.known_genera().filter(|it| asked.genus.as_ref().is_none_or(|g| g == it));
+    let laid_down = || genera().filter_map(|it| graph.genus(it));
+    let statuses = genera().flat_map(|it| graph.statuses(it)).map(|(it, _)| it);
+    let statuses =
+        statuses.chain(laid_down().flat_map(|it| &it.statuses).map(|it| it.name.as_str()));
+    let keys = genera().flat_map(|it| graph.of_genus(it, None)).flat_map(|it| it.attributes.keys());
+    let keys = keys.map(String::as_str);
+    let keys = keys.chain(laid_down().flat_map(|it| &it.attributes).map(|(it, _)| it.as_str()));
+    let (statuses, keys): (BTreeSet<_>, BTreeSet<_>) = (statuses.collect(), keys.collect());
+    let status = asked.status.iter().map(|it| ("status", it, &statuses));
+    let attributes = asked.attributes.keys().map(|it| ("attribute", it, &keys));
+    let slips = status.chain(attributes).filter_map(|(what, said, known)| {
+        let is_known = known.iter().any(|it| it.to_lowercase() == said.to_lowercase());
+        let meant = did_you_mean(said, known.iter().copied()).filter(|_| !is_known)?;
+        let [said, meant] = [said, meant].map(|it| render::cut(&render::line(it), 60));
+        Some(format!("No entity has the {what} `{said}`; did you mean `{meant}`?\n"))
+    });
+    slips.collect::<Vec<_>>().concat()
 }
 
 /// Says which entities a list has: ` of genus Claim with status open about "rocks"`.

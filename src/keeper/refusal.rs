@@ -1,6 +1,7 @@
 //! Why the keeper does not do as asked, said so that the caller knows what to
 //! do next.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -88,17 +89,9 @@ pub enum Refusal {
         /// What was probably meant.
         meant: Option<String>,
     },
-    /// An entity that what is laid down for its genus does not allow.
-    #[error("`{}` cannot be so: {}. list_genera with the genus `{genus}` tells what is laid down; \
-        nothing was changed", name.escape_debug(), why.join("; "))]
-    Forbidden {
-        /// The entity.
-        name: String,
-        /// Its genus.
-        genus: String,
-        /// What is against it, and what would be allowed.
-        why: Vec<String>,
-    },
+    /// Entities that cannot be as they are told.
+    #[error("{}", forbidden(.0))]
+    Forbidden(Vec<Forbidden>),
     /// A name that another entity has.
     #[error("`{}` is in {file} already; to make one of two entities, give the other as `merge`",
         name.escape_debug())]
@@ -201,6 +194,39 @@ fn no_such_workspace(asked: &str, meant: Option<&str>, known: &[String], choose:
         false => "",
     };
     format!("there is no workspace `{asked}`{hint} {known}{advice}")
+}
+
+/// An entity that what is laid down for its genus does not allow, or that
+/// contradicts itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forbidden {
+    /// The entity.
+    pub name: String,
+    /// Its genus, if that is what does not allow it.
+    pub genus: Option<String>,
+    /// What is against it, and what would be allowed.
+    pub why: Vec<String>,
+}
+
+fn forbidden(all: &[Forbidden]) -> String {
+    const SHOWN: usize = 20;
+    let told = all
+        .iter()
+        .take(SHOWN)
+        .map(|it| format!("`{}` cannot be so: {}", it.name.escape_debug(), it.why.join("; ")));
+    let mut told = told.collect::<Vec<_>>().join(". ");
+    if all.len() > SHOWN {
+        told.push_str(&format!(". And so it is with {} more", all.len() - SHOWN));
+    }
+    let genera: BTreeSet<_> = all.iter().filter_map(|it| it.genus.as_deref()).collect();
+    let genera: Vec<_> = genera.into_iter().map(|it| format!("`{}`", it.escape_debug())).collect();
+    match genera.len() {
+        0 => format!("{told}; nothing was changed"),
+        _ => format!(
+            "{told}. list_genera with the genus {} tells what is laid down; nothing was changed",
+            genera.join(" or ")
+        ),
+    }
 }
 
 fn no_workspace_set(known: &[String], choose: bool) -> String {

@@ -1,6 +1,9 @@
 //! Adding to the relations of an entity, and taking away: what is said of another
 //! time stands beside what was said, what is said of the same time changes it.
 
+use chrono::{DateTime, Utc};
+
+use crate::keeper::dates::written;
 use crate::model::{Date, Relation};
 use crate::render::{edge, terms};
 
@@ -38,6 +41,13 @@ pub(super) fn told(it: &Relation) -> String {
     terms(it).map_or(edge(it), |terms| format!("{} ({terms})", edge(it)))
 }
 
+/// Writes the dates of a relation as they are to be kept.
+pub(super) fn date(it: &mut Relation, now: DateTime<Utc>) {
+    for told in [&mut it.since, &mut it.until].into_iter().flatten() {
+        *told = written(told, now);
+    }
+}
+
 /// Adds a relation to those of an entity, of which those in `was` were there
 /// before. If it touches the time of one that is like it, what it says is said of
 /// that one, and what it does not say stays; else it stands beside. Returns what
@@ -50,6 +60,11 @@ pub(super) fn add(
     was: &[Relation],
     new: &Relation,
 ) -> Result<Option<String>, String> {
+    if !new.misdated().is_empty() {
+        // That forbids it, and more may be wrong.
+        relations.push(new.clone());
+        return Ok(None);
+    }
     let touched = relations.iter_mut().filter(|it| it.is_like(new) && it.touches(new));
     let mut touched: Vec<_> = touched.collect();
     if touched.iter().any(|it| **it == *new) {

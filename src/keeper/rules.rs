@@ -1,6 +1,6 @@
 //! Holding what tools do to what is laid down for genera.
 
-use crate::keeper::Refusal;
+use crate::keeper::{Forbidden, Refusal};
 use crate::model::{Entity, Fault, Graph};
 
 /// How many things an answer tells of.
@@ -16,17 +16,23 @@ pub(super) enum Rules {
     Told,
 }
 
-/// Refuses an entity that its genus forbids, or a change of status. What was
-/// wrong before the change is no reason: somebody has to be able to mend it.
-pub(super) fn allow(graph: &Graph, old: Option<&Entity>, new: &Entity) -> Result<(), Refusal> {
+/// Says what forbids an entity, or a change of its status. What was wrong before
+/// the change is no reason: somebody has to be able to mend it.
+pub(super) fn against(graph: &Graph, old: Option<&Entity>, new: &Entity) -> Option<Forbidden> {
     let before = old.map(|it| graph.faults(it)).unwrap_or_default();
     let faults = graph.faults(new).into_iter().filter(|it| is_new(it, &before));
-    let faults = faults.filter(Fault::is_forbidden).map(|it| it.message);
-    let why: Vec<_> = faults.chain(forbidden_change(graph, old, new)).collect();
-    if why.is_empty() {
-        return Ok(());
-    }
-    Err(Refusal::Forbidden { name: new.name.clone(), genus: new.genus.clone(), why })
+    let faults: Vec<_> = faults.filter(Fault::is_forbidden).collect();
+    let change = forbidden_change(graph, old, new);
+    let is_of_genus = change.is_some() || faults.iter().any(Fault::is_of_genus);
+    let why: Vec<_> = faults.into_iter().map(|it| it.message).chain(change).collect();
+    let genus = is_of_genus.then(|| new.genus.clone());
+    (!why.is_empty()).then(|| Forbidden { name: new.name.clone(), genus, why })
+}
+
+/// Refuses what is forbidden, all of it at once.
+pub(super) fn allow(forbidden: impl Iterator<Item = Forbidden>) -> Result<(), Refusal> {
+    let all: Vec<_> = forbidden.collect();
+    if all.is_empty() { Ok(()) } else { Err(Refusal::Forbidden(all)) }
 }
 
 /// Returns an entity with the status that those of its genus begin with, if it

@@ -108,7 +108,8 @@ impl Keeper {
         }
         let models = self.models.clone();
         let held = self.at(&at.workspace)?;
-        let (Hits { best, total }, ranker) = find(held, &sought, Layout::OPENINGS, &models)?;
+        let (Hits { best, total }, ranker) =
+            find(held, &sought, Layout::OPENINGS, by.now, &models)?;
         let shown = |it: &Hit| found(&held.palace, it, &sought.words, (EXCERPT, by.now));
         let found: Vec<_> = best.iter().filter_map(shown).collect();
         self.visit(by).openings = best.into_iter().map(|it| it.opening).collect();
@@ -129,7 +130,7 @@ impl Keeper {
         }
         let models = self.models.clone();
         let held = self.opened(by)?;
-        let (Hits { best, total }, ranker) = find(held, sought, most, &models)?;
+        let (Hits { best, total }, ranker) = find(held, sought, most, by.now, &models)?;
         let best = best.iter().filter_map(|it| sighting(&held.palace, it, &sought.words, by.now));
         let (best, root) = (best.collect(), held.store().root().to_owned());
         Ok(Search { best, total, ranker, root })
@@ -177,9 +178,10 @@ fn find(
     held: &mut Held,
     sought: &Sought,
     most: usize,
+    now: DateTime<Utc>,
     models: &Models,
 ) -> Result<(Hits, Option<Ranker>), Refusal> {
-    let (since, before) = sought.span()?;
+    let (since, before) = sought.span(now)?;
     let mind = held.mind(models);
     let places = sought.places(&held.palace)?;
     let understood = mind.as_ref().map(|it| it.understand(&sought.words));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use crate::keeper::Refusal;
-use crate::keeper::facts::date;
+use crate::keeper::dates::date;
 use crate::model::{Opening, Palace, RoomId, Sort, SortError, did_you_mean};
 
 /// What may narrow a search, as it is spelled before a colon: `kind:drawer`.
@@ -50,8 +50,8 @@ impl Sought {
     }
 
     /// Returns when what is wanted was written: from when, and before when.
-    pub(super) fn span(&self) -> Result<Span, Refusal> {
-        span(self.since.as_deref(), ("until", self.until.as_deref()))
+    pub(super) fn span(&self, now: DateTime<Utc>) -> Result<Span, Refusal> {
+        span(self.since.as_deref(), ("until", self.until.as_deref()), now)
     }
 
     /// Returns the rooms that are meant, if it matters where something is.
@@ -95,9 +95,13 @@ pub(super) type Span = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
 /// Reads from when and before when something is wanted; `end` tells how the
 /// latter is called.
-pub(super) fn span(since: Option<&str>, end: (&str, Option<&str>)) -> Result<Span, Refusal> {
+pub(super) fn span(
+    since: Option<&str>,
+    end: (&str, Option<&str>),
+    now: DateTime<Utc>,
+) -> Result<Span, Refusal> {
     let moment = |what, said: Option<&str>| -> Result<Option<DateTime<Utc>>, Refusal> {
-        let date = said.map(|it| date(what, it)).transpose()?;
+        let date = said.map(|it| date(what, it, now)).transpose()?;
         Ok(date.map(|it| it.moment().unwrap_or(DateTime::<Utc>::MIN_UTC)))
     };
     let (since, before) = (moment("since", since)?, moment(end.0, end.1)?);

@@ -1,10 +1,12 @@
 //! Stating facts, and ending them. None is ever deleted: what was true once
 //! stays true of its time.
 
+use chrono::{DateTime, Utc};
 use serde_json::Map;
 use ulid::Ulid;
 
-use crate::keeper::facts::{Statement, date, statement, told};
+use crate::keeper::dates::{date, written};
+use crate::keeper::facts::{Statement, statement, told};
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::revision::Revision;
 use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
@@ -43,7 +45,7 @@ impl Keeper {
     /// States a fact. Its subject becomes an entity, if it is none yet; names
     /// are taken for those that are there, however they are spelled.
     pub fn state_fact(&mut self, by: &Caller, new: &NewFact) -> Result<Stated, Refusal> {
-        let relation = checked(&new.relation)?;
+        let relation = checked(&new.relation, by.now)?;
         let subject = said("subject", &new.subject)?;
         let key = self.current_or_first(by)?;
         let id = fresh_id(&mut self.ids, by.now);
@@ -66,9 +68,8 @@ impl Keeper {
         triple: &Triple,
         ended: Option<&str>,
     ) -> Result<Statement, Refusal> {
-        let today = by.now.format("%Y-%m-%d").to_string();
-        let ended = ended.map_or(today, |it| it.trim().to_owned());
-        date("ended", &ended)?;
+        let ended = written(ended.unwrap_or("today"), by.now);
+        date("ended", &ended, by.now)?;
         let now = Date::from(by.now);
         let unknown = || Refusal::Nonsense(format!("no such fact is known: {}", told_of(triple)));
         let key = self.current_if_any(by)?.ok_or_else(unknown)?;
@@ -83,13 +84,14 @@ impl Keeper {
 }
 
 /// Checks a fact before anything is read or made for it.
-fn checked(new: &Relation) -> Result<Relation, Refusal> {
+fn checked(new: &Relation, now: DateTime<Utc>) -> Result<Relation, Refusal> {
     let text = |it: &Option<String>| {
         it.as_deref().map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned)
     };
-    let (since, until) = (text(&new.since), text(&new.until));
-    let begin = since.as_deref().map(|it| date("valid_from", it)).transpose()?;
-    let end = until.as_deref().map(|it| date("valid_to", it)).transpose()?;
+    let day = |it: &Option<String>| text(it).map(|it| written(&it, now));
+    let (since, until) = (day(&new.since), day(&new.until));
+    let begin = since.as_deref().map(|it| date("valid_from", it, now)).transpose()?;
+    let end = until.as_deref().map(|it| date("valid_to", it, now)).transpose()?;
     if let (Some(begin), Some(end)) = (begin, end)
         && end.has_begun(begin)
     {

@@ -1,8 +1,9 @@
 //! Asking what happened when.
 
+use crate::keeper::dates::date;
 use crate::keeper::graph::{known_entity, known_genus};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Date, Layout, Opening, Span};
+use crate::model::{Layout, Opening, Span};
 use crate::render;
 
 /// Which dated facts are wanted.
@@ -12,10 +13,10 @@ pub struct Era {
     pub entity: Option<String>,
     /// Only those of this genus, whatever the case.
     pub genus: Option<String>,
-    /// Only those from this date on.
-    pub since: Option<Date>,
+    /// Only those from this date on, as it is told.
+    pub since: Option<String>,
     /// Only those before this date.
-    pub until: Option<Date>,
+    pub until: Option<String>,
     /// The page, from 1, of thirty facts.
     pub page: usize,
 }
@@ -28,7 +29,10 @@ impl Keeper {
         let graph = &palace.graph;
         let entity = era.entity.as_ref().map(|it| known_entity(palace, it)).transpose()?;
         let genus = era.genus.as_ref().map(|it| known_genus(palace, it)).transpose()?;
-        let span = Span { since: era.since, until: era.until };
+        let date = |what, said: &Option<String>| {
+            said.as_ref().map(|it| date(what, it, by.now)).transpose()
+        };
+        let span = Span { since: date("since", &era.since)?, until: date("until", &era.until)? };
         let page = era.page.max(1);
         let first = (page - 1).saturating_mul(Layout::OPENINGS);
         // One more than is shown tells whether there are more.
@@ -39,8 +43,11 @@ impl Keeper {
         };
         let more = facts.len() > Layout::OPENINGS;
         facts.truncate(Layout::OPENINGS);
-        let which = which(entity.as_deref(), genus.as_deref(), era);
-        let told = render::timeline(&which, &facts, page, more, by.now);
+        let which = which(entity.as_deref(), genus.as_deref(), span);
+        let mut told = render::timeline(&which, &facts, page, more, by.now);
+        if let Some(name) = entity.filter(|_| page == 1) {
+            told.push_str(&render::left_out(graph.misdated_of(&name)));
+        }
         let openings = facts.iter().map(|it| Opening::Entity(it.entity.name.clone())).collect();
         self.visit(by).openings = openings;
         Ok(told)
@@ -48,12 +55,12 @@ impl Keeper {
 }
 
 /// Says which facts they are: ` of Hannibal since 218 BC`.
-fn which(entity: Option<&str>, genus: Option<&str>, era: &Era) -> String {
+fn which(entity: Option<&str>, genus: Option<&str>, span: Span) -> String {
     let said = [
         ("of", entity.map(str::to_owned)),
         ("of genus", genus.map(str::to_owned)),
-        ("since", era.since.map(|it| it.to_string())),
-        ("until", era.until.map(|it| it.to_string())),
+        ("since", span.since.map(|it| it.to_string())),
+        ("until", span.until.map(|it| it.to_string())),
     ];
     let mut which = String::new();
     for (word, what) in said.into_iter().filter_map(|(word, it)| Some((word, it?))) {

@@ -9,7 +9,7 @@ use crate::keeper::merging::unite;
 use crate::keeper::references;
 use crate::keeper::relations::{self, Parting};
 use crate::keeper::revision::Revision;
-use crate::keeper::rules::{allow, noted, remarks};
+use crate::keeper::rules::{against, allow, noted, remarks};
 use crate::keeper::{Caller, Keeper, Refusal, listed};
 use crate::model::{Detail, Entity, Fate, Fault, Graph, Palace, Relation, did_you_mean};
 use crate::render;
@@ -69,9 +69,11 @@ impl Keeper {
     pub fn update_entity(&mut self, by: &Caller, change: &EntityChange) -> Result<String, Refusal> {
         let key = self.current(by)?;
         let held = self.at(&key)?;
+        let mut change = change.clone();
+        change.add_relations.iter_mut().for_each(|it| relations::date(it, by.now));
         let mut outcome = Outcome::default();
         let changed = held.change_alone(by, |held| {
-            let (plan, done) = plan(held, change)?;
+            let (plan, done) = plan(held, &change)?;
             outcome = done;
             Ok(plan)
         })?;
@@ -117,7 +119,7 @@ fn plan(held: &mut Held, change: &EntityChange) -> Result<(Plan, Outcome), Refus
         new.relations.extend(revision.take_over(held, &name)?);
         new.name.clone_from(&name);
     }
-    allow(&held.palace.graph, Some(&old), &new)?;
+    allow(against(&held.palace.graph, Some(&old), &new).into_iter())?;
     let details = compare::entity(&old, &new).into_iter();
     let details = details.filter(|it| !matches!(it, Detail::Renamed { .. })).collect();
     *opened(&mut revision, held, &was)? = new;

@@ -146,7 +146,7 @@ fn facts(held: &Held, now: DateTime<Utc>) -> Part {
     starts.sort_unstable_by_key(|it| (Reverse(it.id), &it.name, it.is_defined));
     let all =
         starts.into_iter().flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
-    let mut holding: Vec<_> = all.filter(|(_, fact)| fact.holds_at(today)).collect();
+    let mut holding: Vec<_> = all.filter(|(_, fact)| fact.is_current(today)).collect();
     holding.sort_by_cached_key(|(_, fact)| Reverse(fact.begin()));
     let lines = holding.iter().map(|(name, fact)| {
         let since = fact.since.as_ref().map(|it| format!(" (since {})", cut(&line(it), 20)));

@@ -15,8 +15,6 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
-use crate::model::{Date, DateError};
-
 pub(super) use graph::{
     CreateEntities, GetEntity, GetRelationships, GetTimeline, ListEntities, ListGenera,
     RemoveEntities, SearchEntities, UpdateEntity,
@@ -125,28 +123,45 @@ impl JsonSchema for Whole {
     }
 }
 
-/// A date; a year may be a number.
-#[derive(Debug, Deserialize)]
+/// A date as it is written; a year may be a number.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Value")]
-pub(super) struct Dated(pub(super) Date);
+struct Written(String);
 
-impl TryFrom<Value> for Dated {
+impl TryFrom<Value> for Written {
     type Error = String;
 
     fn try_from(value: Value) -> Result<Self, String> {
-        let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        written.parse().map(Self).map_err(|err: DateError| err.to_string())
+        match value {
+            Value::String(text) => Ok(Self(text)),
+            Value::Number(year) => Ok(Self(year.to_string())),
+            _ => Err(format!("this is a date, not {value}")),
+        }
     }
 }
 
-impl JsonSchema for Dated {
+impl JsonSchema for Written {
     fn schema_name() -> Cow<'static, str> {
-        "Date".into()
+        "Written".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         String::json_schema(generator)
     }
+}
+
+/// Returns a date that is given.
+fn written(date: Option<Written>) -> Option<String> {
+    given(date.map(|it| it.0))
+}
+
+/// Takes what is blank for not given.
+fn given(text: Option<String>) -> Option<String> {
+    text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty())
 }
 
 /// A page of a list.

@@ -93,6 +93,8 @@ pub enum Code {
     WrongAttribute,
     /// Two values at once where the genus allows one.
     Contradiction,
+    /// A relation that ends before it begins.
+    EmptyPeriod,
     /// A doorway to a room that is not built yet.
     UnfinishedRoom,
     /// A way to a room that has none back.

@@ -17,6 +17,7 @@ use chrono::{DateTime, Datelike, NaiveDate, Timelike, Utc};
 /// | `2026-03-01T12:00:00Z` | a moment (RFC 3339, with any offset) |
 /// | `-0043`, `-0043-03-15`, `-43` | 44 BC: ISO 8601 has a year 0, which is 1 BC |
 /// | `44 BC`, `44 BCE`, `79 AD`, `79 CE` | a year, without having to count |
+/// | `15 March 44 BC`, `March 1972` | a day, a month, as they are said |
 /// | `-66000000`, `+12000` | years of more than four digits need their sign (ISO 8601) |
 ///
 /// Everything else is no date: `79` could be 1979, `20260301` a day or a year.
@@ -45,8 +46,35 @@ type Moment = (i32, u8, u8, u32);
 
 /// A text that is no [`Date`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no date: write 1972, 1972-05, 1972-01-31, 44 BC or 2026-03-01T12:00:00Z", .0.escape_debug())]
+#[error("{}", no_date(.0))]
 pub struct DateError(String);
+
+/// Says what to write instead of what is no date.
+fn no_date(said: &str) -> String {
+    let quoted = said.escape_debug();
+    match digits(said.trim()).filter(|it| (1..1000).contains(it)) {
+        Some(year) => format!("`{quoted}` is no date: for the year {year} write {year:04}"),
+        None => format!(
+            "`{quoted}` is no date: write 1972, 1972-05, 1972-01-31, 44 BC or 2026-03-01T12:00:00Z"
+        ),
+    }
+}
+
+/// The months as they are said.
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
 
 impl Date {
     /// A date before all others.
@@ -78,20 +106,6 @@ impl Date {
     /// Says the date in words if its year is before our era, where what was
     /// written is easily misread: `44 BC`, `15 March 44 BC`.
     pub fn before_our_era(self) -> Option<String> {
-        const MONTHS: [&str; 12] = [
-            "January",
-            "February",
-            "March",
-            "April",
-            "May",
-            "June",
-            "July",
-            "August",
-            "September",
-            "October",
-            "November",
-            "December",
-        ];
         let year = format!("{} BC", 1 - i64::from(self.year));
         let month = self.month.and_then(|it| MONTHS.get(usize::from(it) - 1));
         (self.year < 1).then(|| match (month, self.day) {
@@ -157,20 +171,38 @@ impl FromStr for Date {
     fn from_str(text: &str) -> Result<Self, DateError> {
         let said = text.trim();
         let moment = || Some(DateTime::parse_from_rfc3339(said).ok()?.to_utc().into());
-        let date = calendar(said).or_else(|| with_era(said)).or_else(moment);
+        let date = calendar(said).or_else(|| in_words(said)).or_else(moment);
         date.ok_or_else(|| DateError(text.to_owned()))
     }
 }
 
-/// Reads `44 BC` and its like.
-fn with_era(said: &str) -> Option<Date> {
-    let (year, era) = said.split_once(' ')?;
-    let year = digits(year).filter(|it| *it > 0)?;
-    match era.trim_start().to_ascii_uppercase().as_str() {
-        "BC" | "BCE" => Some(Date::of_year(1 - year)),
-        "AD" | "CE" => Some(Date::of_year(year)),
+/// Reads `44 BC`, `15 March 44 BC`, `March 1972` and their like.
+fn in_words(said: &str) -> Option<Date> {
+    let words: Vec<_> = said.split_whitespace().collect();
+    let is_before = |era: &str| match era.to_ascii_uppercase().as_str() {
+        "BC" | "BCE" => Some(true),
+        "AD" | "CE" => Some(false),
         _ => None,
-    }
+    };
+    let (last, rest) = words.split_last()?;
+    let (era, rest) = match is_before(last) {
+        Some(era) => (Some(era), rest),
+        None => (None, words.as_slice()),
+    };
+    let (text, rest) = rest.split_last()?;
+    let year = digits(text).filter(|it| *it > 0 && (era.is_some() || text.len() == 4))?;
+    let year = if era == Some(true) { 1 - year } else { year };
+    let month = |said: &str| {
+        let place = MONTHS.iter().position(|it| it.eq_ignore_ascii_case(said))?;
+        u8::try_from(place + 1).ok()
+    };
+    let (month, day) = match rest {
+        [] => (era.map(|_| None)?, None),
+        [it] => (Some(month(it)?), None),
+        [day, it] => (Some(month(it)?), Some(u8::try_from(digits(day)?).ok()?)),
+        _ => return None,
+    };
+    of_calendar(year, month, day)
 }
 
 /// Reads a year, a month or a day as ISO 8601 writes them.
@@ -195,6 +227,11 @@ fn calendar(said: &str) -> Option<Date> {
         (Some(month), None) => (Some(two(month)?), None),
         (Some(month), Some(day)) => (Some(two(month)?), Some(two(day)?)),
     };
+    of_calendar(year, month, day)
+}
+
+/// Returns the date, if the calendar has it.
+fn of_calendar(year: i32, month: Option<u8>, day: Option<u8>) -> Option<Date> {
     // The calendar is the same every four hundred years.
     let twin = 2000 + year.rem_euclid(400);
     NaiveDate::from_ymd_opt(twin, month.unwrap_or(1).into(), day.unwrap_or(1).into())?;
@@ -229,6 +266,11 @@ mod tests {
             ("79 AD", "0079"),
             ("79 CE", "0079"),
             ("+1972", "1972"),
+            ("15 March 44 BC", "-0043-03-15"),
+            ("march 44 bce", "-0043-03"),
+            ("5  May 1972", "1972-05-05"),
+            ("May 1972", "1972-05"),
+            ("24 August 79 AD", "0079-08-24"),
             ("2026-03-01T12:00:00+01:00", "2026-03-01T11:00:00Z"),
         ] {
             assert_eq!(date(text), date(same), "{text}");
@@ -252,6 +294,11 @@ mod tests {
             "0 BC",
             "1972-01-01-01",
             "Jan 1972",
+            "May 79",
+            "31 June 1972",
+            "44-03-15 BC",
+            "BC",
+            "March BC",
             "last spring",
             "1972-",
             "2026-03-01T25:00:00Z",
@@ -264,6 +311,20 @@ mod tests {
         }
         assert!("2000-02-29".parse::<Date>().is_ok());
         assert!("-0004-02-29".parse::<Date>().is_ok(), "5 BC was a leap year");
+    }
+
+    #[test]
+    fn what_is_said_of_a_date_is_understood() {
+        for text in ["-0043-03-15", "-0043-03", "-0043", "0000", "0079", "1972-01", "+12000"] {
+            assert_eq!(date(&date(text).to_string()), date(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn who_leaves_out_the_noughts_of_a_year_is_told_to_write_them() {
+        let refusal = "768".parse::<Date>().unwrap_err().to_string();
+        assert_eq!(refusal, "`768` is no date: for the year 768 write 0768");
+        assert!("0".parse::<Date>().unwrap_err().to_string().contains("write 1972"));
     }
 
     #[test]

@@ -144,13 +144,15 @@ impl Kind {
             (Self::OneOf(words), Some(text)) => words.contains(text),
             (Self::Link(_), _) => value.is_string(),
         };
-        let said = quoted(&text.unwrap_or_else(|| value.to_string()));
+        let text = text.unwrap_or_else(|| value.to_string());
+        let said = quoted(&text);
         match self {
             _ if fits => None,
             Self::OneOf(words) => {
                 let known = words.iter().map(String::as_str);
                 Some(format!("`{said}` is none of its words{}", among(&said, known)))
             }
+            Self::Date => text.parse::<Date>().err().map(|err| err.to_string()),
             _ => Some(format!("it is {self}, and not `{said}`")),
         }
     }

@@ -36,7 +36,8 @@ impl Graph {
         }
         let relations = entity.relations.iter().enumerate();
         let lost = relations.filter(|(_, it)| it.to != entity.name && self.get(&it.to).is_none());
-        faults.extend(lost.map(|(place, it)| undefined(&it.to, relation(place))));
+        faults.extend(lost.map(|(place, it)| undefined(&it.to, relation(place).value("to"))));
+        faults.extend(entity.relations.iter().enumerate().flat_map(misdated));
         faults
     }
 
@@ -74,9 +75,19 @@ impl Graph {
 }
 
 impl Fault {
-    /// Tells whether the genus forbids it: no tool brings it about.
+    /// Tells whether it is forbidden: no tool that could say better brings it about.
     pub fn is_forbidden(&self) -> bool {
+        self.is_of_genus() || self.is_of_file()
+    }
+
+    /// Tells whether the genus forbids it.
+    pub fn is_of_genus(&self) -> bool {
         matches!(self.code, Code::UnknownStatus | Code::MissingAttribute | Code::WrongAttribute)
+    }
+
+    /// Tells whether the file is wrong by itself: its reader finds that, too.
+    pub fn is_of_file(&self) -> bool {
+        matches!(self.code, Code::NoDate | Code::EmptyPeriod)
     }
 
     fn new(code: Code, about: Trail, message: String) -> Self {
@@ -95,7 +106,15 @@ fn undefined(name: &str, about: Trail) -> Fault {
 }
 
 fn relation(place: usize) -> Trail {
-    Trail::TOP.value("relations").item(place).value("to")
+    Trail::TOP.value("relations").item(place)
+}
+
+fn misdated((place, it): (usize, &Relation)) -> impl Iterator<Item = Fault> {
+    let [kind, to] = [&it.kind, &it.to].map(|it| it.escape_debug().to_string());
+    it.misdated().into_iter().map(move |(key, code, why)| {
+        let message = format!("`{key}` of {kind} → {to}: {why}");
+        Fault::new(code, relation(place).value(key), message)
+    })
 }
 
 /// A relation, and the stretch of time in which it holds.
@@ -128,7 +147,8 @@ fn overlaps(mut held: Vec<Held<'_>>) -> Vec<Fault> {
         if let Some((.., it)) = before {
             let (kind, a, b) = (&it.kind, it.to.escape_debug(), now.3.to.escape_debug());
             let message = format!("`{kind}` holds for `{a}` and `{b}` at once, and may for one");
-            let fault = Fault::new(Code::Contradiction, relation(now.2), message);
+            let about = relation(now.2).value("to");
+            let fault = Fault::new(Code::Contradiction, about, message);
             faults.push(Fault { hint: Some("say until when the former held"), ..fault });
         }
         let lasts = |(_, end, ..): &Held<'_>| match (end, now.1) {

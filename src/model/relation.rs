@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Date;
+use crate::model::{Code, Date};
 
 /// A directed, typed edge, held by the entity it starts from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -30,11 +30,43 @@ impl Relation {
         self.until.as_ref()?.parse().ok()
     }
 
-    /// Tells whether it holds at a date. What is not written as a date bounds
-    /// nothing: nobody knows when it was.
-    pub fn holds_at(&self, at: Date) -> bool {
-        self.begin().is_none_or(|it| it.has_begun(at))
-            && self.end().is_none_or(|it| !it.has_begun(at))
+    /// Tells whether it holds at a date; `None` if that hangs on what is not
+    /// written as a date: nobody knows when that was.
+    pub fn holds_at(&self, at: Date) -> Option<bool> {
+        let has_come = |written: &Option<String>, if_unsaid| match written {
+            None => Some(if_unsaid),
+            Some(text) => text.parse().ok().map(|it: Date| it.has_begun(at)),
+        };
+        match (has_come(&self.since, true), has_come(&self.until, false)) {
+            (Some(false), _) | (_, Some(true)) => Some(false),
+            (begun, ended) => begun.zip(ended).map(|_| true),
+        }
+    }
+
+    /// Tells whether it holds today. What is said to have begun, nobody knows when, and
+    /// not to have ended, does.
+    pub fn is_current(&self, today: Date) -> bool {
+        self.holds_at(today).unwrap_or(self.until.is_none())
+    }
+
+    /// Says what is wrong with its dates: which, of what kind, and why.
+    pub fn misdated(&self) -> Vec<(&'static str, Code, String)> {
+        let (mut wrong, mut dates) = (Vec::new(), Vec::new());
+        for (key, written) in [("since", &self.since), ("until", &self.until)] {
+            match written.as_ref().map(|it| it.parse::<Date>()) {
+                Some(Err(err)) => wrong.push((key, Code::NoDate, err.to_string())),
+                Some(Ok(date)) => dates.push((date, written.as_deref().unwrap_or_default())),
+                None => {}
+            }
+        }
+        if let [(since, begin), (until, end)] = dates.as_slice()
+            && until.has_begun(*since)
+        {
+            let [begin, end] = [begin, end].map(|it| it.escape_debug());
+            let why = format!("`{end}` is not later than `{begin}`: that holds at no time");
+            wrong.push(("until", Code::EmptyPeriod, why));
+        }
+        wrong
     }
 
     /// Tells whether two relations of one entity say the same, at whatever time.

@@ -51,7 +51,7 @@ mod tests {
             ("2026-02-28", "2026-02-28, 1 day ago"),
             ("2026-03-02", "2026-03-02"),
             ("1972-01-01", "1972-01-01, 54 years ago"),
-            ("-0215-08-02", "2 August 216 BC, 2242 years ago"),
+            ("-0215-08-02", "2 August 216 BC, 2240 years ago"),
             ("-0246", "247 BC, 2272 years ago"),
             ("last\nspring", "last spring"),
         ] {

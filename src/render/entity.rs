@@ -115,6 +115,15 @@ pub fn relations(outgoing: &[&Relation], incoming: &[Incoming<'_>], now: DateTim
     page
 }
 
+/// Says how many relations are left out for a date that is none.
+pub fn left_out(number: usize) -> String {
+    match number {
+        0 => String::new(),
+        1 => "Left out: 1 relation, with a date that cannot be read.\n".to_owned(),
+        _ => format!("Left out: {number} relations, with dates that cannot be read.\n"),
+    }
+}
+
 fn rest(total: usize, page: usize, noun: &str) -> String {
     match total.saturating_sub(page.saturating_mul(MOST)) {
         0 => String::new(),

@@ -1,6 +1,6 @@
 //! Times as people say them (v1 constraint C8).
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, Utc};
 
 /// Says how long before `now` something happened: `3 days ago`.
 pub fn ago(then: DateTime<Utc>, now: DateTime<Utc>) -> String {
@@ -13,11 +13,20 @@ pub fn ago(then: DateTime<Utc>, now: DateTime<Utc>) -> String {
         MINUTE..HOUR => (seconds / MINUTE, "minute"),
         HOUR..DAY => (seconds / HOUR, "hour"),
         _ if seconds < 60 * DAY => (seconds / DAY, "day"),
-        _ if seconds < 730 * DAY => (seconds / (30 * DAY), "month"),
-        _ => (seconds / (365 * DAY), "year"),
+        _ => match months(then, now) {
+            it @ ..24 => (it, "month"),
+            it => (it / 12, "year"),
+        },
     };
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {unit}{plural} ago")
+}
+
+/// Counts the whole months of the calendar between two moments.
+fn months(then: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
+    let place = |it: DateTime<Utc>| 12 * i64::from(it.year()) + i64::from(it.month0());
+    let within = |it: DateTime<Utc>| (it.day(), it.time());
+    place(now) - place(then) - i64::from(within(now) < within(then))
 }
 
 #[cfg(test)]
@@ -35,5 +44,24 @@ mod tests {
         assert_eq!(said("2026-02-26T12:00:00Z"), "3 days ago");
         assert_eq!(said("2025-12-28T12:00:00Z"), "2 months ago");
         assert_eq!(said("2022-02-26T12:00:00Z"), "4 years ago");
+    }
+
+    #[test]
+    fn years_and_months_are_those_of_the_calendar() {
+        let now: DateTime<Utc> = "2026-11-22T00:00:00Z".parse().unwrap();
+        let said = |then: &str| ago(then.parse().unwrap(), now);
+        for (then, age) in [
+            ("1851-12-18T00:00:00Z", "174 years ago"),
+            ("1900-11-25T00:00:00Z", "125 years ago"),
+            ("1900-11-22T00:00:00Z", "126 years ago"),
+            ("0800-12-25T00:00:00Z", "1225 years ago"),
+            ("0033-04-03T00:00:00Z", "1993 years ago"),
+            // 44 BC: there was no year 0.
+            ("-0043-03-15T00:00:00Z", "2069 years ago"),
+            ("2024-11-23T00:00:00Z", "23 months ago"),
+            ("2026-08-23T00:00:00Z", "2 months ago"),
+        ] {
+            assert_eq!(said(then), age, "{then}");
+        }
     }
 }

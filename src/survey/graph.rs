@@ -64,6 +64,7 @@ impl Survey<'_> {
         let faults = graph.files().flat_map(|(file, entity)| {
             graph.faults(entity).into_iter().map(move |fault| (file, fault))
         });
+        let faults = faults.filter(|(_, fault)| !fault.is_of_file());
         faults.filter_map(|(file, fault)| self.faulty(file, fault))
     }
 

@@ -88,7 +88,7 @@ fn ending_what_does_not_hold_says_what_does() {
         refusal(&mut wire, "kg_invalidate", end("Clerk", "Okta", "2026-03-01")),
         refusal(&mut wire, "kg_invalidate", end("Clark", "Auth0", "2026-03-01")),
         refusal(&mut wire, "kg_invalidate", end("Clerk", "Auth0", "2026-02-11")),
-        refusal(&mut wire, "kg_invalidate", end("Clerk", "Auth0", "yesterday")),
+        refusal(&mut wire, "kg_invalidate", end("Clerk", "Auth0", "some day")),
     ];
     value(
         &mut wire,

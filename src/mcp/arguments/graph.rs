@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::keeper::{Direction, EntityChange, Era, Parting, Related};
-use crate::mcp::arguments::{Dated, Page};
+use crate::mcp::arguments::{Page, Written, written};
 use crate::model::{Entity, Relation};
 
 /// What `list_entities` is told.
@@ -67,7 +67,7 @@ pub(in crate::mcp) struct GetRelationships {
     /// Only those from it, or only those to it.
     direction: Option<Way>,
     /// Only those that hold then: today, 1972-05-01, 44 BC.
-    as_of: Option<Dated>,
+    as_of: Option<Written>,
     /// The page, from 1.
     page: Option<Page>,
 }
@@ -78,7 +78,7 @@ impl From<GetRelationships> for Related {
             name: it.name,
             kind: it.r#type,
             direction: it.direction.map(Into::into).unwrap_or_default(),
-            as_of: it.as_of.map(|it| it.0),
+            as_of: written(it.as_of),
             page: it.page.map_or(1, |it| it.0),
         }
     }
@@ -93,9 +93,9 @@ pub(in crate::mcp) struct GetTimeline {
     /// Only what entities of this genus say.
     genus: Option<String>,
     /// Only from this date on.
-    since: Option<Dated>,
+    since: Option<Written>,
     /// Only before this date.
-    until: Option<Dated>,
+    until: Option<Written>,
     /// The page, from 1, of thirty.
     page: Option<Page>,
 }
@@ -105,8 +105,8 @@ impl From<GetTimeline> for Era {
         Self {
             entity: it.entity,
             genus: it.genus,
-            since: it.since.map(|it| it.0),
-            until: it.until.map(|it| it.0),
+            since: written(it.since),
+            until: written(it.until),
             page: it.page.map_or(1, |it| it.0),
         }
     }
@@ -179,9 +179,9 @@ struct RelationWords {
     /// The other entity, by name.
     to: String,
     /// The date from which it holds.
-    since: Option<String>,
+    since: Option<Written>,
     /// The date from which it no longer holds.
-    until: Option<String>,
+    until: Option<Written>,
     /// Where this is known from.
     source: Option<String>,
 }
@@ -191,8 +191,8 @@ fn relations(words: Option<Vec<RelationWords>>) -> Vec<Relation> {
     let relation = |it: RelationWords| Relation {
         kind: it.r#type,
         to: it.to,
-        since: it.since,
-        until: it.until,
+        since: written(it.since),
+        until: written(it.until),
         source: it.source,
     };
     words.map(relation).collect()
@@ -240,12 +240,12 @@ struct RelationName {
     /// The other entity, by name.
     to: String,
     /// Only the one since then.
-    since: Option<String>,
+    since: Option<Written>,
 }
 
 impl From<RelationName> for Parting {
     fn from(RelationName { r#type: kind, to, since }: RelationName) -> Self {
-        Self { kind, to, since }
+        Self { kind, to, since: written(since) }
     }
 }
 

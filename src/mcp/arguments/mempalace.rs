@@ -1,47 +1,13 @@
 //! What the tools of MemPalace are told, as they spell it. What is blank is not
 //! given.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::keeper::{Direction, NewDrawer, NewFact};
 use crate::mcp::arguments::graph::Way;
-use crate::mcp::arguments::{Amount, Whole};
+use crate::mcp::arguments::{Amount, Whole, Written, given, written};
 use crate::model::{Relation, Shelf, Triple};
-
-/// A date as it is written; a year may be a number.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "Value")]
-struct Written(String);
-
-impl TryFrom<Value> for Written {
-    type Error = String;
-
-    fn try_from(value: Value) -> Result<Self, String> {
-        match value {
-            Value::String(text) => Ok(Self(text)),
-            Value::Number(year) => Ok(Self(year.to_string())),
-            _ => Err(format!("this is a date, not {value}")),
-        }
-    }
-}
-
-impl JsonSchema for Written {
-    fn schema_name() -> Cow<'static, str> {
-        "Written".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        String::json_schema(generator)
-    }
-}
 
 /// A wing, or all.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -304,14 +270,4 @@ impl DiaryRead {
 /// Returns what is asked for, from 1 to 100; `usual` if nothing is.
 fn within(asked: Option<Whole>, usual: usize) -> usize {
     asked.map_or(usual, |it| usize::try_from(it.0.clamp(1, 100)).unwrap_or(usual))
-}
-
-/// Returns a date that is given.
-fn written(date: Option<Written>) -> Option<String> {
-    given(date.map(|it| it.0))
-}
-
-/// Takes what is blank for not given.
-fn given(text: Option<String>) -> Option<String> {
-    text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty())
 }

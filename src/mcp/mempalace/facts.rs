@@ -26,7 +26,7 @@ fn kg_query() -> Handle {
 fn query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> Answer {
     let as_of = it.as_of();
     let known = told(keeper.facts(by, &it.entity, as_of.as_deref(), it.direction()))?;
-    let Dossier { outgoing, incoming, entity, meant } = known;
+    let Dossier { outgoing, incoming, entity, undated, meant } = known;
     let facts = outgoing.iter().map(|it| with_direction("outgoing", it));
     let facts = facts.chain(incoming.iter().map(|it| with_direction("incoming", it)));
     let facts: Vec<_> = facts.collect();
@@ -34,6 +34,9 @@ fn query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> Answer {
     let (facts, left_out) = fitting(facts);
     let mut value = json!({ "entity": it.entity, "as_of": as_of, "facts": facts, "count": count });
     mind(&mut value, left_out, "ask for one direction, or for a date");
+    if undated > 0 {
+        value["left_out_undated"] = undated.into();
+    }
     if let Some(entity) = entity {
         value["genus"] = entity.genus.into();
         if let Some(status) = entity.status {

@@ -69,6 +69,14 @@ impl Graph {
         paged(own.chain(others).filter(is_wanted).collect(), which)
     }
 
+    /// Counts the relations of an entity, and those that lead to it, of which a date
+    /// is written as none: no timeline tells of that.
+    pub fn misdated_of(&self, name: &str) -> usize {
+        let own = self.get(name).into_iter().flat_map(|it| &it.relations);
+        let others = self.incoming(name).filter(|it| it.from.name != name).map(|it| it.relation);
+        own.chain(others).filter(|it| it.period().is_none()).count()
+    }
+
     /// Yields the attributes of an entity that are dates: those its genus says are,
     /// and of the others the texts that can be nothing else.
     pub fn dates<'a>(&'a self, entity: &'a Entity) -> impl Iterator<Item = (&'a str, Date)> {

@@ -286,6 +286,13 @@ pub(super) const ALL: &[Rule] = &[
         "A relation that is `single` holds for one entity at a time: say with `until` \
          when the former ended.",
     ),
+    warning(
+        Code::EmptyPeriod,
+        "empty-period",
+        "A relation ends before it begins",
+        "What holds `until` a date no later than its `since` holds at no time, for its end is \
+         outside: exchange the two, or leave out the one that is wrong.",
+    ),
     info(
         Code::UnfinishedRoom,
         "unfinished-room",

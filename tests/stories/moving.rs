@@ -96,7 +96,7 @@ impl Theirs {
         let theirs = Self::new(home, folder);
         let text = "Grey beds stand on end here like books, sawn off level, and red sandstone lies across them, as James Hutton saw at Siccar Point.";
         for (piece, part) in [&text[..60], &text[35..95], &text[70..]].into_iter().enumerate() {
-            let about = json!({ "wing": "wing_w", "room": "big", "source_file": "/n/big.md", "added_by": "mempalace",
+            let about = json!({ "wing": "wing_w", "room": "big", "source_file": "/n/big.md",
                 "filed_at": format!("2026-01-02T03:04:0{piece}"), "chunk_index": piece });
             theirs.file(&format!("drawer_w_big_{piece}"), part, &about);
         }
@@ -533,7 +533,6 @@ fn a_document_that_was_mined_there_is_one_again() {
     wing: wing_w
     room: big
     source: /n/big.md
-    by: mempalace
     filed: 2026-01-02T02:04:00Z
 
     Grey beds stand on end here like books, sawn off level, and red sandstone lies across them, as James Hutton saw at Siccar Point.

@@ -160,13 +160,41 @@ impl Draft<'_> {
             (self.text, self.findings) = (text, after);
             return Some(true);
         }
-        if attempts.len() == 1 {
-            return Some(false);
+        if let [only] = attempts {
+            return self.heal_twice(only, text, &after);
         }
         // The later half moves nothing that stands before it.
         let (start, end) = attempts.split_at(attempts.len() / 2);
         let is_end_better = self.heal(end)?;
         Some(self.heal(start)? || is_end_better)
+    }
+
+    /// Makes an attempt and the one that it gives reason to: an action of no type is not
+    /// asked for its room, which may be wrong too.
+    fn heal_twice(
+        &mut self,
+        first: &Attempt,
+        mut text: String,
+        after: &[Diagnostic],
+    ) -> Option<bool> {
+        let known: HashSet<_> = self.findings.iter().map(|it| &it.message).collect();
+        let mut others = after.iter().filter(|it| !known.contains(&it.message));
+        let next = match (others.next(), others.next()) {
+            (Some(fault), None) if first.fault.code == Code::BadValue => {
+                Page::of(&text).attempt(fault, self.rooms)
+            }
+            _ => None,
+        };
+        let Some(Attempt { fault, place, anew }) = next else { return Some(false) };
+        text.replace_range(place, &anew);
+        self.effort = self.effort.checked_sub(text.len())?;
+        let after = findings(self.path, &text);
+        let is_better = self.is_better(std::slice::from_ref(first), &text, &after);
+        if is_better {
+            self.mended.extend([first.fault.clone(), fault]);
+            (self.text, self.findings) = (text, after);
+        }
+        Some(is_better)
     }
 
     fn with(&self, attempts: &[Attempt]) -> String {
@@ -413,6 +441,24 @@ mod tests {
             &portals(|it| format!("Room {it}")),
             &portals(|it| format!("room-{it}")),
         );
+    }
+
+    #[test]
+    fn of_an_action_both_its_type_and_its_room_are_mended() {
+        let room = |one: &str, other: &str| {
+            let action = |label, it: &str| format!("  - {{ label: {label}, {it} }}\n");
+            format!("name: Hall\nactions:\n{}{}", action("Go", one), action("Come", other))
+        };
+        let right = "type: navigate, room: attic";
+        for wrong in ["type: navigat, room: The Attic", "room: The Attic, type: navigat"] {
+            let meant =
+                if wrong.starts_with("room") { "room: attic, type: navigate" } else { right };
+            becomes("rooms/a.yaml", &room(wrong, wrong), &room(meant, meant));
+            let faults = mend("rooms/a.yaml", &room(wrong, right)).map(|it| it.faults.len());
+            assert_eq!(faults, Some(2));
+        }
+        let nowhere = room("type: navigat, room: The Cellar", right);
+        assert_eq!(mend("rooms/a.yaml", &nowhere), None, "no such room is there");
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use rmcp::model::{JsonObject, Prompt, PromptArgument};
 use serde_json::Value;
 
-use crate::keeper::{Caller, Keeper, Refusal, USUAL_TOKENS};
+use crate::keeper::{Caller, Keeper, LEAST_TOKENS, Refusal, USUAL_TOKENS};
 use crate::mcp::{ToolSet, Toolbox};
+use crate::tokens;
 
 /// The prompt that begins a conversation.
 const WAKE_UP: &str = "wake-up";
@@ -79,9 +80,15 @@ impl Toolbox {
             text.filter(|it| !it.is_empty())
         };
         let told = match name {
-            WAKE_UP => budget(said("budget")).and_then(|budget| {
-                let known = none_yet(keeper.wake_up(by, said("workspace"), budget))?;
-                Ok(format!("{known}\n{AWAKE}\n"))
+            WAKE_UP => budget(arguments.get("budget")).and_then(|budget| {
+                let end = format!("\n{AWAKE}\n");
+                // Where there is hardly room for what is known, all of it is for that.
+                let left = budget.checked_sub(tokens::count(&end));
+                let (left, end) = match left.filter(|it| *it >= LEAST_TOKENS) {
+                    Some(left) => (left, end.as_str()),
+                    None => (budget, ""),
+                };
+                Ok(none_yet(keeper.wake_up(by, said("workspace"), left))? + end)
             }),
             TAKE_LEAVE => {
                 none_yet(keeper.places(by, said("workspace"))).map(|it| self.leaving(&it))
@@ -98,8 +105,11 @@ impl Toolbox {
     }
 }
 
-fn budget(said: Option<&str>) -> Result<usize, String> {
-    let number = said.map_or(Ok(USUAL_TOKENS), str::parse);
+/// Reads a number that the protocol wants as text, and clients give as a number too.
+fn budget(said: Option<&Value>) -> Result<usize, String> {
+    let said = said.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
+    let number = said.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty() && it != "null");
+    let number = number.map_or(Ok(USUAL_TOKENS), |it| it.parse());
     number.map_err(|_| "the `budget` is a number of tokens".to_owned())
 }
 

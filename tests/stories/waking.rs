@@ -52,8 +52,12 @@ fn waking_up_tells_something_of_every_kind() {
     let mut wire = lived_in(&home);
     let told = says(&home, &["wake-up", "--budget", "300"]);
     assert_snapshot!(told);
-    let asked = json!({ "budget": "300", "workspace": "survey" });
-    assert!(prompt(&mut wire, "wake-up", asked).starts_with(&told));
+    for budget in [json!("100"), json!("150"), json!("300"), json!(300)] {
+        let most: usize = budget.to_string().trim_matches('"').parse().unwrap();
+        let told = prompt(&mut wire, "wake-up", json!({ "budget": budget, "workspace": "survey" }));
+        let tokens = palazzo::tokens::count(&told);
+        assert!(told.starts_with("── Survey ──") && tokens <= most, "{tokens} of {most}: {told}");
+    }
 }
 
 #[test]

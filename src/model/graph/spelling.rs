@@ -2,16 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::model::graph::index::{Print, print};
 use crate::model::graph::keyed;
 use crate::model::{Entity, Graph};
 
 /// Returns what is left of a name when case, blanks and underscores do not
-/// count: `Rob_the  Elder` and `rob the elder` leave the same.
+/// count, nor how its signs are put together: `Rob_the  Elder` and `rob the elder`
+/// leave the same, and so do `STRASSE` and `Straße`.
 pub fn folded(name: &str) -> String {
+    let name: String = name.nfc().collect();
     let words = name.split(|it: char| it.is_whitespace() || it == '_');
-    let words: Vec<_> = words.filter(|it| !it.is_empty()).map(str::to_lowercase).collect();
-    words.join(" ")
+    let words = words.filter(|it| !it.is_empty()).map(|it| it.to_uppercase().to_lowercase());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 impl Graph {
@@ -76,5 +80,7 @@ mod tests {
         }
         assert_ne!(folded("rob-the-elder"), folded("rob the elder"));
         assert_eq!(folded("ÉMILE"), "émile");
+        assert_eq!(folded("E\u{301}mile"), "émile");
+        assert_eq!(folded("STRASSE"), folded("Straße"));
     }
 }

@@ -80,6 +80,5 @@ fn remark(graph: &Graph, fault: &Fault) -> String {
 
 fn forbidden_change(graph: &Graph, old: Option<&Entity>, new: &Entity) -> Option<String> {
     let old = old.filter(|it| it.genus == new.genus)?;
-    let (from, to) = (old.status.as_ref()?, new.status.as_ref()?);
-    graph.genus(&new.genus)?.refuses_change(from, to)
+    graph.genus(&new.genus)?.refuses_change(old.status.as_ref()?, new.status.as_deref())
 }

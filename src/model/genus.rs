@@ -103,14 +103,15 @@ impl Genus {
         Some(format!("`{}` is no status of {}{}", quoted(said), self.one(), among(said, known)))
     }
 
-    /// Says why an entity may not go from one status to another, if it may not.
-    /// From a status that is none of the genus every way is open.
-    pub fn refuses_change(&self, from: &str, to: &str) -> Option<String> {
+    /// Says why an entity may not go from one status to another, or to none, if it may
+    /// not. From a status that is none of the genus every way is open.
+    pub fn refuses_change(&self, from: &str, to: Option<&str>) -> Option<String> {
         let next = self.status(from)?.next.as_ref()?;
-        if from == to || next.iter().any(|it| it == to) {
+        if to.is_some_and(|to| from == to || next.iter().any(|it| it == to)) {
             return None;
         }
-        let way = format!("{} does not go from `{from}` to `{}`", self.one(), quoted(to));
+        let to = to.map_or("none".to_owned(), |to| format!("`{}`", quoted(to)));
+        let way = format!("{} does not go from `{from}` to {to}", self.one());
         Some(match next.as_slice() {
             [] => format!("{way}: `{from}` is where it ends"),
             next => format!("{way}: after `{from}` comes {}", listed(next)),

@@ -8,6 +8,9 @@ use crate::render::{ago, count, cut, dated, line, plain};
 /// How many observations or relations of one entity a page has.
 const MOST: usize = 50;
 
+/// How many characters of an attribute are shown.
+const LONGEST: usize = 2_000;
+
 /// Renders one page of a list of entities; `which` says of which: ` of genus Claim`.
 /// `page` counts from 1, of pages of thirty.
 pub fn entities(which: &str, shown: &[&Entity], total: usize, page: usize) -> String {
@@ -40,7 +43,7 @@ fn brief(entity: &Entity) -> String {
 }
 
 /// Renders one page of all that is known of an entity; `dates` are the attributes
-/// that are dates. `page` counts from 1, of fifty observations and as many
+/// that are dates. `page` counts from 1, of fifty attributes, observations and
 /// relations each way.
 pub fn entity(
     it: &Entity,
@@ -50,16 +53,19 @@ pub fn entity(
     page: usize,
     now: DateTime<Utc>,
 ) -> String {
+    let attributes: Vec<_> = it.attributes.iter().collect();
     let longest = it.observations.len().max(it.relations.len()).max(incoming.len());
+    let longest = longest.max(attributes.len());
     let pages = longest.div_ceil(MOST);
     let which = if pages > 1 { format!(" · page {page} of {pages}") } else { String::new() };
     let mut text = head(it, versions, now) + &which + "\n";
-    for (key, value) in it.attributes.iter().filter(|_| page == 1) {
+    for (key, value) in leaf(&attributes, page) {
         let value = plain(value);
         let is_date = dates.contains(&key.as_str());
-        let value = if is_date { dated(&value, now) } else { line(&value) };
-        text.push_str(&format!("{}: {value}\n", line(key)));
+        let value = if is_date { dated(&value, now) } else { cut(&line(&value), LONGEST) };
+        text.push_str(&format!("{}: {value}\n", cut(&line(key), LONGEST)));
     }
+    text.push_str(&rest(attributes.len(), page, "attribute"));
     let observations = leaf(&it.observations, page);
     if !observations.is_empty() {
         text.push_str("Observations:\n");

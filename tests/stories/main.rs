@@ -22,6 +22,7 @@ mod hands;
 mod harness;
 mod history;
 mod hooks;
+mod limits;
 mod meaning;
 mod memory;
 mod mempalace;

@@ -29,7 +29,7 @@ enum What {
 
 /// Add what a file of the reference memory server holds, in one commit
 ///
-/// Reads `memory.jsonl`, and the older `memory.json`. Give `--home` the directory
+/// Reads `memory.jsonl`, the older `memory.json`, and a list of what stands in lines. Give `--home` the directory
 /// that `palazzo serve` is given. What is there already
 /// stays as it is, so a second import changes nothing. Exits with 1 if some lines
 /// could not be understood; they are named, and the others are taken in.
@@ -61,12 +61,12 @@ fn memory(args: &Memory) -> Outcome {
     let by = person("import");
     let imported = keeper.import_memory(&by, &file, args.dry_run, tell)?;
     let name = args.file.display();
-    for told in imported.notes.iter().chain(&imported.faults) {
+    for told in &imported.told {
         anstream::eprintln!("{}", printable(&format!("{name}: {told}")));
     }
     let root = keeper.root(&by)?;
     page::print(&summary(&imported, root.as_deref(), args.dry_run))?;
-    Ok(ExitCode::from(u8::from(!imported.faults.is_empty())))
+    Ok(ExitCode::from(u8::from(imported.faults > 0)))
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
@@ -92,9 +92,9 @@ fn summary(imported: &Imported, root: Option<&Path>, dry: bool) -> String {
     let Imported { workspace, entities, observations, relations, faults, .. } = imported;
     let place = place(workspace.as_deref(), root);
     let verb = if dry { "Would add" } else { "Added" };
-    let left = match faults.len() {
+    let left = match faults {
         0 => String::new(),
-        lines => format!("; not understood and left out: {lines}"),
+        number => format!("; not understood and left out: {number}"),
     };
     format!(
         "{verb} to {place}: entities {entities}, observations of others {observations}, relations \

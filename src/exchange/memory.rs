@@ -1,7 +1,7 @@
 //! The file of the reference memory server: JSON Lines, an entity or a relation
 //! each, all entities first; and the one object that went before it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
 use serde_json::{Map, Value, json};
@@ -19,11 +19,11 @@ pub struct Memory {
     pub entities: Vec<Entity>,
     /// The relations, in the order of the file.
     pub relations: Vec<Triple>,
-    /// What was left out because it could not be understood, and where it stands.
-    pub faults: Vec<String>,
-    /// What else is worth knowing: something was left out of, or joined with,
-    /// what was understood.
-    pub notes: Vec<String>,
+    /// What is worth knowing, and where it stands, in the order of the file: what was
+    /// left out because it could not be understood, and what was joined.
+    pub told: Vec<String>,
+    /// How many of these could not be understood.
+    pub faults: usize,
 }
 
 /// Reads such a file.
@@ -32,6 +32,7 @@ pub fn read_memory(file: &[u8]) -> Memory {
     let file = file.strip_prefix("\u{feff}".as_bytes()).unwrap_or(file);
     match serde_json::from_slice(file) {
         Ok(Value::Object(map)) if !map.contains_key("type") => reader.whole(map),
+        Ok(Value::Array(items)) => reader.list(items),
         _ => {
             for (line, number) in file.split(|it| *it == b'\n').zip(1..) {
                 if !line.trim_ascii().is_empty() {
@@ -60,6 +61,8 @@ struct Reader {
     memory: Memory,
     /// Where an entity of that name stands in the memory.
     known: HashMap<String, usize>,
+    /// Keys that nothing here has.
+    strange: HashSet<String>,
 }
 
 impl Reader {
@@ -72,6 +75,14 @@ impl Reader {
                 let why = why.split(" at line ").next().unwrap_or_default();
                 self.fault(&place, format!("this is not JSON (column {}): {why}", err.column()));
             }
+        }
+    }
+
+    /// Reads a list of what would stand in lines; what says no `type` shows it.
+    fn list(&mut self, items: Vec<Value>) {
+        for (place, item) in items.into_iter().enumerate() {
+            let kind = if item.get("from").is_some() { "relation" } else { "entity" };
+            self.item(item, &format!("[{place}]"), Some(kind));
         }
     }
 
@@ -98,7 +109,12 @@ impl Reader {
         let said = map.shift_remove("type");
         let kind = said.as_ref().and_then(Value::as_str).or(kind).unwrap_or_default().to_owned();
         let taken = match kind.as_str() {
-            "entity" => take_entity(&mut map).map(|it| self.add(it, place)),
+            "entity" => take_entity(&mut map).map(|(it, odd)| {
+                for why in odd {
+                    self.fault(place, why);
+                }
+                self.add(it, place);
+            }),
             "relation" => take_relation(&mut map).map(|it| self.memory.relations.push(it)),
             _ => Err("its `type` is neither `entity` nor `relation`".to_owned()),
         };
@@ -115,51 +131,65 @@ impl Reader {
         let Some(first) = self.memory.entities.get_mut(at) else {
             return self.memory.entities.push(entity);
         };
+        let joined = match first.genus == entity.genus || entity.genus.is_empty() {
+            true => "its observations were joined".to_owned(),
+            false => {
+                let genus = Value::from(entity.genus);
+                format!("its observations were joined, its type {genus} left out")
+            }
+        };
         for observation in entity.observations {
             if !first.observations.contains(&observation) {
                 first.observations.push(observation);
             }
         }
         let name = Value::from(entity.name);
-        self.note(place, format!("{name} came before; its observations were joined"));
+        self.note(place, format!("{name} came before; {joined}"));
     }
 
     /// Tells of keys that nothing here has, each once.
     fn left_over(&mut self, map: &Map<String, Value>, place: &str) {
         for key in map.keys() {
-            let told = format!("the key {} means nothing here and is left out", json!(key));
-            if !self.memory.notes.iter().any(|it| it.ends_with(&told)) {
-                self.note(place, told);
+            if self.strange.insert(key.clone()) {
+                let what = format!("the key {} means nothing here and is left out", json!(key));
+                self.note(place, what);
             }
         }
     }
 
     fn fault(&mut self, place: &str, why: impl Display) {
-        self.memory.faults.push(format!("{place}: {why}"));
+        self.memory.faults += 1;
+        self.note(place, why);
     }
 
     fn note(&mut self, place: &str, what: impl Display) {
-        self.memory.notes.push(format!("{place}: {what}"));
+        self.memory.told.push(format!("{place}: {what}"));
     }
 }
 
-fn take_entity(map: &mut Map<String, Value>) -> Result<Entity, String> {
+/// Returns an entity, and what was said of it that is no observation.
+fn take_entity(map: &mut Map<String, Value>) -> Result<(Entity, Vec<String>), String> {
     let name = text(map, "name")?;
     // Older files lack one or the other.
     let genus =
         if map.contains_key("entityType") { text(map, "entityType")? } else { String::new() };
-    let observations = match map.shift_remove("observations") {
+    let items = match map.shift_remove("observations") {
         None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(items)) => {
-            items.into_iter().map(observation).collect::<Result<_, _>>()?
-        }
+        Some(Value::Array(items)) => items,
         Some(_) => return Err("its `observations` are no list".to_owned()),
     };
+    let (mut observations, mut odd) = (Vec::new(), Vec::new());
+    for item in items {
+        match item {
+            Value::String(text) => observations.push(text),
+            other => odd.push(format!("one of its observations is no text: {other}")),
+        }
+    }
     let size = name.len() + observations.iter().map(|it: &String| it.len() + 8).sum::<usize>();
     if size > LARGEST {
         return Err(format!("it has {size} bytes, and {LARGEST} are the most for one entity"));
     }
-    Ok(Entity { is_defined: true, genus, observations, ..Entity::loose_end(&name) })
+    Ok((Entity { is_defined: true, genus, observations, ..Entity::loose_end(&name) }, odd))
 }
 
 fn take_relation(map: &mut Map<String, Value>) -> Result<Triple, String> {
@@ -172,13 +202,6 @@ fn text(map: &mut Map<String, Value>, key: &str) -> Result<String, String> {
         Some(Value::String(text)) => Ok(text),
         Some(_) => Err(format!("its `{key}` is no text")),
         None => Err(format!("it has no `{key}`")),
-    }
-}
-
-fn observation(item: Value) -> Result<String, String> {
-    match item {
-        Value::String(text) => Ok(text),
-        other => Err(format!("one of its observations is no text: {other}")),
     }
 }
 
@@ -223,15 +246,17 @@ mod tests {
             {\"type\":\"relation\",\"from\":\"A\",\"to\":\"B\"}\n\
             {\"type\":\"relation\",\"from\":\"A\",\"to\":\"B\",\"relationType\":\"r\",\"since\":2}\n\
             {\"type\":\"entity\",\"name\":\"A\",\"entityType\":\"u\",\"observations\":[\"x\",\"y\"]}";
-        let Memory { entities, relations, faults, notes } = read_memory(file);
-        let told: Vec<_> =
+        let Memory { entities, relations, told, faults } = read_memory(file);
+        let known: Vec<_> =
             entities.iter().map(|it| format!("{} {:?}", it.name, it.observations)).collect();
-        insta::assert_snapshot!(told.join("\n"), @r#"
+        insta::assert_snapshot!(known.join("\n"), @r#"
         A ["x", "y"]
         B []
+        C ["x"]
         "#);
         assert_eq!(relations.len(), 1);
-        insta::assert_snapshot!(faults.join("\n"), @"
+        insta::assert_snapshot!(told.join("\n"), @r#"
+        line 3: the key "since" means nothing here and is left out
         line 4: this is not JSON (column 24): EOF while parsing a value
         line 5: its `name` is no text
         line 6: one of its observations is no text: 5
@@ -239,11 +264,9 @@ mod tests {
         line 8: this is no object
         line 9: this is not JSON (column 1): expected value
         line 10: it has no `relationType`
-        ");
-        insta::assert_snapshot!(notes.join("\n"), @r#"
-        line 3: the key "since" means nothing here and is left out
-        line 12: "A" came before; its observations were joined
+        line 12: "A" came before; its observations were joined, its type "u" left out
         "#);
+        assert_eq!(faults, 7);
     }
 
     #[test]
@@ -252,9 +275,22 @@ mod tests {
             "entities": [{ "name": "A", "entityType": "t", "observations": [] }, { "name": 1 }],
             "relations": [{ "from": "A", "to": "B", "relationType": "r" }],
         });
-        let Memory { entities, relations, faults, notes } =
+        let Memory { entities, relations, told, faults } =
             read_memory(format!("{file:#}").as_bytes());
-        assert_eq!((entities.len(), relations.len(), notes.len()), (1, 1, 0));
-        assert_eq!(faults, ["entities[1]: its `name` is no text"]);
+        assert_eq!((entities.len(), relations.len(), faults), (1, 1, 1));
+        assert_eq!(told, ["entities[1]: its `name` is no text"]);
+    }
+
+    #[test]
+    fn a_list_of_what_stands_in_lines_is_read_too() {
+        let file = json!([
+            { "type": "entity", "name": "A", "entityType": "t" },
+            { "name": "B", "entityType": "t", "observations": ["x"] },
+            { "from": "A", "to": "B", "relationType": "r" },
+            7,
+        ]);
+        let Memory { entities, relations, told, faults } = read_memory(file.to_string().as_bytes());
+        assert_eq!((entities.len(), relations.len(), faults), (2, 1, 1));
+        assert_eq!(told, ["[3]: this is no object"]);
     }
 }

@@ -23,10 +23,10 @@ pub struct Imported {
     pub observations: usize,
     /// How many relations are new.
     pub relations: usize,
-    /// What could not be taken in, each with its place in the file.
-    pub faults: Vec<String>,
-    /// What else is worth knowing.
-    pub notes: Vec<String>,
+    /// What is worth knowing, each with its place in the file, in its order.
+    pub told: Vec<String>,
+    /// How many of these could not be understood.
+    pub faults: usize,
 }
 
 impl Keeper {
@@ -40,11 +40,11 @@ impl Keeper {
         dry: bool,
         tell: impl Fn(usize, usize) + Send + Sync + 'static,
     ) -> Result<Imported, Refusal> {
-        let Memory { mut entities, relations, faults, notes } = exchange::read_memory(file);
+        let Memory { mut entities, relations, told, faults } = exchange::read_memory(file);
         for entity in &mut entities {
             entity.id = Some(fresh_id(&mut self.ids, by.now));
         }
-        let told = Imported { faults, notes, ..Imported::default() };
+        let told = Imported { told, faults, ..Imported::default() };
         let key = match dry || (entities.is_empty() && relations.is_empty()) {
             true => self.current_if_any(by)?,
             false => Some(self.current_or_first(by)?),
@@ -70,7 +70,7 @@ impl Keeper {
             Ok(Plan { edits, subject: "memory: import".to_owned(), body })
         })?;
         let workspace = Some(held.palace.settings.name.clone());
-        Ok(Imported { workspace, faults: told.faults, notes: told.notes, ..imported })
+        Ok(Imported { workspace, told: told.told, faults: told.faults, ..imported })
     }
 
     /// Writes the graph as a file of the reference memory server.

@@ -1,6 +1,6 @@
 //! Which home a command works on.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::keeper::Keeper;
 use crate::model::Watching;
@@ -39,7 +39,11 @@ pub(super) fn find(given: Option<&Path>) -> PathBuf {
     let home = given.map(Path::to_owned).or_else(from_environment);
     let home = home.map(|it| of_user(&it)).or_else(around);
     let home = home.or_else(in_user_data).unwrap_or_else(|| PathBuf::from("palazzo"));
-    std::path::absolute(&home).unwrap_or(home)
+    let home = std::path::absolute(&home).unwrap_or(home);
+    // Who reads it later may stand elsewhere, and be a person.
+    let is_roundabout = home.components().any(|it| it == Component::ParentDir);
+    let plain = is_roundabout.then(|| std::fs::canonicalize(&home).ok()).flatten();
+    plain.unwrap_or(home)
 }
 
 /// Returns a keeper of that home.

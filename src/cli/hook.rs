@@ -62,8 +62,9 @@ struct Install {
 /// Take the hooks out of the settings again
 #[derive(clap::Args)]
 struct Place {
-    /// For the project in this directory, in `.claude/settings.json`, and not for
-    /// all projects, in `~/.claude/settings.json`
+    /// For the project in this directory, in `.claude/settings.local.json`, which is
+    /// not shared (paths of this machine stand in it), and not for all projects, in
+    /// `~/.claude/settings.json`
     #[arg(long)]
     project: bool,
 
@@ -163,6 +164,10 @@ fn install(args: &Install) -> Outcome {
     }
     write(&file, &settings)?;
     let kept = if *keep { ", and what is said is kept" } else { "" };
+    if !Keeper::new(home::find(start.home.as_deref()), None).has_palaces() {
+        let home = home::find(start.home.as_deref());
+        anstream::eprintln!("There is no palace in {} yet", home.display());
+    }
     let file = file.display();
     page::print(&format!("Claude Code begins with what the palace knows{kept}: {file}"))?;
     Ok(ExitCode::SUCCESS)
@@ -172,7 +177,10 @@ fn remove(place: &Place) -> Outcome {
     let file = file(place)?;
     let mut settings = read(&file)?;
     if take_out(&mut settings) {
-        write(&file, &settings)?;
+        match settings.is_empty() {
+            true => std::fs::remove_file(&file)?,
+            false => write(&file, &settings)?,
+        }
         page::print(&format!("The hook is taken out of {}", file.display()))?;
     } else {
         page::print(&format!("There is no hook of ours in {}", file.display()))?;
@@ -247,7 +255,8 @@ fn file(place: &Place) -> Result<PathBuf, Failure> {
         false => set("CLAUDE_CONFIG_DIR")
             .or_else(|| set("HOME").or_else(|| set("USERPROFILE")).map(|it| it.join(".claude"))),
     };
-    let file = place.settings.clone().or_else(|| folder().map(|it| it.join("settings.json")));
+    let name = if place.project { "settings.local.json" } else { "settings.json" };
+    let file = place.settings.clone().or_else(|| folder().map(|it| it.join(name)));
     let unknown = "it is not known where Claude Code keeps its settings: say `--settings FILE`";
     let file = file.ok_or_else(|| Failure::Said(unknown.to_owned()))?;
     let file = std::path::absolute(&file)?;

@@ -61,6 +61,27 @@ fn a_hook_is_installed_once_and_taken_out_without_a_trace() {
 }
 
 #[test]
+fn of_a_project_the_hook_lies_in_settings_that_nobody_shares() {
+    let home = Home::new();
+    home.write("project/README.md", "A project.\n");
+    let hook = |arguments: &[&str]| {
+        let mut command = home.command(MARCH_1);
+        command.current_dir(home.path().join("project")).arg("hook").args(arguments);
+        let output = command.arg("--project").output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let place = home.path().display().to_string();
+    assert_eq!(hook(&["install", "--home", ".."]), format!("There is no palace in {place} yet\n"));
+    let settings = home.read("project/.claude/settings.local.json");
+    assert!(settings.contains(&format!(" --home {place} ")), "{settings}");
+    home.palazzo(&["init", "Notes"]);
+    assert_eq!(hook(&["install", "--home", ".."]), "");
+    hook(&["remove"]);
+    assert!(!home.path().join("project/.claude/settings.local.json").exists());
+}
+
+#[test]
 fn what_is_installed_tells_what_waking_up_tells() {
     let home = Home::new();
     home.palazzo(&["init", "Ada's notes"]);

@@ -1,14 +1,18 @@
 //! What is asked: the words of a question that say something.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::search::dates::month;
 use crate::search::language::Language;
-use crate::search::words::{Script, words};
+use crate::search::words::{Script, beginning, words};
 
 /// Questions of more telling words are taken apart: what stands before the
 /// question itself, be it a prompt that somebody pasted, shall not drown it.
 const LONG: usize = 32;
+
+/// So are longer ones, in bytes: a prompt may say the same over and over.
+const LARGE: usize = 800;
 
 /// So much of a question is read, in bytes from its end.
 const READ: usize = 16_384;
@@ -19,13 +23,42 @@ const LAST: usize = 3;
 /// How many lines back something is looked for that says anything.
 const BACK: usize = 12;
 
+/// What is said of asking and answering itself: who speaks, and how the answer is to
+/// be. In a long text, what says nothing else is not what is asked: `User:`,
+/// `Answer in one sentence.`
+const FORMS: &str = "\
+    user human customer client me assistant ai bot agent model system prompt instruction question \
+    query q request message ask asked input task conversation history memory context chat turn \
+    answer answers respond response reply output result begin begins start following below use \
+    using based only give return write keep make please thanks thank think step concise \
+    concisely brief briefly short shortly sentence sentences word words paragraph bullet point \
+    points list line lines format json markdown language english german french one two three \
+    four five ten most least first last current final \
+    nutzer benutzer mensch frage fragen antwort antworte antworten beantworte bitte kurz satz \
+    sätze sätzen danke \
+    utilisateur humain réponse réponds répondez phrase phrases merci \
+    usuario humano pregunta respuesta responde frase frases gracias \
+    utente domanda risposta rispondi grazie usuário pergunta resposta responda obrigado \
+    gebruiker vraag antwoord zin zinnen användare fråga svar svara \
+    пользователь вопрос ответ ответь ответьте кратко \
+    用户 用戶 问题 問題 回答 質問 ユー ーザ ザー 질문 답변";
+
+/// Labels of a question wherever it stands.
+const QUESTION: &str = "question query q frage vraag pregunta pergunta domanda fråga вопрос 问题 \
+    問題 質問 질문";
+
+/// How long a label may be, in bytes.
+const LABEL: usize = 40;
+
 /// The words of a question.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     /// Those of the question itself.
     pub(super) words: Vec<AskedWord>,
-    /// Those of what stands before a long one.
-    pub(super) before: Vec<AskedWord>,
+    /// Those of what stands before and behind a long one.
+    pub(super) beside: Vec<AskedWord>,
+    /// Whether the question has words that say something.
+    pub(super) is_telling: bool,
 }
 
 /// One word that is asked for.
@@ -44,16 +77,18 @@ impl Asked {
     pub(super) fn read(question: &str) -> Self {
         let question = ending(question);
         let words = telling(question);
-        if count(&words) <= LONG {
-            let words = if words.is_empty() { every_word(question) } else { words };
-            return Self { words, before: Vec::new() };
+        if !is_long(question, &words) {
+            let is_telling = !words.is_empty();
+            let words = if is_telling { words } else { every_word(question) };
+            return Self { words, beside: Vec::new(), is_telling };
         }
-        let (before, asking) = question.split_at(start_of_question(question));
-        let mut words = telling(asking);
+        let at = asking(question);
+        let mut words = telling(&question[at.clone()]);
         words.truncate(2 * LONG);
-        let mut before = telling(before);
-        before.retain(|it| !it.whole && !words.contains(it));
-        Self { words, before }
+        let mut beside = telling(&question[..at.start]);
+        beside.extend(telling(&question[at.end..]));
+        beside.retain(|it| !it.whole && !words.contains(it));
+        Self { words, beside, is_telling: true }
     }
 }
 
@@ -86,6 +121,11 @@ fn ending(question: &str) -> &str {
     &question[start.unwrap_or_default()..]
 }
 
+/// Tells whether a question is to be taken apart, of which these words are telling.
+fn is_long(question: &str, words: &[AskedWord]) -> bool {
+    count(words) > LONG || question.len() > LARGE && !words.is_empty()
+}
+
 /// Counts telling words; of scripts without spaces two are hardly one.
 fn count(words: &[AskedWord]) -> usize {
     let weight = |it: &AskedWord| match (it.whole, it.script) {
@@ -96,40 +136,88 @@ fn count(words: &[AskedWord]) -> usize {
     words.iter().map(weight).sum::<usize>() / 2
 }
 
-/// Returns where the question begins in a long text: with the last of the last
-/// lines that ends in a question mark, else with the last line; if that is long
-/// itself, with its last sentence. One that says nothing by itself (`And now?`)
-/// takes in the lines before it, until something is said.
-fn start_of_question(text: &str) -> usize {
-    let lines = starts(text, |it, _| it == '\n');
-    let start = match of_last_question(text, &lines) {
-        line if count(&telling(&text[line..])) > LONG => {
-            of_last_question(text, &starts(text, ends_sentence))
+/// Returns where the question stands in a long text: the last of the last lines that
+/// ends in a question mark, else the last that is labelled as a question, else the
+/// last; if that is long itself, its last sentence. One that says nothing by itself
+/// (`And now?`) takes in the lines before it, until something is said.
+fn asking(text: &str) -> Range<usize> {
+    let lines = pieces(text, |it, _| it == '\n');
+    let at = match asked_in(text, &lines) {
+        line if count(&telling(&text[line.clone()])) > LONG => {
+            asked_in(text, &pieces(text, ends_sentence))
         }
         line => line,
     };
-    let earlier = lines.into_iter().rev().filter(|it| *it < start).take(BACK);
-    let mut says =
-        [start].into_iter().chain(earlier).filter(|it| !telling(&text[*it..]).is_empty());
-    says.next().unwrap_or_default()
+    let earlier = lines.iter().map(|it| it.start).rev().filter(|it| *it < at.start).take(BACK);
+    let mut starts = [at.start].into_iter().chain(earlier);
+    let start = starts.find(|it| says(&text[*it..at.end])).unwrap_or_default();
+    bare(text, start..at.end)
 }
 
-fn of_last_question(text: &str, starts: &[usize]) -> usize {
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    let pieces: Vec<(usize, &str)> =
-        starts.iter().zip(ends).map(|(start, end)| (*start, text[*start..end].trim())).collect();
-    let mut last = pieces.iter().rev().filter(|(_, piece)| !piece.is_empty()).take(LAST);
+/// Returns which of some pieces of a text asks, with what follows it of the last ones.
+fn asked_in(text: &str, pieces: &[Range<usize>]) -> Range<usize> {
+    let piece = |it: &Range<usize>| text[it.clone()].trim();
+    let last = pieces.iter().rposition(|it| says(piece(it)));
+    let pieces = &pieces[..last.map_or(pieces.len(), |it| it + 1)];
+    let end = pieces.last().map_or(text.len(), |it| it.end);
+    let mut filled = pieces.iter().rev().filter(|it| !piece(it).is_empty()).take(LAST);
     let asks = |piece: &str| piece.ends_with(['?', '？', '؟', ';']);
-    let first = last.clone().next();
-    let asking = last.find(|(_, piece)| asks(piece)).or(first);
-    asking.map_or(0, |(start, _)| *start)
+    if let Some(asking) = filled.find(|it| asks(piece(it))) {
+        return asking.start..end;
+    }
+    let labelled = pieces.iter().rev().find(|it| is_labelled(piece(it)));
+    labelled.or(pieces.last()).cloned().unwrap_or(0..text.len())
 }
 
-/// Returns where the pieces of a text begin that end so.
-fn starts(text: &str, ends: impl Fn(char, char) -> bool) -> Vec<usize> {
+/// Tells whether a piece of a text says anything but how to ask and to answer.
+fn says(piece: &str) -> bool {
+    telling(piece).iter().any(|it| !it.whole && !is_among(FORMS, it))
+}
+
+/// Tells whether a word is one of a list; `q3` is `q`.
+fn is_among(list: &str, word: &AskedWord) -> bool {
+    let bare = word.text.trim_end_matches(|it: char| it.is_ascii_digit());
+    list.split_whitespace().any(|it| it == bare)
+}
+
+/// Tells whether a piece of a text is labelled as a question, and says something.
+fn is_labelled(piece: &str) -> bool {
+    let label = label(piece);
+    telling(&piece[..label]).iter().any(|it| is_among(QUESTION, it)) && says(&piece[label..])
+}
+
+/// Returns how long the label is that a piece of a text begins with: `User:`.
+fn label(piece: &str) -> usize {
+    let mut signs = beginning(piece, LABEL).char_indices();
+    let end = signs.find(|(_, it)| [':', '：', '>'].contains(it));
+    let end = end.map_or(0, |(at, it)| at + it.len_utf8());
+    let words = telling(&piece[..end]);
+    let is_number = |it: &AskedWord| it.text.bytes().all(|it| it.is_ascii_digit());
+    let is_form = |it: &AskedWord| is_among(FORMS, it);
+    let is_label = words.iter().any(is_form)
+        && words.iter().all(|it| it.whole || is_number(it) || is_form(it));
+    if is_label { end } else { 0 }
+}
+
+/// Takes off a question what stands before it and says nothing: a label, or how to
+/// answer it.
+fn bare(text: &str, at: Range<usize>) -> Range<usize> {
+    let asked = &text[at.clone()];
+    let sentences = pieces(asked, ends_sentence);
+    let first = sentences.iter().find(|it| says(&asked[(*it).clone()])).map_or(0, |it| it.start);
+    let label = label(asked[first..].trim_start());
+    let blank = asked[first..].len() - asked[first..].trim_start().len();
+    let start = at.start + first + if label > 0 { blank + label } else { 0 };
+    if says(&text[start..at.end]) { start..at.end } else { at }
+}
+
+/// Returns the pieces of a text that end so.
+fn pieces(text: &str, ends: impl Fn(char, char) -> bool) -> Vec<Range<usize>> {
     let following = text.chars().skip(1).chain([' ']);
     let after = text.char_indices().zip(following).filter(|((_, it), next)| ends(*it, *next));
-    [0].into_iter().chain(after.map(|((at, it), _)| at + it.len_utf8())).collect()
+    let ends: Vec<_> = after.map(|((at, it), _)| at + it.len_utf8()).chain([text.len()]).collect();
+    let starts = [0].into_iter().chain(ends.iter().copied());
+    starts.zip(ends.iter().copied()).map(|(start, end)| start..end).collect()
 }
 
 fn ends_sentence(it: char, next: char) -> bool {
@@ -140,12 +228,12 @@ fn ends_sentence(it: char, next: char) -> bool {
     }
 }
 
-/// Returns the question itself, without what stands before a long one.
+/// Returns the question itself, without what stands before and behind a long one.
 pub fn question_in(question: &str) -> &str {
     let question = ending(question);
-    match count(&telling(question)) <= LONG {
-        true => question,
-        false => &question[start_of_question(question)..],
+    match is_long(question, &telling(question)) {
+        true => &question[asking(question)],
+        false => question,
     }
 }
 
@@ -191,6 +279,36 @@ mod tests {
             assert!(asked.starts_with("boiler stop") && asked.len() < 30, "{asked}");
         }
         assert_eq!(asked(&format!("{PROMPT}\nboiler electrode price")), "boiler electrode price");
+    }
+
+    #[test]
+    fn a_label_before_it_and_how_to_answer_it_are_not_asked_for() {
+        let question = "why did the boiler stop";
+        for label in [
+            "User: ",
+            "Human: ",
+            "Q: ",
+            "Q3: ",
+            "Question 3: ",
+            "My question: ",
+            "**Question:** ",
+            "Frage: ",
+        ] {
+            let turn = format!("{PROMPT}\n\n{label}{question}");
+            for paste in [
+                format!("{turn}?"),
+                turn.clone(),
+                format!("{turn}?\n\nAssistant:"),
+                format!("{turn}\n\nPlease answer in one short sentence."),
+            ] {
+                assert_eq!(asked(&paste), "boiler stop", "{paste}");
+            }
+        }
+        let labelled = format!("{PROMPT}\n\nQuestion: boiler electrode\n\nContext:\n{PROMPT}");
+        assert_eq!(asked(&labelled), "boiler electrode");
+        let own = format!("{PROMPT}\n\nBoiler: why did it stop?");
+        assert_eq!(asked(&own), "boiler stop");
+        assert_eq!(asked(&format!("{PROMPT}\n\n1999")), "1999");
     }
 
     #[test]

@@ -29,10 +29,18 @@ const NEARBY: f32 = 0.3;
 const WHOLE: f32 = 0.2;
 const ROOM: f32 = 0.2;
 
-/// What stands before a long question has this share of the question's say, and
-/// only so many of its words, the rarest, are looked at.
-const BEFORE: f32 = 0.05;
-const MOST_BEFORE: usize = 24;
+/// How much less similar to a question it makes a document to say none of the words
+/// itself: they stand in those around it.
+const BY_NEIGHBOURS: f32 = 0.5;
+
+/// How similar to a question something can be at most that has its words, where they
+/// are such as stand in any text.
+const SMALL: f32 = 0.2;
+
+/// What stands before and behind a long question has this share of the question's
+/// say, and only so many of its words, the rarest, are looked at.
+const BESIDE: f32 = 0.05;
+const MOST_BESIDE: usize = 24;
 
 /// How many words one misspelt or unfinished word may stand for.
 const MEANINGS: usize = 20;
@@ -81,9 +89,10 @@ pub struct Hits {
 pub struct Hit {
     /// What it is.
     pub opening: Opening,
-    /// How well it fits, from 0 to 1: rises with the score. About 0.7 has what
-    /// says each word of the question once, in a passage of usual length; words
-    /// alone never reach 1. By words and meaning: how like the best is to what is
+    /// How well it fits, from 0 to 1: rises with the score, and is half of that where
+    /// none of the words is its own, but stands beside it. About 0.7 has what says each
+    /// word of the question once, in a passage of usual length; words alone never reach
+    /// 1, and such as stand in any text not 0.2. By words and meaning: how like the best is to what is
     /// asked by the one or the other, and the others after it.
     pub similarity: f32,
     /// Where its best passage stands in the document's text, in bytes.
@@ -95,8 +104,12 @@ struct Sheet {
     passages: Column,
     entries: Column,
     places: Column,
+    /// Which entries say one of the words themselves.
+    own: Vec<bool>,
     /// What the question weighs in all.
     weight: f32,
+    /// How similar to it something can be at most.
+    most: f32,
 }
 
 /// Scores of things of one sort, and what the word at hand adds to them.
@@ -210,7 +223,9 @@ impl Index {
             passages: Column::of(self.passages.len()),
             entries: Column::of(self.entries.len()),
             places: Column::of(self.places.len()),
+            own: vec![false; self.entries.len()],
             weight: 0.0,
+            most: 1.0,
         }
     }
 
@@ -221,16 +236,17 @@ impl Index {
         for word in &words {
             self.weigh(word, 1.0, &mut sheet);
         }
-        let mut before: Vec<Meant> =
-            asked.before.iter().filter_map(|it| self.meant(it, false)).collect();
-        before.sort_by(|a, b| b.rarity.total_cmp(&a.rarity));
-        before.truncate(MOST_BEFORE);
+        let mut beside: Vec<Meant> =
+            asked.beside.iter().filter_map(|it| self.meant(it, false)).collect();
+        beside.sort_by(|a, b| b.rarity.total_cmp(&a.rarity));
+        beside.truncate(MOST_BESIDE);
         let sum = |words: &[Meant]| words.iter().map(|it| it.rarity).sum::<f32>();
-        let share = (BEFORE * sum(&words) / sum(&before).max(1.0)).min(BEFORE);
-        for word in &before {
+        let share = (BESIDE * sum(&words) / sum(&beside).max(1.0)).min(BESIDE);
+        for word in &beside {
             self.weigh(word, share, &mut sheet);
         }
         sheet.weight = sum(&words);
+        sheet.most = if asked.is_telling { 1.0 } else { SMALL };
         sheet
     }
 
@@ -286,6 +302,7 @@ impl Index {
             let said = f32::from(posting.said);
             let own = said / norm(passage.length, usual);
             sheet.passages.note(posting.passage, own + f32::from(posting.aside) / Posting::ASIDE);
+            sheet.own[passage.entry as usize] = true;
             if posting.said == 0 {
                 continue;
             }
@@ -333,7 +350,9 @@ impl Index {
             let rest = WHOLE * sheet.entries.scores[entry_number]
                 + ROOM * sheet.places.scores[entry.place as usize];
             let score = score + rest;
-            let fit = Fit { entry, score, similarity: similarity(score, sheet.weight), passage };
+            let most = sheet.most * if sheet.own[entry_number] { 1.0 } else { BY_NEIGHBOURS };
+            let similarity = most * similarity(score, sheet.weight);
+            let fit = Fit { entry, score, similarity, passage };
             match fits.last_mut() {
                 // The passages of a document lie together.
                 Some(last) if std::ptr::eq(last.entry, entry) => {
@@ -478,6 +497,23 @@ mod tests {
         assert_eq!(found(&index, "summer house"), ["a", "b", "c"]);
         assert_eq!(found(&index, "summer"), ["a", "b"]);
         assert_eq!(found(&index, "curtains"), ["nowhere"]);
+    }
+
+    #[test]
+    fn what_is_found_by_its_neighbours_alone_is_far_less_similar() {
+        let at = |minute: &str| format!("2025-03-01T12:{minute}:00Z").parse().ok();
+        let said = |name: &'static str, minute: &str, text: &'static str| Document {
+            written: at(minute),
+            room: Some("call".into()),
+            ..note(name, text)
+        };
+        let notes =
+            [said("a", "00", "Ticket AUTH-1432 is done."), said("b", "01", "Tea is ready.")];
+        let index = index(&notes);
+        let find = |words| index.find(&Query { words, most: 9, ..Query::default() }, |_| true).best;
+        let similar: Vec<f32> = find("AUTH-1432").iter().map(|it| it.similarity).collect();
+        assert!(similar[0] > 0.6 && similar[1] < 0.3, "{similar:?}");
+        assert!(find("is").iter().all(|it| it.similarity < SMALL), "{:?}", find("is"));
     }
 
     #[test]

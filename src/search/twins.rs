@@ -99,9 +99,12 @@ pub fn likeness(known: &str, new: &str) -> f32 {
 }
 
 /// Says in few words in what a new text differs from a known one: `"340" is now
-/// "430"; "at noon" is missing`. Empty: in case and punctuation at most.
+/// "430"; "at noon" is missing`. Empty: in nothing.
 pub fn in_words(known: &str, new: &str) -> String {
     let all = differences(known, new);
+    if all.is_empty() && known != new {
+        return "only case, punctuation or blanks".to_owned();
+    }
     let mut told: Vec<String> = all.iter().take(TOLD).map(Difference::to_string).collect();
     if all.len() > TOLD {
         told.push(format!("and {} more", all.len() - TOLD));
@@ -285,6 +288,8 @@ mod tests {
             r#""Tuesday" is now "Thursday"; "340" is now "430""#
         );
         assert_eq!(in_words("a b c", "a c d"), r#""b" is missing; "d" is new"#);
+        assert_eq!(in_words(NOTE, &NOTE.replace('.', "!")), "only case, punctuation or blanks");
+        assert_eq!(in_words(NOTE, NOTE), "");
         let (odd, even) = ("1 a 3 b 5 c 7 d 9 e 11 f", "2 a 4 b 6 c 8 d 10 e 12 f");
         assert!(in_words(odd, even).ends_with("\"10\"; and 1 more"), "{}", in_words(odd, even));
         assert!(in_words("", &"long ".repeat(40)).len() < 80);

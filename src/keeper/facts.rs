@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::keeper::dates::date;
 use crate::keeper::{Caller, Direction, Keeper, Refusal};
-use crate::model::{Date, Entity, Relation, folded};
+use crate::model::{Date, Entity, Graph, Relation, folded};
 use crate::render;
 
 /// A fact as it is known.
@@ -29,6 +29,8 @@ pub struct Dossier {
     pub entity: Option<Entity>,
     /// How many facts are left out: of those it is not known whether they held.
     pub undated: usize,
+    /// How many facts are known besides: of other times, or the other way round.
+    pub besides: usize,
     /// The name that was probably meant, where nothing is known.
     pub meant: Option<String>,
 }
@@ -68,23 +70,30 @@ impl Keeper {
             entity: names.iter().find_map(|it| graph.get(it)).cloned(),
             ..Dossier::default()
         };
-        let mut undated = 0;
-        let mut wanted = |it: &Relation| {
+        let (mut undated, mut besides) = (0, Vec::new());
+        let mut is_wanted = |it: &Relation| {
             let holds = as_of.map_or(Some(true), |at| it.holds_at(at));
             undated += usize::from(holds.is_none());
             holds == Some(true)
         };
         for name in &names {
-            let starts = [graph.get(name), graph.loose_end(name)].into_iter().flatten();
-            let outgoing = starts.flat_map(|from| from.relations.iter().map(move |it| (from, it)));
-            let outgoing = outgoing.filter(|_| direction != Direction::Incoming);
-            let incoming = graph.incoming(name).map(|it| (it.from, it.relation));
-            let incoming = incoming.filter(|_| direction != Direction::Outgoing);
-            let told = |(from, it): (&Entity, &Relation)| statement(&from.name, it, now);
-            dossier.outgoing.extend(outgoing.filter(|it| wanted(it.1)).map(told));
-            dossier.incoming.extend(incoming.filter(|it| wanted(it.1)).map(told));
+            // What somebody says of themselves is told once.
+            let is_told = |(way, from, it): &(Direction, &Entity, &Relation)| {
+                *way == Direction::Outgoing
+                    || direction == Direction::Incoming
+                    || folded(&from.name) != folded(&it.to)
+            };
+            for (way, from, it) in ways(graph, name).filter(is_told) {
+                let is_asked = [Direction::Both, way].contains(&direction) && is_wanted(it);
+                let told = match way {
+                    _ if !is_asked => &mut besides,
+                    Direction::Incoming => &mut dossier.incoming,
+                    _ => &mut dossier.outgoing,
+                };
+                told.push(statement(&from.name, it, now));
+            }
         }
-        dossier.undated = undated;
+        (dossier.undated, dossier.besides) = (undated, besides.len());
         dossier.outgoing.sort_by_key(Statement::place);
         dossier.incoming.sort_by_key(Statement::place);
         if names.is_empty() {
@@ -102,15 +111,8 @@ impl Keeper {
     ) -> Result<Vec<Statement>, Refusal> {
         let mut facts = match name {
             Some(name) => {
-                let Dossier { mut outgoing, incoming, .. } =
-                    self.facts(by, name, None, Direction::Both)?;
-                // What somebody says of themselves is in both.
-                outgoing.extend(
-                    incoming
-                        .into_iter()
-                        .filter(|it| folded(&it.subject) != folded(&it.relation.to)),
-                );
-                outgoing
+                let it = self.facts(by, name, None, Direction::Both)?;
+                [it.outgoing, it.incoming].concat()
             }
             None => self.all_facts(by)?,
         };
@@ -164,6 +166,18 @@ impl Statement {
     fn place(&self) -> (bool, std::cmp::Reverse<Option<Date>>) {
         (!self.current, std::cmp::Reverse(self.relation.begin()))
     }
+}
+
+/// Yields the facts that start from a name, and those that lead to it.
+fn ways<'a>(
+    graph: &'a Graph,
+    name: &str,
+) -> impl Iterator<Item = (Direction, &'a Entity, &'a Relation)> {
+    let starts = [graph.get(name), graph.loose_end(name)].into_iter().flatten();
+    let outgoing = starts.flat_map(|from| from.relations.iter().map(move |it| (from, it)));
+    let outgoing = outgoing.map(|(from, it)| (Direction::Outgoing, from, it));
+    let incoming = graph.incoming(name);
+    outgoing.chain(incoming.map(|it| (Direction::Incoming, it.from, it.relation)))
 }
 
 pub(super) fn statement(subject: &str, it: &Relation, now: Date) -> Statement {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
+use ulid::Ulid;
 
 use crate::keeper::drawers::{address, likenesses, words};
 use crate::keeper::held::Held;
@@ -11,7 +12,7 @@ use crate::keeper::mind::Understood;
 use crate::keeper::sought::span;
 use crate::keeper::{Address, Alike, Caller, Keeper, Ranker, Refusal};
 use crate::model::{Opening, Shelf, Sort};
-use crate::search::{Hit, Query, TWINS};
+use crate::search::{Hit, Query, TWINS, question_in};
 
 /// What drawers are searched for.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +36,8 @@ pub struct Finds {
     pub best: Vec<Found>,
     /// How many there are.
     pub total: usize,
+    /// What was asked, without what stands before and behind a long question.
+    pub asked: String,
     /// By what they were found, where a model is named.
     pub ranker: Option<Ranker>,
 }
@@ -69,7 +72,10 @@ impl Keeper {
         }
         let (since, before) =
             span(wanted.since.as_deref(), ("before", wanted.before.as_deref()), by.now)?;
-        let Some(key) = self.current_if_any(by)? else { return Ok(Finds::default()) };
+        let asked = question_in(&wanted.words).trim().to_owned();
+        let Some(key) = self.current_if_any(by)? else {
+            return Ok(Finds { asked, ..Finds::default() });
+        };
         let models = self.models.clone();
         let held = self.at(&key)?;
         held.catch_up()?;
@@ -84,7 +90,7 @@ impl Keeper {
                 shelves.map(|(room, said)| facet_of_drawer(room, said)).collect();
             held.index().narrowed(|it| facets.contains(it))
         });
-        let asked = Query {
+        let query = Query {
             words: &wanted.words,
             most,
             sorts: &[Sort::Drawer],
@@ -94,9 +100,29 @@ impl Keeper {
             meaning: understood.as_ref().and_then(Understood::meaning),
             ..Query::default()
         };
-        let hits = held.index().find(&asked, |_| true);
+        let hits = held.index().find(&query, |_| true);
         let best = hits.best.iter().filter_map(|it| found(held, it)).collect();
-        Ok(Finds { best, total: hits.total, ranker: understood.map(|it| it.ranker) })
+        Ok(Finds { best, total: hits.total, asked, ranker: understood.map(|it| it.ranker) })
+    }
+
+    /// Returns a drawer by its id, as if it was found at `from`; `None`: no drawer has
+    /// that id.
+    pub fn drawer_with(
+        &mut self,
+        by: &Caller,
+        id: Ulid,
+        from: usize,
+    ) -> Result<Option<Found>, Refusal> {
+        let Some(key) = self.current_if_any(by)? else { return Ok(None) };
+        let held = self.at(&key)?;
+        held.catch_up()?;
+        let file = held.palace.drawers.with_id(id).next().map(str::to_owned);
+        let hit = file.map(|it| Hit {
+            opening: Opening::Drawer(it),
+            similarity: 1.0,
+            passage: from..from,
+        });
+        Ok(hit.and_then(|it| found(held, &it)))
     }
 
     /// Finds the drawers that are like a text: by 0.9, the same but for their

@@ -172,10 +172,11 @@ fn fit(known: Vec<&mut Relation>, new: &Relation) -> Result<Fit, Refusal> {
                 return Err(Refusal::Nonsense(why.to_owned()));
             }
             (Some(until), _) if old.touches(new) => {
+                let since = old.since.as_ref().map(|it| format!("from {} ", render::line(it)));
+                let (since, until) = (since.unwrap_or_default(), render::line(until));
                 return Err(Refusal::Nonsense(format!(
-                    "that fact is known and ended on {}: if it holds again, say from when in \
-                     `valid_from`",
-                    render::line(until)
+                    "that fact is known, {since}until {until}, and both cannot be at once: if it \
+                     holds again, `valid_from` is {until} or later"
                 )));
             }
             _ => {}

@@ -4,11 +4,13 @@
 mod diary;
 mod facts;
 mod reading;
+mod searching;
 mod ways;
 mod writing;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
+use ulid::Ulid;
 
 use crate::keeper::{Address, Caller, Keeper, Refusal};
 use crate::mcp::memory_tools::{MOST, spread};
@@ -22,8 +24,18 @@ const NO_PALACE: &str = "Nothing is remembered yet. The first call that writes m
 /// How many bytes an answer spends on what it says about a text, at most.
 const ABOUT: usize = 300;
 
+/// A text that is found is shown whole if it has no more bytes than this; of a longer
+/// one so many around what was found.
+const WHOLE: usize = 2_400;
+const PART: usize = 1_600;
+
+/// How one reads on.
+const READ_ON: &str = "`bytes` says which part of a text this is: mempalace_search with the \
+                       `drawer_id` as its query reads all of it, with `drawer_id@BYTE` what \
+                       follows that byte";
+
 pub(super) fn all() -> impl Iterator<Item = Handle> {
-    let looking = reading::all().into_iter().chain(writing::all());
+    let looking = reading::all().into_iter().chain([searching::search()]).chain(writing::all());
     looking.chain(facts::all()).chain(ways::all()).chain(diary::all())
 }
 
@@ -49,6 +61,12 @@ fn told<T>(said: Result<T, Refusal>) -> Result<T, String> {
 fn drawer_id(Address { id, room, .. }: &Address) -> String {
     let wing = room.wing.as_ref().map(|it| format!("{it}_")).unwrap_or_default();
     format!("drawer_{wing}{}_{id}", room.slug)
+}
+
+/// Returns the id that the name of a drawer ends in.
+fn id_in(name: &str) -> Option<Ulid> {
+    let start = name.char_indices().rev().nth(25).map_or(0, |(at, _)| at);
+    name[start..].parse().ok()
 }
 
 fn moment(at: Option<DateTime<Utc>>) -> Value {
@@ -92,8 +110,16 @@ fn fitting(items: Vec<Value>) -> (Vec<Value>, usize) {
 fn mind(value: &mut Value, left_out: usize, how: &str) {
     if left_out > 0 {
         value["left_out"] = left_out.into();
-        value["hint"] = format!("{left_out} more are left out here: {how}").into();
+        hint(value, &format!("{left_out} more are left out here: {how}"));
     }
+}
+
+/// Adds a hint to an answer, behind those that are in it.
+fn hint(value: &mut Value, said: &str) {
+    value["hint"] = match value["hint"].as_str() {
+        Some(before) => format!("{before}. {said}").into(),
+        None => said.into(),
+    };
 }
 
 /// Returns how many bytes each text may have in an answer that shows them all:
@@ -110,6 +136,12 @@ fn share<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
         left -= length;
     }
     MOST
+}
+
+/// Shows what was found of a text: all, if it is short and has at most `most` bytes;
+/// else the part of it around `around`, and which part that is.
+fn found_in(text: &str, around: usize, most: usize) -> (String, Option<Value>) {
+    shown(text, around, if text.len() <= WHOLE { most } else { most.min(PART) })
 }
 
 /// Shows a text: whole, if it has at most `most` bytes; else the part of it

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::model::Slug;
+use crate::model::{Slug, folded};
 
 /// One entry of a diary. Never edited: to change your mind, write another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,8 @@ impl Entry {
 }
 
 /// The diaries of all agents, in the order of writing. Whose they are does not
-/// depend on the case of the name.
+/// depend on how the name is spelled: `Claude Opus`, `claude_opus` and `claude-opus`,
+/// as its folder is called, are one.
 #[derive(Clone, Debug, Default)]
 pub struct Diaries {
     held: HashMap<Arc<str>, (Slug, Entry)>,
@@ -68,7 +69,7 @@ impl Diaries {
 
     /// Returns the folder that holds the newest entry of `agent`.
     pub fn folder_of(&self, agent: &str) -> Option<&Slug> {
-        let (_, _, file) = self.agents.get(&agent.to_lowercase())?.last()?;
+        let (_, _, file) = self.agents.get(&spelled(agent))?.last()?;
         self.held.get(file).map(|(folder, _)| folder)
     }
 
@@ -86,7 +87,7 @@ impl Diaries {
 
     /// Yields the entries of `agent` with their files, newest first.
     pub fn of(&self, agent: &str) -> impl ExactSizeIterator<Item = (&str, &Entry)> {
-        let places = self.agents.get(&agent.to_lowercase());
+        let places = self.agents.get(&spelled(agent));
         let files: Vec<_> = places.into_iter().flat_map(|it| it.iter().rev()).collect();
         files.into_iter().map(|(_, _, file)| (file.as_ref(), &self.held[file].1))
     }
@@ -121,5 +122,10 @@ impl PartialEq for Diaries {
 }
 
 fn whose(folder: &Slug, entry: &Entry) -> String {
-    entry.agent.as_deref().unwrap_or(folder.as_str()).to_lowercase()
+    spelled(entry.agent.as_deref().unwrap_or(folder.as_str()))
+}
+
+/// Returns what the spellings of an agent's name have in common.
+fn spelled(agent: &str) -> String {
+    folded(&agent.replace('-', " "))
 }

@@ -141,7 +141,8 @@ fn what_held_before_is_stated_beside_what_holds_now() {
         "valid_from": 2017, "valid_to": 2020 });
     assert_eq!(
         refusal(&mut wire, "kg_add", across),
-        "that fact is known and ended on 2018: if it holds again, say from when in `valid_from`"
+        "that fact is known, from 2015 until 2018, and both cannot be at once: if it holds again, \
+         `valid_from` is 2018 or later"
     );
 }
 
@@ -210,4 +211,51 @@ fn facts_are_told_in_the_order_of_their_beginning() {
         json!({ "entities": 7, "triples": 5, "current_facts": 3, "expired_facts": 1,
             "relationship_types": ["born_in", "crossed", "liked", "will_be", "wrote"] })
     );
+}
+
+/// Returns what an answer says besides what was asked for.
+#[track_caller]
+fn hint(wire: &mut Wire, tool: &str, asked: Value) -> String {
+    value(wire, tool, asked)["hint"].as_str().unwrap_or("nothing").to_owned()
+}
+
+#[test]
+fn what_is_not_told_of_a_name_is_told_to_be_known() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    fact(&mut wire, "Caesar / rules / Rome", Some("49 BC"));
+    let ended =
+        json!({ "subject": "Caesar", "predicate": "rules", "object": "Rome", "ended": "44 BC" });
+    value(&mut wire, "kg_invalidate", ended);
+    assert_snapshot!(hint(&mut wire, "kg_query", json!({ "entity": "rome", "as_of": "44 BC" })), @"No such fact holds at 44 BC: 1 fact is known without `as_of` and `direction`");
+    assert_snapshot!(hint(&mut wire, "kg_query", json!({ "entity": "rome", "direction": "outgoing" })), @"No such fact holds: 1 fact is known without `as_of` and `direction`");
+    assert_snapshot!(hint(&mut wire, "kg_query", json!({ "entity": "Cesar" })), @"Nothing is known of that name; did you mean `Caesar`?");
+    assert_snapshot!(hint(&mut wire, "kg_query", json!({ "entity": "rome", "as_of": "45 BC" })), @"nothing");
+}
+
+#[test]
+fn what_somebody_says_of_themselves_is_told_once() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    fact(&mut wire, "Max / knows / Max", None);
+    assert_eq!(known(&mut wire, json!({ "entity": "max" })), ["Max knows Max … … now"]);
+    let incoming = json!({ "entity": "max", "direction": "incoming" });
+    assert_eq!(known(&mut wire, incoming), ["Max knows Max … … now"]);
+}
+
+#[test]
+fn who_says_another_beginning_is_told_what_stands() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    fact(&mut wire, "Max / loves / chess", Some("2020"));
+    let stands = |wire: &mut Wire, from| fact(wire, "Max / loves / chess", from)["hint"].clone();
+    assert_eq!(stands(&mut wire, None), Value::Null);
+    assert_eq!(stands(&mut wire, Some("2020")), Value::Null);
+    assert_snapshot!(stands(&mut wire, Some("2024")), @r#""Nothing was changed: it stands as true from 2020 on. If that date is wrong, it is corrected in the file of the subject.""#);
+    assert_snapshot!(stands(&mut wire, Some("2011")), @r#""Nothing was changed: it stands as true from 2020 on. If it held from 2011 on, state that with `valid_to` 2020 beside it. If that date is wrong, it is corrected in the file of the subject.""#);
+    let earlier = json!({ "subject": "Max", "predicate": "loves", "object": "chess", "valid_from": "2011", "valid_to": "2020" });
+    assert_eq!(value(&mut wire, "kg_add", earlier)["success"], true);
+    assert_eq!(known(&mut wire, json!({ "entity": "Max", "as_of": "2015" })).len(), 1);
+    let within = json!({ "subject": "Max", "predicate": "loves", "object": "chess", "valid_from": "2015", "valid_to": "2018" });
+    assert_snapshot!(refusal(&mut wire, "kg_add", within), @"that fact is known, from 2011 until 2020, and both cannot be at once: if it holds again, `valid_from` is 2020 or later");
 }

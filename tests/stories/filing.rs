@@ -227,8 +227,7 @@ fn an_answer_takes_in_many_texts_and_cuts_only_the_long_ones() {
     let results = found["results"].as_array().unwrap();
     let lengths: Vec<_> = results.iter().map(|it| it["text"].as_str().unwrap().len()).collect();
     assert!(results.iter().all(|it| it["text"].as_str().unwrap().contains("needle")));
-    assert!(lengths.iter().sum::<usize>() < 60_000, "{lengths:?}");
-    assert!(lengths.contains(&16) && lengths.iter().all(|it| *it == 16 || *it > 25_000));
+    assert!(lengths.contains(&16) && lengths.iter().all(|it| *it == 16 || *it == 1_600));
 }
 
 #[test]
@@ -461,4 +460,110 @@ fn what_is_filed_can_be_walked_to_and_edited_by_hand() {
     let found = value(&mut wire, "search", json!({ "query": "salz" }));
     assert_eq!(found["results"][0]["text"], "Das Salz steht rechts.");
     assert_eq!(found["results"][0]["drawer_id"], filed["drawer_id"]);
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_why() {
+    let home = Home::new();
+    let mut wire = logins(&home);
+    let mut why = |told: Value| login(&mut wire, &told).1["hint"].as_str().unwrap().to_owned();
+    assert_snapshot!(why(json!({ "wing": "Code" })), @"There is no wing `Code`; did you mean `code`?");
+    assert_snapshot!(why(json!({ "room": "auht" })), @"There is no room `auht`; did you mean `auth`?");
+    assert_snapshot!(why(json!({ "wing": "team", "room": "db" })), @"There is no room `db` in `team`");
+    assert_snapshot!(why(json!({ "wing": "code", "before": "2020" })), @"Nothing fits there; 2 texts fit without `since` and `before`");
+    assert_snapshot!(why(json!({ "wing": "code", "query": "Ada" })), @"Nothing fits there; 1 text fits without `wing` and `room`");
+    assert_snapshot!(why(json!({ "wing": "code", "query": "zebra" })), @"Nothing fits: try other words.");
+    let none = value(&mut wire, "search", json!({ "query": "login", "limit": 0 }));
+    assert_eq!(none["results"].as_array().unwrap().len(), 1);
+    assert_snapshot!(none["hint"], @r#""3 more are left out here: raise the limit, or search with more words. `limit` goes from 1 to 100: 0 was taken for 1""#);
+    let tunnels = wire.call("mempalace_find_tunnels", json!({ "wing_a": "cod" }));
+    assert!(tunnels.contains("There is no wing `cod`; did you mean `code`?"), "{tunnels}");
+}
+
+#[test]
+fn of_a_long_text_the_part_that_fits_is_shown_and_all_can_be_read() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    let filler: Vec<_> = (0..500).map(|it| format!("On day {it} nothing happened.")).collect();
+    let filler = filler.join(" ");
+    let text = format!("{filler} The boiler showed F28. {filler}");
+    let id = file(&mut wire, "home/cellar", &text)["drawer_id"].as_str().unwrap().to_owned();
+    let found = value(&mut wire, "search", json!({ "query": "boiler" }));
+    let hit = &found["results"][0];
+    let shown = hit["text"].as_str().unwrap();
+    assert!(shown.contains("The boiler showed F28.") && shown.len() < 2_000, "{shown}");
+    let from = usize::try_from(hit["bytes"]["from"].as_u64().unwrap()).unwrap();
+    assert_eq!(shown, &text[from..from + shown.len()]);
+    assert_snapshot!(found["hint"].as_str().unwrap(), @"`bytes` says which part of a text this is: mempalace_search with the `drawer_id` as its query reads all of it, with `drawer_id@BYTE` what follows that byte");
+    let (mut read, mut query) = (String::new(), id.clone());
+    while read.len() < text.len() {
+        let part = value(&mut wire, "search", json!({ "query": query }));
+        read.push_str(part["results"][0]["text"].as_str().unwrap());
+        query = format!("{id}@{}", read.len());
+        let hint =
+            (read.len() < text.len()).then(|| format!("The text goes on: search for `{query}`"));
+        assert_eq!(part["hint"].as_str(), hint.as_deref());
+    }
+    assert_eq!(read, text);
+    let gone = id.replace(|it: char| it.is_ascii_digit(), "7");
+    assert_eq!(value(&mut wire, "search", json!({ "query": gone }))["bytes"], Value::Null);
+}
+
+#[test]
+fn a_question_behind_a_prompt_is_answered_and_given_back_alone() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    file(&mut wire, "home/cellar", "The boiler stopped since the pressure valve was stuck.");
+    file(&mut wire, "code/auth", "Tokens and sessions of the user are refreshed step by step.");
+    let prompt = "You are a helpful assistant. ".repeat(200);
+    let prompt =
+        prompt + "\nSystem: follow the instructions carefully, think about tokens, sessions.\n\n";
+    for question in
+        ["User: why did the boiler stop?", "Question: why did the boiler stop\n\nAnswer:"]
+    {
+        let query = format!("{prompt}{question}");
+        let found = value(&mut wire, "search", json!({ "query": query }));
+        assert_eq!(
+            found["query"].as_str().unwrap().trim_end_matches('?'),
+            "why did the boiler stop"
+        );
+        assert_eq!(found["query_sanitized"], true);
+        assert_eq!(found["sanitizer"]["original_length"], query.len());
+        assert_eq!(found["results"][0]["wing"], "home");
+        assert!(found["results"][0]["similarity"].as_f64().unwrap() > 0.6, "{found}");
+    }
+}
+
+#[test]
+fn an_agent_has_one_diary_however_its_name_is_spelled() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    home.write("palace/palace.toml", "format = 1\nname = \"Palace\"\n");
+    for (file, matter) in [
+        ("claude_opus/2026-02-01-x", ""),
+        ("claude-opus/2026-02-02-y", "---\nagent: claude_opus\n---\n\n"),
+    ] {
+        home.write(&format!("palace/diary/{file}.md"), &format!("{matter}By hand."));
+    }
+    for name in ["Claude Opus", "claude-opus"] {
+        value(&mut wire, "diary_write", json!({ "agent_name": name, "entry": "By tool." }));
+    }
+    for name in ["claude_opus", "CLAUDE OPUS"] {
+        let read = value(&mut wire, "diary_read", json!({ "agent_name": name }));
+        assert_eq!(
+            (&read["total"], &read["entries"][3]["date"]),
+            (&json!(4), &json!("2026-02-01"))
+        );
+    }
+    assert_eq!(value(&mut wire, "status", json!({}))["diaries"], json!({ "claude-opus": 4 }));
+}
+
+#[test]
+fn texts_that_differ_in_punctuation_are_said_to() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    file(&mut wire, "home/cellar", "The boiler stopped since the pressure valve was stuck.");
+    let again =
+        file(&mut wire, "home/attic", "The boiler stopped since the pressure valve was stuck!");
+    assert_eq!(again["matches"][0]["differs"], "only case, punctuation or blanks");
 }

@@ -146,7 +146,7 @@ fn of_several_palaces_the_one_that_the_server_was_started_for_is_made_if_need_be
     value(&mut wire, "create_entities", ada.clone());
     value(&mut wire, "create_entities", ada);
     let place = home.path().display().to_string();
-    assert_snapshot!(wire.end().errors.replace(&place, "HOME"), @"palazzo: there was no workspace `survy`: made HOME/survy; did you mean `Survey`?");
+    assert_snapshot!(wire.end().errors.replace(&place, "HOME"), @"palazzo: there was no workspace `survy`: made HOME/survy; did you mean `survey`?");
 }
 
 #[test]

@@ -201,6 +201,12 @@ impl Search {
         within(self.limit, 5)
     }
 
+    /// Says which limit was taken in place of one that cannot be.
+    pub(in crate::mcp) fn limit_remark(&self) -> Option<String> {
+        let asked = self.limit.map(|it| it.0).filter(|it| !(1..=100).contains(it))?;
+        Some(format!("`limit` goes from 1 to 100: {asked} was taken for {}", self.limit()))
+    }
+
     /// Returns wing and room, where they are given.
     pub(in crate::mcp) fn place(&self) -> (Option<String>, Option<String>) {
         (given(self.wing.clone()), given(self.room.clone()))

@@ -26,7 +26,7 @@ fn kg_query() -> Handle {
 fn query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> Answer {
     let as_of = it.as_of();
     let known = told(keeper.facts(by, &it.entity, as_of.as_deref(), it.direction()))?;
-    let Dossier { outgoing, incoming, entity, undated, meant } = known;
+    let Dossier { outgoing, incoming, entity, undated, besides, meant } = known;
     let facts = outgoing.iter().map(|it| with_direction("outgoing", it));
     let facts = facts.chain(incoming.iter().map(|it| with_direction("incoming", it)));
     let facts: Vec<_> = facts.collect();
@@ -37,6 +37,13 @@ fn query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> Answer {
     if undated > 0 {
         value["left_out_undated"] = undated.into();
     }
+    if count == 0 && besides > 0 {
+        let when = as_of.map(|it| format!(" at {it}")).unwrap_or_default();
+        let facts = if besides == 1 { "1 fact is" } else { &format!("{besides} facts are") };
+        let hint =
+            format!("No such fact holds{when}: {facts} known without `as_of` and `direction`");
+        value["hint"] = hint.into();
+    }
     if let Some(entity) = entity {
         value["genus"] = entity.genus.into();
         if let Some(status) = entity.status {
@@ -46,7 +53,7 @@ fn query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> Answer {
             let all = entity.observations.into_iter().map(Value::from).collect();
             value["observations"] = fitting(all).0.into();
         }
-    } else if count == 0 {
+    } else if count + besides == 0 {
         let meant = meant.map(|it| format!("; did you mean `{it}`?"));
         let hint = "Nothing is known of that name".to_owned() + &meant.unwrap_or_default();
         value["hint"] = hint.into();
@@ -66,10 +73,14 @@ fn kg_add() -> Handle {
 fn add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgAdd) -> Answer {
     let said =
         |it: &Statement| json!({ "success": true, "triple_id": triple_id(it), "fact": it.told() });
-    Ok(reply(match told(keeper.state_fact(by, &NewFact::from(it)))? {
+    let new = NewFact::from(it);
+    Ok(reply(match told(keeper.state_fact(by, &new))? {
         Stated::Known(it) => {
             let mut value = said(&it);
             value["reason"] = "already_known".into();
+            if let Some(hint) = stands(&it, &new.relation) {
+                value["hint"] = hint.into();
+            }
             value["valid_from"] = it.relation.since.into();
             value
         }
@@ -84,6 +95,19 @@ fn add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgAdd) -> Answer {
             value
         }
     }))
+}
+
+/// Says what stands of a fact that was known already, where something else was said
+/// of when it began, and how to correct it.
+fn stands(known: &Statement, said: &Relation) -> Option<String> {
+    let (since, asked) = (known.relation.since.as_ref()?, said.since.as_ref()?);
+    let (begin, new) = (known.relation.begin()?, said.begin()?);
+    let stays = format!("Nothing was changed: it stands as true from {since} on.");
+    let before =
+        || format!(" If it held from {asked} on, state that with `valid_to` {since} beside it.");
+    let before = if begin.has_begun(new) { String::new() } else { before() };
+    let wrong = " If that date is wrong, it is corrected in the file of the subject.";
+    (begin != new).then(|| format!("{stays}{before}{wrong}"))
 }
 
 fn kg_invalidate() -> Handle {

@@ -1,14 +1,13 @@
-//! Looking at what there is: seven tools.
+//! Looking at what there is: six tools.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
 use crate::aaak;
-use crate::keeper::{Alike, Caller, Finds, Found, Keeper, SearchedFor, Stock};
-use crate::mcp::arguments::{CheckDuplicate, ListRooms, Nothing, Search};
-use crate::mcp::mempalace::{counts, drawer_id, found, mind, moment, share, shown, told};
-use crate::mcp::reply::Answer;
+use crate::keeper::{Alike, Caller, Keeper, Stock};
+use crate::mcp::arguments::{CheckDuplicate, ListRooms, Nothing};
+use crate::mcp::mempalace::{counts, drawer_id, found, found_in, mind, share, told};
 use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 use crate::model::did_you_mean;
 
@@ -24,16 +23,8 @@ mempalace_diary_write. File what should be kept word for word with mempalace_add
 5. When a fact changes, end the old one with mempalace_kg_invalidate and state the new one with \
 mempalace_kg_add. Nothing is lost: what held stays true of its time.";
 
-pub(super) fn all() -> [Handle; 7] {
-    [
-        status(),
-        list_wings(),
-        list_rooms(),
-        get_taxonomy(),
-        search(),
-        check_duplicate(),
-        get_aaak_spec(),
-    ]
+pub(super) fn all() -> [Handle; 6] {
+    [status(), list_wings(), list_rooms(), get_taxonomy(), check_duplicate(), get_aaak_spec()]
 }
 
 fn status() -> Handle {
@@ -113,63 +104,6 @@ fn get_taxonomy() -> Handle {
     Handle::new(ToolSet::Mempalace, "mempalace_get_taxonomy", about, Effect::Reads, run)
 }
 
-fn search() -> Handle {
-    let about = (
-        "Search drawers",
-        "Find texts by what they are about, best first: the words as they were filed, where, \
-         when and from where. Name the wing or room if you know it.",
-    );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: Search| searched(keeper, by, &it);
-    Handle::new(ToolSet::Mempalace, "mempalace_search", about, Effect::Reads, run)
-}
-
-fn searched(keeper: &mut Keeper, by: &Caller, it: &Search) -> Answer {
-    let ((wing, room), (since, before)) = (it.place(), it.dates());
-    let filters = json!({ "wing": wing, "room": room });
-    let wanted = SearchedFor { words: it.query.clone(), wing, room, since, before };
-    let Finds { best: results, total, ranker } =
-        told(keeper.search_drawers(by, &wanted, it.limit()))?;
-    let number = results.len();
-    let mut value = json!({ "query": it.query, "filters": filters });
-    for (key, date) in [("since", wanted.since), ("before", wanted.before)] {
-        if let Some(date) = date {
-            value["filters"][key] = date.into();
-        }
-    }
-    let most = share(results.iter().map(|it| it.text.as_str()));
-    value["results"] = results.iter().map(|it| hit(it, most)).collect();
-    if let Some(ranker) = ranker {
-        value["ranker"] = ranker.name().into();
-        if let Some(remark) = ranker.remark() {
-            value["remark"] = remark.into();
-        }
-    }
-    mind(&mut value, total - number, "raise the limit, or search with more words");
-    if number == 0 {
-        let stock = told(keeper.stock(by))?;
-        let hint = wanted.wing.and_then(|it| no_such_wing(&stock, &it));
-        value["hint"] = hint.unwrap_or_else(|| "Nothing fits: try other words.".to_owned()).into();
-    }
-    found(keeper, by, value)
-}
-
-fn hit(it: &Found, most: usize) -> Value {
-    let (text, part) = shown(&it.text, it.passage, most);
-    let mut value = json!({
-        "text": text,
-        "wing": it.address.shelf.wing,
-        "room": it.address.shelf.room,
-        "source_file": it.source,
-        "similarity": rounded(it.similarity),
-        "drawer_id": drawer_id(&it.address),
-        "filed_at": moment(it.filed),
-    });
-    if let Some(part) = part {
-        value["bytes"] = part;
-    }
-    value
-}
-
 fn check_duplicate() -> Handle {
     let about = (
         "Check for duplicates",
@@ -187,7 +121,7 @@ fn check_duplicate() -> Handle {
 pub(super) fn matches(alike: &[Alike]) -> Value {
     let most = share(alike.iter().map(|it| it.text.as_str()));
     let spelled = alike.iter().map(|it| {
-        let (content, part) = shown(&it.text, 0, most);
+        let (content, part) = found_in(&it.text, 0, most);
         let mut value = json!({
             "id": drawer_id(&it.address),
             "wing": it.address.shelf.wing,
@@ -222,7 +156,7 @@ fn by_wing(stock: &Stock) -> BTreeMap<String, usize> {
     wings
 }
 
-fn by_room(stock: &Stock, wing: Option<&str>) -> BTreeMap<String, usize> {
+pub(super) fn by_room(stock: &Stock, wing: Option<&str>) -> BTreeMap<String, usize> {
     let mut rooms = BTreeMap::new();
     let wanted = stock.shelves.iter().filter(|(it, _)| wing.is_none_or(|wing| wing == it.wing));
     for (shelf, count) in wanted {
@@ -232,17 +166,24 @@ fn by_room(stock: &Stock, wing: Option<&str>) -> BTreeMap<String, usize> {
 }
 
 /// Says that there is no wing of that name, if there is none.
-fn no_such_wing(stock: &Stock, wing: &str) -> Option<String> {
+pub(super) fn no_such_wing(stock: &Stock, wing: &str) -> Option<String> {
     let wings = by_wing(stock);
-    if wings.contains_key(wing) {
-        return None;
-    }
-    let meant = did_you_mean(wing, wings.keys().map(String::as_str));
+    (!wings.contains_key(wing)).then(|| no_such("wing", wing, "", wings.keys()))
+}
+
+/// Says that there is no such thing, and which was probably meant.
+pub(super) fn no_such<'a>(
+    what: &str,
+    asked: &str,
+    place: &str,
+    known: impl Iterator<Item = &'a String>,
+) -> String {
+    let meant = did_you_mean(asked, known.map(String::as_str));
     let meant = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
-    Some(format!("There is no wing `{wing}`{meant}"))
+    format!("There is no {what} `{asked}`{place}{meant}")
 }
 
 /// Rounds to what can be told apart.
-fn rounded(similarity: f64) -> f64 {
+pub(super) fn rounded(similarity: f64) -> f64 {
     (similarity * 1000.0).round() / 1000.0
 }

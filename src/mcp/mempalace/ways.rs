@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::keeper::{Caller, Crossing, Keeper, Reached};
+use crate::keeper::{Caller, Crossing, Keeper, Reached, Stock};
 use crate::mcp::arguments::{FindTunnels, Nothing, Traverse};
 use crate::mcp::memory_tools::spread;
+use crate::mcp::mempalace::reading::no_such_wing;
 use crate::mcp::mempalace::{counts, fitting, found, mind, moment, told};
 use crate::mcp::reply::Reply;
 use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
@@ -21,7 +22,8 @@ fn traverse() -> Handle {
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: Traverse| {
         let (reached, left) = told(keeper.traverse(by, &it.start_room, it.hops()))?;
-        Ok(listed(reached.iter().map(step).collect(), left, "say fewer max_hops"))
+        let steps = reached.iter().map(step).collect();
+        Ok(listed(steps, (left, "say fewer max_hops"), None))
     };
     Handle::new(ToolSet::Mempalace, "mempalace_traverse", about, Effect::Reads, run)
 }
@@ -41,7 +43,8 @@ fn find_tunnels() -> Handle {
             value["recent"] = moment(it.newest);
             value
         });
-        Ok(listed(spelled.collect(), left, "say a wing"))
+        let unknown = told(keeper.stock(by)).map(|stock| no_such_wings(&stock, &wings))?;
+        Ok(listed(spelled.collect(), (left, "say a wing"), unknown.as_deref()))
     };
     Handle::new(ToolSet::Mempalace, "mempalace_find_tunnels", about, Effect::Reads, run)
 }
@@ -65,18 +68,28 @@ fn graph_stats() -> Handle {
 }
 
 /// Answers with a list: as text, as MemPalace does; as a value, which must be an
-/// object, under `rooms`.
-fn listed(items: Vec<Value>, left: usize, how: &str) -> Reply {
+/// object, under `rooms`. How many are left out, and how to see them, and what else
+/// there is to say, stands behind them.
+fn listed(items: Vec<Value>, (left, how): (usize, &str), hint: Option<&str>) -> Reply {
     let (mut items, more) = fitting(items);
     let mut structured = json!({ "rooms": items });
     let mut rest = json!({});
     for it in [&mut structured, &mut rest] {
         mind(it, left + more, how);
+        if let Some(hint) = hint {
+            it["hint"] = hint.into();
+        }
     }
     if rest != json!({}) {
         items.push(rest);
     }
     Reply { text: spread(&items.into()), structured: Some(structured) }
+}
+
+/// Says which of some wings are not there.
+fn no_such_wings(stock: &Stock, wings: &[&str]) -> Option<String> {
+    let unknown: Vec<_> = wings.iter().filter_map(|it| no_such_wing(stock, it)).collect();
+    (!unknown.is_empty()).then(|| unknown.join(". "))
 }
 
 fn step(Reached { room, hop, via }: &Reached) -> Value {

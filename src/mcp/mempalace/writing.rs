@@ -1,12 +1,11 @@
 //! Filing texts and taking them out: two tools.
 
 use serde_json::json;
-use ulid::Ulid;
 
 use crate::keeper::{Caller, Filing, Keeper, NewDrawer};
 use crate::mcp::arguments::{AddDrawer, DeleteDrawer};
 use crate::mcp::mempalace::reading::matches;
-use crate::mcp::mempalace::{drawer_id, reply, told};
+use crate::mcp::mempalace::{drawer_id, id_in, reply, told};
 use crate::mcp::reply::Answer;
 use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 
@@ -55,8 +54,7 @@ fn delete_drawer() -> Handle {
     let about = ("Delete a drawer", "Take a drawer out, by its id. History in git keeps the text.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DeleteDrawer| {
         let asked = it.drawer_id.trim();
-        let start = asked.char_indices().rev().nth(25).map_or(0, |(at, _)| at);
-        let id = asked[start..].parse::<Ulid>().map_err(|_| {
+        let id = id_in(asked).ok_or_else(|| {
             let asked = asked.escape_debug();
             format!("`{asked}` is no drawer's id: those end in 26 digits and letters")
         })?;

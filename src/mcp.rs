@@ -3,8 +3,8 @@
 
 mod arguments;
 mod graph_tools;
-mod halves;
 mod instructions;
+mod lines;
 mod memory_tools;
 mod mempalace;
 mod palace_tools;

@@ -23,7 +23,7 @@ use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use crate::keeper::{Caller, Keeper};
-use crate::mcp::halves::mended;
+use crate::mcp::lines::{UNREAD, passed_on};
 use crate::mcp::patient::Patient;
 use crate::mcp::prompts;
 use crate::mcp::reply::shortened;
@@ -70,7 +70,7 @@ pub async fn serve(mut server: Server) -> Result<(), Box<dyn std::error::Error +
     let (input, output) = stdio_pipes();
     let (tell, gone) = watch::channel(false);
     server.gone = gone;
-    let transport = Patient::new(AsyncRwTransport::new_server(mended(input), output), tell);
+    let transport = Patient::new(AsyncRwTransport::new_server(passed_on(input), output), tell);
     match server.clone().serve(transport).await {
         Ok(running) => {
             server.keeper().begin_opening();
@@ -366,6 +366,11 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if request.method == UNREAD {
+            let why = request.params.as_ref().and_then(|it| it.get("why")?.as_str());
+            let message = format!("this cannot be read: {}", why.unwrap_or_default());
+            return Err(ErrorData::parse_error(shortened(&message), None));
+        }
         if request.method == "tools/call" {
             let message =
                 "tools/call needs the `name` of a tool, a text, and `arguments`, an object";

@@ -574,6 +574,39 @@ fn a_line_that_is_no_message_does_not_end_the_conversation() {
 }
 
 #[test]
+fn who_asks_what_cannot_be_read_is_told_so() {
+    let home = Home::new();
+    let mut wire = home.wire();
+    let deep = "[".repeat(200) + &"]".repeat(200);
+    let asked = |id: i64, held: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"x","arguments":{{"a":{held}}}}}}}"#
+        )
+    };
+    // Before the conversation has begun nobody is sent away for it.
+    wire.send(&asked(1, "1e999"));
+    let mut told = format!("{}\n", wire.hear()["error"]);
+    wire.ask("initialize", greeting("2025-06-18"));
+    wire.tell("notifications/initialized");
+    for held in [deep.as_str(), "[1,]", "nonsense"] {
+        wire.send(&asked(2, held));
+        let answer = wire.hear();
+        assert_eq!(answer["id"], 2);
+        told += &format!("{}\n", answer["error"]);
+    }
+    wire.send(&asked(3, &format!("\"{}\"", "x".repeat(17 * 1024 * 1024))));
+    told += &wire.hear()["error"].to_string();
+    assert_snapshot!(told, @r#"
+    {"code":-32602,"message":"request _meta is missing or has malformed required fields: io.modelcontextprotocol/protocolVersion, io.modelcontextprotocol/clientCapabilities"}
+    {"code":-32700,"message":"this cannot be read: recursion limit exceeded at line 1 column 209"}
+    {"code":-32700,"message":"this cannot be read: trailing comma at line 1 column 88"}
+    {"code":-32700,"message":"this cannot be read: expected ident at line 1 column 86"}
+    {"code":-32700,"message":"this cannot be read: it has more than 16 MiB"}
+    "#);
+    assert_eq!(wire.ask("ping", json!({}))["result"], json!({}));
+}
+
+#[test]
 fn an_argument_of_a_megabyte_is_read_and_refused_where_it_is_too_long() {
     let home = survey();
     let mut wire = home.greeted();

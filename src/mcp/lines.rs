@@ -1,15 +1,24 @@
-//! Characters cut in half: programs that count in UTF-16 cut texts between the
-//! two halves of a character, and write half of it as an escape, `\ud83d`. No
-//! reader of JSON takes a line with such a half for a message, and who sent it
-//! would wait for ever.
+//! The lines a client says, before they are taken for messages.
+//!
+//! What no reader of JSON takes for a message has no answer, and who sent it would
+//! wait for ever. So of a request that cannot be read another is made, under its
+//! `id`, that can be refused; and characters that were cut in half, as programs do
+//! that count in UTF-16 and write half of one as an escape, `\ud83d`, are marked.
 
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::io::{BufReader, DuplexStream, duplex};
+mod outline;
+
+use serde_json::Value;
+use tokio::io::{self, AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _};
+use tokio::io::{AsyncWriteExt as _, BufReader, DuplexStream, duplex};
+
+use crate::mcp::lines::outline::Outline;
 
 /// How many bytes wait to be read.
 const WAITING: usize = 64 * 1024;
-/// A longer line is nobody's message, and passed on as it is.
-const LONGEST: u64 = 16 * 1024 * 1024;
+/// A longer line is not read.
+const LONGEST: usize = 16 * 1024 * 1024;
+/// What is asked instead of what cannot be read; the parameter `why` says why.
+pub(super) const UNREAD: &str = "palazzo/unread";
 /// What stands for a character that cannot be known (U+FFFD).
 const UNKNOWN: &[u8] = b"fffd";
 
@@ -21,20 +30,44 @@ enum Half {
 }
 
 /// Passes on what `input` says, with the mark of an unknown character for each
-/// half that has lost the other.
-pub(super) fn mended(input: impl AsyncRead + Send + Unpin + 'static) -> DuplexStream {
+/// half that has lost the other, and [`UNREAD`] in place of what is no message.
+pub(super) fn passed_on(input: impl AsyncRead + Send + Unpin + 'static) -> DuplexStream {
     let (mut say, hear) = duplex(WAITING);
     tokio::spawn(async move {
-        let (mut input, mut line) = (BufReader::new(input), Vec::new());
-        while let Ok(1..) = (&mut input).take(LONGEST).read_until(b'\n', &mut line).await {
-            mend(&mut line);
+        let mut input = BufReader::new(input);
+        while let Ok(Some(line)) = next(&mut input).await {
             if say.write_all(&line).await.is_err() {
                 return;
             }
-            line.clear();
         }
     });
     hear
+}
+
+/// Reads a line, with its end; `None`: there is no more.
+async fn next(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Vec<u8>>> {
+    let mut line = read(input).await?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    if line.len() < LONGEST {
+        mend(&mut line);
+        let why = serde_json::from_slice::<Value>(&line).err().map(|it| it.to_string());
+        let refused = why.and_then(|why| Outline::of(&line).refused(&why));
+        return Ok(Some(refused.unwrap_or(line)));
+    }
+    let mut outline = Outline::of(&line);
+    while !line.is_empty() && !line.ends_with(b"\n") {
+        line = read(input).await?;
+        outline.add(&line);
+    }
+    Ok(Some(outline.refused("it has more than 16 MiB").unwrap_or_default()))
+}
+
+async fn read(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    input.take(LONGEST as u64).read_until(b'\n', &mut line).await?;
+    Ok(line)
 }
 
 fn mend(line: &mut [u8]) {

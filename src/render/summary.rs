@@ -44,7 +44,7 @@ pub fn summary(name: &str, it: &Summary, now: DateTime<Utc>) -> String {
     let counts: Vec<_> = counts.into_iter().map(|(number, noun)| count(number, noun)).collect();
     let mut page = format!("Workspace: {} ({})\n", cut(&line(name), 60), counts.join(", "));
     if it.entities == 0 {
-        page.push_str("This workspace holds no entities yet: begin with create_entities.\n");
+        page.push_str("This workspace holds no entities yet: create_entities makes some.\n");
     }
     let mut genera: Vec<_> = it.genera.iter().collect();
     genera.sort_by_key(|(_, number)| std::cmp::Reverse(*number));

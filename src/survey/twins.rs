@@ -76,7 +76,10 @@ impl Survey<'_> {
             let file = graph.file_of(&graph.of_genus(genus, None).next()?.name)?;
             let message = format!("there is a genus `{}`, in another case", first.escape_debug());
             let remark = Remark::new(Code::CaseTwins, file, Trail::TOP.value("genus"), message);
-            Some(remark.hint(format!("write `{}`", first.escape_debug())))
+            Some(remark.hint(match graph.genus(first) {
+                Some(_) => format!("write `{}`", first.escape_debug()),
+                None => "write it in one way, if the same is meant".to_owned(),
+            }))
         };
         twins.into_iter().filter_map(remark).collect()
     }

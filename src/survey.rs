@@ -68,6 +68,7 @@ impl Survey<'_> {
         let mut compared = doors::COMPARED;
         remarks.extend(self.dead_ends(id, room, &file, &mut compared));
         remarks.extend(self.cut_off(id));
+        remarks.extend(self.strange_hall(id, room, &mut 0));
         remarks
     }
 

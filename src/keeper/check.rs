@@ -134,7 +134,12 @@ pub(super) fn remarks_on(held: &Held, room: &RoomId, beside: &[RoomId], tools: &
     let (survey, file) = (survey(held, tools), room_file(room));
     let read = held.findings_in(&file).map(|it| (it.clone(), None));
     let seen = survey.of_room(room).into_iter().map(|it| (it.finding, Some(it.about)));
-    let about = read.chain(seen).filter(|(it, _)| it.severity() < Severity::Info).collect();
+    // Who builds a room that shows what is not there may have meant something else.
+    let is_told = |it: &Diagnostic| {
+        it.severity() < Severity::Info
+            || matches!(it.code, Code::UndefinedGenus | Code::UndefinedAttribute)
+    };
+    let about = read.chain(seen).filter(|(it, _)| is_told(it)).collect();
     let mut told = placed(held, &file, about);
     for cut_off in beside.iter().filter_map(|it| survey.cut_off(it)) {
         let (file, about) = (cut_off.finding.file.clone(), Some(cut_off.about));

@@ -9,7 +9,7 @@ use crate::keeper::held::{Held, Plan};
 use crate::keeper::merging::unite;
 use crate::keeper::relations;
 use crate::keeper::revision::Revision;
-use crate::keeper::rules::{Rules, against, allow, begun, noted, remarks};
+use crate::keeper::rules::{Rules, against, allow, begun, noted, remarks, spell_genera, twin};
 use crate::keeper::{Caller, Keeper, Refusal, fresh_id, listed};
 use crate::model::Entity;
 use crate::render;
@@ -22,6 +22,8 @@ pub(super) struct Added {
     pub(super) created: Vec<String>,
     /// The names that were there already.
     pub(super) existing: Vec<String>,
+    /// What else is worth telling.
+    pub(super) notes: Vec<String>,
 }
 
 impl Keeper {
@@ -31,9 +33,12 @@ impl Keeper {
         if new.is_empty() {
             return Err(Refusal::Nonsense("`entities` is empty: nothing to create".to_owned()));
         }
-        let (new, notes) = joined(new, by.now)?;
-        let Added { key, created, existing } = self.add_entities(by, new, Rules::Heeded)?;
+        let (new, mut notes) = joined(new, by.now)?;
+        let Added { key, created, existing, notes: more } =
+            self.add_entities(by, new, Rules::Heeded)?;
         let graph = &self.at(&key)?.palace.graph;
+        notes.extend(more);
+        notes.extend(created.iter().filter_map(|it| twin(graph, it)));
         let remarks = remarks(graph, created.iter().filter_map(|it| graph.get(it)), &[]);
         let mut answer = match created.len() {
             0 => "Created nothing".to_owned(),
@@ -59,22 +64,27 @@ impl Keeper {
             entity.id = Some(fresh_id(&mut self.ids, by.now));
         }
         let key = self.current_or_first(by)?;
-        let (mut created, mut existing) = (Vec::new(), Vec::new());
+        let (mut created, mut existing, mut notes) = (Vec::new(), Vec::new(), Vec::new());
         self.at(&key)?.change_alone(by, |held| {
             // Somebody may have written the very file by hand meanwhile.
             for entity in &new {
                 held.glance(&entity_file(&held.palace.graph, entity, |_| false, |_| 0));
             }
-            let (there, fresh): (Vec<_>, Vec<_>) =
-                new.iter().partition(|it| held.palace.graph.get(&it.name).is_some());
-            let fresh: Vec<_> = fresh.into_iter().map(|it| begun(&held.palace.graph, it)).collect();
-            existing = there.iter().map(|it| it.name.clone()).collect();
+            let graph = &held.palace.graph;
+            let new = new.iter().cloned();
+            let (there, mut fresh): (Vec<_>, Vec<_>) =
+                new.partition(|it| graph.get(&it.name).is_some());
+            if rules == Rules::Heeded {
+                notes = spell_genera(graph, &mut fresh);
+            }
+            let fresh: Vec<_> = fresh.iter().map(|it| begun(graph, it)).collect();
+            existing = there.into_iter().map(|it| it.name).collect();
             created = fresh.iter().map(|it| it.name.clone()).collect();
             let heeded = fresh.iter().filter(|_| rules == Rules::Heeded);
-            allow(heeded.filter_map(|it| against(&held.palace.graph, None, it)))?;
+            allow(heeded.filter_map(|it| against(graph, None, it)))?;
             creation(held, &fresh)
         })?;
-        Ok(Added { key, created, existing })
+        Ok(Added { key, created, existing, notes })
     }
 }
 
@@ -95,10 +105,13 @@ fn joined(new: Vec<Entity>, now: DateTime<Utc>) -> Result<(Vec<Entity>, Vec<Stri
             }
         }
     }
-    for Entity { relations, .. } in &mut joined {
+    for Entity { name, relations, .. } in &mut joined {
+        let refused = |why: String| {
+            Refusal::Nonsense(format!("`{}`: {why}", render::cut(&render::line(name), 80)))
+        };
         for mut relation in std::mem::take(relations) {
             relations::date(&mut relation, now);
-            relations::add(relations, &[], &relation).map_err(Refusal::Nonsense)?;
+            relations::add(relations, &[], &relation).map_err(refused)?;
         }
     }
     Ok((joined, notes))

@@ -255,9 +255,7 @@ fn unheard_of(graph: &Graph, asked: &Selection) -> String {
     let statuses = genera().flat_map(|it| graph.statuses(it)).map(|(it, _)| it);
     let statuses =
         statuses.chain(laid_down().flat_map(|it| &it.statuses).map(|it| it.name.as_str()));
-    let keys = genera().flat_map(|it| graph.of_genus(it, None)).flat_map(|it| it.attributes.keys());
-    let keys = keys.map(String::as_str);
-    let keys = keys.chain(laid_down().flat_map(|it| &it.attributes).map(|(it, _)| it.as_str()));
+    let keys = genera().flat_map(|it| graph.attributes(it));
     let (statuses, keys): (BTreeSet<_>, BTreeSet<_>) = (statuses.collect(), keys.collect());
     let status = asked.status.iter().map(|it| ("status", it, &statuses));
     let attributes = asked.attributes.keys().map(|it| ("attribute", it, &keys));

@@ -6,21 +6,28 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rayon::prelude::*;
 
 use crate::keeper::pending::Exhibits;
-use crate::model::Graph;
+use crate::model::{Fault, Graph};
 use crate::render;
 
-/// How many entities a room names that have something wrong.
-const NAMED: usize = 3;
+/// Of how many entities a room says what is wrong with them.
+const NAMED: usize = 2;
 
 /// The name and the genus of an entity.
 pub(super) type Patient = (String, String);
 
+/// Says what is first of what is wrong with an entity.
+fn told(graph: &Graph, name: &str) -> Option<String> {
+    let fault = graph.faults(graph.get(name)?).into_iter().find(Fault::is_grave)?;
+    let name = render::cut(&render::line(name), 60);
+    Some(format!("{name}: {}", render::cut(&fault.message, 160)))
+}
+
 /// The entities of a palace that have something wrong with them.
 #[derive(Debug, Default)]
 pub(super) struct Health {
-    /// By genus.
+    /// Those with whom something is wrong, and not only worth knowing, by genus.
     ailing: BTreeMap<String, BTreeSet<String>>,
-    /// The genus of each.
+    /// The genus of each of whom anything is to be told.
     genera: HashMap<String, String>,
     /// Who names somebody that nobody has defined, by that name.
     lost: BTreeMap<String, BTreeSet<String>>,
@@ -30,10 +37,10 @@ impl Health {
     /// Looks through a whole graph.
     pub(super) fn of(graph: &Graph) -> Self {
         let everybody: Vec<_> = graph.iter().collect();
-        let ailing = everybody.into_par_iter().filter(|it| !graph.faults(it).is_empty());
-        let ailing: Vec<_> = ailing.collect();
+        let concerned = everybody.into_par_iter().filter(|it| !graph.faults(it).is_empty());
+        let concerned: Vec<_> = concerned.collect();
         let mut health = Self::default();
-        for entity in ailing {
+        for entity in concerned {
             health.examine(graph, &entity.name);
         }
         health
@@ -60,8 +67,9 @@ impl Health {
         }
     }
 
-    /// Says in a line what is wrong with the entities that a room shows.
-    pub(super) fn notice(&self, exhibits: &Exhibits<'_>) -> Option<String> {
+    /// Says in a line what is wrong with the entities that a room shows: how many
+    /// there are, and with the first of them, what.
+    pub(super) fn notice(&self, graph: &Graph, exhibits: &Exhibits<'_>) -> Option<String> {
         let (mut count, mut named) = (0, Vec::new());
         for (genus, names) in &self.ailing {
             let all = exhibits.shows_genus(genus);
@@ -71,12 +79,13 @@ impl Health {
             named.extend(shown);
         }
         named.truncate(NAMED);
-        let names: Vec<_> = named.iter().map(|it| render::cut(&render::line(it), 60)).collect();
-        let more = if count > names.len() { " …" } else { "" };
+        let told: Vec<_> = named.iter().filter_map(|it| told(graph, it)).collect();
+        let more = if count > told.len() { "; …" } else { "" };
         let have = if count == 1 { "has" } else { "have" };
         (count > 0).then(|| {
             let count = render::count(count, "entity");
-            format!("{count} here {have} something wrong: {}{more}", names.join(", "))
+            let told = told.join("; ");
+            format!("{count} here {have} something wrong: {told}{more} · `palazzo check` tells all")
         })
     }
 
@@ -87,7 +96,9 @@ impl Health {
         if faults.is_empty() {
             return;
         }
-        self.ailing.entry(entity.genus.clone()).or_default().insert(name.to_owned());
+        if faults.iter().any(Fault::is_grave) {
+            self.ailing.entry(entity.genus.clone()).or_default().insert(name.to_owned());
+        }
         self.genera.insert(name.to_owned(), entity.genus.clone());
         for lost in faults.into_iter().filter_map(|it| it.lost) {
             self.lost.entry(lost).or_default().insert(name.to_owned());

@@ -1,7 +1,10 @@
 //! Holding what tools do to what is laid down for genera.
 
+use std::collections::HashMap;
+
 use crate::keeper::{Forbidden, Refusal};
 use crate::model::{Entity, Fault, Graph};
+use crate::render;
 
 /// How many things an answer tells of.
 const TOLD: usize = 3;
@@ -33,6 +36,30 @@ pub(super) fn against(graph: &Graph, old: Option<&Entity>, new: &Entity) -> Opti
 pub(super) fn allow(forbidden: impl Iterator<Item = Forbidden>) -> Result<(), Refusal> {
     let all: Vec<_> = forbidden.collect();
     if all.is_empty() { Ok(()) } else { Err(Refusal::Forbidden(all)) }
+}
+
+/// Spells the genera of entities as they are spelled already, where they are to differ
+/// in case only, and says so: what is laid down for one holds for no other spelling.
+pub(super) fn spell_genera(graph: &Graph, new: &mut [Entity]) -> Vec<String> {
+    let (mut notes, mut spelled) = (Vec::new(), HashMap::new());
+    for Entity { genus, .. } in new {
+        let known = graph.spelling_of_genus(genus).unwrap_or(genus).to_owned();
+        let known = spelled.entry(genus.to_lowercase()).or_insert(known);
+        if genus != known {
+            let [said, short] = [&*genus, known].map(|it| render::cut(&render::line(it), 60));
+            notes.push(format!("the genus `{said}` is spelled `{short}` here"));
+            genus.clone_from(known);
+        }
+    }
+    notes.dedup();
+    notes
+}
+
+/// Says that another entity has a name that differs in case only.
+pub(super) fn twin(graph: &Graph, name: &str) -> Option<String> {
+    let other = graph.names_like(name).find(|it| *it != name)?;
+    let [name, other] = [name, other].map(|it| render::cut(&render::line(it), 80));
+    Some(format!("there is an entity `{other}` beside `{name}`, which differs in case only"))
 }
 
 /// Returns an entity with the status that those of its genus begin with, if it
@@ -72,7 +99,7 @@ fn is_new(fault: &Fault, before: &[Fault]) -> bool {
 fn remark(graph: &Graph, fault: &Fault) -> String {
     let meant = fault.lost.as_ref().and_then(|it| graph.name_meant(it));
     let meant = meant.map(|it| format!("did you mean `{it}`?"));
-    match meant.or(fault.hint.map(str::to_owned)) {
+    match meant.or_else(|| fault.hint.clone()) {
         Some(hint) => format!("Note: {} ({hint}).\n", fault.message),
         None => format!("Note: {}.\n", fault.message),
     }

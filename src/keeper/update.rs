@@ -9,7 +9,7 @@ use crate::keeper::merging::unite;
 use crate::keeper::references;
 use crate::keeper::relations::{self, Parting};
 use crate::keeper::revision::Revision;
-use crate::keeper::rules::{against, allow, noted, remarks};
+use crate::keeper::rules::{against, allow, noted, remarks, spell_genera, twin};
 use crate::keeper::{Caller, Keeper, Refusal, listed};
 use crate::model::{Detail, Entity, Fate, Fault, Graph, Palace, Relation, did_you_mean};
 use crate::render;
@@ -93,6 +93,8 @@ impl Keeper {
             let left = outcome.conflicts.len() - TOLD;
             answer.push_str(&format!("And {left} more.\n"));
         }
+        let twin = twin(graph, &outcome.names.1).filter(|_| outcome.is_renamed());
+        outcome.notes.extend(twin);
         answer.push_str(&noted(&outcome.notes));
         let visits = self.visits.values_mut();
         for visit in visits.filter(|it| it.workspace.as_deref() == Some(key.as_str())) {
@@ -108,7 +110,7 @@ fn plan(held: &mut Held, change: &EntityChange) -> Result<(Plan, Outcome), Refus
     let name = renamed(&held.palace.graph, &was, &merged, change)?;
     let mut revision = Revision::default();
     let old = opened(&mut revision, held, &was)?.clone();
-    let (mut new, notes) = changed(&old, change)?;
+    let (mut new, notes) = changed(&held.palace.graph, &old, change)?;
     let family: Vec<_> = merged.iter().chain([&was]).cloned().collect();
     let mut conflicts = Vec::new();
     for other in &merged {
@@ -190,10 +192,15 @@ fn renamed(
 }
 
 /// Returns what becomes of an entity, and what of the change is worth a note.
-fn changed(old: &Entity, change: &EntityChange) -> Result<(Entity, Vec<String>), Refusal> {
+fn changed(
+    graph: &Graph,
+    old: &Entity,
+    change: &EntityChange,
+) -> Result<(Entity, Vec<String>), Refusal> {
     let (mut new, mut notes) = (old.clone(), missed(old, change));
     if let Some(genus) = &change.genus {
         new.genus.clone_from(genus);
+        notes.extend(spell_genera(graph, std::slice::from_mut(&mut new)));
     }
     if let Some(status) = &change.status {
         new.status = Some(status.clone()).filter(|it| !it.is_empty());

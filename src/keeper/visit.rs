@@ -282,7 +282,11 @@ pub(super) fn notices(
     let exhibits = Exhibits::of(&held.palace, room);
     let news = since.map(|it| since::notices(&held.palace, &exhibits, it, now));
     let work = pending::notices(held, &exhibits, now);
-    let told = news.into_iter().flatten().chain(work).chain(held.health().notice(&exhibits));
+    let told = news
+        .into_iter()
+        .flatten()
+        .chain(work)
+        .chain(held.health().notice(&held.palace.graph, &exhibits));
     let mut notices: Vec<_> = told.map(Notice).collect();
     notices.extend(lost_entry(held).filter(|_| held.palace.entry() == Some(room)));
     notices.extend(broken.iter().take(BROKEN).map(|it| Notice(placed(it) + instead(held, it))));

@@ -164,6 +164,33 @@ fn given(text: Option<String>) -> Option<String> {
     text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty())
 }
 
+/// A text that says something.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Filled(pub(super) String);
+
+impl TryFrom<String> for Filled {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if text.trim().is_empty() { Err("it is empty") } else { Ok(Self(text)) }
+    }
+}
+
+impl JsonSchema for Filled {
+    fn schema_name() -> Cow<'static, str> {
+        "Filled".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
+    }
+}
+
 /// A page of a list.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Whole")]

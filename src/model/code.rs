@@ -107,6 +107,10 @@ pub enum Code {
     UndefinedEntity,
     /// A room that shows a genus of which there is nothing.
     UndefinedGenus,
+    /// An attribute of which the genus does not speak.
+    UnknownAttribute,
+    /// A room that goes by an attribute that nothing has.
+    UndefinedAttribute,
     /// A text where a date belongs.
     NoDate,
     /// A field or the end of an arrow that says nothing, in AAAK.

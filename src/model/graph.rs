@@ -155,6 +155,16 @@ impl Graph {
         alike().find(|it| *it == asked).or_else(|| alike().min())
     }
 
+    /// Returns how a genus is to be spelled that is said to be `asked`: as it is laid
+    /// down, else as entities have it, whatever the case.
+    pub fn spelling_of_genus(&self, asked: &str) -> Option<&str> {
+        let lower = asked.to_lowercase();
+        let laid_down = || self.rules().map(|it| it.name.as_str());
+        let alike = || laid_down().filter(|it| it.to_lowercase() == lower);
+        let laid_down = alike().find(|it| *it == asked).or_else(|| alike().next());
+        laid_down.or_else(|| self.genus_called(asked))
+    }
+
     /// Returns how many entities a genus has.
     pub fn count(&self, genus: &str) -> usize {
         self.genera.get(genus).map_or(0, BTreeSet::len)

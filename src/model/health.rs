@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::model::genus::scalar;
-use crate::model::{Attribute, Code, Date, Entity, Genus, Graph, Kind, Relation, Trail};
+use crate::model::{
+    Attribute, Code, Date, Entity, Genus, Graph, Kind, Relation, Severity, Trail, did_you_mean,
+};
 
 /// Something that is wrong with an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub struct Fault {
     /// What is wrong: one sentence without a full stop.
     pub message: String,
     /// What to do about it, if we know.
-    pub hint: Option<&'static str>,
+    pub hint: Option<String>,
     /// The name that is named and nobody has, if that is what is wrong.
     pub lost: Option<String>,
 }
@@ -33,6 +35,7 @@ impl Graph {
                 self.attribute(genus, name, about, entity.attributes.get(name))
             }));
             faults.extend(contradictions(genus, entity));
+            faults.extend(strangers(genus, entity));
         }
         let relations = entity.relations.iter().enumerate();
         let lost = relations.filter(|(_, it)| it.to != entity.name && self.get(&it.to).is_none());
@@ -90,6 +93,11 @@ impl Fault {
         matches!(self.code, Code::NoDate | Code::EmptyPeriod)
     }
 
+    /// Tells whether something is wrong, and not only worth knowing.
+    pub fn is_grave(&self) -> bool {
+        self.code.severity() < Severity::Info
+    }
+
     fn new(code: Code, about: Trail, message: String) -> Self {
         Self { code, about, message, hint: None, lost: None }
     }
@@ -98,6 +106,20 @@ impl Fault {
 fn status(genus: &Genus, entity: &Entity) -> Option<Fault> {
     let message = genus.refuses_status(entity.status.as_ref()?)?;
     Some(Fault::new(Code::UnknownStatus, Trail::TOP.value("status"), message))
+}
+
+/// Tells of attributes that the genus does not lay down, though it lays down others.
+fn strangers(genus: &Genus, entity: &Entity) -> impl Iterator<Item = Fault> {
+    let known = || genus.attributes.iter().map(|(name, _)| name.as_str());
+    let keys = entity.attributes.keys().filter(|_| !genus.attributes.is_empty());
+    keys.filter(|key| genus.attribute(key).is_none()).map(move |key| {
+        let message =
+            format!("no attribute `{}` is laid down for {}", key.escape_debug(), genus.one());
+        let about = Trail::TOP.value("attributes").key(key);
+        let meant = did_you_mean(key, known());
+        let hint = meant.map(|it| format!("did you mean `{}`?", it.escape_debug()));
+        Fault { hint, ..Fault::new(Code::UnknownAttribute, about, message) }
+    })
 }
 
 fn undefined(name: &str, about: Trail) -> Fault {
@@ -149,7 +171,7 @@ fn overlaps(mut held: Vec<Held<'_>>) -> Vec<Fault> {
             let message = format!("`{kind}` holds for `{a}` and `{b}` at once, and may for one");
             let about = relation(now.2).value("to");
             let fault = Fault::new(Code::Contradiction, about, message);
-            faults.push(Fault { hint: Some("say until when the former held"), ..fault });
+            faults.push(Fault { hint: Some("say until when the former held".to_owned()), ..fault });
         }
         let lasts = |(_, end, ..): &Held<'_>| match (end, now.1) {
             (None, _) => true,
@@ -219,8 +241,13 @@ mod tests {
     #[test]
     fn an_entity_is_held_to_what_its_genus_lays_down() {
         use serde_json::json;
-        let fine = json!({ "born": "-0246", "shoes": 2 });
+        let fine = json!({ "born": "-0246" });
         assert_eq!(told(&fine, "alive", &[]), "");
+        let more = json!({ "born": "-0246", "shoes": 2 });
+        assert_eq!(
+            told(&more, "", &[]),
+            "[unknown-attribute] no attribute `shoes` is laid down for a Person"
+        );
         assert_eq!(told(&fine, "", &[]), "");
         insta::assert_snapshot!(told(&json!({ "trust": "hihg", "teacher": "Rome" }), "daed", &[]), @"
         [unknown-status] `daed` is no status of a Person; did you mean `dead`? (there are `alive`, `dead`)

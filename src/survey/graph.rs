@@ -1,8 +1,8 @@
 //! What hangs in rooms and below them, and what they show of the graph.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Arrangement, Code, Fault, Trail, did_you_mean};
+use crate::model::{Arrangement, By, Code, Fault, Room, RoomId, Trail, did_you_mean};
 use crate::survey::{Remark, Survey};
 
 /// How many genera of which there is nothing are compared with those there are.
@@ -12,7 +12,7 @@ impl Survey<'_> {
     /// Looks at the walls scrolls hang on, the genera that rooms show, and what
     /// entities are by theirs.
     pub(super) fn graph(&self) -> Vec<Remark> {
-        self.lost_scrolls().chain(self.undefined_genera()).chain(self.faults()).collect()
+        self.lost_scrolls().chain(self.strange_halls()).chain(self.faults()).collect()
     }
 
     /// Tells of rooms that are not there and have scrolls, at the first of them.
@@ -34,26 +34,58 @@ impl Survey<'_> {
         })
     }
 
-    /// Tells of rooms that show a genus of which there is nothing.
-    fn undefined_genera(&self) -> impl Iterator<Item = Remark> {
-        let graph = &self.palace.graph;
-        let shown = self.palace.rooms().filter_map(|(id, room)| match room.generate.as_ref()? {
-            Arrangement::Genus { genus, .. } => Some((id, genus)),
-            Arrangement::Everything => None,
-        });
-        let undefined = shown.filter(|(_, genus)| graph.genus_called(genus).is_none());
+    /// Tells of rooms that show a genus of which there is nothing, or go by an attribute
+    /// that nothing has.
+    fn strange_halls(&self) -> impl Iterator<Item = Remark> {
+        let mut compared = 0;
+        self.palace.rooms().filter_map(move |(id, room)| self.strange_hall(id, room, &mut compared))
+    }
+
+    /// Tells that of one room; `compared` counts what is not there and was compared with
+    /// what is.
+    pub(super) fn strange_hall(
+        &self,
+        id: &RoomId,
+        room: &Room,
+        compared: &mut usize,
+    ) -> Option<Remark> {
+        let Arrangement::Genus { genus, by } = room.generate.as_ref()? else { return None };
         // What is not there may be in a file that could not be read.
-        let is_torn = self.is_torn("entities/") || self.is_torn("genera/");
-        undefined.filter(move |_| !is_torn).enumerate().map(|(number, (id, genus))| {
-            let quoted = genus.escape_debug();
-            let message = format!("no entity has the genus `{quoted}`, and no file tells of it");
-            let about = Trail::TOP.value("generate").value("genus");
-            let remark = Remark::new(Code::UndefinedGenus, &(self.file_of)(id), about, message);
-            let known = graph.known_genera().filter(|_| number < COMPARED);
-            match did_you_mean(genus, known) {
-                Some(meant) => remark.hint(format!("did you mean `{}`?", meant.escape_debug())),
-                None => remark,
+        if self.is_torn("entities/") || self.is_torn("genera/") {
+            return None;
+        }
+        let graph = &self.palace.graph;
+        let (remark, meant) = match (graph.genus_called(genus), by) {
+            (None, _) => {
+                let message = format!(
+                    "no entity has the genus `{}`, and no file tells of it",
+                    genus.escape_debug()
+                );
+                let known = graph.known_genera().filter(|_| *compared < COMPARED);
+                ((Code::UndefinedGenus, "genus", message), did_you_mean(genus, known))
             }
+            (Some(genus), By::Attribute(key)) => {
+                if graph.count(genus) == 0 || graph.attributes(genus).any(|it| it == key) {
+                    return None;
+                }
+                let known = graph.attributes(genus).filter(|_| *compared < COMPARED);
+                let known: BTreeSet<_> = known.collect();
+                let message = format!(
+                    "no {} has an attribute `{}`, nor is it laid down",
+                    genus.escape_debug(),
+                    key.escape_debug()
+                );
+                ((Code::UndefinedAttribute, "by", message), did_you_mean(key, known))
+            }
+            _ => return None,
+        };
+        *compared += 1;
+        let (code, key, message) = remark;
+        let about = Trail::TOP.value("generate").value(key);
+        let remark = Remark::new(code, &(self.file_of)(id), about, message);
+        Some(match meant {
+            Some(meant) => remark.hint(format!("did you mean `{}`?", meant.escape_debug())),
+            None => remark,
         })
     }
 
@@ -78,7 +110,7 @@ impl Survey<'_> {
         let meant = lost.as_ref().and_then(|it| self.palace.graph.names_like(it).next());
         let meant = meant.map(|it| format!("did you mean `{}`?", it.escape_debug()));
         let mut remark = Remark::new(code, file, about, message);
-        remark.finding.hint = meant.or_else(|| hint.map(str::to_owned));
+        remark.finding.hint = meant.or(hint);
         Some(remark)
     }
 }

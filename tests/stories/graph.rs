@@ -232,6 +232,61 @@ async fn a_relation_of_a_file_whose_dates_cannot_be_read_holds_at_no_date() {
 }
 
 #[tokio::test]
+async fn a_genus_is_spelled_as_it_is_laid_down_and_a_name_in_another_case_is_told() {
+    let home = by_hand();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("survey").await;
+    agent.transcript();
+    let new = |name: &str, genus: &str| json!({ "name": name, "genus": genus, "attributes": { "confidence": "low" } });
+    let create = |new: Value| json!({ "entities": new });
+    agent
+        .call("create_entities", create(json!([new("Drift", "claim"), new("drift", "PERSON")])))
+        .await;
+    agent.call("create_entities", create(json!([new("A", "Rock"), new("B", "rock")]))).await;
+    update(&mut agent, json!({ "name": "A", "genus": "person" })).await;
+    update(&mut agent, json!({ "name": "A", "new_name": "gradualism" })).await;
+    agent.call("list_genera", json!({})).await;
+    agent.call("create_entities", create(json!([new(" ", "Claim")]))).await;
+    agent.call("create_entities", create(json!([new("C", "")]))).await;
+    assert_snapshot!(agent.transcript());
+}
+
+#[tokio::test]
+async fn an_attribute_of_which_the_genus_does_not_speak_is_taken_and_told() {
+    let home = by_hand();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("survey").await;
+    agent.transcript();
+    let slip = json!({ "name": "Drift", "genus": "Claim", "attributes": { "confidence": "low", "propsed": "1912", "mood": "bad" } });
+    agent.call("create_entities", json!({ "entities": [slip] })).await;
+    update(&mut agent, json!({ "name": "Drift", "attributes": { "mood": "good" } })).await;
+    let slip = json!({ "name": "Stephen Jay Gould", "attributes": { "mood": "good" } });
+    update(&mut agent, slip).await;
+    assert_snapshot!(agent.transcript());
+}
+
+#[tokio::test]
+async fn who_builds_a_room_that_goes_by_what_nothing_has_is_told() {
+    let home = by_hand();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("survey").await;
+    agent.transcript();
+    let room = |generate: Value| {
+        json!({ "slug": "loft", "name": "Loft", "description": "Dusty.", "entry": true,
+            "actions": [], "portals": ["cabinet"], "generate": generate, "quiet": true })
+    };
+    for generate in [
+        json!({ "genus": "Clam" }),
+        json!({ "genus": "Claim", "by": "confidnce" }),
+        json!({ "genus": "Claim", "by": "confidence" }),
+        json!({ "genus": "Claim", "by": "proposed" }),
+    ] {
+        agent.call("build_room", room(generate)).await;
+    }
+    assert_snapshot!(agent.transcript());
+}
+
+#[tokio::test]
 async fn what_is_filtered_by_and_nobody_has_brings_the_nearest_to_mind() {
     let home = by_hand();
     let mut agent = home.agent(MARCH_1).await;

@@ -99,8 +99,7 @@ async fn no_name_of_a_workspace_reaches_outside() {
 async fn names_of_entities_may_be_anything_and_stay_inside() {
     let home = Home::new();
     let mut agent = home.agent(MARCH_1).await;
-    let names =
-        ["../../x", "/etc/passwd", "a\nb", "", "Alice", "alice", "日本", "CON", ".git/config"];
+    let names = ["../../x", "/etc/passwd", "a\nb", "Alice", "alice", "日本", "CON", ".git/config"];
     let entities: Vec<_> = names.iter().map(|it| json!({ "name": it, "genus": it })).collect();
     let said = agent.call("create_entities", json!({ "entities": entities })).await;
     assert!(said.starts_with("Created"), "{said}");

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::keeper::{Direction, EntityChange, Era, Parting, Related};
-use crate::mcp::arguments::{Page, Written, written};
+use crate::mcp::arguments::{Filled, Page, Written, written};
 use crate::model::{Entity, Relation};
 
 /// What `list_entities` is told.
@@ -143,9 +143,9 @@ pub(in crate::mcp) struct CreateEntities {
 #[serde(deny_unknown_fields, expecting = "an entity: an object with `name` and `genus`")]
 pub(in crate::mcp) struct EntityWords {
     /// Its name: any text, unique in the workspace.
-    name: String,
+    name: Filled,
     /// What kind of thing it is, like `Claim`.
-    genus: String,
+    genus: Filled,
     /// Where it stands, like `contested`.
     status: Option<String>,
     /// What else is known, by name.
@@ -160,9 +160,9 @@ impl From<EntityWords> for Entity {
     fn from(it: EntityWords) -> Self {
         Self {
             id: None,
-            name: it.name,
+            name: it.name.0,
             is_defined: true,
-            genus: it.genus,
+            genus: it.genus.0,
             status: it.status.filter(|it| !it.is_empty()),
             attributes: it.attributes.unwrap_or_default(),
             observations: it.observations.unwrap_or_default(),
@@ -175,9 +175,9 @@ impl From<EntityWords> for Entity {
 #[serde(deny_unknown_fields, expecting = "a relation: an object with `type` and `to`")]
 struct RelationWords {
     /// In the active voice, like `disputed_by`.
-    r#type: String,
+    r#type: Filled,
     /// The other entity, by name.
-    to: String,
+    to: Filled,
     /// The date from which it holds.
     since: Option<Written>,
     /// The date from which it no longer holds.
@@ -189,8 +189,8 @@ struct RelationWords {
 fn relations(words: Option<Vec<RelationWords>>) -> Vec<Relation> {
     let words = words.unwrap_or_default().into_iter();
     let relation = |it: RelationWords| Relation {
-        kind: it.r#type,
-        to: it.to,
+        kind: it.r#type.0,
+        to: it.to.0,
         since: written(it.since),
         until: written(it.until),
         source: it.source,
@@ -217,7 +217,7 @@ pub(in crate::mcp) struct UpdateEntity {
     /// Entities that become one with it, by name.
     merge: Option<Vec<String>>,
     /// Its new genus.
-    genus: Option<String>,
+    genus: Option<Filled>,
     /// Its new status; "" for none.
     status: Option<String>,
     /// Attributes to set; null takes one away.
@@ -256,7 +256,7 @@ impl From<UpdateEntity> for EntityChange {
             name: it.name,
             new_name: it.new_name,
             merge: it.merge.unwrap_or_default(),
-            genus: it.genus,
+            genus: it.genus.map(|it| it.0),
             status: it.status,
             attributes: it.attributes.unwrap_or_default(),
             add_observations: it.add_observations.unwrap_or_default(),

@@ -87,6 +87,15 @@ impl Graph {
             && wanted.attributes.iter().all(|(key, value)| has(key, value))
     }
 
+    /// Yields the attributes that are laid down for a genus and those that its entities
+    /// have, most of them more than once.
+    pub fn attributes<'a>(&'a self, genus: &'a str) -> impl Iterator<Item = &'a str> {
+        let laid_down = self.genus(genus).into_iter().flat_map(|it| &it.attributes);
+        let laid_down = laid_down.map(|(name, _)| name.as_str());
+        let entities = self.of_genus(genus, None);
+        laid_down.chain(entities.flat_map(|it| it.attributes.keys()).map(String::as_str))
+    }
+
     /// Yields the names of the entities of `genus` with a value of an attribute,
     /// in lower case; some may have another, so that whoever asks looks again.
     pub(super) fn with(

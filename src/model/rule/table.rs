@@ -335,6 +335,20 @@ pub(super) const ALL: &[Rule] = &[
          never will.",
     ),
     info(
+        Code::UnknownAttribute,
+        "unknown-attribute",
+        "An attribute that is not laid down for the genus",
+        "The genus in `genera/` lays down others, and this one stays free. If it is a slip of \
+         the pen, nobody will find it under its name; else lay it down, too.",
+    ),
+    info(
+        Code::UndefinedAttribute,
+        "undefined-attribute",
+        "A room goes by an attribute that nothing has",
+        "No entity of the genus that it shows has it, and it is not laid down: all stand in one \
+         place. If it is a slip of the pen, they always will.",
+    ),
+    info(
         Code::NoDate,
         "no-date",
         "A text stands where a date belongs",

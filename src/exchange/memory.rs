@@ -8,10 +8,6 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{Entity, LARGEST_FILE, Triple};
 
-/// How many bytes an entity may have, so that there is room for its relations
-/// in its file.
-const LARGEST: usize = LARGEST_FILE / 8 * 7;
-
 /// What such a file holds, as far as it could be understood.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
@@ -185,9 +181,9 @@ fn take_entity(map: &mut Map<String, Value>) -> Result<(Entity, Vec<String>), St
             other => odd.push(format!("one of its observations is no text: {other}")),
         }
     }
-    let size = name.len() + observations.iter().map(|it: &String| it.len() + 8).sum::<usize>();
-    if size > LARGEST {
-        return Err(format!("it has {size} bytes, and {LARGEST} are the most for one entity"));
+    let size = name.len() + observations.iter().map(|it: &String| it.len()).sum::<usize>();
+    if size > LARGEST_FILE {
+        return Err(format!("it has {size} bytes, and {LARGEST_FILE} are the most for one entity"));
     }
     Ok((Entity { is_defined: true, genus, observations, ..Entity::loose_end(&name) }, odd))
 }

@@ -5,10 +5,10 @@ use std::collections::{BTreeSet, HashSet};
 use crate::exchange::{self, Memory};
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::memory::relating;
-use crate::keeper::revision::Revision;
+use crate::keeper::revision::{Revision, TooLarge};
 use crate::keeper::rules::begun;
 use crate::keeper::{Caller, Excerpt, Keeper, Refusal, fresh_id};
-use crate::model::{Entity, Relation, Triple};
+use crate::model::{Entity, LARGEST_FILE, Relation, Triple};
 use crate::render;
 use crate::store::Listener;
 
@@ -44,7 +44,7 @@ impl Keeper {
         for entity in &mut entities {
             entity.id = Some(fresh_id(&mut self.ids, by.now));
         }
-        let told = Imported { told, faults, ..Imported::default() };
+        let mut told = Imported { told, faults, ..Imported::default() };
         let key = match dry || (entities.is_empty() && relations.is_empty()) {
             true => self.current_if_any(by)?,
             false => Some(self.current_or_first(by)?),
@@ -53,13 +53,19 @@ impl Keeper {
             let relations = relations.iter().collect::<BTreeSet<_>>().len();
             return Ok(Imported { entities: entities.len(), relations, ..told });
         };
-        let mut imported = Imported::default();
+        let (mut imported, mut large) = (Imported::default(), TooLarge::new());
         let held = self.at(&key)?;
         held.tell(Listener::new(tell));
         held.change(by, |held| {
-            let (revision, counted) = importing(held, &entities, &relations)?;
-            imported = counted;
-            let edits = if dry { Vec::new() } else { revision.edits()? };
+            let edits = loop {
+                let (revision, counted) = importing(held, &entities, &relations, &large)?;
+                imported = counted;
+                match revision.edits_that_fit()? {
+                    Ok(edits) => break edits,
+                    Err(more) => large.extend(more),
+                }
+            };
+            let edits = if dry { Vec::new() } else { edits };
             let Imported { entities, observations, relations, .. } = imported;
             let body = format!(
                 "{}, {} of others, {}",
@@ -70,6 +76,8 @@ impl Keeper {
             Ok(Plan { edits, subject: "memory: import".to_owned(), body })
         })?;
         let workspace = Some(held.palace.settings.name.clone());
+        told.faults += large.len();
+        told.told.extend(large.into_iter().map(left_out));
         Ok(Imported { workspace, told: told.told, faults: told.faults, ..imported })
     }
 
@@ -81,14 +89,25 @@ impl Keeper {
     }
 }
 
-/// Adds what is not there; a file is read only if there is something to add.
+/// Says of whom nothing was taken in.
+fn left_out((name, size): (String, usize)) -> String {
+    let name = render::cut(&render::line(&name), 60);
+    format!(
+        "`{name}` is left out, with the relations from it: its file would have {size} bytes, and \
+         {LARGEST_FILE} are the most"
+    )
+}
+
+/// Adds what is not there, but for what is said of those who are too `large`; a file
+/// is read only if there is something to add.
 fn importing(
     held: &mut Held,
     entities: &[Entity],
     relations: &[Triple],
+    large: &TooLarge,
 ) -> Result<(Revision, Imported), Refusal> {
     let (mut revision, mut imported) = (Revision::default(), Imported::default());
-    for entity in entities {
+    for entity in entities.iter().filter(|it| !large.contains_key(&it.name)) {
         let old = held.palace.graph.get(&entity.name);
         if old.is_some_and(|it| holds_all(it, &entity.observations)) {
             continue;
@@ -106,6 +125,7 @@ fn importing(
             }
         }
     }
+    let relations = relations.iter().filter(|it| !large.contains_key(&it.from));
     let new = new_relations(held, relations);
     imported.relations = relating(held, &mut revision, &new)?.len();
     Ok((revision, imported))
@@ -117,13 +137,13 @@ fn holds_all(entity: &Entity, observations: &[String]) -> bool {
 }
 
 /// Returns those relations that the graph does not hold.
-fn new_relations(held: &Held, relations: &[Triple]) -> Vec<Triple> {
+fn new_relations<'a>(held: &Held, relations: impl Iterator<Item = &'a Triple>) -> Vec<Triple> {
     let starts = held.palace.graph.starts();
     let known: HashSet<(&str, &str, &str)> =
         starts.flat_map(|from| from.relations.iter().map(|it| said(&from.name, it))).collect();
     let is_new =
         |it: &&Triple| !known.contains(&(it.from.as_str(), it.kind.as_str(), it.to.as_str()));
-    relations.iter().filter(is_new).cloned().collect()
+    relations.filter(is_new).cloned().collect()
 }
 
 fn said<'a>(from: &'a str, Relation { kind, to, .. }: &'a Relation) -> (&'a str, &'a str, &'a str) {

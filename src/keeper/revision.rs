@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::format::{self, entity_file, is_entity_file};
 use crate::keeper::Refusal;
 use crate::keeper::held::Held;
-use crate::model::{Edit, Entity, Relation};
+use crate::model::{Edit, Entity, LARGEST_FILE, Relation};
 
 /// What is to become of some entities. However often one is changed, its file
 /// is written once.
@@ -28,6 +28,10 @@ struct Revised {
     /// Where the entity is to lie, if not where it did.
     to: Option<String>,
 }
+
+/// Whose files would be larger than files may be, and how many bytes they would
+/// have.
+pub(super) type TooLarge = BTreeMap<String, usize>;
 
 impl Revision {
     /// Returns the entity of that exact name, to be changed.
@@ -127,6 +131,19 @@ impl Revision {
         let (come, gone): (Vec<_>, Vec<_>) =
             edits.into_iter().flatten().partition(|it| it.now.is_some());
         Ok(gone.into_iter().chain(come).collect())
+    }
+
+    /// Says what is to be done to the files, as [`Revision::edits`] does, if none
+    /// becomes too large.
+    pub(super) fn edits_that_fit(self) -> Result<Result<Vec<Edit>, TooLarge>, Refusal> {
+        let names = self.places.iter().map(|((name, _), path)| (path.clone(), name.clone()));
+        let names: HashMap<_, _> = names.collect();
+        let edits = self.edits()?;
+        let size = |it: &Edit| it.now.as_ref().map_or(0, String::len);
+        let large = edits.iter().filter(|it| size(it) > LARGEST_FILE);
+        let large = large.filter_map(|it| Some((names.get(&it.path)?.clone(), size(it))));
+        let large: TooLarge = large.collect();
+        Ok(if large.is_empty() { Ok(edits) } else { Err(large) })
     }
 
     fn open(

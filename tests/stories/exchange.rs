@@ -122,6 +122,31 @@ nonsense
 }
 
 #[test]
+fn who_is_too_large_for_a_file_is_left_out_alone() {
+    let entity = |name: &str, text: &str| json!({ "type": "entity", "name": name, "entityType": "t", "observations": [text] });
+    let large = entity("Large", &"o".repeat(1_000_000));
+    let marked = entity("Marked", &"\u{1}".repeat(800_000));
+    let hub = (0..40_000).map(|it| json!({ "type": "relation", "from": "Hub", "to": format!("one of many, no. {it}"), "relationType": "leads to" }));
+    let small = [entity("Hub", ""), entity("Small", ""), large, marked].into_iter();
+    let all: Vec<_> = small.chain(hub).map(|it| it.to_string()).collect();
+    let home = with_file(&all.join("\n"));
+    assert_snapshot!(told(&home, "import memory memory.jsonl"), @"
+    $ palazzo import memory memory.jsonl
+    Added to `palace` in HOME/palace: entities 2, observations of others 0, relations 0; not understood and left out: 2.
+    [err] memory.jsonl: `Hub` is left out, with the relations from it: its file would have 2109038 bytes, and 1048576 are the most
+    memory.jsonl: `Marked` is left out, with the relations from it: its file would have 3200140 bytes, and 1048576 are the most
+    [exit 1]
+    ");
+    let kept = exported(&home);
+    home.write("../again.jsonl", &kept);
+    let again = told(&home, "import memory again.jsonl");
+    assert!(
+        again.contains("entities 0, observations of others 0") && again.ends_with("[exit 0]\n")
+    );
+    assert_eq!(kept.split('\n').count(), 2);
+}
+
+#[test]
 fn what_is_imported_joins_what_is_there() {
     let home = with_file(FILE);
     home.write("palace/palace.toml", "name = \"Palace\"\n");

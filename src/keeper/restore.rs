@@ -5,16 +5,18 @@ use ulid::Ulid;
 use crate::format::room_file;
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::meaning::held_by;
+use crate::keeper::revision::Revision;
 use crate::keeper::things::{self, Named};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Edit, Palace, ScrollId, Thing};
+use crate::model::{Edit, Entity, Palace, Relation, ScrollId, Thing};
 use crate::render;
 
 impl Keeper {
     /// Makes a room, a scroll, an entity or a file what it was at the moment
     /// that `to` names, in a new commit; also one that is there no more.
     ///
-    /// What stands somewhere else now stays there.
+    /// What stands somewhere else now stays there. With an entity that is gone come the
+    /// relations of others that led to it: they went with it.
     pub fn restore(&mut self, by: &Caller, said: &str, to: &str) -> Result<String, Refusal> {
         let key = self.current(by)?;
         let past = self.open_past(by, &key, to)?;
@@ -30,28 +32,83 @@ impl Keeper {
         if let (None, Some(finding)) = (held_by(&then.palace, &file), then.broken(&file)) {
             return Err(Refusal::Unreadable(finding.clone().into()));
         }
+        let callers = callers(&then.palace, &thing);
         let (identity, held) = (Identity::of(&then.palace, &thing), self.at(&key)?);
-        let mut place = file.clone();
+        let (mut place, mut returned) = (file.clone(), Returned::default());
         let changed = held.change(by, |held| {
-            place = identity.file_in(&held.palace).unwrap_or_else(|| file.clone());
+            let there = identity.file_in(&held.palace);
+            let gone = callers.iter().filter(|_| there.is_none());
+            place = there.clone().unwrap_or_else(|| file.clone());
             refuse_taken(held, &place, &identity)?;
+            let (revision, number) = returning(held, gone)?;
+            returned = number;
             // It may be broken by now, and that is as good a reason as any.
             let was = held.store().read(&place).map_err(|it| Refusal::Unreadable(it.into()))?;
             let now = Some(held.store().checked_out(&place, &text)?);
-            Ok(Plan {
-                edits: vec![Edit { path: place.clone(), was, now }],
-                subject: format!("{}: restore", render::thing(&thing)),
-                body: format!("Brought back what it was {when}"),
-            })
+            let mut edits = vec![Edit { path: place.clone(), was, now }];
+            edits.extend(revision.edits()?);
+            let subject = format!("{}: restore", render::thing(&thing));
+            Ok(Plan { edits, subject, body: format!("Brought back what it was {when}") })
         })?;
         let thing = render::thing(&thing);
         Ok(match changed {
-            true => format!("{thing} is what it was {when}: {place}\n"),
+            true => format!("{thing} is what it was {when}: {place}{}\n", returned.told()),
             false => {
                 format!("{thing} is what it was {when} already: nothing changed in {place}.\n")
             }
         })
     }
+}
+
+/// The relations of others to an entity: from whom, whether that is defined, and what.
+type Callers = Vec<(String, bool, Relation)>;
+
+fn callers(then: &Palace, thing: &Thing) -> Callers {
+    let Thing::Entity(name) = thing else { return Vec::new() };
+    let incoming = then.graph.incoming(name).filter(|it| it.from.name != *name);
+    incoming.map(|it| (it.from.name.clone(), it.from.is_defined, it.relation.clone())).collect()
+}
+
+/// How many relations of others came back with an entity, and how many could not.
+#[derive(Default)]
+struct Returned {
+    back: usize,
+    lost: usize,
+}
+
+impl Returned {
+    fn told(&self) -> String {
+        let relations = |number| render::count(number, "relation");
+        let back =
+            (self.back > 0).then(|| format!(", with {} of others to it", relations(self.back)));
+        let lost = (self.lost > 0)
+            .then(|| format!("; without {} of others who are not there", relations(self.lost)));
+        back.unwrap_or_default() + &lost.unwrap_or_default()
+    }
+}
+
+/// Gives back to those who are there the relations they had, where they have none like
+/// them.
+fn returning<'a>(
+    held: &mut Held,
+    callers: impl Iterator<Item = &'a (String, bool, Relation)>,
+) -> Result<(Revision, Returned), Refusal> {
+    let (mut revision, mut returned) = (Revision::default(), Returned::default());
+    for (from, is_defined, relation) in callers {
+        let start = match is_defined {
+            true => revision.entity(held, from)?,
+            false => revision.start(held, from)?,
+        };
+        let Some(Entity { relations, .. }) = start else {
+            returned.lost += 1;
+            continue;
+        };
+        if !relations.iter().any(|it| it.is_like(relation) && it.touches(relation)) {
+            relations.push(relation.clone());
+            returned.back += 1;
+        }
+    }
+    Ok((revision, returned))
 }
 
 /// Refuses a file that holds something else by now.

@@ -287,6 +287,25 @@ async fn who_builds_a_room_that_goes_by_what_nothing_has_is_told() {
 }
 
 #[tokio::test]
+async fn with_an_entity_that_was_deleted_the_relations_of_others_come_back() {
+    let home = by_hand();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("survey").await;
+    let related = json!({ "name": "Stephen Jay Gould", "add_relations": [
+        { "type": "denies", "to": "Gradualism", "since": "1972" }, { "type": "met", "to": "Stasis is data" }] });
+    update(&mut agent, related).await;
+    agent.call("delete_entities", json!({ "names": ["Gradualism"] })).await;
+    agent.call("delete_entities", json!({ "names": ["Stasis is data"] })).await;
+    agent.transcript();
+    let restore = ["restore", "Gradualism", "--to", "HEAD~2", "--workspace", "survey"];
+    let output = home.command(MARCH_1).current_dir(home.path()).args(restore).output().unwrap();
+    assert_snapshot!(String::from_utf8([output.stdout, output.stderr].concat()).unwrap());
+    agent.call("get_relationships", json!({ "name": "Stephen Jay Gould" })).await;
+    assert_snapshot!(agent.transcript());
+    home.is_in_order();
+}
+
+#[tokio::test]
 async fn what_is_filtered_by_and_nobody_has_brings_the_nearest_to_mind() {
     let home = by_hand();
     let mut agent = home.agent(MARCH_1).await;

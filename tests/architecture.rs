@@ -37,7 +37,7 @@ const HOUSE: &[(&str, &[&str])] = &[
             "watch",
         ],
     ),
-    ("mcp", &["model", "aaak", "keeper"]),
+    ("mcp", &["model", "aaak", "keeper", "tokens"]),
     ("cli", &["model", "aaak", "keeper", "mcp", "tokens"]),
 ];
 

@@ -29,10 +29,10 @@ enum What {
 
 /// Add what a file of the reference memory server holds, in one commit
 ///
-/// Reads `memory.jsonl`, the older `memory.json`, and a list of what stands in lines. Give `--home` the directory
-/// that `palazzo serve` is given. What is there already
-/// stays as it is, so a second import changes nothing. Exits with 1 if some lines
-/// could not be understood; they are named, and the others are taken in.
+/// Reads `memory.jsonl`, the older `memory.json`, and a list of what stands in
+/// lines. Give `--home` the directory that `palazzo serve` is given. What is there
+/// already stays as it is, so a second import changes nothing. Exits with 1 if
+/// something could not be understood; it is named, and the rest is taken in.
 #[derive(clap::Args)]
 struct Memory {
     /// The file; `-` for standard input

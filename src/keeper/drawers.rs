@@ -18,6 +18,9 @@ pub(super) const LONGEST_NAME: usize = 128;
 /// How many drawers much like a text are told.
 const MATCHES: usize = 5;
 
+/// A text of so many bytes may have no word that it is found by.
+const SHORT: usize = 64;
+
 /// A text to be filed.
 #[derive(Clone, Debug)]
 pub struct NewDrawer {
@@ -227,8 +230,16 @@ pub(super) fn likenesses(held: &Held, text: &str, least: f32) -> Vec<Alike> {
         Opening::Drawer(file) => Some(drawers.get(file)?.text.as_str()),
         _ => None,
     };
-    let twins = held.index().twins(text, least, text_of).into_iter().take(MATCHES);
-    let alike = twins.filter_map(|Twin { opening, likeness }| {
+    let mut twins = held.index().twins(text, least, text_of);
+    // What has hardly a word that could lead to it is looked for by itself.
+    if text.len() <= SHORT {
+        let same = drawers.iter().filter(|(.., it)| it.text == text);
+        let same = same.map(|(file, ..)| Opening::Drawer(file.to_owned()));
+        let missed: Vec<_> =
+            same.filter(|it| twins.iter().all(|twin| twin.opening != *it)).collect();
+        twins.splice(..0, missed.into_iter().map(|opening| Twin { opening, likeness: 1.0 }));
+    }
+    let alike = twins.into_iter().take(MATCHES).filter_map(|Twin { opening, likeness }| {
         let Opening::Drawer(file) = &opening else { return None };
         let (address, known) = (address(held, file)?, drawers.get(file)?.text.clone());
         let differs = in_words(&known, text);

@@ -99,11 +99,15 @@ pub fn likeness(known: &str, new: &str) -> f32 {
 }
 
 /// Says in few words in what a new text differs from a known one: `"340" is now
-/// "430"; "at noon" is missing`. Empty: in nothing.
+/// "430"; "at noon" is missing`. Where all words are the same it tells of signs and
+/// capitals: `"-5" is now "5"`. Empty: in nothing.
 pub fn in_words(known: &str, new: &str) -> String {
-    let all = differences(known, new);
+    let mut all = differences(known, new);
+    if all.is_empty() {
+        all = between((known, pieces(known)), (new, pieces(new)));
+    }
     if all.is_empty() && known != new {
-        return "only case, punctuation or blanks".to_owned();
+        return "only blanks".to_owned();
     }
     let mut told: Vec<String> = all.iter().take(TOLD).map(Difference::to_string).collect();
     if all.len() > TOLD {
@@ -126,7 +130,10 @@ fn shared(known: &Shape, new: &Shape) -> f32 {
 /// Returns the words in which a new text differs from a known one, in order.
 /// Case and punctuation make no difference.
 pub fn differences(known: &str, new: &str) -> Vec<Difference> {
-    let (was, now) = (tokens(known), tokens(new));
+    between((known, tokens(known)), (new, tokens(new)))
+}
+
+fn between((known, was): (&str, Vec<Token>), (new, now): (&str, Vec<Token>)) -> Vec<Difference> {
     let mut input = InternedInput::default();
     input.update_before(was.iter().map(|it| it.key.as_str()));
     input.update_after(now.iter().map(|it| it.key.as_str()));
@@ -232,6 +239,15 @@ fn tokens(text: &str) -> Vec<Token> {
     places.into_iter().map(token).filter(|it| !it.key.is_empty()).collect()
 }
 
+/// Yields what stands between blanks, as it stands.
+fn pieces(text: &str) -> Vec<Token> {
+    let piece = |it: &str| {
+        let start = it.as_ptr() as usize - text.as_ptr() as usize;
+        Token { at: start..start + it.len(), key: it.to_owned() }
+    };
+    text.split_whitespace().map(piece).collect()
+}
+
 /// Returns what stands between the first and the last of some words, in one line.
 fn slice(text: &str, tokens: &[Token]) -> String {
     let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return String::new() };
@@ -288,7 +304,17 @@ mod tests {
             r#""Tuesday" is now "Thursday"; "340" is now "430""#
         );
         assert_eq!(in_words("a b c", "a c d"), r#""b" is missing; "d" is new"#);
-        assert_eq!(in_words(NOTE, &NOTE.replace('.', "!")), "only case, punctuation or blanks");
+        for (was, now, differs) in [
+            ("Deployment: ✅ today", "Deployment: ❌ today", r#""✅" is now "❌""#),
+            ("The balance is -500.", "The balance is 500.", r#""-500." is now "500.""#),
+            ("We use C++ here", "We use C# here", r#""C++" is now "C#""#),
+            ("a == b", "a != b", r#""==" is now "!=""#),
+            ("Polish it", "polish it", r#""Polish" is now "polish""#),
+            ("one  line", "one\nline", "only blanks"),
+            ("one line", "one line", ""),
+        ] {
+            assert_eq!(in_words(was, now), differs);
+        }
         assert_eq!(in_words(NOTE, NOTE), "");
         let (odd, even) = ("1 a 3 b 5 c 7 d 9 e 11 f", "2 a 4 b 6 c 8 d 10 e 12 f");
         assert!(in_words(odd, even).ends_with("\"10\"; and 1 more"), "{}", in_words(odd, even));

@@ -565,5 +565,21 @@ fn texts_that_differ_in_punctuation_are_said_to() {
     file(&mut wire, "home/cellar", "The boiler stopped since the pressure valve was stuck.");
     let again =
         file(&mut wire, "home/attic", "The boiler stopped since the pressure valve was stuck!");
-    assert_eq!(again["matches"][0]["differs"], "only case, punctuation or blanks");
+    assert_eq!(again["matches"][0]["differs"], "\"stuck.\" is now \"stuck!\"");
+}
+
+#[test]
+fn the_same_few_signs_are_known_wherever_they_lie() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMPALACE);
+    for text in ["ok", "42", "F28", "会議", "✅", "!!!"] {
+        assert_eq!(file(&mut wire, "a/one", text)["success"], true, "{text}");
+        let again = file(&mut wire, "a/two", text);
+        assert_eq!(
+            (&again["reason"], &again["matches"][0]["content"]),
+            (&json!("duplicate"), &json!(text))
+        );
+        let check = value(&mut wire, "check_duplicate", json!({ "content": text }));
+        assert_eq!(check["is_duplicate"], true, "{text}");
+    }
 }

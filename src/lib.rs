@@ -12,18 +12,9 @@
 //! doors               mcp        tools: names, schemas, descriptions
 //!                      │
 //! hall              keeper       enter walk build write ask check
-//!    ┌─────────┬───────┴─┬─────────┬─────────┬─────────┬─────────┐
-//! format     store    exchange  search   compare    render   session   workrooms
-//!    └─────────┴───────┬─┴─────────┴─────────┴─────────┴─────────┘
-//!    ┌────────┬────────┼────────┬────────┬────────┬────────┐
-//! format   store    search   compare  render   survey   session   workrooms
-//!    └────────┴────────┼────────┴────────┴────────┴────────┘
-//!    ┌───────┬───────┬─┴─────┬───────┬───────┬───────┬───────┐
-//! format   store exchange  watch  search  compare render  session   workrooms
-//!    └───────┴───────┴─┬─────┴───────┴───────┴───────┴───────┘
-//!    ┌───────┬────────┼────────┬────────┬───────┬────────┐
-//! format   store   exchange  search    halls   render  session    workrooms
-//!    └───────┴────────┼────────┴────────┴───────┴────────┘
+//!    ┌────────┬────────┼────────┬────────┐
+//! format    store    search   render   session  …            workrooms
+//!    └────────┴────────┼────────┴────────┘
 //! ground             model       slug room action scroll entity palace …
 //! ```
 //!
@@ -32,14 +23,6 @@
 //! - `store` moves text between disk, git and the others; it never meets a room.
 //! - `exchange` turns the files of other programs into values and back.
 //! - `watch` says which files have changed, and no more.
-//! - `search` finds, `compare` tells what differs, `render` turns values into
-//!   pages, `session` knows where a visitor stands: all pure.
-//! - `search` finds, `compare` tells what differs, `survey` what is wrong with a
-//!   palace as a whole, `render` turns values into pages, `session` knows where
-//!   a visitor stands; `aaak` reads a shorthand, `tokens` counts: all pure.
-//!   a visitor stands: all pure.
-//!   pages, `session` knows where a visitor stands; `aaak` reads a shorthand,
-//!   `tokens` counts: all pure.
 //! - `search` finds, `compare` tells what differs, `survey` what is wrong with a
 //!   palace as a whole, `halls` makes places of what the graph holds, `render`
 //!   turns values into pages, `session` knows where a visitor stands, `aaak`

@@ -7,6 +7,7 @@ use ulid::Ulid;
 
 use crate::format::{self, drawer_file, drawer_room};
 use crate::keeper::held::{Held, Plan};
+use crate::keeper::visit::broken;
 use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
 use crate::model::{Drawer, Edit, Opening, RoomId, Said, Shelf, is_printable};
 use crate::render;
@@ -78,6 +79,8 @@ pub struct Stock {
     pub shelves: BTreeMap<Shelf, usize>,
     /// How many entries the diary of each agent has.
     pub diaries: Vec<(String, usize)>,
+    /// What is wrong with files that cannot be read.
+    pub broken: Vec<String>,
 }
 
 impl Keeper {
@@ -142,6 +145,7 @@ impl Keeper {
         for (shelf, _, count) in palace.drawers.shelves() {
             *stock.shelves.entry(shelf).or_default() += count;
         }
+        stock.broken = broken(held);
         stock.diaries = palace.diaries.agents().map(|(it, n)| (it.to_owned(), n)).collect();
         Ok(stock)
     }

@@ -195,6 +195,7 @@ fn end(
         held.palace.graph.spellings(&triple.from).into_iter().map(str::to_owned).collect();
     let wanted = Relation::from(triple.clone());
     let (mut revision, mut gone, mut over) = (Revision::default(), None, None);
+    let mut early = None;
     for name in &names {
         let entity = match revision.entity(held, name)? {
             Some(_) => revision.entity(held, name)?,
@@ -206,23 +207,29 @@ fn end(
                 over.clone_from(&it.until);
                 continue;
             }
-            check_end(it, ended)?;
-            it.until = Some(ended.to_owned());
-            gone = Some(statement(name, it, now));
+            // One that begins later may hold beside one that ends.
+            match check_end(it, ended) {
+                Err(refusal) => early = early.or(Some(refusal)),
+                Ok(()) => {
+                    it.until = Some(ended.to_owned());
+                    gone = Some(statement(name, it, now));
+                }
+            }
         }
     }
-    match (gone, over) {
-        (Some(statement), _) => {
+    match (gone, early, over) {
+        (Some(statement), ..) => {
             let subject = format!("fact {}: end", render::cut(&statement.told(), 50));
             let body = format!("{} until {ended}", statement.told());
             Ok((Plan { edits: revision.edits()?, subject, body }, statement))
         }
-        (None, Some(over)) => Err(Refusal::Nonsense(format!(
+        (None, Some(refusal), _) => Err(refusal),
+        (None, None, Some(over)) => Err(Refusal::Nonsense(format!(
             "that fact has ended already, on {}: {}",
             render::line(&over),
             told_of(triple)
         ))),
-        (None, None) => Err(Refusal::Nonsense(unknown(&held.palace.graph, triple, &names))),
+        (None, None, None) => Err(Refusal::Nonsense(unknown(&held.palace.graph, triple, &names))),
     }
 }
 

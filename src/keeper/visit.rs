@@ -278,7 +278,6 @@ pub(super) fn notices(
     since: Option<&Since>,
     now: DateTime<Utc>,
 ) -> Vec<Notice> {
-    let broken: Vec<_> = held.findings().filter(|it| it.severity() == Severity::Error).collect();
     let exhibits = Exhibits::of(&held.palace, room);
     let news = since.map(|it| since::notices(&held.palace, &exhibits, it, now));
     let work = pending::notices(held, &exhibits, now);
@@ -289,12 +288,19 @@ pub(super) fn notices(
         .chain(held.health().notice(&held.palace.graph, &exhibits));
     let mut notices: Vec<_> = told.map(Notice).collect();
     notices.extend(lost_entry(held).filter(|_| held.palace.entry() == Some(room)));
-    notices.extend(broken.iter().take(BROKEN).map(|it| Notice(placed(it) + instead(held, it))));
-    if broken.len() > BROKEN {
-        let left = broken.len() - BROKEN;
-        notices.push(Notice(format!("and {left} more that `palazzo check` lists")));
-    }
+    notices.extend(broken(held).into_iter().map(Notice));
     notices
+}
+
+/// Says of files that cannot be read what is wrong, and what is shown instead.
+pub(super) fn broken(held: &Held) -> Vec<String> {
+    let broken: Vec<_> = held.findings().filter(|it| it.severity() == Severity::Error).collect();
+    let mut told: Vec<_> =
+        broken.iter().take(BROKEN).map(|it| placed(it) + instead(held, it)).collect();
+    if broken.len() > BROKEN {
+        told.push(format!("and {} more that `palazzo check` lists", broken.len() - BROKEN));
+    }
+    told
 }
 
 /// Says that visits were to begin elsewhere. What is wrong with the file of a room

@@ -259,3 +259,30 @@ fn who_says_another_beginning_is_told_what_stands() {
     let within = json!({ "subject": "Max", "predicate": "loves", "object": "chess", "valid_from": "2015", "valid_to": "2018" });
     assert_snapshot!(refusal(&mut wire, "kg_add", within), @"that fact is known, from 2011 until 2020, and both cannot be at once: if it holds again, `valid_from` is 2020 or later");
 }
+
+#[test]
+fn of_facts_that_hold_at_once_those_end_that_have_begun() {
+    let home = Home::new();
+    home.write("palace/palace.toml", "name = \"Palace\"\n");
+    let text = "name: Ann\ngenus: Person\nrelations:\n\
+                - {type: lives_in, to: Bern, since: 2020}\n- {type: lives_in, to: Bern, since: 2022}\n";
+    home.write("palace/entities/person/ann.yaml", text);
+    let mut wire = home.greeted_with(&MEMPALACE);
+    let end = |at: &str| json!({ "subject": "ann", "predicate": "lives in", "object": "bern", "ended": at });
+    assert_snapshot!(refusal(&mut wire, "kg_invalidate", end("2019")), @"that fact holds from 2020 on: it cannot have ended on 2019, before it began");
+    value(&mut wire, "kg_invalidate", end("2021-06-01"));
+    let facts = known(&mut wire, json!({ "entity": "Ann" }));
+    assert_eq!(facts, ["Ann lives_in Bern 2022 … now", "Ann lives_in Bern 2020 2021-06-01"]);
+}
+
+#[test]
+fn files_that_cannot_be_read_are_told_of_with_what_there_is() {
+    let home = Home::new();
+    home.write("palace/palace.toml", "name = \"Palace\"\n");
+    home.write("palace/drawers/a/b/2026-01-01.md", "---\nwing: a\nwing: b\n---\nText");
+    home.write("palace/drawers/a/b/2026-01-02.md", "Fine.");
+    let mut wire = home.greeted_with(&MEMPALACE);
+    let status = value(&mut wire, "status", json!({}));
+    assert_eq!(status["total_drawers"], 1);
+    assert_snapshot!(status["hint"].as_str().unwrap(), @"Files that cannot be read: drawers/a/b/2026-01-01.md:3:1: `wing` stands here twice; the first is on line 2 (nothing of it is shown)");
+}

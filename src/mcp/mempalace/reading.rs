@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::aaak;
 use crate::keeper::{Alike, Caller, Keeper, Stock};
 use crate::mcp::arguments::{CheckDuplicate, ListRooms, Nothing};
-use crate::mcp::mempalace::{counts, drawer_id, found, found_in, mind, share, told};
+use crate::mcp::mempalace::{counts, drawer_id, found, found_in, hint, mind, share, told};
 use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 use crate::model::did_you_mean;
 
@@ -46,6 +46,9 @@ fn status() -> Handle {
             "protocol": PROTOCOL,
             "aaak_dialect": aaak::GUIDE,
         });
+        if !stock.broken.is_empty() {
+            hint(&mut value, &format!("Files that cannot be read: {}", stock.broken.join("; ")));
+        }
         if !stock.diaries.is_empty() {
             value["diaries"] = counts(stock.diaries).0.into();
         }

@@ -1,6 +1,6 @@
 //! `palazzo mine`.
 
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
@@ -8,14 +8,12 @@ use chrono::{DateTime, Utc};
 use crate::cli::bar::Bar;
 use crate::cli::home::Home;
 use crate::cli::{Failure, Outcome, page, person};
+use crate::format::Place;
 use crate::keeper::{Caller, Haul, Keeper, Lode, Mining, Pit};
 use crate::model::printable;
 
 /// The room of documents that lie in no folder of their own.
 const ROOM: &str = "notes";
-
-/// The file that makes a folder a palace: what lies in it is filed already.
-const PALACE: &str = "palace.toml";
 
 /// What exports are called, up to a number.
 const EXPORT: &str = "conversations";
@@ -72,6 +70,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     for path in &args.paths {
         find(path, &mut sources)?;
     }
+    sources.retain(|it| !is_kept(&it.path));
     let mut keeper = args.home.keeper();
     let (by, bar) = (person("mine"), Bar::default());
     let (mut mining, mut faults) = (Mining::default(), 0);
@@ -111,10 +110,7 @@ fn mine(
         Ok(haul) => haul,
         Err(why) => return Ok(vec![why]),
     };
-    let written = std::fs::metadata(&source.path).and_then(|it| it.modified());
-    let written: Option<DateTime<Utc>> = written.ok().map(Into::into);
     for it in &mut texts {
-        it.at = it.at.or(written);
         it.wing = args.wing.clone().or(it.wing.take());
         it.room = args.room.clone().unwrap_or_else(|| std::mem::take(&mut it.room));
     }
@@ -124,10 +120,41 @@ fn mine(
 
 /// Takes out of a file what is to be filed; the error says why nothing is.
 fn haul(source: &Source) -> Result<Haul, String> {
-    let bytes = std::fs::read(&source.path).map_err(|err| format!("it cannot be read: {err}"))?;
-    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    let unread = |err: std::io::Error| format!("it cannot be read: {err}");
+    // Opening a pipe would wait for whoever writes to it.
+    if !std::fs::metadata(&source.path).map_err(unread)?.is_file() {
+        return Err("it is not an ordinary file".to_owned());
+    }
+    let (text, marked) = text(std::fs::read(&source.path).map_err(unread)?, source.pit.lode)?;
     let haul = source.pit.lode.mine(&text, &source.room);
-    haul.ok_or_else(|| "it holds no conversation of a known kind".to_owned())
+    let mut haul = haul.ok_or_else(|| "it holds no conversation of a known kind".to_owned())?;
+    haul.faults.extend(marked);
+    Ok(haul)
+}
+
+/// Takes the bytes of a file for a text; a transcript, which others may be writing,
+/// also where not all of it is one. Then it says what is marked in it.
+fn text(bytes: Vec<u8>, lode: Lode) -> Result<(String, Option<String>), String> {
+    let err = match String::from_utf8(bytes) {
+        Ok(text) => return Ok((text, None)),
+        Err(_) if lode != Lode::Transcript => return Err("it is not UTF-8 text".to_owned()),
+        Err(err) => err,
+    };
+    let (good, bad) = err.as_bytes().split_at(err.utf8_error().valid_up_to());
+    let whole = String::from_utf8_lossy(good);
+    if !bad.contains(&b'\n') {
+        return Ok((whole.into_owned(), None));
+    }
+    let line = whole.matches('\n').count() + 1;
+    let told = format!("line {line} is not UTF-8: what is not stands as \u{fffd}");
+    Ok((String::from_utf8_lossy(err.as_bytes()).into_owned(), Some(told)))
+}
+
+/// Tells whether a file is one of a palace's own: what it says is filed already.
+fn is_kept(file: &Path) -> bool {
+    let palace = file.ancestors().skip(1).find(|it| it.join(Place::SETTINGS).is_file());
+    let path = palace.and_then(|it| file.strip_prefix(it).ok()?.to_str());
+    path.is_some_and(|it| Place::of(&it.replace(MAIN_SEPARATOR, "/")) != Ok(Place::Other))
 }
 
 /// Finds what can be mined at a path, in the order of names.
@@ -143,7 +170,8 @@ fn find(path: &Path, found: &mut Vec<Source>) -> Result<(), Failure> {
         let known = "what can be mined ends in .md, .markdown, .txt, .jsonl or .json";
         Failure::Said(format!("{}: {known}", path.display()))
     })?;
-    found.push(Source { path, room: ROOM.to_owned(), pit: Pit { name, wing, lode } });
+    let written = written(&path);
+    found.push(Source { path, room: ROOM.to_owned(), pit: Pit { name, wing, lode, written } });
     Ok(())
 }
 
@@ -153,7 +181,7 @@ fn walk(root: &Path, folder: &Path, wing: &str, found: &mut Vec<Source>) -> Resu
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let (path, kind) = (entry.path(), entry.file_type().map_err(|err| unread(folder, &err))?);
-        if called(&path).starts_with('.') || path.join(PALACE).is_file() {
+        if called(&path).starts_with('.') || path.join(Place::SETTINGS).is_file() {
             continue;
         }
         if kind.is_dir() {
@@ -166,9 +194,14 @@ fn walk(root: &Path, folder: &Path, wing: &str, found: &mut Vec<Source>) -> Resu
         }
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         let room = if folder == root { ROOM.to_owned() } else { called(folder) };
-        found.push(Source { path, room, pit: Pit { name, wing: wing.to_owned(), lode } });
+        let written = written(&path);
+        found.push(Source { path, room, pit: Pit { name, wing: wing.to_owned(), lode, written } });
     }
     Ok(())
+}
+
+fn written(path: &Path) -> Option<DateTime<Utc>> {
+    Some(std::fs::metadata(path).ok()?.modified().ok()?.into())
 }
 
 fn called(path: &Path) -> String {

@@ -62,10 +62,11 @@ impl Lode {
         if text.trim().is_empty() {
             return Some(Haul::default());
         }
+        let said = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut haul = match self {
             Self::Document => Haul { texts: document(text, room), faults: Vec::new() },
-            Self::Transcript => transcripts::read(text)?,
-            Self::Export => exports::read(text)?,
+            Self::Transcript => transcripts::read(said)?,
+            Self::Export => exports::read(said)?,
         };
         let faults = &mut haul.faults;
         haul.texts.retain(|Mined { text, .. }| {

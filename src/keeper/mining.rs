@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
-use chrono::SubsecRound;
+use chrono::{DateTime, SubsecRound, Utc};
 
 use crate::exchange::{Lode, Mined};
 use crate::format::{self, drawer_file, drawer_room};
@@ -43,6 +43,8 @@ pub struct Pit {
     pub wing: String,
     /// What it is.
     pub lode: Lode,
+    /// When it was last written: the date of texts that have none of their own.
+    pub written: Option<DateTime<Utc>>,
 }
 
 /// How texts are to be filed beside those that lie there.
@@ -79,8 +81,8 @@ impl Keeper {
         mining: &mut Mining,
         dry: bool,
     ) -> Result<(), Refusal> {
-        let source = render::line(&pit.name);
-        let drawers = mined.iter().map(|it| self.drawer(by, &source, &pit.wing, it));
+        let pit = &Pit { name: render::line(&pit.name), ..pit.clone() };
+        let drawers = mined.iter().map(|it| self.drawer(by, pit, it));
         let mut drawers: Vec<_> = drawers.collect();
         mining.sources += usize::from(!drawers.is_empty());
         if dry {
@@ -99,37 +101,41 @@ impl Keeper {
         };
         let mut filed = (0, 0, 0, Vec::new());
         self.at(&key)?.change_alone(by, |held| {
-            let Filings { mut edits, begun, known, older } =
-                filing(held, Some((&source, pit.lode)), &drawers);
+            let Filings { mut edits, begun, known, older } = filing(held, Some(pit), &drawers);
             filed = (edits.len(), begun.len(), known, older);
             let body = format!("{} new, {} grown", edits.len(), begun.len());
             for (file, whole) in begun {
                 edits.push(grown(held, file, whole)?);
             }
-            let subject = format!("source {}: mine", render::cut(&source, 50));
+            let subject = format!("source {}: mine", render::cut(&pit.name, 50));
             Ok(Plan { edits: if dry { Vec::new() } else { edits }, subject, body })
         })?;
         let (new, grown, known, older) = filed;
         mining.new += new;
         mining.grown += grown;
         mining.known += known;
-        mining.older.extend(older.into_iter().map(|it| (source.clone(), it)));
+        mining.older.extend(older.into_iter().map(|it| (pit.name.clone(), it)));
         Ok(())
     }
 
-    fn drawer(&mut self, by: &Caller, source: &str, wing: &str, it: &Mined) -> (Shelf, Drawer) {
-        let wing = name(it.wing.as_deref().unwrap_or(wing), LONGEST_NAME);
+    fn drawer(&mut self, by: &Caller, pit: &Pit, it: &Mined) -> (Shelf, Drawer) {
+        let wing = name(it.wing.as_deref().unwrap_or(&pit.wing), LONGEST_NAME);
         let shelf = Shelf { wing, room: name(&it.room, LONGEST_NAME) };
         let drawer = Drawer {
             id: fresh_id(&mut self.ids, by.now),
             said: Said { wing: Some(shelf.wing.clone()), room: Some(shelf.room.clone()) },
-            source: Some(source.to_owned()),
+            source: Some(pit.name.clone()),
             by: Some(render::line(&by.name)),
-            filed: Some(it.at.unwrap_or(by.now).trunc_subsecs(0)),
+            filed: Some(it.at.or(pit.written).map_or_else(|| seconds(by.now), seconds)),
             text: it.text.replace('\0', "\u{fffd}"),
         };
         (shelf, drawer)
     }
+}
+
+/// Cuts a moment to the seconds that a drawer's date has.
+fn seconds(moment: DateTime<Utc>) -> DateTime<Utc> {
+    moment.trunc_subsecs(0)
 }
 
 /// Makes a name that a wing, a room or an agent may have of what others call
@@ -147,12 +153,13 @@ pub(super) fn name(said: &str, most: usize) -> String {
 /// were filed, or say something else than they did.
 pub(super) fn filing<'a>(
     held: &Held,
-    source: Option<(&str, Lode)>,
+    pit: Option<&Pit>,
     drawers: &'a [(Shelf, Drawer)],
 ) -> Filings<'a> {
     let mut rooms: BTreeMap<&Shelf, (RoomId, Holding<'_>)> = BTreeMap::new();
     let mut filings = Filings::default();
     let mut joining: HashMap<String, usize> = HashMap::new();
+    let texts: HashSet<&str> = drawers.iter().map(|(_, it)| it.text.as_str()).collect();
     for (shelf, drawer) in drawers {
         let (room, holding) = rooms.entry(shelf).or_insert_with(|| {
             let room = drawer_room(&held.palace, shelf);
@@ -163,7 +170,7 @@ pub(super) fn filing<'a>(
             filings.known += 1;
             continue;
         }
-        if let Some(file) = source.and_then(|it| holding.begun(held, it, drawer)) {
+        if let Some(file) = pit.and_then(|it| holding.begun(held, it, &texts, drawer)) {
             filings.begun.push((file.to_owned(), drawer));
             continue;
         }
@@ -174,8 +181,9 @@ pub(super) fn filing<'a>(
         }
         filings.edits.push(Edit { path, was: None, now: Some(format::write_drawer(drawer)) });
     }
-    if let Some((source, Lode::Document)) = source.filter(|_| !filings.edits.is_empty()) {
-        let older = rooms.values().flat_map(|(_, it)| it.older(held, source, drawers));
+    let changed = pit.filter(|it| it.lode == Lode::Document && !filings.edits.is_empty());
+    if let Some(pit) = changed {
+        let older = rooms.values().flat_map(|(_, it)| it.older(held, &pit.name, &texts));
         filings.older = older.map(str::to_owned).collect();
     }
     filings
@@ -209,21 +217,30 @@ impl<'a> Holding<'a> {
         holding
     }
 
-    /// Takes out the file that holds the beginning of a text of that source. Exchanges
-    /// of one conversation may begin alike: each is known by its moment.
-    fn begun(&mut self, held: &Held, (source, lode): (&str, Lode), it: &Drawer) -> Option<&'a str> {
-        let files = self.sources.get_mut(source)?;
-        let place = files.iter().position(|file| {
-            let begun = held.palace.drawers.get(file);
-            let is_it = begun.filter(|begun| lode == Lode::Document || begun.filed == it.filed);
-            is_it.is_some_and(|begun| it.text.starts_with(&begun.text))
-        })?;
+    /// Takes out the file that holds the beginning of a text, and none of the `texts`
+    /// as they are now. Exchanges of one conversation may begin alike: each is known
+    /// by its moment, if it has one of its own.
+    fn begun(
+        &mut self,
+        held: &Held,
+        pit: &Pit,
+        texts: &HashSet<&str>,
+        it: &Drawer,
+    ) -> Option<&'a str> {
+        let files = self.sources.get_mut(pit.name.as_str())?;
+        let has_moment = pit.lode != Lode::Document && it.filed != pit.written.map(seconds);
+        let begins = |begun: &Drawer| {
+            it.text.starts_with(&begun.text)
+                && !texts.contains(begun.text.as_str())
+                && (!has_moment || begun.filed == it.filed)
+        };
+        let place =
+            files.iter().position(|file| held.palace.drawers.get(file).is_some_and(begins))?;
         Some(files.swap_remove(place))
     }
 
     /// Returns the files of a document whose texts are not in it any more.
-    fn older(&self, held: &Held, source: &str, texts: &[(Shelf, Drawer)]) -> Vec<&'a str> {
-        let texts: HashSet<&str> = texts.iter().map(|(_, it)| it.text.as_str()).collect();
+    fn older(&self, held: &Held, source: &str, texts: &HashSet<&str>) -> Vec<&'a str> {
         let files = self.sources.get(source).into_iter().flatten().copied();
         let is_gone = |it: &&str| {
             held.palace.drawers.get(it).is_some_and(|it| !texts.contains(it.text.as_str()))

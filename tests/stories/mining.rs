@@ -278,3 +278,66 @@ fn what_cannot_be_mined_is_named_and_the_rest_is_filed() {
     home.write("image.png", "x");
     assert_eq!(home.palazzo(&["mine", odd.to_str().unwrap()]).status.code(), Some(2));
 }
+
+#[test]
+fn what_is_not_wholly_text_is_taken_as_far_as_it_is() {
+    let home = Home::new();
+    let talk = lines(&[
+        said("user", "Why is the seam black?", "2026-02-01T10:00:00Z"),
+        said("assistant", "It is coal, küsschen.", "2026-02-01T10:00:02Z"),
+    ]);
+    let cut = [talk.as_bytes(), &"{\"type\":\"user\",\"message\":\"ü".as_bytes()[..26]].concat();
+    let folder = home.path();
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("cut.jsonl"), cut).unwrap();
+    std::fs::write(folder.join("marked.jsonl"), format!("\u{feff}{talk}")).unwrap();
+    let broken = talk.replace("sagt", "").into_bytes();
+    let broken: Vec<u8> = broken.into_iter().map(|it| if it == 0xc3 { 0xff } else { it }).collect();
+    std::fs::write(folder.join("odd.jsonl"), broken).unwrap();
+    let file = |name: &str| folder.join(name).display().to_string();
+    assert!(mine(&home, &[&file("cut.jsonl"), "--wing", "cut"]).contains("1 new"));
+    assert!(mine(&home, &[&file("marked.jsonl"), "--wing", "marked"]).contains("1 new"));
+    let output = home.palazzo(&["mine", &file("odd.jsonl"), "--wing", "odd"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("line 2 is not UTF-8: what is not stands as \u{fffd}"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(home.git(&["grep", "-c", "It is coal", "--", "palace/drawers"]).lines().count(), 3);
+}
+
+#[test]
+fn a_palace_is_not_filed_in_itself() {
+    let home = Home::new();
+    home.write("palace/docs/coal.md", "Coal is black.");
+    home.write("palace/palace.toml", "name = \"Palace\"\n");
+    let palace = home.path().join("palace").display().to_string();
+    assert!(mine(&home, &[&palace]).starts_with("Filed texts of 1 sources: 1 new"));
+    assert!(mine(&home, &[&palace]).contains("0 new, 0 grown; 1 were there already"));
+    let drawers = home.path().join("palace/drawers").display().to_string();
+    assert!(mine(&home, &[&drawers]).starts_with("Filed texts of 0 sources"));
+}
+
+#[test]
+fn an_exchange_without_a_time_grows_as_any_other() {
+    let home = Home::new();
+    let said = |who: &str, text: &str| {
+        json!({ "type": who, "sessionId": "s", "cwd": "/home/ada/seams",
+        "message": { "role": who, "content": text } })
+    };
+    let mut told = vec![said("user", "ok"), said("assistant", "done"), said("user", "ok")];
+    let file = home.path().join("s.jsonl").display().to_string();
+    for (more, time) in [("", 1), ("It takes", 2), (" a while", 3)] {
+        if !more.is_empty() {
+            told.push(said("assistant", more));
+        }
+        home.write("s.jsonl", &lines(&told));
+        let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_770_000_000 + time);
+        std::fs::File::options().write(true).open(&file).unwrap().set_modified(then).unwrap();
+        mine(&home, &[&file]);
+    }
+    let grown = filed(&home);
+    let texts: Vec<_> = grown.split("\n~~~\n").map(|it| it.split_once("\n\n").unwrap().1).collect();
+    assert_eq!(
+        texts,
+        ["User:\nok\n\nAssistant:\ndone", "User:\nok\n\nAssistant:\nIt takes\n\na while"]
+    );
+}

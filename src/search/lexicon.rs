@@ -8,8 +8,10 @@ use crate::search::words::{Script, Word, beginning};
 /// A word as the index knows it: one number for all its forms.
 pub(super) type Term = u32;
 
-/// The shortest word that is repaired, and the shortest that is completed.
+/// The shortest word that is repaired, the shortest stem, and the shortest word that is
+/// completed.
 const REPAIRED: usize = 4;
+const REPAIRED_STEM: usize = 5;
 const COMPLETED: usize = 3;
 
 /// The terms, and the spellings that were read. Forgets nothing: a word that
@@ -17,9 +19,8 @@ const COMPLETED: usize = 3;
 #[derive(Clone, Debug)]
 pub(super) struct Lexicon {
     terms: HashMap<Box<str>, Term>,
-    /// What the terms are known by, a line each, in their order: to be looked
-    /// through.
-    stems: String,
+    /// What the terms are known by, by their first letter: to be looked through.
+    stems: HashMap<char, Listed>,
     /// By language: what was once stemmed need not be stemmed again.
     spellings: Vec<Spellings>,
 }
@@ -28,15 +29,21 @@ pub(super) struct Lexicon {
 #[derive(Clone, Debug, Default)]
 struct Spellings {
     terms: HashMap<Box<str>, Term>,
-    /// All of them, a line each, and their terms: to be looked through.
-    list: String,
-    listed: Vec<Term>,
+    /// All of them: to be looked through.
+    all: Listed,
+}
+
+/// Words, a line each, and their terms.
+#[derive(Clone, Debug, Default)]
+struct Listed {
+    words: String,
+    terms: Vec<Term>,
 }
 
 impl Default for Lexicon {
     fn default() -> Self {
         let spellings = Language::all().map(|_| Spellings::default()).collect();
-        Self { terms: HashMap::new(), stems: String::new(), spellings }
+        Self { terms: HashMap::new(), stems: HashMap::new(), spellings }
     }
 }
 
@@ -83,22 +90,36 @@ impl Lexicon {
                 || may_err && is_close(word, spelling) && !has_digits(spelling)
                 || alone && spelling.contains(word)
         };
-        let all = self.spoken(script).flat_map(|it| self.spellings[it.number()].iter());
+        let all = self.spoken(script).flat_map(|it| self.spellings[it.number()].all.iter());
         let meant = all.filter(|(spelling, _)| is_meant(spelling)).map(|(_, term)| term);
         let meant: Vec<Term> = meant.collect();
         match meant.is_empty() && may_err {
-            true => self.spoken(script).flat_map(|it| self.like_stem(&it.stem(word))).collect(),
+            true => self.spoken(script).flat_map(|it| self.like_stem(word, it)).collect(),
             false => meant,
         }
     }
 
-    /// Yields the terms whose stems differ from `stem` by a letter, both being long
-    /// enough for that to be a slip.
-    fn like_stem(&self, stem: &str) -> Vec<Term> {
-        let is_long = |it: &str| it.chars().count() >= REPAIRED;
-        let is_meant = |it: &str| is_close(stem, it) && is_long(it) && !has_digits(it);
-        let stems = self.stems.lines().zip(0..).filter(|(it, _)| is_long(stem) && is_meant(it));
-        stems.map(|(_, term)| term).collect()
+    /// Returns the terms of a language whose stems differ from that of `word` by a letter
+    /// within, more or less, or by two that changed places. What begins or ends
+    /// otherwise is seldom a slip, but another word, and so is what has another letter
+    /// (`recover`, `remove`).
+    fn like_stem(&self, word: &str, language: Language) -> Vec<Term> {
+        let stem = language.stem(word);
+        let stem = stem.as_str();
+        let spoken = &self.spellings[language.number()].all.terms;
+        let ends = |it: &str| (it.chars().next(), it.chars().next_back());
+        let is_long = |it: &str| it.chars().count() >= REPAIRED_STEM;
+        let is_meant = |it: &str| {
+            is_close(stem, it)
+                && ends(stem) == ends(it)
+                && (stem.len() != it.len() || letters(stem) == letters(it))
+                && is_long(it)
+                && !has_digits(it)
+        };
+        let near = stem.chars().next().filter(|_| is_long(stem)).and_then(|it| self.stems.get(&it));
+        let near = near.into_iter().flat_map(Listed::iter);
+        let near = near.filter(|(it, _)| is_meant(it)).map(|(_, term)| term);
+        near.filter(|it| spoken.contains(it)).collect()
     }
 
     /// Takes in the words of another lexicon; returns what its terms are here.
@@ -107,7 +128,7 @@ impl Lexicon {
         stems.sort_unstable_by_key(|(_, term)| *term);
         let here: Vec<Term> = stems.into_iter().map(|(stem, _)| self.intern(stem)).collect();
         for (ours, theirs) in self.spellings.iter_mut().zip(other.spellings) {
-            for (spelling, term) in theirs.iter() {
+            for (spelling, term) in theirs.all.iter() {
                 if !ours.terms.contains_key(spelling) {
                     ours.add(spelling, here[term as usize]);
                 }
@@ -119,8 +140,9 @@ impl Lexicon {
     fn intern(&mut self, stem: Box<str>) -> Term {
         let next = Term::try_from(self.terms.len()).unwrap_or(Term::MAX);
         *self.terms.entry(stem).or_insert_with_key(|stem| {
-            self.stems.push_str(stem);
-            self.stems.push('\n');
+            if let Some(initial) = stem.chars().next() {
+                self.stems.entry(initial).or_default().add(stem, next);
+            }
             next
         })
     }
@@ -128,7 +150,7 @@ impl Lexicon {
     /// Yields the languages in which words of `script` were read.
     fn spoken(&self, script: Script) -> impl Iterator<Item = Language> {
         Language::all().filter(move |it| {
-            it.of_word(script) == *it && !self.spellings[it.number()].listed.is_empty()
+            it.of_word(script) == *it && !self.spellings[it.number()].terms.is_empty()
         })
     }
 }
@@ -136,13 +158,19 @@ impl Lexicon {
 impl Spellings {
     fn add(&mut self, spelling: &str, term: Term) {
         self.terms.insert(spelling.into(), term);
-        self.list.push_str(spelling);
-        self.list.push('\n');
-        self.listed.push(term);
+        self.all.add(spelling, term);
+    }
+}
+
+impl Listed {
+    fn add(&mut self, word: &str, term: Term) {
+        self.words.push_str(word);
+        self.words.push('\n');
+        self.terms.push(term);
     }
 
     fn iter(&self) -> impl Iterator<Item = (&str, Term)> {
-        self.list.lines().zip(self.listed.iter().copied())
+        self.words.lines().zip(self.terms.iter().copied())
     }
 }
 
@@ -164,6 +192,13 @@ fn is_close(a: &str, b: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns the letters of a word in order.
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<_> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 fn has_digits(word: &str) -> bool {

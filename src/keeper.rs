@@ -84,7 +84,7 @@ pub use graph::{Direction, Related, Wanted};
 pub use ledger::Edition;
 pub use memory::{Erased, Observed};
 pub use mend::Mending;
-pub use mining::{Mining, Pit};
+pub use mining::{Mining, Pit, is_own};
 pub use moving::Moved;
 pub use processes::NewProcess;
 pub use refusal::{Forbidden, Refusal};

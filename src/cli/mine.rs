@@ -8,12 +8,14 @@ use chrono::{DateTime, Utc};
 use crate::cli::bar::Bar;
 use crate::cli::home::Home;
 use crate::cli::{Failure, Outcome, page, person};
-use crate::format::Place;
-use crate::keeper::{Caller, Haul, Keeper, Lode, Mining, Pit};
+use crate::keeper::{Caller, Haul, Keeper, Lode, Mining, Pit, is_own};
 use crate::model::printable;
 
 /// The room of documents that lie in no folder of their own.
 const ROOM: &str = "notes";
+
+/// The file that makes a folder a palace: what lies in it is filed already.
+const PALACE: &str = "palace.toml";
 
 /// What exports are called, up to a number.
 const EXPORT: &str = "conversations";
@@ -152,9 +154,9 @@ fn text(bytes: Vec<u8>, lode: Lode) -> Result<(String, Option<String>), String> 
 
 /// Tells whether a file is one of a palace's own: what it says is filed already.
 fn is_kept(file: &Path) -> bool {
-    let palace = file.ancestors().skip(1).find(|it| it.join(Place::SETTINGS).is_file());
+    let palace = file.ancestors().skip(1).find(|it| it.join(PALACE).is_file());
     let path = palace.and_then(|it| file.strip_prefix(it).ok()?.to_str());
-    path.is_some_and(|it| Place::of(&it.replace(MAIN_SEPARATOR, "/")) != Ok(Place::Other))
+    path.is_some_and(|it| is_own(&it.replace(MAIN_SEPARATOR, "/")))
 }
 
 /// Finds what can be mined at a path, in the order of names.
@@ -181,7 +183,7 @@ fn walk(root: &Path, folder: &Path, wing: &str, found: &mut Vec<Source>) -> Resu
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let (path, kind) = (entry.path(), entry.file_type().map_err(|err| unread(folder, &err))?);
-        if called(&path).starts_with('.') || path.join(Place::SETTINGS).is_file() {
+        if called(&path).starts_with('.') || path.join(PALACE).is_file() {
             continue;
         }
         if kind.is_dir() {

@@ -7,7 +7,7 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use chrono::{DateTime, SubsecRound, Utc};
 
 use crate::exchange::{Lode, Mined};
-use crate::format::{self, drawer_file, drawer_room};
+use crate::format::{self, Place, drawer_file, drawer_room};
 use crate::keeper::held::{Held, Plan};
 use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
 use crate::model::{Drawer, Edit, RoomId, Said, Shelf};
@@ -131,6 +131,11 @@ impl Keeper {
         };
         (shelf, drawer)
     }
+}
+
+/// Tells whether the file at `path` in a palace is one of those that make it.
+pub fn is_own(path: &str) -> bool {
+    Place::of(path) != Ok(Place::Other)
 }
 
 /// Cuts a moment to the seconds that a drawer's date has.

@@ -81,7 +81,7 @@ impl Keeper {
             existing = there.into_iter().map(|it| it.name).collect();
             created = fresh.iter().map(|it| it.name.clone()).collect();
             let heeded = fresh.iter().filter(|_| rules == Rules::Heeded);
-            allow(heeded.filter_map(|it| against(graph, None, it)))?;
+            allow(heeded.filter_map(|it| against(graph, &[], it)))?;
             creation(held, &fresh)
         })?;
         Ok(Added { key, created, existing, notes })

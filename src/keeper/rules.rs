@@ -21,11 +21,12 @@ pub(super) enum Rules {
 
 /// Says what forbids an entity, or a change of its status. What was wrong before
 /// the change is no reason: somebody has to be able to mend it.
-pub(super) fn against(graph: &Graph, old: Option<&Entity>, new: &Entity) -> Option<Forbidden> {
-    let before = old.map(|it| graph.faults(it)).unwrap_or_default();
+/// `old` is what becomes the new one: itself, and then those that become one with it.
+pub(super) fn against(graph: &Graph, old: &[Entity], new: &Entity) -> Option<Forbidden> {
+    let before: Vec<_> = old.iter().flat_map(|it| graph.faults(it)).collect();
     let faults = graph.faults(new).into_iter().filter(|it| is_new(it, &before));
     let faults: Vec<_> = faults.filter(Fault::is_forbidden).collect();
-    let change = forbidden_change(graph, old, new);
+    let change = forbidden_change(graph, old.first(), new);
     let is_of_genus = change.is_some() || faults.iter().any(Fault::is_of_genus);
     let why: Vec<_> = faults.into_iter().map(|it| it.message).chain(change).collect();
     let genus = is_of_genus.then(|| new.genus.clone());

@@ -112,16 +112,17 @@ fn plan(held: &mut Held, change: &EntityChange) -> Result<(Plan, Outcome), Refus
     let old = opened(&mut revision, held, &was)?.clone();
     let (mut new, notes) = changed(&held.palace.graph, &old, change)?;
     let family: Vec<_> = merged.iter().chain([&was]).cloned().collect();
-    let mut conflicts = Vec::new();
+    let (mut conflicts, mut were) = (Vec::new(), vec![old.clone()]);
     for other in &merged {
         let other = opened(&mut revision, held, other)?.clone();
         conflicts.extend(unite(&mut new, &other, &family));
+        were.push(other);
     }
     if name != was {
         new.relations.extend(revision.take_over(held, &name)?);
         new.name.clone_from(&name);
     }
-    allow(against(&held.palace.graph, Some(&old), &new).into_iter())?;
+    allow(against(&held.palace.graph, &were, &new).into_iter())?;
     let details = compare::entity(&old, &new).into_iter();
     let details = details.filter(|it| !matches!(it, Detail::Renamed { .. })).collect();
     *opened(&mut revision, held, &was)? = new;

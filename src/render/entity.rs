@@ -19,6 +19,9 @@ pub fn entities(which: &str, shown: &[&Entity], total: usize, page: usize) -> St
     }
     let pages = total.div_ceil(Layout::OPENINGS);
     let mut text = count(total, "entity") + which;
+    if shown.is_empty() {
+        return format!("{text}: there is no page {page}, and the last is {pages}.\n");
+    }
     if pages > 1 {
         text.push_str(&format!(" (page {page} of {pages})"));
     }

@@ -220,6 +220,8 @@ async fn a_relation_of_a_file_whose_dates_cannot_be_read_holds_at_no_date() {
     agent.call("get_relationships", json!({ "name": "Karl", "as_of": "1950" })).await;
     agent.call("get_relationships", json!({ "name": "Karl", "as_of": "0800" })).await;
     agent.call("get_timeline", json!({ "entity": "Karl" })).await;
+    let source = json!({ "type": "likes", "to": "Honey", "source": "Einhard" });
+    update(&mut agent, json!({ "name": "Karl", "add_relations": [source] })).await;
     assert_snapshot!(agent.transcript());
     let said = |arguments: &[&str]| {
         let output = home.command(MARCH_1).current_dir(home.path()).args(arguments).output();
@@ -229,6 +231,9 @@ async fn a_relation_of_a_file_whose_dates_cannot_be_read_holds_at_no_date() {
     let facts = said(&["wake-up", "survey"]);
     assert!(facts.contains("Karl → likes → Honey"), "{facts}");
     assert!(!facts.contains("Karl → rules"), "{facts}");
+    let merged = json!({ "name": "Stephen Jay Gould", "merge": ["Karl"] });
+    let told = update(&mut agent, merged).await;
+    assert!(told.starts_with("Merged Karl into Stephen Jay Gould: relation rules"), "{told}");
 }
 
 #[tokio::test]
@@ -317,6 +322,7 @@ async fn what_is_filtered_by_and_nobody_has_brings_the_nearest_to_mind() {
     agent.call("list_entities", json!({ "genus": "Claim", "status": "setled" })).await;
     agent.call("list_entities", json!({ "attributes": { "confidense": "low" } })).await;
     agent.call("list_entities", json!({ "status": "overturned" })).await;
+    agent.call("list_entities", json!({ "genus": "Claim", "page": 9 })).await;
     agent
         .call("get_relationships", json!({ "name": "Stasis is data", "type": "disputedby" }))
         .await;

@@ -147,10 +147,12 @@ pub(super) fn remarks_on(held: &Held, room: &RoomId, beside: &[RoomId], tools: &
     }
     told.sort_by_key(|it| it.told.severity());
     let lines: Vec<_> = told.iter().take(REMARKS).map(|it| format!("\n  {}", it.told)).collect();
+    let is_grave = told.iter().any(|it| it.told.severity() < Severity::Info);
+    let head = if is_grave { "Something is wrong there" } else { "Worth knowing" };
     match told.len().saturating_sub(REMARKS) {
         _ if told.is_empty() => String::new(),
-        0 => format!("Something is wrong there:{}\n", lines.concat()),
-        left => format!("Something is wrong there:{}\n  and {left} more\n", lines.concat()),
+        0 => format!("{head}:{}\n", lines.concat()),
+        left => format!("{head}:{}\n  and {left} more\n", lines.concat()),
     }
 }
 

@@ -125,7 +125,7 @@ impl Keeper {
         };
         let ranker = understood.as_ref().map(|it| format!("{}.\n", it.ranker)).unwrap_or_default();
         let mut page = render::entities(&which, &shown, total, number) + &ranker;
-        if total == 0 {
+        if total == 0 && selection != Selection::default() {
             page.push_str(&unheard_of(graph, &selection));
         }
         let openings = shown.iter().map(|it| Opening::Entity(it.name.clone())).collect();

@@ -6,6 +6,8 @@
 //! its best passage; the rest of it and the room it is in add a little, so that
 //! among equals the one in the likely place is first.
 
+mod column;
+
 use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
@@ -15,10 +17,10 @@ use crate::model::{Opening, Sort, Vector, Vectors};
 use crate::search::index::{Entry, Index, Posting};
 use crate::search::lexicon::Term;
 use crate::search::question::{Asked, AskedWord};
+use crate::search::rank::column::Column;
 use crate::search::words::{Script, beginning, words};
 
-/// BM25's saturation of repeated words and its share of length normalisation.
-const K1: f32 = 1.2;
+/// BM25's share of length normalisation.
 const B: f32 = 0.4;
 
 /// What a word counts that a neighbouring passage says.
@@ -114,13 +116,6 @@ struct Sheet {
     weight: f32,
     /// How similar to it something can be at most.
     most: f32,
-}
-
-/// Scores of things of one sort, and what the word at hand adds to them.
-struct Column {
-    scores: Vec<f32>,
-    word: Vec<f32>,
-    touched: Vec<u32>,
 }
 
 /// A word of the question: what it stands for, and how rare that is.
@@ -368,29 +363,6 @@ impl Index {
             }
         }
         fits
-    }
-}
-
-impl Column {
-    fn of(length: usize) -> Self {
-        Self { scores: vec![0.0; length], word: vec![0.0; length], touched: Vec::new() }
-    }
-
-    /// Notes how much of the word at hand something holds.
-    fn note(&mut self, number: u32, much: f32) {
-        let word = &mut self.word[number as usize];
-        if *word == 0.0 {
-            self.touched.push(number);
-        }
-        *word += much;
-    }
-
-    /// Ends a word: what was noted is saturated and counts by the word's rarity.
-    fn settle(&mut self, rarity: f32, norm: impl Fn(u32) -> f32) {
-        for number in self.touched.drain(..) {
-            let much = std::mem::take(&mut self.word[number as usize]) / norm(number);
-            self.scores[number as usize] += rarity * much * (K1 + 1.0) / (K1 + much);
-        }
     }
 }
 

@@ -5,19 +5,22 @@
 //! excerpt has a bound, and where it is reached it says what there is more and how
 //! to go on behind it. The pages of the whole graph together are the graph.
 
+mod cut;
+
 use std::collections::{BTreeSet, HashSet};
 
-use serde_json::Value;
 use ulid::Ulid;
 
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Entity, Graph, Triple};
-use crate::render;
+use crate::model::{Entity, Graph, Triple, abridged, weight};
 use crate::search::Needle;
 
-/// What an entity or a relation costs beside what it says: the punctuation of
-/// JSON.
+use cut::Cut;
+
+/// What an entity or a relation weighs beside what it says, and an observation:
+/// the punctuation of JSON.
 const FRAME: usize = 48;
+const QUOTES: usize = 5;
 
 /// A part of the graph.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,12 +38,19 @@ pub struct Excerpt {
 enum Wanted<'a> {
     All,
     Holding(&'a str),
-    Named(&'a [String]),
+    /// Without so many of the first observations of each.
+    Named(&'a [String], usize),
+}
+
+impl Wanted<'_> {
+    fn skipped(&self) -> usize {
+        if let Self::Named(_, skip) = self { *skip } else { 0 }
+    }
 }
 
 impl Keeper {
     /// Returns the whole graph, or what comes behind the entity `after`, up to about
-    /// `most` bytes of it.
+    /// `most` thirds of a token of it.
     pub fn read_graph(
         &mut self,
         by: &Caller,
@@ -52,7 +62,8 @@ impl Keeper {
 
     /// Returns the entities that hold `query` in name, genus or an observation,
     /// whatever the case, or those of them behind the entity `after`, up to about
-    /// `most` bytes.
+    /// `most` thirds of a token. Of one that is too much to show, the observations
+    /// come first that hold it.
     pub fn search_nodes(
         &mut self,
         by: &Caller,
@@ -63,14 +74,16 @@ impl Keeper {
         self.excerpt(by, &Wanted::Holding(query), after, most)
     }
 
-    /// Returns the entities of those exact names, up to about `most` bytes.
+    /// Returns the entities of those exact names without the first `skip`
+    /// observations of each, up to about `most` thirds of a token.
     pub fn open_nodes(
         &mut self,
         by: &Caller,
         names: &[String],
+        skip: usize,
         most: usize,
     ) -> Result<Excerpt, Refusal> {
-        self.excerpt(by, &Wanted::Named(names), None, most)
+        self.excerpt(by, &Wanted::Named(names, skip), None, most)
     }
 
     /// Returns a number by which the graph is known from any other, as it was when
@@ -94,7 +107,7 @@ impl Keeper {
         let Some(key) = self.current_if_any(by)? else { return Ok(Excerpt::default()) };
         let held = self.at(&key)?;
         held.catch_up()?;
-        if let Wanted::Named(names) = wanted {
+        if let Wanted::Named(names, _) = wanted {
             for name in *names {
                 if let Some(file) = held.palace.graph.file_of(name).map(str::to_owned) {
                     held.glance(&file);
@@ -112,7 +125,7 @@ fn excerpt(graph: &Graph, wanted: &Wanted<'_>, after: Option<&Entity>, most: usi
     let all = found(graph, wanted);
     let begin = after.map_or(0, |after| all.partition_point(|it| age(it) <= age(after)));
     let found = &all[begin..];
-    let entities = shown(found, most);
+    let entities = shown(found, wanted, most);
     let page = &found[..entities.len()];
     let relations = match wanted {
         Wanted::All => links(starts(graph, page, page.len() == found.len()), |_| true),
@@ -143,12 +156,17 @@ fn starts<'a>(
 
 /// Returns as many entities as there is room for. One of endless observations
 /// is shown with some of them, so that it does not stand before all others.
-fn shown(found: &[&Entity], most: usize) -> Vec<Entity> {
+fn shown(found: &[&Entity], wanted: &Wanted<'_>, most: usize) -> Vec<Entity> {
     let mut room = most;
+    // A graph without its relations would be a list: they are to fit in as well.
+    let links = |it: &Entity| cost_of_links(it).min(most / 3);
+    let share = match found {
+        [only] => most.saturating_sub(links(only)),
+        _ => most / 3,
+    };
     let parts = found.iter().map(|it| {
-        let part = part_of(it, most / 3);
-        // A graph without its relations would be a list: they are to fit in as well.
-        let cost = cost(&part).saturating_add(cost_of_links(it).min(most / 3));
+        let part = part_of(it, wanted, share);
+        let cost = cost(&part).saturating_add(links(it));
         (part, cost)
     });
     parts.take_while(|(_, cost)| take(&mut room, *cost)).map(|(part, _)| part).collect()
@@ -168,7 +186,7 @@ fn found<'a>(graph: &'a Graph, wanted: &Wanted<'_>) -> Vec<&'a Entity> {
             };
             all().filter(|it| holds(it)).collect()
         }
-        Wanted::Named(names) => {
+        Wanted::Named(names, _) => {
             let names: HashSet<&String> = names.iter().collect();
             names.into_iter().filter_map(|it| graph.get(it)).collect()
         }
@@ -237,7 +255,7 @@ fn take(room: &mut usize, cost: usize) -> bool {
 }
 
 fn cost(it: &Entity) -> usize {
-    let observations = it.observations.iter().map(|it| spelled(it) + 3).sum::<usize>();
+    let observations = it.observations.iter().map(|it| spelled(it) + QUOTES).sum::<usize>();
     FRAME + spelled(&it.name) + spelled(&it.genus) + observations
 }
 
@@ -246,90 +264,39 @@ fn cost_of_links(from: &Entity) -> usize {
     links.map(|it| Link { from: &from.name, kind: &it.kind, to: &it.to }.cost()).sum()
 }
 
-/// Returns how many bytes a text has in JSON.
+/// Returns what a text weighs in JSON, where some signs stand behind another.
 fn spelled(text: &str) -> usize {
-    let byte = |it: u8| match it {
-        b'"' | b'\\' | b'\n' | b'\t' => 2,
-        0..0x20 => 6,
-        _ => 1,
+    let escape = |it: u8| match it {
+        b'"' | b'\\' | b'\n' | b'\t' => 1,
+        0..0x20 => 9,
+        _ => 0,
     };
-    text.bytes().map(byte).sum()
+    weight(text) + text.bytes().map(escape).sum::<usize>()
 }
 
-/// Returns an entity with as many of its observations as there is room for.
-fn part_of(entity: &Entity, mut room: usize) -> Entity {
-    let fits = |it: &&String| take(&mut room, spelled(it) + 3);
-    let observations = entity.observations.iter().take_while(fits).cloned().collect();
+/// Returns an entity with as many of the observations that are wanted as there is
+/// room for: with the beginning and the end of the first, if that alone is too much.
+fn part_of(entity: &Entity, wanted: &Wanted<'_>, room: usize) -> Entity {
     let genus = entity.genus.clone();
     let name_only = Entity::loose_end(&entity.name);
-    Entity { id: entity.id, is_defined: true, genus, observations, ..name_only }
-}
-
-/// What of all that is wanted is shown.
-struct Cut<'a> {
-    all: &'a [&'a Entity],
-    /// How many of them come before those shown.
-    begin: usize,
-    shown: &'a [Entity],
-    /// How many relations of those shown are not.
-    left: usize,
-}
-
-impl Cut<'_> {
-    /// Says how much was left out, and how to ask for it; `None`: nothing was that
-    /// comes behind what is shown. `links` says how many relations are shown, and
-    /// how many there are.
-    fn told(&self, wanted: &Wanted<'_>, links: (usize, usize)) -> Option<String> {
-        let end = self.begin + self.shown.len();
-        let parts = self.parts();
-        if end == self.all.len() && parts.is_empty() && self.left == 0 {
-            return None;
-        }
-        let mut here = Vec::new();
-        if self.shown.len() < self.all.len() {
-            let (from, all) = (self.begin + 1, render::count(self.all.len(), "entity"));
-            here.push(format!("{from} to {end} of {all}, oldest first"));
-        }
-        here.extend(parts.iter().take(3).map(|(it, part)| {
-            let all = render::count(it.observations.len(), "observation");
-            let name = render::cut(&render::line(&it.name), 60);
-            format!("{} of the {all} of {name}", part.observations.len())
-        }));
-        if links.0 < links.1 {
-            here.push(format!("{} of {}", links.0, render::count(links.1, "relation")));
-        }
-        let mut told = vec![format!("Too much to show: here are {}", here.join("; "))];
-        told.extend(self.advice(wanted, !parts.is_empty()));
-        Some(told.join(". "))
+    let bare = Entity { id: entity.id, is_defined: true, genus, ..name_only };
+    let room = room.saturating_sub(cost(&bare));
+    let fitting = |these: &[&String]| {
+        let mut room = room;
+        these.iter().take_while(|it| take(&mut room, spelled(it) + QUOTES)).count()
+    };
+    let mut these: Vec<_> = entity.observations.iter().skip(wanted.skipped()).collect();
+    let mut fit = fitting(&these);
+    if let Wanted::Holding(query) = wanted
+        && fit < these.len()
+    {
+        let mut needle = Needle::new(query);
+        these.sort_by_cached_key(|it| !needle.is_in(it));
+        fit = fitting(&these);
     }
-
-    /// Returns the entities of which not all observations are shown.
-    fn parts(&self) -> Vec<(&Entity, &Entity)> {
-        let here = self.all[self.begin..].iter().copied().zip(self.shown);
-        here.filter(|(it, part)| it.observations.len() > part.observations.len()).collect()
-    }
-
-    /// Says how to see what is not shown.
-    fn advice(&self, wanted: &Wanted<'_>, has_parts: bool) -> Vec<String> {
-        let is_cut = self.begin + self.shown.len() < self.all.len();
-        let last = self.shown.last().filter(|_| is_cut);
-        let last = last.map(|it| Value::from(it.name.as_str()));
-        let mut advice = Vec::new();
-        advice.extend(match (wanted, last) {
-            (Wanted::All, Some(name)) => {
-                Some(format!("To go on, call read_graph with {{\"after\": {name}}}"))
-            }
-            (Wanted::Holding(_), Some(name)) => {
-                Some(format!("Say more in the query, or go on with \"after\": {name}"))
-            }
-            (Wanted::Named(names), _) if names.len() > 1 => Some("Name fewer at once".to_owned()),
-            _ => None,
-        });
-        if self.left > 0 && !matches!(wanted, Wanted::Named(names) if names.len() > 1) {
-            advice.push("open_nodes shows a relation with either end".to_owned());
-        }
-        let in_full = "All observations of such a one are told if the server has --unbounded";
-        advice.extend(has_parts.then(|| in_full.to_owned()));
-        advice
-    }
+    let observations = match these.first() {
+        Some(first) if fit == 0 => vec![abridged(first, room.saturating_sub(QUOTES) / 2)],
+        _ => these.into_iter().take(fit).cloned().collect(),
+    };
+    Entity { observations, ..bare }
 }

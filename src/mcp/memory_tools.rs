@@ -13,11 +13,11 @@ use crate::mcp::reply::{Answer, Reply};
 use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
 use crate::model::{Entity, printable_json};
 
-/// How many bytes an answer may have that nobody can know beforehand: about
-/// 20,000 tokens in any language, where clients cut at 25,000.
+/// What an answer may weigh that nobody can know beforehand, in thirds of a token:
+/// 20,000 tokens, where clients cut at 25,000.
 pub(super) const MOST: usize = 60_000;
 
-/// Lists the tools; those that read answer with about `most` bytes.
+/// Lists the tools; those that read answer with about `most` thirds of a token.
 pub(super) fn all(most: usize) -> [Handle; 9] {
     [
         create_entities(),
@@ -145,7 +145,7 @@ fn search_nodes(most: usize) -> Handle {
 fn open_nodes(most: usize) -> Handle {
     let about = ("Open Nodes", "Show entities by their exact names, whole, with their relations.");
     let run = move |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: OpenNodes| {
-        network(keeper.open_nodes(by, &it.names, most))
+        network(keeper.open_nodes(by, &it.names, it.skip.unwrap_or_default(), most))
     };
     Handle::new(ToolSet::Memory, "open_nodes", about, Effect::Reads, run).answering::<Network>()
 }

@@ -13,13 +13,16 @@ use serde_json::{Map, Value, json};
 use ulid::Ulid;
 
 use crate::keeper::{Address, Caller, Keeper, Refusal};
-use crate::mcp::memory_tools::{MOST, spread};
+use crate::mcp::memory_tools::spread;
 use crate::mcp::reply::{Answer, Reply};
 use crate::mcp::toolbox::Handle;
 
 /// What is said where nothing is remembered yet.
 const NO_PALACE: &str = "Nothing is remembered yet. The first call that writes makes a palace: \
                          mempalace_add_drawer, mempalace_kg_add or mempalace_diary_write.";
+
+/// How many bytes an answer has at most, or so.
+const MOST: usize = 60_000;
 
 /// How many bytes an answer spends on what it says about a text, at most.
 const ABOUT: usize = 300;

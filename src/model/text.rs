@@ -49,63 +49,9 @@ fn folded(text: &str) -> impl Iterator<Item = u8> {
     text.bytes().map(|it| it.to_ascii_lowercase())
 }
 
-/// Shortens a text to what `room` small letters take, and keeps how it begins
-/// and how it ends: names of a kind often differ in their last word.
-pub fn abridged(text: &str, room: usize) -> String {
-    if in_pairs(text).map(size).sum::<usize>() <= room {
-        return text.to_owned();
-    }
-    let backwards = text.chars().rev();
-    let backwards = backwards.clone().skip(1).chain([' ']).zip(backwards);
-    let tail = &text[text.len() - fitting(backwards, room / 3)..];
-    let tail = tail.split_once(' ').map_or(tail, |(_, words)| words).trim_start();
-    let rest = in_pairs(tail).map(size).sum::<usize>() + size((' ', '…'));
-    let head = &text[..text.len() - tail.len()];
-    let head = &text[..fitting(in_pairs(head), room.saturating_sub(rest))];
-    format!("{}…{tail}", head.trim_end())
-}
-
-/// Yields each character behind the one before it.
-fn in_pairs(text: &str) -> impl Iterator<Item = (char, char)> {
-    std::iter::once(' ').chain(text.chars()).zip(text.chars())
-}
-
-/// Returns how many bytes of some characters fit.
-fn fitting(pairs: impl Iterator<Item = (char, char)>, mut room: usize) -> usize {
-    let fit = pairs.take_while(|it| {
-        let fits = size(*it) <= room;
-        room = room.saturating_sub(size(*it));
-        fits
-    });
-    fit.map(|(_, it)| it.len_utf8()).sum()
-}
-
-/// Says how much of a page a character takes behind another, in thirds of a
-/// token or so: letters come in words, signs and the letters of few come alone,
-/// and behind them another word begins.
-fn size((before, it): (char, char)) -> usize {
-    match it {
-        ' ' => 1,
-        'a'..='z' | 'A'..='Z' if before == ' ' || before.is_ascii_alphabetic() => 1,
-        '0'..='9' if before.is_ascii_alphabetic() => 3,
-        '\0'..='\u{7f}' if !it.is_ascii_alphabetic() => 2,
-        '\0'..='\u{52f}' => 3,
-        _ => 4,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_long_name_keeps_both_its_ends() {
-        let name = "Survey of marine invertebrates of the northern Adriatic, station 0143";
-        assert_eq!(abridged(name, 36), "Survey of marine inverte…0143");
-        assert_eq!(abridged(name, 200), name);
-        assert_eq!(abridged("東京都千代田区丸の内一丁目", 24), "東京都…丁目");
-        assert_eq!(abridged("", 0), "");
-    }
 
     #[test]
     fn capitals_stand_with_small_letters() {

@@ -330,9 +330,9 @@ fn what_is_too_much_is_cut_and_says_how_to_ask_for_the_rest() {
         );
     }
     assert_snapshot!(notices, @r#"
-    read_graph: Too much to show: here are 1 to 127 of 300 entities, oldest first; 126 of 299 relations. To go on, call read_graph with {"after": "Entity 126"}
-    search_nodes: Too much to show: here are 1 to 127 of 300 entities, oldest first. Say more in the query, or go on with "after": "Entity 126"
-    open_nodes: Too much to show: here are 1 to 127 of 300 entities, oldest first. Name fewer at once
+    read_graph: Too much to show: here are 1 to 122 of 300 entities, oldest first; 121 of 299 relations. To go on, call read_graph with {"after": "Entity 121"}
+    search_nodes: Too much to show: here are 1 to 122 of 300 entities, oldest first. Say more in the query, or go on with "after": "Entity 121"
+    open_nodes: Too much to show: here are 1 to 122 of 300 entities, oldest first. Name fewer at once
     "#);
     let few = value(&mut wire, "search_nodes", json!({ "query": "entity 7" }));
     assert_eq!((names(&few).len(), few.get("notice")), (11, None));
@@ -370,20 +370,20 @@ fn page_by_page_the_whole_graph_is_read_by_who_knows_no_name() {
     let (pages, notices) = read(&mut wire, "read_graph", json!({}));
     assert_eq!(pages, whole);
     assert_snapshot!(notices, @r#"
-    Too much to show: here are 1 to 111 of 300 entities, oldest first; 220 of 597 relations. To go on, call read_graph with {"after": "Entity 110"}
-    Too much to show: here are 112 to 221 of 300 entities, oldest first; 219 of 597 relations. To go on, call read_graph with {"after": "Entity 220"}
+    Too much to show: here are 1 to 106 of 300 entities, oldest first; 210 of 597 relations. To go on, call read_graph with {"after": "Entity 105"}
+    Too much to show: here are 107 to 211 of 300 entities, oldest first; 209 of 597 relations. To go on, call read_graph with {"after": "Entity 210"}
     "#);
     let (found, notices) = read(&mut wire, "search_nodes", json!({ "query": "THING" }));
     assert_eq!(found["entities"], whole["entities"]);
     assert_snapshot!(notices, @r#"
-    Too much to show: here are 1 to 111 of 300 entities, oldest first; 220 of 352 relations. Say more in the query, or go on with "after": "Entity 110". open_nodes shows a relation with either end
-    Too much to show: here are 112 to 221 of 300 entities, oldest first; 222 of 361 relations. Say more in the query, or go on with "after": "Entity 220". open_nodes shows a relation with either end
+    Too much to show: here are 1 to 106 of 300 entities, oldest first; 216 of 337 relations. Say more in the query, or go on with "after": "Entity 105". open_nodes shows a relation with either end
+    Too much to show: here are 107 to 211 of 300 entities, oldest first; 213 of 340 relations. Say more in the query, or go on with "after": "Entity 210". open_nodes shows a relation with either end
     "#);
     assert_snapshot!(wire.call("read_graph", json!({ "after": "nobody" })), @"refused: Entity with name nobody not found");
 }
 
 #[test]
-fn one_entity_that_is_too_much_is_shown_in_part() {
+fn one_entity_that_is_too_much_is_read_part_by_part() {
     let home = Home::new();
     let mut wire = home.greeted_with(&MEMORY);
     let facts: Vec<_> =
@@ -394,7 +394,82 @@ fn one_entity_that_is_too_much_is_shown_in_part() {
     let graph = value(&mut wire, "read_graph", json!({}));
     assert_eq!(names(&graph), ["Hub", "B"]);
     assert!(graph.to_string().len() < 66_000);
-    assert_snapshot!(graph["notice"].as_str().unwrap(), @"Too much to show: here are 515 of the 3000 observations of Hub. All observations of such a one are told if the server has --unbounded");
+    let mut notices = format!("{}\n", graph["notice"].as_str().unwrap());
+
+    let (mut read, mut skip) = (Vec::new(), 0);
+    loop {
+        let page = value(&mut wire, "open_nodes", json!({ "names": ["Hub"], "skip": skip }));
+        let told = page["entities"][0]["observations"].as_array().unwrap();
+        read.extend(told.iter().map(|it| it.as_str().unwrap().to_owned()));
+        skip = read.len();
+        let Some(notice) = page.get("notice") else { break };
+        notices += &format!("{}\n", notice.as_str().unwrap());
+    }
+    assert_eq!(read, facts);
+    assert_snapshot!(notices, @r#"
+    Too much to show: here are 448 of the 3000 observations of Hub. To go on with observations, call open_nodes with {"names": ["Hub"], "skip": 448}
+    Too much to show: here are 1322 of the 3000 observations of Hub. To go on with observations, call open_nodes with {"names": ["Hub"], "skip": 1322}
+    Too much to show: here are 1323 to 2597 of the 3000 observations of Hub. To go on with observations, call open_nodes with {"names": ["Hub"], "skip": 2597}
+    "#);
+}
+
+#[test]
+fn of_an_entity_that_is_too_much_what_was_looked_for_is_shown_first() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMORY);
+    let dull = "Nothing was to be seen on that day. ".repeat(9);
+    let mut facts = vec![dull.as_str(); 1000];
+    let dull: Vec<_> = (0..1000).map(|it| format!("{it}: {dull}")).collect();
+    facts.iter_mut().zip(&dull).for_each(|(it, fact)| *it = fact);
+    facts.push("The NEEDLE is here.");
+    let long = "A fact without an end. ".repeat(7000);
+    let them = [entity("Log", "thing", &facts), entity("Long", "thing", &[&long])];
+    value(&mut wire, "create_entities", json!({ "entities": them }));
+    let found = value(&mut wire, "search_nodes", json!({ "query": "needle" }));
+    let shown = found["entities"][0]["observations"].as_array().unwrap();
+    assert_eq!(shown[0], "The NEEDLE is here.");
+    assert_eq!(shown[1], facts[0]);
+    let one = value(&mut wire, "open_nodes", json!({ "names": ["Long"] }));
+    let part = one["entities"][0]["observations"][0].as_str().unwrap();
+    assert!(part.starts_with("A fact") && part.contains('…') && part.len() > 20_000);
+    let notices = [&found, &one].map(|it| it["notice"].as_str().unwrap());
+    assert_snapshot!(notices.join("\n"), @r#"
+    Too much to show: here are 174 of the 1001 observations of Log, those that hold the query first. open_nodes with {"names": ["Log"]} shows observations in their order
+    Too much to show: here are 1 of the 1 observation of Long, shortened. A long observation is told in full if the server has --unbounded
+    "#);
+}
+
+#[test]
+fn what_is_told_costs_less_than_clients_cut_at_in_any_script() {
+    let home = Home::new();
+    let mut wire = home.greeted_with(&MEMORY);
+    // Letters that follow each other by no rule, and so none that a tokenizer knows.
+    let mut seed = 0x5eed_u32;
+    let mut any = |of: &[char]| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        of[(seed >> 8) as usize % of.len()]
+    };
+    let range = |from: char, to: char| (from..=to).collect::<Vec<_>>();
+    for (script, letters) in [
+        ("Amharic", range('\u{1200}', '\u{1357}')),
+        ("rare Han", range('\u{4e00}', '\u{9fff}')),
+        ("rarest Han", range('\u{20000}', '\u{2a6df}')),
+        ("emoji", range('\u{1f300}', '\u{1f64f}')),
+        ("hex", range('0', '9').into_iter().chain(range('a', 'f')).collect()),
+        ("punctuation", range('!', '/')),
+        ("Russian", range('а', 'я')),
+        ("Hindi", range('\u{905}', '\u{939}')),
+        ("words", "the stone is old ".chars().collect()),
+    ] {
+        let many = (0..200).map(|it| {
+            let fact: String = (0..400).map(|_| any(&letters)).collect();
+            entity(&format!("{script} {it}"), script, &[&fact])
+        });
+        value(&mut wire, "create_entities", json!({ "entities": many.collect::<Vec<_>>() }));
+        let found = wire.call("search_nodes", json!({ "query": script }));
+        let tokens = palazzo::tokens::count(&found);
+        assert!((9_000..25_000).contains(&tokens), "{script}: {tokens} tokens");
+    }
 }
 
 #[test]

@@ -500,7 +500,7 @@ fn the_graph_is_read_at_the_address_that_the_reference_gives_it() {
     let graph = |wire: &mut Wire| -> Value {
         serde_json::from_str(read(wire)["text"].as_str().unwrap()).unwrap()
     };
-    assert_snapshot!(graph(&mut wire)["notice"].as_str().unwrap(), @r#"Too much to show: here are 1 to 801 of 901 entities, oldest first. To go on, call read_graph with {"after": "Somebody of the name of 799"}"#);
+    assert_snapshot!(graph(&mut wire)["notice"].as_str().unwrap(), @r#"Too much to show: here are 1 to 772 of 901 entities, oldest first. To go on, call read_graph with {"after": "Somebody of the name of 770"}"#);
     let whole = graph(&mut home.greeted_with(&["--tools", "memory", "--unbounded"]));
     assert_eq!(whole["entities"].as_array().unwrap().len(), 901);
 }

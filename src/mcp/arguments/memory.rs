@@ -199,6 +199,8 @@ pub(in crate::mcp) struct SearchNodes {
 pub(in crate::mcp) struct OpenNodes {
     /// The entities, by their exact names.
     pub(in crate::mcp) names: Vec<String>,
+    /// Leave out so many of the first observations of each, which are known.
+    pub(in crate::mcp) skip: Option<usize>,
 }
 
 /// What the tools that read answer.

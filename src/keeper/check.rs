@@ -137,7 +137,10 @@ pub(super) fn remarks_on(held: &Held, room: &RoomId, beside: &[RoomId], tools: &
     // Who builds a room that shows what is not there may have meant something else.
     let is_told = |it: &Diagnostic| {
         it.severity() < Severity::Info
-            || matches!(it.code, Code::UndefinedGenus | Code::UndefinedAttribute)
+            || matches!(
+                it.code,
+                Code::UndefinedEntity | Code::UndefinedGenus | Code::UndefinedAttribute
+            )
     };
     let about = read.chain(seen).filter(|(it, _)| is_told(it)).collect();
     let mut told = placed(held, &file, about);

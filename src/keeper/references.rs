@@ -9,10 +9,8 @@ use crate::keeper::revision::Revision;
 use crate::model::{
     About, Action, Deed, Edit, Entity, Graph, Kind, Opening, Process, Relation, Room, Task,
 };
+use crate::render;
 use crate::session::Visit;
-
-/// The parameters by which the actions of rooms name entities.
-const NAMING: [&str; 2] = ["name", "entity"];
 
 /// Lets everything that names `gone` and has a file of its own name `name`
 /// instead; returns how many do. Those among `going` are let go anyway.
@@ -92,6 +90,38 @@ pub(super) fn works(held: &mut Held, gone: &[String], name: &str) -> Result<Vec<
     Ok(edits)
 }
 
+/// Says which rooms, tasks and processes name one of `gone`, by what they are called.
+pub(super) fn shown_by(held: &Held, gone: &[String]) -> Vec<String> {
+    let palace = &held.palace;
+    let is_gone =
+        |text: &str| gone.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase());
+    let asks = |action: &Action| {
+        let Deed::Query { params, .. } = &action.deed else { return false };
+        let named = Action::NAMING.iter().filter_map(|key| params.get(*key)?.as_str());
+        named.into_iter().any(is_gone)
+    };
+    let is_about = |it: &About| it.entity.as_deref().is_some_and(is_gone);
+    let rooms = palace.rooms().filter(|(_, it)| it.actions.iter().any(asks));
+    let tasks = palace.tasks.values().filter(|it| is_about(&it.about));
+    let processes = palace.processes.values().filter(|it| is_about(&it.about));
+    [
+        shown("room", &rooms.map(|(_, it)| it.name.as_str()).collect::<Vec<_>>()),
+        shown("task", &tasks.map(|it| it.title.as_str()).collect::<Vec<_>>()),
+        shown("process", &processes.map(|it| it.name.as_str()).collect::<Vec<_>>()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Counts what is of a kind, and names the first.
+fn shown(noun: &str, names: &[&str]) -> Option<String> {
+    let first = names.first()?;
+    let first = render::cut(&render::line(first), 60);
+    let first = if names.len() > 1 { format!("first {first}") } else { first };
+    Some(format!("{} ({first})", render::count(names.len(), noun)))
+}
+
 /// Lets the numbers that a visitor was shown lead to `name` instead of `gone`.
 pub(super) fn follow_visit(visit: &mut Visit, gone: &[String], name: &str) {
     let is_gone = |text: &str| gone.iter().any(|it| it == text);
@@ -155,7 +185,7 @@ fn redirect_action(
             name.clone_into(text);
         }
     };
-    for key in NAMING {
+    for key in Action::NAMING {
         redirect(params.get_mut(key));
     }
     if let Some(Value::Object(attributes)) = params.get_mut("attributes") {

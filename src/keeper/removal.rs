@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::keeper::graph::known_entity;
 use crate::keeper::held::{Held, Plan};
+use crate::keeper::references;
 use crate::keeper::revision::Revision;
 use crate::keeper::{Caller, Keeper, Refusal, listed};
 use crate::model::{Entity, Relation};
@@ -56,6 +57,10 @@ impl Keeper {
                 ", with {} of others to that",
                 render::count(relations, "relation")
             ));
+        }
+        let still = references::shown_by(self.at(&key)?, &entities);
+        if !still.is_empty() {
+            told.push_str(&format!("; still named by {}", still.join(", ")));
         }
         if !missing.is_empty() {
             told.push_str(&format!("; no entity is called {}", listed(&missing)));

@@ -44,6 +44,9 @@ pub struct Doorway {
 }
 
 impl Action {
+    /// The parameters by which questions name entities.
+    pub const NAMING: [&str; 2] = ["name", "entity"];
+
     /// Returns the room of this palace that the action leads to, if any.
     pub fn leads_to(&self) -> Option<&RoomRef> {
         match &self.deed {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::model::{Bearing, Code, Deed, Room, Tool, Trail, did_you_mean};
+use crate::model::{Action, Bearing, Code, Deed, Room, Tool, Trail, did_you_mean};
 use crate::survey::{Remark, Survey};
 
 impl Survey<'_> {
@@ -34,6 +34,10 @@ impl Survey<'_> {
                 Some(tool) => {
                     remarks.extend(self.forbidden(file, &at, tool));
                     remarks.extend(params_remarks(file, &at, tool, params));
+                    let reads = tool.bearing == Bearing::Reads;
+                    remarks.extend(
+                        reads.then(|| self.nobodies(file, &at, params)).into_iter().flatten(),
+                    );
                 }
             }
         }
@@ -60,6 +64,29 @@ impl Survey<'_> {
             Some(meant) => remark.hint(format!("did you mean `{meant}`?")),
             None => remark,
         }
+    }
+
+    /// Tells of entities and genera that are asked for and that nobody has.
+    fn nobodies(&self, file: &str, at: &Trail, params: &Map<String, Value>) -> Vec<Remark> {
+        let graph = &self.palace.graph;
+        let about = |key: &str| at.clone().value("tool_params").value(key);
+        // What the visitor says stands in place of `{params}`.
+        let said = |key: &str| params.get(key)?.as_str().filter(|it| !it.contains("{params}"));
+        let found = |it: &str| graph.get(it).is_some() || graph.names_like(it.trim()).count() == 1;
+        let mut remarks = Vec::new();
+        for key in Action::NAMING {
+            let lost = said(key).filter(|it| !found(it));
+            let lost = lost.and_then(|it| graph.lost(it, about(key)));
+            remarks.extend(lost.and_then(|it| self.faulty(file, it)));
+        }
+        let is_torn = self.is_torn("entities/") || self.is_torn("genera/");
+        let lost = said("genus").filter(|it| !is_torn && graph.genus_called(it).is_none());
+        remarks.extend(lost.map(|it| {
+            let genus = it.escape_debug();
+            let message = format!("no entity has the genus `{genus}`, and no file tells of it");
+            Remark::new(Code::UndefinedGenus, file, about("genus"), message)
+        }));
+        remarks
     }
 
     fn forbidden(&self, file: &str, at: &Trail, tool: &Tool) -> Option<Remark> {

@@ -628,3 +628,34 @@ async fn a_room_tells_of_entities_it_shows_that_have_something_wrong() {
     }
     assert_snapshot!(told);
 }
+
+#[tokio::test]
+async fn what_asks_for_nobody_is_told_when_it_is_built_and_when_somebody_goes() {
+    let home = by_hand();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("survey").await;
+    agent.transcript();
+    let ask = |tool: &str, params: Value| json!({ "label": tool, "type": "query", "tool": tool, "tool_params": params });
+    let actions = [
+        ask("get_entity", json!({ "name": "gradualism " })),
+        ask("get_entity", json!({ "name": "Ghosty" })),
+        ask("get_entity", json!({ "name": "{params}" })),
+        ask("list_entities", json!({ "genus": "claim" })),
+        ask("list_entities", json!({ "genus": "Ghost" })),
+    ];
+    let den = json!({ "slug": "den", "name": "Den", "description": "Dim.", "actions": actions });
+    agent.call("build_room", den).await;
+    agent.call("create_task", json!({ "title": "Doubt it", "entity": "Gradualism" })).await;
+    agent.call("delete_entities", json!({ "names": ["Gradualism", "Stephen Jay Gould"] })).await;
+    assert_snapshot!(agent.transcript());
+    let mut check = home.command(MARCH_1);
+    let checked = check.current_dir(home.path()).args(["check", "survey"]).output();
+    let checked = String::from_utf8(checked.unwrap().stdout).unwrap();
+    let of_den: Vec<_> = checked.lines().filter(|it| it.contains("den.yaml")).collect();
+    assert_snapshot!(of_den.join("\n"), @"
+    survey/rooms/den.yaml:1:1: warning[unreachable]: no way leads here from the entry
+    survey/rooms/den.yaml:10:26: info[undefined-entity]: there is no entity `gradualism ` yet
+    survey/rooms/den.yaml:14:26: info[undefined-entity]: there is no entity `Ghosty` yet
+    survey/rooms/den.yaml:26:27: info[undefined-genus]: no entity has the genus `Ghost`, and no file tells of it
+    ");
+}

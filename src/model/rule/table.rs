@@ -323,13 +323,13 @@ pub(super) const ALL: &[Rule] = &[
         Code::UndefinedEntity,
         "undefined-entity",
         "Something names an entity that nobody defined",
-        "Relations and tasks may name what nobody has written about yet. If it is a \
+        "Relations, tasks and actions may name what nobody has written about yet. If it is a \
          slip of the pen, the two will not be found together.",
     ),
     info(
         Code::UndefinedGenus,
         "undefined-genus",
-        "A room shows a genus of which there is nothing",
+        "A room shows or asks for a genus of which there is nothing",
         "No entity has it and no file in `genera/` tells of it, so that the room shows \
          none of the graph until the first is created. If it is a slip of the pen, it \
          never will.",

@@ -205,10 +205,11 @@ fn facts_are_told_in_the_order_of_their_beginning() {
         "kg_invalidate",
         json!({ "subject": "Ada", "predicate": "liked", "object": "machines", "ended": "1852" }),
     );
+    assert_snapshot!(refusal(&mut wire, "kg_query", json!({ "entity": " " })), @"the `entity` is empty: say whom to ask about");
     let counted = value(&mut wire, "kg_stats", json!({}));
     assert_eq!(
         counted,
-        json!({ "entities": 7, "triples": 5, "current_facts": 3, "expired_facts": 1,
+        json!({ "entities": 7, "triples": 5, "current_facts": 3, "expired_facts": 1, "future_facts": 1,
             "relationship_types": ["born_in", "crossed", "liked", "will_be", "wrote"] })
     );
 }

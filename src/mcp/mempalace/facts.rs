@@ -24,6 +24,9 @@ fn kg_query() -> Handle {
 }
 
 fn query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> Answer {
+    if it.entity.trim().is_empty() {
+        return Err("the `entity` is empty: say whom to ask about".to_owned());
+    }
     let as_of = it.as_of();
     let known = told(keeper.facts(by, &it.entity, as_of.as_deref(), it.direction()))?;
     let Dossier { outgoing, incoming, entity, undated, besides, meant } = known;
@@ -161,6 +164,10 @@ fn kg_stats() -> Handle {
             "expired_facts": counts.ended,
             "relationship_types": kinds,
         });
+        let future = counts.facts.saturating_sub(counts.current + counts.ended);
+        if future > 0 {
+            value["future_facts"] = future.into();
+        }
         mind(&mut value, left_out, "they are relationship types");
         found(keeper, by, value)
     };

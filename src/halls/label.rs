@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::halls::parting::{run_around, runs_apart};
-use crate::model::{Arrangement, By, Card, Heading, Register, abridged, alike};
+use crate::model::{Arrangement, By, Card, Heading, Register, abridged, alike, whole_words};
 
 /// How much room a heading has, and each end of a tab.
 const HEADING: usize = 40;
@@ -113,15 +113,9 @@ fn tabs(register: &Register, all: &Range<usize>, part: &Range<usize>) -> Option<
         (start, end) = (tab(first, &[before, Some(last)])?, tab(last, &[behind, Some(first)])?);
     }
     let stands_for_all = start == end;
-    let start = without(start, words(start, shared));
-    let end = without(end, words(end, shared.max(alike(name(first)?, end))));
+    let start = without(start, whole_words(start, shared));
+    let end = without(end, whole_words(end, shared.max(alike(name(first)?, end))));
     Some(if stands_for_all { start } else { format!("{start} to {end}") })
-}
-
-/// Returns how many bytes the whole words among the first `bytes` of a text have.
-fn words(text: &str, bytes: usize) -> usize {
-    let space = text[..bytes].char_indices().rfind(|(_, it)| !it.is_alphanumeric());
-    space.map_or(0, |(at, it)| at + it.len_utf8())
 }
 
 /// Shortens a tab, which begins with words that are known.

@@ -45,6 +45,14 @@ pub fn alike(a: &str, b: &str) -> usize {
     (0..=alike).rev().find(|it| a.is_char_boundary(*it)).unwrap_or_default()
 }
 
+/// Returns how many bytes the whole words among the first `bytes` of a text have.
+/// Signs of Han, and what comes behind them in Unicode, are words each.
+pub fn whole_words(text: &str, bytes: usize) -> usize {
+    let ends = |it: char| !it.is_alphanumeric() || it >= '\u{2e80}';
+    let end = text[..bytes].char_indices().rfind(|(_, it)| ends(*it));
+    end.map_or(0, |(at, it)| at + it.len_utf8())
+}
+
 fn folded(text: &str) -> impl Iterator<Item = u8> {
     text.bytes().map(|it| it.to_ascii_lowercase())
 }

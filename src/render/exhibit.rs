@@ -1,6 +1,8 @@
 //! What the graph shows in a room or a hall.
 
-use crate::model::{Entity, Layout, Slot, abridged, alike};
+use std::collections::HashMap;
+
+use crate::model::{Entity, Layout, Slot, abridged, alike, weight, whole_words};
 use crate::render::{line, thousands};
 
 /// How much room all names of a page have together, and each at least and at
@@ -9,7 +11,7 @@ use crate::render::{line, thousands};
 const NAMES: usize = 640;
 const SHORTEST: usize = 20;
 const BESIDE: usize = 12;
-const LONGEST: usize = 64;
+const LONGEST: usize = 160;
 
 /// What all names of a list begin with is said once if it has more bytes than this.
 const SHARED: usize = 7;
@@ -61,23 +63,57 @@ fn list(Exhibit { listed, .. }: &Exhibit<'_>) -> String {
     let room = (NAMES / listed.len().max(1)).clamp(SHORTEST, LONGEST);
     let names: Vec<_> = listed.iter().map(|it| line(&it.name)).collect();
     let shared = shared(&names);
-    let label = |(it, name): (&&Entity, &String)| {
+    let notes = listed.iter().map(|it| {
         let genus = genera.then_some(it.genus.as_str());
         let notes = genus.into_iter().chain(it.status.as_deref().filter(|_| statuses));
         let notes = notes.map(|it| format!(" · {}", abridged(&line(it), SHORTEST)));
-        let notes = notes.collect::<Vec<_>>().concat();
-        let left = room.saturating_sub(notes.chars().count()).max(BESIDE);
-        let more = if shared.is_empty() { "" } else { "…" };
-        format!("{more}{}{notes}", abridged(&name[shared.len()..], left))
-    };
+        notes.collect::<Vec<_>>().concat()
+    });
+    let notes: Vec<_> = notes.collect();
+    let left = |notes: &String| room.saturating_sub(weight(notes)).max(BESIDE);
+    let names: Vec<_> = names.iter().map(String::as_str).zip(notes.iter().map(left)).collect();
+    let labels = told_apart(&names, shared.len());
     let numbers = (0..).map(|place| Layout::Wide.number(Slot::Opening(place)));
-    let lines = listed.iter().zip(&names).zip(numbers);
-    let lines = lines.map(|(it, number)| format!("  {number}. {}\n", label(it)));
+    let lines = labels.iter().zip(&notes).zip(numbers);
+    let lines = lines.map(|((it, notes), number)| format!("  {number}. {it}{notes}\n"));
     let lines = lines.collect::<Vec<_>>().concat();
     if shared.is_empty() {
         lines
     } else {
-        format!("Each begins with \"{}\".\n{lines}", shared.trim_end())
+        format!("Each begins with \"{}\".\n{lines}", abridged(shared.trim_end(), LONGEST))
+    }
+}
+
+/// Shortens names, of which each has so much room, without the first `known` bytes.
+/// Those that would read the same begin where they differ.
+fn told_apart(names: &[(&str, usize)], known: usize) -> Vec<String> {
+    let mut begin = vec![known; names.len()];
+    loop {
+        let labels = names.iter().zip(&begin).map(|((name, room), begin)| {
+            let more = if known > 0 { "…" } else { "" };
+            let passed = abridged(&name[known..*begin], room / 4);
+            let gap = if passed.ends_with('…') || passed.is_empty() { "" } else { "…" };
+            let rest = abridged(&name[*begin..], room.saturating_sub(weight(&passed)));
+            format!("{more}{passed}{gap}{rest}")
+        });
+        let labels: Vec<_> = labels.collect();
+        let mut same: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, label) in labels.iter().enumerate() {
+            same.entry(label).or_default().push(place);
+        }
+        let before = begin.clone();
+        for group in same.values().filter(|it| it.len() > 1) {
+            let first = names[group[0]].0;
+            let alike = group.iter().map(|it| alike(first, names[*it].0)).min().unwrap_or_default();
+            // What one name is and another begins with tells nothing of either.
+            let whole = |it: &usize| alike < names[*it].0.len();
+            for place in group.iter().filter(|it| whole(it)) {
+                begin[*place] = before[*place].max(whole_words(first, alike));
+            }
+        }
+        if begin == before {
+            return labels;
+        }
     }
 }
 
@@ -85,8 +121,7 @@ fn list(Exhibit { listed, .. }: &Exhibit<'_>) -> String {
 fn shared(names: &[String]) -> &str {
     let Some((first, others @ [_, ..])) = names.split_first() else { return "" };
     let bytes = others.iter().map(|it| alike(first, it)).min().unwrap_or_default();
-    let space = first[..bytes].char_indices().rfind(|(_, it)| !it.is_alphanumeric());
-    let words = space.map_or(0, |(at, it)| at + it.len_utf8());
+    let words = whole_words(first, bytes);
     if words > SHARED { &first[..words] } else { "" }
 }
 
@@ -132,13 +167,44 @@ mod tests {
     }
 
     #[test]
+    fn names_that_differ_in_the_middle_or_at_the_end_are_told_apart() {
+        let about = |it: usize| {
+            format!("关于数据库迁移期间连接池耗尽原因的调查报告第{it}号以及后续改进措施")
+        };
+        let english = |it: usize| {
+            let (who, of) = (["The", "An"][it / 2 % 2], ["1990, and of", "1890, in"][it % 2]);
+            format!("{who} effect of erosion on growth in the year {of} volume {}", it / 4)
+        };
+        let page = |names: &dyn Fn(usize) -> String, few: usize| {
+            let entities: Vec<_> = (0..30).map(|it| Entity::loose_end(&names(it))).collect();
+            let listed: Vec<_> = entities.iter().collect();
+            let all = list(&Exhibit { title: String::new(), total: 30, listed, remark: None });
+            all.lines().take(few).collect::<Vec<_>>().join("\n")
+        };
+        insta::assert_snapshot!([page(&about, 5), page(&english, 4)].join("\n"), @r#"
+        Each begins with "关于数据库迁移期间连接池耗尽原因的调查报告第".
+          31. …0号…施
+          32. …1号…施
+          33. …2号…施
+          34. …3号…施
+          31. T…1990,…0
+          32. T…1890,…0
+          33. A…1990,…0
+          34. A…1890,…0
+        "#);
+    }
+
+    #[test]
     fn thirty_names_of_whatever_kind_fit_on_a_page_of_five_hundred_tokens() {
-        let kinds: [fn(usize) -> String; 6] = [
+        let kinds: [fn(usize) -> String; 9] = [
             |it| format!("{} is older than the map of it, no. {it}", ["Ice", "Stasis"][it % 2]),
             |it| format!("{}, Râmnicu Vâlcea {it}", ["Dąbrowa", "Żywiec", "Plzeň"][it % 3]),
             |it| format!("{:08x}-4f1d-{:012x}", it * 0x0b97_3145, it * 0x5eed_1234),
             |it| format!("{}::Murchison::flux_{it:02}", ["eustasy", "neptunism"][it % 2]),
             |it| format!("{}山水月石第{it}番", ["風谷", "雲雪", "梅竹"][it % 3]),
+            |it| format!("{}ምርመራ ስለ ድንጋይ ዕድሜ ቁጥር {it}", ["የአየር ", "የውሃ "][it % 2]),
+            |it| format!("{} об истощении пула соединений № {it}", ["Отчёт", "Доклад"][it % 2]),
+            |it| ["㐀", "㐁", "㐂", "㐃", "㐄", "㐅"][it % 6].repeat(6) + &it.to_string(),
             |it| format!("{}.example/~a{it}/?q=%20&b=[{it}]#{{x}}", ["http://a", "b"][it % 2]),
         ];
         let statuses = |it: usize| Some(["contested", "settled"][it % 2]);

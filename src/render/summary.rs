@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use crate::model::Moment;
+use crate::model::{Moment, abridged, weight};
 use crate::render::{ago, count, cut, line};
 
 /// How many genera a summary lists.
 const GENERA: usize = 12;
+
+/// What a summary weighs at most, in thirds of a token, and the smallest part of
+/// their letters that names are shortened to for it.
+const MOST: usize = 870;
+const FEWEST: usize = 3;
 
 /// What a workspace holds, in few words.
 #[derive(Clone, Debug, Default)]
@@ -38,18 +43,27 @@ pub fn tutorial() -> &'static str {
      the entry room.\n"
 }
 
-/// Renders what a workspace holds (v1 section 5.1, v2 section 3.2).
+/// Renders what a workspace holds (v1 section 5.1, v2 section 3.2), in less than
+/// three hundred tokens: where names are of scripts that cost many, in fewer letters.
 pub fn summary(name: &str, it: &Summary, now: DateTime<Utc>) -> String {
+    let pages = (1..).map(|share| in_parts(name, it, now, share));
+    let fitting = pages.take(FEWEST).find(|page| weight(page) <= MOST);
+    fitting.unwrap_or_else(|| in_parts(name, it, now, FEWEST))
+}
+
+/// Renders it with names shortened to one of so many parts of what they might have.
+fn in_parts(name: &str, it: &Summary, now: DateTime<Utc>, share: usize) -> String {
+    let short = |text: &str, room: usize| abridged(&line(text), room / share);
     let counts = [(it.rooms, "room"), (it.scrolls, "scroll"), (it.entities, "entity")];
     let counts: Vec<_> = counts.into_iter().map(|(number, noun)| count(number, noun)).collect();
-    let mut page = format!("Workspace: {} ({})\n", cut(&line(name), 60), counts.join(", "));
+    let mut page = format!("Workspace: {} ({})\n", short(name, 60), counts.join(", "));
     if it.entities == 0 {
         page.push_str("This workspace holds no entities yet: create_entities makes some.\n");
     }
     let mut genera: Vec<_> = it.genera.iter().collect();
     genera.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
     for (genus, number) in genera.iter().take(GENERA) {
-        page.push_str(&format!("  {}: {number}\n", cut(&line(genus), 30)));
+        page.push_str(&format!("  {}: {number}\n", short(genus, 30)));
     }
     if genera.len() > GENERA {
         let left = genera.len() - GENERA;
@@ -59,7 +73,7 @@ pub fn summary(name: &str, it: &Summary, now: DateTime<Utc>) -> String {
         page.push_str("Recent activity:\n");
     }
     for moment in &it.recent {
-        let (subject, by) = (cut(&line(&moment.subject), 50), cut(&line(&moment.by), 20));
+        let (subject, by) = (short(&moment.subject, 50), short(&moment.by, 20));
         page.push_str(&format!("  {subject} ({by}, {})\n", ago(moment.at, now)));
     }
     page

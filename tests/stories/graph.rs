@@ -659,3 +659,37 @@ async fn what_asks_for_nobody_is_told_when_it_is_built_and_when_somebody_goes() 
     survey/rooms/den.yaml:26:27: info[undefined-genus]: no entity has the genus `Ghost`, and no file tells of it
     ");
 }
+
+#[tokio::test]
+async fn a_workspace_and_its_halls_cost_little_in_any_script() {
+    let tokens = palazzo::tokens::count;
+    let mut seed = 7_u32;
+    let mut any = |from: u32, many: u32, letters: usize| -> String {
+        let letter = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from_u32(from + (seed >> 8) % many).unwrap()
+        };
+        std::iter::repeat_with(letter).take(letters).collect()
+    };
+    for (from, many) in [(0x4e00, 20_000), (0x1200, 300), (0x1f300, 600), (0x430, 32)] {
+        let home = Home::new();
+        let mut agent = home.agent(MARCH_1).await;
+        agent
+            .call("set_workspace", json!({ "workspace": any(from, many, 37), "create": true }))
+            .await;
+        let entities: Vec<_> = (0..500)
+            .map(|_| json!({ "name": any(from, many, 60), "genus": any(from, many, 60) }))
+            .collect();
+        agent.call("create_entities", json!({ "entities": entities })).await;
+        for entity in &entities[..4] {
+            let rename = json!({ "name": entity["name"], "new_name": any(from, many, 37) });
+            agent.call("update_entity", rename).await;
+        }
+        let told = agent.call("describe_workspace", json!({})).await;
+        assert!((60..300).contains(&tokens(&told)), "{} tokens: {told}", tokens(&told));
+        for _ in 0..3 {
+            let hall = agent.choose(1).await;
+            assert!((60..500).contains(&tokens(&hall)), "{} tokens: {hall}", tokens(&hall));
+        }
+    }
+}

@@ -35,6 +35,10 @@ impl Model {
     pub fn read(weights: &[u8], vocabulary: &str, config: Option<&str>) -> Result<Self, Error> {
         let vocabulary = Vocabulary::read(vocabulary)?;
         let encoder = Encoder::read(&Tensors::read(weights)?, vocabulary.len(), config)?;
+        let states = encoder.states(&vocabulary.tokens("", encoder.positions()));
+        if !states.iter().all(|it| it.is_finite()) {
+            return Err(Error::NoNumbers);
+        }
         Ok(Self { vocabulary, encoder })
     }
 

@@ -87,8 +87,8 @@ struct SessionStart {
     workspace: Option<String>,
 
     /// How many tokens it may take
-    #[arg(long, value_name = "TOKENS", default_value_t = USUAL_TOKENS)]
-    budget: usize,
+    #[arg(long, value_name = "TOKENS", default_value_t = USUAL_TOKENS.to_string())]
+    budget: String,
 }
 
 /// What the hook runs at an end: `palazzo mine` on the conversation that standard
@@ -110,7 +110,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     match &args.command {
         Command::Install(it) => install(it),
         Command::Remove(it) => remove(it),
-        Command::SessionStart(it) => start(it),
+        Command::SessionStart(it) => {
+            start(it).unwrap_or_else(|err| page::failure(&err.to_string()));
+            Ok(ExitCode::SUCCESS)
+        }
         Command::SessionEnd(it) => {
             end(it).unwrap_or_else(|err| page::failure(&err.to_string()));
             Ok(ExitCode::SUCCESS)
@@ -118,13 +121,17 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
 }
 
-fn start(args: &SessionStart) -> Outcome {
+fn start(args: &SessionStart) -> Result<(), Failure> {
     let mut keeper = Keeper::new(home::find(args.home.as_deref()), None);
-    match keeper.wake_up(&person("hook"), args.workspace.as_deref(), args.budget) {
-        Ok(known) => page::print(&known)?,
-        Err(refusal) => page::failure(&refusal.to_string()),
-    }
-    Ok(ExitCode::SUCCESS)
+    let budget = tokens(&args.budget)?;
+    Ok(page::print(&keeper.wake_up(&person("hook"), args.workspace.as_deref(), budget)?)?)
+}
+
+/// Reads a number of tokens. It is a text until then: whoever calls for the beginning
+/// of a conversation is never refused.
+fn tokens(said: &str) -> Result<usize, Failure> {
+    let wrong = || Failure::Said(format!("`--budget {said}`: this is a number of tokens, from 1"));
+    said.parse().ok().filter(|it| *it > 0).ok_or_else(wrong)
 }
 
 /// Begins to file the conversation that Claude Code tells of. It gives its hooks a
@@ -153,12 +160,13 @@ fn install(args: &Install) -> Outcome {
     let Install { place, start, keep } = args;
     let file = file(place)?;
     let mut settings = read(&file)?;
+    let budget = tokens(&start.budget)?;
     take_out(&mut settings);
     let put = |settings: &mut _, event, command: &str| {
         put_in(settings, event, command).map_err(|what| odd(&file, &what))
     };
     let words = words(start.home.as_deref(), start.workspace.as_deref());
-    put(&mut settings, BEGINNING, &format!("{} --budget {}", words(STARTS), start.budget))?;
+    put(&mut settings, BEGINNING, &format!("{} --budget {}", words(STARTS), budget))?;
     for event in ENDINGS.into_iter().filter(|_| *keep) {
         put(&mut settings, event, &words(ENDS))?;
     }
@@ -226,16 +234,17 @@ fn take_out(settings: &mut Map<String, Value>) -> bool {
 fn take_out_of(hooks: &mut Map<String, Value>, event: &str) -> bool {
     let Some(moments) = hooks.get_mut(event).and_then(Value::as_array_mut) else { return false };
     let mut was_there = false;
-    for moment in moments.iter_mut() {
+    moments.retain_mut(|moment| {
         let Some(commands) = moment.get_mut("hooks").and_then(Value::as_array_mut) else {
-            continue;
+            return true;
         };
         let number = commands.len();
         commands.retain(|it| !is_ours(it));
-        was_there |= commands.len() < number;
-    }
+        let had = commands.len() < number;
+        was_there |= had;
+        !had || !commands.is_empty()
+    });
     if was_there {
-        moments.retain(|it| it.get("hooks") != Some(&json!([])));
         hooks.retain(|it, moments| it != event || *moments != json!([]));
     }
     was_there
@@ -260,7 +269,9 @@ fn file(place: &Place) -> Result<PathBuf, Failure> {
     let unknown = "it is not known where Claude Code keeps its settings: say `--settings FILE`";
     let file = file.ok_or_else(|| Failure::Said(unknown.to_owned()))?;
     let file = std::path::absolute(&file)?;
-    Ok(std::fs::canonicalize(&file).unwrap_or(file))
+    // A link may lead to what is not there yet.
+    let led = std::fs::read_link(&file).ok().zip(file.parent()).map(|(to, from)| from.join(to));
+    Ok(std::fs::canonicalize(&file).ok().or(led).unwrap_or(file))
 }
 
 fn read(file: &Path) -> Result<Map<String, Value>, Failure> {

@@ -14,6 +14,9 @@ use crate::cli::{Failure, Outcome, page, person};
 use crate::keeper::Imported;
 use crate::model::printable;
 
+/// How much is said of what could not be understood.
+const TOLD: usize = 100;
+
 /// Take in what another program remembers
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -61,8 +64,11 @@ fn memory(args: &Memory) -> Outcome {
     let by = person("import");
     let imported = keeper.import_memory(&by, &file, args.dry_run, tell)?;
     let name = args.file.display();
-    for told in &imported.told {
+    for told in imported.told.iter().take(TOLD) {
         anstream::eprintln!("{}", printable(&format!("{name}: {told}")));
+    }
+    if imported.told.len() > TOLD {
+        anstream::eprintln!("{name}: and {} more like these", imported.told.len() - TOLD);
     }
     let root = keeper.root(&by)?;
     page::print(&summary(&imported, root.as_deref(), args.dry_run))?;

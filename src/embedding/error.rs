@@ -30,6 +30,9 @@ pub enum Error {
     /// A tensor lies where the file does not reach, or is not as long as its shape.
     #[error("`{0}` in `model.safetensors` lies outside the file or is not as long as it says")]
     Bounds(String),
+    /// What comes out of it are no numbers.
+    #[error("`model.safetensors` makes no numbers of a text: some of its own are none")]
+    NoNumbers,
     /// The settings are no such thing, or of another family.
     #[error("`config.json`: {0}")]
     Config(String),

@@ -27,6 +27,10 @@ pub fn read_memory(file: &[u8]) -> Memory {
     let mut reader = Reader::default();
     let file = file.strip_prefix("\u{feff}".as_bytes()).unwrap_or(file);
     match serde_json::from_slice(file) {
+        _ if file.starts_with(b"\xff\xfe") || file.starts_with(b"\xfe\xff") => {
+            let how = "write it anew, as `iconv -f UTF-16 -t UTF-8` does";
+            reader.fault("the file", format!("this is UTF-16 and not UTF-8: {how}"));
+        }
         Ok(Value::Object(map)) if !map.contains_key("type") => reader.whole(map),
         Ok(Value::Array(items)) => reader.list(items),
         _ => {
@@ -227,6 +231,16 @@ mod tests {
         let crlf = text.replace("}\n", "}\r\n\r\n") + "\n";
         assert_eq!(read_memory(crlf.as_bytes()), memory);
         assert_eq!(read_memory(b"").entities, []);
+    }
+
+    #[test]
+    fn another_encoding_is_named_once() {
+        let text = "{\"type\":\"entity\"}\n".repeat(3);
+        let bytes: Vec<_> =
+            ["\u{feff}", &text].concat().encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let Memory { told, faults, .. } = read_memory(&bytes);
+        assert_eq!(faults, 1);
+        insta::assert_snapshot!(told.join("\n"), @"the file: this is UTF-16 and not UTF-8: write it anew, as `iconv -f UTF-16 -t UTF-8` does");
     }
 
     #[test]

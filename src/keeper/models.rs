@@ -37,7 +37,8 @@ impl Models {
             let text = file(name)?.map(String::from_utf8).transpose();
             text.map_err(|_| format!("{} is not UTF-8", about(name)))
         };
-        let missing = |name: &str| format!("there is no {}", about(name));
+        let tilde = if folder.starts_with('~') { "; `~` is no folder: write it out" } else { "" };
+        let missing = |name: &str| format!("there is no {}{tilde}", about(name));
         let weights = file("model.safetensors")?.ok_or_else(|| missing("model.safetensors"))?;
         let words = text("vocab.txt")?.ok_or_else(|| missing("vocab.txt"))?;
         let model = Model::read(&weights, &words, text("config.json")?.as_deref());

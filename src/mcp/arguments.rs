@@ -96,11 +96,14 @@ impl TryFrom<Value> for Whole {
         // The largest whole numbers that a float tells apart.
         const LARGEST: f64 = 9_007_199_254_740_992.0;
         let number = number(&value);
-        let float = number.as_ref().and_then(Number::as_f64);
-        let float = float.filter(|it| it.fract() == 0.0 && it.abs() <= LARGEST);
+        let said = number.as_ref().and_then(Number::as_f64);
+        let float = said.filter(|it| it.fract() == 0.0 && it.abs() <= LARGEST);
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and not too large")]
         let whole = number.and_then(|it| it.as_i64()).or(float.map(|it| it as i64));
-        whole.map(Self).ok_or_else(|| format!("this is a whole number, not {value}"))
+        whole.map(Self).ok_or_else(|| match said {
+            Some(it) if it.abs() > LARGEST => format!("this is a smaller number than {value}"),
+            _ => format!("this is a whole number, not {value}"),
+        })
     }
 }
 
@@ -202,7 +205,7 @@ impl TryFrom<Whole> for Page {
     fn try_from(Whole(number): Whole) -> Result<Self, Self::Error> {
         match usize::try_from(number) {
             Ok(page @ 1..) => Ok(Self(page)),
-            _ => Err("pages count from 1"),
+            _ => Err("this counts from 1"),
         }
     }
 }

@@ -63,11 +63,30 @@ impl Survey<'_> {
                     remarks.push(stranger(file, "wing", "folder", wing));
                 } else if its_room != name {
                     remarks.push(stranger(file, "room", "folder", name));
+                } else {
+                    remarks.extend(moved(file, &its_wing, &its_room));
                 }
             }
         }
         remarks
     }
+}
+
+/// Tells of a drawer whose folders are named for nothing it says: moving a file moves
+/// no drawer that says itself where it is filed.
+fn moved(file: &str, wing: &str, room: &str) -> Option<Remark> {
+    let mut folders = file.split('/').skip(1);
+    let said = [("wing", wing), ("room", room)].into_iter();
+    let (key, said, folder) =
+        said.filter_map(|(key, said)| Some((key, said, folders.next()?))).find(
+            |(_, said, folder)| Slug::of(said).is_some_and(|it| !folder.starts_with(it.as_str())),
+        )?;
+    let message =
+        format!("the folder is named `{folder}`, and the drawer says `{}`", said.escape_debug());
+    let remark = Remark::new(Code::PathMismatch, file, Trail::TOP.value(key), message);
+    Some(remark.hint(format!(
+        "what it says counts: to move it, change the `{key}` it says, or take that out"
+    )))
 }
 
 /// Tells whether `slug` is the name of what is called `text`.

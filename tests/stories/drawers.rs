@@ -130,3 +130,19 @@ async fn what_git_brings_or_takes_away_is_seen_at_the_next_step() {
     );
     assert!(agent.choose_with(17, "forty").await.contains("31. Forty per cent."));
 }
+
+#[test]
+fn who_moves_the_file_of_a_drawer_hears_that_the_drawer_stays() {
+    let home = Home::new();
+    home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");
+    home.write("w/drawers/code/new/2026-02-01.md", "---\nwing: code\nroom: auth\n---\nIt broke.\n");
+    home.write("w/drawers/code/plain/2026-02-01.md", "It held.\n");
+    let mut check = home.command(MARCH_1);
+    let told = check.current_dir(home.path()).args(["check", "w"]).output().unwrap();
+    assert_snapshot!(String::from_utf8(told.stdout).unwrap(), @"
+    w/drawers/code/new/2026-02-01.md:3:7: info[path-mismatch]: the folder is named `new`, and the drawer says `auth`
+      3 | room: auth
+        |       ^
+        = what it says counts: to move it, change the `room` it says, or take that out
+    ");
+}

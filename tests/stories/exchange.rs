@@ -122,6 +122,19 @@ nonsense
 }
 
 #[test]
+fn of_much_that_makes_no_sense_the_first_is_named() {
+    let home = with_file(&"nonsense\n".repeat(3000));
+    let told = told(&home, "import memory memory.jsonl");
+    let lines: Vec<_> = told.lines().collect();
+    assert_eq!(lines.len(), 104);
+    assert_snapshot!(lines[101..].join("\n"), @"
+    memory.jsonl: line 100: this is not JSON (column 2): expected ident
+    memory.jsonl: and 2900 more like these
+    [exit 1]
+    ");
+}
+
+#[test]
 fn who_is_too_large_for_a_file_is_left_out_alone() {
     let entity = |name: &str, text: &str| json!({ "type": "entity", "name": name, "entityType": "t", "observations": [text] });
     let large = entity("Large", &"o".repeat(1_000_000));

@@ -61,6 +61,19 @@ fn a_hook_is_installed_once_and_taken_out_without_a_trace() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_link_that_leads_to_no_file_yet_stays_a_link() {
+    let home = Home::new();
+    home.write("user/README.md", "Settings lie elsewhere.\n");
+    let link = home.path().join("user/settings.json");
+    std::os::unix::fs::symlink("elsewhere.json", &link).unwrap();
+    assert!(!hook(&home, &["install", "--budget", "0"]).status.success());
+    assert!(hook(&home, &["install"]).status.success());
+    assert!(link.is_symlink());
+    assert!(home.read("user/elsewhere.json").contains("session-start"));
+}
+
+#[test]
 fn of_a_project_the_hook_lies_in_settings_that_nobody_shares() {
     let home = Home::new();
     home.write("project/README.md", "A project.\n");
@@ -103,6 +116,7 @@ fn a_conversation_begins_even_where_there_is_nothing_to_say() {
         hook(&home, &["session-start"]),
         hook(&home, &["session-start", "--workspace", "elsewhere"]),
         hook(&home, &["session-start", "--budget", "1"]),
+        hook(&home, &["session-start", "--budget", "many"]),
     ];
     for it in refused {
         assert!(it.status.success() && it.stdout.is_empty() && !it.stderr.is_empty(), "{it:?}");

@@ -238,8 +238,8 @@ async fn without_a_model_that_can_be_used_words_alone_are_looked_for() {
     model(&home);
     palace(&home);
     let weights = home.path().join("../model/model.safetensors");
-    let half = fs::read(&weights).unwrap();
-    fs::write(&weights, &half[..half.len() / 2]).unwrap();
+    let whole = fs::read(&weights).unwrap();
+    fs::write(&weights, &whole[..whole.len() / 2]).unwrap();
     assert_snapshot!(told(&home, &["check"]), @r#"
     home/w/palace.toml:5:9: warning[bad-model]: `embeddings.position_embeddings.weight` in `model.safetensors` lies outside the file or is not as long as it says
       5 | model = "../../model"
@@ -248,6 +248,10 @@ async fn without_a_model_that_can_be_used_words_alone_are_looked_for() {
     "#);
     let mut agent = home.agent_with(MARCH_1, &["--tools", "mempalace"]).await;
     assert_snapshot!(search(&mut agent, json!({ "query": "hissed" })).await, @r#"[["The heater hissed all night."],"words","`embeddings.position_embeddings.weight` in `model.safetensors` lies outside the file or is not as long as it says"]"#);
+    let header = 8 + usize::from(whole[0]) + 256 * usize::from(whole[1]);
+    let none = f32::NAN.to_le_bytes().into_iter().cycle().take(whole.len() - header);
+    fs::write(&weights, [&whole[..header], &none.collect::<Vec<_>>()].concat()).unwrap();
+    assert_snapshot!(told(&home, &["embed"]), @"palazzo: `model.safetensors` makes no numbers of a text: some of its own are none");
     fs::remove_dir_all(home.path().join("../model")).unwrap();
     assert_snapshot!(told(&home, &["search", "hissed"]), @"
     The heater hissed all night. (drawer in home/cellar, 28 days ago)

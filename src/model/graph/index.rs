@@ -94,10 +94,16 @@ pub(super) fn of_value(genus: &str, key: &str, word: &str) -> Print {
 /// of a list.
 pub(super) fn words(value: &Value) -> Vec<String> {
     match value {
-        Value::Array(items) => {
-            items.iter().filter_map(scalar).map(|it| it.to_lowercase()).collect()
-        }
-        _ => scalar(value).map(|it| it.to_lowercase()).into_iter().collect(),
+        Value::Array(items) => items.iter().filter_map(word).collect(),
+        _ => word(value).into_iter().collect(),
+    }
+}
+
+/// A number is the same however it is written: `1` and `1.0`.
+fn word(value: &Value) -> Option<String> {
+    match value.as_f64().filter(|_| value.is_f64()) {
+        Some(number) => Some(number.to_string()),
+        None => scalar(value).map(|it| it.to_lowercase()),
     }
 }
 
@@ -124,4 +130,17 @@ pub(super) fn dated<'a>(
         let text = scalar(value).filter(|_| is_date)?;
         Some((key.as_str(), text.parse().ok()?))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_number_is_the_same_however_it_is_written() {
+        assert_eq!(words(&json!([1.0, 0.5, 7])), ["1", "0.5", "7"]);
+        assert_eq!(words(&json!("1.0")), ["1.0"]);
+    }
 }

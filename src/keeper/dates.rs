@@ -11,14 +11,14 @@ pub(super) fn date(what: &str, text: &str, now: DateTime<Utc>) -> Result<Date, R
     said.map_err(|err| Refusal::Nonsense(format!("`{what}`: {err}")))
 }
 
-/// Says how a date is to be written that is told: `today`, `now` and their
-/// like by the calendar, all else as it is told.
+/// Says how a date is to be written that is told: `today`, `now` and their like by
+/// the calendar, all else as it is told. `now` is a day too: what began now and is
+/// asked for today holds.
 pub(super) fn written(text: &str, now: DateTime<Utc>) -> String {
     let day = |it: DateTime<Utc>| it.format("%Y-%m-%d").to_string();
     let said = text.trim();
     match said.to_lowercase().as_str() {
-        "now" => now.format("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        "today" => day(now),
+        "now" | "today" => day(now),
         "yesterday" => day(now - TimeDelta::days(1)),
         "tomorrow" => day(now + TimeDelta::days(1)),
         _ => said.to_owned(),
@@ -35,7 +35,7 @@ mod tests {
         for (said, is_written) in [
             ("today", "2026-03-01"),
             (" Yesterday ", "2026-02-28"),
-            ("NOW", "2026-03-01T12:00:00Z"),
+            ("NOW", "2026-03-01"),
             ("44 BC", "44 BC"),
             ("tomorrow", "2026-03-02"),
             ("some day", "some day"),

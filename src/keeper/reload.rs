@@ -281,7 +281,10 @@ impl Held {
         for path in unheard {
             self.ledger.forget(&path);
             let (stamp, read) = (self.store.stamp(&path), self.store.read(&path));
-            let reading = Reading::new(None, &path, &read);
+            let reading = match &read {
+                Ok(None) => Reading { digest: None, says: Says::Gone },
+                read => Reading::new(None, &path, read),
+            };
             self.take_up(&path, stamp, true, reading);
         }
         self.shaken = false;
@@ -620,6 +623,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn of_a_rival_that_is_gone_nothing_is_said_whoever_was_heard_first() {
+        let mut scene = Scene::new();
+        let entity = |name: &str| format!("name: {name}\ngenus: Moss\n");
+        scene.save("entities/moss/grey.yaml", &entity("Grey"));
+        scene.save("entities/moss/other.yaml", &entity("Grey"));
+        scene.seen_when_quiet();
+        assert!(scene.held.findings().next().is_some());
+        fs::remove_file(scene.place("entities/moss/other.yaml")).unwrap();
+        // Another change is taken in before anybody has heard that the file is gone.
+        scene.save("entities/moss/grey.yaml", &entity("Green"));
+        scene.held.reread("entities/moss/grey.yaml");
+        scene.is_as_if_read_anew();
     }
 
     #[test]

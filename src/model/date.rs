@@ -93,6 +93,11 @@ impl Date {
         }
     }
 
+    /// Tells whether it is a day, no more and no less exact.
+    pub fn is_day(self) -> bool {
+        self.day.is_some() && self.second.is_none()
+    }
+
     /// Tells whether this date has begun when `at` begins.
     pub fn has_begun(self, at: Self) -> bool {
         self.first() <= at.first()

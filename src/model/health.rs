@@ -149,7 +149,10 @@ fn contradictions(genus: &Genus, entity: &Entity) -> Vec<Fault> {
     for (place, it) in entity.relations.iter().enumerate() {
         if let (true, Some((begin, end))) = (genus.is_single(&it.kind), it.period()) {
             let begin = begin.unwrap_or(Date::FIRST);
-            held.entry(&it.kind).or_default().push((begin, end, place, it));
+            // What ends before it begins contradicts nothing.
+            if end.is_none_or(|end| !end.has_begun(begin)) {
+                held.entry(&it.kind).or_default().push((begin, end, place, it));
+            }
         }
     }
     held.into_values().flat_map(overlaps).collect()

@@ -49,7 +49,8 @@ impl Relation {
         self.holds_at(today).unwrap_or(self.until.is_none())
     }
 
-    /// Says what is wrong with its dates: which, of what kind, and why.
+    /// Says what is wrong with its dates: which, of what kind, and why. What was stated
+    /// and taken back on one day is nothing wrong, though it holds at no date.
     pub fn misdated(&self) -> Vec<(&'static str, Code, String)> {
         let (mut wrong, mut dates) = (Vec::new(), Vec::new());
         for (key, written) in [("since", &self.since), ("until", &self.until)] {
@@ -61,6 +62,7 @@ impl Relation {
         }
         if let [(since, begin), (until, end)] = dates.as_slice()
             && until.has_begun(*since)
+            && !(since == until && since.is_day())
         {
             let [begin, end] = [begin, end].map(|it| it.escape_debug());
             let why = format!("`{end}` is not later than `{begin}`: that holds at no time");

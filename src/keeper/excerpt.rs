@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashSet};
 use ulid::Ulid;
 
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Entity, Graph, Triple, abridged, weight};
+use crate::model::{Entity, Graph, Incoming, Triple, abridged, weight};
 use crate::search::Needle;
 
 use cut::Cut;
@@ -125,11 +125,11 @@ fn excerpt(graph: &Graph, wanted: &Wanted<'_>, after: Option<&Entity>, most: usi
     let all = found(graph, wanted);
     let begin = after.map_or(0, |after| all.partition_point(|it| age(it) <= age(after)));
     let found = &all[begin..];
-    let entities = shown(found, wanted, most);
+    let entities = shown(graph, &all, found, wanted, most);
     let page = &found[..entities.len()];
     let relations = match wanted {
         Wanted::All => links(starts(graph, page, page.len() == found.len()), |_| true),
-        _ => relations(graph, page),
+        _ => relations(graph, &all, page),
     };
     let mut room = most.saturating_sub(entities.iter().map(cost).sum());
     let told = relations.iter().take_while(|it| take(&mut room, it.cost())).count();
@@ -156,10 +156,22 @@ fn starts<'a>(
 
 /// Returns as many entities as there is room for. One of endless observations
 /// is shown with some of them, so that it does not stand before all others.
-fn shown(found: &[&Entity], wanted: &Wanted<'_>, most: usize) -> Vec<Entity> {
+fn shown(
+    graph: &Graph,
+    all: &[&Entity],
+    found: &[&Entity],
+    wanted: &Wanted<'_>,
+    most: usize,
+) -> Vec<Entity> {
     let mut room = most;
     // A graph without its relations would be a list: they are to fit in as well.
-    let links = |it: &Entity| cost_of_links(it).min(most / 3);
+    let links = |it: &Entity| {
+        let incoming = match wanted {
+            Wanted::All => 0,
+            _ => strangers(graph, all, &it.name).map(|(_, link)| link.cost()).sum(),
+        };
+        (cost_of_links(it) + incoming).min(most / 3)
+    };
     let share = match found {
         [only] => most.saturating_sub(links(only)),
         _ => most / 3,
@@ -220,15 +232,32 @@ impl Link<'_> {
     }
 }
 
-/// Lists the relations of which one end is among `found`.
-fn relations<'a>(graph: &'a Graph, found: &[&'a Entity]) -> Vec<Link<'a>> {
-    let names: HashSet<&str> = found.iter().map(|it| it.name.as_str()).collect();
+/// Lists the relations that are told with a page of `all` that was found: those that
+/// start there, and those that lead there from what was not found. So all pages
+/// together have each relation of which one end was found once.
+fn relations<'a>(graph: &'a Graph, all: &[&'a Entity], page: &[&'a Entity]) -> Vec<Link<'a>> {
+    let names: HashSet<&str> = page.iter().map(|it| it.name.as_str()).collect();
     let loose = names.iter().filter_map(|it| graph.loose_end(it));
-    let incoming = names.iter().flat_map(|it| graph.incoming(it)).map(|it| it.from);
-    let all = found.iter().copied().chain(loose).chain(incoming);
+    let incoming = names.iter().flat_map(|it| strangers(graph, all, it)).map(|(from, _)| from);
+    let starts = page.iter().copied().chain(loose).chain(incoming);
     let mut seen = BTreeSet::new();
-    let starts = all.filter(|it| seen.insert((it.name.as_str(), it.is_defined)));
+    let starts = starts.filter(|it| seen.insert((it.name.as_str(), it.is_defined)));
     links(starts, |it| names.contains(it.from) || names.contains(it.to))
+}
+
+/// Yields the relations to `name` from what is not among `all`, each with what it
+/// starts from.
+fn strangers<'a>(
+    graph: &'a Graph,
+    all: &[&'a Entity],
+    name: &'a str,
+) -> impl Iterator<Item = (&'a Entity, Link<'a>)> {
+    let is_found = |it: &Entity| all.binary_search_by(|other| age(other).cmp(&age(it))).is_ok();
+    let incoming = graph.incoming(name);
+    let strange = incoming.filter(move |it| !it.from.is_defined || !is_found(it.from));
+    strange.map(|Incoming { from, relation }| {
+        (from, Link { from: &from.name, kind: &relation.kind, to: &relation.to })
+    })
 }
 
 /// Lists the wanted relations from any of `starts`, each once, by age.

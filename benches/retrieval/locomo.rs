@@ -5,7 +5,8 @@
 //! conversation is a wing. Asked twice: with one note for each session, and
 //! with one for each turn in the room of its session. A turn is the line
 //! `Speaker: text`, with the caption of a picture in brackets behind it; a note
-//! is dated by its session. Questions whose evidence names no turn are left out.
+//! is dated by its session. Asked are the index, and `mempalace_search` over a palace
+//! with each note in a drawer. Questions whose evidence names no turn are left out.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,6 +20,7 @@ use crate::meaning::Meaning;
 use crate::measure::{Score, judge};
 use crate::ours::Ours;
 use crate::plain::Plain;
+use crate::tool::Tool;
 
 #[derive(Deserialize)]
 struct Sample {
@@ -69,6 +71,7 @@ pub(crate) fn measure(mut meaning: Option<&mut Meaning>) {
         }
         println!("{}", Score::head(""));
         let (plain, ours) = (Plain::new(&corpus.notes), Ours::new(&corpus.notes));
+        let tool = Tool::new(&corpus.notes);
         let answerable = corpus.only(|it| !it.kind.starts_with('5'));
         for (scope, in_wing) in [("in the wing", true), ("in all", false)] {
             let score = judge(&corpus, in_wing, |ask, wing, most| plain.find(ask, wing, most));
@@ -77,6 +80,10 @@ pub(crate) fn measure(mut meaning: Option<&mut Meaning>) {
             println!("{}\n{}", score.row(&format!("Palazzo, {scope}")), score.by_kind());
             let score = judge(&answerable, in_wing, |ask, wing, most| ours.find(ask, wing, most));
             println!("{}", score.row(&format!("Palazzo, {scope}, categories 1 to 4")));
+            let score = judge(&corpus, in_wing, |ask, wing, most| tool.find(ask, wing, most));
+            println!("{}\n{}", score.row(&format!("mempalace_search, {scope}")), score.by_kind());
+            let score = judge(&answerable, in_wing, |ask, wing, most| tool.find(ask, wing, most));
+            println!("{}", score.row(&format!("mempalace_search, {scope}, 1 to 4")));
             let Some(it) = &meaning else { continue };
             let score = judge(&corpus, in_wing, |ask, wing, most| ours.mean(it, ask, wing, most));
             println!("{}\n{}", score.row(&format!("with meaning, {scope}")), score.by_kind());

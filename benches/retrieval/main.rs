@@ -23,6 +23,7 @@ mod measure;
 mod ours;
 mod plain;
 mod speed;
+mod tool;
 mod twins;
 
 use corpus::Corpus;

@@ -10,28 +10,35 @@ mod aside;
 mod blame;
 mod commit;
 mod conversion;
+#[cfg(all(test, feature = "failpoints"))]
+mod crashes;
 mod differing;
 mod disk;
 mod durable;
 mod error;
+mod failpoint;
 mod glass;
-mod head;
 mod history;
 mod home;
 mod index;
 mod lock;
+mod lock_file;
 mod log;
 mod maintenance;
 mod make;
 mod moving;
 mod objects;
+mod operation;
 mod origin;
 mod overwritten;
+mod own_file;
 mod past;
 mod paths;
 mod placing;
 mod progress;
+mod prune_guard;
 mod recovery;
+mod refs;
 mod repository;
 mod reverted;
 mod revision;
@@ -41,6 +48,7 @@ mod silent;
 mod since;
 mod table;
 mod trees;
+mod warning;
 mod writing;
 
 use std::path::{Path, PathBuf};
@@ -55,11 +63,14 @@ pub use error::Error;
 pub use history::Known;
 pub use home::{Taken, palaces, taken_names};
 pub use lock::Lock;
+pub use operation::Operation;
 pub use progress::Listener;
+pub use warning::Warning;
 
 use disk::Sight;
 use index::Kept;
 use lock::Patience;
+use prune_guard::PruneGuard;
 use repository::Repository;
 
 /// The files and the history of one palace.
@@ -76,15 +87,25 @@ pub struct Store {
     /// The moment the palace is seen at; `None`: as it is now.
     moment: Option<Moment>,
     listener: Option<Listener>,
+    prune_guard: PruneGuard,
 }
 
 /// What became of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is made, as this commit; `None`: there was nothing to commit.
-    Done(Option<CommitId>),
+    /// It is made.
+    Done(Done),
     /// These files no longer hold what the change believed; nothing was written.
     Stale(Vec<String>),
+}
+
+/// A change that is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// The commit; `None`: there was nothing to commit.
+    pub commit: Option<CommitId>,
+    /// What went wrong after it was made.
+    pub warnings: Vec<Warning>,
 }
 
 impl Store {
@@ -92,8 +113,18 @@ impl Store {
     pub fn new(palace: PathBuf, home: PathBuf) -> Self {
         let repository = Mutex::new(None);
         let patience = Patience::default();
-        let (index, isolated, moment, listener) = (None, false, None, None);
-        Self { palace, home, repository, index, patience, isolated, writes: 0, moment, listener }
+        Self {
+            palace,
+            home,
+            repository,
+            index: None,
+            patience,
+            isolated: false,
+            writes: 0,
+            moment: None,
+            listener: None,
+            prune_guard: PruneGuard::default(),
+        }
     }
 
     /// Tells `listener` from now on how far each change has come.
@@ -204,7 +235,11 @@ impl Store {
             return Ok(Some(moment.commit.clone()));
         }
         let Some(repository) = self.repository()? else { return Ok(None) };
-        Ok(repository.head()?.map(|id| CommitId(id.to_string())))
+        let head = repository.head().or_else(|err| match self.prune_guard.restore(&repository) {
+            true => repository.head(),
+            false => Err(err),
+        });
+        Ok(head?.map(|id| CommitId(id.to_string())))
     }
 
     /// Makes a change: durable and committed when it returns.
@@ -224,19 +259,25 @@ impl Store {
     /// the look whether it is there until it is. Without a repository nobody is waited for.
     pub fn alone(&self) -> Result<Option<Lock>, Error> {
         let repository = self.repository()?;
-        let filing = repository.map(|it| it.common_dir.join("palazzo/filing"));
-        filing.map(|it| lock::acquire(&it, self.patience.ours)).transpose()
+        let acquire =
+            |it: Arc<Repository>| lock::acquire(&it.common_dir, lock::FILING, self.patience.ours);
+        repository.map(acquire).transpose()
     }
 
-    /// Puts right what a process left that died while writing; costs one look when there is nothing.
-    pub fn mend(&mut self) -> Result<(), Error> {
+    /// Clears what a process of ours left that died while writing; costs one look when there is
+    /// nothing. Only who is about to write may ask for it.
+    pub fn recover(&mut self) -> Result<(), Error> {
         if self.moment.is_some() {
             return Ok(());
         }
-        head::mend_name(&self.palace)?;
         let Some(repository) = self.repository()? else { return Ok(()) };
-        head::mend_commit(&repository, &self.patience)?;
         recovery::mend_if_needed(&repository, &self.patience)
+    }
+
+    /// Writes again what `git gc` has deleted of the last changes; tells whether there was any.
+    fn restore_pruned(&self) -> bool {
+        let repository = self.repository().ok().flatten();
+        repository.is_some_and(|it| self.prune_guard.restore(&it))
     }
 
     /// Returns what was set aside under `name`: a note of ours that no commit holds; `None`:
@@ -255,7 +296,7 @@ impl Store {
 
     /// Now and then after a commit, lets git tidy up.
     fn tidy_up(&mut self, outcome: &Outcome) {
-        if self.isolated || !matches!(outcome, Outcome::Done(Some(_))) {
+        if self.isolated || !matches!(outcome, Outcome::Done(Done { commit: Some(_), .. })) {
             return;
         }
         self.writes += 1;

@@ -68,8 +68,7 @@ pub(super) fn schemas_missing<'a>(
 impl Held {
     /// Opens a palace: clears away what a writer left who died, reads all files,
     /// and notices from then on what others change.
-    pub(super) fn open(mut store: Store, name: &str, vigil: &Vigil) -> Result<Self, Refusal> {
-        store.mend()?;
+    pub(super) fn open(store: Store, name: &str, vigil: &Vigil) -> Result<Self, Refusal> {
         let mut held = Self::look_into(store, name, vigil)?;
         held.settle_in()?;
         Ok(held)
@@ -100,7 +99,6 @@ impl Held {
 
     /// Clears away what a writer left who died: who watches sees that.
     pub(super) fn settle_in(&mut self) -> Result<(), Refusal> {
-        self.store.mend()?;
         self.store.clear_away(&std::mem::take(&mut self.leftovers))?;
         self.remember();
         Ok(())
@@ -196,6 +194,7 @@ impl Held {
         if let Some(moment) = self.store.moment() {
             return Err(Refusal::Past(moment.clone()));
         }
+        self.store.recover()?;
         for _ in 0..ATTEMPTS {
             self.catch_up()?;
             // Settings that cannot be read could say that nothing is to be committed.
@@ -271,12 +270,12 @@ impl Held {
                 }
                 Ok(false)
             }
-            Outcome::Done(made) => {
+            Outcome::Done(done) => {
                 for edit in &change.edits {
                     self.absorb(&edit.path, edit.now.as_deref());
                 }
                 self.hear_rivals();
-                self.advance(made, &change.edits)?;
+                self.advance(done.commit, &change.edits)?;
                 Ok(true)
             }
         }

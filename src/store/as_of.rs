@@ -328,7 +328,7 @@ mod tests {
         then.history(&mut known).unwrap();
         assert_eq!(known.history[HALL].count, 1);
         assert!(matches!(then.make(&change(HALL, Some("1\n"), None)), Err(Error::Past { .. })));
-        then.mend().unwrap();
+        then.recover().unwrap();
         // It stays what it was when `HEAD` moves on.
         scene.git(&["commit", "-qam", "by hand"]);
         assert_eq!(then.read(HALL).unwrap().as_deref(), Some("1\n"));

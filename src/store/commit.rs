@@ -1,18 +1,15 @@
-//! Commits: what is in them, who made them, and moving `HEAD` to them.
+//! Commits: what is in them and who made them.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use gix::ObjectId;
-use gix::bstr::{BString, ByteSlice as _};
+use gix::bstr::ByteSlice as _;
 use gix::objs::WriteTo as _;
 use gix::objs::tree::EntryKind;
-use gix::refs::Target;
-use gix::refs::transaction::{Change as RefChange, LogChange, PreviousValue, RefEdit, RefLog};
 
 use crate::model::Change;
 
-use super::{durable, repository};
+use super::objects::ObjectWriter;
 
 /// What a tree holds at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,29 +37,14 @@ pub(super) struct Person {
     email: String,
 }
 
-/// What came of moving `HEAD`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moved {
-    /// It names the new commit.
-    Yes,
-    /// Somebody else has moved it before; nothing was done.
-    Elsewhere,
-}
-
-/// How often it is tried again where it fails though nothing has moved.
-const OVERTAKEN: u32 = 3;
-/// How long to wait before trying again to move a branch that is held.
-const PAUSE: Duration = Duration::from_millis(20);
-/// How long git's library has waited by then, unless it is configured otherwise.
-const GITS_OWN: Duration = Duration::from_millis(100);
-
 impl Draft {
     /// Writes trees and commit on top of `parent`; `None`: the files are there already.
     pub(super) fn write(
         &self,
-        git: &gix::Repository,
+        writer: &mut ObjectWriter<'_>,
         parent: Option<ObjectId>,
     ) -> gix::Result<Option<ObjectId>> {
+        let git = writer.git();
         let before = tree_of(git, parent)?;
         let root = git.find_tree(before)?.decode()?.into_owned();
         // The editor that repositories offer looks up every neighbour of a changed file; this
@@ -75,16 +57,16 @@ impl Draft {
                 None => tree.remove_leaf(parts)?,
             };
         }
-        let tree = tree.write(|tree| git.write_object(tree).map(gix::Id::detach))?;
+        let tree = tree.write(|tree| writer.write(tree))?;
         if tree == before && !(parent.is_none() && self.files.iter().any(|it| it.1.is_some())) {
             return Ok(None);
         }
-        self.write_commit(git, tree, parent).map(Some)
+        self.write_commit(writer, tree, parent).map(Some)
     }
 
     fn write_commit(
         &self,
-        git: &gix::Repository,
+        writer: &mut ObjectWriter<'_>,
         tree: ObjectId,
         parent: Option<ObjectId>,
     ) -> gix::Result<ObjectId> {
@@ -97,54 +79,23 @@ impl Draft {
             message: self.message.as_str().into(),
             extra_headers: Vec::new(),
         };
+        let git = writer.git();
         let Some(options) = git.commit_signing_options_if_enabled()? else {
-            return Ok(git.write_object(&commit)?.detach());
+            return writer.write(&commit);
         };
         // Signed before it is written, so that no unsigned twin is left lying about.
         let mut text = Vec::new();
         commit.write_to(&mut text).map_err(gix::Error::from_error)?;
         let unsigned = gix::objs::CommitRef::from_bytes(&text, git.object_hash())?;
-        Ok(git.write_object(&unsigned.sign(options)?)?.detach())
+        let signed = unsigned.sign(options)?;
+        writer.write(&signed)
     }
 
-    /// Moves `HEAD`, or the branch it names, from `old` to `new`, waiting for git's locks.
-    pub(super) fn move_head(
-        &self,
-        git: &gix::Repository,
-        old: Option<ObjectId>,
-        new: ObjectId,
-        patience: Duration,
-    ) -> gix::Result<Moved> {
+    /// Returns what a reflog says of this commit: who made it, when, and its subject.
+    pub(super) fn log_entry(&self) -> String {
         let subject = self.message.lines().next().unwrap_or_default();
-        let expected = old.map_or(PreviousValue::MustNotExist, |old| {
-            PreviousValue::MustExistAndMatch(Target::Object(old))
-        });
-        let message = BString::from(format!("commit: {subject}"));
-        let log = LogChange { mode: RefLog::AndReference, force_create_reflog: false, message };
-        let change = RefChange::Update { log, expected, new: Target::Object(new) };
-        let edit = RefEdit { change, name: head_reference()?, deref: true };
-        let committer = self.committer.at(self.at);
-        let mut time = gix::date::parse::TimeBuf::default();
-        let (mut waited, mut overtaken) = (Duration::ZERO, 0);
-        loop {
-            let by = committer.to_ref(&mut time);
-            let Err(err) = git.edit_references_as([edit.clone()], Some(by)) else {
-                return Ok(Moved::Yes);
-            };
-            match repository::head(git)? {
-                // It failed only after it was done.
-                now if now == Some(new) => return Ok(Moved::Yes),
-                now if now != old => return Ok(Moved::Elsewhere),
-                _ => {}
-            }
-            // Somebody may have let `HEAD` name a branch, or none, where it was.
-            overtaken += u32::from(!err.is_retryable());
-            if overtaken > OVERTAKEN || waited >= patience {
-                return Err(err);
-            }
-            std::thread::sleep(PAUSE);
-            waited += PAUSE + GITS_OWN;
-        }
+        let Person { name, email } = &self.committer;
+        format!("{name} <{email}> {} +0000\tcommit: {subject}", self.at.max(0))
     }
 }
 
@@ -244,28 +195,6 @@ pub(super) fn blob_id(git: &gix::Repository, content: &[u8]) -> gix::Result<Obje
     hashed.map_err(gix::Error::from_error)
 }
 
-/// Lists the files of all objects that the `commits` of `drafts` may have added.
-pub(super) fn object_files(
-    git: &gix::Repository,
-    common_dir: &Path,
-    drafts: &[Draft],
-    commits: &[ObjectId],
-) -> gix::Result<Vec<PathBuf>> {
-    let mut ids = commits.to_vec();
-    for commit in commits {
-        let tree = git.find_commit(*commit)?.tree()?;
-        ids.push(tree.id);
-        for path in drafts.iter().flat_map(|it| &it.files).map(|it| Path::new(&it.0)) {
-            for part in path.ancestors().filter(|it| !it.as_os_str().is_empty()) {
-                ids.extend(tree.lookup_entry_by_path(part)?.map(|it| it.object_id()));
-            }
-        }
-    }
-    ids.sort();
-    ids.dedup();
-    Ok(ids.into_iter().map(|id| durable::object_file(common_dir, id)).collect())
-}
-
 /// Lists the files that moving `HEAD` has written, beside their folders.
 pub(super) fn reference_files(
     git: &gix::Repository,
@@ -281,10 +210,6 @@ pub(super) fn reference_files(
         None => files.push(git_dir.join("HEAD")),
     }
     Ok(files)
-}
-
-fn head_reference() -> gix::Result<gix::refs::FullName> {
-    "HEAD".try_into().map_err(gix::Error::from_error)
 }
 
 fn one_line(text: &str) -> String {

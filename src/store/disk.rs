@@ -173,11 +173,6 @@ impl Stamp {
         self.inode
     }
 
-    /// Returns the size in bytes.
-    pub(super) fn size(&self) -> u64 {
-        self.size
-    }
-
     #[cfg(unix)]
     fn from_metadata(it: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 
-use super::Error;
+use super::{Error, failpoint};
 
 /// Up to how many files are made durable one by one sooner than with all else.
 const FEW: usize = 8;
 
 /// Makes durable what was written below `places`, or else each of `files` with its folder.
 pub(super) fn settle(places: &[&Path], files: impl FnOnce() -> Vec<PathBuf>) -> Result<(), Error> {
+    failpoint::reach("sync file system").map_err(Error::file("make durable", Path::new(".")))?;
     let mut seen = BTreeSet::new();
     for place in places {
         if !seen.insert(device(place)) {

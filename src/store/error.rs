@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use crate::model::{Code, Diagnostic};
 
+use super::lock_file;
+use super::operation::Operation;
+
 /// Why the store could not do as asked. Each names the place it happened.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -87,16 +90,27 @@ pub enum Error {
         /// The palace.
         palace: PathBuf,
     },
-    /// Another git process holds the index.
+    /// Another program holds a lock file of git.
     #[error(
-        "another git process holds `{}`, for {} by now; wait for it to end, or if no git is running here, delete that file",
-        lock.display(), seconds(*.age)
+        "another program holds the git lock `{}`, for {} by now; wait for it to end, or if no git is running here, remove it with `palazzo doctor --remove-lock {}`",
+        lock.display(), seconds(*.age), lock.display()
     )]
     Busy {
         /// The lock file.
         lock: PathBuf,
         /// How long it has been there, if that could be seen.
         age: Option<Duration>,
+    },
+    /// An operation of git is under way that would drop what is committed meanwhile.
+    #[error(
+        "a git {} is under way in `{}`, and ending it would drop what is written now; finish it first: {}",
+        operation.name(), place.display(), operation.remedy()
+    )]
+    InProgress {
+        /// The operation.
+        operation: Operation,
+        /// The working directory.
+        place: PathBuf,
     },
     /// Another Palazzo holds the palace.
     #[error("another palazzo (process {holder}) is writing and holds `{}`; try again", lock.display())]
@@ -187,6 +201,12 @@ impl Error {
     pub(super) fn file(deed: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { deed, path, source }
+    }
+
+    /// Makes the error of a lock file that another program holds.
+    pub(super) fn busy(lock: PathBuf) -> Self {
+        let age = lock_file::age(&lock);
+        Self::Busy { lock, age }
     }
 
     /// Tells it with all its causes.

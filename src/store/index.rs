@@ -8,21 +8,24 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice as _};
 use gix::index::entry::{Flags, Mode, Stage};
-use gix::lock::acquire::Fail;
 use gix::objs::tree::EntryKind;
 use sha1::{Digest as _, Sha1};
 
 use super::Error;
 use super::commit::Held;
-use super::lock::{self, Patience};
+use super::lock::Patience;
+use super::lock_file::{LockFile, Noted};
 use super::repository::Repository;
+
+/// The index's file in the git directory of a worktree.
+const INDEX: &str = "index";
 
 /// What the index remembers of a file's state, to tell without reading that it is unchanged.
 pub(super) use gix::index::entry::Stat;
@@ -37,7 +40,7 @@ pub(super) struct Kept {
 /// The index while its lock is ours.
 pub(super) struct Staging<'a> {
     repository: &'a Repository,
-    lock: gix::lock::File,
+    lock: LockFile,
     index: gix::index::File,
     digest: Option<ObjectId>,
     is_foreign: bool,
@@ -50,9 +53,11 @@ impl<'a> Staging<'a> {
         git: &gix::Repository,
         kept: Option<Kept>,
         patience: &Patience,
+        note: &mut Noted<'_>,
     ) -> Result<Self, Error> {
-        let path = git.index_path().clone();
-        let lock = acquire(repository, &path, patience.index)?;
+        let deadline = Instant::now() + patience.index;
+        let lock = LockFile::acquire(&repository.git_dir, INDEX, deadline, note)?;
+        let path = lock.resource().to_owned();
         let kept = kept.filter(|it| it.digest.is_some() && it.digest == digest_on_disk(&path));
         let is_foreign = kept.is_none();
         let Kept { index, digest } = match kept {
@@ -67,9 +72,9 @@ impl<'a> Staging<'a> {
         Ok(staging)
     }
 
-    /// Returns the lock file's path.
-    pub(super) fn lock_path(&self) -> &Path {
-        self.lock.lock_path()
+    /// Returns the inode of the lock file.
+    pub(super) fn lock_inode(&self) -> Option<u64> {
+        self.lock.inode()
     }
 
     /// Tells whether somebody else may have written the index since we last did.
@@ -150,7 +155,7 @@ impl<'a> Staging<'a> {
 
     /// Writes the index into its lock file.
     pub(super) fn write(&mut self) -> Result<(), Error> {
-        let path = self.lock.lock_path().to_owned();
+        let path = self.lock.path().to_owned();
         let failed = |err| self.repository.error("write the index", err);
         let (bytes, digest) = serialized(&self.index).map_err(failed)?;
         self.lock.write_all(&bytes).map_err(Error::file("write", &path))?;
@@ -160,8 +165,8 @@ impl<'a> Staging<'a> {
 
     /// Puts the index that was written in place of the old.
     pub(super) fn commit(self) -> Result<Kept, Error> {
-        let path = self.lock.resource_path();
-        self.lock.commit().map_err(|err| Error::file("replace", &path)(err.error))?;
+        let path = self.lock.resource().to_owned();
+        self.lock.commit().map_err(Error::file("replace", &path))?;
         Ok(Kept { index: self.index, digest: self.digest })
     }
 
@@ -205,7 +210,7 @@ impl<'a> Staging<'a> {
     /// Marks entries as young as the index they were in: such a file may have been changed since
     /// without looking so, and the younger index we write would hide that.
     fn mark_the_young(&mut self) {
-        let index = fs::metadata(self.lock.resource_path()).and_then(|it| it.modified());
+        let index = fs::metadata(self.lock.resource()).and_then(|it| it.modified());
         let since = index.ok().and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
         let Some(since) = since else { return };
         for entry in self.index.entries_mut() {
@@ -260,25 +265,6 @@ pub(super) fn is_left_out(index: &gix::index::State, path: &str) -> bool {
 pub(super) fn stat(place: &Path) -> Option<Stat> {
     let metadata = gix::index::fs::Metadata::from_path_no_follow(place).ok()?;
     Stat::from_fs(&metadata).ok()
-}
-
-fn acquire(
-    repository: &Repository,
-    index: &Path,
-    patience: Duration,
-) -> Result<gix::lock::File, Error> {
-    // The library can wait too, but its pauses grow to a second: beside somebody who commits all
-    // the time it would seldom come to its turn.
-    let attempt = || gix::lock::File::acquire_to_update_resource(index, Fail::Immediately, None, 0);
-    lock::patiently(patience, gix::Error::is_retryable, attempt).map_err(|err| {
-        if !err.is_retryable() {
-            return repository.error("lock the index", err);
-        }
-        let lock = index.with_extension("lock");
-        let since = fs::metadata(&lock).and_then(|it| it.modified()).ok();
-        let age = since.and_then(|it| it.elapsed().ok());
-        Error::Busy { lock, age }
-    })
 }
 
 /// Returns the index as it is on disk, with the digest at its end.

@@ -4,14 +4,19 @@
 //! marker then stays behind and tells the next writer what the dead one may
 //! have left: git's lock files, temporary files, an index behind its commit.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read as _, Write as _};
+use std::cell::Cell;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::disk::Stamp;
 use super::repository::Repository;
-use super::{Error, recovery};
+use super::{Error, failpoint, own_file, recovery};
+
+/// The lock of whoever writes to a repository.
+pub(super) const WRITING: &str = "lock";
+/// The lock of whoever files what may be filed once only.
+pub(super) const FILING: &str = "filing/lock";
 
 /// How long a writer waits before it gives up.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +34,9 @@ pub(super) struct Patience {
 pub(super) struct Turn {
     marker: File,
     place: PathBuf,
+    common_dir: PathBuf,
     prefix: String,
-    is_to_mend: bool,
+    is_to_mend: Cell<bool>,
     // Dropped after the marker is emptied.
     _lock: Lock,
 }
@@ -53,48 +59,57 @@ impl Turn {
         paths: &[String],
         patience: &Patience,
     ) -> Result<Self, Error> {
-        let lock = acquire(&repository.common_dir.join("palazzo"), patience.ours)?;
-        let place = marker(repository);
+        let lock = acquire(&repository.common_dir, WRITING, patience.ours)?;
+        let place = recovery::marker(repository);
         recovery::mend(repository, patience)?;
-        let written = recovery::Marker::new(repository, paths).write(&place);
+        let written = recovery::Marker::new(repository, paths).write(repository);
         let marker = written.map_err(Error::file("write", &place))?;
-        let prefix = repository.prefix.clone();
-        Ok(Self { marker, place, prefix, is_to_mend: false, _lock: lock })
+        let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());
+        Ok(Self { marker, place, common_dir, prefix, is_to_mend: Cell::new(false), _lock: lock })
     }
 
-    /// Notes which `index.lock` is ours, so that no other is ever taken for it.
-    pub(super) fn note_index_lock(&mut self, lock: &Path) -> Result<(), Error> {
-        let Some(inode) = Stamp::of(lock).map(|it| it.inode()) else { return Ok(()) };
-        writeln!(self.marker, "lock {inode}").map_err(Error::file("write", &self.place))
+    /// Notes which `index.lock` is ours: an older Palazzo knows it by this line alone.
+    pub(super) fn note_index_lock(&self, inode: Option<u64>) -> Result<(), Error> {
+        let Some(inode) = inode else { return Ok(()) };
+        self.note(&format!("lock {inode}\n"))
+    }
+
+    /// Notes that the lock file at `path` is ours, on a file system without hard links.
+    pub(super) fn note_lock_file(&self, path: &Path, inode: u64) -> io::Result<()> {
+        (&self.marker).write_all(recovery::noted(&self.common_dir, path, inode).as_bytes())
     }
 
     /// Notes which files were not there before and how each looks, so that they can be told from
     /// those that a person puts there.
     pub(super) fn note_fresh<'a>(
-        &mut self,
+        &self,
         files: impl Iterator<Item = (&'a str, String)>,
     ) -> Result<(), Error> {
-        for (path, looks) in files {
-            writeln!(self.marker, "fresh {looks} {}{path}", self.prefix)
-                .map_err(Error::file("write", &self.place))?;
-        }
-        Ok(())
+        let lines = files.map(|(path, looks)| format!("fresh {looks} {}{path}\n", self.prefix));
+        self.note(&lines.collect::<String>())
     }
 
     /// Leaves the marker behind: something is half done, and the next writer is to put it right.
-    pub(super) fn leave_to_mend(&mut self) {
-        self.is_to_mend = true;
+    pub(super) fn leave_to_mend(&self) {
+        self.is_to_mend.set(true);
+    }
+
+    fn note(&self, lines: &str) -> Result<(), Error> {
+        let written = failpoint::reach("note in marker")
+            .and_then(|()| (&self.marker).write_all(lines.as_bytes()));
+        written.map_err(Error::file("write", &self.place))
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if self.is_to_mend {
+        if self.is_to_mend.get() {
             return;
         }
         // Emptied, not removed: that is cheaper. Should that fail, the next writer finds nothing to
         // put right and empties it.
-        drop(self.marker.set_len(0));
+        drop(failpoint::reach("empty marker").and_then(|()| self.marker.set_len(0)));
+        failpoint::pass("marker is empty");
     }
 }
 
@@ -106,12 +121,15 @@ impl Drop for Lock {
     }
 }
 
-/// Waits for the lock in `folder`.
-pub(super) fn acquire(folder: &Path, patience: Duration) -> Result<Lock, Error> {
-    fs::create_dir_all(folder).map_err(Error::file("make the folder", folder))?;
-    let path = folder.join("lock");
-    let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-    let mut file = open.map_err(Error::file("open", &path))?;
+/// Waits for the lock `name` of ours in `git_dir`.
+pub(super) fn acquire(git_dir: &Path, name: &str, patience: Duration) -> Result<Lock, Error> {
+    let path = own_file::path(git_dir, name);
+    failpoint::reach("open own lock").map_err(Error::file("open", &path))?;
+    let folders = own_file::create_folders(git_dir, name);
+    folders.map_err(Error::file("make the folder of", &path))?;
+    let mut options = OpenOptions::new();
+    let options = options.read(true).write(true).create(true).truncate(false);
+    let mut file = own_file::open(&path, options).map_err(Error::file("open", &path))?;
     let is_held = |err: &TryLockError| matches!(err, TryLockError::WouldBlock);
     match patiently(patience, is_held, || file.try_lock()) {
         Ok(()) => {}
@@ -132,20 +150,14 @@ pub(super) fn patiently<T, E>(
     passes: impl Fn(&E) -> bool,
     mut attempt: impl FnMut() -> Result<T, E>,
 ) -> Result<T, E> {
-    let (mut waited, mut pause) = (Duration::ZERO, Duration::from_micros(200));
+    let (begun, mut pause) = (Instant::now(), Duration::from_micros(200));
     loop {
         match attempt() {
-            Err(err) if passes(&err) && waited < patience => std::thread::sleep(pause),
+            Err(err) if passes(&err) && begun.elapsed() < patience => std::thread::sleep(pause),
             outcome => return outcome,
         }
-        waited += pause;
         pause = (pause * 2).min(Duration::from_millis(10));
     }
-}
-
-/// Returns where the marker of a write lies; without one it is empty or missing.
-pub(super) fn marker(repository: &Repository) -> PathBuf {
-    repository.git_dir.join("palazzo").join("writing")
 }
 
 fn holder(file: &mut File) -> String {
@@ -179,7 +191,7 @@ mod tests {
             let was = store.read(path).unwrap();
             let now = was.clone().unwrap_or_default() + line + "\n";
             match store.make(&change(path, was.as_deref(), Some(&now))).unwrap() {
-                Outcome::Done(commit) => return assert!(commit.is_some()),
+                Outcome::Done(done) => return assert!(done.commit.is_some()),
                 Outcome::Stale(_) => {}
             }
         }

@@ -6,26 +6,36 @@
 //! Until `HEAD` has moved, every failure undoes the files.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
 use crate::model::{Author, Change, CommitId, Edit, LARGEST_FILE};
 
-use super::commit::{self, Draft, Held, Moved, Person};
+use super::commit::{self, Draft, Held, Person};
 use super::conversion::{self, to_git};
 use super::index::Staging;
 use super::lock::{Patience, Turn};
+use super::objects::ObjectWriter;
 use super::progress::Progress;
+use super::refs::{Moved, RefUpdate};
 use super::repository::Repository;
 use super::writing::Writing;
-use super::{Error, Outcome, Store, disk, durable, overwritten, paths, reverted};
+use super::{
+    Done, Error, Outcome, Store, Warning, disk, durable, failpoint, operation, overwritten, paths,
+    reverted,
+};
 
 /// In how many steps a file is written: as an object, beside the old, in its place.
 const STEPS: usize = 3;
 /// How often a commit is made anew because somebody moved `HEAD` meanwhile.
 const ATTEMPTS: usize = 20;
 const CACHE: usize = 1024 * 1024;
+/// How often a commit is repeated that failed because git moved something at that moment.
+const REPEATS: usize = 5;
+/// How long to wait before that.
+const PAUSE: Duration = Duration::from_millis(40);
 
 /// Makes `change`, or finds that it is out of date.
 pub(super) fn make(store: &mut Store, change: &Change) -> Result<Outcome, Error> {
@@ -34,8 +44,8 @@ pub(super) fn make(store: &mut Store, change: &Change) -> Result<Outcome, Error>
     }
     let edits: Vec<&Edit> = change.edits.iter().filter(|it| it.was != it.now).collect();
     match edits.as_slice() {
-        [] => Ok(Outcome::Done(None)),
-        edits if change.commit => commit_files(store, change, edits),
+        [] => Ok(Outcome::Done(Done::default())),
+        edits if change.commit => commit_or_repeat(store, change, edits),
         edits => write_files(store, change, edits),
     }
 }
@@ -56,16 +66,16 @@ fn write_files(store: &Store, change: &Change, edits: &[&Edit]) -> Result<Outcom
     // Nothing is committed here, so a repository that cannot be opened is in nobody's way.
     let repository = store.repository().ok().flatten();
     let begin = |it: &Repository| Turn::begin(it, &paths_of(edits), &store.patience);
-    let mut turn = repository.as_deref().map(begin).transpose()?;
+    let turn = repository.as_deref().map(begin).transpose()?;
     let writing = match Writing::compare(&store.palace, edits)? {
         Ok(writing) => writing,
         Err(stale) => return Ok(Outcome::Stale(stale)),
     };
-    if let Some(repository) = &repository {
-        overwritten::keep(repository, change, edits)?;
+    if let (Some(repository), Some(turn)) = (&repository, &turn) {
+        overwritten::keep(repository, change, edits, turn, store.patience.head)?;
     }
     let settle = |folders| durable::settle(&[&store.palace], || folders);
-    let written = keep_or_undo(writing, turn.as_mut(), |writing| {
+    let written = keep_or_undo(writing, turn.as_ref(), |writing| {
         let stale = writing.settle_and_put_in_place()?;
         if !stale.is_empty() {
             return Ok(Err(stale));
@@ -79,17 +89,17 @@ fn write_files(store: &Store, change: &Change, edits: &[&Edit]) -> Result<Outcom
     // What was kept aside must be gone for good, for without a commit to tell otherwise it would
     // be put back.
     settle(folders)?;
-    Ok(Outcome::Done(None))
+    Ok(Outcome::Done(Done::default()))
 }
 
 /// Prepares the new files and keeps what `write` makes of them if all goes well; else undoes it,
 /// or leaves that to be mended.
 fn keep_or_undo<T>(
     mut writing: Writing<'_>,
-    mut turn: Option<&mut Turn>,
+    turn: Option<&Turn>,
     write: impl FnOnce(&mut Writing<'_>) -> Result<Result<T, Vec<String>>, Error>,
 ) -> Result<Result<T, Vec<String>>, Error> {
-    let prepared = writing.prepare_all().and_then(|()| match &mut turn {
+    let prepared = writing.prepare_all().and_then(|()| match turn {
         Some(turn) => turn.note_fresh(writing.fresh()),
         None => Ok(()),
     });
@@ -111,17 +121,33 @@ fn keep_or_undo<T>(
     written
 }
 
+/// Commits, and repeats what failed because git moved objects or references at that moment.
+fn commit_or_repeat(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<Outcome, Error> {
+    for _ in 0..REPEATS {
+        match commit_files(store, change, edits) {
+            Err(Error::Git { .. }) => {}
+            done => return done,
+        }
+        // `git gc` packs what it removes, and `git pack-refs` too: a moment later it is there.
+        store.restore_pruned();
+        std::thread::sleep(PAUSE);
+    }
+    commit_files(store, change, edits)
+}
+
 fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<Outcome, Error> {
     let repository = store.repository_or_new()?;
-    let mut turn = Turn::begin(&repository, &paths_of(edits), &store.patience)?;
+    let turn = Turn::begin(&repository, &paths_of(edits), &store.patience)?;
+    operation::refuse_if_dropped(&repository.git_dir, &repository.work)?;
     let mut git = repository.git();
     // The same few trees are read again at each step.
     git.object_cache_size_if_unset(CACHE);
-    let mut staging = index_of(store, &repository, &git)?;
-    turn.note_index_lock(staging.lock_path())?;
+    let mut staging = index_of(store, &repository, &git, &turn)?;
+    turn.note_index_lock(staging.lock_inode())?;
     let progress = Progress::begin(store.listener.as_ref(), edits.len() * STEPS);
     let patience = store.patience;
-    let work = Work { repository: &repository, git: &git, change, edits, patience, progress };
+    let work =
+        Work { repository: &repository, git: &git, change, edits, turn: &turn, patience, progress };
     work.refuse(&staging)?;
     let writing = match Writing::compare(&store.palace, edits)? {
         Ok(writing) => writing.telling(work.progress.clone()),
@@ -131,13 +157,15 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
         }
     };
     let head = repository.head()?;
-    let drafts = work.drafts(&staging, head).map_err(|err| repository.error("compare", err))?;
+    let mut writer = ObjectWriter::new(&git, &repository.common_dir);
+    let drafts = work.drafts(&mut writer, &staging, head);
+    let drafts = drafts.map_err(|err| repository.error("compare", err))?;
     let mut folders = None;
-    let made = keep_or_undo(writing, Some(&mut turn), |writing| {
-        work.record(&drafts, head, |commits| {
+    let made = keep_or_undo(writing, Some(&turn), |writing| {
+        work.record(&mut writer, &drafts, head, |writer| {
             // One wait for the new files and the objects together; only then may files take the
             // place of others, and only then may `HEAD` speak of the objects.
-            work.settle(&drafts, commits, writing.temporaries())?;
+            work.settle(writer, writing.temporaries())?;
             if folders.is_some() {
                 return Ok(Vec::new()); // They are in place since the last attempt.
             }
@@ -146,14 +174,21 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
             stale
         })
     })?;
-    let made = match made {
-        Ok(made) => made,
+    let commit = match made {
+        Ok(made) => made.map(|id| CommitId(id.to_string())),
         Err(stale) => return Ok(Outcome::Stale(stale)),
     };
-    let synced = work.settle_the_rest(folders.unwrap_or_default());
-    store.index = Some(staging.commit().inspect_err(|_| turn.leave_to_mend())?);
-    synced?;
-    Ok(Outcome::Done(made.map(|id| CommitId(id.to_string()))))
+    let mut warnings = work.finish(&writer, folders.unwrap_or_default());
+    match staging.commit() {
+        Ok(kept) => store.index = Some(kept),
+        Err(err) => {
+            turn.leave_to_mend();
+            warnings.push(Warning::Index(err.in_full()));
+        }
+    }
+    let objects = writer.into_objects();
+    store.prune_guard.keep(&repository, objects);
+    Ok(Outcome::Done(Done { commit, warnings }))
 }
 
 /// Takes the index, as true to the last commit as that left it.
@@ -161,8 +196,11 @@ fn index_of<'a>(
     store: &mut Store,
     repository: &'a Repository,
     git: &gix::Repository,
+    turn: &Turn,
 ) -> Result<Staging<'a>, Error> {
-    let mut staging = Staging::open(repository, git, store.index.take(), &store.patience)?;
+    let mut note = |path: &Path, inode: u64| turn.note_lock_file(path, inode);
+    let kept = store.index.take();
+    let mut staging = Staging::open(repository, git, kept, &store.patience, &mut note)?;
     if staging.is_foreign() {
         reverted::mend(repository, &mut staging)?;
     }
@@ -200,6 +238,7 @@ struct Work<'a> {
     git: &'a gix::Repository,
     change: &'a Change,
     edits: &'a [&'a Edit],
+    turn: &'a Turn,
     patience: Patience,
     progress: Progress,
 }
@@ -237,7 +276,12 @@ impl Work<'_> {
     }
 
     /// Drafts the commits to be made: what was staged by hand, what was edited by hand, the change.
-    fn drafts(&self, staging: &Staging<'_>, head: Option<ObjectId>) -> gix::Result<Vec<Draft>> {
+    fn drafts(
+        &self,
+        writer: &mut ObjectWriter<'_>,
+        staging: &Staging<'_>,
+        head: Option<ObjectId>,
+    ) -> gix::Result<Vec<Draft>> {
         let tree = commit::tree_of(self.git, head)?;
         let (mut staged, mut by_hand, mut ours) = (Vec::new(), Vec::new(), Vec::new());
         for edit in self.edits {
@@ -257,9 +301,9 @@ impl Work<'_> {
                 staged.push((path.clone(), Some(Held { kind, id })));
             }
             if was_staged.is_some() || on_disk != in_head {
-                by_hand.push((path.clone(), self.blob(was.as_deref(), kind)?));
+                by_hand.push((path.clone(), blob(writer, was.as_deref(), kind)?));
             }
-            ours.push((path, self.blob(now.as_deref(), kind)?));
+            ours.push((path, blob(writer, now.as_deref(), kind)?));
             self.progress.step();
         }
         let drafts = [
@@ -307,34 +351,29 @@ impl Work<'_> {
         is_trusted && is_executable(&self.repository.palace.join(&edit.path))
     }
 
-    fn blob(&self, bytes: Option<&[u8]>, kind: EntryKind) -> gix::Result<Option<Held>> {
-        let Some(bytes) = bytes else { return Ok(None) };
-        Ok(Some(Held { kind, id: self.git.write_blob(bytes)?.detach() }))
-    }
-
     /// Writes the commits on top of `HEAD`, lets `settle` do what must come before, and moves it;
     /// `None`: all of it was there already. The list names files that somebody has changed.
     fn record(
         &self,
+        writer: &mut ObjectWriter<'_>,
         drafts: &[Draft],
         mut head: Option<ObjectId>,
-        mut settle: impl FnMut(&[ObjectId]) -> Result<Vec<String>, Error>,
+        mut settle: impl FnMut(&ObjectWriter<'_>) -> Result<Vec<String>, Error>,
     ) -> Result<Result<Option<ObjectId>, Vec<String>>, Error> {
         let failed = |err| self.repository.error("commit", err);
         for _ in 0..ATTEMPTS {
-            let (mut tip, mut commits) = (head, Vec::new());
+            let mut tip = head;
             for draft in drafts {
-                tip = draft.write(self.git, tip).map_err(failed)?.or(tip);
-                commits.extend(tip);
+                tip = draft.write(writer, tip).map_err(failed)?.or(tip);
             }
-            let stale = settle(&commits)?;
+            let stale = settle(writer)?;
             if !stale.is_empty() {
                 return Ok(Err(stale));
             }
             let (Some(new), Some(last)) = (tip.filter(|_| tip != head), drafts.last()) else {
                 return Ok(Ok(None));
             };
-            match last.move_head(self.git, head, new, self.patience.head).map_err(failed)? {
+            match self.move_head(head, new, last)? {
                 Moved::Yes => return Ok(Ok(Some(new))),
                 Moved::Elsewhere => head = self.repository.head()?,
             }
@@ -342,24 +381,45 @@ impl Work<'_> {
         Err(Error::Moving { place: self.repository.work.clone() })
     }
 
-    /// Makes the new files and objects durable.
-    fn settle(
+    /// Moves `HEAD`, or the branch it names, from `old` to `new`.
+    fn move_head(
         &self,
-        drafts: &[Draft],
-        commits: &[ObjectId],
-        temporaries: Vec<PathBuf>,
-    ) -> Result<(), Error> {
+        old: Option<ObjectId>,
+        new: ObjectId,
+        draft: &Draft,
+    ) -> Result<Moved, Error> {
+        let (repository, timeout) = (self.repository, self.patience.head);
+        let log = Some(draft.log_entry());
+        let update = RefUpdate { repository, name: "HEAD", old, new, log, timeout };
+        failpoint::pass("before `HEAD` is moved");
+        let moved = update.apply(&mut |path, inode| self.turn.note_lock_file(path, inode));
+        failpoint::pass("after `HEAD` is moved");
+        match moved {
+            // It failed only after it was done.
+            Err(_) if self.repository.head().is_ok_and(|it| it == Some(new)) => Ok(Moved::Yes),
+            moved => moved,
+        }
+    }
+
+    /// Makes the new files and objects durable.
+    fn settle(&self, writer: &ObjectWriter<'_>, temporaries: Vec<PathBuf>) -> Result<(), Error> {
         let places = [self.repository.palace.as_path(), &self.repository.common_dir];
-        let mut failed = None;
-        durable::settle(&places, || {
-            let mut files = temporaries;
-            match commit::object_files(self.git, &self.repository.common_dir, drafts, commits) {
-                Ok(objects) => files.extend(objects),
-                Err(err) => failed = Some(err),
-            }
-            files
-        })?;
-        failed.map_or(Ok(()), |err| Err(self.repository.error("find what was written", err)))
+        durable::settle(&places, || temporaries.into_iter().chain(writer.files()).collect())
+    }
+
+    /// Does what remains when the commit is made; what fails now is only a warning.
+    fn finish(&self, writer: &ObjectWriter<'_>, folders: Vec<PathBuf>) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        if let Err(err) = writer.restore_missing() {
+            warnings.push(Warning::Objects(err.to_string()));
+        }
+        if let Err(err) = self.settle_the_rest(folders) {
+            warnings.push(Warning::NotDurable(err.in_full()));
+        }
+        if self.git.head().is_ok_and(|it| it.is_detached()) {
+            warnings.push(Warning::Detached);
+        }
+        warnings
     }
 
     /// Makes durable where `HEAD` points, the names of the files, and the index in its lock.
@@ -376,6 +436,15 @@ impl Work<'_> {
     fn tracked(&self, edit: &Edit) -> String {
         format!("{}{}", self.repository.prefix, edit.path)
     }
+}
+
+fn blob(
+    writer: &mut ObjectWriter<'_>,
+    bytes: Option<&[u8]>,
+    kind: EntryKind,
+) -> gix::Result<Option<Held>> {
+    let Some(bytes) = bytes else { return Ok(None) };
+    Ok(Some(Held { kind, id: writer.write_blob(bytes)? }))
 }
 
 #[cfg(unix)]

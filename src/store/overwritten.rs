@@ -3,15 +3,17 @@
 //! Nobody has committed it yet, so it is kept out of the way: on a reference
 //! of our own that no branch and no `git status` shows.
 
-use gix::ObjectId;
+use std::time::Duration;
+
 use gix::objs::tree::EntryKind;
-use gix::refs::Target;
-use gix::refs::transaction::{Change as RefChange, LogChange, PreviousValue, RefEdit};
 
 use crate::model::{Change, Edit};
 
 use super::commit::{self, Draft, Held, Person};
 use super::conversion::{self, to_git};
+use super::lock::Turn;
+use super::objects::ObjectWriter;
+use super::refs::{Moved, RefUpdate};
 use super::repository::Repository;
 use super::{Error, durable, index};
 
@@ -20,7 +22,13 @@ const REFERENCE: &str = "refs/palazzo/overwritten";
 
 /// Keeps those files of `edits` as they are now that neither `HEAD` nor the index holds so. They
 /// must hold what the edits believe; one that is only not checked out is refused.
-pub(super) fn keep(repository: &Repository, change: &Change, edits: &[&Edit]) -> Result<(), Error> {
+pub(super) fn keep(
+    repository: &Repository,
+    change: &Change,
+    edits: &[&Edit],
+    turn: &Turn,
+    timeout: Duration,
+) -> Result<(), Error> {
     let git = repository.git();
     let failed = |err| repository.error("keep what is overwritten", err);
     let index = index::load(&git).map_err(failed)?;
@@ -29,7 +37,8 @@ pub(super) fn keep(repository: &Repository, change: &Change, edits: &[&Edit]) ->
     if let Some(edit) = edits.iter().find(|it| is_left_out(it)) {
         return Err(Error::LeftOut { path: edit.path.clone() });
     }
-    let files = unkept(repository, &git, &index, edits).map_err(failed)?;
+    let mut writer = ObjectWriter::new(&git, &repository.common_dir);
+    let files = unkept(repository, &mut writer, &index, edits).map_err(failed)?;
     if files.is_empty() {
         return Ok(());
     }
@@ -38,21 +47,25 @@ pub(super) fn keep(repository: &Repository, change: &Change, edits: &[&Edit]) ->
     let tip = tip.map(|mut it| it.peel_to_id().map(gix::Id::detach));
     let tip = tip.transpose().map_err(failed)?;
     // `None`: it is what was kept last.
-    let Some(new) = draft.write(&git, tip).map_err(failed)? else { return Ok(()) };
+    let Some(new) = draft.write(&mut writer, tip).map_err(failed)? else { return Ok(()) };
     let common_dir = repository.common_dir.as_path();
-    let objects = commit::object_files(&git, common_dir, &[draft], &[new]).map_err(failed)?;
-    durable::settle(&[common_dir], || objects)?;
-    point(&git, tip, new).map_err(failed)?;
+    durable::settle(&[common_dir], || writer.files())?;
+    let update = RefUpdate { repository, name: REFERENCE, old: tip, new, log: None, timeout };
+    if update.apply(&mut |path, inode| turn.note_lock_file(path, inode))? == Moved::Elsewhere {
+        return Err(Error::Moving { place: repository.work.clone() });
+    }
+    writer.restore_missing().map_err(failed)?;
     durable::settle(&[common_dir], || vec![common_dir.join(REFERENCE)])
 }
 
 /// Lists the files of which git holds no copy, by the paths git would know them by.
 fn unkept(
     repository: &Repository,
-    git: &gix::Repository,
+    writer: &mut ObjectWriter<'_>,
     index: &gix::index::State,
     edits: &[&Edit],
 ) -> gix::Result<Vec<(String, Option<Held>)>> {
+    let git = writer.git();
     let tree = commit::tree_of(git, super::repository::head(git)?)?;
     let mut files = Vec::new();
     for edit in edits {
@@ -67,7 +80,7 @@ fn unkept(
         let in_head = commit::entry(git, tree, &path)?.map(|it| it.id);
         let staged = index.entry_by_path(path.as_str().into()).map(|it| it.id);
         if in_head != Some(id) && staged != Some(id) {
-            let id = git.write_blob(&bytes)?.detach();
+            let id = writer.write_blob(&bytes)?;
             files.push((path, Some(Held { kind: EntryKind::Blob, id })));
         }
     }
@@ -91,18 +104,6 @@ fn draft(
         at: change.at.timestamp(),
         message: format!("overwritten: {what}\n\nBefore: {}\n", change.subject.trim()),
     }
-}
-
-fn point(git: &gix::Repository, old: Option<ObjectId>, new: ObjectId) -> gix::Result<()> {
-    let expected = old.map_or(PreviousValue::MustNotExist, |old| {
-        PreviousValue::MustExistAndMatch(Target::Object(old))
-    });
-    let log = LogChange::default();
-    let change = RefChange::Update { log, expected, new: Target::Object(new) };
-    let name = REFERENCE.try_into().map_err(gix::Error::from_error)?;
-    // Nothing is logged, so nobody need be named.
-    git.edit_references_as([RefEdit { change, name, deref: false }], None)?;
-    Ok(())
 }
 
 #[cfg(test)]

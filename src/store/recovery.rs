@@ -5,19 +5,23 @@
 //! somebody has changed since stays, and is adopted as a hand edit when it is
 //! next written.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gix::bstr::BStr;
 
 use super::conversion::to_git;
-use super::disk::Stamp;
 use super::index::{Staging, stat};
-use super::lock::{self, Patience};
+use super::lock::{self, Patience, WRITING};
 use super::repository::{self, Repository};
-use super::{Error, commit, objects, paths, writing};
+use super::{Error, commit, failpoint, lock_file, own_file, paths, writing};
+
+/// The marker of a write; without one it is empty or missing.
+const MARKER: &str = "writing";
+/// How many bytes of a marker are read at most: a change of 100,000 files has 20 MB.
+const LARGEST: u64 = 256 * 1024 * 1024;
 
 /// What a write under way is about to touch.
 #[derive(Debug, Default, PartialEq)]
@@ -27,21 +31,29 @@ pub(super) struct Marker {
     /// Files that were not there before, and how they look.
     fresh: Vec<(String, String)>,
     index_lock: Option<u64>,
+    /// Lock files by their path in the common git directory, and their inodes, where the file
+    /// system has no hard links.
+    locks: Vec<(String, u64)>,
+}
+
+/// Returns where the marker of a write lies.
+pub(super) fn marker(repository: &Repository) -> PathBuf {
+    own_file::path(&repository.git_dir, MARKER)
 }
 
 /// Puts right what a dead writer left, if there is its marker; waits for a living one.
 pub(super) fn mend_if_needed(repository: &Repository, patience: &Patience) -> Result<(), Error> {
-    if !has_marker(repository) {
+    if !has_marker(repository) && !has_locks(repository) {
         return Ok(());
     }
-    let _lock = lock::acquire(&repository.common_dir.join("palazzo"), patience.ours)?;
+    let _lock = lock::acquire(&repository.common_dir, WRITING, patience.ours)?;
     mend(repository, patience)
 }
 
 /// Removes `temporaries` that nobody is writing any more: a power cut takes the marker, and may
 /// leave them. They are in nobody's way, so whoever cannot do it now leaves it to the next.
 pub(super) fn clear_away(repository: &Repository, temporaries: &[PathBuf]) {
-    let lock = lock::acquire(&repository.common_dir.join("palazzo"), Duration::ZERO);
+    let lock = lock::acquire(&repository.common_dir, WRITING, Duration::ZERO);
     // While there is a marker, some may still be needed.
     if lock.is_err() || has_marker(repository) {
         return;
@@ -53,27 +65,44 @@ pub(super) fn clear_away(repository: &Repository, temporaries: &[PathBuf]) {
 
 /// Puts right what a dead writer left. Our lock must be held: then whoever left a marker is dead.
 pub(super) fn mend(repository: &Repository, patience: &Patience) -> Result<(), Error> {
-    let place = lock::marker(repository);
-    let text = match fs::read(&place) {
-        Ok(text) if text.is_empty() => return Ok(()),
-        Ok(text) => text,
-        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(err) => return Err(Error::file("read", &place)(err)),
-    };
-    let begun = fs::metadata(&place).and_then(|it| it.modified());
-    let begun = begun.map_err(Error::file("read", &place))?;
-    objects::remove_torn(&repository.git(), &repository.common_dir, begun)?;
-    let marker = Marker::parse(&String::from_utf8_lossy(&text));
-    remove_locks(repository, &marker).map_err(Error::file("clear what was left beside", &place))?;
-    catch_up(repository, &marker, patience)?;
-    for path in &marker.paths {
+    let place = marker(repository);
+    let text = read_marker(&place).map_err(Error::file("read", &place))?;
+    let left = Marker::parse(&String::from_utf8_lossy(&text));
+    remove_locks(repository, &left).map_err(Error::file("clear what was left beside", &place))?;
+    if text.is_empty() {
+        return Ok(());
+    }
+    catch_up(repository, &left, patience)?;
+    for path in &left.paths {
         writing::remove_temporaries(&repository.work, path);
     }
-    fs::write(&place, "").map_err(Error::file("empty", &place))
+    let emptied = own_file::open(&place, OpenOptions::new().write(true).truncate(true));
+    emptied.map(drop).map_err(Error::file("empty", &place))
+}
+
+fn read_marker(place: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    match own_file::open(place, OpenOptions::new().read(true)) {
+        Ok(file) => file.take(LARGEST).read_to_end(&mut text).map(|_| text),
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(text),
+        Err(err) => Err(err),
+    }
 }
 
 fn has_marker(repository: &Repository) -> bool {
-    fs::metadata(lock::marker(repository)).is_ok_and(|it| it.len() > 0)
+    fs::symlink_metadata(marker(repository)).is_ok_and(|it| it.len() > 0)
+}
+
+fn has_locks(repository: &Repository) -> bool {
+    [&repository.git_dir, &repository.common_dir].iter().any(|it| lock_file::has_proofs(it))
+}
+
+/// Returns the line of a marker that notes a lock file by its inode.
+pub(super) fn noted(common_dir: &Path, path: &Path, inode: u64) -> String {
+    match path.strip_prefix(common_dir).ok().and_then(Path::to_str) {
+        Some(inside) => format!("held {inode} {}\n", inside.replace('\\', "/")),
+        None => String::new(),
+    }
 }
 
 impl Marker {
@@ -84,16 +113,18 @@ impl Marker {
         Self { branch: head.map(|it| it.to_string()), paths, ..Self::default() }
     }
 
-    /// Writes it to `place`, and returns the file, to write on.
-    pub(super) fn write(&self, place: &Path) -> io::Result<File> {
+    /// Writes it to its place in `repository`, and returns the file, to write on.
+    pub(super) fn write(&self, repository: &Repository) -> io::Result<File> {
         let mut lines = vec![format!("pid {}\n", std::process::id())];
         lines.extend(self.branch.iter().map(|it| format!("branch {it}\n")));
         lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));
-        if let Some(folder) = place.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let mut file = File::create(place)?;
+        failpoint::reach("write marker")?;
+        let mut options = OpenOptions::new();
+        own_file::create_folders(&repository.git_dir, MARKER)?;
+        let place = own_file::path(&repository.git_dir, MARKER);
+        let mut file = own_file::open(&place, options.write(true).create(true).truncate(true))?;
         file.write_all(lines.concat().as_bytes())?;
+        failpoint::pass("marker is written");
         Ok(file)
     }
 
@@ -108,11 +139,19 @@ impl Marker {
                 Some(("fresh", file)) => marker.fresh.extend(fresh(file)),
                 Some(("branch", name)) if is_branch(name) => marker.branch = Some(name.to_owned()),
                 Some(("lock", inode)) => marker.index_lock = inode.parse().ok(),
+                Some(("held", file)) => marker.locks.extend(held(file)),
                 _ => {}
             }
         }
         marker
     }
+}
+
+/// Reads the inode of a lock file, and its path.
+fn held(line: &str) -> Option<(String, u64)> {
+    let (inode, path) = line.split_once(' ')?;
+    let is_lock = Path::new(path).extension().is_some_and(|it| it == "lock");
+    (is_lock && paths::check(path).is_ok()).then_some((path.to_owned(), inode.parse().ok()?))
 }
 
 /// Reads how a file looks, and its path.
@@ -125,39 +164,38 @@ fn is_branch(name: &str) -> bool {
     name.starts_with("refs/") && paths::check(name).is_ok()
 }
 
+/// Removes the lock files of a dead writer: those that are proved to be ours, and no others.
 fn remove_locks(repository: &Repository, marker: &Marker) -> io::Result<()> {
-    let index = repository.git_dir.join("index.lock");
-    // A lock that is not the one we noted belongs to a git that runs now. If we died before we
-    // could note it, ours is still empty.
-    let ours = Stamp::of(&index).is_some_and(|it| match marker.index_lock {
-        Some(inode) => it.inode() == inode,
-        None => it.size() == 0,
-    });
-    let mut locks = vec![repository.git_dir.join("HEAD.lock")];
-    locks.extend(marker.branch.iter().map(|it| repository.common_dir.join(format!("{it}.lock"))));
-    locks.extend(ours.then_some(index));
-    for lock in locks {
-        match fs::remove_file(lock) {
-            Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
-            _ => {}
-        }
+    lock_file::remove_abandoned(&repository.git_dir)?;
+    if repository.common_dir != repository.git_dir {
+        lock_file::remove_abandoned(&repository.common_dir)?;
     }
-    Ok(())
+    for (path, inode) in &marker.locks {
+        lock_file::remove_noted(&repository.common_dir.join(path), *inode)?;
+    }
+    // What an older Palazzo has noted.
+    let index = repository.git_dir.join("index.lock");
+    marker.index_lock.map_or(Ok(()), |inode| lock_file::remove_noted(&index, inode))
 }
 
 /// Brings the index up to a commit that was made just before its writer died, and undoes what was
 /// not committed.
-fn catch_up(repository: &Repository, marker: &Marker, patience: &Patience) -> Result<(), Error> {
-    if marker.paths.is_empty() {
+fn catch_up(repository: &Repository, left: &Marker, patience: &Patience) -> Result<(), Error> {
+    if left.paths.is_empty() {
         return Ok(());
     }
     let git = repository.git();
-    let mut staging = Staging::open(repository, &git, None, patience)?;
+    let place = marker(repository);
+    let mut note = |path: &Path, inode: u64| {
+        let mut marker = own_file::open(&place, OpenOptions::new().append(true))?;
+        marker.write_all(noted(&repository.common_dir, path, inode).as_bytes())
+    };
+    let mut staging = Staging::open(repository, &git, None, patience, &mut note)?;
     let failed = |err: gix::Error| repository.error("read the last commit", err);
     let head = repository::head(&git).map_err(failed)?;
     let tree = commit::tree_of(&git, head).map_err(failed)?;
     let mut behind = Vec::new();
-    for path in &marker.paths {
+    for path in &left.paths {
         let there = commit::entry(&git, tree, path).map_err(failed)?;
         let place = repository.work.join(path);
         let id = |text: String| commit::blob_id(&git, &to_git(&git, staging.index(), path, &text)?);
@@ -165,7 +203,7 @@ fn catch_up(repository: &Repository, marker: &Marker, patience: &Patience) -> Re
         let on_disk = text.map(id).transpose().map_err(failed)?;
         if on_disk != there.map(|it| it.id) {
             // The commit was not reached.
-            undo(repository, marker, path).map_err(Error::file("put back", &place))?;
+            undo(repository, left, path).map_err(Error::file("put back", &place))?;
         } else if staging.staged(path.as_str()) != on_disk {
             behind.push((BStr::new(path), there, there.and_then(|_| stat(&place))));
         }
@@ -193,17 +231,22 @@ mod tests {
 
     const HALL: &str = "rooms/hall.yaml";
 
+    /// What a write locks.
+    const LOCKS: [&str; 3] = ["index.lock", "HEAD.lock", "refs/heads/main.lock"];
+
     /// A palace in which a writer died that held all the locks.
     fn crashed(scene: &Scene) -> super::super::Store {
         let mut store = scene.palace("keep");
         done(&mut store, &change(HALL, None, Some("1\n")));
         let git = scene.home.join(".git");
-        for lock in ["index.lock", "HEAD.lock", "refs/heads/main.lock"] {
-            fs::write(git.join(lock), "half").unwrap();
+        for lock in LOCKS {
+            let proof = git.join("palazzo/locks").join(lock);
+            fs::create_dir_all(proof.parent().unwrap()).unwrap();
+            fs::write(&proof, "half").unwrap();
+            fs::hard_link(proof, git.join(lock)).unwrap();
         }
-        let inode = Stamp::of(&git.join("index.lock")).unwrap().inode();
         let marker = "pid 1\nbranch refs/heads/main\npath keep/rooms/hall.yaml\n";
-        fs::write(git.join("palazzo/writing"), format!("{marker}lock {inode}\n")).unwrap();
+        fs::write(git.join("palazzo/writing"), marker).unwrap();
         scene.put("keep/rooms/.hall.yaml.palazzo-1-0.tmp", "half");
         scene.put("keep/rooms/.hall.yaml.tmp", "somebody else's");
         store
@@ -236,12 +279,13 @@ mod tests {
     fn mending_can_be_asked_for() {
         let scene = Scene::of_a_person();
         let mut store = crashed(&scene);
-        store.mend().unwrap();
-        for gone in [".git/index.lock", ".git/HEAD.lock", ".git/refs/heads/main.lock"] {
-            assert!(!scene.home.join(gone).exists(), "{gone}");
+        store.recover().unwrap();
+        for gone in LOCKS {
+            assert!(!scene.home.join(".git").join(gone).exists(), "{gone}");
         }
+        assert!(!lock_file::has_proofs(&scene.home.join(".git")));
         assert!(!scene.home.join("keep/rooms/.hall.yaml.palazzo-1-0.tmp").exists());
-        store.mend().unwrap();
+        store.recover().unwrap();
     }
 
     #[test]
@@ -264,7 +308,7 @@ mod tests {
         assert_eq!(scene.status(), "MM keep/rooms/hall.yaml\n");
         fs::write(scene.home.join(".git/palazzo/writing"), "pid 1\npath keep/rooms/hall.yaml\n")
             .unwrap();
-        store.mend().unwrap();
+        store.recover().unwrap();
         assert_eq!(scene.status(), "");
         done(&mut store, &change(HALL, Some("2\n"), Some("3\n")));
         assert!(!scene.log().contains("hand edit"));
@@ -282,10 +326,14 @@ mod tests {
         let refused = store.make(&change(HALL, Some("1\n"), Some("2\n"))).unwrap_err();
         let told = refused.to_string();
         let (before, after) = told.split_once(" s by now; ").unwrap();
-        let held = format!("another git process holds `{}`, for ", lock.display());
+        let held = format!("another program holds the git lock `{}`, for ", lock.display());
         // On a busy disk seconds may have passed.
         assert!(before.strip_prefix(&held).unwrap().parse::<u64>().is_ok(), "{told}");
-        assert_eq!(after, "wait for it to end, or if no git is running here, delete that file");
+        let remedy = format!("`palazzo doctor --remove-lock {}`", lock.display());
+        assert_eq!(
+            after,
+            format!("wait for it to end, or if no git is running here, remove it with {remedy}")
+        );
         assert!(lock.exists());
         assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
         // Nor is it taken for ours because some Palazzo died here once.
@@ -295,6 +343,64 @@ mod tests {
             Err(Error::Busy { .. })
         ));
         assert!(lock.exists());
+    }
+
+    #[test]
+    fn a_lock_of_another_program_stays_whatever_a_dead_writer_left() {
+        let scene = Scene::of_a_person();
+        for lock in LOCKS {
+            let mut store = crashed(&scene);
+            impatient(&mut store);
+            let lock = scene.home.join(".git").join(lock);
+            fs::remove_file(&lock).unwrap();
+            fs::write(&lock, "").unwrap();
+            let was = store.read(HALL).unwrap();
+            let refused = store.make(&change(HALL, was.as_deref(), Some("2\n"))).unwrap_err();
+            assert!(
+                matches!(&refused, Error::Busy { lock: held, .. } if *held == lock),
+                "{refused}"
+            );
+            assert!(lock.exists());
+            fs::remove_file(&lock).unwrap();
+            done(&mut store, &change(HALL, was.as_deref(), None));
+        }
+        assert_eq!(scene.status(), "?? keep/rooms/.hall.yaml.tmp\n");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_folder_of_locks_that_leads_elsewhere_is_left_alone() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let (elsewhere, locks) =
+            (scene.home.with_file_name("elsewhere"), scene.home.join(".git/palazzo/locks"));
+        fs::create_dir(&elsewhere).unwrap();
+        fs::write(elsewhere.join("HEAD.lock"), "mine").unwrap();
+        fs::remove_dir_all(&locks).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &locks).unwrap();
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        let left: Vec<_> = fs::read_dir(&elsewhere).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1);
+        assert_eq!(fs::read_to_string(elsewhere.join("HEAD.lock")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn without_hard_links_a_lock_is_known_by_its_inode() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let git = scene.home.join(".git");
+        let lock = git.join("refs/heads/main.lock");
+        fs::write(&lock, "").unwrap();
+        let inode = super::super::disk::Stamp::of(&lock).unwrap().inode();
+        let line = noted(&git, &lock, inode);
+        assert_eq!(line, format!("held {inode} refs/heads/main.lock\n"));
+        fs::write(git.join("palazzo/writing"), format!("pid 1\n{line}held 1 HEAD.lock\n")).unwrap();
+        fs::write(git.join("HEAD.lock"), "").unwrap();
+        store.recover().unwrap();
+        assert!(!lock.exists());
+        assert!(git.join("HEAD.lock").exists());
     }
 
     #[test]
@@ -313,8 +419,8 @@ mod tests {
 
     #[test]
     fn a_marker_cannot_lead_astray() {
-        let text =
-            "pid 1\nbranch ../../x\nbranch main\npath ../x\npath .git/config\npath a/b\nlock x\npa";
+        let text = "pid 1\nbranch ../../x\nbranch main\npath ../x\npath .git/config\npath a/b\n\
+            lock x\nheld 1 ../x.lock\nheld 1 config\npa";
         let marker = Marker::parse(text);
         assert_eq!(marker, Marker { paths: vec!["a/b".to_owned()], ..Marker::default() });
     }
@@ -327,7 +433,7 @@ mod tests {
         impatient(&mut store);
         done(&mut store, &change(HALL, None, Some("1\n")));
         let _held =
-            lock::acquire(&scene.home.join(".git/palazzo"), std::time::Duration::ZERO).unwrap();
+            lock::acquire(&scene.home.join(".git"), WRITING, std::time::Duration::ZERO).unwrap();
         let refused = store.make(&change(HALL, Some("1\n"), Some("2\n"))).unwrap_err();
         let expected = format!("another palazzo (process {}) is writing", std::process::id());
         assert!(refused.to_string().starts_with(&expected), "{refused}");

@@ -10,6 +10,9 @@ use gix::sec::trust::{DefaultForLevel as _, Mapping};
 use super::disk::Stamp;
 use super::{Error, index};
 
+/// How often `HEAD` is read again while `git pack-refs` may be at work.
+const STEADY: usize = 5;
+
 /// An open repository, and where in it the palace lies.
 pub(super) struct Repository {
     git: gix::ThreadSafeRepository,
@@ -132,8 +135,30 @@ impl std::fmt::Debug for Repository {
 
 /// Returns the commit `HEAD` names; `None`: none yet.
 pub(super) fn head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> {
-    let mut head = git.head()?;
-    Ok(head.try_peel_to_id()?.map(gix::Id::detach))
+    let read = || -> gix::Result<_> {
+        let mut head = git.head()?;
+        let is_loose = match head.referent_name() {
+            Some(name) => {
+                let name = gix::path::from_bstr(name.as_bstr())?;
+                exists(&git.common_dir().join(&name)) || exists(&git.git_dir().join(&name))
+            }
+            None => true,
+        };
+        Ok((head.try_peel_to_id()?.map(gix::Id::detach), is_loose))
+    };
+    let mut before = read()?;
+    // `packed-refs` is read before the loose reference, so one that `git pack-refs` packs in that
+    // moment is found in neither, or with an earlier value.
+    for _ in 0..STEADY {
+        if before.1 {
+            break;
+        }
+        let now = read()?;
+        if std::mem::replace(&mut before, now).0 == now.0 {
+            break;
+        }
+    }
+    Ok(before.0)
 }
 
 fn discover(place: &Path, isolated: bool) -> Result<Option<gix::ThreadSafeRepository>, Error> {

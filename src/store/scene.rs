@@ -162,7 +162,7 @@ pub(super) fn changes(edits: &[(&str, Option<&str>, Option<&str>)]) -> Change {
 /// Makes a change that must succeed.
 pub(super) fn done(store: &mut Store, change: &Change) -> Option<CommitId> {
     match store.make(change).unwrap() {
-        Outcome::Done(commit) => commit,
+        Outcome::Done(done) => done.commit,
         Outcome::Stale(paths) => panic!("stale: {paths:?}"),
     }
 }

@@ -13,7 +13,7 @@ use super::disk::{self, Stamp};
 use super::index::Stat;
 use super::placing::{Pending, SUFFIX, WAS, looks, remove};
 use super::progress::Progress;
-use super::{Error, durable, paths};
+use super::{Error, durable, failpoint, paths};
 
 /// Files being written; whatever was done is undone if this is dropped before it is kept, but
 /// only [`Writing::undo`] can say that this failed.
@@ -91,9 +91,11 @@ impl<'a> Writing<'a> {
             if Stamp::of(&file.place) != file.before {
                 return Ok(vec![file.edit.path.clone()]);
             }
-            if !file.put_in_place().map_err(Error::file("write", &file.place))? {
+            let put = failpoint::reach("put file in place").and_then(|()| file.put_in_place());
+            if !put.map_err(Error::file("write", &file.place))? {
                 return Ok(vec![file.edit.path.clone()]);
             }
+            failpoint::pass("file is in place");
             self.progress.step();
         }
         Ok(Vec::new())
@@ -117,7 +119,9 @@ impl<'a> Writing<'a> {
     /// Says that all is well: nothing is undone any more.
     pub(super) fn keep(mut self) {
         self.kept = true;
+        failpoint::pass("old files are not needed");
         self.files.iter().for_each(Pending::let_go);
+        failpoint::pass("old files are removed");
         for file in self.files.iter().filter(|it| it.edit.now.is_none()) {
             remove_empty_folders(self.root, &file.place);
         }
@@ -152,6 +156,7 @@ impl<'a> Writing<'a> {
         let file = &mut self.files[at];
         let Some(text) = &file.edit.now else { return Ok(()) };
         let folder = file.place.parent().unwrap_or(self.root);
+        failpoint::reach("write new file").map_err(Error::file("write beside", &file.place))?;
         make_folders(folder, &mut self.folders).map_err(Error::file("make the folder", folder))?;
         let (temporary, out) =
             create(&file.place).map_err(Error::file("write beside", &file.place))?;
@@ -426,7 +431,7 @@ mod tests {
         done(&mut store, &change(HALL, None, Some("1\n")));
         for now in [Some("2\n"), None] {
             killed(&scene, &store, &change(HALL, Some("1\n"), now).edits[0]);
-            store.mend().unwrap();
+            store.recover().unwrap();
             assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
             assert_eq!(scene.status(), "");
         }
@@ -439,7 +444,7 @@ mod tests {
         done(&mut store, &change(HALL, None, Some("1\n")));
         killed(&scene, &store, &change(HALL, Some("1\n"), Some("2\n")).edits[0]);
         scene.put("keep/rooms/hall.yaml", "by hand\n");
-        store.mend().unwrap();
+        store.recover().unwrap();
         assert_eq!(scene.text("keep/rooms/hall.yaml"), "by hand\n");
         assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml"]);
     }
@@ -451,7 +456,7 @@ mod tests {
         let note = change("scrolls/hall/note.md", None, Some("note\n"));
         killed(&scene, &store, &note.edits[0]);
         assert_eq!(scene.status(), "?? keep/scrolls/hall/note.md\n");
-        store.mend().unwrap();
+        store.recover().unwrap();
         assert_eq!(
             (names(&scene, "keep"), scene.status()),
             (vec!["rooms".to_owned()], String::new())
@@ -459,7 +464,7 @@ mod tests {
         // Unless it is somebody else's by now.
         killed(&scene, &store, &note.edits[0]);
         fs::write(scene.home.join("keep/scrolls/hall/note.md"), "mine\n").unwrap();
-        store.mend().unwrap();
+        store.recover().unwrap();
         assert_eq!(scene.text("keep/scrolls/hall/note.md"), "mine\n");
     }
 }

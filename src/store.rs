@@ -52,6 +52,7 @@ mod warning;
 mod writing;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -88,6 +89,10 @@ pub struct Store {
     moment: Option<Moment>,
     listener: Option<Listener>,
     prune_guard: PruneGuard,
+    /// Whether the palace was there when it was looked at.
+    is_seen: AtomicBool,
+    /// Whether it had a repository.
+    had_repository: AtomicBool,
 }
 
 /// What became of a change.
@@ -124,6 +129,8 @@ impl Store {
             moment: None,
             listener: None,
             prune_guard: PruneGuard::default(),
+            is_seen: AtomicBool::new(false),
+            had_repository: AtomicBool::new(false),
         }
     }
 
@@ -166,6 +173,7 @@ impl Store {
     /// cut may have left.
     pub fn survey(&self) -> Result<(Stamps, Vec<Diagnostic>, Vec<PathBuf>), Error> {
         self.check_place()?;
+        self.is_seen.fetch_or(self.palace.is_dir(), Ordering::Relaxed);
         let Sight { stamps, findings, temporaries } = disk::look(&self.palace, "")?;
         Ok((stamps, findings, temporaries))
     }
@@ -303,6 +311,7 @@ impl Store {
         if maintenance::is_due(self.writes)
             && let Ok(Some(repository)) = self.repository()
         {
+            objects::remove_old_temporaries(&repository.common_dir);
             drop(maintenance::begin(&repository));
         }
     }
@@ -327,13 +336,39 @@ impl Store {
         if !open.as_ref().is_some_and(|it| it.still_stands()) {
             *open = Repository::find(&self.palace, self.isolated)?.map(Arc::new);
         }
+        self.had_repository.fetch_or(open.is_some(), Ordering::Relaxed);
         Ok(open.clone())
+    }
+
+    /// Refuses a write to a palace that has been moved or removed since it was looked at: it would
+    /// make another at the old place.
+    fn check_still_there(&self) -> Result<(), Error> {
+        if self.is_seen.load(Ordering::Relaxed) && !self.palace.is_dir() {
+            return Err(Error::Moved { palace: self.palace.clone() });
+        }
+        Ok(())
+    }
+
+    /// Begins a new history for a palace that has lost its own: makes a repository where there is
+    /// none, and commits the files of `change`, which it leaves as they are, for their author.
+    /// Returns nothing where there is a repository.
+    pub fn begin_history(&mut self, change: &Change) -> Result<Option<Outcome>, Error> {
+        self.check_place()?;
+        if self.repository()?.is_some() {
+            return Ok(None);
+        }
+        Repository::make(&self.palace, &self.home, self.isolated)?;
+        make::commit_as_they_are(self, change).map(Some)
     }
 
     /// Returns the repository around the palace, making one if there is none.
     fn repository_or_new(&self) -> Result<Arc<Repository>, Error> {
+        let had_repository = self.had_repository.load(Ordering::Relaxed);
         if let Some(found) = self.repository()? {
             return Ok(found);
+        }
+        if had_repository || home::has_lost_history(&self.palace, &self.home)? {
+            return Err(Error::HistoryLost { palace: self.palace.clone() });
         }
         Repository::make(&self.palace, &self.home, self.isolated)?;
         self.repository()?.ok_or_else(|| Error::NoRepository { palace: self.palace.clone() })

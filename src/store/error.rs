@@ -101,6 +101,21 @@ pub enum Error {
         /// How long it has been there, if that could be seen.
         age: Option<Duration>,
     },
+    /// The repository is gone, and with it the history.
+    #[error(
+        "`{0}` had a history, and there is no git repository around it any more; bring its `.git` back, or begin a new history with `palazzo init --repository {0}`",
+        palace.display()
+    )]
+    HistoryLost {
+        /// The palace.
+        palace: PathBuf,
+    },
+    /// The palace is no longer where it was.
+    #[error("the palace is no longer at `{}`: it was moved or removed", palace.display())]
+    Moved {
+        /// Where it was.
+        palace: PathBuf,
+    },
     /// An operation of git is under way that would drop what is committed meanwhile.
     #[error(
         "a git {} is under way in `{}`, and ending it would drop what is written now; finish it first: {}",

@@ -7,14 +7,12 @@
 //! `PALAZZO_FAILPOINT_LOG` names a file to which each place is appended, so that
 //! a test knows how many there are.
 
-use std::io;
-
 /// Does what a test asks for at this place; else nothing.
 #[cfg(not(feature = "failpoints"))]
 #[expect(clippy::unnecessary_wraps, reason = "it can fail with the feature `failpoints`")]
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it is empty")]
-pub(super) fn reach(_: &str) -> io::Result<()> {
+pub(super) fn reach(_: &str) -> std::io::Result<()> {
     Ok(())
 }
 
@@ -24,8 +22,9 @@ pub(super) fn pass(name: &str) {
 }
 
 #[cfg(feature = "failpoints")]
-#[cfg_attr(not(test), expect(unused_imports, reason = "tests ask for the number"))]
-pub(super) use active::{reach, reached};
+pub(super) use active::reach;
+#[cfg(all(test, feature = "failpoints"))]
+pub(super) use active::reached;
 
 #[cfg(feature = "failpoints")]
 mod active {
@@ -36,6 +35,7 @@ mod active {
     static REACHED: AtomicUsize = AtomicUsize::new(0);
 
     /// Returns how many places were reached so far.
+    #[cfg(test)]
     pub(in crate::store) fn reached() -> usize {
         REACHED.load(Ordering::SeqCst)
     }

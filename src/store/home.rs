@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::Error;
 
+/// The folder that Palazzo adds to a palace with the first room or entity that it writes.
+const OURS: &str = ".palazzo";
+
 /// What stands under a name in a home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
@@ -46,6 +49,18 @@ pub fn taken_names(home: &Path) -> Result<Vec<(String, Taken)>, Error> {
     }
     names.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(names)
+}
+
+/// Tells whether Palazzo has written to the palace, or to another in the home that has no
+/// repository of its own: then there was a history, and a new one would hide that it is lost.
+pub(super) fn has_lost_history(palace: &Path, home: &Path) -> Result<bool, Error> {
+    let was_written = |it: &Path| it.join(OURS).is_dir();
+    if was_written(palace) {
+        return Ok(true);
+    }
+    // The repository is made at the home, and would take in the others.
+    let others = if palace.starts_with(home) { palaces(home)? } else { Vec::new() };
+    Ok(others.iter().any(|it| was_written(it) && !it.join(".git").exists()))
 }
 
 fn taken(entry: &DirEntry) -> Taken {

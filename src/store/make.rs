@@ -50,6 +50,11 @@ pub(super) fn make(store: &mut Store, change: &Change) -> Result<Outcome, Error>
     }
 }
 
+/// Commits the files of `change` as they are, with nothing changed.
+pub(super) fn commit_as_they_are(store: &mut Store, change: &Change) -> Result<Outcome, Error> {
+    commit_or_repeat(store, change, &change.edits.iter().collect::<Vec<_>>())
+}
+
 /// Checks that what is written can be read again.
 fn check(edit: &Edit) -> Result<(), Error> {
     paths::check(&edit.path)?;
@@ -63,10 +68,12 @@ fn check(edit: &Edit) -> Result<(), Error> {
 }
 
 fn write_files(store: &Store, change: &Change, edits: &[&Edit]) -> Result<Outcome, Error> {
+    store.check_still_there()?;
     // Nothing is committed here, so a repository that cannot be opened is in nobody's way.
     let repository = store.repository().ok().flatten();
     let begin = |it: &Repository| Turn::begin(it, &paths_of(edits), &store.patience);
     let turn = repository.as_deref().map(begin).transpose()?;
+    store.check_still_there()?;
     let writing = match Writing::compare(&store.palace, edits)? {
         Ok(writing) => writing,
         Err(stale) => return Ok(Outcome::Stale(stale)),
@@ -136,8 +143,10 @@ fn commit_or_repeat(store: &mut Store, change: &Change, edits: &[&Edit]) -> Resu
 }
 
 fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<Outcome, Error> {
+    store.check_still_there()?;
     let repository = store.repository_or_new()?;
     let turn = Turn::begin(&repository, &paths_of(edits), &store.patience)?;
+    store.check_still_there()?;
     operation::refuse_if_dropped(&repository.git_dir, &repository.work)?;
     let mut git = repository.git();
     // The same few trees are read again at each step.

@@ -5,13 +5,19 @@
 //! names yet. So each object is read back before it counts as there, and the
 //! writer keeps what it wrote until the reference is moved.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use gix::ObjectId;
 use gix::objs::{Exists as _, Kind, Write as _, WriteTo};
 
 use super::{durable, failpoint};
 
+/// How the names begin that gix gives to objects while it writes them.
+const TEMPORARY: &str = ".tmp";
+/// No write takes as long as this.
+const OLD: Duration = Duration::from_hours(1);
 /// How often an object is written again whose folder git removes at that moment.
 const ATTEMPTS: usize = 5;
 
@@ -117,6 +123,19 @@ pub(super) fn restore_missing(
     Ok(missing.len())
 }
 
+/// Removes the temporary files of objects that dead writers left, when they are old enough.
+pub(super) fn remove_old_temporaries(common_dir: &Path) {
+    let Ok(entries) = fs::read_dir(common_dir.join("objects")) else { return };
+    for entry in entries.flatten() {
+        let is_temporary = entry.file_name().to_string_lossy().starts_with(TEMPORARY);
+        let metadata = entry.metadata().ok().filter(|it| is_temporary && it.is_file());
+        let age = metadata.and_then(|it| it.modified().ok()?.elapsed().ok());
+        if age.is_some_and(|it| it >= OLD) {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
+}
+
 fn put(git: &gix::Repository, kind: Kind, data: &[u8]) -> gix::Result<()> {
     failpoint::reach("write object").map_err(gix::Error::from_error)?;
     let mut written = git.objects.write_buf(kind, data);
@@ -133,6 +152,7 @@ fn put(git: &gix::Repository, kind: Kind, data: &[u8]) -> gix::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::time::{Duration, SystemTime};
 
     use super::super::scene::{Scene, change, done};
 
@@ -156,5 +176,19 @@ mod tests {
             assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), text);
         }
         scene.assert_sound();
+    }
+
+    #[test]
+    fn temporary_files_of_dead_writers_go_when_they_are_an_hour_old() {
+        let scene = Scene::of_a_person();
+        let objects = scene.home.join(".git/objects");
+        let hours_ago = |hours| SystemTime::now() - Duration::from_hours(hours);
+        for (name, hours) in [(".tmpOld", 2), (".tmpNew", 0), ("tmp_obj_git", 2)] {
+            let file = fs::File::create(objects.join(name)).unwrap();
+            file.set_modified(hours_ago(hours)).unwrap();
+        }
+        super::remove_old_temporaries(&scene.home.join(".git"));
+        let left = |name: &str| objects.join(name).exists();
+        assert_eq!([".tmpOld", ".tmpNew", "tmp_obj_git"].map(left), [false, true, true]);
     }
 }

@@ -312,7 +312,7 @@ fn exists(place: &Path) -> bool {
 mod tests {
     use super::super::scene::{Scene, change, done, git_in};
     use super::*;
-    use crate::model::CommitId;
+    use crate::model::{Change, CommitId};
 
     const HALL: &str = "rooms/hall.yaml";
 
@@ -467,8 +467,34 @@ mod tests {
         assert!(store.head().unwrap().is_some());
         fs::remove_dir_all(scene.home.join(".git")).unwrap();
         assert_eq!(store.head().unwrap(), None);
-        done(&mut store, &change(HALL, Some("2\n"), Some("3\n")));
-        assert_eq!(scene.status(), "?? notes.md\n");
+        let lost = change(HALL, Some("2\n"), Some("3\n"));
+        assert!(matches!(store.make(&lost), Err(Error::HistoryLost { .. })));
+        // A process that has seen nothing yet knows it by what Palazzo has put there.
+        scene.put("keep/.palazzo/schema/room.json", "{}");
+        for name in ["keep", "other"] {
+            let refused = scene.palace(name).make(&change("rooms/new.yaml", None, Some("1\n")));
+            assert!(matches!(refused, Err(Error::HistoryLost { .. })), "{name}");
+        }
+        let unchanged = change(HALL, Some("2\n"), Some("2\n"));
+        assert!(store.begin_history(&unchanged).unwrap().is_some());
+        assert!(store.begin_history(&unchanged).unwrap().is_none());
+        done(&mut store, &lost);
+        assert_eq!(scene.status(), "?? keep/.palazzo/schema/room.json\n?? notes.md\n");
+        assert_eq!(scene.log().lines().count(), 2);
+    }
+
+    #[test]
+    fn a_palace_that_was_moved_gets_no_other_at_its_old_place() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        store.survey().unwrap();
+        fs::rename(scene.home.join("keep"), scene.home.join("moved")).unwrap();
+        for commit in [true, false] {
+            let new = Change { commit, ..change("rooms/new.yaml", None, Some("1\n")) };
+            assert!(matches!(store.make(&new), Err(Error::Moved { .. })));
+            assert!(!scene.home.join("keep").exists());
+        }
     }
 
     #[test]

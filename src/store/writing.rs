@@ -20,6 +20,8 @@ use super::{Error, durable, failpoint, paths};
 #[derive(Debug)]
 pub(super) struct Writing<'a> {
     root: &'a Path,
+    /// Whether the palace's own folder was there: then it is not made again.
+    has_root: bool,
     files: Vec<Pending<'a>>,
     folders: Vec<PathBuf>,
     progress: Progress,
@@ -45,7 +47,7 @@ impl<'a> Writing<'a> {
         }
         if stale.is_empty() {
             let (folders, progress) = (Vec::new(), Progress::default());
-            Ok(Ok(Self { root, files, folders, progress, kept: false }))
+            Ok(Ok(Self { root, has_root: root.is_dir(), files, folders, progress, kept: false }))
         } else {
             Ok(Err(stale))
         }
@@ -157,7 +159,9 @@ impl<'a> Writing<'a> {
         let Some(text) = &file.edit.now else { return Ok(()) };
         let folder = file.place.parent().unwrap_or(self.root);
         failpoint::reach("write new file").map_err(Error::file("write beside", &file.place))?;
-        make_folders(folder, &mut self.folders).map_err(Error::file("make the folder", folder))?;
+        let kept = if self.has_root { Some(self.root) } else { None };
+        make_folders(folder, kept, &mut self.folders)
+            .map_err(Error::file("make the folder", folder))?;
         let (temporary, out) =
             create(&file.place).map_err(Error::file("write beside", &file.place))?;
         file.temporary = Some(temporary);
@@ -248,14 +252,17 @@ fn fill(mut out: &File, text: &str, place: &Path) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
-/// Makes `folder` and those above it, and notes which were not there.
-fn make_folders(folder: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
+/// Makes `folder` and those above it up to `kept`, and notes which were not there.
+fn make_folders(folder: &Path, kept: Option<&Path>, made: &mut Vec<PathBuf>) -> io::Result<()> {
+    if kept == Some(folder) && !folder.is_dir() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
     match fs::create_dir(folder) {
         Ok(()) => made.push(folder.to_owned()),
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
             let above = folder.parent().ok_or(err)?;
-            make_folders(above, made)?;
-            return make_folders(folder, made);
+            make_folders(above, kept, made)?;
+            return make_folders(folder, kept, made);
         }
         Err(_) if folder.is_dir() => {}
         Err(err) => return Err(err),

@@ -9,6 +9,7 @@ mod as_of;
 mod aside;
 mod blame;
 mod commit;
+mod consent;
 mod conversion;
 #[cfg(all(test, feature = "failpoints"))]
 mod crashes;
@@ -17,6 +18,8 @@ mod disk;
 mod durable;
 mod error;
 mod failpoint;
+mod git_files;
+mod git_link;
 mod glass;
 mod history;
 mod home;
@@ -39,7 +42,9 @@ mod progress;
 mod prune_guard;
 mod recovery;
 mod refs;
+mod regular;
 mod repository;
+mod repository_config;
 mod reverted;
 mod revision;
 #[cfg(test)]
@@ -59,6 +64,7 @@ use rayon::prelude::*;
 
 use crate::model::{Change, CommitId, Diagnostic, Files, Moment};
 
+pub use consent::Consents;
 pub use disk::{Read, Stamp, Stamps, bytes_of, text_of};
 pub use error::Error;
 pub use history::Known;
@@ -83,6 +89,8 @@ pub struct Store {
     index: Option<Kept>,
     patience: Patience,
     isolated: bool,
+    /// What the user has allowed.
+    consents: Consents,
     /// How many commits were made.
     writes: usize,
     /// The moment the palace is seen at; `None`: as it is now.
@@ -125,6 +133,7 @@ impl Store {
             index: None,
             patience,
             isolated: false,
+            consents: Consents::default(),
             writes: 0,
             moment: None,
             listener: None,
@@ -132,6 +141,12 @@ impl Store {
             is_seen: AtomicBool::new(false),
             had_repository: AtomicBool::new(false),
         }
+    }
+
+    /// Looks up in `consents` what the user has allowed.
+    #[must_use]
+    pub fn trusting(self, consents: Consents) -> Self {
+        Self { consents, ..self }
     }
 
     /// Tells `listener` from now on how far each change has come.
@@ -143,7 +158,7 @@ impl Store {
     #[must_use]
     pub fn once_more(&self) -> Self {
         let store = Self::new(self.palace.clone(), self.home.clone());
-        Self { isolated: self.isolated, ..store }
+        Self { isolated: self.isolated, consents: self.consents.clone(), ..store }
     }
 
     /// Names the file system the palace lies on, if changes made elsewhere can go untold there.
@@ -256,6 +271,7 @@ impl Store {
         match &self.moment {
             Some(moment) => Err(Error::Past { short: moment.short.clone() }),
             None => {
+                self.check_before_change(change)?;
                 let outcome = make::make(self, change)?;
                 self.tidy_up(&outcome);
                 Ok(outcome)
@@ -302,6 +318,18 @@ impl Store {
         aside::put(&repository, name, content)
     }
 
+    /// Refuses a change where the repository may not be used, or has files that may not be opened.
+    fn check_before_change(&self, change: &Change) -> Result<(), Error> {
+        let repository = match self.allowed_repository() {
+            Err(err @ (Error::Elsewhere { .. } | Error::Irregular { .. })) => return Err(err),
+            // Without a commit, a repository that cannot be opened is not needed.
+            Err(_) | Ok(None) => return Ok(()),
+            Ok(Some(repository)) => repository,
+        };
+        let paths: Vec<_> = change.edits.iter().map(|it| it.path.clone()).collect();
+        git_files::check_repository_files(&repository, &paths)
+    }
+
     /// Now and then after a commit, lets git tidy up.
     fn tidy_up(&mut self, outcome: &Outcome) {
         if self.isolated || !matches!(outcome, Outcome::Done(Done { commit: Some(_), .. })) {
@@ -329,12 +357,22 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the repository around the palace, opening it only if it is not the one already open.
+    /// Returns the repository around the palace; `None`: there is none, or the user has not allowed
+    /// its use, so that there is no history to read.
     fn repository(&self) -> Result<Option<Arc<Repository>>, Error> {
+        match self.allowed_repository() {
+            Err(Error::Elsewhere { .. }) => Ok(None),
+            found => found,
+        }
+    }
+
+    /// Returns the repository around the palace, opening it only if it is not the one already open.
+    fn allowed_repository(&self) -> Result<Option<Arc<Repository>>, Error> {
         self.check_place()?;
         let mut open = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
         if !open.as_ref().is_some_and(|it| it.still_stands()) {
-            *open = Repository::find(&self.palace, self.isolated)?.map(Arc::new);
+            let found = Repository::find(&self.palace, &self.consents, self.isolated)?;
+            *open = found.map(Arc::new);
         }
         self.had_repository.fetch_or(open.is_some(), Ordering::Relaxed);
         Ok(open.clone())
@@ -357,21 +395,22 @@ impl Store {
         if self.repository()?.is_some() {
             return Ok(None);
         }
-        Repository::make(&self.palace, &self.home, self.isolated)?;
+        Repository::make(&self.palace, &self.home, &self.consents, self.isolated)?;
         make::commit_as_they_are(self, change).map(Some)
     }
 
     /// Returns the repository around the palace, making one if there is none.
     fn repository_or_new(&self) -> Result<Arc<Repository>, Error> {
         let had_repository = self.had_repository.load(Ordering::Relaxed);
-        if let Some(found) = self.repository()? {
+        if let Some(found) = self.allowed_repository()? {
             return Ok(found);
         }
         if had_repository || home::has_lost_history(&self.palace, &self.home)? {
             return Err(Error::HistoryLost { palace: self.palace.clone() });
         }
-        Repository::make(&self.palace, &self.home, self.isolated)?;
-        self.repository()?.ok_or_else(|| Error::NoRepository { palace: self.palace.clone() })
+        Repository::make(&self.palace, &self.home, &self.consents, self.isolated)?;
+        self.allowed_repository()?
+            .ok_or_else(|| Error::NoRepository { palace: self.palace.clone() })
     }
 }
 

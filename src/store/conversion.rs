@@ -14,6 +14,9 @@ use gix::filter::plumbing::pipeline::convert::ToGitOutcome;
 use gix::index::entry::Stage;
 use gix::worktree::stack::state::attributes::Source;
 
+use super::git_files;
+use super::regular::{self, Size};
+
 /// The attributes under which git keeps other bytes than those on the disk, line ends aside.
 const FOREIGN: [&str; 3] = ["filter", "ident", "working-tree-encoding"];
 
@@ -28,6 +31,7 @@ pub(super) fn to_git<'a>(
     if !text.contains('\r') {
         return Ok(Cow::Borrowed(text.as_bytes()));
     }
+    check_attribute_files(git, path)?;
     let attributes = git.attributes_only(index, Source::WorktreeThenIdMapping)?.detach();
     let mut pipeline = Pipeline::new(git, attributes)?;
     match pipeline.convert_to_git(text.as_bytes(), Path::new(path), index)? {
@@ -68,6 +72,7 @@ pub(super) fn foreign(
     index: &gix::index::State,
     path: &str,
 ) -> gix::Result<Option<&'static str>> {
+    check_attribute_files(git, path)?;
     // Asking git costs much, and hardly any repository has one of these words in its attributes.
     if !mentions_foreign(git, index, path)? {
         return Ok(None);
@@ -77,6 +82,21 @@ pub(super) fn foreign(
     stack.at_path(path, None)?.matching_attributes(&mut matches);
     let mut states = FOREIGN.into_iter().zip(matches.iter_selected());
     Ok(states.find(|(name, it)| converts(name, it.assignment.state)).map(|(name, _)| name))
+}
+
+/// Checks every file of attributes that may apply to `path` before it is opened.
+fn check_attribute_files(git: &gix::Repository, path: &str) -> gix::Result<()> {
+    let own = git.common_dir().join("info/attributes");
+    let check = || {
+        if let Some(work) = git.workdir() {
+            git_files::check_attributes(work, path)?;
+        }
+        regular::check(&own, Size::Bounded)
+    };
+    check().map_err(gix::Error::from_error)?;
+    // These may be links: the user's own configuration names them.
+    let global = git.attribute_global_paths()?;
+    global.iter().try_for_each(|it| regular::check_target(it)).map_err(gix::Error::from_error)
 }
 
 /// Tells whether an attribute in that state makes git convert.

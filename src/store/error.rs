@@ -46,6 +46,36 @@ pub enum Error {
         /// The link.
         place: PathBuf,
     },
+    /// A link, FIFO, device or oversized file is where a regular file belongs.
+    #[error(
+        "`{}` is {what}, and Palazzo opens only regular files of at most 16 MiB; put a regular file there, or remove it",
+        file.display()
+    )]
+    Irregular {
+        /// The file.
+        file: PathBuf,
+        /// What it is instead.
+        what: &'static str,
+    },
+    /// The repository is outside its folder, and the user has not allowed that.
+    #[error(
+        "the repository of `{0}` is elsewhere, in `{1}`, and is not used without your consent: run `palazzo trust '{0}'` in a terminal{why}",
+        folder.display(), elsewhere.join("`, `")
+    )]
+    Elsewhere {
+        /// The folder with the `.git`.
+        folder: PathBuf,
+        /// Where the repository is.
+        elsewhere: Vec<String>,
+        /// Why a consent that was given does not count; mostly empty.
+        why: String,
+    },
+    /// The file of consents cannot be used.
+    #[error("consents cannot be read or written: {why}")]
+    Consents {
+        /// What is wrong with it.
+        why: String,
+    },
     /// The repository has no working directory.
     #[error("`{}` is a bare repository; a palace needs one with a working directory", place.display())]
     Bare {

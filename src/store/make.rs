@@ -785,46 +785,4 @@ mod tests {
         assert_eq!(scene.status(), "");
         scene.assert_sound();
     }
-
-    #[test]
-    fn when_git_cannot_commit_the_files_are_as_before() {
-        let scene = Scene::of_a_person();
-        let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
-        scene.git(&["config", "commit.gpgSign", "true"]);
-        scene.git(&["config", "gpg.format", "ssh"]);
-        scene.git(&["config", "user.signingKey", "/nonexistent/key"]);
-        let both = [(HALL, Some("1\n"), Some("2\n")), ("scrolls/x/new.md", None, Some("new\n"))];
-        let refused = store.make(&changes(&both)).unwrap_err();
-        assert!(refused.to_string().starts_with("cannot commit in the repository at"), "{refused}");
-        assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
-        assert!(!scene.home.join("keep/scrolls").exists());
-        assert_eq!(scene.status(), "");
-        assert!(!scene.home.join(".git/index.lock").exists());
-    }
-
-    #[test]
-    fn a_person_who_signs_commits_gets_them_signed() {
-        let scene = Scene::of_a_person();
-        let key = scene.home.with_file_name("key");
-        let made = std::process::Command::new("ssh-keygen")
-            .args(["-q", "-t", "ed25519", "-N", "", "-C", "ada@example.org", "-f"])
-            .arg(&key)
-            .status();
-        let Ok(made) = made else {
-            panic!("this test needs ssh-keygen, which comes with git's ssh");
-        };
-        assert!(made.success());
-        let public = fs::read_to_string(key.with_extension("pub")).unwrap();
-        let signers = scene.home.with_file_name("signers");
-        fs::write(&signers, format!("ada@example.org {public}")).unwrap();
-        scene.git(&["config", "commit.gpgSign", "true"]);
-        scene.git(&["config", "gpg.format", "ssh"]);
-        scene.git(&["config", "user.signingKey", key.to_str().unwrap()]);
-        scene.git(&["config", "gpg.ssh.allowedSignersFile", signers.to_str().unwrap()]);
-        done(&mut scene.palace("keep"), &change(HALL, None, Some("x\n")));
-        assert_eq!(scene.git(&["log", "-1", "--format=%G? %GS"]), "G ada@example.org\n");
-        assert_eq!(scene.status(), "");
-        scene.assert_sound();
-    }
 }

@@ -8,7 +8,13 @@ use gix::sec::Trust;
 use gix::sec::trust::{DefaultForLevel as _, Mapping};
 
 use super::disk::Stamp;
-use super::{Error, index};
+use super::git_link::{self, GitLink};
+use super::regular;
+use super::repository_config::{self, Survey};
+use super::{Consents, Error, git_files, index};
+
+/// The largest object, in bytes, that is read into memory.
+const ALLOCATION: &str = "gitoxide.objects.allocLimit=268435456";
 
 /// How often `HEAD` is read again while `git pack-refs` may be at work.
 const STEADY: usize = 5;
@@ -26,26 +32,49 @@ pub(super) struct Repository {
     pub(super) common_dir: PathBuf,
     /// The palace's path inside the working directory: empty, or ending in `/`.
     pub(super) prefix: String,
-    config: Vec<(PathBuf, Option<Stamp>)>,
+    /// What its configuration files say to a `git` that we start.
+    pub(super) survey: Survey,
+    /// The files that said where it is, how it is configured and that it may be used.
+    sources: Vec<(PathBuf, Option<Stamp>)>,
 }
 
 impl Repository {
-    /// Finds the repository around `palace`; `None`: there is none, or it ignores the palace.
-    pub(super) fn find(palace: &Path, isolated: bool) -> Result<Option<Self>, Error> {
+    /// Finds the repository around `palace`; `None`: there is none, or it ignores the palace. One
+    /// that is elsewhere needs the consent of the user.
+    pub(super) fn find(
+        palace: &Path,
+        consents: &Consents,
+        isolated: bool,
+    ) -> Result<Option<Self>, Error> {
         let real_palace = real(palace)?;
         if real_palace.iter().any(|name| name.eq_ignore_ascii_case(".git")) {
             return Err(Error::InsideGit { palace: palace.to_owned() });
         }
-        let Some(git) = discover(&real_palace, isolated)? else { return Ok(None) };
-        let found = Self::new(git, real_palace)?;
+        let link = located(&real_palace)?;
+        let survey = link.as_ref().map(|it| {
+            refuse_elsewhere(it, consents)?;
+            repository_config::survey(&it.git_dir, &it.common_dir)
+        });
+        let survey = survey.transpose()?.unwrap_or_default();
+        let Some(git) = discover(&real_palace, link.as_ref(), isolated)? else { return Ok(None) };
+        let mut found = Self::new(git, real_palace)?;
+        found.survey = survey;
+        let links = link.map(|it| it.files()).unwrap_or_default();
+        let sources = links.into_iter().chain(consents.file());
+        found.sources.extend(sources.map(|it| (it.clone(), Stamp::of(&it))));
         Ok(if found.ignores_palace()? { None } else { Some(found) })
     }
 
     /// Makes a repository at `home`, or at the palace if `home` is taken or elsewhere.
-    pub(super) fn make(palace: &Path, home: &Path, isolated: bool) -> Result<(), Error> {
+    pub(super) fn make(
+        palace: &Path,
+        home: &Path,
+        consents: &Consents,
+        isolated: bool,
+    ) -> Result<(), Error> {
         let taken = exists(&home.join(".git"));
         // One there either ignores the palace, or another process has made it just now.
-        if taken && Self::find(palace, isolated)?.is_some() {
+        if taken && Self::find(palace, consents, isolated)?.is_some() {
             return Ok(());
         }
         let root = if palace.starts_with(home) && !taken { home } else { palace };
@@ -73,14 +102,14 @@ impl Repository {
         head(&self.git()).map_err(|err| self.error("read `HEAD`", err))
     }
 
-    /// Tells whether this is still the nearest repository, and its configuration what it was.
+    /// Tells whether this is still the nearest repository, configured and allowed as it was.
     pub(super) fn still_stands(&self) -> bool {
         let place = self.palace.as_path();
         let depth = self.prefix.matches('/').count();
         let nearer = place.ancestors().take(depth).any(|it| exists(&it.join(".git")));
         !nearer
             && exists(&self.git_dir.join("HEAD"))
-            && self.config.iter().all(|(path, stamp)| Stamp::of(path) == *stamp)
+            && self.sources.iter().all(|(path, stamp)| Stamp::of(path) == *stamp)
     }
 
     /// Wraps what git said.
@@ -103,8 +132,8 @@ impl Repository {
             return Err(Error::NoRepository { palace });
         };
         let common_dir = local.common_dir().to_owned();
-        let config = config_files(&local);
-        Ok(Self { git, palace, work, git_dir, common_dir, prefix, config })
+        let (sources, survey) = (config_files(&local), Survey::default());
+        Ok(Self { git, palace, work, git_dir, common_dir, prefix, survey, sources })
     }
 
     /// Tells whether `.gitignore` keeps the palace out, and nobody has added it all the same.
@@ -112,8 +141,12 @@ impl Repository {
         if self.prefix.is_empty() {
             return Ok(false);
         }
+        let git = self.git();
+        git_files::check_ignores(&self.work, &self.prefix)?;
+        if let Ok(Some(file)) = git.config_snapshot().trusted_path("core.excludesFile") {
+            regular::check_target(&file)?;
+        }
         let ignored = || -> gix::Result<bool> {
-            let git = self.git();
             let index = index::load(&git)?;
             let source =
                 gix::worktree::stack::state::ignore::Source::WorktreeThenIdMappingIfNotSkipped;
@@ -161,8 +194,40 @@ pub(super) fn head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> 
     Ok(before.0)
 }
 
-fn discover(place: &Path, isolated: bool) -> Result<Option<gix::ThreadSafeRepository>, Error> {
-    let start = place.ancestors().find(|it| it.is_dir()).unwrap_or(place);
+/// Finds the repository around `place`, a path without links, and checks its files; `None`: there
+/// is none, or only a bare one.
+pub(super) fn located(place: &Path) -> Result<Option<GitLink>, Error> {
+    git_link::locate(existing(place))
+}
+
+/// Refuses a repository that is elsewhere, unless the user has allowed it.
+fn refuse_elsewhere(link: &GitLink, consents: &Consents) -> Result<(), Error> {
+    let Some(wanted) = link.needed_consent()? else { return Ok(()) };
+    let why = match consents.allow(&wanted) {
+        Ok(true) => return Ok(()),
+        Ok(false) => String::new(),
+        Err(err) => format!(" ({})", err.in_full()),
+    };
+    let folders = [&link.git_dir, &link.common_dir];
+    let mut elsewhere: Vec<_> = folders.map(|it| it.display().to_string()).into();
+    elsewhere.dedup();
+    Err(Error::Elsewhere { folder: link.work.clone(), elsewhere, why })
+}
+
+fn existing(place: &Path) -> &Path {
+    place.ancestors().find(|it| it.is_dir()).unwrap_or(place)
+}
+
+fn discover(
+    place: &Path,
+    link: Option<&GitLink>,
+    isolated: bool,
+) -> Result<Option<gix::ThreadSafeRepository>, Error> {
+    let start = existing(place);
+    // Git's library would look on further up, where nothing was checked.
+    if link.is_some_and(|it| gix::discover::is_git(&it.work.join(".git")).is_err()) {
+        refuse_unreadable(start, None)?;
+    }
     let (found, trust) = match gix::discover::upwards(start) {
         Ok((found, trust)) => {
             let (_, work) = found.clone().into_repository_and_work_tree_directories();
@@ -181,6 +246,7 @@ fn discover(place: &Path, isolated: bool) -> Result<Option<gix::ThreadSafeReposi
     };
     let search = gix::discover::upwards::Options::default();
     let opened = gix::ThreadSafeRepository::discover_opts(start, search, trusts);
+    let opened = opened.and_then(|it| repository_config::drop_programs(&it));
     opened.map(|it| Some(without_namespace(&it))).map_err(|err| {
         let (git_dir, work) = found.into_repository_and_work_tree_directories();
         let (place, source) = (work.unwrap_or(git_dir), err.into());
@@ -226,6 +292,7 @@ fn options(trust: Trust, isolated: bool) -> gix::open::Options {
     };
     permissions.env.objects = gix::sec::Permission::Deny;
     let options = gix::open::Options::default_for_level(trust).permissions(permissions);
+    let options = options.config_overrides([ALLOCATION]);
     options.bail_if_untrusted(true).filter_config_section(is_heeded)
 }
 
@@ -279,7 +346,7 @@ fn remove_samples(hooks: &Path) -> io::Result<()> {
 }
 
 /// Returns `path` without links, as far as it exists.
-fn real(path: &Path) -> Result<PathBuf, Error> {
+pub(super) fn real(path: &Path) -> Result<PathBuf, Error> {
     let path = std::path::absolute(path).map_err(Error::file("find", path))?;
     for there in path.ancestors() {
         match fs::canonicalize(there) {
@@ -379,16 +446,21 @@ mod tests {
         // Who may read everything cannot be refused by permissions, but by a link to itself.
         std::os::unix::fs::symlink("HEAD", &head).unwrap();
         let git = inner.join(".git");
-        let refused = format!("cannot read the repository at `{}`", git.display());
-        let mut try_again = || {
+        let is_link = format!(
+            "`{}` is a symbolic link, and Palazzo opens only regular files of at most 16 MiB; put a \
+             regular file there, or remove it",
+            head.display()
+        );
+        let is_damaged = format!("cannot read the repository at `{}`", git.display());
+        let mut try_again = |refused: &str| {
             let err = store.make(&change(HALL, None, Some("1\n"))).unwrap_err();
             assert_eq!(err.to_string(), refused);
             assert!(store.head().is_err());
             assert!(!inner.join("keep").exists());
         };
-        try_again();
+        try_again(&is_link);
         fs::remove_file(&head).unwrap();
-        try_again();
+        try_again(&is_damaged);
         fs::write(&head, "ref: refs/heads/main\n").unwrap();
         done(&mut store, &change(HALL, None, Some("1\n")));
         assert_eq!(git_in(&inner, &["status", "--porcelain"]), "");
@@ -558,15 +630,106 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_kept_elsewhere_is_found() {
+    fn a_repository_elsewhere_is_used_once_the_user_has_allowed_it() {
         let scene = Scene::new();
         fs::create_dir_all(&scene.home).unwrap();
         scene.git(&["init", "-q", "--separate-git-dir", "../elsewhere"]);
-        let mut store = scene.palace("sub/keep");
+        let state = scene.home.with_file_name("state");
+        let consents = Consents::new(Some(state.clone()));
+        let mut store = scene.palace("sub/keep").trusting(consents.clone());
+        let refused = store.make(&change(HALL, None, Some("x\n"))).unwrap_err().to_string();
+        let home = scene.home.display();
+        let elsewhere = scene.home.with_file_name("elsewhere");
+        assert_eq!(
+            refused,
+            format!(
+                "the repository of `{home}` is elsewhere, in `{}`, and is not used without your \
+                 consent: run `palazzo trust '{home}'` in a terminal",
+                elsewhere.display()
+            )
+        );
+        assert_eq!(store.head().unwrap(), None);
+        assert!(!scene.home.join("sub").exists());
+        let wanted = located(&scene.home).unwrap().unwrap().needed_consent().unwrap().unwrap();
+        consents.give(&wanted).unwrap();
         let made = done(&mut store, &change(HALL, None, Some("x\n")));
         assert_eq!(scene.git(&["rev-parse", "HEAD"]).trim(), made.unwrap().0);
         assert_eq!(scene.status(), "");
         scene.assert_sound();
+        consents.remove(&scene.home).unwrap();
+        assert!(store.make(&change(HALL, Some("x\n"), Some("y\n"))).is_err());
+        consents.give(&wanted).unwrap();
+        git_in(&scene.home, &["init", "-q", "--separate-git-dir", "../third"]);
+        assert!(store.make(&change(HALL, Some("x\n"), Some("y\n"))).is_err());
+    }
+
+    #[test]
+    fn linked_worktrees_and_submodules_need_no_consent() {
+        let scene = Scene::of_a_person();
+        scene.git(&["worktree", "add", "-q", "../tree"]);
+        let module = scene.home.display().to_string();
+        let file = "protocol.file.allow=always";
+        scene.git(&["-c", file, "submodule", "--quiet", "add", &module, "module"]);
+        for place in [scene.home.with_file_name("tree"), scene.home.join("module")] {
+            let mut store = scene.store(&place.join("keep"));
+            let made = done(&mut store, &change(HALL, None, Some("1\n")));
+            assert_eq!(git_in(&place, &["rev-parse", "HEAD"]).trim(), made.unwrap().0);
+        }
+    }
+
+    #[test]
+    fn a_git_file_of_someone_elses_worktree_or_submodule_needs_consent() {
+        let scene = Scene::of_a_person();
+        scene.git(&["worktree", "add", "-q", "../tree"]);
+        let module = scene.home.display().to_string();
+        let file = "protocol.file.allow=always";
+        scene.git(&["-c", file, "submodule", "--quiet", "add", &module, "module"]);
+        let evil = scene.home.with_file_name("evil");
+        for git in [".git", ".git/worktrees/tree", ".git/modules/module"] {
+            drop(fs::remove_dir_all(&evil));
+            fs::create_dir(&evil).unwrap();
+            let target = scene.home.join(git);
+            fs::write(evil.join(".git"), format!("gitdir: {}\n", target.display())).unwrap();
+            let refused = scene.store(&evil).make(&change(HALL, None, Some("1\n"))).unwrap_err();
+            assert!(matches!(refused, Error::Elsewhere { .. }), "{refused}");
+        }
+        fs::remove_dir_all(&evil).unwrap();
+        git_in(&scene.home, &["init", "-q", "../evil"]);
+        let target = scene.home.join(".git");
+        fs::write(evil.join(".git/commondir"), format!("{}\n", target.display())).unwrap();
+        let refused = scene.store(&evil).make(&change(HALL, None, Some("1\n"))).unwrap_err();
+        assert!(matches!(refused, Error::Elsewhere { .. }), "{refused}");
+        #[cfg(unix)]
+        {
+            fs::remove_dir_all(evil.join(".git")).unwrap();
+            std::os::unix::fs::symlink(target, evil.join(".git")).unwrap();
+            let refused = scene.store(&evil).make(&change(HALL, None, Some("1\n"))).unwrap_err();
+            assert!(matches!(refused, Error::Elsewhere { .. }), "{refused}");
+        }
+        assert_eq!(scene.log(), "Ada: begin\n");
+    }
+
+    #[test]
+    fn programs_that_the_repository_names_are_not_in_its_configuration() {
+        let scene = Scene::of_a_person();
+        scene.put(
+            ".git/more",
+            "[gpg]\n\tprogram = evil\n[Gpg \"ssh\"]\n\tdefaultKeyCommand = evil\n\
+             [user]\n\tsigningKey = evil\n\temail = more@example.org\n",
+        );
+        let config = scene.text(".git/config");
+        let added = "[commit]\n\tGPGSIGN\n\tgpgsign = true\n[core]\n\thookspath = evil\n\
+                     [filter \"x\"]\n\tclean = evil\n[include]\n\tpath = more\n";
+        scene.put(".git/config", &(config + added));
+        let mut store = scene.palace("keep");
+        // Includes are followed only where the machine's configuration counts.
+        store.isolated = false;
+        let repository = store.repository().unwrap().unwrap();
+        let git = repository.git();
+        let config = git.config_snapshot();
+        assert_eq!(config.string("user.email").unwrap(), "more@example.org");
+        assert!(!config.plumbing().to_string().contains("evil"));
+        assert_eq!(config.boolean("commit.gpgSign"), None);
     }
 
     #[test]

@@ -1,0 +1,63 @@
+//! Consent: what the user of this machine allows a palace that may come from somebody else.
+
+use std::path::Path;
+
+use crate::model::Tool;
+
+/// Something that is allowed for one folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Consent {
+    /// The folder's path, without links; `None`: it is not Unicode, so nothing can be allowed.
+    path: Option<String>,
+    /// What is allowed. Any change of it needs a new consent.
+    pub allowed: Allowed,
+}
+
+/// What can be allowed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Allowed {
+    /// Actions of the palace may call these tools, which change things.
+    Tools(Vec<String>),
+    /// The repository of the folder is elsewhere, in these folders.
+    Repository(Vec<String>),
+}
+
+impl Consent {
+    /// Describes the consent to what `[actions] allow` of the palace at `palace` lists.
+    pub fn tools(palace: &Path, allow: &[String]) -> Self {
+        let mut tools: Vec<_> = allow.iter().map(|it| Tool::bare_name(it).to_owned()).collect();
+        tools.sort();
+        tools.dedup();
+        Self { path: palace.to_str().map(str::to_owned), allowed: Allowed::Tools(tools) }
+    }
+
+    /// Describes the consent to a repository of `folder` that is in `elsewhere`.
+    pub fn repository(folder: &Path, elsewhere: [&Path; 2]) -> Self {
+        let named: Option<Vec<_>> = elsewhere.iter().map(|it| it.to_str()).collect();
+        let path = folder.to_str().filter(|_| named.is_some()).map(str::to_owned);
+        let mut folders: Vec<_> = named.into_iter().flatten().map(str::to_owned).collect();
+        folders.dedup();
+        Self { path, allowed: Allowed::Repository(folders) }
+    }
+
+    /// Describes a consent that was read from the file of consents.
+    pub fn stored(path: String, allowed: Allowed) -> Self {
+        Self { path: Some(path), allowed }
+    }
+
+    /// Returns the path of the folder; `None`: it is not Unicode.
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// Tells whether `other` is about the same thing, whatever exactly it allows.
+    pub fn replaces(&self, other: &Self) -> bool {
+        let kinds = (&self.allowed, &other.allowed);
+        let is_same_kind = matches!(
+            kinds,
+            (Allowed::Tools(_), Allowed::Tools(_))
+                | (Allowed::Repository(_), Allowed::Repository(_))
+        );
+        is_same_kind && self.path == other.path
+    }
+}

@@ -1,0 +1,126 @@
+//! The files of a repository, checked with `lstat` before git's library opens them.
+//!
+//! [`check_git_dirs`] checks everything once, when a repository is opened; what a change is about to
+//! open is checked again under the lock, by [`check_repository_files`].
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use gix::bstr::ByteSlice as _;
+
+use super::Error;
+use super::regular::{self, Size};
+use super::repository::Repository;
+
+/// What belongs to one worktree.
+const OWN: [&str; 4] = ["HEAD", "config.worktree", "commondir", "gitdir"];
+/// What all worktrees share.
+const SHARED: [&str; 5] = ["config", "packed-refs", "shallow", "info/attributes", "info/exclude"];
+/// Folders below `.git` that files are opened in.
+const FOLDERS: [&str; 6] =
+    ["info", "logs", "objects/info", "objects/pack", "palazzo", "refs/heads"];
+/// How many repositories may borrow objects from each other in a row; git allows five.
+const MOST_ALTERNATES: usize = 16;
+
+/// Checks every file of a repository that may be opened later: once, when it is opened.
+pub(super) fn check_git_dirs(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
+    check_named(git_dir, common_dir)?;
+    for folder in BTreeSet::from([git_dir, common_dir]) {
+        regular::check_tree(&folder.join("refs"), Size::Bounded)?;
+        // Lines are only added to logs, which may grow large.
+        regular::check_tree(&folder.join("logs"), Size::Any)?;
+        regular::check_tree(&folder.join("palazzo"), Size::Any)?;
+    }
+    check_objects(common_dir.join("objects"))
+}
+
+/// Checks again what a change of the files at `paths` in the palace is about to open. The writer
+/// calls this when it has the lock.
+pub(super) fn check_repository_files(
+    repository: &Repository,
+    paths: &[String],
+) -> Result<(), Error> {
+    check_named(&repository.git_dir, &repository.common_dir)?;
+    if let Ok(Some(branch)) = repository.git().head_name() {
+        let branch = gix::path::from_bstring(branch.as_bstr()).unwrap_or_default();
+        for (folder, size) in [("", Size::Bounded), ("logs", Size::Any)] {
+            let base = repository.common_dir.join(folder);
+            regular::check_folders(&base, branch.parent().unwrap_or(Path::new("")))?;
+            regular::check(&base.join(&branch), size)?;
+        }
+    }
+    for path in paths {
+        check_attributes(&repository.work, &format!("{}{path}", repository.prefix))?;
+    }
+    Ok(())
+}
+
+/// Checks the `.gitattributes` that may apply to the file at `path` in the worktree. Git refuses
+/// links here too: it opens them with `O_NOFOLLOW`.
+pub(super) fn check_attributes(work: &Path, path: &str) -> Result<(), Error> {
+    check_above(work, path, ".gitattributes")
+}
+
+/// Checks the `.gitignore` that may apply to the folder at `path` in the worktree.
+pub(super) fn check_ignores(work: &Path, path: &str) -> Result<(), Error> {
+    check_above(work, path, ".gitignore")
+}
+
+fn check_above(work: &Path, path: &str, name: &str) -> Result<(), Error> {
+    let folders = Path::new(path).ancestors().skip(1);
+    folders.map(|it| work.join(it).join(name)).try_for_each(|it| regular::check(&it, Size::Bounded))
+}
+
+/// Checks the files that have fixed names.
+fn check_named(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
+    for base in BTreeSet::from([git_dir, common_dir]) {
+        for folder in FOLDERS {
+            regular::check_folders(base, Path::new(folder))?;
+        }
+    }
+    for name in OWN {
+        regular::check(&git_dir.join(name), Size::Bounded)?;
+    }
+    for name in SHARED {
+        regular::check(&common_dir.join(name), Size::Bounded)?;
+    }
+    regular::check(&common_dir.join("objects/info/alternates"), Size::Bounded)?;
+    regular::check(&git_dir.join("logs/HEAD"), Size::Any)?;
+    let is_index = |it: &PathBuf| {
+        let name = it.file_name().unwrap_or_default().to_string_lossy();
+        name == "index" || name.starts_with("sharedindex.")
+    };
+    let mut indexes = regular::entries(git_dir).into_iter().filter(is_index);
+    indexes.try_for_each(|it| regular::check(&it, Size::Any))?;
+    let mut ours = regular::entries(&common_dir.join("palazzo")).into_iter();
+    ours.try_for_each(|it| {
+        if it.is_dir() && !it.is_symlink() { Ok(()) } else { regular::check(&it, Size::Bounded) }
+    })
+}
+
+/// Checks a folder of objects, and those it borrows from.
+fn check_objects(objects: PathBuf) -> Result<(), Error> {
+    let (mut seen, mut left) = (BTreeSet::new(), vec![objects]);
+    while let Some(folder) = left.pop() {
+        if seen.len() == MOST_ALTERNATES || !seen.insert(folder.clone()) {
+            continue;
+        }
+        regular::check_tree(&folder, Size::Any)?;
+        let list = regular::read(&folder.join("info/alternates"))?.unwrap_or_default();
+        left.extend(list.lines().filter_map(|it| alternate(&folder, it)));
+    }
+    Ok(())
+}
+
+/// Returns the folder of objects that a line of `alternates` names.
+fn alternate(objects: &Path, line: &[u8]) -> Option<PathBuf> {
+    let line = line.trim_end().as_bstr();
+    if line.is_empty() || line.starts_with(b"#") {
+        return None;
+    }
+    let path = match line.starts_with(b"\"") {
+        true => gix::quote::ansi_c::undo(line).ok()?.0.into_owned(),
+        false => line.to_owned(),
+    };
+    Some(objects.join(gix::path::from_bstring(path).ok()?))
+}

@@ -2,17 +2,19 @@
 //! commit. Deleting them at any time costs time and nothing else.
 
 use std::fs;
-use std::io;
-use std::path::PathBuf;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
-use super::Error;
 use super::repository::Repository;
+use super::{Error, regular};
+
+/// How many bytes are read back: more than any cache of ours holds.
+const LARGEST: u64 = 1024 * 1024 * 1024;
 
 /// Returns what was kept under `name`; `None`: nothing was, or a power cut has torn it.
 pub(super) fn get(repository: &Repository, name: &str) -> Option<Vec<u8>> {
-    let place = place(repository, name);
-    // Opening a pipe would wait for whoever writes to it.
-    let mut bytes = place.symlink_metadata().ok()?.is_file().then(|| fs::read(place).ok())??;
+    let place = place(repository, name).ok()?;
+    let mut bytes = regular::read_at_most(&place, LARGEST).ok()??;
     let (content, checksum) = bytes.split_last_chunk()?;
     let is_whole = crc32fast::hash(content) == u32::from_be_bytes(*checksum);
     bytes.truncate(bytes.len() - checksum.len());
@@ -21,13 +23,19 @@ pub(super) fn get(repository: &Repository, name: &str) -> Option<Vec<u8>> {
 
 /// Keeps `content` under `name`, in place of what was kept. It is not made durable.
 pub(super) fn put(repository: &Repository, name: &str, content: &[u8]) -> Result<(), Error> {
-    let place = place(repository, name);
+    let place = place(repository, name)?;
     let temporary = place.with_extension(format!("{}.tmp", std::process::id()));
     let write = || -> io::Result<()> {
         if let Some(folder) = place.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::write(&temporary, [content, &crc32fast::hash(content).to_be_bytes()].concat())?;
+        // A new file: what is there under that name could be a link that leads elsewhere.
+        match fs::remove_file(&temporary) {
+            Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
+            _ => {}
+        }
+        let mut file = fs::File::create_new(&temporary)?;
+        file.write_all(&[content, &crc32fast::hash(content).to_be_bytes()].concat())?;
         fs::rename(&temporary, &place)
     };
     let written = write();
@@ -37,8 +45,11 @@ pub(super) fn put(repository: &Repository, name: &str, content: &[u8]) -> Result
     written.map_err(Error::file("keep something aside at", &place))
 }
 
-fn place(repository: &Repository, name: &str) -> PathBuf {
-    repository.git_dir.join("palazzo/aside").join(&repository.prefix).join(name)
+/// Returns where `name` is kept, unless a link on the way leads elsewhere.
+fn place(repository: &Repository, name: &str) -> Result<PathBuf, Error> {
+    let folder = Path::new("palazzo/aside").join(&repository.prefix);
+    regular::check_folders(&repository.git_dir, &folder)?;
+    Ok(repository.git_dir.join(folder).join(name))
 }
 
 #[cfg(test)]
@@ -65,5 +76,27 @@ mod tests {
         }
         fs::remove_dir_all(scene.home.join(".git/palazzo/aside")).unwrap();
         assert_eq!(store.aside("visits"), None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_lead_nothing_aside_to_other_files() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change("rooms/hall.yaml", None, Some("1\n")));
+        store.set_aside("visits", b"first").unwrap();
+        let folder = scene.home.join(".git/palazzo/aside/keep");
+        let outside = scene.home.with_file_name("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("victim"), "mine").unwrap();
+        let temporary = folder.join(format!("visits.{}.tmp", std::process::id()));
+        std::os::unix::fs::symlink(outside.join("victim"), temporary).unwrap();
+        store.set_aside("visits", b"second").unwrap();
+        assert_eq!(fs::read_to_string(outside.join("victim")).unwrap(), "mine");
+        fs::remove_dir_all(&folder).unwrap();
+        std::os::unix::fs::symlink(&outside, &folder).unwrap();
+        assert!(store.set_aside("visits", b"third").is_err());
+        assert_eq!(store.aside("visits"), None);
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
     }
 }

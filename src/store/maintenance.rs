@@ -10,6 +10,16 @@ use super::repository::Repository;
 
 /// After how many writes of one process git is asked again, beside the first.
 const EVERY: usize = 256;
+/// Switches off what a repository could name programs for. `gc.recentObjectsHook` is not here: an
+/// empty value of it does not take back the others.
+const HARMLESS: [&str; 6] = [
+    "core.alternateRefsCommand=",
+    "core.askPass=",
+    "core.fsmonitor=false",
+    "core.sshCommand=false",
+    "credential.helper=",
+    "maintenance.prefetch.enabled=false",
+];
 
 /// Tells whether after so many writes git is to be asked.
 pub(super) fn is_due(writes: usize) -> bool {
@@ -17,13 +27,26 @@ pub(super) fn is_due(writes: usize) -> bool {
 }
 
 /// Asks git to tidy up if it finds that needed, and does not wait for it; without git, or where
-/// `maintenance.auto` is off, nothing is done. Nobody need keep what is returned.
+/// `maintenance.auto` is off, nothing is done. Nothing is done either where the repository itself
+/// names hooks that cannot be switched off: they could be a stranger's. The caller may drop what is
+/// returned.
 pub(super) fn begin(repository: &Repository) -> Option<JoinHandle<()>> {
-    if repository.git().config_snapshot().boolean("maintenance.auto") == Some(false) {
+    let config = repository.git();
+    let config = config.config_snapshot();
+    if config.boolean("maintenance.auto") == Some(false) || repository.survey.has_hooks {
         return None;
     }
     let mut git = Command::new("git");
-    git.arg("-C").arg(&repository.work).args(["maintenance", "run", "--auto", "--quiet"]);
+    git.arg("-C").arg(&repository.work);
+    // Only the user's own hooks are left in our configuration.
+    let hooks = config.string("core.hooksPath").map_or("/dev/null".to_owned(), |it| it.to_string());
+    git.arg("-c").arg(format!("core.hooksPath={hooks}"));
+    for setting in HARMLESS {
+        git.args(["-c", setting]);
+    }
+    // A partial clone would fetch what it lacks, by whatever program its remote names.
+    git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
+    git.args(["maintenance", "run", "--auto", "--quiet"]);
     for name in [
         "ALTERNATE_OBJECT_DIRECTORIES",
         "CEILING_DIRECTORIES",
@@ -77,6 +100,30 @@ mod tests {
         begin().unwrap().join().unwrap();
         assert!(graph.is_dir());
         scene.assert_sound();
+    }
+
+    #[test]
+    fn git_does_not_run_where_the_repository_names_hooks_for_it() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change("rooms/hall.yaml", None, Some("1\n")));
+        scene.git(&["config", "maintenance.autoDetach", "false"]);
+        let began = || begin(&scene.palace("keep").repository().unwrap().unwrap());
+        began().unwrap().join().unwrap();
+        let config = scene.text(".git/config");
+        scene.put(".git/hidden", "[gc]\n\trecentObjectsHook = touch ran\n");
+        for hook in [
+            "[gc]\n\trecentObjectsHook = touch ran\n",
+            "[GC]\n\tRECENTOBJECTSHOOK = touch ran\n",
+            "[hook \"x\"]\n\tevent = pre-auto-gc\n\tcommand = touch ran\n",
+            "[include]\n\tpath = hidden\n",
+            "[includeIf \"unknown:condition\"]\n\tpath = hidden\n",
+        ] {
+            scene.put(".git/config", &(config.clone() + hook));
+            assert!(began().is_none(), "{hook}");
+        }
+        scene.put(".git/config", &config);
+        began().unwrap().join().unwrap();
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod consent;
 mod conversion;
 #[cfg(all(test, feature = "failpoints"))]
 mod crashes;
+mod damage;
 mod differing;
 mod disk;
 mod durable;
@@ -97,6 +98,8 @@ pub struct Store {
     moment: Option<Moment>,
     listener: Option<Listener>,
     prune_guard: PruneGuard,
+    /// The last commit that was found whole.
+    whole: Option<gix::ObjectId>,
     /// Whether the palace was there when it was looked at.
     is_seen: AtomicBool,
     /// Whether it had a repository.
@@ -138,6 +141,7 @@ impl Store {
             moment: None,
             listener: None,
             prune_guard: PruneGuard::default(),
+            whole: None,
             is_seen: AtomicBool::new(false),
             had_repository: AtomicBool::new(false),
         }
@@ -262,7 +266,15 @@ impl Store {
             true => repository.head(),
             false => Err(err),
         });
-        Ok(head?.map(|id| CommitId(id.to_string())))
+        let head = head.map_err(|err| damage::explain(&repository, err))?;
+        Ok(head.map(|id| CommitId(id.to_string())))
+    }
+
+    /// Checks that the last commit can be read with all that it has changed.
+    pub fn check_whole(&self) -> Result<(), Error> {
+        let Some(repository) = self.repository()? else { return Ok(()) };
+        let head = repository.head().map_err(|err| damage::explain(&repository, err))?;
+        head.map_or(Ok(()), |head| damage::check(&repository, head))
     }
 
     /// Makes a change: durable and committed when it returns.

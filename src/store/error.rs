@@ -194,14 +194,31 @@ pub enum Error {
         /// What the system said when the file was to be put back.
         source: io::Error,
     },
-    /// `HEAD`, or what it names, says nothing, and nothing tells what it said.
+    /// The last commit cannot be read.
     #[error(
-        "`{}` names no commit that is whole, and git's log of it knows of none; `git fsck \
-        --lost-found` may, and `git update-ref` can put it there", head.display()
+        "the git repository at `{}` is damaged: {what}. Palazzo reads what can be read and writes nothing. To repair it: {remedy}",
+        place.display()
     )]
-    Headless {
-        /// The file that should name one.
-        head: PathBuf,
+    Damaged {
+        /// The repository's working directory.
+        place: PathBuf,
+        /// What cannot be read.
+        what: String,
+        /// What a person can do about it.
+        remedy: String,
+    },
+    /// The repository is in a format that cannot be read.
+    #[error(
+        "the git repository at `{}` uses {format}, which Palazzo cannot read; `git clone` into a repository made with `git init {option}` converts it",
+        place.display()
+    )]
+    Format {
+        /// The repository's working directory.
+        place: PathBuf,
+        /// The format.
+        format: &'static str,
+        /// The option of `git init` that chooses one that can be read.
+        option: &'static str,
     },
     /// What was said names no moment of the palace's past.
     #[error("`{said}` {why}")]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::repository::Repository;
-use super::{Error, failpoint, own_file, recovery};
+use super::{Error, failpoint, git_files, own_file, recovery};
 
 /// The lock of whoever writes to a repository.
 pub(super) const WRITING: &str = "lock";
@@ -60,6 +60,8 @@ impl Turn {
         patience: &Patience,
     ) -> Result<Self, Error> {
         let lock = acquire(&repository.common_dir, WRITING, patience.ours)?;
+        // Somebody may have put a link or a FIFO there while we waited.
+        git_files::check_repository_files(repository, paths)?;
         let place = recovery::marker(repository);
         recovery::mend(repository, patience)?;
         let written = recovery::Marker::new(repository, paths).write(repository);

@@ -23,8 +23,8 @@ use super::refs::{Moved, RefUpdate};
 use super::repository::Repository;
 use super::writing::Writing;
 use super::{
-    Done, Error, Outcome, Store, Warning, disk, durable, failpoint, operation, overwritten, paths,
-    reverted,
+    Done, Error, Outcome, Store, Warning, damage, disk, durable, failpoint, operation, overwritten,
+    paths, reverted,
 };
 
 /// In how many steps a file is written: as an object, beside the old, in its place.
@@ -139,7 +139,12 @@ fn commit_or_repeat(store: &mut Store, change: &Change, edits: &[&Edit]) -> Resu
         store.restore_pruned();
         std::thread::sleep(PAUSE);
     }
-    commit_files(store, change, edits)
+    let done = commit_files(store, change, edits);
+    let repository = store.repository().ok().flatten();
+    done.map_err(|err| match repository.filter(|it| it.head().is_err()) {
+        Some(repository) => damage::explain(&repository, err),
+        None => err,
+    })
 }
 
 fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<Outcome, Error> {
@@ -166,6 +171,10 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
         }
     };
     let head = repository.head()?;
+    if let Some(head) = head.filter(|it| store.whole != Some(*it)) {
+        damage::check(&repository, head)?;
+        store.whole = Some(head);
+    }
     let mut writer = ObjectWriter::new(&git, &repository.common_dir);
     let drafts = work.drafts(&mut writer, &staging, head);
     let drafts = drafts.map_err(|err| repository.error("compare", err))?;
@@ -184,9 +193,10 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
         })
     })?;
     let commit = match made {
-        Ok(made) => made.map(|id| CommitId(id.to_string())),
+        Ok(made) => made,
         Err(stale) => return Ok(Outcome::Stale(stale)),
     };
+    store.whole = commit.or(store.whole);
     let mut warnings = work.finish(&writer, folders.unwrap_or_default());
     match staging.commit() {
         Ok(kept) => store.index = Some(kept),
@@ -197,6 +207,7 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     }
     let objects = writer.into_objects();
     store.prune_guard.keep(&repository, objects);
+    let commit = commit.map(|id| CommitId(id.to_string()));
     Ok(Outcome::Done(Done { commit, warnings }))
 }
 

@@ -11,7 +11,7 @@ use super::disk::Stamp;
 use super::git_link::{self, GitLink};
 use super::regular;
 use super::repository_config::{self, Survey};
-use super::{Consents, Error, git_files, index};
+use super::{Consents, Error, damage, git_files, index};
 
 /// The largest object, in bytes, that is read into memory.
 const ALLOCATION: &str = "gitoxide.objects.allocLimit=268435456";
@@ -53,6 +53,7 @@ impl Repository {
         let link = located(&real_palace)?;
         let survey = link.as_ref().map(|it| {
             refuse_elsewhere(it, consents)?;
+            refuse_format(it)?;
             repository_config::survey(&it.git_dir, &it.common_dir)
         });
         let survey = survey.transpose()?.unwrap_or_default();
@@ -214,6 +215,27 @@ fn refuse_elsewhere(link: &GitLink, consents: &Consents) -> Result<(), Error> {
     Err(Error::Elsewhere { folder: link.work.clone(), elsewhere, why })
 }
 
+/// Refuses a repository in a format that git's library cannot read, before it is misread.
+fn refuse_format(link: &GitLink) -> Result<(), Error> {
+    let path = link.common_dir.join("config");
+    let config = gix::config::File::from_path_no_includes(path, gix::config::Source::Local);
+    // One that cannot be read is reported when the repository is opened.
+    let Ok(config) = config else { return Ok(()) };
+    let extension = |name: &str, value: &str| {
+        config.string(name).is_some_and(|it| it.eq_ignore_ascii_case(value.as_bytes()))
+    };
+    let place = link.work.clone();
+    if extension("extensions.refStorage", "reftable") {
+        let (format, option) = ("reftable", "--ref-format=files");
+        return Err(Error::Format { place, format, option });
+    }
+    if extension("extensions.objectFormat", "sha256") {
+        let (format, option) = ("SHA-256 object names", "--object-format=sha1");
+        return Err(Error::Format { place, format, option });
+    }
+    Ok(())
+}
+
 fn existing(place: &Path) -> &Path {
     place.ancestors().find(|it| it.is_dir()).unwrap_or(place)
 }
@@ -270,10 +292,11 @@ fn refuse_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
             Err(_) => false,
         };
         if is_repository {
-            let unfit = || io::Error::new(io::ErrorKind::InvalidData, "it is damaged");
             let head = if git.is_dir() { git.join("HEAD") } else { git.clone() };
-            let source = fs::read(&head).err().unwrap_or_else(unfit);
-            return Err(Error::File { deed: "read the repository at", path: git, source });
+            return Err(match fs::read(&head) {
+                Ok(_) => damage::unreadable_folder(place, &git),
+                Err(source) => Error::File { deed: "read the repository at", path: git, source },
+            });
         }
     }
     Ok(())

@@ -2,13 +2,13 @@
 //! thoughts.
 
 mod arguments;
+mod connection;
 mod graph_tools;
 mod instructions;
 mod lines;
 mod memory_tools;
 mod mempalace;
 mod palace_tools;
-mod patient;
 mod prompts;
 mod reply;
 mod resources;

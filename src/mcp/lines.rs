@@ -1,26 +1,41 @@
-//! The lines a client says, before they are taken for messages.
+//! Lines of input as messages of JSON-RPC.
 //!
-//! What no reader of JSON takes for a message has no answer, and who sent it would
-//! wait for ever. So of a request that cannot be read another is made, under its
-//! `id`, that can be refused; and characters that were cut in half, as programs do
-//! that count in UTF-16 and write half of one as an escape, `\ud83d`, are marked.
+//! A client waits for an answer under each `id` that it sends. So a line that is no
+//! valid message is answered here, under its `id` as far as that can be read; rmcp
+//! gets valid messages only. Halves of a character that lost the other half, as
+//! programs write them that count in UTF-16 (`\ud83d`), are replaced.
 
 mod outline;
 
-use serde_json::Value;
-use tokio::io::{self, AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _};
-use tokio::io::{AsyncWriteExt as _, BufReader, DuplexStream, duplex};
+use rmcp::RoleServer;
+use rmcp::model::{ErrorCode, RequestId};
+use rmcp::service::RxJsonRpcMessage;
+use serde::Deserialize as _;
+use serde_json::{Map, Value, json};
+use tokio::io::{self, AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
 use crate::mcp::lines::outline::Outline;
+use crate::mcp::reply::shortened;
+use crate::model::printable;
 
-/// How many bytes wait to be read.
-const WAITING: usize = 64 * 1024;
 /// A longer line is not read.
 const LONGEST: usize = 16 * 1024 * 1024;
-/// What is asked instead of what cannot be read; the parameter `why` says why.
-pub(super) const UNREAD: &str = "palazzo/unread";
 /// What stands for a character that cannot be known (U+FFFD).
 const UNKNOWN: &[u8] = b"fffd";
+
+/// A message, or why it is none.
+pub(super) type Decoded = Result<Box<RxJsonRpcMessage<RoleServer>>, Invalid>;
+
+/// The error that answers an invalid message.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Invalid {
+    /// The `id` of the message; null where it cannot be read.
+    pub(super) id: Value,
+    /// The code of the error.
+    pub(super) code: ErrorCode,
+    /// What is wrong.
+    pub(super) message: String,
+}
 
 /// One of two escapes that together are a character.
 #[derive(PartialEq, Eq)]
@@ -29,45 +44,118 @@ enum Half {
     Second,
 }
 
-/// Passes on what `input` says, with the mark of an unknown character for each
-/// half that has lost the other, and [`UNREAD`] in place of what is no message.
-pub(super) fn passed_on(input: impl AsyncRead + Send + Unpin + 'static) -> DuplexStream {
-    let (mut say, hear) = duplex(WAITING);
-    tokio::spawn(async move {
-        let mut input = BufReader::new(input);
-        while let Ok(Some(line)) = next(&mut input).await {
-            if say.write_all(&line).await.is_err() {
-                return;
-            }
-        }
-    });
-    hear
+impl Invalid {
+    /// Refuses the request `id`, which is no valid request.
+    pub(super) fn request(id: Value, message: &str) -> Self {
+        Self { id, code: ErrorCode::INVALID_REQUEST, message: message.to_owned() }
+    }
+
+    fn params(id: Value, message: &str) -> Self {
+        Self { id, code: ErrorCode::INVALID_PARAMS, message: message.to_owned() }
+    }
+
+    fn unreadable(id: Value, why: &str) -> Self {
+        let message = format!("this cannot be read: {why}");
+        Self { id, code: ErrorCode::PARSE_ERROR, message }
+    }
+
+    /// Returns the line that tells the client.
+    pub(super) fn line(&self) -> Vec<u8> {
+        let message = shortened(&printable(&self.message));
+        let error = json!({ "code": self.code.0, "message": message });
+        format!("{}\n", json!({ "jsonrpc": "2.0", "id": self.id, "error": error })).into_bytes()
+    }
 }
 
-/// Reads a line, with its end; `None`: there is no more.
-async fn next(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Vec<u8>>> {
+/// Reads a line and decodes its messages: one, several of a batch, or none; `None`:
+/// the input has ended.
+pub(super) async fn next(
+    input: &mut (impl AsyncBufRead + Unpin),
+) -> io::Result<Option<Vec<Decoded>>> {
     let mut line = read(input).await?;
     if line.is_empty() {
         return Ok(None);
     }
     if line.len() < LONGEST {
-        mend(&mut line);
-        let why = serde_json::from_slice::<Value>(&line).err().map(|it| it.to_string());
-        let refused = why.and_then(|why| Outline::of(&line).refused(&why));
-        return Ok(Some(refused.unwrap_or(line)));
+        return Ok(Some(decode(&mut line)));
     }
     let mut outline = Outline::of(&line);
     while !line.is_empty() && !line.ends_with(b"\n") {
         line = read(input).await?;
         outline.add(&line);
     }
-    Ok(Some(outline.refused("it has more than 16 MiB").unwrap_or_default()))
+    Ok(Some(unreadable(&outline, "it has more than 16 MiB")))
 }
 
 async fn read(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     input.take(LONGEST as u64).read_until(b'\n', &mut line).await?;
     Ok(line)
+}
+
+/// Decodes the messages of a line. Each member of a batch counts as a line of its
+/// own, and is answered so: MCP knows no batches since 2025-06-18.
+fn decode(line: &mut [u8]) -> Vec<Decoded> {
+    mend(line);
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Vec::new();
+    }
+    match serde_json::from_slice(line) {
+        Ok(Value::Array(members)) if !members.is_empty() => {
+            members.into_iter().filter_map(message).collect()
+        }
+        Ok(value) => message(value).into_iter().collect(),
+        Err(err) => unreadable(&Outline::of(line), &err.to_string()),
+    }
+}
+
+/// Refuses what is no JSON, under each `id` that can be read all the same.
+fn unreadable(outline: &Outline, why: &str) -> Vec<Decoded> {
+    outline.ids().into_iter().map(|id| Err(Invalid::unreadable(id, why))).collect()
+}
+
+/// Takes a value for a message. `None`: it needs no answer and says nothing, as an
+/// invalid notification, or a response, for no client is asked anything.
+fn message(value: Value) -> Option<Decoded> {
+    let Value::Object(mut fields) = value else {
+        return Some(Err(Invalid::request(Value::Null, "a message is a JSON object")));
+    };
+    let is_response = fields.contains_key("result") || fields.contains_key("error");
+    let id = fields.remove("id");
+    let reply_to = id.clone().filter(|it| it.is_number() || it.is_string()).unwrap_or_default();
+    match (fields.get("method"), id) {
+        (None, _) if is_response => None,
+        (None, _) => Some(Err(Invalid::request(reply_to, "a message needs a `method`"))),
+        (Some(Value::String(_)), None) => {
+            serde_json::from_value(Value::Object(fields)).ok().map(|it| Ok(Box::new(it)))
+        }
+        (Some(Value::String(_)), Some(_)) => Some(request(reply_to, fields)),
+        (Some(_), _) => Some(Err(Invalid::request(reply_to, "`method` must be a text"))),
+    }
+}
+
+fn request(id: Value, mut fields: Map<String, Value>) -> Decoded {
+    if RequestId::deserialize(&id).is_err() {
+        let message = "an `id` must be a text or a whole number of at most 64 bits";
+        return Err(Invalid::request(id, message));
+    }
+    if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Err(Invalid::request(id, "`jsonrpc` must be \"2.0\""));
+    }
+    let mut request = json!({ "jsonrpc": "2.0", "id": id, "method": fields.remove("method") });
+    match fields.remove("params") {
+        None | Some(Value::Null) => {}
+        Some(Value::Object(params)) if params.get("_meta").is_none_or(Value::is_object) => {
+            request["params"] = params.into();
+        }
+        Some(Value::Object(_)) => {
+            return Err(Invalid::params(id, "`params._meta` must be an object"));
+        }
+        Some(_) => return Err(Invalid::params(id, "`params` must be an object")),
+    }
+    let read = serde_json::from_value(request);
+    read.map(Box::new).map_err(|err| Invalid::params(id, &err.to_string()))
 }
 
 fn mend(line: &mut [u8]) {
@@ -116,5 +204,74 @@ mod tests {
             mend(&mut line);
             assert_eq!(String::from_utf8(line).unwrap(), heard);
         }
+    }
+
+    /// Tells for each message of a line whether it is valid, or the `id` and code of
+    /// the error.
+    fn decoded(line: &[u8]) -> Vec<Result<(), (Value, i32)>> {
+        let decoded = decode(&mut line.to_vec());
+        decoded.into_iter().map(|it| it.map(drop).map_err(|it| (it.id, it.code.0))).collect()
+    }
+
+    #[test]
+    fn an_invalid_request_is_refused_under_its_id() {
+        for (line, id, code) in [
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#, json!(1), -32602),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}"#, json!(1), -32602),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":7}}"#, json!(1), -32602),
+            (r#"{"jsonrpc":"2.0","id":"a"}"#, json!("a"), -32600),
+            (r#"{"jsonrpc":"2.0","id":"a","method":7}"#, json!("a"), -32600),
+            (r#"{"id":1,"method":"ping"}"#, json!(1), -32600),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, json!(1), -32600),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, json!(1.5), -32600),
+            (r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"ping"}"#, json!(u64::MAX), -32600),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, Value::Null, -32600),
+            (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, Value::Null, -32600),
+            (r#"{"jsonrpc":"2.0"}"#, Value::Null, -32600),
+            (r#"{"method":7}"#, Value::Null, -32600),
+            ("[]", Value::Null, -32600),
+            ("7", Value::Null, -32600),
+            ("not json", Value::Null, -32700),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1"#, json!(1), -32700),
+        ] {
+            assert_eq!(decoded(line.as_bytes()), [Err((id, code))], "{line}");
+        }
+    }
+
+    #[test]
+    fn valid_messages_pass() {
+        for line in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1.0,"method":"ping","params":null}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"no/such","params":{"a":[1]},"result":7}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        ] {
+            assert_eq!(decoded(line.as_bytes()), [Ok(())], "{line}");
+        }
+    }
+
+    #[test]
+    fn notifications_responses_and_blank_lines_are_never_answered() {
+        for line in [
+            "",
+            " \r\n",
+            r#"{"jsonrpc":"1.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":[1]}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"a":1e999}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{"a":1e999}}"#,
+            r#"{"id":1.5,"error":7}"#,
+        ] {
+            assert_eq!(decoded(line.as_bytes()), [], "{line}");
+        }
+    }
+
+    #[test]
+    fn each_member_of_a_batch_counts_as_a_line() {
+        let batch = br#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"id":2},7,[8],
+            {"jsonrpc":"2.0","method":"notifications/initialized"}]"#;
+        let refused = |id| Err((id, -32600));
+        let null = || refused(Value::Null);
+        assert_eq!(decoded(batch), [Ok(()), refused(json!(2)), null(), null(), Ok(())]);
     }
 }

@@ -15,7 +15,6 @@ use rmcp::model::{
     SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{Peer, RequestContext, ServerInitializeError, SubscriptionContext};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::sync::{Notify, watch};
@@ -23,8 +22,7 @@ use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use crate::keeper::{Caller, Keeper};
-use crate::mcp::lines::{UNREAD, passed_on};
-use crate::mcp::patient::Patient;
+use crate::mcp::connection::Connection;
 use crate::mcp::prompts;
 use crate::mcp::reply::shortened;
 use crate::mcp::resources;
@@ -70,7 +68,7 @@ pub async fn serve(mut server: Server) -> Result<(), Box<dyn std::error::Error +
     let (input, output) = stdio_pipes();
     let (tell, gone) = watch::channel(false);
     server.gone = gone;
-    let transport = Patient::new(AsyncRwTransport::new_server(passed_on(input), output), tell);
+    let transport = Connection::new(input, output, std::future::pending(), tell);
     match server.clone().serve(transport).await {
         Ok(running) => {
             server.keeper().begin_opening();
@@ -366,11 +364,6 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if request.method == UNREAD {
-            let why = request.params.as_ref().and_then(|it| it.get("why")?.as_str());
-            let message = format!("this cannot be read: {}", why.unwrap_or_default());
-            return Err(ErrorData::parse_error(shortened(&message), None));
-        }
         if request.method == "tools/call" {
             let message =
                 "tools/call needs the `name` of a tool, a text, and `arguments`, an object";

@@ -24,6 +24,7 @@ mod schema;
 mod search;
 mod serve;
 mod show;
+mod signal;
 mod templates;
 mod undo;
 mod wake_up;
@@ -31,6 +32,7 @@ mod walk;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 use clap::{Parser, Subcommand};
@@ -170,7 +172,8 @@ fn in_a_terminal(refusal: &Refusal) -> String {
 /// demonstrations.
 fn now() -> DateTime<Utc> {
     let stopped = std::env::var("PALAZZO_NOW").ok().and_then(|it| it.parse().ok());
-    stopped.unwrap_or_else(Utc::now)
+    // `Utc::now` panics where the clock shows a year before 1970.
+    stopped.unwrap_or_else(|| SystemTime::now().into())
 }
 
 /// The person at the terminal.

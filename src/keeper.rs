@@ -48,6 +48,7 @@ mod scrolls;
 mod seeking;
 mod sense;
 mod since;
+mod snapshot;
 mod sought;
 mod stating;
 mod tasks;
@@ -66,6 +67,8 @@ mod workspaces;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use chrono::{DateTime, Utc};
 use ulid::{Generator, Ulid};
@@ -93,6 +96,7 @@ pub use removal::Removed;
 pub use scrolls::NewScroll;
 pub use seeking::{Search, Sighting};
 pub use sense::{Ranker, Understanding};
+pub use snapshot::{OnWait, Readers};
 pub use sought::Sought;
 pub use stating::{NewFact, Stated};
 pub use tasks::NewTask;
@@ -108,6 +112,7 @@ use crate::format;
 use crate::keeper::held::Held;
 use crate::keeper::models::Models;
 use crate::keeper::reload::Vigil;
+use crate::keeper::snapshot::{Limits, Published, Visits};
 use crate::keeper::workspaces::Opening;
 use crate::model::{Author, FileKind, Watching};
 use crate::render;
@@ -129,6 +134,11 @@ pub struct Keeper {
     /// What past palaces go by, those opened last at the end.
     past: Vec<String>,
     visits: BTreeMap<String, Visit>,
+    /// The visits of callers that nobody acts for at the moment.
+    shared_visits: Visits,
+    published: Published,
+    /// What only another keeper can do; `None`: this one does everything.
+    limits: Option<Limits>,
     ids: Generator,
     vigil: Vigil,
     models: Models,
@@ -147,6 +157,8 @@ pub struct Caller {
     pub tool: &'static str,
     /// The moment of asking.
     pub now: DateTime<Utc>,
+    /// Whether nobody waits for the answer any more.
+    pub cancelled: Arc<AtomicBool>,
 }
 
 impl Caller {
@@ -155,13 +167,19 @@ impl Caller {
     pub fn client(name: &str, now: DateTime<Utc>) -> Self {
         let name = render::cut(&render::line(name), 60);
         let name = if name.is_empty() { "agent".to_owned() } else { name };
-        Self { author: Author::Client(name.clone()), name, tool: "", now }
+        let cancelled = Arc::default();
+        Self { author: Author::Client(name.clone()), name, tool: "", now, cancelled }
     }
 
     /// Names the person at the terminal, who gave a command.
     pub fn person(name: &str, command: &'static str, now: DateTime<Utc>) -> Self {
         let client = Self::client(name, now);
         Self { author: Author::Person(client.name.clone()), tool: command, ..client }
+    }
+
+    /// Tells whether nobody waits for the answer any more.
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
     }
 }
 
@@ -178,6 +196,9 @@ impl Keeper {
             opening: None,
             past: Vec::new(),
             visits: BTreeMap::new(),
+            shared_visits: Visits::default(),
+            published: Published::default(),
+            limits: None,
             ids: Generator::new(),
             vigil: Vigil::default(),
             models: Models::default(),
@@ -234,13 +255,20 @@ impl Keeper {
     /// Forgets everything in memory that can be read again: after a fault
     /// nothing half done is to be believed. Visits stay.
     pub fn forget(&mut self) {
+        for key in self.held.keys() {
+            self.publication(key).withdraw();
+        }
         self.held.clear();
         self.opening = None;
         self.past.clear();
     }
 
     fn visit(&mut self, by: &Caller) -> &mut Visit {
-        self.visits.entry(by.name.clone()).or_default()
+        let shared = &self.shared_visits;
+        self.visits.entry(by.name.clone()).or_insert_with(|| {
+            let shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.get(&by.name).cloned().unwrap_or_default()
+        })
     }
 }
 

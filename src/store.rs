@@ -165,6 +165,15 @@ impl Store {
         Self { isolated: self.isolated, consents: self.consents.clone(), ..store }
     }
 
+    /// Takes charge of the same palace, or past of it, once more, for a reader that shares
+    /// what is open.
+    #[must_use]
+    pub fn for_reading(&self) -> Self {
+        let open = self.repository.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let store = self.once_more();
+        Self { repository: Mutex::new(open), moment: self.moment.clone(), ..store }
+    }
+
     /// Names the file system the palace lies on, if changes made elsewhere can go untold there.
     pub fn silent_file_system(&self) -> Option<&'static str> {
         silent::file_system(&self.palace)
@@ -298,6 +307,12 @@ impl Store {
         let acquire =
             |it: Arc<Repository>| lock::acquire(&it.common_dir, lock::FILING, self.patience.ours);
         repository.map(acquire).transpose()
+    }
+
+    /// Tells whether a process of ours died while writing.
+    pub fn needs_recovery(&self) -> Result<bool, Error> {
+        let repository = if self.moment.is_some() { None } else { self.repository()? };
+        Ok(repository.is_some_and(|it| recovery::is_needed(&it)))
     }
 
     /// Clears what a process of ours left that died while writing; costs one look when there is

@@ -80,7 +80,7 @@ impl Keeper {
         let held = self.at(&key)?;
         held.catch_up()?;
         let mind = held.mind(&models);
-        let understood = mind.as_ref().map(|it| it.understand(&wanted.words));
+        let understood = mind.as_ref().map(|it| held.understand(it, &wanted.words));
         let drawers = &held.palace.drawers;
         // Where each drawer is filed is dear to find out: the folder's name is what
         // most of those in it say. There are fewer shelves than drawers.

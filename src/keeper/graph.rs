@@ -113,7 +113,8 @@ impl Keeper {
         let selection = Selection { genus, status, attributes };
         let number = wanted.page.max(1);
         let first = (number - 1).saturating_mul(Layout::OPENINGS);
-        let understood = mind.as_ref().zip(wanted.query.as_ref()).map(|(it, q)| it.understand(q));
+        let understood =
+            mind.as_ref().zip(wanted.query.as_ref()).map(|(it, q)| held.understand(it, q));
         let (total, shown): (usize, Vec<&Entity>) = match &wanted.query {
             None => graph.select(&selection, first, Layout::OPENINGS),
             Some(words) => {

@@ -23,7 +23,7 @@ fn told(graph: &Graph, name: &str) -> Option<String> {
 }
 
 /// The entities of a palace that have something wrong with them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Health {
     /// Those with whom something is wrong, and not only worth knowing, by genus.
     ailing: BTreeMap<String, BTreeSet<String>>,

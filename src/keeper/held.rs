@@ -2,17 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+
+use chrono::{DateTime, Datelike as _, Utc};
 
 use crate::format::{self, Place};
 use crate::keeper::health::{Health, Patient};
 use crate::keeper::ledger::Ledger;
+use crate::keeper::mind::{Mind, Understood};
 use crate::keeper::reload::Vigil;
 use crate::keeper::sense::Sense;
+use crate::keeper::snapshot::{Limits, Publication, Snapshot, Wait};
 use crate::keeper::{Caller, Refusal, indexing};
 use crate::model::{
-    Change, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Opening, Palace, Settings,
-    Severity,
+    Arrangement, Change, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Opening,
+    Palace, Settings, Severity,
 };
 use crate::search::{Index, to_read};
 use crate::store::{Known, Listener, Outcome, Store};
@@ -23,15 +27,15 @@ const ATTEMPTS: usize = 8;
 
 /// A palace that is open: its files' meaning, and everything made from it.
 pub(super) struct Held {
-    pub(super) palace: Palace,
+    pub(super) palace: Arc<Palace>,
     /// Made when something is first looked for.
-    index: OnceLock<Index>,
-    health: OnceLock<Health>,
+    index: Arc<OnceLock<Index>>,
+    health: Arc<OnceLock<Health>>,
     /// What its passages mean, if it names a model and somebody searches.
-    pub(super) sense: Option<Sense>,
+    pub(super) sense: Option<Arc<Sense>>,
     pub(super) store: Store,
-    pub(super) findings: BTreeMap<String, Vec<Diagnostic>>,
-    pub(super) ledger: Ledger,
+    pub(super) findings: Arc<BTreeMap<String, Vec<Diagnostic>>>,
+    pub(super) ledger: Arc<Ledger>,
     pub(super) watch: Option<Watch>,
     /// Whether a file has given up something that another may claim.
     pub(super) shaken: bool,
@@ -40,7 +44,11 @@ pub(super) struct Held {
     /// Whether much was read that could have been remembered.
     pub(super) is_worth_remembering: bool,
     head: Option<CommitId>,
-    known: Known,
+    known: Arc<Known>,
+    /// Where it is published for readers while a call waits.
+    pub(super) publication: Option<Publication>,
+    /// What cannot be done because this is a snapshot; `None`: it is none.
+    limits: Option<Limits>,
 }
 
 /// What a tool wants done to the files, and what to say of it in history.
@@ -65,6 +73,14 @@ pub(super) fn schemas_missing<'a>(
     missing.map(edit).collect()
 }
 
+/// Refuses to write by a clock whose dates files and git cannot hold.
+pub(super) fn check_clock(now: DateTime<Utc>) -> Result<(), Refusal> {
+    match now.year() {
+        1970..=9999 => Ok(()),
+        _ => Err(Refusal::Clock(now)),
+    }
+}
+
 impl Held {
     /// Opens a palace: clears away what a writer left who died, reads all files,
     /// and notices from then on what others change.
@@ -78,28 +94,29 @@ impl Held {
     /// [`Held::settle_in`] must follow before anything is asked.
     pub(super) fn look_into(store: Store, name: &str, vigil: &Vigil) -> Result<Self, Refusal> {
         let mut held = Self {
-            palace: Palace::new(Settings::named(name)),
-            index: OnceLock::new(),
-            health: OnceLock::new(),
+            palace: Arc::new(Palace::new(Settings::named(name))),
+            index: Arc::default(),
+            health: Arc::default(),
             sense: None,
             head: store.head()?,
             store,
-            findings: BTreeMap::new(),
-            ledger: Ledger::default(),
+            findings: Arc::default(),
+            ledger: Arc::default(),
             watch: None,
             shaken: false,
             leftovers: Vec::new(),
             is_worth_remembering: false,
-            known: Known::default(),
+            known: Arc::default(),
+            publication: None,
+            limits: None,
         };
         held.begin_watching(vigil);
         held.read_all()?;
         Ok(held)
     }
 
-    /// Clears away what a writer left who died: who watches sees that.
+    /// Keeps what was read, so that the next start is quicker.
     pub(super) fn settle_in(&mut self) -> Result<(), Refusal> {
-        self.store.clear_away(&std::mem::take(&mut self.leftovers))?;
         self.remember();
         Ok(())
     }
@@ -108,6 +125,9 @@ impl Held {
     /// nobody watches and nobody has committed yet is seen when its file is
     /// looked at.
     pub(super) fn catch_up(&mut self) -> Result<(), Refusal> {
+        if self.is_snapshot() {
+            return Ok(());
+        }
         self.take_in_saved()?;
         let head = self.store.head()?;
         if head != self.head {
@@ -149,6 +169,9 @@ impl Held {
     /// Reads a file that is about to be changed; refuses if it cannot be
     /// understood whole, for then a change could lose what was not understood.
     pub(super) fn text(&mut self, path: &str) -> Result<Option<String>, Refusal> {
+        if let Some(limits) = &self.limits {
+            return Err(limits.refuse());
+        }
         let text = self.reread(path);
         match self.broken(path) {
             Some(finding) => Err(Refusal::Broken(finding.clone().into())),
@@ -180,7 +203,10 @@ impl Held {
         by: &Caller,
         plan: impl FnMut(&mut Self) -> Result<Plan, Refusal>,
     ) -> Result<bool, Refusal> {
+        self.check_can_change(by)?;
+        let wait = self.begin_wait();
         let _alone = self.store.alone()?;
+        drop(wait);
         self.change(by, plan)
     }
 
@@ -194,7 +220,8 @@ impl Held {
         if let Some(moment) = self.store.moment() {
             return Err(Refusal::Past(moment.clone()));
         }
-        self.store.recover()?;
+        self.check_can_change(by)?;
+        self.recover()?;
         for _ in 0..ATTEMPTS {
             self.catch_up()?;
             // Settings that cannot be read could say that nothing is to be committed.
@@ -215,9 +242,25 @@ impl Held {
         Err(Refusal::Contended)
     }
 
+    /// Clears what a writer left that died, before the first write: a reader changes nothing.
+    fn recover(&mut self) -> Result<(), Refusal> {
+        if self.store.needs_recovery()? {
+            let wait = self.begin_wait();
+            let recovered = self.store.recover();
+            drop(wait);
+            recovered?;
+        }
+        let leftovers = std::mem::take(&mut self.leftovers);
+        Ok(self.store.clear_away(&leftovers)?)
+    }
+
     /// Takes in what git has learned of the files' past since the last time.
     pub(super) fn recall(&mut self) -> Result<(), Refusal> {
-        Ok(self.store.history(&mut self.known)?)
+        if self.is_snapshot() && self.known.head.is_some() {
+            return Ok(());
+        }
+        self.withdraw();
+        Ok(self.store.history(Arc::make_mut(&mut self.known))?)
     }
 
     /// Returns the files' past, as far as it was recalled.
@@ -228,6 +271,83 @@ impl Held {
     /// Tells which entities have something wrong with them.
     pub(super) fn health(&self) -> &Health {
         self.health.get_or_init(|| Health::of(&self.palace.graph))
+    }
+
+    /// Understands a question with a model; others can read while that is being read.
+    pub(super) fn understand<'a>(&self, mind: &'a Mind, question: &str) -> Understood<'a> {
+        let _wait = mind.is_being_read().then(|| self.begin_wait());
+        mind.understand(question)
+    }
+
+    /// Keeps an arrangement in order from now on.
+    pub(super) fn keep_in_order(&mut self, arrangement: &Arrangement) {
+        if !self.is_snapshot() && !self.palace.graph.keeps(arrangement) {
+            self.withdraw();
+            Arc::make_mut(&mut self.palace).graph.keep(arrangement);
+        }
+    }
+
+    /// Returns what shares all that can be read in memory.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            palace: self.palace.clone(),
+            index: self.index.clone(),
+            health: self.health.clone(),
+            sense: self.sense.clone(),
+            store: self.store.for_reading(),
+            findings: self.findings.clone(),
+            ledger: self.ledger.clone(),
+            head: self.head.clone(),
+            known: self.known.clone(),
+        }
+    }
+
+    /// Makes of a snapshot what can be asked as if it was a palace.
+    pub(super) fn of_snapshot(snapshot: &Snapshot, limits: Limits) -> Self {
+        Self {
+            palace: snapshot.palace.clone(),
+            index: snapshot.index.clone(),
+            health: snapshot.health.clone(),
+            sense: snapshot.sense.clone(),
+            store: snapshot.store.for_reading(),
+            findings: snapshot.findings.clone(),
+            ledger: snapshot.ledger.clone(),
+            watch: None,
+            shaken: false,
+            leftovers: Vec::new(),
+            is_worth_remembering: false,
+            head: snapshot.head.clone(),
+            known: snapshot.known.clone(),
+            publication: None,
+            limits: Some(limits),
+        }
+    }
+
+    /// Tells whether this is a snapshot, which never changes.
+    pub(super) fn is_snapshot(&self) -> bool {
+        self.limits.is_some()
+    }
+
+    /// Lets others read the palace as it is in memory while this call waits.
+    fn begin_wait(&self) -> Wait {
+        match &self.publication {
+            Some(publication) => publication.begin_wait(self.snapshot()),
+            None => Wait::untold(),
+        }
+    }
+
+    /// Lets nobody read any more what is about to change in memory.
+    pub(super) fn withdraw(&self) {
+        if let Some(publication) = &self.publication {
+            publication.withdraw();
+        }
+    }
+
+    fn check_can_change(&self, by: &Caller) -> Result<(), Refusal> {
+        match &self.limits {
+            Some(limits) => Err(limits.refuse()),
+            None => check_clock(by.now),
+        }
     }
 
     /// Tells `listener` from now on how far each change has come.
@@ -263,7 +383,13 @@ impl Held {
             at: by.now,
             commit: self.palace.settings.commit == Commit::Auto,
         };
-        match self.store.make(&change)? {
+        if by.is_cancelled() {
+            return Err(Refusal::Cancelled);
+        }
+        let wait = self.begin_wait();
+        let made = self.store.make(&change);
+        drop(wait);
+        match made? {
             Outcome::Stale(paths) => {
                 for path in paths {
                     self.reread(&path);
@@ -299,10 +425,15 @@ impl Held {
     /// ill; at all of them if it says what is laid down for their genus.
     pub(super) fn see_to_health(&mut self, path: &str, before: Option<&Patient>) {
         let after = self.patient_in(path);
-        let Some(health) = self.health.get_mut() else { return };
-        match Place::of(path) {
-            Ok(Place::Genus) => drop(self.health.take()),
-            Ok(Place::Entity) => health.changed(&self.palace.graph, before, after.as_ref()),
+        if self.health.get().is_none() {
+            return;
+        }
+        let health = Arc::make_mut(&mut self.health);
+        match (Place::of(path), health.get_mut()) {
+            (Ok(Place::Genus), _) => drop(health.take()),
+            (Ok(Place::Entity), Some(it)) => {
+                it.changed(&self.palace.graph, before, after.as_ref());
+            }
             _ => {}
         }
     }
@@ -345,7 +476,7 @@ impl Held {
             return;
         }
         let opening = self.opening(path);
-        if let (Some(index), Some(opening)) = (self.index.get_mut(), opening) {
+        if let (Some(index), Some(opening)) = (Arc::make_mut(&mut self.index).get_mut(), opening) {
             index.take(&opening);
         }
     }
@@ -358,7 +489,8 @@ impl Held {
         if let (Some(sense), Some(document)) = (&self.sense, &document) {
             sense.hand(to_read(document));
         }
-        if let (Some(index), Some(document)) = (self.index.get_mut(), document) {
+        if let (Some(index), Some(document)) = (Arc::make_mut(&mut self.index).get_mut(), document)
+        {
             index.put(&document);
         }
     }

@@ -16,7 +16,7 @@ impl Keeper {
     /// Returns a palace as it stands in memory, opened if need be.
     pub fn palace_called(&mut self, workspace: &str) -> Result<&Palace, Refusal> {
         let workspace = self.find(workspace)?;
-        self.open(&workspace).map(|held| &held.palace)
+        self.open(&workspace).map(|held| &*held.palace)
     }
 
     /// Renders a room, or the entry, as a visitor would first see it, or would

@@ -7,7 +7,7 @@ use crate::store::{Stamp, Stamps};
 
 /// What was last read of each file of a palace, and what lies in the way of
 /// others.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
     files: BTreeMap<String, Entry>,
     obstacles: BTreeMap<String, Diagnostic>,

@@ -102,6 +102,11 @@ impl Mind {
         Understood { asked, known, ranker: Ranker { is_by_meaning, waiting, fault } }
     }
 
+    /// Tells whether the model is still being read.
+    pub(super) fn is_being_read(&self) -> bool {
+        self.desk().model.is_none()
+    }
+
     /// Returns the model, when it was read; the error says why there is none.
     pub(super) fn model(&self) -> Result<Arc<Model>, String> {
         let is_unread = |it: &mut Desk| it.model.is_none();

@@ -31,6 +31,7 @@ impl Keeper {
     /// Opens again what `key` names, if it is a past palace; those opened longest ago are forgotten.
     pub(super) fn reopen_past(&mut self, key: &str) -> Result<Option<&mut Held>, Refusal> {
         let Some((base, commit)) = key.split_once(AT) else { return Ok(None) };
+        self.check_is_no_snapshot()?;
         let now = self.at(base)?;
         let then = now.store().as_of(&CommitId(commit.to_owned()))?;
         let held = Held::open(then, &now.palace.settings.name.clone(), &Vigil::default())?;
@@ -39,8 +40,9 @@ impl Keeper {
         while self.past.len() > MOST {
             let oldest = self.past.remove(0);
             self.held.remove(&oldest);
+            self.publication(&oldest).withdraw();
         }
-        self.held.insert(key.to_owned(), held);
+        self.hold(key, held);
         Ok(self.held.get_mut(key))
     }
 

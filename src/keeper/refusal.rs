@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::PathBuf;
 
+use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
 use crate::model::{Ambiguous, Diagnostic, LARGEST_FILE, Moment, RoomId, SlugError};
@@ -139,6 +140,16 @@ pub enum Refusal {
     /// The same file was changed from outside again and again.
     #[error("somebody else keeps changing the same files; nothing was written: try again")]
     Contended,
+    /// The clock shows a year that no date of a file or of git can have.
+    #[error(
+        "the clock of this machine shows {}, and nothing is written with a date outside of 1970 to \
+         9999: set the clock right; reading works",
+        _0.format("%Y-%m-%d %H:%M UTC")
+    )]
+    Clock(DateTime<Utc>),
+    /// The call was cancelled before anything was written.
+    #[error("the call was cancelled, and nothing was changed")]
+    Cancelled,
     /// A file that would not be read as it was meant.
     #[error(
         "`{file}` cannot hold this so that it reads the same: a key may have 1,000 \

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::format::{self, Place, Understood};
 use crate::keeper::Refusal;
 use crate::keeper::held::Held;
-use crate::keeper::ledger::{Entry, Face, Standing};
+use crate::keeper::ledger::{Entry, Face, Ledger, Standing};
 use crate::keeper::recollection::{self, Recollection};
 use crate::model::{Code, Diagnostic, Entity, Watching};
 use crate::store::{Read, Stamp, Stamps, Store};
@@ -54,7 +54,7 @@ impl Held {
     /// Reads everything, as it is, or as it was.
     pub(super) fn read_all(&mut self) -> Result<(), Refusal> {
         if let Some((files, obstacles)) = self.store.read_past()? {
-            self.ledger.meet("", obstacles);
+            self.ledger_mut().meet("", obstacles);
             let read = |(path, text): (String, String)| {
                 let reading = Reading::new(None, &path, &Ok(Some(text)));
                 (path, reading)
@@ -74,7 +74,7 @@ impl Held {
         let (seen, remembered) = rayon::join(look, recall);
         let (stamps, obstacles, leftovers) = seen?;
         self.leftovers = leftovers;
-        self.ledger.meet("", obstacles);
+        self.ledger_mut().meet("", obstacles);
         let all = stamps.into_iter().map(|(path, stamp)| (path, (Some(stamp), true)));
         let known = remembered.len();
         let unknown = self.read_anew(all.collect(), remembered);
@@ -130,6 +130,9 @@ impl Held {
 
     /// Looks whether a file has changed since the last look, and reads it if so.
     pub(super) fn glance(&mut self, path: &str) {
+        if self.is_snapshot() {
+            return;
+        }
         let settled = self.watch.is_none();
         // What could not be looked at is as it was.
         drop(self.look_at(vec![Touched { path: path.to_owned(), settled }]));
@@ -158,7 +161,7 @@ impl Held {
         let mut suspects = Suspects::new();
         for Touched { path, settled } in touched {
             let (stamps, obstacles) = self.store.look(&path)?;
-            self.ledger.meet(&path, obstacles);
+            self.ledger_mut().meet(&path, obstacles);
             for (file, stamp) in self.ledger.differing(&path, stamps) {
                 let suspect = suspects.entry(file).or_insert((stamp, settled));
                 *suspect = (stamp, suspect.1 || settled);
@@ -208,8 +211,9 @@ impl Held {
             let Some(text) = self.store.committed(&path) else { continue };
             let words = format::understand(&path, &text);
             if words.fits(&self.palace, &path) && !words.is_nothing() {
-                format::put(&mut self.palace, &path, words, || text);
-                self.ledger.fall_back(&path, &self.face(&path));
+                format::put(Arc::make_mut(&mut self.palace), &path, words, || text);
+                let face = self.face(&path);
+                self.ledger_mut().fall_back(&path, &face);
             }
         }
     }
@@ -218,7 +222,7 @@ impl Held {
     fn take_up(&mut self, path: &str, stamp: Option<Stamp>, settled: bool, reading: Reading) {
         let Reading { digest, says } = reading;
         let is_fit = match &says {
-            Says::Nothing => return self.ledger.confirm(path, stamp),
+            Says::Nothing => return self.ledger_mut().confirm(path, stamp),
             Says::Words(words) => words.fits(&self.palace, path),
             Says::Fault(_) | Says::Gone => false,
         };
@@ -237,13 +241,14 @@ impl Held {
         self.shaken |= may_give_up_a_name(path) && stood != Standing::Absent;
         let standing = self.believe(path, stood, says);
         let now = self.face(path);
-        self.ledger.write(path, Entry { stamp, digest, standing }, &before, &now);
+        self.ledger_mut().write(path, Entry { stamp, digest, standing }, &before, &now);
         if let Some(file) = outranked {
             self.reread(&file);
         }
     }
 
     fn believe(&mut self, path: &str, before: Standing, says: Says) -> Standing {
+        self.withdraw();
         let entity = self.patient_in(path);
         self.unindex_file(path);
         let text = || self.store.read(path).ok().flatten().unwrap_or_default();
@@ -251,20 +256,21 @@ impl Held {
             Says::Nothing => (before, Vec::new()),
             Says::Words(words) => {
                 let outlived = words.is_nothing().then(|| before.outlived());
-                let findings = format::put(&mut self.palace, path, words, text);
+                let findings = format::put(Arc::make_mut(&mut self.palace), path, words, text);
                 (outlived.unwrap_or(Standing::Present), findings)
             }
             Says::Fault(finding) => (before.outlived(), vec![finding]),
             Says::Gone => {
-                format::take(&mut self.palace, path);
+                format::take(Arc::make_mut(&mut self.palace), path);
                 (Standing::Absent, Vec::new())
             }
         };
         self.see_to_health(path, entity.as_ref());
         self.index_file(path);
         match findings.is_empty() {
-            true => drop(self.findings.remove(path)),
-            false => drop(self.findings.insert(path.to_owned(), findings)),
+            true if !self.findings.contains_key(path) => {}
+            true => drop(Arc::make_mut(&mut self.findings).remove(path)),
+            false => drop(Arc::make_mut(&mut self.findings).insert(path.to_owned(), findings)),
         }
         standing
     }
@@ -279,7 +285,7 @@ impl Held {
         let is_unheard = |it: &&Diagnostic| matches!(it.code, Code::NameTaken | Code::IdTaken);
         let unheard: Vec<_> = findings.filter(is_unheard).map(|it| it.file.clone()).collect();
         for path in unheard {
-            self.ledger.forget(&path);
+            self.ledger_mut().forget(&path);
             let (stamp, read) = (self.store.stamp(&path), self.store.read(&path));
             let reading = match &read {
                 Ok(None) => Reading { digest: None, says: Says::Gone },
@@ -288,6 +294,11 @@ impl Held {
             self.take_up(&path, stamp, true, reading);
         }
         self.shaken = false;
+    }
+
+    fn ledger_mut(&mut self) -> &mut Ledger {
+        self.withdraw();
+        Arc::make_mut(&mut self.ledger)
     }
 
     fn face(&self, path: &str) -> Face {

@@ -184,7 +184,7 @@ fn find(
     let (since, before) = sought.span(now)?;
     let mind = held.mind(models);
     let places = sought.places(&held.palace)?;
-    let understood = mind.as_ref().map(|it| it.understand(&sought.words));
+    let understood = mind.as_ref().map(|it| held.understand(it, &sought.words));
     let asked = Query {
         words: &sought.words,
         most,

@@ -56,6 +56,9 @@ impl Held {
     /// Begins to find out what passages mean with the model that the palace names
     /// now.
     pub(super) fn begin_to_understand(&mut self, models: &Models) {
+        if self.is_snapshot() {
+            return;
+        }
         let folder = self.palace.settings.model.as_ref().filter(|_| self.store.moment().is_none());
         if folder == self.sense.as_ref().map(|it| &it.folder) {
             return;
@@ -67,7 +70,7 @@ impl Held {
             });
             Sense::begin(folder, passages.collect(), self.store.once_more(), models)
         };
-        self.sense = folder.map(begin);
+        self.sense = folder.map(begin).map(Arc::new);
     }
 
     /// Says what is wrong with the model that the palace names, if it names one.

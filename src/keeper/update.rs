@@ -1,5 +1,7 @@
 //! Changing entities: what is known of them, their names, and how many there are.
 
+use std::sync::PoisonError;
+
 use serde_json::{Map, Value};
 
 use crate::compare;
@@ -96,7 +98,8 @@ impl Keeper {
         let twin = twin(graph, &outcome.names.1).filter(|_| outcome.is_renamed());
         outcome.notes.extend(twin);
         answer.push_str(&noted(&outcome.notes));
-        let visits = self.visits.values_mut();
+        let mut shared = self.shared_visits.lock().unwrap_or_else(PoisonError::into_inner);
+        let visits = self.visits.values_mut().chain(shared.values_mut());
         for visit in visits.filter(|it| it.workspace.as_deref() == Some(key.as_str())) {
             references::follow_visit(visit, &outcome.gone, &outcome.names.1);
         }

@@ -201,7 +201,7 @@ impl Keeper {
         }
         let seen = halls::seen(&held.palace, &standing);
         if let Some(hall) = &seen {
-            held.palace.graph.keep(&hall.arrangement);
+            held.keep_in_order(&hall.arrangement);
         }
         let back = self.visit(by).way_back().cloned();
         let back = back.map(|it| self.name_of(&it, &standing.workspace));

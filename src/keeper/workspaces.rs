@@ -90,6 +90,8 @@ impl Keeper {
     /// Opens a palace, if it is not open.
     pub(super) fn open(&mut self, workspace: &Workspace) -> Result<&mut Held, Refusal> {
         if !self.held.contains_key(&workspace.key) {
+            self.check_is_no_snapshot()?;
+            let wait = self.begin_wait();
             let begun = self.opening.take_if(|it| it.key == workspace.key);
             let mut held = match begun.and_then(Opening::end) {
                 Some(held) => held,
@@ -98,9 +100,16 @@ impl Keeper {
             if self.models.ahead {
                 held.begin_to_understand(&self.models);
             }
-            self.held.insert(workspace.key.clone(), held);
+            drop(wait);
+            self.hold(&workspace.key, held);
         }
         self.at(&workspace.key)
+    }
+
+    /// Takes in a palace that was opened.
+    pub(super) fn hold(&mut self, key: &str, mut held: Held) {
+        held.publication = Some(self.publication(key));
+        self.held.insert(key.to_owned(), held);
     }
 
     /// Begins to read the palace that a tool acts on that names none, while others
@@ -250,6 +259,7 @@ impl Keeper {
         name: &str,
         template: &Files,
     ) -> Result<String, Refusal> {
+        self.check_is_no_snapshot()?;
         let name = name.trim();
         let key = self.free_name(name)?;
         let store = Store::new(self.home.join(&key), self.home.clone());
@@ -268,7 +278,7 @@ impl Keeper {
             })
         })?;
         held.begin_watching(&self.vigil);
-        self.held.insert(key.clone(), held);
+        self.hold(&key, held);
         Ok(key)
     }
 

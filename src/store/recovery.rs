@@ -43,7 +43,7 @@ pub(super) fn marker(repository: &Repository) -> PathBuf {
 
 /// Puts right what a dead writer left, if there is its marker; waits for a living one.
 pub(super) fn mend_if_needed(repository: &Repository, patience: &Patience) -> Result<(), Error> {
-    if !has_marker(repository) && !has_locks(repository) {
+    if !is_needed(repository) {
         return Ok(());
     }
     let _lock = lock::acquire(&repository.common_dir, WRITING, patience.ours)?;
@@ -87,6 +87,11 @@ fn read_marker(place: &Path) -> io::Result<Vec<u8>> {
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(text),
         Err(err) => Err(err),
     }
+}
+
+/// Tells whether a writer left anything that died.
+pub(super) fn is_needed(repository: &Repository) -> bool {
+    has_marker(repository) || has_locks(repository)
 }
 
 fn has_marker(repository: &Repository) -> bool {

@@ -16,6 +16,11 @@ impl Graph {
         }
     }
 
+    /// Tells whether an arrangement is kept in order.
+    pub fn keeps(&self, arrangement: &Arrangement) -> bool {
+        self.catalogue.register(arrangement).is_some()
+    }
+
     /// Keeps an arrangement in order from now on, whatever is put and taken.
     pub fn keep(&mut self, arrangement: &Arrangement) {
         if self.catalogue.register(arrangement).is_none() {

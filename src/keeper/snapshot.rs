@@ -1,0 +1,224 @@
+//! Snapshots of open palaces, for readers while a call waits.
+//!
+//! A call that waits for a lock, a disk or a model has the keeper for itself. Before
+//! it waits, the palaces it has open are published as they are in memory, which is
+//! as they were last committed. A snapshot shares that memory, so it costs nothing;
+//! it is withdrawn before the palace changes in memory, when its readers are done.
+//!
+//! What reads a snapshot changes nothing, opens nothing, and looks at no files for
+//! what others have changed: whatever needs that is asked of the keeper.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use crate::keeper::health::Health;
+use crate::keeper::held::Held;
+use crate::keeper::ledger::Ledger;
+use crate::keeper::models::Models;
+use crate::keeper::sense::Sense;
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{CommitId, Diagnostic, Palace};
+use crate::search::Index;
+use crate::session::Visit;
+use crate::store::{Known, Store};
+
+/// Is called with true when a call begins to wait, and with false when it goes on.
+pub type OnWait = Arc<dyn Fn(bool) + Send + Sync>;
+
+/// The visits of all callers, by name. Whoever acts for a caller takes the visit from
+/// here, and puts it back.
+pub(super) type Visits = Arc<Mutex<BTreeMap<String, Visit>>>;
+
+/// The palaces that can be read while a call waits.
+#[derive(Clone, Default)]
+pub(super) struct Published {
+    palaces: Arc<RwLock<BTreeMap<String, Snapshot>>>,
+    on_wait: Arc<OnceLock<OnWait>>,
+}
+
+/// Where a palace is published.
+#[derive(Clone)]
+pub(super) struct Publication {
+    pub(super) key: String,
+    pub(super) published: Published,
+}
+
+/// A call waits for as long as this lives.
+pub(super) struct Wait(Option<Published>);
+
+/// A palace as it was when it was published.
+pub(super) struct Snapshot {
+    pub(super) palace: Arc<Palace>,
+    pub(super) index: Arc<OnceLock<Index>>,
+    pub(super) health: Arc<OnceLock<Health>>,
+    pub(super) sense: Option<Arc<Sense>>,
+    pub(super) store: Store,
+    pub(super) findings: Arc<BTreeMap<String, Vec<Diagnostic>>>,
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) head: Option<CommitId>,
+    pub(super) known: Arc<Known>,
+}
+
+/// Marks whether more was asked of a snapshot than it has.
+#[derive(Clone, Default)]
+pub(super) struct Limits(Arc<AtomicBool>);
+
+/// Reads what is published, while the keeper is busy.
+#[derive(Clone)]
+pub struct Readers {
+    home: PathBuf,
+    preferred: Option<String>,
+    choose: bool,
+    models: Models,
+    visits: Visits,
+    published: Published,
+}
+
+impl Published {
+    fn begin_wait(&self) -> Wait {
+        self.tell(true);
+        Wait(Some(self.clone()))
+    }
+
+    fn put(&self, key: &str, snapshot: Snapshot) {
+        let mut palaces = self.palaces.write().unwrap_or_else(PoisonError::into_inner);
+        palaces.insert(key.to_owned(), snapshot);
+    }
+
+    /// Waits until nobody reads.
+    fn remove(&self, key: &str) {
+        let is_there = |it: &RwLock<BTreeMap<String, _>>| {
+            it.read().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+        };
+        if is_there(&self.palaces) {
+            self.palaces.write().unwrap_or_else(PoisonError::into_inner).remove(key);
+        }
+    }
+
+    fn tell(&self, is_waiting: bool) {
+        if let Some(on_wait) = self.on_wait.get() {
+            on_wait(is_waiting);
+        }
+    }
+}
+
+impl Publication {
+    /// Publishes a palace, and tells that a call waits.
+    pub(super) fn begin_wait(&self, snapshot: Snapshot) -> Wait {
+        self.published.put(&self.key, snapshot);
+        self.published.begin_wait()
+    }
+
+    /// Withdraws what is published, before the palace changes in memory.
+    pub(super) fn withdraw(&self) {
+        self.published.remove(&self.key);
+    }
+}
+
+impl Wait {
+    /// Nobody needs to know of it.
+    pub(super) fn untold() -> Self {
+        Self(None)
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        if let Some(published) = &self.0 {
+            published.tell(false);
+        }
+    }
+}
+
+impl Limits {
+    /// Refuses what a snapshot does not have.
+    pub(super) fn refuse(&self) -> Refusal {
+        self.0.store(true, Ordering::Relaxed);
+        Refusal::Contended
+    }
+
+    fn were_met(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Keeper {
+    /// Has `on_wait` called whenever a call begins to wait, and when it goes on.
+    pub fn tell_waits(&mut self, on_wait: OnWait) {
+        // The first is told.
+        drop(self.published.on_wait.set(on_wait));
+    }
+
+    /// Returns who can read while this keeper is busy.
+    pub fn readers(&self) -> Readers {
+        Readers {
+            home: self.home.clone(),
+            preferred: self.preferred.clone(),
+            choose: self.choose,
+            models: self.models.clone(),
+            visits: self.shared_visits.clone(),
+            published: self.published.clone(),
+        }
+    }
+
+    /// Publishes every open palace: the call that begins may have to wait.
+    pub fn publish(&self) {
+        for (key, held) in &self.held {
+            self.published.put(key, held.snapshot());
+        }
+    }
+
+    /// Begins to act for callers whose visits are shared with readers of snapshots.
+    pub fn begin_call(&mut self) {
+        self.visits.clear();
+    }
+
+    /// Keeps where the visit of a caller has led.
+    pub fn end_call(&mut self, by: &Caller) {
+        if let Some(visit) = self.visits.remove(&by.name) {
+            let mut visits = self.shared_visits.lock().unwrap_or_else(PoisonError::into_inner);
+            visits.insert(by.name.clone(), visit);
+        }
+    }
+
+    /// Publishes every open palace, and tells that a call waits.
+    pub(super) fn begin_wait(&self) -> Wait {
+        self.publish();
+        self.published.begin_wait()
+    }
+
+    /// Refuses to do what only the keeper can do, not who reads a snapshot.
+    pub(super) fn check_is_no_snapshot(&self) -> Result<(), Refusal> {
+        self.limits.as_ref().map_or(Ok(()), |it| Err(it.refuse()))
+    }
+
+    /// Returns where a palace with the directory name `key` is published.
+    pub(super) fn publication(&self, key: &str) -> Publication {
+        Publication { key: key.to_owned(), published: self.published.clone() }
+    }
+}
+
+impl Readers {
+    /// Asks the palaces that are published, for a caller; `None`: only the keeper can
+    /// answer, and nothing was done.
+    pub fn ask<T>(&self, by: &Caller, question: impl FnOnce(&mut Keeper) -> T) -> Option<T> {
+        // Nothing is withdrawn until this is done.
+        let palaces = self.published.palaces.read().unwrap_or_else(PoisonError::into_inner);
+        let limits = Limits::default();
+        let mut keeper = Keeper::new(self.home.clone(), self.preferred.clone());
+        keeper.choose = self.choose;
+        keeper.models = self.models.clone();
+        keeper.shared_visits = self.visits.clone();
+        keeper.limits = Some(limits.clone());
+        let held = |it: &Snapshot| Held::of_snapshot(it, limits.clone());
+        keeper.held = palaces.iter().map(|(key, it)| (key.clone(), held(it))).collect();
+        let answer = question(&mut keeper);
+        let is_answered = !limits.were_met();
+        if is_answered {
+            keeper.end_call(by);
+        }
+        is_answered.then_some(answer)
+    }
+}

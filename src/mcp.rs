@@ -2,6 +2,7 @@
 //! thoughts.
 
 mod arguments;
+mod calls;
 mod connection;
 mod graph_tools;
 mod instructions;
@@ -10,6 +11,7 @@ mod memory_tools;
 mod mempalace;
 mod palace_tools;
 mod prompts;
+mod queue;
 mod reply;
 mod resources;
 mod server;

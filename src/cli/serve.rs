@@ -5,9 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cli::home::{self, Workspace};
+use crate::cli::signal;
 use crate::cli::{Failure, Outcome, now};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
 use crate::model::Watching;
+
+/// The stack of a thread, in bytes.
+const STACK: usize = 8 << 20;
 
 /// Serve palaces over MCP on standard input and output
 ///
@@ -79,9 +83,11 @@ pub(super) fn run(args: Args) -> Outcome {
         );
     }
     let server = Server::new(toolbox, keeper, now);
-    // One thread: calls take effect in the order they arrive.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let served = runtime.block_on(mcp::serve(server));
+    // One thread talks to the client, so that calls take effect in the order they arrive.
+    // The threads that work for it have as much stack as a main thread.
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().thread_stack_size(STACK).build()?;
+    let served = runtime.block_on(async { mcp::serve(server, signal::ended()?).await });
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS).map_err(Failure::Connection)
 }

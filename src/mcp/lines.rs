@@ -224,7 +224,11 @@ mod tests {
             (r#"{"id":1,"method":"ping"}"#, json!(1), -32600),
             (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, json!(1), -32600),
             (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, json!(1.5), -32600),
-            (r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"ping"}"#, json!(u64::MAX), -32600),
+            (
+                r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"ping"}"#,
+                json!(u64::MAX),
+                -32600,
+            ),
             (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, Value::Null, -32600),
             (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, Value::Null, -32600),
             (r#"{"jsonrpc":"2.0"}"#, Value::Null, -32600),

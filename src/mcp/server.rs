@@ -1,32 +1,39 @@
 //! The protocol: both eras of MCP over standard input and output.
 
+use std::borrow::Cow;
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
-    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
-    PaginatedRequestParams, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, Role, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientNotification,
+    ClientRequest, CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, MetaObject, PaginatedRequestParams, PromptMessage, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, Role, ServerCapabilities, ServerConfig,
+    ServerResult, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
-use rmcp::service::{Peer, RequestContext, ServerInitializeError, SubscriptionContext};
+use rmcp::service::{
+    NotificationContext, Peer, RequestContext, ServerInitializeError, Service, SubscriptionContext,
+};
 use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Mutex, Notify, watch};
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use crate::keeper::{Caller, Keeper};
+use crate::mcp::calls::{Calls, fault};
 use crate::mcp::connection::Connection;
 use crate::mcp::prompts;
+use crate::mcp::queue::Need;
 use crate::mcp::reply::shortened;
 use crate::mcp::resources;
-use crate::mcp::subscribers::Subscribers;
+use crate::mcp::subscribers::{Promises, Subscribers, promise};
 use crate::mcp::{Reply, ToolSet, Toolbox};
 
 /// The list of tools is the same for as long as the process lives; an hour.
@@ -49,35 +56,50 @@ const METHODS: [&str; 10] = [
 /// How long changes are collected before anybody is told of them.
 const COLLECTING: Duration = Duration::from_millis(50);
 
-/// Answers one client. What changes things takes effect in the order it
-/// arrives: handlers run on one thread and await nothing before they act.
+/// Answers one client. Calls take effect in the order they arrive: handlers begin on
+/// one thread, and take their turn before they await anything.
 #[derive(Clone)]
 pub struct Server {
     toolbox: Arc<Toolbox>,
-    keeper: Arc<Mutex<Keeper>>,
+    calls: Calls,
     clock: fn() -> DateTime<Utc>,
     subscribers: Arc<Mutex<Subscribers>>,
+    promises: Promises,
     stirred: Arc<Notify>,
     gone: watch::Receiver<bool>,
 }
 
-/// Serves a client over standard input and output until its input ends.
+/// A server whose requests are answered even if their handlers panic.
+struct Guarded(Server);
+
+/// Serves a client over standard input and output until its input ends, or `stop` is
+/// ready. What has begun then is finished.
 ///
 /// A client that only probes, or says nothing at all, is no error.
-pub async fn serve(mut server: Server) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+pub async fn serve(
+    mut server: Server,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let (input, output) = stdio_pipes();
     let (tell, gone) = watch::channel(false);
     server.gone = gone;
-    let transport = Connection::new(input, output, std::future::pending(), tell);
-    match server.clone().serve(transport).await {
+    let calls = server.calls.clone();
+    let stop = async move {
+        stop.await;
+        calls.close();
+    };
+    let connection = Connection::new(input, output, stop, tell);
+    let served = match Guarded(server.clone()).serve(connection).await {
         Ok(running) => {
-            server.keeper().begin_opening();
-            tokio::spawn(server.spread_news(running.peer().clone()));
+            tokio::spawn(server.clone().begin_opening());
+            tokio::spawn(server.clone().spread_news(running.peer().clone()));
             running.waiting().await.map(drop).map_err(Into::into)
         }
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(err) => Err(err.into()),
-    }
+    };
+    server.calls.finish().await;
+    served
 }
 
 impl Server {
@@ -91,24 +113,31 @@ impl Server {
         let stirred = Arc::new(Notify::new());
         let wake = stirred.clone();
         keeper.wake_with(Arc::new(move || wake.notify_one()));
+        let promises = Promises::default();
         Self {
             toolbox: Arc::new(toolbox),
-            keeper: Arc::new(Mutex::new(keeper)),
+            calls: Calls::new(keeper),
             clock,
-            subscribers: Arc::default(),
+            subscribers: Arc::new(Mutex::new(Subscribers::new(promises.clone()))),
+            promises,
             stirred,
             gone: watch::channel(false).1,
         }
     }
 
-    fn call(
+    async fn call(
         &self,
-        client: &str,
+        context: &RequestContext<RoleServer>,
         request: CallToolRequestParams,
     ) -> Result<CallToolResult, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
-        let (by, arguments) = (self.caller(client), arguments.unwrap_or_default());
-        let answer = self.toolbox.call(&mut self.keeper(), &by, &name, arguments);
+        let (tools, tool) = (self.toolbox.clone(), name.clone());
+        let need = tools.need(&name);
+        let call = move |keeper: &mut Keeper, by: &Caller| {
+            Ok(tools.call(keeper, by, &tool, arguments.clone().unwrap_or_default()))
+        };
+        let by = self.caller(&name_of_client(context));
+        let answer = self.calls.ask(by, need, Some(context), call).await?;
         // Others may want to know what it has changed.
         self.stirred.notify_one();
         match answer {
@@ -125,19 +154,24 @@ impl Server {
         }
     }
 
-    /// Asks the keeper something; a fault is an answer too, and leaves nothing
-    /// half done in memory.
-    fn ask<T>(
+    /// Asks the keeper something that only reads, in the turn of the caller.
+    async fn read<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&mut Keeper) -> Result<T, ErrorData>,
+        context: &RequestContext<RoleServer>,
+        question: impl Fn(&Self, &mut Keeper, &Caller) -> Result<T, ErrorData> + Send + Sync + 'static,
     ) -> Result<T, ErrorData> {
-        let mut keeper = self.keeper();
-        let answer = catch_unwind(AssertUnwindSafe(|| question(&mut keeper)));
-        answer.unwrap_or_else(|_| {
-            keeper.forget();
-            let message = "Palazzo itself met a fault; other requests work";
-            Err(ErrorData::internal_error(message, None))
-        })
+        let (server, by) = (self.clone(), self.caller(&name_of_client(context)));
+        let question = move |keeper: &mut Keeper, by: &Caller| question(&server, keeper, by);
+        self.calls.ask(by, Need::Read, Some(context), question).await
+    }
+
+    /// Begins to read the palace that is probably asked for first.
+    async fn begin_opening(self) {
+        let begin = |keeper: &mut Keeper, _: &Caller| {
+            keeper.begin_opening();
+            Ok(())
+        };
+        drop(self.calls.ask(self.nobody(), Need::Keeper, None, begin).await);
     }
 
     /// Tells whoever wants to know what has changed, until the process ends.
@@ -153,14 +187,16 @@ impl Server {
             // The answer to a call is on its way before anybody hears what it has changed.
             yield_now().await;
             let greeted = peer.peer_info().is_some().then_some(&peer);
-            if greeted.is_none() && self.subscribers().no_listeners() {
+            if greeted.is_none() && self.subscribers.lock().await.no_listeners() {
                 wait = None;
                 continue;
             }
-            let gathered = self.ask(|keeper| {
+            let subscribers = self.subscribers.clone();
+            let gather = move |keeper: &mut Keeper, _: &Caller| {
                 let wait = keeper.catch_up();
-                Ok((wait, self.subscribers().gather(keeper)))
-            });
+                Ok((wait, subscribers.blocking_lock().gather(keeper)))
+            };
+            let gathered = self.calls.ask(self.nobody(), Need::Keeper, None, gather).await;
             // After a fault everything is read anew, and compared at the next occasion.
             let Ok((next, news)) = gathered else { continue };
             wait = next;
@@ -168,25 +204,53 @@ impl Server {
         }
     }
 
+    /// The server itself, which has no visit.
+    fn nobody(&self) -> Caller {
+        Caller { name: String::new(), ..self.caller("") }
+    }
+
     fn caller(&self, client: &str) -> Caller {
         Caller::client(client, (self.clock)())
-    }
-
-    fn keeper(&self) -> MutexGuard<'_, Keeper> {
-        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn subscribers(&self) -> MutexGuard<'_, Subscribers> {
-        self.subscribers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds to a result who gave it, as the stateless era wants it.
     fn sign(&self, meta: &mut Option<MetaObject>, context: &RequestContext<RoleServer>) {
         if is_stateless(context) {
-            let about = serde_json::json!(self.get_info().server_info);
+            let about = serde_json::json!(ServerHandler::get_info(self).server_info);
             let meta = meta.get_or_insert_default();
             meta.insert("io.modelcontextprotocol/serverInfo".into(), about);
         }
+    }
+}
+
+impl Service<RoleServer> for Guarded {
+    async fn handle_request(
+        &self,
+        request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let mut answer = Box::pin(self.0.handle_request(request, context));
+        poll_fn(|cx| {
+            let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx)));
+            polled.unwrap_or_else(|_| Poll::Ready(Err(fault())))
+        })
+        .await
+    }
+
+    async fn handle_notification(
+        &self,
+        notification: ClientNotification,
+        context: NotificationContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.0.handle_notification(notification, context).await
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        Service::get_info(&self.0)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Service::supported_protocol_versions(&self.0)
     }
 }
 
@@ -241,10 +305,12 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let by = self.caller(&name_of_client(&context));
         let GetPromptRequestParams { name, arguments, .. } = request;
-        let arguments = arguments.unwrap_or_default();
-        let told = self.ask(|keeper| Ok(self.toolbox.prompt(keeper, &by, &name, &arguments)))?;
+        let (prompt, arguments) = (name.clone(), arguments.unwrap_or_default());
+        let tell = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
+            Ok(server.toolbox.prompt(keeper, by, &prompt, &arguments))
+        };
+        let told = self.read(&context, tell).await?;
         let unknown = || Err(format!("there is no prompt `{}`", name.escape_debug()));
         let text = told.unwrap_or_else(unknown);
         let text = text.map_err(|it| ErrorData::invalid_params(shortened(&it), None))?;
@@ -258,7 +324,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let mut result = self.call(&name_of_client(&context), request)?;
+        let mut result = self.call(&context, request).await?;
         self.sign(&mut result.meta, &context);
         Ok(result.into())
     }
@@ -268,13 +334,13 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let by = self.caller(&name_of_client(&context));
         let cursor = request.and_then(|it| it.cursor);
-        let mut list = self.ask(|keeper| {
-            let list = resources::list(&self.toolbox, keeper, &by, cursor.as_deref());
-            self.subscribers().acquaint(keeper);
+        let list = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
+            let list = resources::list(&server.toolbox, keeper, by, cursor.as_deref());
+            server.subscribers.blocking_lock().acquaint(keeper.editions());
             list
-        })?;
+        };
+        let mut list = self.read(&context, list).await?;
         self.sign(&mut list.meta, &context);
         Ok(list)
     }
@@ -294,9 +360,10 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let by = self.caller(&name_of_client(&context));
-        let read = |keeper: &mut _| resources::read(&self.toolbox, keeper, &by, &request.uri);
-        let mut result = self.ask(read)?;
+        let read = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
+            resources::read(&server.toolbox, keeper, by, &request.uri)
+        };
+        let mut result = self.read(&context, read).await?;
         self.sign(&mut result.meta, &context);
         Ok(result.into())
     }
@@ -306,7 +373,9 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let mut result = self.ask(|keeper| resources::complete(keeper, &request))?;
+        let complete =
+            move |_: &Self, keeper: &mut Keeper, _: &Caller| resources::complete(keeper, &request);
+        let mut result = self.read(&context, complete).await?;
         self.sign(&mut result.meta, &context);
         Ok(result)
     }
@@ -316,11 +385,11 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let by = self.caller(&name_of_client(&context));
-        self.ask(|keeper| {
-            let mut subscribers = self.subscribers();
-            resources::follow(&self.toolbox, keeper, &by, &mut subscribers, &request.uri)
-        })
+        let follow = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
+            let mut subscribers = server.subscribers.blocking_lock();
+            resources::follow(&server.toolbox, keeper, by, &mut subscribers, &request.uri)
+        };
+        self.read(&context, follow).await
     }
 
     async fn unsubscribe(
@@ -328,7 +397,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscribers().unfollow(&request.uri);
+        self.subscribers.lock().await.unfollow(&request.uri);
         Ok(())
     }
 
@@ -338,23 +407,35 @@ impl ServerHandler for Server {
     ) -> Option<SubscriptionFilter> {
         // Whose wish it is will be known when they listen.
         let by = self.caller("");
-        self.ask(|keeper| Ok(self.subscribers().promise(&self.toolbox, keeper, &by, wish))).ok()
+        let followed = self.promises.followed(&self.toolbox, &by, wish);
+        let known = self.calls.ask_now(&by, |keeper| {
+            let digests = self.promises.digests(keeper, &followed);
+            (digests, keeper.editions())
+        });
+        let editions = self.promises.keep(&followed, known);
+        if let (Some(editions), Ok(mut subscribers)) = (editions, self.subscribers.try_lock()) {
+            subscribers.acquaint(editions);
+        }
+        Some(promise(wish, &followed))
     }
 
     /// Lasts until the client no longer listens, or says no more at all.
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let by = self.caller(&name_of_client(context.request_context()));
-        self.ask(|keeper| {
-            self.subscribers().listen(&self.toolbox, keeper, &by, context.sink());
+        let (server, sink) = (self.clone(), context.sink().clone());
+        let listen = move |keeper: &mut Keeper, by: &Caller| {
+            server.subscribers.blocking_lock().listen(&server.toolbox, keeper, by, &sink);
             Ok(())
-        })?;
+        };
+        let request = context.request_context();
+        let by = self.caller(&name_of_client(request));
+        self.calls.ask(by, Need::Keeper, Some(request), listen).await?;
         self.stirred.notify_one();
         let mut gone = self.gone.clone();
         tokio::select! {
             () = context.cancelled() => {}
             _ = gone.wait_for(|gone| *gone) => {}
         }
-        self.subscribers().leave(context.sink());
+        self.subscribers.lock().await.leave(context.sink());
         Ok(())
     }
 
@@ -385,24 +466,4 @@ fn name_of_client(context: &RequestContext<RoleServer>) -> String {
 /// Says whether a request belongs to the era without handshakes.
 fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|it| it >= ProtocolVersion::V_2026_07_28)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mcp::ToolSet;
-
-    #[test]
-    fn a_request_that_meets_a_fault_has_an_answer_and_others_work() {
-        let keeper = Keeper::new("nowhere".into(), None);
-        let clock = || DateTime::UNIX_EPOCH;
-        let server = Server::new(Toolbox::new(ToolSet::ALL.to_vec()), keeper, clock);
-        for _ in 0..2 {
-            let fault = server.ask(|_| -> Result<(), ErrorData> { panic!("over a loose stone") });
-            let fault = fault.unwrap_err();
-            assert_eq!(fault.code, ErrorCode::INTERNAL_ERROR);
-            assert_eq!(fault.message, "Palazzo itself met a fault; other requests work");
-            assert_eq!(server.ask(|_| Ok(7)), Ok(7));
-        }
-    }
 }

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::model::{RequestId, ResourceUpdatedNotificationParam, SubscriptionFilter};
@@ -18,17 +19,24 @@ use crate::mcp::resources::{Subject, subject};
 
 /// How many resources one subscriber can follow.
 const MOST: usize = 1_000;
+/// The digest of what nobody has looked at.
+const UNKNOWN: u64 = u64::MAX;
 
 /// Everybody who wants to be told.
 #[derive(Default)]
 pub(super) struct Subscribers {
     subscriptions: Vec<Subscription>,
     listeners: Vec<SubscriptionSink>,
-    promised: BTreeMap<String, u64>,
+    promises: Promises,
     /// What was open when news were last gathered; `None`: nobody has asked yet
     /// for anything that can change.
     editions: Option<BTreeMap<String, Edition>>,
 }
+
+/// What those who begin to listen have been promised to be told of: from the promise
+/// on everything counts, not only from when they listen.
+#[derive(Clone, Default)]
+pub(super) struct Promises(Arc<Mutex<BTreeMap<String, u64>>>);
 
 /// One resource, and who follows it.
 struct Subscription {
@@ -56,7 +64,57 @@ pub(super) struct News {
     updated: Vec<(Follower, String)>,
 }
 
+impl Promises {
+    /// Returns the resources of a wish to listen that can be followed.
+    pub(super) fn followed(
+        &self,
+        tools: &Toolbox,
+        by: &Caller,
+        wish: &SubscriptionFilter,
+    ) -> Vec<(String, Subject)> {
+        let uris = wish.resource_subscriptions.iter().flatten();
+        let followed = uris.filter_map(|uri| Some((uri.clone(), subject(tools, by, uri).ok()?)));
+        followed.take(MOST).collect()
+    }
+
+    /// Returns what tells each of them from what it will be.
+    pub(super) fn digests(&self, keeper: &mut Keeper, followed: &[(String, Subject)]) -> Vec<u64> {
+        let digests = followed.iter().map(|(_, subject)| {
+            let subject = located(keeper, subject.clone());
+            digest(keeper, &subject)
+        });
+        digests.collect()
+    }
+
+    /// Keeps them, and returns the editions that are known with them. Where nothing is
+    /// `known`, for a call is under way, the first look will find a difference.
+    pub(super) fn keep(
+        &self,
+        followed: &[(String, Subject)],
+        known: Option<(Vec<u64>, BTreeMap<String, Edition>)>,
+    ) -> Option<BTreeMap<String, Edition>> {
+        let (digests, editions) = known.unzip();
+        let digests = digests.unwrap_or_else(|| vec![UNKNOWN; followed.len()]);
+        let uris = followed.iter().map(|(uri, _)| uri.clone());
+        self.promised().extend(uris.zip(digests));
+        editions
+    }
+
+    fn take(&self, uri: &str) -> Option<u64> {
+        self.promised().remove(uri)
+    }
+
+    fn promised(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Subscribers {
+    /// Begins with nobody; `promises` are kept when somebody listens.
+    pub(super) fn new(promises: Promises) -> Self {
+        Self { promises, ..Self::default() }
+    }
+
     /// Lets the client that has shaken hands follow what it calls `uri`; the
     /// error says why it cannot.
     pub(super) fn follow(
@@ -71,37 +129,13 @@ impl Subscribers {
             return Err(format!("more than {MOST} resources cannot be followed at once"));
         }
         self.add(keeper, uri, subject, Follower::Greeted);
-        self.acquaint(keeper);
+        self.acquaint(keeper.editions());
         Ok(())
     }
 
     /// Ends that.
     pub(super) fn unfollow(&mut self, uri: &str) {
         self.subscriptions.retain(|it| it.by != Follower::Greeted || it.uri != uri);
-    }
-
-    /// Returns what of a wish to listen can be promised. From now on, not only
-    /// when the client has heard of the promise, everything counts.
-    pub(super) fn promise(
-        &mut self,
-        tools: &Toolbox,
-        keeper: &mut Keeper,
-        by: &Caller,
-        wish: &SubscriptionFilter,
-    ) -> SubscriptionFilter {
-        let uris = wish.resource_subscriptions.iter().flatten();
-        let followed = uris.filter_map(|uri| Some((uri, subject(tools, by, uri).ok()?)));
-        let mut promised = Vec::new();
-        for (uri, subject) in followed.take(MOST) {
-            let subject = located(keeper, subject);
-            self.promised.insert(uri.clone(), digest(keeper, &subject));
-            promised.push(uri.clone());
-        }
-        self.acquaint(keeper);
-        let mut promise = SubscriptionFilter::new();
-        promise.resources_list_changed = wish.resources_list_changed;
-        promise.resource_subscriptions = Some(promised);
-        promise
     }
 
     /// Lets a client listen to what it was promised.
@@ -127,9 +161,9 @@ impl Subscribers {
     }
 
     /// Takes note of what is open: a client that asks for it knows.
-    pub(super) fn acquaint(&mut self, keeper: &Keeper) {
+    pub(super) fn acquaint(&mut self, open: BTreeMap<String, Edition>) {
         let editions = self.editions.get_or_insert_default();
-        for (key, edition) in keeper.editions() {
+        for (key, edition) in open {
             editions.entry(key).or_insert(edition);
         }
     }
@@ -164,7 +198,7 @@ impl Subscribers {
     }
 
     fn add(&mut self, keeper: &mut Keeper, uri: &str, subject: Subject, by: Follower) {
-        let promised = self.promised.remove(uri);
+        let promised = self.promises.take(uri);
         let digest = promised.unwrap_or_else(|| digest(keeper, &subject));
         let (uri, is_new) = (uri.to_owned(), true);
         self.subscriptions.push(Subscription { uri, subject, by, digest, is_new });
@@ -198,6 +232,17 @@ impl News {
             }
         }
     }
+}
+
+/// Promises a client what it wishes, as far as it can be `followed`.
+pub(super) fn promise(
+    wish: &SubscriptionFilter,
+    followed: &[(String, Subject)],
+) -> SubscriptionFilter {
+    let mut promise = SubscriptionFilter::new();
+    promise.resources_list_changed = wish.resources_list_changed;
+    promise.resource_subscriptions = Some(followed.iter().map(|(uri, _)| uri.clone()).collect());
+    promise
 }
 
 /// Lists by palace what tells whether its rooms and scrolls are the same; one

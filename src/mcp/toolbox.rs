@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::keeper::{Caller, Keeper, Question};
+use crate::mcp::queue::Need;
 use crate::mcp::reply::{Answer, Reply, shortened};
 use crate::model::{self, Bearing, Parameter, did_you_mean, printable};
 
@@ -143,6 +144,15 @@ impl Toolbox {
         // Whatever files and arguments hold, an answer holds only what can be read.
         let shown = answer.map(|it| Reply { text: printable(&it.text), ..it });
         Some(shown.map_err(|it| shortened(&printable(&it))))
+    }
+
+    /// Returns what a call of a tool needs. One that moves may turn out to change
+    /// something: then it asks the keeper after all.
+    pub(super) fn need(&self, name: &str) -> Need {
+        match self.get(name, &self.offered).map(Handle::bearing) {
+            Some(Bearing::Changes) => Need::Keeper,
+            Some(Bearing::Reads | Bearing::Moves) | None => Need::Read,
+        }
     }
 
     /// Says why there is no tool of that name to call, and which was meant.

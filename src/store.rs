@@ -279,6 +279,18 @@ impl Store {
         Ok(head.map(|id| CommitId(id.to_string())))
     }
 
+    /// Returns what a visitor should know who is about to write: that `HEAD` is detached, or that
+    /// an operation of git is under way.
+    pub fn condition(&self) -> Option<String> {
+        let repository = if self.moment.is_some() { None } else { self.repository().ok()? };
+        let repository = repository?;
+        if let Err(err) = operation::refuse_if_dropped(&repository.git_dir, &repository.work) {
+            return Some(err.to_string());
+        }
+        let is_detached = repository.git().head().is_ok_and(|it| it.is_detached());
+        is_detached.then(|| Warning::Detached.to_string())
+    }
+
     /// Checks that the last commit can be read with all that it has changed.
     pub fn check_whole(&self) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };

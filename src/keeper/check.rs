@@ -48,7 +48,9 @@ impl Keeper {
         let mut palaces = Vec::new();
         for workspace in self.workspaces()? {
             let models = self.models.clone();
-            palaces.push(checked(self.open(&workspace)?, tools, &models));
+            let held = self.open(&workspace)?;
+            held.check_repository()?;
+            palaces.push(checked(held, tools, &models));
         }
         Ok(Inspection { palaces })
     }

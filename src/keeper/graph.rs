@@ -77,7 +77,7 @@ impl Keeper {
             scrolls: palace.scrolls().count(),
             entities: palace.graph.len(),
             genera: genera.collect(),
-            recent: held.store().recent(RECENT)?,
+            recent: held.recent(RECENT)?,
         };
         let summary = render::summary(&palace.settings.name, &summary, by.now);
         Ok(self.moment_told(by, &key)? + &summary)

@@ -10,16 +10,17 @@ use crate::format::{self, Place};
 use crate::keeper::health::{Health, Patient};
 use crate::keeper::ledger::Ledger;
 use crate::keeper::mind::{Mind, Understood};
+use crate::keeper::refusal::in_full;
 use crate::keeper::reload::Vigil;
 use crate::keeper::sense::Sense;
 use crate::keeper::snapshot::{Limits, Publication, Snapshot, Wait};
 use crate::keeper::{Caller, Refusal, indexing};
 use crate::model::{
-    Arrangement, Change, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Opening,
-    Palace, Settings, Severity,
+    Arrangement, Change, Code, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Moment,
+    Opening, Palace, Settings, Severity,
 };
 use crate::search::{Index, to_read};
-use crate::store::{Known, Listener, Outcome, Store};
+use crate::store::{self, Done, Known, Listener, Outcome, Store};
 use crate::watch::Watch;
 
 /// How often a change is thought out anew when somebody else was faster.
@@ -49,6 +50,12 @@ pub(super) struct Held {
     pub(super) publication: Option<Publication>,
     /// What cannot be done because this is a snapshot; `None`: it is none.
     limits: Option<Limits>,
+    /// Why the history cannot be read.
+    repository_fault: Option<Diagnostic>,
+    /// The changes made since this was asked last.
+    done: Vec<Done>,
+    /// Reports what went wrong after a change was made.
+    say: fn(&str),
 }
 
 /// What a tool wants done to the files, and what to say of it in history.
@@ -71,6 +78,11 @@ pub(super) fn schemas_missing<'a>(
     let missing = files.filter(|(_, path)| matches!(store.read(path), Ok(None)));
     let edit = |(kind, path)| Edit { path, was: None, now: Some(format::schema(kind)) };
     missing.map(edit).collect()
+}
+
+/// Makes a finding of an error of the repository.
+fn fault(err: &store::Error) -> Diagnostic {
+    Diagnostic::of_file(Code::Repository, ".git", in_full(err))
 }
 
 /// Refuses to write by a clock whose dates files and git cannot hold.
@@ -98,7 +110,7 @@ impl Held {
             index: Arc::default(),
             health: Arc::default(),
             sense: None,
-            head: store.head()?,
+            head: None,
             store,
             findings: Arc::default(),
             ledger: Arc::default(),
@@ -109,7 +121,11 @@ impl Held {
             known: Arc::default(),
             publication: None,
             limits: None,
+            repository_fault: None,
+            done: Vec::new(),
+            say: vigil.say,
         };
+        held.head = held.read_head()?;
         held.begin_watching(vigil);
         held.read_all()?;
         Ok(held)
@@ -129,9 +145,9 @@ impl Held {
             return Ok(());
         }
         self.take_in_saved()?;
-        let head = self.store.head()?;
-        if head != self.head {
-            let paths = self.store.changed_between(self.head.as_ref(), head.as_ref())?;
+        let head = self.read_head()?;
+        if head != self.head && self.repository_fault.is_none() {
+            let paths = self.changed_until(head.as_ref());
             self.take_in_committed(paths)?;
             self.head = head;
         }
@@ -152,7 +168,8 @@ impl Held {
 
     /// Yields what is wrong with the palace's files, by file.
     pub(super) fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.findings.values().flatten().chain(self.ledger.obstacles())
+        let findings = self.findings.values().flatten().chain(self.ledger.obstacles());
+        findings.chain(&self.repository_fault)
     }
 
     /// Returns what is so wrong with a file that not all of it could be read.
@@ -260,7 +277,59 @@ impl Held {
             return Ok(());
         }
         self.withdraw();
-        Ok(self.store.history(Arc::make_mut(&mut self.known))?)
+        match self.store.history(Arc::make_mut(&mut self.known)) {
+            // What is wrong with the repository is reported once, and the files are read without it.
+            Err(err) if self.repository_fault.is_some() || err.is_of_repository() => {
+                self.repository_fault.get_or_insert_with(|| fault(&err));
+                Ok(())
+            }
+            recalled => Ok(recalled?),
+        }
+    }
+
+    /// Returns the newest moments of the palace; none where the history cannot be read.
+    pub(super) fn recent(&self, most: usize) -> Result<Vec<Moment>, Refusal> {
+        match self.store.recent(most) {
+            Err(err) if err.is_of_repository() => Ok(Vec::new()),
+            recent => Ok(recent?),
+        }
+    }
+
+    /// Looks whether the last commit can be read whole.
+    pub(super) fn check_repository(&mut self) -> Result<(), Refusal> {
+        match self.store.check_whole() {
+            Err(err) if err.is_of_repository() => self.repository_fault = Some(fault(&err)),
+            checked => checked?,
+        }
+        Ok(())
+    }
+
+    /// Returns what is said once of each change that was made since this was asked last: the commit,
+    /// and what went wrong after it.
+    pub(super) fn take_done(&mut self) -> Vec<Done> {
+        std::mem::take(&mut self.done)
+    }
+
+    /// Returns the last commit; `None`: there is none, or it cannot be read.
+    fn read_head(&mut self) -> Result<Option<CommitId>, Refusal> {
+        match self.store.head() {
+            Ok(head) => {
+                self.repository_fault = None;
+                Ok(head)
+            }
+            Err(err) if err.is_of_repository() => {
+                self.repository_fault = Some(fault(&err));
+                Ok(None)
+            }
+            Err(err) => Err(err.into()),
+        }
+    }
+
+    /// Lists the files that differ between the commit last seen and `head`; all, where one of the
+    /// two cannot be read.
+    fn changed_until(&self, head: Option<&CommitId>) -> Vec<String> {
+        let changed = self.store.changed_between(self.head.as_ref(), head);
+        changed.unwrap_or_else(|_| vec![String::new()])
     }
 
     /// Returns the files' past, as far as it was recalled.
@@ -299,6 +368,7 @@ impl Held {
             ledger: self.ledger.clone(),
             head: self.head.clone(),
             known: self.known.clone(),
+            repository_fault: self.repository_fault.clone(),
         }
     }
 
@@ -320,6 +390,9 @@ impl Held {
             known: snapshot.known.clone(),
             publication: None,
             limits: Some(limits),
+            repository_fault: snapshot.repository_fault.clone(),
+            done: Vec::new(),
+            say: |_| {},
         }
     }
 
@@ -401,7 +474,10 @@ impl Held {
                     self.absorb(&edit.path, edit.now.as_deref());
                 }
                 self.hear_rivals();
-                self.advance(done.commit, &change.edits)?;
+                done.warnings.iter().for_each(|it| (self.say)(&it.to_string()));
+                let commit = done.commit.clone();
+                self.done.push(done);
+                self.advance(commit, &change.edits)?;
                 Ok(true)
             }
         }
@@ -414,7 +490,7 @@ impl Held {
             return Ok(());
         }
         let ours: HashSet<&str> = ours.iter().map(|it| it.path.as_str()).collect();
-        let mut paths = self.store.changed_between(self.head.as_ref(), made.as_ref())?;
+        let mut paths = self.changed_until(made.as_ref());
         paths.retain(|path| !ours.contains(path.as_str()));
         self.take_in_committed(paths)?;
         self.head = made;

@@ -182,7 +182,7 @@ pub enum Refusal {
 }
 
 /// Says what went wrong and, after a colon each, why.
-fn in_full(err: &dyn Error) -> String {
+pub(super) fn in_full(err: &dyn Error) -> String {
     let mut text = err.to_string();
     let mut cause = err.source();
     while let Some(err) = cause {

@@ -59,6 +59,7 @@ pub(super) struct Snapshot {
     pub(super) ledger: Arc<Ledger>,
     pub(super) head: Option<CommitId>,
     pub(super) known: Arc<Known>,
+    pub(super) repository_fault: Option<Diagnostic>,
 }
 
 /// Marks whether more was asked of a snapshot than it has.

@@ -14,7 +14,7 @@ use crate::keeper::pending::{self, Exhibits};
 use crate::keeper::refusal::some_of;
 use crate::keeper::since;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Diagnostic, Files, Opening, Palace, RoomId, ScrollId, Severity, Sort};
+use crate::model::{Code, Diagnostic, Files, Opening, Palace, RoomId, ScrollId, Severity, Sort};
 use crate::render::{self, Notice, RoomView, Summary};
 use crate::search::{Query, words_asked};
 use crate::session::{Since, Standing, Visit};
@@ -287,6 +287,7 @@ pub(super) fn notices(
         .chain(work)
         .chain(held.health().notice(&held.palace.graph, &exhibits));
     let mut notices: Vec<_> = told.map(Notice).collect();
+    notices.extend(held.store().condition().map(Notice));
     notices.extend(lost_entry(held).filter(|_| held.palace.entry() == Some(room)));
     notices.extend(broken(held).into_iter().map(Notice));
     notices
@@ -325,6 +326,9 @@ fn placed(Diagnostic { file, at, message, .. }: &Diagnostic) -> String {
 
 /// Says what is shown instead of a file that cannot be read.
 fn instead(held: &Held, of: &Diagnostic) -> &'static str {
+    if of.code == Code::Repository {
+        return "";
+    }
     match held.ledger.standing(&of.file) {
         ledger::Standing::Outlived => " (shown is what it said before)",
         ledger::Standing::Absent => " (nothing of it is shown)",
@@ -340,7 +344,7 @@ fn bootstrap(held: &Held, by: &Caller) -> Result<String, Refusal> {
         scrolls: palace.scrolls().count(),
         entities: palace.graph.len(),
         genera: palace.graph.genera().map(|(genus, number)| (genus.to_owned(), number)).collect(),
-        recent: held.store().recent(RECENT)?,
+        recent: held.recent(RECENT)?,
     };
     let summary = render::summary(&palace.settings.name, &summary, by.now);
     if held.store().moment().is_some() {

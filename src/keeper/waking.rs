@@ -206,7 +206,7 @@ fn rooms(held: &Held) -> Part {
 }
 
 fn recent(held: &Held, now: DateTime<Utc>) -> Result<Part, Refusal> {
-    let moments = held.store().recent(RECENT)?;
+    let moments = held.recent(RECENT)?;
     let lines = moments.iter().map(|it| {
         let (subject, by) = (cut(&line(&it.subject), 80), cut(&line(&it.by), 20));
         format!("{subject} ({by}, {})", ago(it.at, now))

@@ -15,6 +15,7 @@ use crate::keeper::{Caller, Keeper, Question};
 use crate::mcp::queue::Need;
 use crate::mcp::reply::{Answer, Reply, shortened};
 use crate::model::{self, Bearing, Parameter, did_you_mean, printable};
+use crate::render;
 
 /// A group of tools that are offered together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,10 +207,16 @@ impl Toolbox {
         arguments: JsonObject,
     ) -> Answer {
         let caller = Caller { tool: tool.name, ..by.clone() };
+        let answer = (tool.run)(self, keeper, &caller, arguments);
+        let committed = keeper.take_committed();
+        let answer = answer.map_err(|err| render::failed_after(&committed.commits, &err))?;
         // Answers that are values have no place for a remark.
-        (tool.run)(self, keeper, &caller, arguments).map(|it| match it.structured {
-            None => Reply { text: keeper.placed(by, it.text), ..it },
-            _ => it,
+        Ok(match answer.structured {
+            None => {
+                let text = keeper.placed(by, answer.text);
+                Reply { text: text + &render::warnings(&committed.warnings), ..answer }
+            }
+            _ => answer,
         })
     }
 

@@ -29,6 +29,8 @@ pub enum Code {
     Link,
     /// What is no ordinary file, or what the system refuses to read.
     Unreadable,
+    /// A git repository that cannot be read whole.
+    Repository,
     /// A key nobody knows.
     UnknownKey,
     /// A key that must be there, and is not or says nothing.
@@ -148,6 +150,7 @@ impl Code {
             Self::TooLarge
                 | Self::Link
                 | Self::Unreadable
+                | Self::Repository
                 | Self::FileName
                 | Self::Misplaced
                 | Self::LostScroll

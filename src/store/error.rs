@@ -265,6 +265,11 @@ impl Error {
         move |source| Self::File { deed, path, source }
     }
 
+    /// Tells whether the repository cannot be read, so that the files can be read without it.
+    pub fn is_of_repository(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::Irregular { .. } | Self::Git { .. })
+    }
+
     /// Makes the error of a lock file that another program holds.
     pub(super) fn busy(lock: PathBuf) -> Self {
         let age = lock_file::age(&lock);

@@ -5,7 +5,7 @@
 pub enum Warning {
     /// `HEAD` names a commit and no branch.
     #[error(
-        "`HEAD` is detached, so this is committed on no branch, and git may drop it when another commit is checked out; `git switch -c NAME` makes a branch of it"
+        "`HEAD` is detached: what is written now is on no branch, and git may drop it when another commit is checked out; `git switch -c NAME` makes a branch of it"
     )]
     Detached,
     /// Git's index could not be replaced.

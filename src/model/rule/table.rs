@@ -64,6 +64,14 @@ pub(super) const ALL: &[Rule] = &[
         "It is a pipe, a device or a folder, or the system refuses to read it.",
     ),
     error(
+        Code::Repository,
+        "repository",
+        "The git repository cannot be read whole",
+        "The files of the palace are read as they are, without their history, and nothing is \
+         written until the repository is repaired. Palazzo changes nothing there itself: only \
+         a person knows whether a disk is not mounted, a right is missing or an object is lost.",
+    ),
+    error(
         Code::UnknownKey,
         "unknown-key",
         "A key that nothing of this kind has",

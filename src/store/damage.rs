@@ -33,6 +33,9 @@ pub(super) fn check(repository: &Repository, head: ObjectId) -> Result<(), Error
 /// Adds to the error of reading `HEAD` what a person can do about it.
 pub(super) fn explain(repository: &Repository, err: Error) -> Error {
     match err {
+        Error::Git { .. } if repository.git().refs.try_find("HEAD").is_err() => {
+            unreadable_folder(&repository.work, &repository.git_dir)
+        }
         Error::Git { source, .. } => {
             damaged(repository, format!("`HEAD` names no commit that can be read: {source}"))
         }
@@ -57,7 +60,7 @@ pub(super) fn unreadable_folder(work: &Path, git_dir: &Path) -> Error {
     let head = git_dir.join("HEAD").display().to_string();
     Error::Damaged {
         place: work.to_owned(),
-        what: format!("git does not take `{}` for a repository", git_dir.display()),
+        what: format!("`HEAD` in `{}` names nothing", git_dir.display()),
         remedy: format!(
             "if `{head}` is empty or torn, `printf 'ref: refs/heads/{branch}\\n' > {head}` names the \
              branch again{known}; `git fsck` reports what else is wrong"

@@ -14,7 +14,7 @@ use gix::bstr::ByteSlice as _;
 use crate::model::Consent;
 
 use super::regular::{self, Size};
-use super::{Error, git_files};
+use super::{Error, git_files, repository_config};
 
 /// A repository as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,7 @@ pub(super) fn locate(start: &Path) -> Result<Option<GitLink>, Error> {
         if let Some(git_dir) = git_dir_of(work)? {
             let common_dir = common_dir_of(&git_dir)?;
             let found = GitLink { work: work.to_owned(), git_dir, common_dir };
+            repository_config::refuse_format(&found.work, &found.common_dir)?;
             git_files::check_git_dirs(&found.git_dir, &found.common_dir)?;
             return Ok(Some(found));
         }

@@ -153,6 +153,7 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     let turn = Turn::begin(&repository, &paths_of(edits), &store.patience)?;
     store.check_still_there()?;
     operation::refuse_if_dropped(&repository.git_dir, &repository.work)?;
+    check_whole(store, &repository, repository.head()?)?;
     let mut git = repository.git();
     // The same few trees are read again at each step.
     git.object_cache_size_if_unset(CACHE);
@@ -171,10 +172,7 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
         }
     };
     let head = repository.head()?;
-    if let Some(head) = head.filter(|it| store.whole != Some(*it)) {
-        damage::check(&repository, head)?;
-        store.whole = Some(head);
-    }
+    check_whole(store, &repository, head)?;
     let mut writer = ObjectWriter::new(&git, &repository.common_dir);
     let drafts = work.drafts(&mut writer, &staging, head);
     let drafts = drafts.map_err(|err| repository.error("compare", err))?;
@@ -209,6 +207,19 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     store.prune_guard.keep(&repository, objects);
     let commit = commit.map(|id| CommitId(id.to_string()));
     Ok(Outcome::Done(Done { commit, warnings }))
+}
+
+/// Checks that the last commit can be read, unless that was found before.
+fn check_whole(
+    store: &mut Store,
+    repository: &Repository,
+    head: Option<ObjectId>,
+) -> Result<(), Error> {
+    if let Some(head) = head.filter(|it| store.whole != Some(*it)) {
+        damage::check(repository, head)?;
+        store.whole = Some(head);
+    }
+    Ok(())
 }
 
 /// Takes the index, as true to the last commit as that left it.

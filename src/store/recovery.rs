@@ -384,10 +384,12 @@ mod tests {
         fs::write(elsewhere.join("HEAD.lock"), "mine").unwrap();
         fs::remove_dir_all(&locks).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &locks).unwrap();
-        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        assert!(store.make(&change(HALL, Some("1\n"), Some("2\n"))).is_err());
         let left: Vec<_> = fs::read_dir(&elsewhere).unwrap().flatten().collect();
         assert_eq!(left.len(), 1);
         assert_eq!(fs::read_to_string(elsewhere.join("HEAD.lock")).unwrap(), "mine");
+        fs::remove_file(&locks).unwrap();
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
     }
 
     #[test]

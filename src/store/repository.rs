@@ -53,7 +53,6 @@ impl Repository {
         let link = located(&real_palace)?;
         let survey = link.as_ref().map(|it| {
             refuse_elsewhere(it, consents)?;
-            refuse_format(it)?;
             repository_config::survey(&it.git_dir, &it.common_dir)
         });
         let survey = survey.transpose()?.unwrap_or_default();
@@ -213,27 +212,6 @@ fn refuse_elsewhere(link: &GitLink, consents: &Consents) -> Result<(), Error> {
     let mut elsewhere: Vec<_> = folders.map(|it| it.display().to_string()).into();
     elsewhere.dedup();
     Err(Error::Elsewhere { folder: link.work.clone(), elsewhere, why })
-}
-
-/// Refuses a repository in a format that git's library cannot read, before it is misread.
-fn refuse_format(link: &GitLink) -> Result<(), Error> {
-    let path = link.common_dir.join("config");
-    let config = gix::config::File::from_path_no_includes(path, gix::config::Source::Local);
-    // One that cannot be read is reported when the repository is opened.
-    let Ok(config) = config else { return Ok(()) };
-    let extension = |name: &str, value: &str| {
-        config.string(name).is_some_and(|it| it.eq_ignore_ascii_case(value.as_bytes()))
-    };
-    let place = link.work.clone();
-    if extension("extensions.refStorage", "reftable") {
-        let (format, option) = ("reftable", "--ref-format=files");
-        return Err(Error::Format { place, format, option });
-    }
-    if extension("extensions.objectFormat", "sha256") {
-        let (format, option) = ("SHA-256 object names", "--object-format=sha1");
-        return Err(Error::Format { place, format, option });
-    }
-    Ok(())
 }
 
 fn existing(place: &Path) -> &Path {
@@ -566,6 +544,7 @@ mod tests {
         assert!(matches!(store.make(&lost), Err(Error::HistoryLost { .. })));
         // A process that has seen nothing yet knows it by what Palazzo has put there.
         scene.put("keep/.palazzo/schema/room.json", "{}");
+        scene.put("keep/palace.toml", "");
         for name in ["keep", "other"] {
             let refused = scene.palace(name).make(&change("rooms/new.yaml", None, Some("1\n")));
             assert!(matches!(refused, Err(Error::HistoryLost { .. })), "{name}");
@@ -574,7 +553,10 @@ mod tests {
         assert!(store.begin_history(&unchanged).unwrap().is_some());
         assert!(store.begin_history(&unchanged).unwrap().is_none());
         done(&mut store, &lost);
-        assert_eq!(scene.status(), "?? keep/.palazzo/schema/room.json\n?? notes.md\n");
+        assert_eq!(
+            scene.status(),
+            "?? keep/.palazzo/schema/room.json\n?? keep/palace.toml\n?? notes.md\n"
+        );
         assert_eq!(scene.log().lines().count(), 2);
     }
 

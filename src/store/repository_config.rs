@@ -144,6 +144,28 @@ fn resolved(path: BString, file: &Path) -> Option<PathBuf> {
     }
 }
 
+/// Refuses a repository in a format that git's library cannot read, before it is misread.
+pub(super) fn refuse_format(work: &Path, common_dir: &Path) -> Result<(), Error> {
+    let path = common_dir.join("config");
+    regular::check(&path, Size::Bounded)?;
+    let config = gix::config::File::from_path_no_includes(path, Source::Local);
+    // One that cannot be read is reported when the repository is opened.
+    let Ok(config) = config else { return Ok(()) };
+    let extension = |name: &str, value: &str| {
+        config.string(name).is_some_and(|it| it.eq_ignore_ascii_case(value.as_bytes()))
+    };
+    let place = work.to_owned();
+    if extension("extensions.refStorage", "reftable") {
+        let (format, option) = ("reftable", "--ref-format=files");
+        return Err(Error::Format { place, format, option });
+    }
+    if extension("extensions.objectFormat", "sha256") {
+        let (format, option) = ("SHA-256 object names", "--object-format=sha1");
+        return Err(Error::Format { place, format, option });
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;

@@ -4,20 +4,17 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use chrono::{DateTime, Datelike as _, Utc};
-
 use crate::format::{self, Place};
 use crate::keeper::health::{Health, Patient};
 use crate::keeper::ledger::Ledger;
-use crate::keeper::mind::{Mind, Understood};
 use crate::keeper::refusal::in_full;
 use crate::keeper::reload::Vigil;
 use crate::keeper::sense::Sense;
-use crate::keeper::snapshot::{Limits, Publication, Snapshot, Wait};
+use crate::keeper::snapshot::{Limits, Publication};
 use crate::keeper::{Caller, Refusal, indexing};
 use crate::model::{
-    Arrangement, Change, Code, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Moment,
-    Opening, Palace, Settings, Severity,
+    Change, Code, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Moment, Opening,
+    Palace, Settings, Severity,
 };
 use crate::search::{Index, to_read};
 use crate::store::{self, Done, Known, Listener, Outcome, Store};
@@ -30,8 +27,8 @@ const ATTEMPTS: usize = 8;
 pub(super) struct Held {
     pub(super) palace: Arc<Palace>,
     /// Made when something is first looked for.
-    index: Arc<OnceLock<Index>>,
-    health: Arc<OnceLock<Health>>,
+    pub(super) index: Arc<OnceLock<Index>>,
+    pub(super) health: Arc<OnceLock<Health>>,
     /// What its passages mean, if it names a model and somebody searches.
     pub(super) sense: Option<Arc<Sense>>,
     pub(super) store: Store,
@@ -44,18 +41,18 @@ pub(super) struct Held {
     pub(super) leftovers: Vec<PathBuf>,
     /// Whether much was read that could have been remembered.
     pub(super) is_worth_remembering: bool,
-    head: Option<CommitId>,
-    known: Arc<Known>,
+    pub(super) head: Option<CommitId>,
+    pub(super) known: Arc<Known>,
     /// Where it is published for readers while a call waits.
     pub(super) publication: Option<Publication>,
     /// What cannot be done because this is a snapshot; `None`: it is none.
-    limits: Option<Limits>,
+    pub(super) limits: Option<Limits>,
     /// Why the history cannot be read.
-    repository_fault: Option<Diagnostic>,
+    pub(super) repository_fault: Option<Diagnostic>,
     /// The changes made since this was asked last.
-    done: Vec<Done>,
+    pub(super) done: Vec<Done>,
     /// Reports what went wrong after a change was made.
-    say: fn(&str),
+    pub(super) say: fn(&str),
 }
 
 /// What a tool wants done to the files, and what to say of it in history.
@@ -83,14 +80,6 @@ pub(super) fn schemas_missing<'a>(
 /// Makes a finding of an error of the repository.
 fn fault(err: &store::Error) -> Diagnostic {
     Diagnostic::of_file(Code::Repository, ".git", in_full(err))
-}
-
-/// Refuses to write by a clock whose dates files and git cannot hold.
-pub(super) fn check_clock(now: DateTime<Utc>) -> Result<(), Refusal> {
-    match now.year() {
-        1970..=9999 => Ok(()),
-        _ => Err(Refusal::Clock(now)),
-    }
 }
 
 impl Held {
@@ -340,87 +329,6 @@ impl Held {
     /// Tells which entities have something wrong with them.
     pub(super) fn health(&self) -> &Health {
         self.health.get_or_init(|| Health::of(&self.palace.graph))
-    }
-
-    /// Understands a question with a model; others can read while that is being read.
-    pub(super) fn understand<'a>(&self, mind: &'a Mind, question: &str) -> Understood<'a> {
-        let _wait = mind.is_being_read().then(|| self.begin_wait());
-        mind.understand(question)
-    }
-
-    /// Keeps an arrangement in order from now on.
-    pub(super) fn keep_in_order(&mut self, arrangement: &Arrangement) {
-        if !self.is_snapshot() && !self.palace.graph.keeps(arrangement) {
-            self.withdraw();
-            Arc::make_mut(&mut self.palace).graph.keep(arrangement);
-        }
-    }
-
-    /// Returns what shares all that can be read in memory.
-    pub(super) fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            palace: self.palace.clone(),
-            index: self.index.clone(),
-            health: self.health.clone(),
-            sense: self.sense.clone(),
-            store: self.store.for_reading(),
-            findings: self.findings.clone(),
-            ledger: self.ledger.clone(),
-            head: self.head.clone(),
-            known: self.known.clone(),
-            repository_fault: self.repository_fault.clone(),
-        }
-    }
-
-    /// Makes of a snapshot what can be asked as if it was a palace.
-    pub(super) fn of_snapshot(snapshot: &Snapshot, limits: Limits) -> Self {
-        Self {
-            palace: snapshot.palace.clone(),
-            index: snapshot.index.clone(),
-            health: snapshot.health.clone(),
-            sense: snapshot.sense.clone(),
-            store: snapshot.store.for_reading(),
-            findings: snapshot.findings.clone(),
-            ledger: snapshot.ledger.clone(),
-            watch: None,
-            shaken: false,
-            leftovers: Vec::new(),
-            is_worth_remembering: false,
-            head: snapshot.head.clone(),
-            known: snapshot.known.clone(),
-            publication: None,
-            limits: Some(limits),
-            repository_fault: snapshot.repository_fault.clone(),
-            done: Vec::new(),
-            say: |_| {},
-        }
-    }
-
-    /// Tells whether this is a snapshot, which never changes.
-    pub(super) fn is_snapshot(&self) -> bool {
-        self.limits.is_some()
-    }
-
-    /// Lets others read the palace as it is in memory while this call waits.
-    fn begin_wait(&self) -> Wait {
-        match &self.publication {
-            Some(publication) => publication.begin_wait(self.snapshot()),
-            None => Wait::untold(),
-        }
-    }
-
-    /// Lets nobody read any more what is about to change in memory.
-    pub(super) fn withdraw(&self) {
-        if let Some(publication) = &self.publication {
-            publication.withdraw();
-        }
-    }
-
-    fn check_can_change(&self, by: &Caller) -> Result<(), Refusal> {
-        match &self.limits {
-            Some(limits) => Err(limits.refuse()),
-            None => check_clock(by.now),
-        }
     }
 
     /// Tells `listener` from now on how far each change has come.

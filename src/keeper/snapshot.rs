@@ -13,13 +13,16 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
+use chrono::{DateTime, Datelike as _, Utc};
+
 use crate::keeper::health::Health;
 use crate::keeper::held::Held;
 use crate::keeper::ledger::Ledger;
+use crate::keeper::mind::{Mind, Understood};
 use crate::keeper::models::Models;
 use crate::keeper::sense::Sense;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{CommitId, Diagnostic, Palace};
+use crate::model::{Arrangement, CommitId, Diagnostic, Palace};
 use crate::search::Index;
 use crate::session::Visit;
 use crate::store::{Known, Store};
@@ -221,5 +224,96 @@ impl Readers {
             keeper.end_call(by);
         }
         is_answered.then_some(answer)
+    }
+}
+
+impl Held {
+    /// Understands a question with a model; others can read while that is being read.
+    pub(super) fn understand<'a>(&self, mind: &'a Mind, question: &str) -> Understood<'a> {
+        let _wait = mind.is_being_read().then(|| self.begin_wait());
+        mind.understand(question)
+    }
+
+    /// Keeps an arrangement in order from now on.
+    pub(super) fn keep_in_order(&mut self, arrangement: &Arrangement) {
+        if !self.is_snapshot() && !self.palace.graph.keeps(arrangement) {
+            self.withdraw();
+            Arc::make_mut(&mut self.palace).graph.keep(arrangement);
+        }
+    }
+
+    /// Returns what shares all that can be read in memory.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            palace: self.palace.clone(),
+            index: self.index.clone(),
+            health: self.health.clone(),
+            sense: self.sense.clone(),
+            store: self.store.for_reading(),
+            findings: self.findings.clone(),
+            ledger: self.ledger.clone(),
+            head: self.head.clone(),
+            known: self.known.clone(),
+            repository_fault: self.repository_fault.clone(),
+        }
+    }
+
+    /// Makes of a snapshot what can be asked as if it was a palace.
+    pub(super) fn of_snapshot(snapshot: &Snapshot, limits: Limits) -> Self {
+        Self {
+            palace: snapshot.palace.clone(),
+            index: snapshot.index.clone(),
+            health: snapshot.health.clone(),
+            sense: snapshot.sense.clone(),
+            store: snapshot.store.for_reading(),
+            findings: snapshot.findings.clone(),
+            ledger: snapshot.ledger.clone(),
+            watch: None,
+            shaken: false,
+            leftovers: Vec::new(),
+            is_worth_remembering: false,
+            head: snapshot.head.clone(),
+            known: snapshot.known.clone(),
+            publication: None,
+            limits: Some(limits),
+            repository_fault: snapshot.repository_fault.clone(),
+            done: Vec::new(),
+            say: |_| {},
+        }
+    }
+
+    /// Tells whether this is a snapshot, which never changes.
+    pub(super) fn is_snapshot(&self) -> bool {
+        self.limits.is_some()
+    }
+
+    /// Lets others read the palace as it is in memory while this call waits.
+    pub(super) fn begin_wait(&self) -> Wait {
+        match &self.publication {
+            Some(publication) => publication.begin_wait(self.snapshot()),
+            None => Wait::untold(),
+        }
+    }
+
+    /// Lets nobody read any more what is about to change in memory.
+    pub(super) fn withdraw(&self) {
+        if let Some(publication) = &self.publication {
+            publication.withdraw();
+        }
+    }
+
+    pub(super) fn check_can_change(&self, by: &Caller) -> Result<(), Refusal> {
+        match &self.limits {
+            Some(limits) => Err(limits.refuse()),
+            None => check_clock(by.now),
+        }
+    }
+}
+
+/// Refuses to write by a clock whose dates files and git cannot hold.
+fn check_clock(now: DateTime<Utc>) -> Result<(), Refusal> {
+    match now.year() {
+        1970..=9999 => Ok(()),
+        _ => Err(Refusal::Clock(now)),
     }
 }

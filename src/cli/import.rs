@@ -10,6 +10,7 @@ use clap::Subcommand;
 
 use crate::cli::bar::Bar;
 use crate::cli::home::Home;
+use crate::cli::signal;
 use crate::cli::{Failure, Outcome, page, person};
 use crate::keeper::Imported;
 use crate::model::printable;
@@ -59,6 +60,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 fn memory(args: &Memory) -> Outcome {
     let file = read(&args.file)?;
     let mut keeper = args.home.keeper();
+    signal::finish_writes(&mut keeper);
     let bar = Bar::default();
     let tell = move |done, all| bar.show(done, all);
     let by = person("import");

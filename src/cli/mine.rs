@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 
 use crate::cli::bar::Bar;
 use crate::cli::home::Home;
+use crate::cli::signal;
 use crate::cli::{Failure, Outcome, page, person};
 use crate::keeper::{Caller, Haul, Keeper, Lode, Mining, Pit, is_own};
 use crate::model::printable;
@@ -74,6 +75,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     sources.retain(|it| !is_kept(&it.path));
     let mut keeper = args.home.keeper();
+    signal::finish_writes(&mut keeper);
     let (by, bar) = (person("mine"), Bar::default());
     let (mut mining, mut faults) = (Mining::default(), 0);
     for (place, source) in sources.iter().enumerate() {

@@ -1,11 +1,44 @@
 //! Signals that end a process.
 
 use std::io;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
 
-/// Is ready when the process is asked to end. From the call on, such a signal no
-/// longer ends it by itself; a second one does.
+use crate::keeper::Keeper;
+
+/// Lets a commit that is under way be finished before a signal ends the process; a
+/// second signal ends it at once.
+pub(super) fn finish_writes(keeper: &mut Keeper) {
+    let busy = Arc::new((Mutex::new(false), Condvar::new()));
+    let shared = busy.clone();
+    keeper.tell_waits(Arc::new(move |is_busy| {
+        *shared.0.lock().unwrap_or_else(PoisonError::into_inner) = is_busy;
+        shared.1.notify_all();
+    }));
+    thread::spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+            return;
+        };
+        let _runtime = runtime.enter();
+        let Ok(ended) = ended() else { return };
+        let ended = async {
+            let number = ended.await;
+            let wait = tokio::task::spawn_blocking(move || {
+                let is_busy = busy.0.lock().unwrap_or_else(PoisonError::into_inner);
+                // The lock is kept: nothing more is begun.
+                let _idle = busy.1.wait_while(is_busy, |it| *it);
+                std::process::exit(128 + number);
+            });
+            drop(wait.await);
+        };
+        runtime.block_on(ended);
+    });
+}
+
+/// Is ready, with the number of the signal, when the process is asked to end. From the
+/// call on, such a signal no longer ends it by itself; a second one does.
 #[cfg(unix)]
-pub(super) fn ended() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+pub(super) fn ended() -> io::Result<impl Future<Output = i32> + Send + 'static> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -16,27 +49,25 @@ pub(super) fn ended() -> io::Result<impl Future<Output = ()> + Send + 'static> {
         }
     };
     Ok(async move {
-        next().await;
-        tokio::spawn(async move {
-            let number = next().await;
-            std::process::exit(128 + number);
-        });
+        let number = next().await;
+        tokio::spawn(async move { std::process::exit(128 + next().await) });
+        number
     })
 }
 
 /// Is ready when the process is asked to end. From the call on, Ctrl-C no longer ends
 /// it by itself.
 #[cfg(not(unix))]
-pub(super) fn ended() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+pub(super) fn ended() -> io::Result<impl Future<Output = i32> + Send + 'static> {
     Ok(async {
-        // Where there are no signals, nothing asks.
+        // Where nothing can be waited for, nothing asks.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+        SIGINT
     })
 }
 
-#[cfg(unix)]
 const SIGINT: i32 = 2;
 #[cfg(unix)]
 const SIGTERM: i32 = 15;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::cli::bar::Bar;
 use crate::cli::home::{self, Workspace, of_user, set};
 use crate::cli::import::{place, tables};
+use crate::cli::signal;
 use crate::cli::{Failure, Outcome, page, person};
 use crate::keeper::{Moved, Tables};
 use crate::model::printable;
@@ -78,6 +79,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let place = Place::find(args.dir.as_deref());
     let tables = place.read()?;
     let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
+    signal::finish_writes(&mut keeper);
     let bar = Bar::default();
     let tell = move |done, all| bar.show(done, all);
     let local = |it| Local.from_local_datetime(&it).earliest().map(|it| it.to_utc());

@@ -33,7 +33,7 @@ use crate::mcp::prompts;
 use crate::mcp::queue::Need;
 use crate::mcp::reply::shortened;
 use crate::mcp::resources;
-use crate::mcp::subscribers::{Promises, Subscribers, promise};
+use crate::mcp::subscribers::{Promises, Subscribers, digests, followed, promise};
 use crate::mcp::{Reply, ToolSet, Toolbox};
 
 /// The list of tools is the same for as long as the process lives; an hour.
@@ -78,7 +78,7 @@ struct Guarded(Server);
 /// A client that only probes, or says nothing at all, is no error.
 pub async fn serve(
     mut server: Server,
-    stop: impl Future<Output = ()> + Send + 'static,
+    stop: impl Future<Output: Send> + Send + 'static,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let (input, output) = stdio_pipes();
     let (tell, gone) = watch::channel(false);
@@ -407,9 +407,9 @@ impl ServerHandler for Server {
     ) -> Option<SubscriptionFilter> {
         // Whose wish it is will be known when they listen.
         let by = self.caller("");
-        let followed = self.promises.followed(&self.toolbox, &by, wish);
+        let followed = followed(&self.toolbox, &by, wish);
         let known = self.calls.ask_now(&by, |keeper| {
-            let digests = self.promises.digests(keeper, &followed);
+            let digests = digests(keeper, &followed);
             (digests, keeper.editions())
         });
         let editions = self.promises.keep(&followed, known);

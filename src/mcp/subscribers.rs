@@ -65,28 +65,7 @@ pub(super) struct News {
 }
 
 impl Promises {
-    /// Returns the resources of a wish to listen that can be followed.
-    pub(super) fn followed(
-        &self,
-        tools: &Toolbox,
-        by: &Caller,
-        wish: &SubscriptionFilter,
-    ) -> Vec<(String, Subject)> {
-        let uris = wish.resource_subscriptions.iter().flatten();
-        let followed = uris.filter_map(|uri| Some((uri.clone(), subject(tools, by, uri).ok()?)));
-        followed.take(MOST).collect()
-    }
-
-    /// Returns what tells each of them from what it will be.
-    pub(super) fn digests(&self, keeper: &mut Keeper, followed: &[(String, Subject)]) -> Vec<u64> {
-        let digests = followed.iter().map(|(_, subject)| {
-            let subject = located(keeper, subject.clone());
-            digest(keeper, &subject)
-        });
-        digests.collect()
-    }
-
-    /// Keeps them, and returns the editions that are known with them. Where nothing is
+    /// Keeps what is `followed`, and returns the editions that are known with them. Where nothing is
     /// `known`, for a call is under way, the first look will find a difference.
     pub(super) fn keep(
         &self,
@@ -232,6 +211,26 @@ impl News {
             }
         }
     }
+}
+
+/// Returns the resources of a wish to listen that can be followed.
+pub(super) fn followed(
+    tools: &Toolbox,
+    by: &Caller,
+    wish: &SubscriptionFilter,
+) -> Vec<(String, Subject)> {
+    let uris = wish.resource_subscriptions.iter().flatten();
+    let followed = uris.filter_map(|uri| Some((uri.clone(), subject(tools, by, uri).ok()?)));
+    followed.take(MOST).collect()
+}
+
+/// Returns for each of them a number that tells when it has changed.
+pub(super) fn digests(keeper: &mut Keeper, followed: &[(String, Subject)]) -> Vec<u64> {
+    let digests = followed.iter().map(|(_, subject)| {
+        let subject = located(keeper, subject.clone());
+        digest(keeper, &subject)
+    });
+    digests.collect()
 }
 
 /// Promises a client what it wishes, as far as it can be `followed`.

@@ -2,6 +2,7 @@
 //! program over real standard input and output, a real client, real git.
 
 mod aaak;
+mod answers;
 mod canonical;
 mod chance;
 mod command_line;

@@ -558,18 +558,21 @@ fn a_text_that_was_cut_within_a_character_is_taken_in() {
 fn a_line_that_is_no_message_does_not_end_the_conversation() {
     let home = survey();
     let mut wire = home.greeted();
-    for line in ["not json", "{", "", "[]", "7", "\"ping\"", r#"{"jsonrpc":"2.0","id":null}"#] {
+    for (line, code) in [
+        ("not json", -32700),
+        ("{", -32700),
+        ("[]", -32600),
+        ("7", -32600),
+        ("\"ping\"", -32600),
+        (r#"{"jsonrpc":"2.0","id":null}"#, -32600),
+    ] {
         wire.send(line);
-    }
-    let asked = wire.post("ping", json!({}));
-    let answer = loop {
         let message = wire.hear();
-        if message.get("id").is_some_and(|it| !it.is_null()) {
-            break message;
-        }
-        assert_eq!(message["error"]["code"], -32600, "{message}");
-    };
-    assert_eq!((&answer["id"], &answer["result"]), (&json!(asked), &json!({})));
+        assert_eq!(message.get("id"), Some(&Value::Null), "{message}");
+        assert_eq!(message["error"]["code"], code, "{message}");
+    }
+    wire.send("");
+    assert_eq!(wire.ask("ping", json!({}))["result"], json!({}));
     assert_eq!(wire.end().code, Some(0));
 }
 
@@ -597,7 +600,7 @@ fn who_asks_what_cannot_be_read_is_told_so() {
     wire.send(&asked(3, &format!("\"{}\"", "x".repeat(17 * 1024 * 1024))));
     told += &wire.hear()["error"].to_string();
     assert_snapshot!(told, @r#"
-    {"code":-32602,"message":"request _meta is missing or has malformed required fields: io.modelcontextprotocol/protocolVersion, io.modelcontextprotocol/clientCapabilities"}
+    {"code":-32700,"message":"this cannot be read: number out of range at line 1 column 89"}
     {"code":-32700,"message":"this cannot be read: recursion limit exceeded at line 1 column 209"}
     {"code":-32700,"message":"this cannot be read: trailing comma at line 1 column 88"}
     {"code":-32700,"message":"this cannot be read: expected ident at line 1 column 86"}
@@ -651,6 +654,7 @@ fn nothing_but_the_protocol_goes_to_standard_output() {
     wire.call("write_scroll", json!({ "title": "Two\nlines", "body": "\u{0}\r\n\u{2028}" }));
     wire.call("no_such_tool", json!({}));
     wire.send("not json");
+    assert_eq!(wire.hear()["error"]["code"], -32700);
     wire.ask("no/such/method", json!({}));
     home.write("paradigm-survey/palace.toml", "format = [");
     wire.call("describe_workspace", json!({}));
@@ -663,7 +667,7 @@ fn nothing_but_the_protocol_goes_to_standard_output() {
 }
 
 /// A home with the survey of the examples in it.
-fn survey() -> Home {
+pub(crate) fn survey() -> Home {
     let home = Home::new();
     let made = home.palazzo(&["init", "Paradigm Survey", "--template", "paradigm-survey"]);
     assert!(made.status.success(), "{made:?}");
@@ -671,7 +675,7 @@ fn survey() -> Home {
 }
 
 /// Says what a client of the stateless era says with every request.
-fn stateless(client: &str, mut params: Value) -> Value {
+pub(crate) fn stateless(client: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": STATELESS,
         "io.modelcontextprotocol/clientCapabilities": {},

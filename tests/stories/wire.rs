@@ -89,6 +89,18 @@ impl Wire {
         self.input.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
+    /// Sends a line that need not be UTF-8.
+    pub(crate) fn send_bytes(&mut self, line: &[u8]) {
+        self.input.write_all(&[line, b"\n"].concat()).unwrap();
+    }
+
+    /// Asks the server to end, as `kill` does.
+    #[cfg(unix)]
+    pub(crate) fn terminate(&self) {
+        let id = self.server.id().to_string();
+        assert!(std::process::Command::new("kill").arg(id).status().unwrap().success());
+    }
+
     /// Sends a request, and returns its id; the answer is not waited for.
     pub(crate) fn post(&mut self, method: &str, params: Value) -> i64 {
         self.asked += 1;

@@ -1,0 +1,120 @@
+//! How long others wait while a write waits for the lock of the palace.
+//!
+//! ```text
+//! cargo bench --bench waiting           50 rounds
+//! cargo bench --bench waiting -- 200    that many
+//! ```
+//!
+//! Another process holds the lock; one client writes, and another asks. The times of
+//! `ping` and of `palace_action 0` are those that a client sees, and at most 50 ms.
+
+#![expect(clippy::print_stdout, reason = "a benchmark is there to print what it found")]
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// What nobody should wait longer.
+const TARGET: Duration = Duration::from_millis(50);
+
+struct Client {
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    asked: u64,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // `cargo test --all-targets` runs benchmarks too; there is nothing to test here.
+    if !arguments.iter().any(|it| it == "--bench") {
+        return;
+    }
+    let rounds = arguments.iter().find_map(|it| it.parse().ok()).unwrap_or(50);
+    let home = tempfile::tempdir().expect("a temporary directory");
+    let palazzo = |argument: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
+        command.arg(argument).env("HOME", home.path()).env("PALAZZO_HOME", home.path());
+        command
+    };
+    let made = palazzo("init").args(["Survey", "--template", "paradigm-survey"]).output();
+    assert!(made.expect("the program starts").status.success());
+    let mut serve = palazzo("serve");
+    let mut server = serve.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a server");
+    let input = server.stdin.take().expect("it has an input");
+    let output = BufReader::new(server.stdout.take().expect("it has an output"));
+    let mut client = Client { input, output, asked: 0 };
+    client.begin();
+    let lock = home.path().join(".git/palazzo/lock");
+    let lock = File::options().read(true).write(true).open(lock).expect("a lock");
+    let (mut pings, mut maps) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        lock.lock().expect("nobody else writes");
+        let write = client.post("claude", "tools/call", call("write_scroll", SCROLL));
+        pings.push(client.time("codex", "ping", json!({})));
+        maps.push(client.time("codex", "tools/call", call("palace_action", r#"{"action":0}"#)));
+        lock.unlock().expect("it was held");
+        assert_eq!(client.hear()["id"], write, "the write is answered last");
+    }
+    drop(client);
+    server.wait().expect("the server ends");
+    report("ping", pings);
+    report("palace_action 0", maps);
+}
+
+const SCROLL: &str = r#"{"title":"Noted","body":"While others ask."}"#;
+
+fn call(tool: &str, arguments: &str) -> Value {
+    let arguments: Value = serde_json::from_str(arguments).expect("it is JSON");
+    json!({ "name": tool, "arguments": arguments })
+}
+
+fn report(what: &str, mut times: Vec<Duration>) {
+    times.sort();
+    let (median, longest) = (times[times.len() / 2], times[times.len() - 1]);
+    let verdict = if longest <= TARGET { "" } else { ", more than 50 ms" };
+    println!("{what}, {} times: median {median:.1?}, longest {longest:.1?}{verdict}", times.len());
+}
+
+impl Client {
+    /// Enters the palace as both clients, and writes once.
+    fn begin(&mut self) {
+        for client in ["claude", "codex"] {
+            let enter = call("set_workspace", r#"{"workspace":"survey"}"#);
+            self.time(client, "tools/call", enter);
+        }
+        self.time("claude", "tools/call", call("write_scroll", SCROLL));
+    }
+
+    /// Sends a request of the stateless era, and returns its id.
+    fn post(&mut self, client: &str, method: &str, mut params: Value) -> u64 {
+        self.asked += 1;
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": { "name": client, "version": "1.0" },
+        });
+        let request =
+            json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params });
+        writeln!(self.input, "{request}").expect("the server reads");
+        self.asked
+    }
+
+    /// Sends a request, and returns after how long the answer came.
+    fn time(&mut self, client: &str, method: &str, params: Value) -> Duration {
+        let begun = Instant::now();
+        let id = self.post(client, method, params);
+        let answer = self.hear();
+        assert_eq!(answer["id"], id, "{answer}");
+        assert!(answer["error"].is_null() && answer["result"]["isError"] != true, "{answer}");
+        begun.elapsed()
+    }
+
+    fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("the server answers");
+        serde_json::from_str(&line).expect("it is JSON")
+    }
+}

@@ -26,6 +26,7 @@ mod serve;
 mod show;
 mod signal;
 mod templates;
+mod trust;
 mod undo;
 mod wake_up;
 mod walk;
@@ -95,6 +96,7 @@ enum Command {
     Restore(restore::Args),
     Undo(undo::Args),
     Check(check::Args),
+    Trust(trust::Args),
     Aaak(aaak::Args),
     Fmt(fmt::Args),
     Schema(schema::Args),
@@ -126,6 +128,7 @@ pub fn run() -> ExitCode {
         Command::Restore(args) => restore::run(&args),
         Command::Undo(args) => undo::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Trust(args) => trust::run(&args),
         Command::Aaak(args) => aaak::run(&args),
         Command::Fmt(args) => fmt::run(&args),
         Command::Schema(args) => schema::run(&args),

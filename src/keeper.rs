@@ -57,6 +57,7 @@ mod things;
 mod tidy;
 mod ties;
 mod timeline;
+mod trust;
 mod tunnels;
 mod undo;
 mod update;
@@ -119,7 +120,7 @@ use crate::keeper::workspaces::Opening;
 use crate::model::{Author, FileKind, Watching};
 use crate::render;
 use crate::session::Visit;
-use crate::store;
+use crate::store::{self, Consents};
 use crate::watch::{Rounds, Wake};
 
 /// How many names an answer lists.
@@ -144,6 +145,8 @@ pub struct Keeper {
     ids: Generator,
     vigil: Vigil,
     models: Models,
+    /// What the user has allowed.
+    consents: Consents,
     /// Looks for new palaces, if somebody waits for them.
     rounds: Option<Rounds>,
 }
@@ -204,6 +207,7 @@ impl Keeper {
             ids: Generator::new(),
             vigil: Vigil::default(),
             models: Models::default(),
+            consents: Consents::default(),
             rounds: None,
         }
     }

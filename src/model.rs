@@ -66,7 +66,9 @@ pub use rule::Rule;
 pub use scroll::{Scroll, ScrollId};
 pub use settings::{Commit, HandEdits, Settings};
 pub use slug::{Slug, SlugError};
-pub use text::{alike, alphabetical, is_printable, lines, printable, printable_json, whole_words};
+pub use text::{
+    alike, alphabetical, is_printable, lines, printable, printable_json, quoted, whole_words,
+};
 pub use tool::{Bearing, Parameter, Tool};
 pub use trail::{Step, Trail};
 pub use uri::{Leaf, NoUri, Uri};

@@ -54,6 +54,7 @@ mod silent;
 mod since;
 mod table;
 mod trees;
+mod trust;
 mod warning;
 mod writing;
 
@@ -73,6 +74,7 @@ pub use home::{Taken, palaces, taken_names};
 pub use lock::Lock;
 pub use operation::Operation;
 pub use progress::Listener;
+pub use trust::repository_consent;
 pub use warning::Warning;
 
 use disk::Sight;
@@ -357,18 +359,6 @@ impl Store {
         aside::put(&repository, name, content)
     }
 
-    /// Refuses a change where the repository may not be used, or has files that may not be opened.
-    fn check_before_change(&self, change: &Change) -> Result<(), Error> {
-        let repository = match self.allowed_repository() {
-            Err(err @ (Error::Elsewhere { .. } | Error::Irregular { .. })) => return Err(err),
-            // Without a commit, a repository that cannot be opened is not needed.
-            Err(_) | Ok(None) => return Ok(()),
-            Ok(Some(repository)) => repository,
-        };
-        let paths: Vec<_> = change.edits.iter().map(|it| it.path.clone()).collect();
-        git_files::check_repository_files(&repository, &paths)
-    }
-
     /// Now and then after a commit, lets git tidy up.
     fn tidy_up(&mut self, outcome: &Outcome) {
         if self.isolated || !matches!(outcome, Outcome::Done(Done { commit: Some(_), .. })) {
@@ -409,9 +399,12 @@ impl Store {
     fn allowed_repository(&self) -> Result<Option<Arc<Repository>>, Error> {
         self.check_place()?;
         let mut open = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
-        if !open.as_ref().is_some_and(|it| it.still_stands()) {
-            let found = Repository::find(&self.palace, &self.consents, self.isolated)?;
-            *open = found.map(Arc::new);
+        match open.as_ref().filter(|it| it.still_stands()) {
+            Some(repository) => git_files::check_open_repository(repository)?,
+            None => {
+                let found = Repository::find(&self.palace, &self.consents, self.isolated)?;
+                *open = found.map(Arc::new);
+            }
         }
         self.had_repository.fetch_or(open.is_some(), Ordering::Relaxed);
         Ok(open.clone())

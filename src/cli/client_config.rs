@@ -11,6 +11,7 @@ use crate::cli::home::{self, Workspace};
 use crate::cli::serve::without_twins;
 use crate::cli::{Outcome, page};
 use crate::mcp::{ToolSet, Toolbox};
+use crate::model::quoted;
 
 /// Print what to paste or run so that an MCP client uses Palazzo
 #[derive(clap::Args)]
@@ -106,13 +107,4 @@ impl Start {
         let (program, arguments) = (text(&self.program), arguments.join(", "));
         format!("[mcp_servers.{}]\ncommand = {program}\nargs = [{arguments}]", self.name)
     }
-}
-
-/// Quotes a word for a POSIX shell, where it needs it.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |it: char| it.is_ascii_alphanumeric() || "/._-+:@%".contains(it);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -48,7 +48,7 @@ pub(super) fn find(given: Option<&Path>) -> PathBuf {
 
 /// Returns a keeper of that home.
 pub(super) fn keeper(given: Option<&Path>, workspace: &Workspace) -> Keeper {
-    let keeper = Keeper::new(find(given), workspace.workspace.clone());
+    let keeper = Keeper::new(find(given), workspace.workspace.clone()).trusting(state());
     keeper.watching(Watching::Off, |word| anstream::eprintln!("palazzo: {word}"))
 }
 
@@ -77,6 +77,13 @@ fn in_user_data() -> Option<PathBuf> {
     let data = set("XDG_DATA_HOME").filter(|it| it.is_absolute());
     let data = data.or_else(|| set("HOME").map(|it| it.join(".local/share")));
     data.or_else(|| set("LOCALAPPDATA")).map(|it| it.join("palazzo"))
+}
+
+/// Returns the folder for what this program remembers of the user: what was allowed.
+pub(super) fn state() -> Option<PathBuf> {
+    let state = set("XDG_STATE_HOME").filter(|it| it.is_absolute());
+    let state = state.or_else(|| set("HOME").map(|it| it.join(".local/state")));
+    state.or_else(|| set("LOCALAPPDATA")).map(|it| it.join("palazzo"))
 }
 
 /// Returns the path that a variable of the environment holds.

@@ -6,9 +6,9 @@ use std::process::{self, ExitCode, Stdio};
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::client_config::quoted;
 use crate::cli::{Failure, Outcome, home, page, person};
 use crate::keeper::{Keeper, USUAL_TOKENS};
+use crate::model::quoted;
 
 /// What Claude Code calls the beginning of a conversation, and those of its
 /// beginnings at which it knows nothing yet.
@@ -122,7 +122,8 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn start(args: &SessionStart) -> Result<(), Failure> {
-    let mut keeper = Keeper::new(home::find(args.home.as_deref()), None);
+    let keeper = Keeper::new(home::find(args.home.as_deref()), None);
+    let mut keeper = keeper.trusting(home::state());
     let budget = tokens(&args.budget)?;
     Ok(page::print(&keeper.wake_up(&person("hook"), args.workspace.as_deref(), budget)?)?)
 }

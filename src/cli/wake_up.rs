@@ -25,7 +25,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = Keeper::new(home::find(args.home.as_deref()), None);
+    let keeper = Keeper::new(home::find(args.home.as_deref()), None);
+    let mut keeper = keeper.trusting(home::state());
     page::print(&keeper.wake_up(&person("wake-up"), args.workspace.as_deref(), args.budget)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -34,8 +34,10 @@ pub struct Question {
     pub tool: String,
     /// Its arguments, as the room gives them.
     pub params: Map<String, Value>,
-    /// Whether this palace lets actions run the tool though it changes things.
+    /// The tools that change things and that this palace lets actions call.
     pub allowed: Vec<String>,
+    /// Why those tools may not be called on this machine, if they may not.
+    pub missing_consent: Option<String>,
 }
 
 impl Keeper {
@@ -92,8 +94,11 @@ impl Keeper {
                 self.here(by).map(Step::Page)
             }
             Deed::Query { tool, params } => {
-                let allowed = self.at(&at.workspace)?.palace.settings.allow.clone();
-                Ok(Step::Ask(Question { label, tool, params, allowed }))
+                let held = self.at(&at.workspace)?;
+                let allowed = held.palace.settings.allow.clone();
+                let consent = held.store().check_tools_consent(&allowed);
+                let missing_consent = consent.err().map(|it| it.to_string());
+                Ok(Step::Ask(Question { label, tool, params, allowed, missing_consent }))
             }
         }
     }

@@ -127,7 +127,11 @@ impl Keeper {
 
     /// Returns the store of a palace that need not be open.
     pub(super) fn store_of(&self, workspace: &Workspace) -> Store {
-        Store::new(workspace.root.clone(), self.home.clone())
+        self.store_at(workspace.root.clone())
+    }
+
+    fn store_at(&self, root: PathBuf) -> Store {
+        Store::new(root, self.home.clone()).trusting(self.consents.clone())
     }
 
     /// Returns the palace of that directory name, opened if need be.
@@ -238,7 +242,7 @@ impl Keeper {
             return Ok((all.remove(0), Vec::new()));
         }
         let changed = |it: &Workspace| {
-            let store = Store::new(it.root.clone(), self.home.clone());
+            let store = self.store_at(it.root.clone());
             store.recent(1).ok().and_then(|it| it.first().map(|it| it.at))
         };
         let dated = all.iter().enumerate().filter_map(|(place, it)| Some((changed(it)?, place)));
@@ -262,7 +266,7 @@ impl Keeper {
         self.check_is_no_snapshot()?;
         let name = name.trim();
         let key = self.free_name(name)?;
-        let store = Store::new(self.home.join(&key), self.home.clone());
+        let store = self.store_at(self.home.join(&key));
         let mut held = Held::open(store, name, &Vigil::default())?;
         held.change(by, |held| {
             let mut edits = Vec::new();
@@ -318,7 +322,7 @@ impl Keeper {
         let name = match self.held.get(&key) {
             Some(held) => held.palace.settings.name.clone(),
             None => {
-                let store = Store::new(root.clone(), self.home.clone());
+                let store = self.store_at(root.clone());
                 let text = store.read(Place::SETTINGS).ok().flatten().unwrap_or_default();
                 format::read_settings(&text).map_or_else(|| key.clone(), |it| it.name)
             }

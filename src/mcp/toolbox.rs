@@ -195,6 +195,9 @@ impl Toolbox {
                  `[actions] allow` in palace.toml names, may be asked by an action"
             ));
         }
+        if let (Bearing::Changes, Some(why)) = (tool.bearing(), &question.missing_consent) {
+            return Err(format!("this action asks `{name}`, which changes things, and {why}"));
+        }
         let arguments = filled(tool, question.params.clone(), said)?;
         self.run(tool, keeper, by, arguments)
     }

@@ -77,6 +77,8 @@ pub enum Code {
     NotYet,
     /// A model that search cannot use.
     BadModel,
+    /// Something that the user of this machine has not allowed the palace.
+    NoConsent,
     /// One id in two files.
     SameId,
     /// Names that differ in case only.

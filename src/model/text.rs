@@ -57,6 +57,15 @@ fn folded(text: &str) -> impl Iterator<Item = u8> {
     text.bytes().map(|it| it.to_ascii_lowercase())
 }
 
+/// Quotes a word for a POSIX shell, where it needs it.
+pub fn quoted(word: &str) -> String {
+    let plain = |it: char| it.is_ascii_alphanumeric() || "/._-+:@%".contains(it);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -74,13 +74,14 @@ impl Consents {
         })
     }
 
-    /// Removes the consents for the folder at `path`, and returns them.
+    /// Removes the consents for the folder at `path` and those below it, and returns them.
     pub fn remove(&self, path: &Path) -> Result<Vec<Consent>, Error> {
         let path = repository::real(path)?;
         let folder = self.folder.as_deref().ok_or_else(no_folder)?;
         let mut removed = Vec::new();
         change(folder, |consents| {
-            let is_there = |it: &Consent| it.path().map(Path::new) == Some(&path);
+            let is_there =
+                |it: &Consent| it.path().is_some_and(|it| Path::new(it).starts_with(&path));
             removed = consents.iter().filter(|it| is_there(it)).cloned().collect();
             consents.retain(|it| !is_there(it));
         })?;

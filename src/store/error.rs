@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::model::{Code, Diagnostic};
+use crate::model::{Code, Diagnostic, quoted};
 
 use super::lock_file;
 use super::operation::Operation;
@@ -59,14 +59,25 @@ pub enum Error {
     },
     /// The repository is outside its folder, and the user has not allowed that.
     #[error(
-        "the repository of `{0}` is elsewhere, in `{1}`, and is not used without your consent: run `palazzo trust '{0}'` in a terminal{why}",
-        folder.display(), elsewhere.join("`, `")
+        "the repository of `{0}` is elsewhere, in `{1}`, and is not used without your consent: run `{2}` in a terminal{why}",
+        folder.display(), elsewhere.join("`, `"), trust(folder)
     )]
     Elsewhere {
         /// The folder with the `.git`.
         folder: PathBuf,
         /// Where the repository is.
         elsewhere: Vec<String>,
+        /// Why a consent that was given does not count; mostly empty.
+        why: String,
+    },
+    /// The palace lets actions call tools that change things, and the user has not allowed that.
+    #[error(
+        "`[actions] allow` in palace.toml counts on this machine only after your consent: run `{}` in a terminal{why}",
+        trust(palace)
+    )]
+    ToolsNotAllowed {
+        /// The palace.
+        palace: PathBuf,
         /// Why a consent that was given does not count; mostly empty.
         why: String,
     },
@@ -293,6 +304,11 @@ impl Error {
     pub(super) fn path(path: &str, why: &'static str) -> Self {
         Self::Path { path: path.to_owned(), why }
     }
+}
+
+/// Returns the command that asks the user for consent.
+fn trust(folder: &Path) -> String {
+    format!("palazzo trust {}", quoted(&folder.display().to_string()))
 }
 
 fn begun(first: Option<&str>) -> String {

@@ -4,7 +4,7 @@
 //! open is checked again under the lock, by [`check_repository_files`].
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use gix::bstr::ByteSlice as _;
 
@@ -15,7 +15,14 @@ use super::repository::Repository;
 /// What belongs to one worktree.
 const OWN: [&str; 4] = ["HEAD", "config.worktree", "commondir", "gitdir"];
 /// What all worktrees share.
-const SHARED: [&str; 5] = ["config", "packed-refs", "shallow", "info/attributes", "info/exclude"];
+const SHARED: [&str; 6] = [
+    "config",
+    "info/attributes",
+    "info/exclude",
+    "objects/info/alternates",
+    "packed-refs",
+    "shallow",
+];
 /// Folders below `.git` that files are opened in.
 const FOLDERS: [&str; 6] =
     ["info", "logs", "objects/info", "objects/pack", "palazzo", "refs/heads"];
@@ -25,6 +32,8 @@ const MOST_ALTERNATES: usize = 16;
 /// Checks every file of a repository that may be opened later: once, when it is opened.
 pub(super) fn check_git_dirs(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     check_named(git_dir, common_dir)?;
+    check_branch(git_dir, common_dir)?;
+    check_listed(git_dir, common_dir)?;
     for folder in BTreeSet::from([git_dir, common_dir]) {
         regular::check_tree(&folder.join("refs"), Size::Bounded)?;
         // Lines are only added to logs, which may grow large.
@@ -34,25 +43,44 @@ pub(super) fn check_git_dirs(git_dir: &Path, common_dir: &Path) -> Result<(), Er
     check_objects(common_dir.join("objects"))
 }
 
+/// Checks again the few files that every use of an open repository opens: it costs some `lstat`.
+pub(super) fn check_open_repository(repository: &Repository) -> Result<(), Error> {
+    check_named(&repository.git_dir, &repository.common_dir)?;
+    check_branch(&repository.git_dir, &repository.common_dir)
+}
+
+/// Checks the branch that `HEAD` names, and its log.
+fn check_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
+    let Some(branch) = branch_in(&git_dir.join("HEAD"))? else { return Ok(()) };
+    for (folder, size) in [("", Size::Bounded), ("logs", Size::Any)] {
+        let base = common_dir.join(folder);
+        regular::check_folders(&base, branch.parent().unwrap_or(Path::new("")))?;
+        regular::check(&base.join(&branch), size)?;
+    }
+    Ok(())
+}
+
+/// Reads the name of the branch that `HEAD` holds. Git's library would open the branch as well.
+fn branch_in(head: &Path) -> Result<Option<PathBuf>, Error> {
+    let text = regular::read(head)?.unwrap_or_default();
+    let name = text.strip_prefix(b"ref: ").map(|it| it.trim().to_owned());
+    let path = name.and_then(|it| gix::path::from_bstring(it).ok());
+    let is_inside = |it: &PathBuf| it.components().all(|it| matches!(it, Component::Normal(_)));
+    Ok(path.filter(is_inside))
+}
+
 /// Checks again what a change of the files at `paths` in the palace is about to open. The writer
 /// calls this when it has the lock.
 pub(super) fn check_repository_files(
     repository: &Repository,
     paths: &[String],
 ) -> Result<(), Error> {
-    check_named(&repository.git_dir, &repository.common_dir)?;
-    if let Ok(Some(branch)) = repository.git().head_name() {
-        let branch = gix::path::from_bstring(branch.as_bstr()).unwrap_or_default();
-        for (folder, size) in [("", Size::Bounded), ("logs", Size::Any)] {
-            let base = repository.common_dir.join(folder);
-            regular::check_folders(&base, branch.parent().unwrap_or(Path::new("")))?;
-            regular::check(&base.join(&branch), size)?;
-        }
-    }
-    for path in paths {
-        check_attributes(&repository.work, &format!("{}{path}", repository.prefix))?;
-    }
-    Ok(())
+    check_open_repository(repository)?;
+    check_listed(&repository.git_dir, &repository.common_dir)?;
+    let folder = |it: &String| Path::new(&repository.prefix).join(it).parent().map(Path::to_owned);
+    let folders: BTreeSet<_> = paths.iter().filter_map(folder).collect();
+    let mut files = folders.iter().map(|it| format!("{}/any", it.display()));
+    files.try_for_each(|it| check_attributes(&repository.work, &it))
 }
 
 /// Checks the `.gitattributes` that may apply to the file at `path` in the worktree. Git refuses
@@ -73,29 +101,38 @@ fn check_above(work: &Path, path: &str, name: &str) -> Result<(), Error> {
 
 /// Checks the files that have fixed names.
 fn check_named(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
-    for base in BTreeSet::from([git_dir, common_dir]) {
-        for folder in FOLDERS {
-            regular::check_folders(base, Path::new(folder))?;
-        }
-    }
     for name in OWN {
         regular::check(&git_dir.join(name), Size::Bounded)?;
     }
     for name in SHARED {
         regular::check(&common_dir.join(name), Size::Bounded)?;
     }
-    regular::check(&common_dir.join("objects/info/alternates"), Size::Bounded)?;
-    regular::check(&git_dir.join("logs/HEAD"), Size::Any)?;
-    let is_index = |it: &PathBuf| {
-        let name = it.file_name().unwrap_or_default().to_string_lossy();
-        name == "index" || name.starts_with("sharedindex.")
-    };
-    let mut indexes = regular::entries(git_dir).into_iter().filter(is_index);
-    indexes.try_for_each(|it| regular::check(&it, Size::Any))?;
-    let mut ours = regular::entries(&common_dir.join("palazzo")).into_iter();
-    ours.try_for_each(|it| {
-        if it.is_dir() && !it.is_symlink() { Ok(()) } else { regular::check(&it, Size::Bounded) }
-    })
+    for name in ["index", "logs/HEAD"] {
+        regular::check(&git_dir.join(name), Size::Any)?;
+    }
+    Ok(())
+}
+
+/// Checks the folders that files are opened in, and the files that have no fixed names.
+fn check_listed(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
+    for base in BTreeSet::from([git_dir, common_dir]) {
+        for folder in FOLDERS {
+            regular::check_folders(base, Path::new(folder))?;
+        }
+    }
+    for file in regular::entries(git_dir) {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("sharedindex.") {
+            regular::check(&file, Size::Any)?;
+        }
+    }
+    for file in regular::entries(&common_dir.join("palazzo")) {
+        // What is in folders there is checked when it is read.
+        if !regular::lstat(&file)?.is_some_and(|it| it.is_dir()) {
+            regular::check(&file, Size::Bounded)?;
+        }
+    }
+    Ok(())
 }
 
 /// Checks a folder of objects, and those it borrows from.

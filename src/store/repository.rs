@@ -649,7 +649,7 @@ mod tests {
             refused,
             format!(
                 "the repository of `{home}` is elsewhere, in `{}`, and is not used without your \
-                 consent: run `palazzo trust '{home}'` in a terminal",
+                 consent: run `palazzo trust {home}` in a terminal",
                 elsewhere.display()
             )
         );

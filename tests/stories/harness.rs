@@ -114,9 +114,14 @@ impl Home {
 
     /// Cuts a command off from the configuration of the machine it runs on.
     fn isolate(&self, command: &mut Command) {
-        for name in
-            ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"]
-        {
+        for name in [
+            "XDG_CONFIG_HOME",
+            "XDG_DATA_HOME",
+            "XDG_STATE_HOME",
+            "GIT_DIR",
+            "GIT_AUTHOR_NAME",
+            "GIT_COMMITTER_NAME",
+        ] {
             command.env_remove(name);
         }
         command

@@ -39,6 +39,7 @@ mod schemas;
 mod searching;
 mod second_design;
 mod since;
+mod strangers;
 mod tidying;
 mod waking;
 mod walking;

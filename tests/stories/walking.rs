@@ -99,6 +99,7 @@ async fn an_action_changes_nothing_unless_the_palace_allows_it() {
 
     let settings = home.read("w/palace.toml") + "\n[actions]\nallow = [\"update_entity\"]\n";
     home.write("w/palace.toml", &settings);
+    home.palazzo(&["trust", "--yes"]);
     assert_eq!(
         agent.choose_with(1, "grey").await.lines().nth(1),
         Some("Changed Basalt: status dark → grey.")

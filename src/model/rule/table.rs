@@ -232,6 +232,13 @@ pub(super) const ALL: &[Rule] = &[
          say, and its `config.json`; nothing is ever downloaded.",
     ),
     warning(
+        Code::NoConsent,
+        "no-consent",
+        "The palace needs a consent that nobody has given on this machine",
+        "A palace may come from somebody else. `palazzo trust DIR` shows which tools its \
+         actions would call, or where its repository is, and asks you.",
+    ),
+    warning(
         Code::SameId,
         "same-id",
         "Two files say the same id",

@@ -1,0 +1,96 @@
+//! `palazzo trust`.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::cli::home::{self, Workspace};
+use crate::cli::{Outcome, page};
+use crate::keeper::Keeper;
+use crate::model::{Allowed, Consent, quoted};
+
+/// Allow a palace from somebody else what it needs your consent for
+///
+/// Shows the tools that actions of the palace may call although they change things
+/// (`[actions] allow` in palace.toml), and the repository that a `.git` file leads to,
+/// and asks. What is allowed is stored outside of every palace, in
+/// `$XDG_STATE_HOME/palazzo` (else `~/.local/state/palazzo`); a change needs a new consent.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The home, or one palace
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// Allow it without asking
+    #[arg(long)]
+    yes: bool,
+
+    /// List what is allowed on this machine
+    #[arg(long, conflicts_with_all = ["dir", "yes", "remove"])]
+    list: bool,
+
+    /// Take back what was allowed for a folder and all below it
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["dir", "yes"])]
+    remove: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let keeper = home::keeper(args.dir.as_deref(), &Workspace { workspace: None });
+    if args.list {
+        return show(&keeper.consents()?, "Nothing is allowed on this machine.");
+    }
+    if let Some(folder) = &args.remove {
+        let removed = keeper.remove_consents(&home::of_user(folder))?;
+        show(&removed, "Nothing was allowed there.")?;
+        return Ok(ExitCode::from(u8::from(removed.is_empty())));
+    }
+    let missing = keeper.missing_consents()?;
+    let home = home::find(args.dir.as_deref());
+    if missing.is_empty() {
+        return show(&[], &format!("Nothing in {} needs your consent.", home.display()));
+    }
+    show(&missing, "")?;
+    ask(&keeper, &home, &missing, args.yes)
+}
+
+/// Asks for consent, where there is somebody to ask, and stores it.
+fn ask(keeper: &Keeper, home: &Path, missing: &[Consent], is_given: bool) -> Outcome {
+    if !is_given && !io::stdin().is_terminal() {
+        let again = format!("palazzo trust --yes {}", quoted(&home.display().to_string()));
+        anstream::eprintln!("Nothing is allowed yet. Run this in a terminal, or `{again}`.");
+        return Ok(ExitCode::from(1));
+    }
+    if !is_given && !is_confirmed()? {
+        anstream::eprintln!("Nothing is allowed.");
+        return Ok(ExitCode::from(1));
+    }
+    missing.iter().try_for_each(|it| keeper.give_consent(it))?;
+    anstream::eprintln!("Allowed. `palazzo trust --remove` takes it back.");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_confirmed() -> io::Result<bool> {
+    anstream::eprint!("Allow this? [y/N] ");
+    io::stderr().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn show(consents: &[Consent], otherwise: &str) -> Outcome {
+    let lines: Vec<_> = consents.iter().map(line).collect();
+    page::print(&if lines.is_empty() { otherwise.to_owned() } else { lines.join("\n") })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(consent: &Consent) -> String {
+    let path = consent.path().unwrap_or("(a path that is not Unicode)");
+    match &consent.allowed {
+        Allowed::Tools(tools) => {
+            format!("{path}\n  actions may change things with: {}", tools.join(", "))
+        }
+        Allowed::Repository(folders) => {
+            format!("{path}\n  its repository is in: {}", folders.join(", "))
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Palaces and repositories from somebody else.
+#![cfg(unix)]
+
+use std::fs::{self, File};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::harness::{Agent, Home, MARCH_1};
+
+/// What takes the place of a file.
+const REPLACEMENTS: [&str; 6] = ["link", "/dev/zero", "/dev/stdin", "fifo", "folder", "oversized"];
+
+/// A home with the palace `w` and one room.
+async fn home() -> (Home, Agent) {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let room = json!({ "slug": "hall", "name": "Hall", "description": "Bare.", "actions": [] });
+    agent.call("build_room", room).await;
+    (home, agent)
+}
+
+async fn write(agent: &mut Agent, title: &str) -> String {
+    agent.call("write_scroll", json!({ "room": "hall", "title": title, "body": "x" })).await
+}
+
+/// Puts something else in the place of `file`, and returns what the file was.
+fn replace(file: &Path, by: &str) -> Option<PathBuf> {
+    let kept = file.with_extension("kept");
+    let was = fs::rename(file, &kept).is_ok().then_some(kept);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    match by {
+        "link" => symlink(was.as_deref().unwrap_or(Path::new("/etc/passwd")), file).unwrap(),
+        "fifo" => assert!(Command::new("mkfifo").arg(file).status().unwrap().success()),
+        "folder" => fs::create_dir(file).unwrap(),
+        "oversized" => File::create(file).unwrap().set_len(17 * 1024 * 1024).unwrap(),
+        device => symlink(device, file).unwrap(),
+    }
+    was
+}
+
+fn restore(file: &Path, was: Option<PathBuf>) {
+    match file.symlink_metadata().unwrap().is_dir() {
+        true => fs::remove_dir(file).unwrap(),
+        false => fs::remove_file(file).unwrap(),
+    }
+    if let Some(was) = was {
+        fs::rename(was, file).unwrap();
+    }
+}
+
+/// Runs a command, which must end, and returns all that it prints.
+fn run(home: &Home, arguments: &[&str]) -> String {
+    let output = home.palazzo(arguments);
+    let [out, err] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+    format!("{out}{err}[exit {}]", output.status.code().unwrap())
+}
+
+/// Writes a program that leaves the marker `ran`, and returns its path.
+fn program(home: &Home) -> (PathBuf, PathBuf) {
+    let (program, ran) = (home.path().with_file_name("program"), home.path().with_file_name("ran"));
+    let script = format!("#!/bin/sh\necho \"$0 $*\" >> '{}'\n", ran.display());
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    (program, ran)
+}
+
+#[tokio::test]
+async fn no_file_of_a_repository_is_opened_unless_it_is_a_regular_file() {
+    let (home, mut agent) = home().await;
+    let files = [
+        "HEAD",
+        "packed-refs",
+        "config",
+        "config.worktree",
+        "commondir",
+        "gitdir",
+        "shallow",
+        "index",
+        "info/attributes",
+        "info/exclude",
+        "objects/info/alternates",
+        "logs/HEAD",
+        "logs/refs/heads/main",
+        "refs/heads/main",
+        "palazzo/other",
+    ];
+    let branch = home.git(&["symbolic-ref", "--short", "HEAD"]);
+    for file in files {
+        let file = file.replace("main", branch.trim());
+        let place = home.path().join(".git").join(&file);
+        for by in REPLACEMENTS {
+            // These may be large.
+            let may_be_large = file == "index" || file.starts_with("logs/");
+            if by == "oversized" && may_be_large || by == "folder" && file == "palazzo/other" {
+                continue;
+            }
+            let was = replace(&place, by);
+            let case = format!("{by} for {file}");
+            let refused = write(&mut agent, "One").await;
+            assert!(refused.starts_with("refused: "), "{case}: {refused}");
+            assert!(refused.contains(&place.display().to_string()), "{case}: {refused}");
+            assert!(refused.contains("only regular files of at most 16 MiB"), "{case}: {refused}");
+            let told = run(&home, &["check"]);
+            assert!(told.contains(&place.display().to_string()), "{case}: {told}");
+            assert!(!told.contains("[exit 0]"), "{case}: {told}");
+            restore(&place, was);
+        }
+    }
+    assert!(write(&mut agent, "Two").await.contains("Two"), "it works again");
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn commands_that_read_end_at_once_whatever_is_in_a_repository() {
+    let (home, agent) = home().await;
+    agent.leave().await;
+    // Some of these are opened only when the repository is.
+    let files = [
+        "HEAD",
+        "config",
+        "packed-refs",
+        "index",
+        "objects/info/alternates",
+        "objects/pack/pack-x.idx",
+        "objects/17/0123456789012345678901234567890123456789",
+        "refs/replace/x",
+    ];
+    for file in files {
+        let place = home.path().join(".git").join(file);
+        for by in ["fifo", "/dev/zero", "/dev/stdin"] {
+            let was = replace(&place, by);
+            for command in [&["show"][..], &["map"], &["log"], &["search", "hall"], &["check"]] {
+                let told = run(&home, command);
+                let is_named = told.contains(&place.display().to_string());
+                assert!(is_named, "{by} for {file}: {command:?}: {told}");
+            }
+            let mut second = home.agent(MARCH_1).await;
+            let told = second.enter("w").await;
+            assert!(told.contains(&place.display().to_string()), "{by} for {file}: {told}");
+            second.leave().await;
+            restore(&place, was);
+        }
+    }
+}
+
+#[tokio::test]
+async fn attributes_that_are_no_regular_file_refuse_writes_and_nothing_else() {
+    let (home, mut agent) = home().await;
+    for file in [".gitattributes", "w/.gitattributes", "w/scrolls/hall/.gitattributes"] {
+        let place = home.path().join(file);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place.with_file_name("other.md"), "").unwrap();
+        for by in REPLACEMENTS {
+            let was = replace(&place, by);
+            let case = format!("{by} for {file}");
+            let refused = write(&mut agent, "One").await;
+            assert!(refused.starts_with("refused: "), "{case}: {refused}");
+            assert!(refused.contains(&place.display().to_string()), "{case}: {refused}");
+            let mut second = home.agent(MARCH_1).await;
+            assert!(second.enter("w").await.contains("Bare."), "{case}");
+            let refused = write(&mut second, "One").await;
+            assert!(refused.contains("only regular files of at most 16 MiB"), "{case}: {refused}");
+            second.leave().await;
+            assert!(run(&home, &["show", "hall"]).contains("Bare."), "{case}");
+            let told = run(&home, &["check"]);
+            assert!(told.contains("only regular files of at most 16 MiB"), "{case}: {told}");
+            assert!(told.contains("[exit 1]"), "{case}: {told}");
+            restore(&place, was);
+        }
+        fs::remove_file(place.with_file_name("other.md")).unwrap();
+    }
+    assert!(write(&mut agent, "Two").await.contains("Two"));
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn no_program_that_a_repository_names_is_run() {
+    let (home, mut agent) = home().await;
+    home.configure("");
+    let (program, ran) = program(&home);
+    let name = program.display();
+    let git = home.path().join(".git");
+    for hook in ["pre-auto-gc", "pre-commit", "post-commit", "reference-transaction"] {
+        fs::create_dir_all(git.join("hooks")).unwrap();
+        fs::copy(&program, git.join("hooks").join(hook)).unwrap();
+    }
+    let config = fs::read_to_string(git.join("config")).unwrap();
+    let gc = "[gc]\n\tauto = 1\n\tpruneExpire = now\n[maintenance]\n\tauto = true\n";
+    let settings = [
+        format!("[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = {name}\n"),
+        format!(
+            "[commit]\n\tgpgSign = true\n[gpg]\n\tformat = ssh\n[gpg \"ssh\"]\n\tprogram = {name}\n\
+             \tdefaultKeyCommand = {name}\n[user]\n\tsigningKey = key\n"
+        ),
+        format!("[core]\n\thooksPath = {}\n", git.join("hooks").display()),
+        format!("[gc]\n\trecentObjectsHook = {name}\n"),
+        format!(
+            "[core]\n\tfsmonitor = {name}\n\tsshCommand = {name}\n\teditor = {name}\n\
+             \tpager = {name}\n\talternateRefsCommand = {name}\n[credential]\n\thelper = {name}\n\
+             [alias]\n\tmaintenance = !{name}\n\tgc = !{name}\n"
+        ),
+        format!(
+            "[filter \"x\"]\n\tclean = {name}\n\tsmudge = {name}\n\tprocess = {name}\n\
+             \trequired = true\n[diff \"x\"]\n\ttextconv = {name}\n\tcommand = {name}\n"
+        ),
+        format!("[hook \"x\"]\n\tevent = pre-auto-gc\n\tcommand = {name}\n"),
+    ];
+    fs::write(git.join("info/attributes"), "*.txt filter=x diff=x\n").unwrap();
+    for (at, setting) in settings.iter().enumerate() {
+        for through_include in [false, true] {
+            let added = match through_include {
+                false => setting.clone(),
+                true => {
+                    fs::write(git.join("more"), setting).unwrap();
+                    "[include]\n\tpath = more\n".to_owned()
+                }
+            };
+            fs::write(git.join("config"), format!("{config}{gc}{added}")).unwrap();
+            // git asks its hooks when enough loose objects are in one folder.
+            let crowd = git.join("objects/17");
+            fs::create_dir_all(&crowd).unwrap();
+            for n in 0..8 {
+                fs::write(crowd.join(format!("{n:038x}")), "").unwrap();
+            }
+            let title = format!("Scroll {at} {through_include}");
+            let mut server = home.agent(MARCH_1).await;
+            server.enter("w").await;
+            let said = write(&mut server, &title).await;
+            assert!(said.contains(&title), "{said}");
+            server.leave().await;
+            run(&home, &["log"]);
+            run(&home, &["check"]);
+            assert!(!ran.exists(), "{setting}: {}", fs::read_to_string(&ran).unwrap());
+        }
+    }
+    fs::remove_dir_all(git.join("objects/17")).unwrap();
+    assert!(write(&mut agent, "Last").await.contains("Last"));
+}
+
+#[tokio::test]
+async fn linked_worktrees_and_submodules_are_written_without_consent() {
+    let (home, agent) = home().await;
+    agent.leave().await;
+    home.git(&["worktree", "add", "-q", "../tree"]);
+    let module = home.path().display().to_string();
+    let file = "protocol.file.allow=always";
+    home.git(&["-c", file, "submodule", "--quiet", "add", &module, "module"]);
+    for place in [home.path().with_file_name("tree"), home.path().join("module")] {
+        let place = place.display().to_string();
+        let mut agent = home.agent_with(MARCH_1, &[&place]).await;
+        agent.enter("w").await;
+        let said = write(&mut agent, "One").await;
+        assert!(said.contains("One") && !said.starts_with("refused"), "{said}");
+        agent.leave().await;
+    }
+}
+
+#[tokio::test]
+async fn a_repository_elsewhere_is_written_only_with_consent() {
+    let (home, agent) = home().await;
+    agent.leave().await;
+    let victim = home.path().with_file_name("victim");
+    fs::rename(home.path().join(".git"), &victim).unwrap();
+    let head = fs::read_to_string(victim.join("logs/HEAD")).unwrap();
+    home.write(".git", &format!("gitdir: {}\n", victim.display()));
+    let mut agent = home.agent(MARCH_1).await;
+    assert!(agent.enter("w").await.contains("Bare."));
+    let refused = write(&mut agent, "One").await;
+    let command = format!("run `palazzo trust {}`", home.path().display());
+    assert!(refused.contains(&command), "{refused}");
+    assert!(refused.contains(&victim.display().to_string()), "{refused}");
+    assert!(run(&home, &["show", "hall"]).contains("Bare."));
+    let told = run(&home, &["check"]);
+    assert!(told.contains("warning[no-consent]") && told.contains("no history"), "{told}");
+    assert_eq!(fs::read_to_string(victim.join("logs/HEAD")).unwrap(), head);
+
+    let told = run(&home, &["trust"]);
+    assert!(told.contains(&format!("its repository is in: {}", victim.display())), "{told}");
+    assert!(told.contains("--yes") && told.ends_with("[exit 1]"), "{told}");
+    assert!(write(&mut agent, "One").await.starts_with("refused"));
+    assert!(run(&home, &["trust", "--yes"]).ends_with("[exit 0]"));
+    let said = write(&mut agent, "One").await;
+    assert!(said.contains("One") && !said.starts_with("refused"), "{said}");
+    home.is_in_order();
+
+    let other = home.path().with_file_name("other");
+    fs::rename(&victim, &other).unwrap();
+    home.write(".git", &format!("gitdir: {}\n", other.display()));
+    assert!(write(&mut agent, "Two").await.contains(&other.display().to_string()));
+}
+
+#[tokio::test]
+async fn actions_change_things_only_with_the_consent_of_the_user() {
+    let (home, mut agent) = home().await;
+    agent.enter("w").await;
+    let action = json!({ "label": "Note", "type": "query", "tool": "write_scroll",
+        "tool_params": { "title": "Noted", "body": "x" } });
+    let room =
+        json!({ "slug": "hall", "name": "Hall", "description": "Bare.", "actions": [action] });
+    agent.call("build_room", room).await;
+    let settings = home.read("w/palace.toml");
+    let allow = |tools: &str| format!("{settings}\n[actions]\nallow = [{tools}]\n");
+    home.write("w/palace.toml", &allow("\"write_scroll\""));
+    let commits = home.commits();
+    let palace = home.path().join("w");
+    let refused = agent.choose(1).await;
+    let command = format!("run `palazzo trust {}`", palace.display());
+    assert!(refused.starts_with("refused") && refused.contains(&command), "{refused}");
+    let told = run(&home, &["check"]);
+    assert!(told.contains("w/palace.toml:") && told.contains("warning[no-consent]"), "{told}");
+
+    let told = run(&home, &["trust"]);
+    assert!(told.contains("actions may change things with: write_scroll"), "{told}");
+    assert!(told.ends_with("[exit 1]"), "{told}");
+    assert!(agent.choose(1).await.starts_with("refused"));
+    assert_eq!(home.commits(), commits);
+    assert!(run(&home, &["trust", "--yes", palace.to_str().unwrap()]).ends_with("[exit 0]"));
+    assert!(run(&home, &["trust"]).contains("needs your consent.\n[exit 0]"));
+    assert!(run(&home, &["trust", "--list"]).contains("write_scroll"));
+    let said = agent.choose(1).await;
+    assert!(!said.starts_with("refused"), "{said}");
+    assert!(!run(&home, &["check"]).contains("no-consent"));
+
+    home.write("w/palace.toml", &allow("\"write_scroll\", \"delete_entities\""));
+    assert!(agent.choose(1).await.starts_with("refused"));
+    home.write("w/palace.toml", &allow("\"write_scroll\""));
+    assert!(!agent.choose(1).await.starts_with("refused"));
+    fs::rename(&palace, home.path().join("v")).unwrap();
+    let mut other = home.agent(MARCH_1).await;
+    other.enter("v").await;
+    assert!(other.choose(1).await.contains(&home.path().join("v").display().to_string()));
+    fs::rename(home.path().join("v"), &palace).unwrap();
+    let path = home.path().display().to_string();
+    assert!(run(&home, &["trust", "--remove", &path]).contains("write_scroll"));
+    let mut last = home.agent(MARCH_1).await;
+    last.enter("w").await;
+    assert!(last.choose(1).await.starts_with("refused"));
+}
+
+#[tokio::test]
+async fn a_palace_cannot_give_consent_to_itself() {
+    let (home, mut agent) = home().await;
+    let room = json!({ "slug": "hall", "name": "Hall", "description": "Bare.", "actions": [
+        { "label": "Note", "type": "query", "tool": "write_scroll",
+          "tool_params": { "title": "Noted", "body": "x" } }] });
+    agent.call("build_room", room).await;
+    let settings = home.read("w/palace.toml");
+    home.write("w/palace.toml", &format!("{settings}\n[actions]\nallow = [\"write_scroll\"]\n"));
+    agent.leave().await;
+    let palace = home.path().join("w").canonicalize().unwrap();
+    let state = palace.join("state");
+    let granted =
+        json!({ "format": 1, "consents": [{ "path": palace, "tools": ["write_scroll"] }] });
+    home.write("w/state/palazzo/trust.json", &granted.to_string());
+    let with_state = |state: &Path, arguments: &[&str]| {
+        let mut command = home.command(MARCH_1);
+        let output = command.env("XDG_STATE_HOME", state).args(arguments).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        format!("{}[exit {}]", String::from_utf8(text).unwrap(), output.status.code().unwrap())
+    };
+    let told = with_state(&state, &["trust", "--yes"]);
+    assert!(told.contains("could then allow itself anything"), "{told}");
+    assert!(told.ends_with("[exit 2]"), "{told}");
+    let told = with_state(&state, &["check"]);
+    assert!(told.contains("no-consent"), "{told}");
+
+    // The same words outside of the palace are a consent; a damaged file is none, and says so.
+    let outside = home.path().with_file_name("outside");
+    fs::create_dir_all(outside.join("palazzo")).unwrap();
+    let file = outside.join("palazzo/trust.json");
+    fs::write(&file, granted.to_string()).unwrap();
+    assert!(!with_state(&outside, &["check"]).contains("no-consent"));
+    for damaged in ["{", "[]", "{\"format\":9,\"consents\":[]}"] {
+        fs::write(&file, damaged).unwrap();
+        let told = with_state(&outside, &["check"]);
+        assert!(told.contains("no-consent") && told.contains("trust.json"), "{told}");
+    }
+}

@@ -3,7 +3,8 @@
 //!
 //! `cargo bench --bench drawers` makes palaces of three sizes, a tenth as many
 //! facts as drawers in each, and speaks to the real program over its standard
-//! input and output. `cargo bench --bench drawers -- 10000` measures one size.
+//! input and output. `cargo bench --bench drawers -- 10000` measures one size,
+//! `-- --smoke` the smallest with few rounds.
 //!
 //! How to read the tables:
 //!
@@ -44,14 +45,18 @@ const CLAIMED: usize = 10_000;
 /// How often each thing is done, after a few times that do not count.
 const ROUNDS: usize = 300;
 const UNCOUNTED: usize = 5;
+/// How often in a smoke run.
+const SMOKE: usize = 5;
 
 fn main() {
     let Some(asked) = ground::asked() else { return };
     let is_asked = |it: &usize| asked.is_empty() || asked.contains(&it.to_string());
-    SIZES.into_iter().filter(is_asked).for_each(measure);
+    let sizes = if ground::is_smoke() { &SIZES[..1] } else { &SIZES };
+    sizes.iter().copied().filter(is_asked).for_each(measure);
 }
 
 fn measure(size: usize) {
+    let rounds = UNCOUNTED + if ground::is_smoke() { SMOKE } else { ROUNDS };
     let scene = Scene::new(size);
     println!("\n── {size} drawers, {} facts ──\n{}", scene.facts(), scene.weight());
     let mut server = Peer::palazzo(scene.ground(), "mempalace");
@@ -64,13 +69,13 @@ fn measure(size: usize) {
         println!("{what}: {wall:.1?}, CPU {cpu:.1?}, then {megabytes} MB");
     }
     let mut table = Table::default();
-    for round in 0..UNCOUNTED + ROUNDS {
+    for round in 0..rounds {
         for tool in ["status", "search", "check_duplicate", "kg_query"] {
             let (cost, _) = call(tool, round);
             table.note(tool, cost);
         }
     }
-    for round in 0..UNCOUNTED + ROUNDS {
+    for round in 0..rounds {
         table.note("one file, synced", scene.sync_one_file(round));
         for (tool, next, after) in [
             ("add_drawer", "search", "search, after it"),
@@ -83,5 +88,5 @@ fn measure(size: usize) {
     print!("{}", table.shown(UNCOUNTED, size == CLAIMED));
     println!("then {} MB; {}", server.megabytes(), scene.weight());
     drop(server);
-    scene.assert_kept(2 * (UNCOUNTED + ROUNDS));
+    scene.assert_kept(2 * rounds);
 }

@@ -8,6 +8,9 @@
 //! sudo … -- power 20                                    that many power cuts
 //! ```
 //!
+//! `-- --smoke` makes few rounds of the first and the last, and panics where
+//! something was wrong.
+//!
 //! A client keeps eight calls under way, scrolls, rooms and entities in turn,
 //! and notes which were answered. Each holds a word that is found nowhere else.
 //!
@@ -25,6 +28,8 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark is there to print what it found")]
 
+#[path = "../ground/asked.rs"]
+mod asked;
 mod disk;
 mod witness;
 mod writer;
@@ -40,15 +45,15 @@ use writer::Writer;
 const ROUNDS_OF_A_HOME: usize = 20;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --all-targets` runs benchmarks too; there is nothing to test here.
-    if !arguments.iter().any(|it| it == "--bench") {
+    let Some(asked) = asked::asked() else { return };
+    let mut dice = Dice::new();
+    if asked::is_smoke() {
+        kill(2, &mut dice);
+        contend(10);
         return;
     }
-    let asked: Vec<_> = arguments.iter().filter(|it| !it.starts_with('-')).collect();
     let number = asked.get(1).and_then(|it| it.parse().ok());
     let chosen = |name: &str| asked.first().is_none_or(|it| *it == name);
-    let mut dice = Dice::new();
     if chosen("kill") {
         kill(number.unwrap_or(20), &mut dice);
     }
@@ -72,6 +77,7 @@ fn kill(rounds: usize, dice: &mut Dice) {
         total += found;
     }
     println!("{rounds} × kill -9: {total}");
+    check(&total);
 }
 
 fn cut_the_power(rounds: usize, dice: &mut Dice) {
@@ -148,6 +154,12 @@ fn contend(writes: usize) {
          {refused} refused, {} of the commits by hand touched the palace",
         home.reverting_commits()
     );
+    check(&found);
+}
+
+/// Fails a smoke run in which something was wrong; others only report it.
+fn check(found: &Found) {
+    assert!(!asked::is_smoke() || !found.is_wrong(), "{found}");
 }
 
 /// Chance enough for instants.

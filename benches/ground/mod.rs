@@ -1,9 +1,13 @@
 //! The ground that benchmarks stand on: a folder of their own, cut off from the
 //! settings of the machine, and what was asked for on the command line.
 
+mod asked;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+pub(crate) use asked::{asked, is_smoke};
 
 /// Git tidying up behind our backs would cost whoever comes next.
 const SETTINGS: &str = "[user]\nname = Ada\nemail = ada@example.org\n[maintenance]\nauto = false\n\
@@ -39,12 +43,4 @@ impl Ground {
             .env("GIT_CONFIG_GLOBAL", self.path().join("gitconfig"));
         command
     }
-}
-
-/// Returns the parts that were asked for, where none is named all; `None`: `cargo
-/// test --all-targets` runs benchmarks too, and there is nothing to test in them.
-pub(crate) fn asked() -> Option<Vec<String>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let is_meant = arguments.iter().any(|it| it == "--bench");
-    is_meant.then(|| arguments.into_iter().filter(|it| !it.starts_with('-')).collect())
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo bench --bench history
+//! cargo bench --bench history -- --smoke      once, with a small part of all that
 //! ```
 //!
 //! Each row tells what Palazzo takes beside what git takes for as much, turn
@@ -39,12 +40,15 @@ use scene::{Scene, State};
 
 /// How often each thing is done, after once that does not count.
 const ROUNDS: usize = 7;
+/// How many rooms there are, and how many in a smoke run.
+const ROOMS: usize = 1_000;
+const SMOKE: usize = 20;
 
 fn main() {
     if ground::asked().is_none() {
         return;
     }
-    let scene = Scene::new();
+    let scene = Scene::new(if ground::is_smoke() { SMOKE } else { ROOMS });
     println!("{}", scene.about());
     for state in [State::Loose, State::Packed, State::Graphed] {
         scene.put_in(state);
@@ -63,7 +67,7 @@ fn main() {
 }
 
 fn logs(scene: &Scene) {
-    let room = Scene::room();
+    let room = scene.room();
     let path = format!("rooms/{room}.yaml");
     let ask = |most: usize| {
         let mut heard = 0;
@@ -124,7 +128,7 @@ fn versions(scene: &Scene) {
         client.choose(0)
     };
     let of_all = ["log", "--format=%ct", "--name-only"];
-    let (forget, keep) = (|| scene.forget(), || assert!(count() > 1_000));
+    let (forget, keep) = (|| scene.forget(), || assert!(count() > scene.rooms()));
     let git = median(|| scene.git(&of_all));
     row("versions of all rooms, cold", prepared(forget, count), timed(forget, map), git);
     row("versions of all rooms, warm", prepared(keep, count), timed(keep, map), git);
@@ -138,10 +142,11 @@ fn versions(scene: &Scene) {
 }
 
 fn past(scene: &Scene) {
-    let as_of = json!({ "workspace": "museum", "as_of": "HEAD~5000" });
+    let old = format!("HEAD~{}", scene.commits() / 2);
+    let as_of = json!({ "workspace": "museum", "as_of": old });
     let mut first = Vec::new();
     let mut again = Vec::new();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds() {
         let mut client = Client::start(scene.serve());
         client.enter();
         client.ping();
@@ -149,8 +154,8 @@ fn past(scene: &Scene) {
         again.push(client.call("set_workspace", &as_of));
     }
     let shown = |it: Duration| format!("{:>9.2} ms", it.as_secs_f64() * 1e3);
-    println!("{:<34}{:>12}{}", "as of HEAD~5000, first", "", shown(middle(first)));
-    println!("{:<34}{:>12}{}", "as of HEAD~5000, again", "", shown(middle(again)));
+    println!("{:<34}{:>12}{}", format!("as of {old}, first"), "", shown(middle(first)));
+    println!("{:<34}{:>12}{}", format!("as of {old}, again"), "", shown(middle(again)));
 }
 
 fn row(what: &str, asked: Duration, spawned: Duration, git: Duration) {
@@ -174,11 +179,15 @@ fn prepared<T>(prepare: impl Fn(), act: impl Fn() -> T) -> Duration {
 
 /// Returns the median of times that `act` takes itself.
 fn timed(prepare: impl Fn(), act: impl Fn() -> Duration) -> Duration {
-    let times = (0..=ROUNDS).map(|_| {
+    let times = (0..=rounds()).map(|_| {
         prepare();
         act()
     });
     middle(times.skip(1).collect())
+}
+
+fn rounds() -> usize {
+    if ground::is_smoke() { 1 } else { ROUNDS }
 }
 
 fn middle(mut times: Vec<Duration>) -> Duration {

@@ -9,8 +9,8 @@ use palazzo::store::Store;
 
 use crate::ground::Ground;
 
-const ROOMS: usize = 1_000;
-const COMMITS: usize = 10_000;
+/// How often each room is changed.
+const CHANGES: usize = 10;
 /// No folder holds more files than this.
 const WING: usize = 100;
 
@@ -27,16 +27,17 @@ pub(crate) enum State {
 
 /// The palace.
 pub(crate) struct Scene {
+    rooms: usize,
     ground: Ground,
 }
 
 impl Scene {
-    /// Builds it.
-    pub(crate) fn new() -> Self {
-        let scene = Self { ground: Ground::new() };
+    /// Builds it, with so many rooms and ten times as many commits.
+    pub(crate) fn new(rooms: usize) -> Self {
+        let scene = Self { rooms, ground: Ground::new() };
         fs::create_dir(scene.home()).expect("it is new");
         scene.git(&["init", "-q", "-b", "main"]);
-        scene.git_with(&["fast-import", "--quiet"], past().as_bytes());
+        scene.git_with(&["fast-import", "--quiet"], past(rooms).as_bytes());
         scene.git(&["reset", "-q", "--hard"]);
         scene
     }
@@ -72,8 +73,18 @@ impl Scene {
     }
 
     /// Names a room that ten commits have changed.
-    pub(crate) fn room() -> String {
-        name(ROOMS / 2)
+    pub(crate) fn room(&self) -> String {
+        name(self.rooms / 2)
+    }
+
+    /// Returns how many rooms there are.
+    pub(crate) fn rooms(&self) -> usize {
+        self.rooms
+    }
+
+    /// Returns how many commits there are.
+    pub(crate) fn commits(&self) -> usize {
+        CHANGES * self.rooms
     }
 
     /// Reads a file of the palace.
@@ -137,15 +148,15 @@ fn name(number: usize) -> String {
 
 /// Tells the whole past as `git fast-import` reads it: all rooms at once, then a change of one room
 /// for each commit.
-fn past() -> String {
+fn past(all: usize) -> String {
     let mut past = String::new();
-    for number in 0..COMMITS {
+    for number in 0..CHANGES * all {
         let at = 1_700_000_000 + number * 600;
         past += &format!("commit refs/heads/main\ncommitter Ada <ada@example.org> {at} +0000\n");
         past += "data 6\nchange\n";
-        let rooms = if number == 0 { 0..ROOMS } else { number % ROOMS..number % ROOMS + 1 };
+        let rooms = if number == 0 { 0..all } else { number % all..number % all + 1 };
         for room in rooms {
-            let text = text(room, number);
+            let text = text(room, number, &name((room + 1) % all));
             past += &format!(
                 "M 100644 inline museum/rooms/{}.yaml\ndata {}\n{text}\n",
                 name(room),
@@ -160,12 +171,11 @@ fn past() -> String {
 }
 
 /// A room of about two thousand bytes, of which a commit changes some lines.
-fn text(room: usize, commit: usize) -> String {
+fn text(room: usize, commit: usize, door: &str) -> String {
     let line = |it: usize| {
         let changed = if it % 10 == commit % 10 { commit } else { room };
         format!("  Line {it} of room {room}, which was last seen to by commit {changed}.\n")
     };
     let lines: Vec<_> = (0..24).map(line).collect();
-    let door = name((room + 1) % ROOMS);
     format!("name: Room {room}\ndescription: |\n{}portals: [{door}]\n", lines.concat())
 }

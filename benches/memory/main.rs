@@ -3,7 +3,8 @@
 //!
 //! `cargo bench --bench memory` makes graphs of four sizes, gives each to both,
 //! and asks them the same, turn and turn about; a fifth, of 100,000 entities,
-//! only to Palazzo. `cargo bench --bench memory -- 1000` measures one size.
+//! only to Palazzo. `cargo bench --bench memory -- 1000` measures one size,
+//! `-- --smoke` the smallest with few rounds.
 //! The reference is found as `tests/reference` finds it; without it Palazzo is
 //! measured alone.
 //!
@@ -43,11 +44,14 @@ const TOO_MUCH: usize = 30_000;
 /// How often each thing is done, after a few times that do not count.
 const ROUNDS: usize = 30;
 const UNCOUNTED: usize = 3;
+/// How often in a smoke run.
+const SMOKE: usize = 1;
 
 fn main() {
     let Some(asked) = ground::asked() else { return };
     let is_asked = |it: &usize| asked.is_empty() || asked.contains(&it.to_string());
-    SIZES.into_iter().filter(is_asked).for_each(measure);
+    let sizes = if ground::is_smoke() { &SIZES[..1] } else { &SIZES };
+    sizes.iter().copied().filter(is_asked).for_each(measure);
 }
 
 fn measure(size: usize) {
@@ -66,7 +70,8 @@ fn measure(size: usize) {
     );
     for tool in ["create_entities", "add_observations", "search_nodes", "open_nodes"] {
         let mut costs = (Vec::new(), Vec::new());
-        for round in 0..UNCOUNTED + ROUNDS {
+        let rounds = if ground::is_smoke() { SMOKE } else { ROUNDS };
+        for round in 0..UNCOUNTED + rounds {
             let arguments = graph.arguments(tool, round);
             let cost = ours.call(tool, &arguments);
             let their_cost = theirs.as_mut().map(|it| it.call(tool, &arguments));

@@ -5,7 +5,8 @@
 //! as an MCP client does. A time goes from the line that asks to the line that
 //! answers, so it holds the pipes, the protocol and the program; the row `ping`
 //! is what the first two cost by themselves. `cargo bench -- 1000x33` measures
-//! one size only; all four take about two minutes.
+//! one size only; all four take about two minutes. `-- --smoke` measures the
+//! smallest, with few rounds.
 //!
 //! How to read the tables:
 //!
@@ -55,13 +56,21 @@ const STARTS: usize = 10;
 const WALKS: usize = 200;
 const WRITES: usize = 40;
 const UNCOUNTED: usize = 5;
+/// How often in a smoke run.
+const SMOKE: usize = 2;
 /// On a disk that makes everybody wait, fewer writes have to do.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn main() {
     let Some(asked) = ground::asked() else { return };
     let is_asked = |it: &Size| asked.is_empty() || asked.contains(&it.to_string());
-    SIZES.into_iter().filter(is_asked).for_each(measure);
+    let sizes = if ground::is_smoke() { &SIZES[..1] } else { &SIZES };
+    sizes.iter().copied().filter(is_asked).for_each(measure);
+}
+
+/// Returns how many of `rounds` are made.
+fn limited(rounds: usize) -> usize {
+    if ground::is_smoke() { SMOKE } else { rounds }
 }
 
 fn measure(size: Size) {
@@ -70,7 +79,7 @@ fn measure(size: Size) {
     let (mut starting, mut reading) = (Ledger::default(), Ledger::default());
     start(&scene, &mut starting);
     walk(&scene, &mut Ledger::default(), UNCOUNTED);
-    walk(&scene, &mut reading, WALKS);
+    walk(&scene, &mut reading, limited(WALKS));
     let mut writing = Comparison::default();
     write(&scene, &mut reading, &mut writing);
     scene.assert_twins();
@@ -81,7 +90,7 @@ fn measure(size: Size) {
 
 /// Measures what happens once in the life of a process.
 fn start(scene: &Scene, ledger: &mut Ledger) {
-    for _ in 0..STARTS {
+    for _ in 0..limited(STARTS) {
         let begun = Instant::now();
         let mut client = Client::start(scene.palazzo());
         ledger.note("initialize, from spawn", begun.elapsed());
@@ -119,7 +128,7 @@ fn write(scene: &Scene, reading: &mut Ledger, writing: &mut Comparison) {
     let mut client = Client::start(scene.palazzo());
     client.enter();
     let begun = Instant::now();
-    for round in (0..UNCOUNTED + WRITES).take_while(|_| begun.elapsed() < PATIENCE) {
+    for round in (0..UNCOUNTED + limited(WRITES)).take_while(|_| begun.elapsed() < PATIENCE) {
         let mut edits = scene.edits(round);
         // Whoever comes first after git finds the disk busy; that is not always the same.
         let first = round % edits.len();

@@ -6,7 +6,8 @@
 //! made before the ranking was, and is split for good: the ranking may be chosen
 //! by the half in `choosing.yaml`; the half in `reporting.yaml` is only reported.
 //! Without arguments everything is measured; `-- choosing`, `-- reporting`,
-//! `-- locomo`, `-- twins` and `-- speed` measure only that.
+//! `-- locomo`, `-- twins` and `-- speed` measure only that; `-- --smoke` measures
+//! a few questions of the choosing half, and the speed among few notes.
 //!
 //! Where `PALAZZO_MODEL` names the folder of an embedding model, everything is asked
 //! by words and meaning, too.
@@ -16,6 +17,8 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
 
+#[path = "../ground/asked.rs"]
+mod asked;
 mod corpus;
 mod locomo;
 mod meaning;
@@ -32,32 +35,37 @@ use measure::{Score, judge};
 use ours::Ours;
 use plain::Plain;
 
+/// How many questions are asked in a smoke run.
+const SMOKE: usize = 10;
+
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --all-targets` runs benchmarks too; there is nothing to test here.
-    if !arguments.iter().any(|it| it == "--bench") {
-        return;
+    let Some(mut asked) = asked::asked() else { return };
+    if asked::is_smoke() {
+        asked = ["choosing", "speed"].map(str::to_owned).to_vec();
     }
+    let is_asked = |part: &str| asked.is_empty() || asked.iter().any(|it| it == part);
     let mut meaning = Meaning::of_environment();
-    let asked: Vec<_> = arguments.iter().filter(|it| !it.starts_with('-')).collect();
     for half in ["choosing", "reporting"] {
-        if asked.is_empty() || asked.iter().any(|it| *it == half) {
+        if is_asked(half) {
             of_our_own(half, meaning.as_mut());
         }
     }
-    if asked.is_empty() || asked.iter().any(|it| *it == "locomo") {
+    if is_asked("locomo") {
         locomo::measure(meaning.as_mut());
     }
-    if asked.is_empty() || asked.iter().any(|it| *it == "twins") {
+    if is_asked("twins") {
         twins::measure();
     }
-    if asked.is_empty() || asked.iter().any(|it| *it == "speed") {
+    if is_asked("speed") {
         speed::measure();
     }
 }
 
 fn of_our_own(half: &str, mut meaning: Option<&mut Meaning>) {
-    let corpus = Corpus::of_set(half);
+    let mut corpus = Corpus::of_set(half);
+    if asked::is_smoke() {
+        corpus.questions.truncate(SMOKE);
+    }
     let (plain, ours) = (Plain::new(&corpus.notes), Ours::new(&corpus.notes));
     if let Some(meaning) = &mut meaning {
         meaning.read(&corpus.notes);

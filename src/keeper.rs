@@ -34,6 +34,7 @@ mod mining;
 mod models;
 mod moving;
 mod past;
+mod new_history;
 mod pending;
 mod processes;
 mod recollection;

@@ -419,16 +419,17 @@ impl Store {
         Ok(())
     }
 
+    /// Tells whether a repository is around the palace.
+    pub fn has_repository(&self) -> Result<bool, Error> {
+        Ok(self.repository()?.is_some())
+    }
+
     /// Begins a new history for a palace that has lost its own: makes a repository where there is
     /// none, and commits the files of `change`, which it leaves as they are, for their author.
-    /// Returns nothing where there is a repository.
-    pub fn begin_history(&mut self, change: &Change) -> Result<Option<Outcome>, Error> {
+    pub fn begin_history(&mut self, change: &Change) -> Result<Outcome, Error> {
         self.check_place()?;
-        if self.repository()?.is_some() {
-            return Ok(None);
-        }
         Repository::make(&self.palace, &self.home, &self.consents, self.isolated)?;
-        make::commit_as_they_are(self, change).map(Some)
+        make::commit_as_they_are(self, change)
     }
 
     /// Returns the repository around the palace, making one if there is none.

@@ -1,6 +1,6 @@
 //! `palazzo init`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::home::{self, Workspace};
@@ -8,14 +8,23 @@ use crate::cli::{Failure, Outcome, page, person, templates};
 use crate::model::{Files, did_you_mean};
 
 /// Make a new palace, empty or from a template
+///
+/// With --repository, make a new git repository for a palace that has lost its own,
+/// and commit the palace as it is: a new history begins, and the old one is not looked for.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Its name; its directory is called after it
-    name: String,
+    #[arg(required_unless_present = "repository")]
+    name: Option<String>,
 
     /// The template to start from; `palazzo templates` lists them
     #[arg(long, value_name = "NAME")]
     template: Option<String>,
+
+    /// Begin a new history for the palaces in DIR, or in the home, that have no repository
+    #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["name", "template"])]
+    #[expect(clippy::option_option, reason = "it may be given with and without a folder")]
+    repository: Option<Option<PathBuf>>,
 
     /// The home
     #[arg(long, value_name = "DIR")]
@@ -23,14 +32,31 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
+    if let Some(dir) = &args.repository {
+        return begin_history(dir.as_deref().or(args.home.as_deref()));
+    }
+    let name = args.name.as_deref().unwrap_or_default();
     let files = match &args.template {
         None => Files::new(),
         Some(name) => templates::files(name).ok_or_else(|| no_such_template(name))?,
     };
     let mut keeper = home::keeper(args.home.as_deref(), &Workspace { workspace: None });
-    let root = keeper.found_from(&person("init"), &args.name, &files)?;
+    let root = keeper.found_from(&person("init"), name, &files)?;
     page::print(&root.display().to_string())?;
-    anstream::eprintln!("Founded {}. Walk it with: palazzo walk {}", args.name, root.display());
+    anstream::eprintln!("Founded {name}. Walk it with: palazzo walk {}", root.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn begin_history(dir: Option<&Path>) -> Outcome {
+    let mut keeper = home::keeper(dir, &Workspace { workspace: None });
+    let begun = keeper.begin_history(&person("init"))?;
+    for palace in &begun {
+        page::print(&palace.display().to_string())?;
+    }
+    match begun.len() {
+        0 => anstream::eprintln!("Every palace in {} has a repository.", home::find(dir).display()),
+        _ => anstream::eprintln!("A new history begins with each palace as it is."),
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -153,7 +153,7 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
     let turn = Turn::begin(&repository, &paths_of(edits), &store.patience)?;
     store.check_still_there()?;
     operation::refuse_if_dropped(&repository.git_dir, &repository.work)?;
-    check_whole(store, &repository, repository.head()?)?;
+    check_whole(&mut store.whole, &repository, repository.head()?)?;
     let mut git = repository.git();
     // The same few trees are read again at each step.
     git.object_cache_size_if_unset(CACHE);
@@ -172,7 +172,7 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
         }
     };
     let head = repository.head()?;
-    check_whole(store, &repository, head)?;
+    check_whole(&mut store.whole, &repository, head)?;
     let mut writer = ObjectWriter::new(&git, &repository.common_dir);
     let drafts = work.drafts(&mut writer, &staging, head);
     let drafts = drafts.map_err(|err| repository.error("compare", err))?;
@@ -211,13 +211,13 @@ fn commit_files(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<O
 
 /// Checks that the last commit can be read, unless that was found before.
 fn check_whole(
-    store: &mut Store,
+    whole: &mut Option<ObjectId>,
     repository: &Repository,
     head: Option<ObjectId>,
 ) -> Result<(), Error> {
-    if let Some(head) = head.filter(|it| store.whole != Some(*it)) {
+    if let Some(head) = head.filter(|it| *whole != Some(*it)) {
         damage::check(repository, head)?;
-        store.whole = Some(head);
+        *whole = Some(head);
     }
     Ok(())
 }

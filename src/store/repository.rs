@@ -380,6 +380,7 @@ fn exists(place: &Path) -> bool {
 mod tests {
     use super::super::scene::{Scene, change, done, git_in};
     use super::*;
+    use super::super::Outcome;
     use crate::model::{Change, CommitId};
 
     const HALL: &str = "rooms/hall.yaml";
@@ -550,8 +551,9 @@ mod tests {
             assert!(matches!(refused, Err(Error::HistoryLost { .. })), "{name}");
         }
         let unchanged = change(HALL, Some("2\n"), Some("2\n"));
-        assert!(store.begin_history(&unchanged).unwrap().is_some());
-        assert!(store.begin_history(&unchanged).unwrap().is_none());
+        assert!(!store.has_repository().unwrap());
+        assert!(matches!(store.begin_history(&unchanged), Ok(Outcome::Done(_))));
+        assert!(store.has_repository().unwrap());
         done(&mut store, &lost);
         assert_eq!(
             scene.status(),

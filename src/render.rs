@@ -3,7 +3,6 @@
 //! Nothing here reads a file, asks the time or keeps state: `now` is a
 //! parameter, so yesterday can be tested today.
 
-mod committed;
 mod date;
 mod diary;
 mod difference;
@@ -25,7 +24,6 @@ mod timeline;
 mod waking;
 mod work;
 
-pub use committed::{failed_after, warnings};
 pub use date::dated;
 pub use diary::entry;
 pub use difference::{differences, edge, fate, terms, thing};

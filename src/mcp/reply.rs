@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::keeper::Refusal;
+use crate::model::CommitId;
 
 /// What a tool says: `Err` is a refusal that the caller can read, not a fault
 /// of the protocol.
@@ -46,6 +47,25 @@ pub(super) fn shortened(refusal: &str) -> String {
     refusal.split('\n').map(shorten).collect::<Vec<_>>().join("\n")
 }
 
+/// How many digits of a commit are shown.
+const SHOWN: usize = 10;
+
+/// Renders what went wrong although a change is made, a line each.
+pub(super) fn warnings(warnings: &[String]) -> String {
+    warnings.iter().map(|it| format!("Warning: {it}\n")).collect()
+}
+
+/// Renders an error that occurred after `commits` were made: they stand.
+pub(super) fn failed_after(commits: &[CommitId], error: &str) -> String {
+    match commits.last() {
+        None => error.to_owned(),
+        Some(last) => {
+            let short: String = last.0.chars().take(SHOWN).collect();
+            format!("the change is made (commit {short}), and only then this failed: {error}")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,5 +79,13 @@ mod tests {
         assert!(shortened.ends_with("üü`; try another\nActions:"), "{shortened}");
         assert!(shortened.chars().count() < 2100, "{shortened}");
         assert_eq!(super::shortened("a short one\n"), "a short one\n");
+    }
+
+    #[test]
+    fn an_error_after_a_commit_says_that_the_change_is_made() {
+        assert_eq!(failed_after(&[], "no room"), "no room");
+        let commits = ["1111111111aaaa", "2222222222bbbb"].map(|it| CommitId(it.to_owned()));
+        let said = "the change is made (commit 2222222222), and only then this failed: no room";
+        assert_eq!(failed_after(&commits, "no room"), said);
     }
 }

@@ -13,9 +13,8 @@ use serde_json::Value;
 
 use crate::keeper::{Caller, Keeper, Question};
 use crate::mcp::queue::Need;
-use crate::mcp::reply::{Answer, Reply, shortened};
+use crate::mcp::reply::{Answer, Reply, failed_after, shortened, warnings};
 use crate::model::{self, Bearing, Parameter, did_you_mean, printable};
-use crate::render;
 
 /// A group of tools that are offered together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,12 +211,12 @@ impl Toolbox {
         let caller = Caller { tool: tool.name, ..by.clone() };
         let answer = (tool.run)(self, keeper, &caller, arguments);
         let committed = keeper.take_committed();
-        let answer = answer.map_err(|err| render::failed_after(&committed.commits, &err))?;
+        let answer = answer.map_err(|err| failed_after(&committed.commits, &err))?;
         // Answers that are values have no place for a remark.
         Ok(match answer.structured {
             None => {
                 let text = keeper.placed(by, answer.text);
-                Reply { text: text + &render::warnings(&committed.warnings), ..answer }
+                Reply { text: text + &warnings(&committed.warnings), ..answer }
             }
             _ => answer,
         })

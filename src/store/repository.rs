@@ -378,9 +378,9 @@ fn exists(place: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Outcome;
     use super::super::scene::{Scene, change, done, git_in};
     use super::*;
-    use super::super::Outcome;
     use crate::model::{Change, CommitId};
 
     const HALL: &str = "rooms/hall.yaml";

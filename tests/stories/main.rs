@@ -34,6 +34,7 @@ mod names;
 mod neighbours;
 mod opening;
 mod protocol;
+mod repositories;
 mod resources;
 mod schemas;
 mod searching;

@@ -1,9 +1,14 @@
 //! The table of codes, in their order.
 
+mod aaak;
+
 use crate::model::Code;
 use crate::model::rule::{Rule, error, info, warning};
 
-pub(super) const ALL: &[Rule] = &[
+/// The rules, those of AAAK at the end.
+pub(super) const ALL: &[Rule] = &joined();
+
+const PALACE: &[Rule] = &[
     error(
         Code::Syntax,
         "syntax",
@@ -370,46 +375,17 @@ pub(super) const ALL: &[Rule] = &[
         "It is kept as it is written, but what held at a date is not known of it. Dates \
          are `1972`, `1972-05`, `1972-05-01`, `44 BC`.",
     ),
-    error(
-        Code::AaakEmpty,
-        "aaak-empty",
-        "In AAAK, a field or an arrow's end says nothing",
-        "Take the bar away, or say what the arrow leads from and to.",
-    ),
-    error(
-        Code::AaakUnclosed,
-        "aaak-unclosed",
-        "In AAAK, a mark or a quote does not end",
-        "Each asterisk and each quotation mark has a second on its line.",
-    ),
-    error(
-        Code::AaakMark,
-        "aaak-mark",
-        "In AAAK, a mark is not one word",
-        "Between asterisks stands one word: `*warm*`.",
-    ),
-    error(
-        Code::AaakWeight,
-        "aaak-weight",
-        "In AAAK, stars are too many or not alone",
-        "One to five stars in a field of their own say how much a line matters.",
-    ),
-    error(
-        Code::AaakDate,
-        "aaak-date",
-        "In AAAK, a date is none",
-        "Dates are `1972`, `1972-05`, `1972-05-01`.",
-    ),
-    warning(
-        Code::AaakCode,
-        "aaak-code",
-        "In AAAK, a code is none or means two things",
-        "A code stands for one name wherever it is used.",
-    ),
-    warning(
-        Code::AaakHead,
-        "aaak-head",
-        "In AAAK, a line's subject is not in capitals",
-        "A line begins with what it is about: `AUTH.DECISION`.",
-    ),
 ];
+
+const fn joined() -> [Rule; PALACE.len() + aaak::RULES.len()] {
+    let mut all = [PALACE[0]; PALACE.len() + aaak::RULES.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = match at < PALACE.len() {
+            true => PALACE[at],
+            false => aaak::RULES[at - PALACE.len()],
+        };
+        at += 1;
+    }
+    all
+}

@@ -1,0 +1,287 @@
+//! What a palace does when something is wrong with the repository around it, or
+//! git is at work there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+
+use crate::harness::{Agent, Home, MARCH_1};
+
+/// Commands that only read.
+const READING: [&[&str]; 10] = [
+    &["check"],
+    &["show", "hall"],
+    &["map"],
+    &["log"],
+    &["search", "stone"],
+    &["blame", "hall"],
+    &["diff"],
+    &["fmt", "--check"],
+    &["wake-up"],
+    &["export", "memory"],
+];
+
+/// A palace with three commits of its own.
+async fn founded(home: &Home) {
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "keep", "create": true })).await;
+    build(&mut agent, "hall", "Stone.").await;
+    build(&mut agent, "attic", "Dust.").await;
+    agent.leave().await;
+}
+
+async fn build(agent: &mut Agent, slug: &'static str, description: &str) -> String {
+    let room = json!({ "slug": slug, "name": slug, "description": description, "actions": [] });
+    agent.call("build_room", room).await
+}
+
+async fn scroll(agent: &mut Agent, title: &str) -> String {
+    let scroll = json!({ "title": title, "body": "Text.", "room": "hall" });
+    agent.call("write_scroll", scroll).await
+}
+
+/// Everything that git keeps, by path; what Palazzo keeps beside it is its own.
+fn git_files(home: &Home) -> BTreeMap<PathBuf, Vec<u8>> {
+    fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            match path.is_dir() {
+                true if entry.file_name() == "palazzo" => {}
+                true => collect(&path, found),
+                false => drop(found.insert(path.clone(), fs::read(&path).unwrap())),
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    collect(&home.path().join(".git"), &mut found);
+    found
+}
+
+fn object(home: &Home, spec: &str) -> PathBuf {
+    let id = home.git(&["rev-parse", spec]);
+    home.path().join(".git/objects").join(&id[..2]).join(id[2..].trim())
+}
+
+/// A way to damage a repository.
+type Damage = fn(&Home);
+
+const DAMAGES: [(&str, Damage); 6] = [
+    ("a torn commit", |home| tear(&object(home, "HEAD"))),
+    ("a torn tree", |home| tear(&object(home, "HEAD^{tree}"))),
+    ("a missing blob", |home| {
+        fs::remove_file(object(home, "HEAD:keep/rooms/attic.yaml")).unwrap();
+    }),
+    ("an empty branch", |home| {
+        fs::write(home.path().join(".git/refs/heads/main"), "").unwrap();
+    }),
+    ("an empty HEAD", |home| fs::write(home.path().join(".git/HEAD"), "").unwrap()),
+    ("objects on a disk that is not mounted", |home| {
+        let objects = home.path().join(".git/objects");
+        fs::rename(&objects, home.path().join("../away")).unwrap();
+        fs::create_dir_all(objects.join("info")).unwrap();
+        fs::write(objects.join("info/alternates"), "/not/mounted/objects\n").unwrap();
+    }),
+];
+
+fn tear(object: &Path) {
+    let half = fs::read(object).unwrap();
+    fs::remove_file(object).unwrap();
+    fs::write(object, &half[..half.len() / 2]).unwrap();
+}
+
+#[tokio::test]
+async fn reading_a_damaged_repository_changes_nothing_and_reports_it_once() {
+    for (name, damage) in DAMAGES {
+        let home = Home::new();
+        founded(&home).await;
+        damage(&home);
+        let before = git_files(&home);
+        for command in READING {
+            let output = home.palazzo(command);
+            assert!(output.status.code().is_some(), "{name}: {command:?}");
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8(said).unwrap();
+            if command == ["check"] {
+                assert_eq!(said.matches("error[repository]").count(), 1, "{name}: {said}");
+                assert!(said.contains("is damaged"), "{name}: {said}");
+            }
+        }
+        let mut agent = home.agent(MARCH_1).await;
+        let page = agent.enter("keep").await;
+        assert!(page.contains("Stone."), "{name}: {page}");
+        for action in [0, 15, 18] {
+            agent.choose(action).await;
+        }
+        agent.choose_with(17, "stone").await;
+        assert!(git_files(&home) == before, "{name}");
+        agent.leave().await;
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_repository_is_not_written_to_until_it_is_repaired() {
+    for (name, damage) in DAMAGES {
+        let home = Home::new();
+        founded(&home).await;
+        let backup = home.path().join("../backup");
+        let copy = |from: &Path, to: &Path| {
+            let status = Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap();
+            assert!(status.success());
+        };
+        copy(&home.path().join(".git"), &backup);
+        damage(&home);
+        let mut agent = home.agent(MARCH_1).await;
+        agent.enter("keep").await;
+        let before = git_files(&home);
+        let said = scroll(&mut agent, "Lost").await;
+        assert!(said.starts_with("refused: ") && said.contains("is damaged"), "{name}: {said}");
+        assert!(git_files(&home) == before, "{name}");
+        fs::remove_dir_all(home.path().join(".git")).unwrap();
+        copy(&backup, &home.path().join(".git"));
+        let said = scroll(&mut agent, "Found").await;
+        assert!(!said.starts_with("refused: "), "{name}: {said}");
+        agent.leave().await;
+        home.is_in_order();
+    }
+}
+
+#[tokio::test]
+async fn git_may_pack_and_collect_beside_a_writer() {
+    let home = Home::new();
+    founded(&home).await;
+    let is_over = AtomicBool::new(false);
+    let path = home.path();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                for arguments in [&["gc", "-q", "--prune=now"][..], &["pack-refs", "--all"]] {
+                    let mut git = Command::new("git");
+                    drop(git.arg("-C").arg(&path).args(arguments).output());
+                }
+            }
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let write = async {
+            let mut agent = home.agent(MARCH_1).await;
+            agent.enter("keep").await;
+            for number in 0..40 {
+                let said = scroll(&mut agent, &format!("Number {number}")).await;
+                assert!(!said.starts_with("refused: "), "{number}: {said}");
+            }
+            agent.leave().await;
+        };
+        let written =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime.block_on(write)));
+        is_over.store(true, Ordering::Relaxed);
+        written.unwrap();
+    });
+    home.is_in_order();
+    assert_eq!(home.git(&["ls-files", "keep/scrolls"]).lines().count(), 40);
+}
+
+const ADA: [&str; 4] = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+
+#[tokio::test]
+async fn a_write_that_a_rebase_or_a_bisect_would_drop_is_refused() {
+    for (begin, end, operation) in [
+        (&["bisect", "start"][..], &["bisect", "reset"][..], "git bisect"),
+        (
+            &["-c", "sequence.editor=sed -i s/pick/edit/", "rebase", "-q", "-i", "HEAD~1"],
+            &["rebase", "--abort"],
+            "git rebase",
+        ),
+    ] {
+        let home = Home::new();
+        founded(&home).await;
+        let mut agent = home.agent(MARCH_1).await;
+        agent.enter("keep").await;
+        home.git(&[&ADA[..], begin].concat());
+        let said = scroll(&mut agent, "Lost").await;
+        let reason = format!("a {operation} is under way");
+        assert!(said.starts_with("refused: ") && said.contains(&reason), "{said}");
+        assert!(agent.enter("keep").await.contains(&reason));
+        home.git(&[&ADA[..], end].concat());
+        assert!(!scroll(&mut agent, "Kept").await.starts_with("refused: "));
+        assert!(!agent.enter("keep").await.contains("is under way"));
+        agent.leave().await;
+        home.is_in_order();
+    }
+}
+
+#[tokio::test]
+async fn a_write_during_a_merge_outlives_its_end() {
+    let home = Home::new();
+    founded(&home).await;
+    let git = |arguments: &[&str]| home.git(&[&ADA[..], arguments].concat());
+    git(&["checkout", "-q", "-b", "side", "HEAD~1"]);
+    home.write("notes.md", "side\n");
+    git(&["add", "notes.md"]);
+    git(&["commit", "-qm", "side"]);
+    git(&["checkout", "-q", "main"]);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("keep").await;
+    git(&["merge", "-q", "--no-ff", "--no-commit", "side"]);
+    let said = scroll(&mut agent, "Kept").await;
+    assert!(!said.starts_with("refused: "), "{said}");
+    git(&["merge", "--abort"]);
+    agent.leave().await;
+    home.is_in_order();
+    assert_eq!(home.git(&["ls-files", "keep/scrolls"]).lines().count(), 1);
+}
+
+#[tokio::test]
+async fn a_write_on_a_detached_head_is_made_with_a_warning() {
+    let home = Home::new();
+    founded(&home).await;
+    home.git(&["checkout", "-q", "--detach"]);
+    let mut agent = home.agent(MARCH_1).await;
+    assert!(agent.enter("keep").await.contains("`HEAD` is detached"));
+    let said = scroll(&mut agent, "Adrift").await;
+    assert!(!said.starts_with("refused: "), "{said}");
+    assert!(said.contains("Warning: `HEAD` is detached"), "{said}");
+    agent.leave().await;
+    home.is_in_order();
+}
+
+#[tokio::test]
+async fn a_palace_that_has_lost_its_history_gets_a_new_one_only_when_asked() {
+    let home = Home::new();
+    founded(&home).await;
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("keep").await;
+    fs::remove_dir_all(home.path().join(".git")).unwrap();
+    for _ in 0..2 {
+        let said = scroll(&mut agent, "Alone").await;
+        let path = home.path().join("keep");
+        let remedy = format!("palazzo init --repository {}", path.display());
+        assert!(said.starts_with("refused: ") && said.contains(&remedy), "{said}");
+        assert!(!home.path().join(".git").exists());
+        agent.leave().await;
+        agent = home.agent(MARCH_1).await;
+        assert!(agent.enter("keep").await.contains("Stone."));
+    }
+    let output = home.palazzo(&["init", "--repository"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(home.git(&["status", "--porcelain"]), "");
+    assert!(!scroll(&mut agent, "Together").await.starts_with("refused: "));
+    agent.leave().await;
+    home.is_in_order();
+    assert_eq!(home.commits(), 2);
+}
+
+#[tokio::test]
+async fn a_palace_that_is_moved_away_leaves_no_other_behind() {
+    let home = Home::new();
+    founded(&home).await;
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("keep").await;
+    fs::rename(home.path().join("keep"), home.path().join("moved")).unwrap();
+    let said = scroll(&mut agent, "Nowhere").await;
+    assert!(said.starts_with("refused: "), "{said}");
+    assert!(!home.path().join("keep").exists());
+    agent.leave().await;
+}

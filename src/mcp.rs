@@ -5,6 +5,7 @@ mod arguments;
 mod calls;
 mod connection;
 mod graph_tools;
+mod handler;
 mod instructions;
 mod lines;
 mod memory_tools;

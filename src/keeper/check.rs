@@ -175,10 +175,8 @@ fn checked(held: &Held, tools: &[Tool], models: &Models) -> Checked {
         let finding = Diagnostic::of_file(Code::BadModel, Place::SETTINGS, why);
         (finding, Some(Trail::TOP.value("search").value("model")))
     });
-    let consent = held.store().check_tools_consent(&palace.settings.allow).err().map(|err| {
-        let finding = Diagnostic::of_file(Code::NoConsent, Place::SETTINGS, err.to_string());
-        (finding, Some(Trail::TOP.value("actions").value("allow")))
-    });
+    let consent = held.store().tools_finding(Place::SETTINGS, &palace.settings.allow);
+    let consent = consent.map(|it| (it, Some(Trail::TOP.value("actions").value("allow"))));
     let repository = held.store().repository_findings().into_iter().map(|it| (it, None));
     let mut files: BTreeMap<String, Vec<(Diagnostic, Option<Trail>)>> = BTreeMap::new();
     for (finding, about) in found.chain(remarks).chain(fault).chain(consent).chain(repository) {

@@ -31,6 +31,18 @@ impl Store {
         Err(Error::ToolsNotAllowed { palace: self.palace.clone(), why })
     }
 
+    /// Reports in `file` that actions may not call the tools in `allow` on this machine.
+    pub fn tools_finding(&self, file: &str, allow: &[String]) -> Option<Diagnostic> {
+        let message = match self.check_tools_consent(allow).err()? {
+            Error::ToolsNotAllowed { why, .. } => {
+                format!("these tools count on this machine only after your consent{why}")
+            }
+            other => other.to_string(),
+        };
+        let finding = Diagnostic::of_file(Code::NoConsent, file, message);
+        Some(finding.with_hint("`palazzo trust DIR` shows them and asks you"))
+    }
+
     /// Reports why the repository cannot be used or cannot be written, as far as it may be a
     /// stranger's doing.
     pub fn repository_findings(&self) -> Vec<Diagnostic> {

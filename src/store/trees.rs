@@ -2,8 +2,8 @@
 //!
 //! What two trees share is not looked into, so this costs what differs. Who
 //! made them may have meant harm: a tree may hold another a thousand times
-//! over, and that one the next, at no cost. So there is an end to how much is
-//! looked at.
+//! over, and that one the next, at no cost. So a comparison ends with an error
+//! when it has looked at more than a palace can hold.
 
 use std::cmp::Ordering;
 use std::iter::Peekable;
@@ -13,10 +13,31 @@ use gix::bstr::ByteSlice as _;
 use gix::objs::tree::{EntryMode, EntryRef};
 use gix::objs::{FindExt as _, TreeRefIter};
 
-/// How many entries are looked at.
-const MOST: usize = 500_000;
-/// In how many folders a file may lie.
-const DEEPEST: usize = 64;
+/// How much is compared at most: ten times the files of a palace of 100,000 entities.
+const LIMITS: Limits = Limits { entries: 1_000_000, bytes: 128 * 1024 * 1024, depth: 64 };
+
+/// How much is compared at most.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Entries of trees.
+    entries: usize,
+    /// Bytes of the paths of all files that differ.
+    bytes: usize,
+    /// In how many folders a file may lie.
+    depth: usize,
+}
+
+/// Two trees hold more than is compared.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "trees {} and {} are too large to be compared: {what}",
+    name(*old), name(*new)
+)]
+struct TooLarge {
+    old: Option<ObjectId>,
+    new: Option<ObjectId>,
+    what: String,
+}
 
 /// A file that two trees do not hold alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +61,17 @@ pub(super) fn compare(
     old: Option<ObjectId>,
     new: Option<ObjectId>,
 ) -> gix::Result<Vec<Changed>> {
-    let mut comparison = Comparison { git, found: Vec::new(), left: MOST };
+    compare_within(git, old, new, LIMITS)
+}
+
+fn compare_within(
+    git: &gix::Repository,
+    old: Option<ObjectId>,
+    new: Option<ObjectId>,
+    limits: Limits,
+) -> gix::Result<Vec<Changed>> {
+    let mut comparison =
+        Comparison { git, found: Vec::new(), limits, left: limits, trees: (old, new) };
     comparison.compare(old, new, "", 0)?;
     Ok(comparison.found)
 }
@@ -48,8 +79,11 @@ pub(super) fn compare(
 struct Comparison<'g> {
     git: &'g gix::Repository,
     found: Vec<Changed>,
-    /// How many more entries are looked at.
-    left: usize,
+    limits: Limits,
+    /// How much more is looked at.
+    left: Limits,
+    /// The trees that are compared.
+    trees: (Option<ObjectId>, Option<ObjectId>),
 }
 
 impl Comparison<'_> {
@@ -60,16 +94,22 @@ impl Comparison<'_> {
         folder: &str,
         depth: usize,
     ) -> gix::Result<()> {
-        if old == new || depth > DEEPEST {
+        if old == new {
             return Ok(());
+        }
+        if depth > self.limits.depth {
+            return Err(
+                self.too_large(format!("a file in more than {} folders", self.limits.depth))
+            );
         }
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let mut old = self.entries(old, &mut before)?.peekable();
         let mut new = self.entries(new, &mut after)?.peekable();
-        while self.left > 0
-            && let Some((was, now)) = next(&mut old, &mut new)?
-        {
-            self.left -= 1;
+        while let Some((was, now)) = next(&mut old, &mut new)? {
+            let Some(left) = self.left.entries.checked_sub(1) else {
+                return Err(self.too_large(format!("more than {} entries", self.limits.entries)));
+            };
+            self.left.entries = left;
             let is_same = |(was, now): (EntryRef<'_>, EntryRef<'_>)| {
                 was.oid == now.oid && was.mode == now.mode
             };
@@ -95,9 +135,18 @@ impl Comparison<'_> {
             let id = |it: Option<EntryRef<'_>>| it.map(|it| it.oid.to_owned());
             return self.compare(id(was), id(now), &path, depth + 1);
         }
+        let Some(left) = self.left.bytes.checked_sub(path.len()) else {
+            return Err(self.too_large(format!("more than {} bytes of paths", self.limits.bytes)));
+        };
+        self.left.bytes = left;
         let entry = |it: EntryRef<'_>| Entry { mode: it.mode, id: it.oid.to_owned() };
         self.found.push(Changed { path, was: was.map(entry), now: now.map(entry) });
         Ok(())
+    }
+
+    fn too_large(&self, what: String) -> gix::Error {
+        let (old, new) = self.trees;
+        gix::Error::from_error(TooLarge { old, new, what })
     }
 
     fn entries<'b>(
@@ -129,6 +178,11 @@ fn next<'a, 'b>(
     let was = if order.is_le() { old.next().transpose()? } else { None };
     let now = if order.is_ge() { new.next().transpose()? } else { None };
     Ok(Some((was, now)))
+}
+
+/// Names a tree in an error.
+fn name(tree: Option<ObjectId>) -> String {
+    tree.map_or_else(|| "(none)".to_owned(), |it| it.to_hex_with_len(12).to_string())
 }
 
 #[cfg(test)]
@@ -171,16 +225,71 @@ mod tests {
         assert!(all.iter().all(|it| it.was.is_none() && it.now.is_some()));
     }
 
-    #[test]
-    fn a_tree_that_holds_itself_a_million_times_over_comes_to_an_end() {
-        let scene = Scene::of_a_person();
+    /// A tree that holds, `depth` folders deep, ten times as many files as the one below it.
+    fn nested(scene: &Scene, git: &gix::Repository, depth: usize) -> ObjectId {
         let mut tree = scene.git(&["rev-parse", "HEAD^{tree}"]).trim().to_owned();
-        for _ in 0..100 {
+        for _ in 0..depth {
             let entries: Vec<_> = (0..10).map(|it| format!("040000 tree {tree}\t{it}\n")).collect();
             tree = scene.git_with(&["mktree"], &entries.concat()).trim().to_owned();
         }
+        assert!(git.has_object(ObjectId::from_hex(tree.as_bytes()).unwrap()));
+        ObjectId::from_hex(tree.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn comparing_a_tree_that_holds_itself_a_million_times_over_is_an_error() {
+        let scene = Scene::of_a_person();
         let git = gix::open(&scene.home).unwrap();
-        let tree = ObjectId::from_hex(tree.as_bytes()).unwrap();
-        assert!(compare(&git, None, Some(tree)).unwrap().len() < MOST);
+        for (depth, what) in
+            [(10, "more than 1000000 entries"), (70, "a file in more than 64 folders")]
+        {
+            let tree = nested(&scene, &git, depth);
+            let refused = compare(&git, None, Some(tree)).unwrap_err().to_string();
+            let name = tree.to_hex_with_len(12);
+            let expected = format!("trees (none) and {name} are too large to be compared: {what}");
+            assert_eq!(refused, expected);
+            // What is the same needs no comparison.
+            assert_eq!(compare(&git, Some(tree), Some(tree)).unwrap(), []);
+        }
+    }
+
+    #[test]
+    fn a_comparison_at_its_limits_is_complete_and_beyond_them_an_error() {
+        let scene = Scene::of_a_person();
+        let git = gix::open(&scene.home).unwrap();
+        // Ten folders with a file of ten bytes of path each: twenty entries.
+        let tree = nested(&scene, &git, 1);
+        let limits = |entries, bytes, depth| Limits { entries, bytes, depth };
+        let compare = |limits| compare_within(&git, None, Some(tree), limits);
+        assert_eq!(compare(limits(20, 100, 1)).unwrap().len(), 10);
+        for (limits, what) in [
+            (limits(19, 100, 1), "more than 19 entries"),
+            (limits(20, 99, 1), "more than 99 bytes of paths"),
+            (limits(20, 100, 0), "a file in more than 0 folders"),
+        ] {
+            let refused = compare(limits).unwrap_err().to_string();
+            assert!(refused.ends_with(what), "{refused}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_reported_by_those_who_ask() {
+        let scene = Scene::of_a_person();
+        let git = gix::open(&scene.home).unwrap();
+        let tree = nested(&scene, &git, 10).to_string();
+        let palace = scene.git_with(&["mktree"], &format!("040000 tree {tree}\tkeep\n"));
+        let commit = scene.git(&["commit-tree", palace.trim(), "-p", "HEAD", "-m", "too much"]);
+        scene.git(&["update-ref", "HEAD", commit.trim()]);
+        let store = scene.palace("keep");
+        let head = store.head().unwrap();
+        for refused in [
+            store.history(&mut super::super::Known::default()).unwrap_err(),
+            store.changed_since(head.as_ref()).unwrap_err(),
+            store.changed_between(None, head.as_ref()).unwrap_err(),
+            store.log(&[], |_| true).unwrap_err(),
+        ] {
+            let refused = refused.in_full();
+            assert!(refused.contains("too large to be compared: more than 1000000"), "{refused}");
+        }
     }
 }

@@ -2,8 +2,11 @@
 //! a person write at once, and count what was answered and is not there.
 //!
 //! ```text
-//! cargo bench --bench durability                        all three, briefly
-//! cargo bench --bench durability -- kill 200            that many kill -9
+//! cargo bench --bench durability                        all of them, briefly
+//! cargo bench --bench durability -- kill 500            that many kill -9
+//! cargo bench --bench durability -- survivor 60         that many kills of one of two servers
+//! cargo bench --bench durability -- gc 60               seconds beside `git gc --prune=now`
+//! cargo bench --bench durability -- every-step          a kill at every system call of a write
 //! cargo bench --bench durability -- contention 500      writes of each server
 //! sudo … -- power 20                                    that many power cuts
 //! ```
@@ -14,10 +17,18 @@
 //! A client keeps eight calls under way, scrolls, rooms and entities in turn,
 //! and notes which were answered. Each holds a word that is found nowhere else.
 //!
-//! - **kill**: the server dies by `kill -9` at a random instant. The next start
-//!   is an ordinary one; then every word that was answered must be in `HEAD` and
-//!   in the working directory, `git status` must be empty, no lock and no
-//!   temporary file be left, and `git fsck` have nothing to say.
+//! - **kill**: the server dies by `kill -9` at a random instant, in a fresh, a
+//!   packed, a cloned repository and a linked worktree in turn. The next server
+//!   is an ordinary one, and its first write must be accepted; then every word
+//!   that was answered must be in `HEAD` and in the working directory, `git
+//!   status` must be empty, no lock and no temporary file be left, and `git fsck`
+//!   have nothing to say.
+//! - **survivor**: of two servers one is killed, and the other may refuse nothing.
+//! - **gc**: two servers write while `git gc --prune=now` runs in a loop. Nothing
+//!   may be lost and nothing refused.
+//! - **every-step**: `strace` kills the server at every system call of a write
+//!   that changes anything, one after the other, from outside. It is passed over
+//!   where there is no `strace`.
 //! - **power**: the palace lies on an ext4 of its own in a file, which is told to
 //!   drop all that it has not written (`EXT4_IOC_SHUTDOWN` without flushing its
 //!   log, by `xfs_io` of xfsprogs) at a random instant, and mounted again. It
@@ -31,6 +42,7 @@
 #[path = "../ground/asked.rs"]
 mod asked;
 mod disk;
+mod steps;
 mod witness;
 mod writer;
 
@@ -38,7 +50,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use disk::Disk;
-use witness::{Found, Home};
+use witness::{Found, Home, Kind};
 use writer::Writer;
 
 /// How many rounds share a home: later ones find a longer past.
@@ -48,7 +60,10 @@ fn main() {
     let Some(asked) = asked::asked() else { return };
     let mut dice = Dice::new();
     if asked::is_smoke() {
-        kill(2, &mut dice);
+        kill(4, &mut dice);
+        survive(2, &mut dice);
+        collect(1);
+        steps::every_step(Some(2));
         contend(10);
         return;
     }
@@ -56,6 +71,15 @@ fn main() {
     let chosen = |name: &str| asked.first().is_none_or(|it| *it == name);
     if chosen("kill") {
         kill(number.unwrap_or(20), &mut dice);
+    }
+    if chosen("survivor") {
+        survive(number.unwrap_or(10), &mut dice);
+    }
+    if chosen("gc") {
+        collect(number.unwrap_or(10));
+    }
+    if chosen("every-step") {
+        steps::every_step(number);
     }
     if chosen("power") {
         cut_the_power(number.unwrap_or(5), &mut dice);
@@ -66,18 +90,73 @@ fn main() {
 }
 
 fn kill(rounds: usize, dice: &mut Dice) {
-    let (mut total, mut home) = (Found::default(), Home::new());
+    let mut total = Found::default();
+    let mut homes = Kind::ALL.map(Home::new);
     for round in 0..rounds {
-        let answered = write_for(&home, round, dice.instant(), Writer::kill);
-        home.enter();
-        let found = home.look(answered);
+        let kind = round % Kind::ALL.len();
+        let home = &mut homes[kind];
+        let answered = write_for(home, round, dice.instant(), Writer::kill);
+        let refused = home.write_again(round);
+        let found = home.look(answered, refused);
         if tell(round, &found) {
-            home = Home::new();
+            homes[kind] = Home::new(Kind::ALL[kind]);
         }
         total += found;
     }
     println!("{rounds} × kill -9: {total}");
     check(&total);
+}
+
+/// Kills one of two servers again and again; the other goes on.
+fn survive(rounds: usize, dice: &mut Dice) {
+    let mut total = Found::default();
+    let mut home = Home::new(Kind::Packed);
+    let mut survivor = Writer::start(home.palazzo(), usize::MAX);
+    for round in 0..rounds {
+        let mut other = Writer::start(home.palazzo(), round);
+        let (begun, time) = (Instant::now(), dice.instant());
+        while begun.elapsed() < time {
+            other.write();
+            survivor.write();
+        }
+        let answered = other.kill();
+        survivor.write();
+        survivor.wait();
+        let found = home.look(answered, 0);
+        tell(round, &found);
+        total += found;
+    }
+    let (answered, refused) = survivor.finish();
+    total += home.look(answered, refused);
+    println!("{rounds} kills of one of two servers: {total}");
+    check(&total);
+}
+
+/// Lets two servers write while git collects garbage in a loop.
+fn collect(seconds: usize) {
+    let mut home = Home::new(Kind::Packed);
+    let stop = AtomicBool::new(false);
+    let time = Duration::from_secs(seconds as u64);
+    let (answered, refused, collections) = std::thread::scope(|scope| {
+        let servers = [1, 2].map(|server| {
+            let mut writer = Writer::start(home.palazzo(), server);
+            scope.spawn(move || {
+                let begun = Instant::now();
+                while begun.elapsed() < time {
+                    writer.write();
+                }
+                writer.finish()
+            })
+        });
+        let git = scope.spawn(|| home.collect_until(|| stop.load(Ordering::Relaxed)));
+        let ended = servers.map(|it| it.join().expect("a writer ends"));
+        stop.store(true, Ordering::Relaxed);
+        let [one, two] = ended;
+        ([one.0, two.0].concat(), one.1 + two.1, git.join().expect("git ends"))
+    });
+    let found = home.look(answered, refused);
+    println!("{collections} × git gc --prune=now in {seconds} s beside 2 servers: {found}");
+    check(&found);
 }
 
 fn cut_the_power(rounds: usize, dice: &mut Dice) {
@@ -92,8 +171,8 @@ fn cut_the_power(rounds: usize, dice: &mut Dice) {
             writer.kill()
         });
         disk.mount_again();
-        home.enter();
-        let found = home.look(answered);
+        let refused = home.write_again(round);
+        let found = home.look(answered, refused);
         if tell(round, &found) {
             disk.wipe();
             home = Home::at(disk.place());
@@ -129,7 +208,7 @@ fn write_for(
 }
 
 fn contend(writes: usize) {
-    let mut home = Home::new();
+    let mut home = Home::new(Kind::Fresh);
     let stop = AtomicBool::new(false);
     let begun = Instant::now();
     let (answered, refused, by_hand) = std::thread::scope(|scope| {
@@ -148,10 +227,10 @@ fn contend(writes: usize) {
         ([one.0, two.0].concat(), one.1 + two.1, by_hand)
     });
     let time = begun.elapsed().as_secs_f64();
-    let found = home.look(answered);
+    let found = home.look(answered, refused);
     println!(
         "2 servers × {writes} writes and {by_hand} commits by hand in {time:.1} s: {found}, \
-         {refused} refused, {} of the commits by hand touched the palace",
+         {} of the commits by hand touched the palace",
         home.reverting_commits()
     );
     check(&found);

@@ -16,21 +16,52 @@ pub(crate) struct Home {
     _folder: Option<tempfile::TempDir>,
 }
 
+/// What kind of repository a palace is in.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Fresh,
+    /// With `packed-refs`, as after `git gc`.
+    Packed,
+    Cloned,
+    /// A linked worktree.
+    Linked,
+}
+
 /// What was found when all was over.
 #[derive(Default)]
 pub(crate) struct Found {
     answered: usize,
+    refused: usize,
     not_in_git: usize,
     not_on_disk: usize,
     strays: Vec<String>,
     unsound: usize,
 }
 
+impl Kind {
+    pub(crate) const ALL: [Self; 4] = [Self::Fresh, Self::Packed, Self::Cloned, Self::Linked];
+}
+
 impl Home {
     /// Makes a home below the target directory.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(kind: Kind) -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room");
-        let home = Self::at(folder.path());
+        let mut home = Self::at(folder.path());
+        let other = folder.path().join("other");
+        let place = other.to_string_lossy().into_owned();
+        match kind {
+            Kind::Fresh => {}
+            Kind::Packed => home.git(&["pack-refs", "--all"]),
+            Kind::Cloned => {
+                home.git(&["clone", "-q", ".", &place]);
+                home.place = other;
+                home.git(&["config", "maintenance.auto", "false"]);
+            }
+            Kind::Linked => {
+                home.git(&["worktree", "add", "-q", "-b", "side", &place]);
+                home.place = other;
+            }
+        }
         Self { _folder: Some(folder), ..home }
     }
 
@@ -58,15 +89,27 @@ impl Home {
         command
     }
 
-    /// Starts a server as anybody would, enters the palace, and leaves.
-    pub(crate) fn enter(&self) {
-        let (_, refused) = Writer::start(self.palazzo(), usize::MAX).finish();
-        assert_eq!(refused, 0);
+    /// Starts a server as anybody would, and writes; returns how many writes were refused.
+    pub(crate) fn write_again(&mut self, round: usize) -> usize {
+        let mut writer = Writer::start(self.palazzo(), 1_000_000 + round);
+        writer.write();
+        let (answered, refused) = writer.finish();
+        self.answered.extend(answered);
+        refused
+    }
+
+    /// Lets git collect garbage until told to stop, and returns how often it did.
+    pub(crate) fn collect_until(&self, stop: impl Fn() -> bool) -> usize {
+        let mut collections = 0;
+        while !stop() {
+            collections += usize::from(self.try_git(&["gc", "-q", "--prune=now"]).status.success());
+        }
+        collections
     }
 
     /// Looks whether the words that were answered now and ever before are there,
     /// and nothing that should not be.
-    pub(crate) fn look(&mut self, answered: Vec<String>) -> Found {
+    pub(crate) fn look(&mut self, answered: Vec<String>, refused: usize) -> Found {
         let now = answered.len();
         self.answered.extend(answered);
         let grep = ["grep", "-hoE", "word-[0-9]+-[0-9]+-", "HEAD"];
@@ -79,6 +122,7 @@ impl Home {
         let said = String::from_utf8_lossy(&fsck.stdout) + String::from_utf8_lossy(&fsck.stderr);
         Found {
             answered: now,
+            refused,
             not_in_git: lost(&in_git),
             not_on_disk: lost(&on_disk),
             strays: self.strays(),
@@ -112,12 +156,15 @@ impl Home {
         let status = self.try_git(&["status", "--porcelain", "-uall"]).stdout;
         let status = String::from_utf8_lossy(&status).into_owned();
         let is_left = |it: &PathBuf| it.extension().is_some_and(|it| it == "lock" || it == "tmp");
-        let left = files(&self.place).into_iter().filter(is_left);
+        let git_dir = self.try_git(&["rev-parse", "--git-common-dir"]).stdout;
+        let git_dir = self.place.join(String::from_utf8_lossy(&git_dir).trim());
+        let all = files(&self.place).into_iter().chain(files(&git_dir));
+        let left = all.filter(is_left);
         let left = left.map(|it| it.display().to_string());
         status.lines().map(str::to_owned).chain(left).collect()
     }
 
-    fn git(&self, arguments: &[&str]) {
+    pub(crate) fn git(&self, arguments: &[&str]) {
         let output = self.try_git(arguments);
         assert!(output.status.success(), "git {arguments:?}: {output:?}");
     }
@@ -134,13 +181,14 @@ impl Home {
 impl Found {
     /// Tells whether anything is not as it must be.
     pub(crate) fn is_wrong(&self) -> bool {
-        self.not_in_git + self.not_on_disk + self.strays.len() + self.unsound > 0
+        self.refused + self.not_in_git + self.not_on_disk + self.strays.len() + self.unsound > 0
     }
 }
 
 impl AddAssign for Found {
     fn add_assign(&mut self, other: Self) {
         self.answered += other.answered;
+        self.refused += other.refused;
         self.not_in_git += other.not_in_git;
         self.not_on_disk += other.not_on_disk;
         self.strays.extend(other.strays);
@@ -150,11 +198,11 @@ impl AddAssign for Found {
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { answered, not_in_git, not_on_disk, strays, unsound } = self;
+        let Self { answered, refused, not_in_git, not_on_disk, strays, unsound } = self;
         let (number, some) = (strays.len(), &strays[..strays.len().min(3)]);
         write!(
             f,
-            "{answered} answered, {not_in_git} lost from git, {not_on_disk} from the disk, \
+            "{answered} answered, {refused} refused, {not_in_git} lost from git, {not_on_disk} from the disk, \
              {number} strays {some:?}, {unsound} unsound repositories"
         )
     }

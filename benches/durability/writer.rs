@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{JoinHandle, spawn};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -63,10 +64,15 @@ impl Writer {
         self.waiting.insert(id, word);
     }
 
+    /// Waits for all answers.
+    pub(crate) fn wait(&mut self) {
+        while !self.waiting.is_empty() && self.hear() {}
+    }
+
     /// Waits for all answers; returns the words that were answered, and how many
     /// calls were refused.
     pub(crate) fn finish(mut self) -> (Vec<String>, usize) {
-        while !self.waiting.is_empty() && self.hear() {}
+        self.wait();
         let refused = self.refused;
         (self.end(), refused)
     }
@@ -76,6 +82,31 @@ impl Writer {
         self.server.kill().expect("it can be killed");
         while self.hear() {}
         self.end()
+    }
+
+    /// Returns the number of the server's process.
+    pub(crate) fn process(&self) -> u32 {
+        self.server.id()
+    }
+
+    /// Waits until `strace` has every thread of the server.
+    pub(crate) fn wait_until_traced(&self) {
+        let status = format!("/proc/{}/status", self.server.id());
+        let is_traced = || {
+            let text = std::fs::read_to_string(&status).unwrap_or_default();
+            text.lines().any(|it| it.starts_with("TracerPid:") && !it.ends_with("\t0"))
+        };
+        while !is_traced() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Tells whether the server was killed by now; waits a moment for it.
+    pub(crate) fn is_killed(&mut self) -> bool {
+        (0..20).any(|_| {
+            std::thread::sleep(Duration::from_millis(5));
+            self.server.try_wait().is_ok_and(|it| it.is_some())
+        })
     }
 
     fn end(self) -> Vec<String> {

@@ -269,7 +269,7 @@ impl Held {
         match self.store.history(Arc::make_mut(&mut self.known)) {
             // What is wrong with the repository is reported once, and the files are read without it.
             Err(err) if self.repository_fault.is_some() || err.is_of_repository() => {
-                self.repository_fault.get_or_insert_with(|| fault(&err));
+                self.report(fault(&err));
                 Ok(())
             }
             recalled => Ok(recalled?),
@@ -299,6 +299,14 @@ impl Held {
         std::mem::take(&mut self.done)
     }
 
+    /// Keeps what is wrong with the repository, and says it once.
+    fn report(&mut self, fault: Diagnostic) {
+        if self.repository_fault.is_none() {
+            (self.say)(&fault.message);
+            self.repository_fault = Some(fault);
+        }
+    }
+
     /// Returns the last commit; `None`: there is none, or it cannot be read.
     fn read_head(&mut self) -> Result<Option<CommitId>, Refusal> {
         match self.store.head() {
@@ -307,7 +315,7 @@ impl Held {
                 Ok(head)
             }
             Err(err) if err.is_of_repository() => {
-                self.repository_fault = Some(fault(&err));
+                self.report(fault(&err));
                 Ok(None)
             }
             Err(err) => Err(err.into()),

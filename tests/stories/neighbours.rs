@@ -209,8 +209,8 @@ fn git_tidies_up_behind_a_server_and_keeps_nobody_waiting() {
     assert!(said.contains("Workspace: w"), "{said}");
     let asked = std::fs::read_to_string(bin.join("asked")).unwrap();
     let place = home.path().canonicalize().unwrap();
-    let expected = format!("-C {} maintenance run --auto --quiet\n", place.display());
-    assert_eq!(asked, expected);
+    assert!(asked.starts_with(&format!("-C {} ", place.display())), "{asked}");
+    assert!(asked.ends_with(" maintenance run --auto --quiet\n"), "{asked}");
     // The second write asks for nothing, and the server ends while git is still at it.
     server.call("build_room", json!({ "slug": "hall", "name": "Hall", "description": "x" }));
     let ended = server.end();

@@ -135,6 +135,7 @@ fn an_action_that_changes_something_waits_its_turn() {
         "w/rooms/hall.yaml",
         &format!("name: Hall\ndescription: Reeds.\nactions:\n- {action}\n"),
     );
+    home.palazzo(&["trust", "--yes"]);
     let mut wire = home.greeted();
     wire.call("set_workspace", json!({ "workspace": "w" }));
     let enter = call("set_workspace", json!({ "workspace": "w" }));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench --bench waiting           50 rounds
-//! cargo bench --bench waiting -- 200    that many
+//! cargo bench --bench waiting -- 200    that many; `-- --smoke` makes three
 //! ```
 //!
 //! Another process holds the lock; one client writes, and another asks. The times of
@@ -32,7 +32,8 @@ fn main() {
     if !arguments.iter().any(|it| it == "--bench") {
         return;
     }
-    let rounds = arguments.iter().find_map(|it| it.parse().ok()).unwrap_or(50);
+    let usual = if arguments.iter().any(|it| it == "--smoke") { 3 } else { 50 };
+    let rounds = arguments.iter().find_map(|it| it.parse().ok()).unwrap_or(usual);
     let home = tempfile::tempdir().expect("a temporary directory");
     let palazzo = |argument: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
@@ -53,7 +54,7 @@ fn main() {
     for _ in 0..rounds {
         lock.lock().expect("nobody else writes");
         let write = client.post("claude", "tools/call", call("write_scroll", SCROLL));
-        pings.push(client.time("codex", "ping", json!({})));
+        pings.push(client.time("", "ping", json!({})));
         maps.push(client.time("codex", "tools/call", call("palace_action", r#"{"action":0}"#)));
         lock.unlock().expect("it was held");
         assert_eq!(client.hear()["id"], write, "the write is answered last");
@@ -79,8 +80,12 @@ fn report(what: &str, mut times: Vec<Duration>) {
 }
 
 impl Client {
-    /// Enters the palace as both clients, and writes once.
+    /// Shakes hands, enters the palace as both clients, and writes once.
     fn begin(&mut self) {
+        let about = json!({ "name": "claude", "version": "1.0" });
+        let greeting =
+            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about });
+        self.time("", "initialize", greeting);
         for client in ["claude", "codex"] {
             let enter = call("set_workspace", r#"{"workspace":"survey"}"#);
             self.time(client, "tools/call", enter);
@@ -88,14 +93,16 @@ impl Client {
         self.time("claude", "tools/call", call("write_scroll", SCROLL));
     }
 
-    /// Sends a request of the stateless era, and returns its id.
+    /// Sends a request, of the stateless era if a client is named, and returns its id.
     fn post(&mut self, client: &str, method: &str, mut params: Value) -> u64 {
         self.asked += 1;
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": { "name": client, "version": "1.0" },
-        });
+        if !client.is_empty() {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientInfo": { "name": client, "version": "1.0" },
+            });
+        }
         let request =
             json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params });
         writeln!(self.input, "{request}").expect("the server reads");

@@ -95,7 +95,7 @@ impl<'g> ObjectWriter<'g> {
                 hash.is_ok_and(|it| it == id)
             }
             // A pack has a checksum of its own, and is not written by us.
-            Ok(None) => self.git.objects.exists(&id),
+            Ok(None) => self.git.objects.exists_without_refresh(&id),
             Err(_) => false,
         }
     }

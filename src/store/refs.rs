@@ -222,3 +222,105 @@ fn remove_empty_folders(folder: &Path) -> io::Result<()> {
     }
     fs::remove_dir(folder)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::scene::{Scene, change, done, git_in};
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    #[test]
+    fn a_reflog_reads_as_git_writes_it() {
+        let scene = Scene::of_a_person();
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        let shown = scene.git(&["reflog", "show", "--format=%H %gs", "main"]);
+        let head = scene.git(&["rev-parse", "HEAD"]);
+        let expected = format!("{} commit: room hall: build\n", head.trim());
+        assert!(shown.starts_with(&expected), "{shown}");
+        assert_eq!(shown.lines().count(), 2);
+        assert_eq!(scene.git(&["rev-parse", "main@{1}"]), scene.git(&["rev-parse", "HEAD~1"]));
+        assert_eq!(scene.git(&["rev-parse", "HEAD@{1}"]), scene.git(&["rev-parse", "HEAD~1"]));
+    }
+
+    #[test]
+    fn a_reflog_is_begun_where_the_configuration_asks_for_it() {
+        for (setting, expected) in [("false", false), ("true", true), ("always", true)] {
+            let scene = Scene::new();
+            scene.init();
+            scene.git(&["config", "core.logAllRefUpdates", setting]);
+            done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+            for log in ["logs/HEAD", "logs/refs/heads/main"] {
+                let is_there = scene.home.join(".git").join(log).exists();
+                assert_eq!(is_there, expected, "{setting}: {log}");
+            }
+            scene.assert_sound();
+        }
+    }
+
+    #[test]
+    fn a_reflog_that_exists_is_continued_though_none_would_be_begun() {
+        let scene = Scene::of_a_person();
+        scene.git(&["config", "core.logAllRefUpdates", "false"]);
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        assert_eq!(scene.git(&["reflog", "show", "--format=%gs", "main"]).lines().count(), 2);
+    }
+
+    #[test]
+    fn a_line_after_a_torn_one_begins_a_line_of_its_own() {
+        let scene = Scene::of_a_person();
+        let log = scene.home.join(".git/logs/HEAD");
+        let whole = std::fs::read_to_string(&log).unwrap();
+        std::fs::write(&log, whole + "0123 torn").unwrap();
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        let text = std::fs::read_to_string(&log).unwrap();
+        assert_eq!(text.lines().count(), 3);
+        assert!(text.lines().last().unwrap().ends_with("\tcommit: room hall: build"));
+    }
+
+    #[test]
+    fn a_packed_branch_moves_beside_the_lock_of_all_packed_references() {
+        let scene = Scene::of_a_person();
+        scene.git(&["pack-refs", "--all"]);
+        std::fs::write(scene.home.join(".git/packed-refs.lock"), "").unwrap();
+        let made = done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        assert_eq!(scene.git(&["rev-parse", "main"]).trim(), made.unwrap().0);
+    }
+
+    #[test]
+    fn a_branch_that_stands_for_another_is_followed_to_it() {
+        let scene = Scene::of_a_person();
+        scene.git(&["symbolic-ref", "refs/heads/alias", "refs/heads/main"]);
+        scene.git(&["symbolic-ref", "HEAD", "refs/heads/alias"]);
+        let made = done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        assert_eq!(scene.git(&["rev-parse", "main"]).trim(), made.unwrap().0);
+        assert_eq!(scene.git(&["symbolic-ref", "refs/heads/alias"]), "refs/heads/main\n");
+        scene.git(&["symbolic-ref", "refs/heads/main", "refs/heads/alias"]);
+        let endless = change(HALL, Some("1\n"), Some("2\n"));
+        assert!(scene.palace("keep").make(&endless).is_err());
+    }
+
+    #[test]
+    fn a_branch_takes_the_place_of_the_empty_folders_of_others() {
+        let scene = Scene::of_a_person();
+        for folder in [".git/refs/heads/feature/old", ".git/logs/refs/heads/feature/old"] {
+            std::fs::create_dir_all(scene.home.join(folder)).unwrap();
+        }
+        scene.git(&["symbolic-ref", "HEAD", "refs/heads/feature"]);
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        assert_eq!(scene.git(&["branch", "--show-current"]), "feature\n");
+        assert_eq!(scene.git(&["reflog", "show", "feature"]).lines().count(), 1);
+    }
+
+    #[test]
+    fn a_branch_of_a_linked_worktree_is_logged_where_git_looks() {
+        let scene = Scene::of_a_person();
+        scene.git(&["worktree", "add", "-q", "-b", "deep/side", "../linked"]);
+        let linked = scene.home.with_file_name("linked");
+        let mut store = scene.store(&linked.join("keep"));
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        for name in ["HEAD", "deep/side"] {
+            let log = git_in(&linked, &["reflog", "show", "--format=%gs", name]);
+            assert!(log.starts_with("commit: room hall: build\n"), "{name}: {log}");
+        }
+    }
+}

@@ -7,6 +7,7 @@ mod check;
 mod client_config;
 mod completions;
 mod diff;
+mod doctor;
 mod embed;
 mod explain;
 mod export;
@@ -96,6 +97,7 @@ enum Command {
     Restore(restore::Args),
     Undo(undo::Args),
     Check(check::Args),
+    Doctor(doctor::Args),
     Trust(trust::Args),
     Aaak(aaak::Args),
     Fmt(fmt::Args),
@@ -128,6 +130,7 @@ pub fn run() -> ExitCode {
         Command::Restore(args) => restore::run(&args),
         Command::Undo(args) => undo::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Aaak(args) => aaak::run(&args),
         Command::Fmt(args) => fmt::run(&args),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::format::{Place, Spots, room_file};
 use crate::keeper::held::Held;
 use crate::keeper::models::Models;
-use crate::keeper::{Keeper, Refusal};
+use crate::keeper::{Keeper, Refusal, doctor};
 use crate::model::{Code, Diagnostic, RoomId, Severity, Tool, Trail, lines};
 use crate::render::{self, Reported};
 use crate::survey::Survey;
@@ -45,12 +45,13 @@ impl Keeper {
     /// Reads every palace of the home and says what is wrong with its files,
     /// and with the palace as a whole. `tools` are those that actions can ask.
     pub fn check(&mut self, tools: &[Tool]) -> Result<Inspection, Refusal> {
-        let mut palaces = Vec::new();
+        let (mut palaces, mut locks) = (Vec::new(), BTreeSet::new());
         for workspace in self.workspaces()? {
             let models = self.models.clone();
             let held = self.open(&workspace)?;
             held.check_repository()?;
-            palaces.push(checked(held, tools, &models));
+            let abandoned = doctor::abandoned_locks(held, &mut locks);
+            palaces.push(checked(held, tools, &models, abandoned));
         }
         Ok(Inspection { palaces })
     }
@@ -167,7 +168,7 @@ fn survey<'a>(held: &'a Held, tools: &'a [Tool]) -> Survey<'a> {
     Survey { palace: &held.palace, tools, broken, file_of: room_file }
 }
 
-fn checked(held: &Held, tools: &[Tool], models: &Models) -> Checked {
+fn checked(held: &Held, tools: &[Tool], models: &Models, locks: Vec<Diagnostic>) -> Checked {
     let palace = &held.palace;
     let remarks = survey(held, tools).remarks().into_iter().map(|it| (it.finding, Some(it.about)));
     let found = held.findings().map(|it| (it.clone(), None));
@@ -177,7 +178,8 @@ fn checked(held: &Held, tools: &[Tool], models: &Models) -> Checked {
     });
     let consent = held.store().tools_finding(Place::SETTINGS, &palace.settings.allow);
     let consent = consent.map(|it| (it, Some(Trail::TOP.value("actions").value("allow"))));
-    let repository = held.store().repository_findings().into_iter().map(|it| (it, None));
+    let repository = held.store().repository_findings().into_iter().chain(locks);
+    let repository = repository.map(|it| (it, None));
     let mut files: BTreeMap<String, Vec<(Diagnostic, Option<Trail>)>> = BTreeMap::new();
     for (finding, about) in found.chain(remarks).chain(fault).chain(consent).chain(repository) {
         files.entry(finding.file.clone()).or_default().push((finding, about));

@@ -99,6 +99,8 @@ pub enum Code {
     Contradiction,
     /// A relation that ends before it begins.
     EmptyPeriod,
+    /// A lock file of git that no living process holds.
+    GitLock,
     /// A doorway to a room that is not built yet.
     UnfinishedRoom,
     /// A way to a room that has none back.
@@ -157,6 +159,7 @@ impl Code {
                 | Self::Misplaced
                 | Self::LostScroll
                 | Self::Unreachable
+                | Self::GitLock
                 | Self::EmptyRoom
                 | Self::MissingAttribute
         )

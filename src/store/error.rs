@@ -157,6 +157,14 @@ pub enum Error {
         /// Where it was.
         palace: PathBuf,
     },
+    /// A lock file that a living process holds is not removed.
+    #[error("`{}` was not removed: {why}; end that process first", lock.display())]
+    LockHeld {
+        /// The lock file.
+        lock: PathBuf,
+        /// Its age and its owner.
+        why: String,
+    },
     /// An operation of git is under way that would drop what is committed meanwhile.
     #[error(
         "a git {} is under way in `{}`, and ending it would drop what is written now; finish it first: {}",

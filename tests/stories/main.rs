@@ -24,6 +24,7 @@ mod harness;
 mod history;
 mod hooks;
 mod limits;
+mod locks;
 mod meaning;
 mod memory;
 mod mempalace;

@@ -313,6 +313,14 @@ const PALACE: &[Rule] = &[
         "What holds `until` a date no later than its `since` holds at no time, for its end is \
          outside: exchange the two, or leave out the one that is wrong.",
     ),
+    warning(
+        Code::GitLock,
+        "git-lock",
+        "A lock file of git that no living process is known to hold",
+        "Git, or Palazzo, was killed while it held the lock. Until it is removed, writes may be \
+         refused, or git does no maintenance. Check that no git is running there, and remove it \
+         with `palazzo doctor --remove-lock PATH`.",
+    ),
     info(
         Code::UnfinishedRoom,
         "unfinished-room",

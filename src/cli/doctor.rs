@@ -1,0 +1,126 @@
+//! `palazzo doctor`.
+
+use std::io::{IsTerminal as _, stdin};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::cli::home::{self, Workspace};
+use crate::cli::{Failure, Outcome, page};
+use crate::keeper::{Examination, GitLock, Keeper, git_version};
+
+/// Show what may keep palaces from being written, or remove a lock file of git
+///
+/// Lists the versions of palazzo and git, and for each palace its repository, the
+/// branch, and the lock files that git has left there.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The home, or one palace
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// Remove this lock file of git, after a question; one that a living process holds
+    /// stays
+    #[arg(long, value_name = "PATH")]
+    remove_lock: Option<PathBuf>,
+
+    /// Remove it without a question
+    #[arg(long, requires = "remove_lock")]
+    yes: bool,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    match &args.remove_lock {
+        Some(path) => remove_lock(args, path)?,
+        None => show(args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(args: &Args) -> Result<(), Failure> {
+    let home = home::find(args.dir.as_deref());
+    let git = git_version().unwrap_or_else(|| "git: not installed".to_owned());
+    let mut page =
+        format!("palazzo {}\n{git}\nhome {}\n", env!("CARGO_PKG_VERSION"), home.display());
+    for examination in keeper(&home).examine()? {
+        page += &shown(&examination);
+    }
+    Ok(page::print(&page)?)
+}
+
+fn shown(examination: &Examination) -> String {
+    let mut shown = format!("\n{}\n", examination.root.display());
+    match &examination.repository {
+        Ok(Some(it)) => {
+            shown += &format!("  repository {} ({})\n", it.git_dir.display(), it.format);
+            shown += &format!("  HEAD       {}\n", it.head);
+            let operation = it.operation.map(|it| (it.name(), it.remedy()));
+            if let Some((name, remedy)) = operation {
+                shown += &format!("  under way  git {name}; end it with {remedy}\n");
+            }
+        }
+        Ok(None) => shown += "  repository none yet; the first write makes one\n",
+        Err(err) => shown += &format!("  repository {err}\n"),
+    }
+    for lock in &examination.locks {
+        shown += &format!("  lock file  {}: {}\n", lock.path.display(), lock.description());
+        if !lock.is_held() {
+            shown += &format!("             {}\n", lock.removal());
+        }
+    }
+    shown
+}
+
+fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
+    let (keeper, lock) = find(args.dir.as_deref(), path)?;
+    if !args.yes && !lock.is_held() {
+        confirm(&lock)?;
+    }
+    if keeper.remove_git_lock(path)? {
+        page::print(&format!("removed {}", lock.path.display()))?;
+    }
+    Ok(())
+}
+
+/// Finds the lock file in the home that is given or usual, else in the folder with its `.git`.
+fn find(dir: Option<&Path>, path: &Path) -> Result<(Keeper, GitLock), Failure> {
+    let above = if dir.is_none() { above_git(path) } else { None };
+    for home in [Some(home::find(dir)), above].into_iter().flatten() {
+        let keeper = keeper(&home);
+        if let Some(lock) = keeper.git_lock(path)? {
+            return Ok((keeper, lock));
+        }
+    }
+    Err(Failure::Said(format!(
+        "`{}` is no lock file of git in the repository of a palace here; name the palace: palazzo \
+         doctor DIR --remove-lock PATH",
+        path.display()
+    )))
+}
+
+fn above_git(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let git = path.ancestors().find(|it| it.file_name().is_some_and(|it| it == ".git"))?;
+    git.parent().map(Path::to_owned)
+}
+
+fn confirm(lock: &GitLock) -> Result<(), Failure> {
+    let kept = |why: &str| Failure::Said(format!("`{}` stays: {why}", lock.path.display()));
+    if !stdin().is_terminal() {
+        return Err(kept("without a terminal it is removed only with --yes"));
+    }
+    anstream::eprint!(
+        "{} ({})\nRemove it? Only if no git is running there. [y/N] ",
+        crate::model::printable(&lock.path.display().to_string()),
+        lock.description()
+    );
+    let mut answer = String::new();
+    stdin().read_line(&mut answer)?;
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(kept("not confirmed")),
+    }
+}
+
+fn keeper(home: &Path) -> Keeper {
+    home::keeper(Some(home), &Workspace { workspace: None })
+}

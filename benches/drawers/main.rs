@@ -3,7 +3,9 @@
 //!
 //! `cargo bench --bench drawers` makes palaces of three sizes, a tenth as many
 //! facts as drawers in each, and speaks to the real program over its standard
-//! input and output. `cargo bench --bench drawers -- 10000` measures one size,
+//! input and output. Then it files 2,000 drawers and compares the memory of that
+//! server with that of a fresh one. `cargo bench --bench drawers -- 10000`
+//! measures one size, `-- memory` compares the memory only,
 //! `-- --smoke` the smallest with few rounds.
 //!
 //! How to read the tables:
@@ -47,12 +49,44 @@ const ROUNDS: usize = 300;
 const UNCOUNTED: usize = 5;
 /// How often in a smoke run.
 const SMOKE: usize = 5;
+/// How many drawers are filed before memory is compared, and how many in a smoke run.
+const FILED: usize = 2_000;
+const SMOKE_FILED: usize = 100;
+/// How many drawers are there before.
+const FEW: usize = 100;
+/// How much of the memory of a fresh server one that has filed many may have.
+const TIMES: u64 = 2;
 
 fn main() {
     let Some(asked) = ground::asked() else { return };
     let is_asked = |it: &usize| asked.is_empty() || asked.contains(&it.to_string());
     let sizes = if ground::is_smoke() { &SIZES[..1] } else { &SIZES };
     sizes.iter().copied().filter(is_asked).for_each(measure);
+    if asked.is_empty() || asked.iter().any(|it| it == "memory") {
+        compare_memory();
+    }
+}
+
+/// Compares the memory of a server that has filed many drawers with that of a fresh one, after the
+/// same search.
+fn compare_memory() {
+    let filed = if ground::is_smoke() { SMOKE_FILED } else { FILED };
+    let scene = Scene::new(FEW);
+    let mut server = Peer::palazzo(scene.ground(), "mempalace");
+    for round in 0..filed {
+        server.call("mempalace_add_drawer", &scene.arguments("add_drawer", round));
+    }
+    let search = scene.arguments("search", 0);
+    server.call("mempalace_search", &search);
+    let after = server.megabytes();
+    drop(server);
+    let mut server = Peer::palazzo(scene.ground(), "mempalace");
+    server.call("mempalace_search", &search);
+    let fresh = server.megabytes();
+    let holds = if after <= TIMES * fresh { "yes" } else { "NO" };
+    println!(
+        "\n{filed} drawers filed: {after} MB; a fresh server: {fresh} MB; at most {TIMES} times: {holds}"
+    );
 }
 
 fn measure(size: usize) {

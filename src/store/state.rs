@@ -58,6 +58,7 @@ fn head(repository: &Repository, git: &gix::Repository) -> Result<String, Error>
 #[cfg(test)]
 mod tests {
     use super::super::scene::Scene;
+    use super::*;
 
     #[test]
     fn the_state_names_branch_commit_and_operation() {
@@ -72,7 +73,7 @@ mod tests {
         scene.git(&["checkout", "-qf", "main"]);
         scene.git(&["bisect", "start"]);
         let state = scene.palace("keep").repository_state().unwrap().unwrap();
-        assert_eq!(state.operation.map(|it| it.name()), Some("bisect"));
+        assert_eq!(state.operation.map(Operation::name), Some("bisect"));
         assert_eq!((state.work, state.format.as_str()), (scene.home.clone(), "sha1, files"));
         assert_eq!(Scene::new().palace("keep").repository_state().unwrap(), None);
     }

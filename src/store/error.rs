@@ -2,11 +2,10 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::model::{Code, Diagnostic, quoted};
 
-use super::lock_file;
+use super::git_locks::GitLock;
 use super::operation::Operation;
 
 /// Why the store could not do as asked. Each names the place it happened.
@@ -133,15 +132,10 @@ pub enum Error {
     },
     /// Another program holds a lock file of git.
     #[error(
-        "another program holds the git lock `{}`, for {} by now; wait for it to end, or if no git is running here, remove it with `palazzo doctor --remove-lock {}`",
-        lock.display(), seconds(*.age), lock.display()
+        "another program has locked the repository by `{}` ({}); wait for it to end, or if no git is running here, remove the lock with `{}`",
+        .0.path.display(), .0.description(), .0.removal()
     )]
-    Busy {
-        /// The lock file.
-        lock: PathBuf,
-        /// How long it has been there, if that could be seen.
-        age: Option<Duration>,
-    },
+    Busy(GitLock),
     /// The repository is gone, and with it the history.
     #[error(
         "`{0}` had a history, and there is no git repository around it any more; bring its `.git` back, or begin a new history with `palazzo init --repository {0}`",
@@ -289,12 +283,6 @@ impl Error {
         matches!(self, Self::Damaged { .. } | Self::Irregular { .. } | Self::Git { .. })
     }
 
-    /// Makes the error of a lock file that another program holds.
-    pub(super) fn busy(lock: PathBuf) -> Self {
-        let age = lock_file::age(&lock);
-        Self::Busy { lock, age }
-    }
-
     /// Tells it with all its causes.
     pub(super) fn in_full(&self) -> String {
         let causes = std::iter::successors(Some(self as &dyn std::error::Error), |it| it.source());
@@ -321,8 +309,4 @@ fn trust(folder: &Path) -> String {
 
 fn begun(first: Option<&str>) -> String {
     first.map(|it| format!("; it begins with {it}")).unwrap_or_default()
-}
-
-fn seconds(age: Option<Duration>) -> String {
-    age.map_or_else(|| "some time".to_owned(), |age| format!("{} s", age.as_secs()))
 }

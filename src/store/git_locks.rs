@@ -130,6 +130,13 @@ fn find(repository: &Repository, path: &Path) -> Option<GitLock> {
     described(repository, vec![file]).pop()
 }
 
+/// Describes the lock file at `path` in `repository`.
+pub(super) fn describe(repository: &Repository, path: PathBuf) -> GitLock {
+    let (age, owner) = (lock_file::age(&path), Owner::Unknown);
+    let described = described(repository, vec![path.clone()]).pop();
+    described.unwrap_or(GitLock { path, age, owner })
+}
+
 fn described(repository: &Repository, files: Vec<PathBuf>) -> Vec<GitLock> {
     let holders = processes::holders(&files);
     let gits = if files.is_empty() { None } else { git_around(repository) };

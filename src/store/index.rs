@@ -56,7 +56,7 @@ impl<'a> Staging<'a> {
         note: &mut Noted<'_>,
     ) -> Result<Self, Error> {
         let deadline = Instant::now() + patience.index;
-        let lock = LockFile::acquire(&repository.git_dir, INDEX, deadline, note)?;
+        let lock = LockFile::acquire(repository, &repository.git_dir, INDEX, deadline, note)?;
         let path = lock.resource().to_owned();
         let kept = kept.filter(|it| it.digest.is_some() && it.digest == digest_on_disk(&path));
         let is_foreign = kept.is_none();

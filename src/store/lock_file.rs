@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 use walkdir::WalkDir;
 
 use super::disk::Stamp;
-use super::{Error, failpoint, own_file};
+use super::repository::Repository;
+use super::{Error, failpoint, git_locks, own_file};
 
 /// The folder below `.git/palazzo` with the second names of our lock files.
 const PROOFS: &str = "locks";
@@ -48,6 +49,7 @@ impl LockFile {
     ///
     /// Where the file system has no hard links, `note` is called with the lock file's inode.
     pub(super) fn acquire(
+        repository: &Repository,
         git_dir: &Path,
         name: &str,
         deadline: Instant,
@@ -59,7 +61,9 @@ impl LockFile {
             .or_else(|err| Self::create(&path, deadline, note).map_err(|it| later(err, it)));
         match locked {
             Ok((file, proof)) => Ok(Self { resource, path, proof, file: Some(file) }),
-            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => Err(Error::busy(path)),
+            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
+                Err(Error::Busy(git_locks::describe(repository, path)))
+            }
             Err(err) => Err(Error::file("lock", &resource)(err)),
         }
     }

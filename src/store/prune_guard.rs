@@ -21,6 +21,8 @@ const INTERVAL: Duration = Duration::from_millis(50);
 const LARGEST: usize = 64 * 1024 * 1024;
 /// How long a process waits for a collection before it ends.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long `gc.pid` may be empty.
+const MOMENT: Duration = Duration::from_secs(5);
 /// After this time git itself takes a `gc.pid` for abandoned (`lock_repo_for_gc` in git's `gc.c`).
 const ABANDONED: Duration = Duration::from_hours(12);
 
@@ -109,8 +111,11 @@ fn is_collecting(common_dir: &Path) -> bool {
     let text = fs::read_to_string(&path).unwrap_or_default();
     let mut words = text.split_whitespace();
     let process = words.next().and_then(|it| it.parse().ok());
-    // The lock file comes before its content.
-    process.is_none_or(|it| words.next() != Some(host_name().as_str()) || is_alive(it))
+    match process {
+        Some(process) => words.next() != Some(host_name().as_str()) || is_alive(process),
+        // The file is there a moment before its content.
+        None => age.is_none_or(|it| it < MOMENT),
+    }
 }
 
 #[cfg(unix)]

@@ -330,23 +330,15 @@ mod tests {
         fs::write(&lock, "").unwrap();
         let refused = store.make(&change(HALL, Some("1\n"), Some("2\n"))).unwrap_err();
         let told = refused.to_string();
-        let (before, after) = told.split_once(" s by now; ").unwrap();
-        let held = format!("another program holds the git lock `{}`, for ", lock.display());
-        // On a busy disk seconds may have passed.
-        assert!(before.strip_prefix(&held).unwrap().parse::<u64>().is_ok(), "{told}");
+        let begin = format!("another program has locked the repository by `{}` (", lock.display());
+        assert!(told.starts_with(&begin), "{told}");
         let remedy = format!("`palazzo doctor --remove-lock {}`", lock.display());
-        assert_eq!(
-            after,
-            format!("wait for it to end, or if no git is running here, remove it with {remedy}")
-        );
+        assert!(told.ends_with(&remedy), "{told}");
         assert!(lock.exists());
         assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
         // Nor is it taken for ours because some Palazzo died here once.
         fs::write(scene.home.join(".git/palazzo/writing"), "pid 1\nlock 1\n").unwrap();
-        assert!(matches!(
-            store.make(&change(HALL, Some("1\n"), Some("2\n"))),
-            Err(Error::Busy { .. })
-        ));
+        assert!(matches!(store.make(&change(HALL, Some("1\n"), Some("2\n"))), Err(Error::Busy(_))));
         assert!(lock.exists());
     }
 
@@ -361,10 +353,7 @@ mod tests {
             fs::write(&lock, "").unwrap();
             let was = store.read(HALL).unwrap();
             let refused = store.make(&change(HALL, was.as_deref(), Some("2\n"))).unwrap_err();
-            assert!(
-                matches!(&refused, Error::Busy { lock: held, .. } if *held == lock),
-                "{refused}"
-            );
+            assert!(matches!(&refused, Error::Busy(held) if held.path == lock), "{refused}");
             assert!(lock.exists());
             fs::remove_file(&lock).unwrap();
             done(&mut store, &change(HALL, was.as_deref(), None));

@@ -93,7 +93,7 @@ impl RefUpdate<'_> {
 
     fn lock(&self, name: String, deadline: Instant, note: &mut Noted<'_>) -> Result<Locked, Error> {
         let git_dir = git_dir_of(self.repository, &name).to_owned();
-        let lock = LockFile::acquire(&git_dir, &name, deadline, note)?;
+        let lock = LockFile::acquire(self.repository, &git_dir, &name, deadline, note)?;
         Ok(Locked { name, git_dir, lock })
     }
 

@@ -183,6 +183,72 @@ async fn git_may_pack_and_collect_beside_a_writer() {
     assert_eq!(home.git(&["ls-files", "keep/scrolls"]).lines().count(), 40);
 }
 
+/// Locks of git that keep a write from being made, and others that it leaves behind.
+const BLOCKING: [&str; 3] = ["index.lock", "HEAD.lock", "refs/heads/main.lock"];
+const HARMLESS: [&str; 10] = [
+    "packed-refs.lock",
+    "packed-refs.new",
+    "config.lock",
+    "shallow.lock",
+    "gc.pid",
+    "gc.pid.lock",
+    "logs/HEAD.lock",
+    "objects/maintenance.lock",
+    "objects/info/commit-graphs/commit-graph-chain.lock",
+    "objects/pack/multi-pack-index.lock",
+];
+
+#[tokio::test]
+async fn a_lock_that_git_left_is_waited_for_named_and_removed_on_request() {
+    for kind in ["fresh", "packed", "cloned"] {
+        let home = Home::new();
+        founded(&home).await;
+        match kind {
+            "packed" => drop(home.git(&["gc", "-q"])),
+            "cloned" => {
+                home.git(&["clone", "-q", ".", "../clone"]);
+                fs::rename(home.path(), home.path().with_file_name("origin")).unwrap();
+                fs::rename(home.path().with_file_name("clone"), home.path()).unwrap();
+            }
+            _ => {}
+        }
+        let mut agent = home.agent(MARCH_1).await;
+        agent.enter("keep").await;
+        for name in HARMLESS {
+            leave_lock(&home, name);
+        }
+        let said = scroll(&mut agent, "Beside them").await;
+        assert!(!said.starts_with("refused: "), "{kind}: {said}");
+        for name in BLOCKING {
+            let lock = leave_lock(&home, name);
+            let said = scroll(&mut agent, "Lost").await;
+            assert!(said.starts_with("refused: "), "{kind}, {name}: {said}");
+            let removal = format!("palazzo doctor --remove-lock {}", lock.display());
+            assert!(said.contains(&removal), "{kind}, {name}: {said}");
+            assert!(lock.exists(), "{kind}, {name}");
+            let check = String::from_utf8(home.palazzo(&["check"]).stdout).unwrap();
+            assert!(check.contains(&lock.display().to_string()), "{kind}, {name}: {check}");
+            let doctor = ["doctor", "--remove-lock", lock.to_str().unwrap(), "--yes"];
+            assert!(home.palazzo(&doctor).status.success(), "{kind}, {name}");
+            let said = scroll(&mut agent, "Found").await;
+            assert!(!said.starts_with("refused: "), "{kind}, {name}: {said}");
+        }
+        agent.leave().await;
+        for name in HARMLESS {
+            fs::remove_file(home.path().join(".git").join(name)).unwrap();
+        }
+        home.is_in_order();
+    }
+}
+
+/// Leaves a lock as a git does that was killed.
+fn leave_lock(home: &Home, name: &str) -> PathBuf {
+    let lock = home.path().canonicalize().unwrap().join(".git").join(name);
+    fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    fs::write(&lock, "").unwrap();
+    lock
+}
+
 const ADA: [&str; 4] = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
 
 #[tokio::test]

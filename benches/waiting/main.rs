@@ -10,6 +10,9 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark is there to print what it found")]
 
+#[path = "../ground/asked.rs"]
+mod asked;
+
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
@@ -27,13 +30,9 @@ struct Client {
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --all-targets` runs benchmarks too; there is nothing to test here.
-    if !arguments.iter().any(|it| it == "--bench") {
-        return;
-    }
-    let usual = if arguments.iter().any(|it| it == "--smoke") { 3 } else { 50 };
-    let rounds = arguments.iter().find_map(|it| it.parse().ok()).unwrap_or(usual);
+    let Some(asked) = asked::asked() else { return };
+    let usual = if asked::is_smoke() { 3 } else { 50 };
+    let rounds = asked.iter().find_map(|it| it.parse().ok()).unwrap_or(usual);
     let home = tempfile::tempdir().expect("a temporary directory");
     let palazzo = |argument: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));

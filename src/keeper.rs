@@ -44,6 +44,7 @@ mod refusal;
 mod relations;
 mod reload;
 mod removal;
+mod repository;
 mod restore;
 mod revision;
 mod rules;

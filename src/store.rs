@@ -9,6 +9,7 @@ mod as_of;
 mod aside;
 mod blame;
 mod commit;
+mod commit_steps;
 mod consent;
 mod conversion;
 #[cfg(all(test, feature = "failpoints"))]
@@ -342,6 +343,13 @@ impl Store {
         }
         let Some(repository) = self.repository()? else { return Ok(()) };
         recovery::mend_if_needed(&repository, &self.patience)
+    }
+
+    /// Keeps the objects of a change for as long as `git gc` may delete them.
+    fn keep_until_collected(&self, objects: Vec<objects::Object>) {
+        if let Ok(Some(repository)) = self.repository() {
+            self.prune_guard.keep(&repository, objects);
+        }
     }
 
     /// Writes again what `git gc` has deleted of the last changes; tells whether there was any.

@@ -1,6 +1,7 @@
 //! What a call has committed, for an answer that says what is true.
 
 use crate::keeper::Keeper;
+use crate::keeper::held::Held;
 use crate::model::CommitId;
 
 /// What a call has committed, and what went wrong after that.
@@ -16,7 +17,7 @@ impl Keeper {
     /// Returns what was committed since this was asked last.
     pub fn take_committed(&mut self) -> Committed {
         let mut committed = Committed::default();
-        for done in self.held.values_mut().flat_map(|it| it.take_done()) {
+        for done in self.held.values_mut().flat_map(Held::take_done) {
             committed.commits.extend(done.commit);
             for warning in done.warnings.iter().map(ToString::to_string) {
                 if !committed.warnings.contains(&warning) {

@@ -7,17 +7,16 @@ use std::sync::{Arc, OnceLock};
 use crate::format::{self, Place};
 use crate::keeper::health::{Health, Patient};
 use crate::keeper::ledger::Ledger;
-use crate::keeper::refusal::in_full;
 use crate::keeper::reload::Vigil;
 use crate::keeper::sense::Sense;
 use crate::keeper::snapshot::{Limits, Publication};
 use crate::keeper::{Caller, Refusal, indexing};
 use crate::model::{
-    Change, Code, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Moment, Opening,
-    Palace, Settings, Severity,
+    Change, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Opening, Palace, Settings,
+    Severity,
 };
 use crate::search::{Index, to_read};
-use crate::store::{self, Done, Known, Listener, Outcome, Store};
+use crate::store::{Done, Known, Listener, Outcome, Store};
 use crate::watch::Watch;
 
 /// How often a change is thought out anew when somebody else was faster.
@@ -77,17 +76,12 @@ pub(super) fn schemas_missing<'a>(
     missing.map(edit).collect()
 }
 
-/// Makes a finding of an error of the repository.
-fn fault(err: &store::Error) -> Diagnostic {
-    Diagnostic::of_file(Code::Repository, ".git", in_full(err))
-}
-
 impl Held {
     /// Opens a palace: clears away what a writer left who died, reads all files,
     /// and notices from then on what others change.
     pub(super) fn open(store: Store, name: &str, vigil: &Vigil) -> Result<Self, Refusal> {
         let mut held = Self::look_into(store, name, vigil)?;
-        held.settle_in()?;
+        held.settle_in();
         Ok(held)
     }
 
@@ -121,9 +115,8 @@ impl Held {
     }
 
     /// Keeps what was read, so that the next start is quicker.
-    pub(super) fn settle_in(&mut self) -> Result<(), Refusal> {
+    pub(super) fn settle_in(&mut self) {
         self.remember();
-        Ok(())
     }
 
     /// Takes in what others have saved and committed since the last look. What
@@ -248,85 +241,10 @@ impl Held {
         Err(Refusal::Contended)
     }
 
-    /// Clears what a writer left that died, before the first write: a reader changes nothing.
-    fn recover(&mut self) -> Result<(), Refusal> {
-        if self.store.needs_recovery()? {
-            let wait = self.begin_wait();
-            let recovered = self.store.recover();
-            drop(wait);
-            recovered?;
-        }
-        let leftovers = std::mem::take(&mut self.leftovers);
-        Ok(self.store.clear_away(&leftovers)?)
-    }
-
-    /// Takes in what git has learned of the files' past since the last time.
-    pub(super) fn recall(&mut self) -> Result<(), Refusal> {
-        if self.is_snapshot() && self.known.head.is_some() {
-            return Ok(());
-        }
-        self.withdraw();
-        match self.store.history(Arc::make_mut(&mut self.known)) {
-            // What is wrong with the repository is reported once, and the files are read without it.
-            Err(err) if self.repository_fault.is_some() || err.is_of_repository() => {
-                self.report(fault(&err));
-                Ok(())
-            }
-            recalled => Ok(recalled?),
-        }
-    }
-
-    /// Returns the newest moments of the palace; none where the history cannot be read.
-    pub(super) fn recent(&self, most: usize) -> Result<Vec<Moment>, Refusal> {
-        match self.store.recent(most) {
-            Err(err) if err.is_of_repository() => Ok(Vec::new()),
-            recent => Ok(recent?),
-        }
-    }
-
-    /// Looks whether the last commit can be read whole.
-    pub(super) fn check_repository(&mut self) -> Result<(), Refusal> {
-        match self.store.check_whole() {
-            Err(err) if err.is_of_repository() => self.repository_fault = Some(fault(&err)),
-            checked => checked?,
-        }
-        Ok(())
-    }
-
     /// Returns what is said once of each change that was made since this was asked last: the commit,
     /// and what went wrong after it.
     pub(super) fn take_done(&mut self) -> Vec<Done> {
         std::mem::take(&mut self.done)
-    }
-
-    /// Keeps what is wrong with the repository, and says it once.
-    fn report(&mut self, fault: Diagnostic) {
-        if self.repository_fault.is_none() {
-            (self.say)(&fault.message);
-            self.repository_fault = Some(fault);
-        }
-    }
-
-    /// Returns the last commit; `None`: there is none, or it cannot be read.
-    fn read_head(&mut self) -> Result<Option<CommitId>, Refusal> {
-        match self.store.head() {
-            Ok(head) => {
-                self.repository_fault = None;
-                Ok(head)
-            }
-            Err(err) if err.is_of_repository() => {
-                self.report(fault(&err));
-                Ok(None)
-            }
-            Err(err) => Err(err.into()),
-        }
-    }
-
-    /// Lists the files that differ between the commit last seen and `head`; all, where one of the
-    /// two cannot be read.
-    fn changed_until(&self, head: Option<&CommitId>) -> Vec<String> {
-        let changed = self.store.changed_between(self.head.as_ref(), head);
-        changed.unwrap_or_else(|_| vec![String::new()])
     }
 
     /// Returns the files' past, as far as it was recalled.
@@ -385,18 +303,20 @@ impl Held {
                 }
                 Ok(false)
             }
-            Outcome::Done(done) => {
-                for edit in &change.edits {
-                    self.absorb(&edit.path, edit.now.as_deref());
-                }
-                self.hear_rivals();
-                done.warnings.iter().for_each(|it| (self.say)(&it.to_string()));
-                let commit = done.commit.clone();
-                self.done.push(done);
-                self.advance(commit, &change.edits)?;
-                Ok(true)
-            }
+            Outcome::Done(done) => self.take_in(done, &change.edits).map(|()| true),
         }
+    }
+
+    /// Takes in a change that is made.
+    fn take_in(&mut self, done: Done, edits: &[Edit]) -> Result<(), Refusal> {
+        for edit in edits {
+            self.absorb(&edit.path, edit.now.as_deref());
+        }
+        self.hear_rivals();
+        done.warnings.iter().for_each(|it| (self.say)(&it.to_string()));
+        let commit = done.commit.clone();
+        self.done.push(done);
+        self.advance(commit, edits)
     }
 
     /// Takes our own commit for seen, and looks at what others committed just

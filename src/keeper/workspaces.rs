@@ -53,7 +53,7 @@ impl Opening {
     fn end(self) -> Option<Held> {
         self.is_awaited.store(true, Ordering::Relaxed);
         let mut held = self.held.join().ok()?.ok()?;
-        held.settle_in().ok()?;
+        held.settle_in();
         Some(held)
     }
 }

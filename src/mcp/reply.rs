@@ -52,7 +52,7 @@ const SHOWN: usize = 10;
 
 /// Renders what went wrong although a change is made, a line each.
 pub(super) fn warnings(warnings: &[String]) -> String {
-    warnings.iter().map(|it| format!("Warning: {it}\n")).collect()
+    warnings.iter().flat_map(|it| ["Warning: ", it, "\n"]).collect()
 }
 
 /// Renders an error that occurred after `commits` were made: they stand.

@@ -55,7 +55,11 @@ fn check_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     for (folder, size) in [("", Size::Bounded), ("logs", Size::Any)] {
         let base = common_dir.join(folder);
         regular::check_folders(&base, branch.parent().unwrap_or(Path::new("")))?;
-        regular::check(&base.join(&branch), size)?;
+        // Git leaves the empty folders of branches that are gone.
+        let file = base.join(&branch);
+        if !regular::lstat(&file)?.is_some_and(|it| it.is_dir()) {
+            regular::check(&file, size)?;
+        }
     }
     Ok(())
 }

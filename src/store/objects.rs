@@ -17,7 +17,7 @@ use super::{durable, failpoint};
 /// How the names begin that gix gives to objects while it writes them.
 const TEMPORARY: &str = ".tmp";
 /// No write takes as long as this.
-const OLD: Duration = Duration::from_hours(1);
+const OLD: Duration = Duration::from_secs(60 * 60);
 /// How often an object is written again whose folder git removes at that moment.
 const ATTEMPTS: usize = 5;
 

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long `gc.pid` may be empty.
 const MOMENT: Duration = Duration::from_secs(5);
 /// After this time git itself takes a `gc.pid` for abandoned (`lock_repo_for_gc` in git's `gc.c`).
-const ABANDONED: Duration = Duration::from_hours(12);
+const ABANDONED: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// The objects that git may still delete.
 #[derive(Debug, Default)]

@@ -68,28 +68,30 @@ fn program(home: &Home) -> (PathBuf, PathBuf) {
     (program, ran)
 }
 
+/// The files of a repository that are opened.
+const FILES: [&str; 15] = [
+    "HEAD",
+    "packed-refs",
+    "config",
+    "config.worktree",
+    "commondir",
+    "gitdir",
+    "shallow",
+    "index",
+    "info/attributes",
+    "info/exclude",
+    "objects/info/alternates",
+    "logs/HEAD",
+    "logs/refs/heads/main",
+    "refs/heads/main",
+    "palazzo/other",
+];
+
 #[tokio::test]
 async fn no_file_of_a_repository_is_opened_unless_it_is_a_regular_file() {
     let (home, mut agent) = home().await;
-    let files = [
-        "HEAD",
-        "packed-refs",
-        "config",
-        "config.worktree",
-        "commondir",
-        "gitdir",
-        "shallow",
-        "index",
-        "info/attributes",
-        "info/exclude",
-        "objects/info/alternates",
-        "logs/HEAD",
-        "logs/refs/heads/main",
-        "refs/heads/main",
-        "palazzo/other",
-    ];
     let branch = home.git(&["symbolic-ref", "--short", "HEAD"]);
-    for file in files {
+    for file in FILES {
         let file = file.replace("main", branch.trim());
         let place = home.path().join(".git").join(&file);
         for by in REPLACEMENTS {
@@ -179,20 +181,9 @@ async fn attributes_that_are_no_regular_file_refuse_writes_and_nothing_else() {
     home.is_in_order();
 }
 
-#[tokio::test]
-async fn no_program_that_a_repository_names_is_run() {
-    let (home, mut agent) = home().await;
-    home.configure("");
-    let (program, ran) = program(&home);
-    let name = program.display();
-    let git = home.path().join(".git");
-    for hook in ["pre-auto-gc", "pre-commit", "post-commit", "reference-transaction"] {
-        fs::create_dir_all(git.join("hooks")).unwrap();
-        fs::copy(&program, git.join("hooks").join(hook)).unwrap();
-    }
-    let config = fs::read_to_string(git.join("config")).unwrap();
-    let gc = "[gc]\n\tauto = 1\n\tpruneExpire = now\n[maintenance]\n\tauto = true\n";
-    let settings = [
+/// Settings that name the program `name`.
+fn settings_of_programs(name: &str, git: &Path) -> [String; 7] {
+    [
         format!("[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = {name}\n"),
         format!(
             "[commit]\n\tgpgSign = true\n[gpg]\n\tformat = ssh\n[gpg \"ssh\"]\n\tprogram = {name}\n\
@@ -210,7 +201,32 @@ async fn no_program_that_a_repository_names_is_run() {
              \trequired = true\n[diff \"x\"]\n\ttextconv = {name}\n\tcommand = {name}\n"
         ),
         format!("[hook \"x\"]\n\tevent = pre-auto-gc\n\tcommand = {name}\n"),
-    ];
+    ]
+}
+
+/// Puts so many loose objects into one folder that git collects garbage.
+fn crowd(git: &Path) {
+    let crowd = git.join("objects/17");
+    fs::create_dir_all(&crowd).unwrap();
+    for n in 0..8 {
+        fs::write(crowd.join(format!("{n:038x}")), "").unwrap();
+    }
+}
+
+#[tokio::test]
+async fn no_program_that_a_repository_names_is_run() {
+    let (home, mut agent) = home().await;
+    home.configure("");
+    let (program, ran) = program(&home);
+    let name = program.display();
+    let git = home.path().join(".git");
+    for hook in ["pre-auto-gc", "pre-commit", "post-commit", "reference-transaction"] {
+        fs::create_dir_all(git.join("hooks")).unwrap();
+        fs::copy(&program, git.join("hooks").join(hook)).unwrap();
+    }
+    let config = fs::read_to_string(git.join("config")).unwrap();
+    let gc = "[gc]\n\tauto = 1\n\tpruneExpire = now\n[maintenance]\n\tauto = true\n";
+    let settings = settings_of_programs(&name.to_string(), &git);
     fs::write(git.join("info/attributes"), "*.txt filter=x diff=x\n").unwrap();
     for (at, setting) in settings.iter().enumerate() {
         for through_include in [false, true] {
@@ -222,12 +238,8 @@ async fn no_program_that_a_repository_names_is_run() {
                 }
             };
             fs::write(git.join("config"), format!("{config}{gc}{added}")).unwrap();
-            // git asks its hooks when enough loose objects are in one folder.
-            let crowd = git.join("objects/17");
-            fs::create_dir_all(&crowd).unwrap();
-            for n in 0..8 {
-                fs::write(crowd.join(format!("{n:038x}")), "").unwrap();
-            }
+            // git asks its hooks when it collects garbage.
+            crowd(&git);
             let title = format!("Scroll {at} {through_include}");
             let mut server = home.agent(MARCH_1).await;
             server.enter("w").await;
@@ -327,6 +339,13 @@ async fn actions_change_things_only_with_the_consent_of_the_user() {
     assert!(!said.starts_with("refused"), "{said}");
     assert!(!run(&home, &["check"]).contains("no-consent"));
 
+    consent_is_for_one_list_and_one_place(&home, &mut agent, &settings).await;
+}
+
+/// Changes what was allowed, moves the palace, and takes the consent back.
+async fn consent_is_for_one_list_and_one_place(home: &Home, agent: &mut Agent, settings: &str) {
+    let palace = home.path().join("w");
+    let allow = |tools: &str| format!("{settings}\n[actions]\nallow = [{tools}]\n");
     home.write("w/palace.toml", &allow("\"write_scroll\", \"delete_entities\""));
     assert!(agent.choose(1).await.starts_with("refused"));
     home.write("w/palace.toml", &allow("\"write_scroll\""));
@@ -337,7 +356,7 @@ async fn actions_change_things_only_with_the_consent_of_the_user() {
     assert!(other.choose(1).await.contains(&home.path().join("v").display().to_string()));
     fs::rename(home.path().join("v"), &palace).unwrap();
     let path = home.path().display().to_string();
-    assert!(run(&home, &["trust", "--remove", &path]).contains("write_scroll"));
+    assert!(run(home, &["trust", "--remove", &path]).contains("write_scroll"));
     let mut last = home.agent(MARCH_1).await;
     last.enter("w").await;
     assert!(last.choose(1).await.starts_with("refused"));

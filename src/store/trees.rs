@@ -187,6 +187,8 @@ fn name(tree: Option<ObjectId>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use gix::objs::tree::EntryKind;
+
     use super::super::scene::Scene;
     use super::*;
 
@@ -225,25 +227,31 @@ mod tests {
         assert!(all.iter().all(|it| it.was.is_none() && it.now.is_some()));
     }
 
-    /// A tree that holds, `depth` folders deep, ten times as many files as the one below it.
-    fn nested(scene: &Scene, git: &gix::Repository, depth: usize) -> ObjectId {
-        let mut tree = scene.git(&["rev-parse", "HEAD^{tree}"]).trim().to_owned();
-        for _ in 0..depth {
-            let entries: Vec<_> = (0..10).map(|it| format!("040000 tree {tree}\t{it}\n")).collect();
-            tree = scene.git_with(&["mktree"], &entries.concat()).trim().to_owned();
+    /// A tree, `depth` folders deep, of which each holds the one below it `times` over, and the
+    /// last as many files.
+    fn nested(git: &gix::Repository, times: usize, depth: usize) -> ObjectId {
+        let (mut mode, mut oid) = (EntryKind::Blob, ObjectId::empty_blob(git.object_hash()));
+        for _ in 0..=depth {
+            let entry = |number| gix::objs::tree::Entry {
+                mode: mode.into(),
+                filename: format!("{number:03}").into(),
+                oid,
+            };
+            let entries = (0..times).map(entry).collect();
+            oid = git.write_object(gix::objs::Tree { entries }).unwrap().detach();
+            mode = EntryKind::Tree;
         }
-        assert!(git.has_object(ObjectId::from_hex(tree.as_bytes()).unwrap()));
-        ObjectId::from_hex(tree.as_bytes()).unwrap()
+        oid
     }
 
     #[test]
     fn comparing_a_tree_that_holds_itself_a_million_times_over_is_an_error() {
         let scene = Scene::of_a_person();
         let git = gix::open(&scene.home).unwrap();
-        for (depth, what) in
-            [(10, "more than 1000000 entries"), (70, "a file in more than 64 folders")]
+        for (times, depth, what) in
+            [(1_000, 2, "more than 1000000 entries"), (1, 70, "a file in more than 64 folders")]
         {
-            let tree = nested(&scene, &git, depth);
+            let tree = nested(&git, times, depth);
             let refused = compare(&git, None, Some(tree)).unwrap_err().to_string();
             let name = tree.to_hex_with_len(12);
             let expected = format!("trees (none) and {name} are too large to be compared: {what}");
@@ -257,15 +265,15 @@ mod tests {
     fn a_comparison_at_its_limits_is_complete_and_beyond_them_an_error() {
         let scene = Scene::of_a_person();
         let git = gix::open(&scene.home).unwrap();
-        // Ten folders with a file of ten bytes of path each: twenty entries.
-        let tree = nested(&scene, &git, 1);
+        // Ten folders, each with ten files of seven bytes of path.
+        let tree = nested(&git, 10, 1);
         let limits = |entries, bytes, depth| Limits { entries, bytes, depth };
         let compare = |limits| compare_within(&git, None, Some(tree), limits);
-        assert_eq!(compare(limits(20, 100, 1)).unwrap().len(), 10);
+        assert_eq!(compare(limits(110, 700, 1)).unwrap().len(), 100);
         for (limits, what) in [
-            (limits(19, 100, 1), "more than 19 entries"),
-            (limits(20, 99, 1), "more than 99 bytes of paths"),
-            (limits(20, 100, 0), "a file in more than 0 folders"),
+            (limits(109, 700, 1), "more than 109 entries"),
+            (limits(110, 699, 1), "more than 699 bytes of paths"),
+            (limits(110, 700, 0), "a file in more than 0 folders"),
         ] {
             let refused = compare(limits).unwrap_err().to_string();
             assert!(refused.ends_with(what), "{refused}");
@@ -275,8 +283,7 @@ mod tests {
     #[test]
     fn what_cannot_be_compared_is_reported_by_those_who_ask() {
         let scene = Scene::of_a_person();
-        let git = gix::open(&scene.home).unwrap();
-        let tree = nested(&scene, &git, 70).to_string();
+        let tree = nested(&gix::open(&scene.home).unwrap(), 1, 70).to_string();
         let palace = scene.git_with(&["mktree"], &format!("040000 tree {tree}\tkeep\n"));
         let commit = scene.git(&["commit-tree", palace.trim(), "-p", "HEAD", "-m", "too much"]);
         scene.git(&["update-ref", "HEAD", commit.trim()]);

@@ -65,6 +65,7 @@ mod writing;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use rayon::prelude::*;
 
@@ -279,10 +280,14 @@ impl Store {
             return Ok(Some(moment.commit.clone()));
         }
         let Some(repository) = self.repository()? else { return Ok(None) };
-        let head = repository.head().or_else(|err| match self.prune_guard.restore(&repository) {
-            true => repository.head(),
-            false => Err(err),
-        });
+        let (begun, mut head) = (Instant::now(), repository.head());
+        // While git collects garbage, what it deletes of a write is written again a moment later.
+        while head.is_err() && self.is_collected() && begun.elapsed() < make::COLLECTION {
+            if !self.prune_guard.restore(&repository) {
+                std::thread::sleep(make::PAUSE);
+            }
+            head = repository.head();
+        }
         let head = head.map_err(|err| damage::explain(&repository, err))?;
         Ok(head.map(|id| CommitId(id.to_string())))
     }
@@ -346,10 +351,16 @@ impl Store {
     }
 
     /// Keeps the objects of a change for as long as `git gc` may delete them.
-    fn keep_until_collected(&self, objects: Vec<objects::Object>) {
-        if let Ok(Some(repository)) = self.repository() {
-            self.prune_guard.keep(&repository, objects);
-        }
+    fn keep_until_collected(&self, objects: Vec<objects::Object>) -> Result<(), Error> {
+        let Some(repository) = self.repository()? else { return Ok(()) };
+        let kept = self.prune_guard.keep(&repository, objects);
+        kept.map_err(|err| repository.error("write again what git has deleted", err))
+    }
+
+    /// Tells whether `git gc` runs in the repository.
+    fn is_collected(&self) -> bool {
+        let repository = self.repository().ok().flatten();
+        repository.is_some_and(|it| prune_guard::is_collecting(&it.common_dir))
     }
 
     /// Writes again what `git gc` has deleted of the last changes; tells whether there was any.

@@ -1,6 +1,6 @@
 //! One palace in memory, as true to its files as the last look at them.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -317,20 +317,6 @@ impl Held {
         let commit = done.commit.clone();
         self.done.push(done);
         self.advance(commit, edits)
-    }
-
-    /// Takes our own commit for seen, and looks at what others committed just
-    /// before it.
-    fn advance(&mut self, made: Option<CommitId>, ours: &[Edit]) -> Result<(), Refusal> {
-        if made.is_none() {
-            return Ok(());
-        }
-        let ours: HashSet<&str> = ours.iter().map(|it| it.path.as_str()).collect();
-        let mut paths = self.changed_until(made.as_ref());
-        paths.retain(|path| !ours.contains(path.as_str()));
-        self.take_in_committed(paths)?;
-        self.head = made;
-        Ok(())
     }
 
     /// Looks again at the entities that a change of a file may have made well or

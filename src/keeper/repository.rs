@@ -2,12 +2,13 @@
 //!
 //! The files are then read without their history, and one finding says why.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::keeper::Refusal;
 use crate::keeper::held::Held;
 use crate::keeper::refusal::in_full;
-use crate::model::{Code, CommitId, Diagnostic, Moment};
+use crate::model::{Code, CommitId, Diagnostic, Edit, Moment};
 use crate::store;
 
 impl Held {
@@ -84,6 +85,20 @@ impl Held {
     pub(super) fn changed_until(&self, head: Option<&CommitId>) -> Vec<String> {
         let changed = self.store.changed_between(self.head.as_ref(), head);
         changed.unwrap_or_else(|_| vec![String::new()])
+    }
+
+    /// Takes our own commit for seen, and looks at what others committed just
+    /// before it.
+    pub(super) fn advance(&mut self, made: Option<CommitId>, ours: &[Edit]) -> Result<(), Refusal> {
+        if made.is_none() {
+            return Ok(());
+        }
+        let ours: HashSet<&str> = ours.iter().map(|it| it.path.as_str()).collect();
+        let mut paths = self.changed_until(made.as_ref());
+        paths.retain(|path| !ours.contains(path.as_str()));
+        self.take_in_committed(paths)?;
+        self.head = made;
+        Ok(())
     }
 }
 

@@ -46,9 +46,11 @@ impl Keeper {
             return Ok(());
         }
         let held = self.at(key)?;
-        let Some(head) = held.store().head()? else { return Ok(()) };
-        let since = match last_visit(held, by) {
-            Some(note) => since(held, by, note)?,
+        // Where the history cannot be read, that is reported elsewhere.
+        let Some(head) = held.head.clone() else { return Ok(()) };
+        let since = match last_visit(held, by).map(|it| since(held, by, it)) {
+            Some(Err(Refusal::Store(err))) if err.is_of_repository() => return Ok(()),
+            Some(since) => since?,
             None => Since::default(),
         };
         let since = Since { came: Some((head, by.now)), ..since };

@@ -88,10 +88,10 @@ impl Calls {
     }
 
     /// Waits until the call that has the keeper is done, although nobody waits for its
-    /// answer.
+    /// answer, and closes the palaces.
     pub(super) async fn finish(&self) {
         let calls = self.clone();
-        drop(spawn_blocking(move || drop(calls.keeper())).await);
+        drop(spawn_blocking(move || calls.keeper().forget()).await);
     }
 
     /// Asks in a turn, which is given back; `None`: the keeper has to be asked.

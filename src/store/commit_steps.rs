@@ -202,11 +202,8 @@ impl CommitSteps<'_> {
     }
 
     /// Does what remains when the commit is made; what fails now is only a warning.
-    pub(super) fn finish(&self, writer: &ObjectWriter<'_>, folders: Vec<PathBuf>) -> Vec<Warning> {
+    pub(super) fn finish(&self, folders: Vec<PathBuf>) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        if let Err(err) = writer.restore_missing() {
-            warnings.push(Warning::Objects(err.to_string()));
-        }
         if let Err(err) = self.settle_the_rest(folders) {
             warnings.push(Warning::NotDurable(err.in_full()));
         }

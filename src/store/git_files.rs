@@ -55,9 +55,10 @@ fn check_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     for (folder, size) in [("", Size::Bounded), ("logs", Size::Any)] {
         let base = common_dir.join(folder);
         regular::check_folders(&base, branch.parent().unwrap_or(Path::new("")))?;
-        // Git leaves the empty folders of branches that are gone.
+        // Git leaves the empty folders of branches that are gone; one that has a log is not gone.
         let file = base.join(&branch);
-        if !regular::lstat(&file)?.is_some_and(|it| it.is_dir()) {
+        let is_folder = regular::lstat(&file)?.is_some_and(|it| it.is_dir());
+        if !is_folder || (folder.is_empty() && common_dir.join("logs").join(&branch).is_file()) {
             regular::check(&file, size)?;
         }
     }

@@ -6,7 +6,7 @@
 //! Until `HEAD` has moved, every failure undoes the files.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gix::ObjectId;
 
@@ -28,10 +28,12 @@ use super::{
 /// In how many steps a file is written: as an object, beside the old, in its place.
 const STEPS: usize = 3;
 const CACHE: usize = 1024 * 1024;
-/// How often a commit is repeated that failed because git moved something at that moment.
-const REPEATS: usize = 5;
-/// How long to wait before that.
-const PAUSE: Duration = Duration::from_millis(40);
+/// For how long a commit is repeated that failed because git moved something at that moment.
+const MOMENT: Duration = Duration::from_millis(200);
+/// For how long while `git gc` runs.
+pub(super) const COLLECTION: Duration = Duration::from_secs(5);
+/// How long to wait before it is repeated.
+pub(super) const PAUSE: Duration = Duration::from_millis(40);
 
 /// Makes `change`, or finds that it is out of date.
 pub(super) fn make(store: &mut Store, change: &Change) -> Result<Outcome, Error> {
@@ -126,16 +128,19 @@ fn keep_or_undo<T>(
 
 /// Commits, and repeats what failed because git moved objects or references at that moment.
 fn commit_or_repeat(store: &mut Store, change: &Change, edits: &[&Edit]) -> Result<Outcome, Error> {
-    for _ in 0..REPEATS {
-        match commit_files(store, change, edits) {
-            Err(Error::Git { .. } | Error::Damaged { .. }) => {}
-            done => return done,
+    let begun = Instant::now();
+    let mut done = commit_files(store, change, edits);
+    while let Err(Error::Git { .. } | Error::Damaged { .. }) = &done {
+        // `git gc` packs what it removes, and `git pack-refs` too: a moment later it is there. What
+        // it deletes of another writer's, that one writes again.
+        let patience = if store.is_collected() { COLLECTION } else { MOMENT };
+        if begun.elapsed() > patience {
+            break;
         }
-        // `git gc` packs what it removes, and `git pack-refs` too: a moment later it is there.
         store.restore_pruned();
         std::thread::sleep(PAUSE);
+        done = commit_files(store, change, edits);
     }
-    let done = commit_files(store, change, edits);
     let repository = store.repository().ok().flatten();
     done.map_err(|err| match repository.filter(|it| it.head().is_err()) {
         Some(repository) => damage::explain(&repository, err),
@@ -202,9 +207,11 @@ fn take_steps(
         Err(stale) => return Ok(Outcome::Stale(stale)),
     };
     store.whole = commit.or(store.whole);
-    let mut warnings = steps.finish(&writer, folders.unwrap_or_default());
+    let mut warnings = steps.finish(folders.unwrap_or_default());
     warnings.extend(replace_index(store, staging, turn));
-    store.keep_until_collected(writer.into_objects());
+    if let Err(err) = store.keep_until_collected(writer.into_objects()) {
+        warnings.push(Warning::Objects(err.in_full()));
+    }
     let commit = commit.map(|id| CommitId(id.to_string()));
     Ok(Outcome::Done(Done { commit, warnings }))
 }

@@ -44,12 +44,19 @@ struct Kept {
 }
 
 impl PruneGuard {
-    /// Keeps `objects` if git collects garbage at the moment, until it has ended.
-    pub(super) fn keep(&self, repository: &Arc<Repository>, objects: Vec<Object>) {
-        if !is_collecting(&repository.common_dir) {
-            return;
-        }
+    /// Keeps `objects`, which a reference names by now, for as long as git collects garbage.
+    pub(super) fn keep(
+        &self,
+        repository: &Arc<Repository>,
+        objects: Vec<Object>,
+    ) -> gix::Result<()> {
         let mut kept = self.0.kept();
+        if !is_collecting(&repository.common_dir) {
+            // A collection that overlapped the write has ended, and deletes nothing any more. One
+            // that begins now sees the reference.
+            let (git, common_dir) = (repository.git(), &repository.common_dir);
+            return restore_missing(&git, common_dir, &objects).map(drop);
+        }
         kept.size += objects.iter().map(Object::size).sum::<usize>();
         kept.objects.extend(objects);
         while kept.size > LARGEST && !kept.objects.is_empty() {
@@ -61,6 +68,7 @@ impl PruneGuard {
             let thread = thread::Builder::new().name("prune guard".to_owned()).spawn(watch);
             kept.is_watched = thread.is_ok();
         }
+        Ok(())
     }
 
     /// Writes again the objects that git has deleted; tells whether there were any.
@@ -75,8 +83,9 @@ impl Shared {
     fn watch(&self, repository: &Repository) {
         loop {
             thread::sleep(INTERVAL);
-            let is_over = !is_collecting(&repository.common_dir);
+            // Whoever adds to what is kept looks for a collection while holding this lock, too.
             let mut kept = self.kept();
+            let is_over = !is_collecting(&repository.common_dir);
             let (git, common_dir) = (repository.git(), &repository.common_dir);
             let restored = restore_missing(&git, common_dir, &kept.objects);
             if is_over && restored.is_ok() {
@@ -101,7 +110,7 @@ impl Drop for PruneGuard {
 }
 
 /// Tells whether a living `git gc` holds the repository.
-fn is_collecting(common_dir: &Path) -> bool {
+pub(super) fn is_collecting(common_dir: &Path) -> bool {
     let path = common_dir.join("gc.pid");
     let Ok(metadata) = fs::symlink_metadata(&path) else { return false };
     let age = metadata.modified().ok().and_then(|it| SystemTime::now().duration_since(it).ok());

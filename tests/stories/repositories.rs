@@ -149,10 +149,11 @@ async fn a_damaged_repository_is_not_written_to_until_it_is_repaired() {
     }
 }
 
-#[tokio::test]
-async fn git_may_pack_and_collect_beside_a_writer() {
+#[test]
+fn git_may_pack_and_collect_beside_a_writer() {
     let home = Home::new();
-    founded(&home).await;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(founded(&home));
     let is_over = AtomicBool::new(false);
     let path = home.path();
     std::thread::scope(|scope| {
@@ -164,7 +165,6 @@ async fn git_may_pack_and_collect_beside_a_writer() {
                 }
             }
         });
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let write = async {
             let mut agent = home.agent(MARCH_1).await;
             agent.enter("keep").await;

@@ -24,6 +24,7 @@ mod git_files;
 mod git_link;
 mod git_locks;
 mod glass;
+mod head;
 mod history;
 mod home;
 mod index;
@@ -65,7 +66,6 @@ mod writing;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use rayon::prelude::*;
 
@@ -113,6 +113,8 @@ pub struct Store {
     is_seen: AtomicBool,
     /// Whether it had a repository.
     had_repository: AtomicBool,
+    /// Whether `HEAD` could not be read when it was read last.
+    is_unreadable: AtomicBool,
 }
 
 /// What became of a change.
@@ -153,6 +155,7 @@ impl Store {
             whole: None,
             is_seen: AtomicBool::new(false),
             had_repository: AtomicBool::new(false),
+            is_unreadable: AtomicBool::new(false),
         }
     }
 
@@ -273,44 +276,6 @@ impl Store {
         Stamp::of(&self.palace.join(path))
     }
 
-    /// Returns the commit `HEAD` names; `None`: there is no commit yet, or no repository. Of a
-    /// palace seen as it was, returns the commit it is seen at.
-    pub fn head(&self) -> Result<Option<CommitId>, Error> {
-        if let Some(moment) = &self.moment {
-            return Ok(Some(moment.commit.clone()));
-        }
-        let Some(repository) = self.repository()? else { return Ok(None) };
-        let (begun, mut head) = (Instant::now(), repository.head());
-        // While git collects garbage, what it deletes of a write is written again a moment later.
-        while head.is_err() && self.is_collected() && begun.elapsed() < make::COLLECTION {
-            if !self.prune_guard.restore(&repository) {
-                std::thread::sleep(make::PAUSE);
-            }
-            head = repository.head();
-        }
-        let head = head.map_err(|err| damage::explain(&repository, err))?;
-        Ok(head.map(|id| CommitId(id.to_string())))
-    }
-
-    /// Returns what a visitor should know who is about to write: that `HEAD` is detached, or that
-    /// an operation of git is under way.
-    pub fn condition(&self) -> Option<String> {
-        let repository = if self.moment.is_some() { None } else { self.repository().ok()? };
-        let repository = repository?;
-        if let Err(err) = operation::refuse_if_dropped(&repository.git_dir, &repository.work) {
-            return Some(err.to_string());
-        }
-        let is_detached = repository.git().head().is_ok_and(|it| it.is_detached());
-        is_detached.then(|| Warning::Detached.to_string())
-    }
-
-    /// Checks that the last commit can be read with all that it has changed.
-    pub fn check_whole(&self) -> Result<(), Error> {
-        let Some(repository) = self.repository()? else { return Ok(()) };
-        let head = repository.head().map_err(|err| damage::explain(&repository, err))?;
-        head.map_or(Ok(()), |head| damage::check(&repository, head))
-    }
-
     /// Makes a change: durable and committed when it returns.
     pub fn make(&mut self, change: &Change) -> Result<Outcome, Error> {
         self.check_place()?;
@@ -332,41 +297,6 @@ impl Store {
         let acquire =
             |it: Arc<Repository>| lock::acquire(&it.common_dir, lock::FILING, self.patience.ours);
         repository.map(acquire).transpose()
-    }
-
-    /// Tells whether a process of ours died while writing.
-    pub fn needs_recovery(&self) -> Result<bool, Error> {
-        let repository = if self.moment.is_some() { None } else { self.repository()? };
-        Ok(repository.is_some_and(|it| recovery::is_needed(&it)))
-    }
-
-    /// Clears what a process of ours left that died while writing; costs one look when there is
-    /// nothing. Only who is about to write may ask for it.
-    pub fn recover(&mut self) -> Result<(), Error> {
-        if self.moment.is_some() {
-            return Ok(());
-        }
-        let Some(repository) = self.repository()? else { return Ok(()) };
-        recovery::mend_if_needed(&repository, &self.patience)
-    }
-
-    /// Keeps the objects of a change for as long as `git gc` may delete them.
-    fn keep_until_collected(&self, objects: Vec<objects::Object>) -> Result<(), Error> {
-        let Some(repository) = self.repository()? else { return Ok(()) };
-        let kept = self.prune_guard.keep(&repository, objects);
-        kept.map_err(|err| repository.error("write again what git has deleted", err))
-    }
-
-    /// Tells whether `git gc` runs in the repository.
-    fn is_collected(&self) -> bool {
-        let repository = self.repository().ok().flatten();
-        repository.is_some_and(|it| prune_guard::is_collecting(&it.common_dir))
-    }
-
-    /// Writes again what `git gc` has deleted of the last changes; tells whether there was any.
-    fn restore_pruned(&self) -> bool {
-        let repository = self.repository().ok().flatten();
-        repository.is_some_and(|it| self.prune_guard.restore(&it))
     }
 
     /// Returns what was set aside under `name`: a note of ours that no commit holds; `None`:

@@ -29,7 +29,7 @@ use super::{
 const STEPS: usize = 3;
 const CACHE: usize = 1024 * 1024;
 /// For how long a commit is repeated that failed because git moved something at that moment.
-const MOMENT: Duration = Duration::from_millis(200);
+pub(super) const MOMENT: Duration = Duration::from_millis(500);
 /// For how long while `git gc` runs.
 pub(super) const COLLECTION: Duration = Duration::from_secs(5);
 /// How long to wait before it is repeated.

@@ -393,7 +393,7 @@ impl Store {
             return Ok(found);
         }
         if had_repository || home::has_lost_history(&self.palace, &self.home)? {
-            return Err(Error::HistoryLost { palace: self.palace.clone() });
+            return Err(self.history_lost());
         }
         Repository::make(&self.palace, &self.home, &self.consents, self.isolated)?;
         self.allowed_repository()?

@@ -58,6 +58,9 @@ fn shown(examination: &Examination) -> String {
                 shown += &format!("  under way  git {name}; end it with {remedy}\n");
             }
         }
+        Ok(None) if examination.is_lost => {
+            shown += "  repository lost; nothing is written until there is one (palazzo check)\n";
+        }
         Ok(None) => shown += "  repository none yet; the first write makes one\n",
         Err(err) => shown += &format!("  repository {err}\n"),
     }

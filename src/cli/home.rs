@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::cli::Failure;
 use crate::keeper::Keeper;
 use crate::model::Watching;
 
@@ -50,6 +51,14 @@ pub(super) fn find(given: Option<&Path>) -> PathBuf {
 pub(super) fn keeper(given: Option<&Path>, workspace: &Workspace) -> Keeper {
     let keeper = Keeper::new(find(given), workspace.workspace.clone()).trusting(state());
     keeper.watching(Watching::Off, |word| anstream::eprintln!("palazzo: {word}"))
+}
+
+/// Refuses a home without palaces.
+pub(super) fn require_palace(keeper: &Keeper, home: &Path) -> Result<(), Failure> {
+    match keeper.has_palaces() {
+        true => Ok(()),
+        false => Err(Failure::Said(format!("there is no palace in {}", home.display()))),
+    }
 }
 
 /// Puts the user's own folder in the place of `~`.

@@ -49,6 +49,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 fn begin_history(dir: Option<&Path>) -> Outcome {
     let mut keeper = home::keeper(dir, &Workspace { workspace: None });
+    home::require_palace(&keeper, &home::find(dir))?;
     let begun = keeper.begin_history(&person("init"))?;
     for palace in &begun {
         page::print(&palace.display().to_string())?;

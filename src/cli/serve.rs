@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use crate::cli::home::{self, Workspace};
 use crate::cli::signal;
@@ -10,6 +11,8 @@ use crate::cli::{Failure, Outcome, now};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
 use crate::model::Watching;
 
+/// Threads that wait are kept: one that the system cannot start later is not needed then.
+const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 /// The stack of a thread, in bytes.
 const STACK: usize = 8 << 20;
 
@@ -86,7 +89,8 @@ pub(super) fn run(args: Args) -> Outcome {
     // One thread talks to the client, so that calls take effect in the order they arrive.
     // The threads that work for it have as much stack as a main thread.
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.enable_all().thread_stack_size(STACK).build()?;
+    let runtime =
+        runtime.enable_all().thread_stack_size(STACK).thread_keep_alive(FOREVER).build()?;
     let served = runtime.block_on(async { mcp::serve(server, signal::ended()?).await });
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS).map_err(Failure::Connection)

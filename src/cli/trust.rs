@@ -41,11 +41,15 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     if let Some(folder) = &args.remove {
         let removed = keeper.remove_consents(&home::of_user(folder))?;
+        if !removed.is_empty() {
+            page::print("No longer allowed:")?;
+        }
         show(&removed, "Nothing was allowed there.")?;
         return Ok(ExitCode::from(u8::from(removed.is_empty())));
     }
     let missing = keeper.missing_consents()?;
     let home = home::find(args.dir.as_deref());
+    home::require_palace(&keeper, &home)?;
     if missing.is_empty() {
         return show(&[], &format!("Nothing in {} needs your consent.", home.display()));
     }
@@ -65,7 +69,7 @@ fn ask(keeper: &Keeper, home: &Path, missing: &[Consent], is_given: bool) -> Out
         return Ok(ExitCode::from(1));
     }
     missing.iter().try_for_each(|it| keeper.give_consent(it))?;
-    anstream::eprintln!("Allowed. `palazzo trust --remove` takes it back.");
+    anstream::eprintln!("Allowed. `palazzo trust --remove DIR` takes it back.");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -18,6 +18,8 @@ pub struct Examination {
     pub repository: Result<Option<RepositoryState>, Refusal>,
     /// The lock files of git in it.
     pub locks: Vec<GitLock>,
+    /// Whether the palace had one, and has lost it.
+    pub is_lost: bool,
 }
 
 impl Keeper {
@@ -78,5 +80,6 @@ fn examine(store: &Store) -> Examination {
         root: store.root().to_owned(),
         repository: store.repository_state().map_err(Refusal::from),
         locks: store.git_locks().unwrap_or_default(),
+        is_lost: store.lost_history().is_some(),
     }
 }

@@ -111,6 +111,7 @@ impl Held {
         held.head = held.read_head()?;
         held.begin_watching(vigil);
         held.read_all()?;
+        held.check_history();
         Ok(held)
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::keeper::Refusal;
 use crate::keeper::held::Held;
 use crate::keeper::refusal::in_full;
-use crate::model::{Code, CommitId, Diagnostic, Edit, Moment};
+use crate::model::{Code, Commit, CommitId, Diagnostic, Edit, Moment};
 use crate::store;
 
 impl Held {
@@ -33,6 +33,7 @@ impl Held {
         match self.store.history(Arc::make_mut(&mut self.known)) {
             // What is wrong with the repository is reported once, and the files are read without it.
             Err(err) if self.repository_fault.is_some() || err.is_of_repository() => {
+                let err = self.store.check_whole().err().unwrap_or(err);
                 self.report(fault(&err));
                 Ok(())
             }
@@ -62,6 +63,15 @@ impl Held {
         if self.repository_fault.is_none() {
             (self.say)(&fault.message);
             self.repository_fault = Some(fault);
+        }
+    }
+
+    /// Looks whether the palace has lost its history.
+    pub(super) fn check_history(&mut self) {
+        if self.palace.settings.commit == Commit::Auto
+            && let Some(err) = self.store.lost_history()
+        {
+            self.report(fault(&err));
         }
     }
 

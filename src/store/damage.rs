@@ -17,8 +17,10 @@ const MOST_FILES: usize = 200;
 /// How many commits of a reflog are tried.
 const MOST_COMMITS: usize = 1000;
 
-/// Checks that `head` is there with everything that it has changed.
-pub(super) fn check(repository: &Repository, head: ObjectId) -> Result<(), Error> {
+/// Checks that `head` is there with everything that it has changed; without one, that there never
+/// was one.
+pub(super) fn check(repository: &Repository, head: Option<ObjectId>) -> Result<(), Error> {
+    let Some(head) = head else { return check_unborn(repository) };
     let git = repository.git();
     // Where objects are fetched when they are needed, one that is missing means nothing.
     if git.config_snapshot().string("extensions.partialClone").is_some() {
@@ -28,6 +30,16 @@ pub(super) fn check(repository: &Repository, head: ObjectId) -> Result<(), Error
         let short = short(head);
         damaged(repository, format!("its last commit, {short}, cannot be read whole: {err}"))
     })
+}
+
+/// Checks that a branch without a commit never had one: git removes the log with the branch.
+pub(super) fn check_unborn(repository: &Repository) -> Result<(), Error> {
+    let name = branch(repository);
+    let log = refs::git_dir_of(repository, &name).join("logs").join(&name);
+    match logged_in(&log).is_empty() {
+        true => Ok(()),
+        false => Err(damaged(repository, format!("`{name}` is gone, and git's log of it is not"))),
+    }
 }
 
 /// Adds to the error of reading `HEAD` what a person can do about it.
@@ -45,6 +57,14 @@ pub(super) fn explain(repository: &Repository, err: Error) -> Error {
 
 /// Explains why git does not take `git_dir` for a repository, mostly because of a torn `HEAD`.
 pub(super) fn unreadable_folder(work: &Path, git_dir: &Path) -> Error {
+    if git_dir.is_file() {
+        return Error::Damaged {
+            place: work.to_owned(),
+            what: format!("`{}` leads to no repository", git_dir.display()),
+            remedy: "bring back the folder that this file names, or `git worktree repair`"
+                .to_owned(),
+        };
+    }
     let mut branches = Vec::new();
     let heads = git_dir.join("logs/refs/heads");
     for entry in walkdir::WalkDir::new(&heads).into_iter().flatten() {
@@ -93,11 +113,16 @@ fn remedy(repository: &Repository) -> String {
     let work = repository.work.display();
     advice.push(format!("`git -C {work} fsck` lists what is missing, and a fetch may bring it"));
     let (name, ids) = logged(repository);
-    let git = repository.git();
+    let (git, file) = (repository.git(), refs::git_dir_of(repository, &name).join(&name));
+    // Git does not replace a reference that it cannot read.
+    let remove = match git.refs.try_find(name.as_str()) {
+        Err(_) if name != "HEAD" => format!("`rm {}`, ", file.display()),
+        _ => String::new(),
+    };
     match ids.into_iter().take(MOST_COMMITS).find(|it| read_whole(&git, *it).is_ok()) {
         Some(id) => advice.push(format!(
-            "the newest whole commit in git's log is {id}; if nothing else helps, `git -C {work} \
-             update-ref {name} {id}` and `git -C {work} reset` go back to it and leave the files as \
+            "the newest whole commit in git's log is {id}; if nothing else helps, {remove}`git -C \
+             {work} update-ref {name} {id}` and `git -C {work} reset` go back to it and leave the files as \
              they are"
         )),
         None => advice.push("git's log names no commit that is whole".to_owned()),
@@ -118,23 +143,29 @@ fn missing_alternates(common_dir: &Path) -> Vec<String> {
 
 /// Returns the reference that names the last commit, and what git's log says it named, newest first.
 fn logged(repository: &Repository) -> (String, Vec<ObjectId>) {
-    let git = repository.git();
-    let head = git.refs.try_find("HEAD").ok().flatten().map(|it| it.target);
-    let name = match head {
+    let name = branch(repository);
+    let folder = refs::git_dir_of(repository, &name);
+    let logs = [folder.join("logs").join(&name), repository.git_dir.join("logs/HEAD")];
+    (name, logs.iter().flat_map(|it| logged_in(it)).collect())
+}
+
+/// Lists what a reference named by its log, newest first.
+fn logged_in(log: &Path) -> Vec<ObjectId> {
+    let text = regular::read(log).ok().flatten().unwrap_or_default();
+    let lines = text.split(|it| *it == b'\n');
+    let id = |line: &[u8]| ObjectId::from_hex(line.get(41..81)?).ok();
+    let mut named: Vec<_> = lines.filter_map(id).filter(|it| !it.is_null()).collect();
+    named.reverse();
+    named
+}
+
+/// Returns the branch that `HEAD` names; `HEAD` where it names a commit, or nothing.
+fn branch(repository: &Repository) -> String {
+    let head = repository.git().refs.try_find("HEAD").ok().flatten().map(|it| it.target);
+    match head {
         Some(Target::Symbolic(name)) => name.as_bstr().to_string(),
         _ => "HEAD".to_owned(),
-    };
-    let folder = refs::git_dir_of(repository, &name);
-    let mut ids = Vec::new();
-    for log in [folder.join("logs").join(&name), repository.git_dir.join("logs/HEAD")] {
-        let text = regular::read(&log).ok().flatten().unwrap_or_default();
-        let lines = text.split(|it| *it == b'\n');
-        let id = |line: &[u8]| ObjectId::from_hex(line.get(41..81)?).ok();
-        let mut named: Vec<_> = lines.filter_map(id).filter(|it| !it.is_null()).collect();
-        named.reverse();
-        ids.extend(named);
     }
-    (name, ids)
 }
 
 fn short(id: ObjectId) -> String {
@@ -211,6 +242,20 @@ mod tests {
         fs::write(scene.home.join(".git/refs/heads/main"), "").unwrap();
         let found = refused(&mut scene.palace("keep"), &scene.home.join(".git"));
         assert!(found.contains(&format!("refs/heads/main {}`", head.trim())), "{found}");
+        let remove = format!("`rm {}`", scene.home.join(".git/refs/heads/main").display());
+        assert!(found.contains(&remove), "{found}");
+    }
+
+    #[test]
+    fn a_branch_that_is_gone_is_reported_and_not_begun_again() {
+        let scene = scene();
+        let head = scene.git(&["rev-parse", "HEAD"]);
+        fs::remove_file(scene.home.join(".git/refs/heads/main")).unwrap();
+        let found = refused(&mut scene.palace("keep"), &scene.home.join(".git"));
+        assert!(found.contains(&format!("update-ref refs/heads/main {}`", head.trim())), "{found}");
+        assert!(scene.palace("keep").head().is_err());
+        scene.git(&["update-ref", "refs/heads/main", head.trim()]);
+        done(&mut scene.palace("keep"), &change(HALL, Some("3\n"), Some("4\n")));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::model::{Code, Diagnostic, quoted};
 
 use super::git_locks::GitLock;
 use super::operation::Operation;
+use super::regular;
 
 /// Why the store could not do as asked. Each names the place it happened.
 #[derive(Debug, thiserror::Error)]
@@ -47,8 +48,9 @@ pub enum Error {
     },
     /// A link, FIFO, device or oversized file is where a regular file belongs.
     #[error(
-        "`{}` is {what}, and Palazzo opens only regular files of at most 16 MiB; put a regular file there, or remove it",
-        file.display()
+        "`{}` is {what}, and Palazzo opens only regular files of at most 16 MiB; {}",
+        file.display(),
+        if *what == regular::TOO_LARGE { "do not delete it if git needs it" } else { "put a regular file there, or remove it" }
     )]
     Irregular {
         /// The file.
@@ -132,18 +134,18 @@ pub enum Error {
     },
     /// Another program holds a lock file of git.
     #[error(
-        "another program has locked the repository by `{}` ({}); wait for it to end, or if no git is running here, remove the lock with `{}`",
-        .0.path.display(), .0.description(), .0.removal()
+        "another program has locked the repository by `{}` ({}); {}",
+        .0.path.display(), .0.description(), .0.advice()
     )]
     Busy(GitLock),
     /// The repository is gone, and with it the history.
     #[error(
-        "`{0}` had a history, and there is no git repository around it any more; bring its `.git` back, or begin a new history with `palazzo init --repository {0}`",
-        palace.display()
+        "what is in `{0}` had a history, and there is no git repository around it any more; bring the `.git` back, or begin a new history with `palazzo init --repository {0}`",
+        place.display()
     )]
     HistoryLost {
-        /// The palace.
-        palace: PathBuf,
+        /// The palace, or its home.
+        place: PathBuf,
     },
     /// The palace is no longer where it was.
     #[error("the palace is no longer at `{}`: it was moved or removed", palace.display())]
@@ -161,8 +163,8 @@ pub enum Error {
     },
     /// An operation of git is under way that would drop what is committed meanwhile.
     #[error(
-        "a git {} is under way in `{}`, and ending it would drop what is written now; finish it first: {}",
-        operation.name(), place.display(), operation.remedy()
+        "a git {} is under way in `{}`, and {} would drop what is written now, so nothing was written. End it first: {}",
+        operation.name(), place.display(), operation.danger(), operation.remedy()
     )]
     InProgress {
         /// The operation.
@@ -222,7 +224,7 @@ pub enum Error {
     },
     /// The repository is in a format that cannot be read.
     #[error(
-        "the git repository at `{}` uses {format}, which Palazzo cannot read; `git clone` into a repository made with `git init {option}` converts it",
+        "the git repository at `{}` uses {format}, which Palazzo cannot read; {remedy}",
         place.display()
     )]
     Format {
@@ -230,8 +232,8 @@ pub enum Error {
         place: PathBuf,
         /// The format.
         format: &'static str,
-        /// The option of `git init` that chooses one that can be read.
-        option: &'static str,
+        /// What a person can do about it.
+        remedy: &'static str,
     },
     /// What was said names no moment of the palace's past.
     #[error("`{said}` {why}")]

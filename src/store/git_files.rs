@@ -8,9 +8,9 @@ use std::path::{Component, Path, PathBuf};
 
 use gix::bstr::ByteSlice as _;
 
-use super::Error;
 use super::regular::{self, Size};
 use super::repository::Repository;
+use super::{Error, recovery};
 
 /// What belongs to one worktree.
 const OWN: [&str; 4] = ["HEAD", "config.worktree", "commondir", "gitdir"];
@@ -134,7 +134,9 @@ fn check_listed(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     for file in regular::entries(&common_dir.join("palazzo")) {
         // What is in folders there is checked when it is read.
         if !regular::lstat(&file)?.is_some_and(|it| it.is_dir()) {
-            regular::check(&file, Size::Bounded)?;
+            // The marker of a write names every file of it, and is read in parts.
+            let is_marker = file.file_name().is_some_and(|it| it == recovery::MARKER);
+            regular::check(&file, if is_marker { Size::Any } else { Size::Bounded })?;
         }
     }
     Ok(())

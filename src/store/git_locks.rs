@@ -63,7 +63,7 @@ pub enum Owner {
 impl GitLock {
     /// Tells whether a living process probably holds it.
     pub fn is_held(&self) -> bool {
-        matches!(self.owner, Owner::Process { .. } | Owner::Git { .. })
+        matches!(self.owner, Owner::Process { .. })
     }
 
     /// Describes its age and owner in a few words.
@@ -76,6 +76,17 @@ impl GitLock {
             Owner::Unknown => "no process is known to hold it".to_owned(),
         };
         format!("{age}, {owner}")
+    }
+
+    /// Returns what to do about it.
+    pub fn advice(&self) -> String {
+        match &self.owner {
+            Owner::Process { .. } => "wait for that process to end".to_owned(),
+            _ => format!(
+                "wait for it to end, or if no git is running here, remove the lock with `{}`",
+                self.removal()
+            ),
+        }
     }
 
     /// Returns the command that removes it.

@@ -7,7 +7,7 @@ use crate::model::CommitId;
 
 use super::objects::Object;
 use super::repository::Repository;
-use super::{Error, Store, Warning, damage, make, operation, prune_guard, recovery};
+use super::{Error, Store, Warning, damage, home, make, operation, prune_guard, recovery};
 
 impl Store {
     /// Returns the commit `HEAD` names; `None`: there is no commit yet, or no repository. Of a
@@ -23,7 +23,8 @@ impl Store {
         }
         self.is_unreadable.store(head.is_err(), Ordering::Relaxed);
         match head {
-            Ok(head) => Ok(head.map(|id| CommitId(id.to_string()))),
+            Ok(Some(head)) => Ok(Some(CommitId(head.to_string()))),
+            Ok(None) => damage::check_unborn(&repository).map(|()| None),
             // It is being removed.
             Err(_) if !repository.still_stands() && !self.has_repository()? => Ok(None),
             Err(err) => Err(damage::explain(&repository, err)),
@@ -61,7 +62,7 @@ impl Store {
     pub fn check_whole(&self) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };
         let head = repository.head().map_err(|err| damage::explain(&repository, err))?;
-        head.map_or(Ok(()), |head| damage::check(&repository, head))
+        damage::check(&repository, head)
     }
 
     /// Tells whether a process of ours died while writing.
@@ -97,5 +98,20 @@ impl Store {
     pub(super) fn restore_pruned(&self) -> bool {
         let repository = self.repository().ok().flatten();
         repository.is_some_and(|it| self.prune_guard.restore(&it))
+    }
+
+    /// Returns why nothing is written: Palazzo has written to the palace before, and there is no
+    /// repository around it any more.
+    pub fn lost_history(&self) -> Option<Error> {
+        let is_gone = matches!(self.allowed_repository(), Ok(None)) && self.moment.is_none();
+        let is_lost = is_gone && home::was_written(&self.palace);
+        is_lost.then(|| self.history_lost())
+    }
+
+    /// Makes the error of a history that is gone; the whole home begins a new one together.
+    pub(super) fn history_lost(&self) -> Error {
+        let is_inside = self.palace.starts_with(&self.home) && self.home.is_dir();
+        let place = if is_inside { &self.home } else { &self.palace };
+        Error::HistoryLost { place: place.clone() }
     }
 }

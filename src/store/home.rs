@@ -51,10 +51,14 @@ pub fn taken_names(home: &Path) -> Result<Vec<(String, Taken)>, Error> {
     Ok(names)
 }
 
+/// Tells whether Palazzo has written to the palace.
+pub(super) fn was_written(palace: &Path) -> bool {
+    palace.join(OURS).is_dir()
+}
+
 /// Tells whether Palazzo has written to the palace, or to another in the home that has no
 /// repository of its own: then there was a history, and a new one would hide that it is lost.
 pub(super) fn has_lost_history(palace: &Path, home: &Path) -> Result<bool, Error> {
-    let was_written = |it: &Path| it.join(OURS).is_dir();
     if was_written(palace) {
         return Ok(true);
     }

@@ -57,8 +57,11 @@ impl LockFile {
     ) -> Result<Self, Error> {
         let resource = git_dir.join(name);
         let path = git_dir.join(format!("{name}{ENDING}"));
-        let locked = Self::link(git_dir, name, &path, deadline)
-            .or_else(|err| Self::create(&path, deadline, note).map_err(|it| later(err, it)));
+        let locked =
+            Self::link(git_dir, name, &path, deadline).or_else(|err| match has_no_links(&err) {
+                true => Self::create(&path, deadline, note),
+                false => Err(err),
+            });
         match locked {
             Ok((file, proof)) => Ok(Self { resource, path, proof, file: Some(file) }),
             Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
@@ -230,9 +233,11 @@ fn wait<T>(
     }
 }
 
-/// Chooses the error to report: that of the second attempt, unless the first says who is waited for.
-fn later(first: io::Error, second: io::Error) -> io::Error {
-    if first.kind() == io::ErrorKind::AlreadyExists { first } else { second }
+/// Tells whether the file system has no hard links: link(2) says EPERM, EMLINK, EXDEV or that it is
+/// not supported.
+fn has_no_links(err: &io::Error) -> bool {
+    use io::ErrorKind::{CrossesDevices, PermissionDenied, TooManyLinks, Unsupported};
+    matches!(err.kind(), PermissionDenied | TooManyLinks | CrossesDevices | Unsupported)
 }
 
 fn remove(path: &Path) -> io::Result<()> {

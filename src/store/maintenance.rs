@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread::{self, JoinHandle};
 
 use super::repository::Repository;
+use super::repository_config;
 
 /// After how many writes of one process git is asked again, beside the first.
 const EVERY: usize = 256;
@@ -26,6 +27,13 @@ pub(super) fn is_due(writes: usize) -> bool {
     writes % EVERY == 1
 }
 
+/// Tells whether the configuration of the repository, as it is now, may name programs that no
+/// option switches off.
+fn may_run_programs(repository: &Repository) -> bool {
+    let survey = repository_config::survey(&repository.git_dir, &repository.common_dir);
+    repository.survey.has_hooks || survey.map_or(true, |it| it.has_hooks)
+}
+
 /// Asks git to tidy up if it finds that needed, and does not wait for it; without git, or where
 /// `maintenance.auto` is off, nothing is done. Nothing is done either where the repository itself
 /// names hooks that cannot be switched off: they could be a stranger's. The caller may drop what is
@@ -33,7 +41,7 @@ pub(super) fn is_due(writes: usize) -> bool {
 pub(super) fn begin(repository: &Repository) -> Option<JoinHandle<()>> {
     let config = repository.git();
     let config = config.config_snapshot();
-    if config.boolean("maintenance.auto") == Some(false) || repository.survey.has_hooks {
+    if config.boolean("maintenance.auto") == Some(false) || may_run_programs(repository) {
         return None;
     }
     let mut git = Command::new("git");

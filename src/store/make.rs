@@ -222,9 +222,9 @@ fn check_whole(
     repository: &Repository,
     head: Option<ObjectId>,
 ) -> Result<(), Error> {
-    if let Some(head) = head.filter(|it| *whole != Some(*it)) {
+    if head.is_none() || head != *whole {
         damage::check(repository, head)?;
-        *whole = Some(head);
+        *whole = head;
     }
     Ok(())
 }

@@ -42,10 +42,21 @@ impl Operation {
         }
     }
 
+    /// Returns what would drop a commit that is made meanwhile.
+    pub fn danger(self) -> &'static str {
+        match self {
+            Self::Rebase => "aborting it",
+            Self::Bisect => "ending it",
+        }
+    }
+
     /// Returns the commands that end it.
     pub fn remedy(self) -> &'static str {
         match self {
-            Self::Rebase => "`git rebase --continue` or `git rebase --abort`",
+            Self::Rebase => {
+                "`git rebase --continue` or `git rebase --abort`; one that a killed git left behind ends \
+                 when the folder `.git/rebase-merge` or `.git/rebase-apply` is removed"
+            }
             Self::Bisect => "`git bisect reset`",
         }
     }

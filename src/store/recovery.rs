@@ -16,10 +16,10 @@ use super::conversion::to_git;
 use super::index::{Staging, stat};
 use super::lock::{self, Patience, WRITING};
 use super::repository::{self, Repository};
-use super::{Error, commit, failpoint, lock_file, own_file, paths, writing};
+use super::{Error, commit, failpoint, lock_file, own_file, paths, regular, writing};
 
 /// The marker of a write; without one it is empty or missing.
-const MARKER: &str = "writing";
+pub(super) const MARKER: &str = "writing";
 /// How many bytes of a marker are read at most: a change of 100,000 files has 20 MB.
 const LARGEST: u64 = 256 * 1024 * 1024;
 
@@ -31,6 +31,8 @@ pub(super) struct Marker {
     /// Files that were not there before, and how they look.
     fresh: Vec<(String, String)>,
     index_lock: Option<u64>,
+    /// Whether its lock files are proved by hard links.
+    has_proofs: bool,
     /// Lock files by their path in the common git directory, and their inodes, where the file
     /// system has no hard links.
     locks: Vec<(String, u64)>,
@@ -120,7 +122,7 @@ impl Marker {
 
     /// Writes it to its place in `repository`, and returns the file, to write on.
     pub(super) fn write(&self, repository: &Repository) -> io::Result<File> {
-        let mut lines = vec![format!("pid {}\n", std::process::id())];
+        let mut lines = vec![format!("pid {}\nproofs\n", std::process::id())];
         lines.extend(self.branch.iter().map(|it| format!("branch {it}\n")));
         lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));
         failpoint::reach("write marker")?;
@@ -137,6 +139,7 @@ impl Marker {
     fn parse(text: &str) -> Self {
         let mut marker = Self::default();
         for line in text.lines() {
+            marker.has_proofs |= line == "proofs";
             match line.split_once(' ') {
                 Some(("path", path)) if paths::check(path).is_ok() => {
                     marker.paths.push(path.to_owned());
@@ -178,9 +181,12 @@ fn remove_locks(repository: &Repository, marker: &Marker) -> io::Result<()> {
     for (path, inode) in &marker.locks {
         lock_file::remove_noted(&repository.common_dir.join(path), *inode)?;
     }
-    // What an older Palazzo has noted.
+    // What an older Palazzo has noted. Ours has its proof, for an inode may be used again.
     let index = repository.git_dir.join("index.lock");
-    marker.index_lock.map_or(Ok(()), |inode| lock_file::remove_noted(&index, inode))
+    match marker.index_lock {
+        Some(inode) if !marker.has_proofs => lock_file::remove_noted(&index, inode),
+        _ => Ok(()),
+    }
 }
 
 /// Brings the index up to a commit that was made just before its writer died, and undoes what was
@@ -204,7 +210,7 @@ fn catch_up(repository: &Repository, left: &Marker, patience: &Patience) -> Resu
         let there = commit::entry(&git, tree, path).map_err(failed)?;
         let place = repository.work.join(path);
         let id = |text: String| commit::blob_id(&git, &to_git(&git, staging.index(), path, &text)?);
-        let text = fs::read_to_string(&place).ok();
+        let text = text_of(repository, path);
         let on_disk = text.map(id).transpose().map_err(failed)?;
         if on_disk != there.map(|it| it.id) {
             // The commit was not reached.
@@ -219,6 +225,14 @@ fn catch_up(repository: &Repository, left: &Marker, patience: &Patience) -> Resu
         staging.commit()?;
     }
     Ok(())
+}
+
+/// Reads the file at `path`, if it is a regular file that no link leads to: the marker may be a
+/// stranger's.
+fn text_of(repository: &Repository, path: &str) -> Option<String> {
+    paths::check_links(&repository.work, path).ok()?;
+    let bytes = regular::read(&repository.work.join(path)).ok().flatten()?;
+    String::from_utf8(bytes).ok()
 }
 
 /// Undoes what was done to the file at `path`.
@@ -359,6 +373,34 @@ mod tests {
             done(&mut store, &change(HALL, was.as_deref(), None));
         }
         assert_eq!(scene.status(), "?? keep/rooms/.hall.yaml.tmp\n");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_marker_that_names_a_fifo_keeps_nobody_waiting() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let fifo = scene.home.join("keep/pipe.yaml");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        fs::write(scene.home.join(".git/palazzo/writing"), "pid 1\npath keep/pipe.yaml\n").unwrap();
+        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        assert!(fifo.exists());
+    }
+
+    #[test]
+    fn a_lock_of_another_program_that_has_the_inode_of_ours_stays() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        impatient(&mut store);
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let lock = scene.home.join(".git/index.lock");
+        fs::write(&lock, "").unwrap();
+        let inode = super::super::disk::Stamp::of(&lock).unwrap().inode();
+        let marker = format!("pid 1\nproofs\nlock {inode}\n");
+        fs::write(scene.home.join(".git/palazzo/writing"), marker).unwrap();
+        assert!(store.make(&change(HALL, Some("1\n"), Some("2\n"))).is_err());
+        assert!(lock.exists());
     }
 
     #[test]

@@ -17,7 +17,7 @@ use gix::refs::{FullName, Target};
 
 use super::lock_file::{LockFile, Noted};
 use super::repository::Repository;
-use super::{Error, failpoint};
+use super::{Error, failpoint, operation};
 
 /// How many symbolic references may lead to one another (git's `SYMREF_MAXDEPTH`).
 const DEEPEST: usize = 5;
@@ -87,6 +87,10 @@ impl RefUpdate<'_> {
         };
         if current != self.old {
             return Ok(Moved::Elsewhere);
+        }
+        if self.name == "HEAD" {
+            // It may have begun while locks were waited for; it cannot move `HEAD` now.
+            operation::refuse_if_dropped(&self.repository.git_dir, &self.repository.work)?;
         }
         self.write(locked).map(|()| Moved::Yes)
     }

@@ -14,6 +14,9 @@ use super::Error;
 /// How many bytes a file may have.
 pub(super) const LARGEST: u64 = 16 * 1024 * 1024;
 
+/// What is said of a file that is larger.
+pub(super) const TOO_LARGE: &str = "larger than 16 MiB";
+
 /// How large a file may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Size {
@@ -109,7 +112,7 @@ fn judge(file: &Path, metadata: &Metadata, size: Size) -> Result<(), Error> {
         return Err(irregular(file, kind(metadata)));
     }
     if size == Size::Bounded && metadata.len() > LARGEST {
-        return Err(irregular(file, "larger than 16 MiB"));
+        return Err(irregular(file, TOO_LARGE));
     }
     Ok(())
 }

@@ -81,8 +81,10 @@ pub(super) fn survey(git_dir: &Path, common_dir: &Path) -> Result<Survey, Error>
         }
         match gix::config::File::from_path_no_includes(file.clone(), Source::Local) {
             Ok(config) => {
-                survey.has_hooks |= has_hooks(&config);
-                left.extend(included(&config, &file));
+                let included = included(&config, &file);
+                // Git finds the file by its own directory, user and prefix, and may find another.
+                survey.has_hooks |= has_hooks(&config) || !included.is_empty();
+                left.extend(included);
             }
             // Git may understand what its library does not.
             Err(_) => survey.has_hooks = true,
@@ -132,7 +134,7 @@ fn included(config: &gix::config::File, file: &Path) -> Vec<PathBuf> {
     };
     let sections = config.sections().filter(|it| is_include(it.header().name()));
     let paths = sections.flat_map(|it| it.values("path"));
-    paths.filter_map(|it| resolved(it, file)).collect()
+    paths.map(|it| resolved(it, file).unwrap_or_default()).collect()
 }
 
 /// Returns where a path in the configuration file `file` leads.
@@ -156,12 +158,13 @@ pub(super) fn refuse_format(work: &Path, common_dir: &Path) -> Result<(), Error>
     };
     let place = work.to_owned();
     if extension("extensions.refStorage", "reftable") {
-        let (format, option) = ("reftable", "--ref-format=files");
-        return Err(Error::Format { place, format, option });
+        let remedy = "`git refs migrate --ref-format=files` converts it";
+        return Err(Error::Format { place, format: "reftable", remedy });
     }
     if extension("extensions.objectFormat", "sha256") {
-        let (format, option) = ("SHA-256 object names", "--object-format=sha1");
-        return Err(Error::Format { place, format, option });
+        let remedy =
+            "git cannot convert one: copy the files into a repository made with `git init`";
+        return Err(Error::Format { place, format: "SHA-256 object names", remedy });
     }
     Ok(())
 }

@@ -322,8 +322,7 @@ async fn a_palace_that_has_lost_its_history_gets_a_new_one_only_when_asked() {
     fs::remove_dir_all(home.path().join(".git")).unwrap();
     for _ in 0..2 {
         let said = scroll(&mut agent, "Alone").await;
-        let path = home.path().join("keep");
-        let remedy = format!("palazzo init --repository {}", path.display());
+        let remedy = format!("palazzo init --repository {}", home.path().display());
         assert!(said.starts_with("refused: ") && said.contains(&remedy), "{said}");
         assert!(!home.path().join(".git").exists());
         agent.leave().await;

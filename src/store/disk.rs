@@ -65,6 +65,8 @@ struct Names {
     paths: Vec<String>,
     findings: Vec<Diagnostic>,
     temporaries: Vec<PathBuf>,
+    /// A folder that could not be listed for a reason that may pass: what it holds is not known.
+    failed: Option<(PathBuf, io::Error)>,
 }
 
 /// Looks at what lies at or below `path`, at everything where it is empty. A palace that is not
@@ -85,7 +87,10 @@ pub(super) fn look(root: &Path, path: &str) -> Result<Sight, Error> {
     } else if is_inside(root, path) {
         names.add(root, path);
     }
-    let Names { paths, mut findings, temporaries } = names;
+    let Names { paths, mut findings, temporaries, failed } = names;
+    if let Some((place, err)) = failed {
+        return Err(Error::file("list", &place)(err));
+    }
     findings.sort_by(|a, b| a.file.cmp(&b.file));
     // One that has gone meanwhile is none any more.
     let stamp = |path: String| Some((Stamp::of(&root.join(&path))?, path));
@@ -278,6 +283,7 @@ impl Names {
                 Seen::Temporary(place) => self.temporaries.push(place),
                 Seen::Folder => {}
                 Seen::Hidden => walk.skip_current_dir(),
+                Seen::Failed(place, err) => self.failed = Some((place, err)),
                 Seen::Wrong(finding, is_folder) => {
                     self.findings.push(finding);
                     if is_folder {
@@ -295,13 +301,14 @@ enum Seen {
     Temporary(PathBuf),
     Folder,
     Hidden,
+    Failed(PathBuf, io::Error),
     Wrong(Diagnostic, bool),
 }
 
 fn see(root: &Path, depth: usize, entry: walkdir::Result<DirEntry>) -> Option<Seen> {
     let entry = match entry {
         Ok(entry) => entry,
-        Err(err) => return unseen(root, &err),
+        Err(err) => return unseen(root, err),
     };
     let name = entry.file_name().to_string_lossy();
     let is_folder = entry.file_type().is_dir();
@@ -354,9 +361,14 @@ pub(super) fn is_text(name: &str) -> bool {
     [".yaml", ".md"].iter().any(|it| name.ends_with(it))
 }
 
-fn unseen(root: &Path, err: &walkdir::Error) -> Option<Seen> {
+fn unseen(root: &Path, err: walkdir::Error) -> Option<Seen> {
     if err.io_error().is_some_and(is_missing) {
         return None;
+    }
+    let is_refused = |it: &io::Error| it.kind() == io::ErrorKind::PermissionDenied;
+    if err.io_error().is_some_and(|it| !is_refused(it)) {
+        let place = err.path().unwrap_or(root).to_owned();
+        return err.into_io_error().map(|it| Seen::Failed(place, it));
     }
     let path = err.path().map(|it| inside(root, it)).unwrap_or_default();
     let why = err.io_error().map_or_else(|| err.to_string(), ToString::to_string);

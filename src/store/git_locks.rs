@@ -12,7 +12,7 @@ use std::time::Duration;
 use walkdir::{DirEntry, WalkDir};
 
 use super::repository::Repository;
-use super::{Error, Store, lock_file, processes};
+use super::{Error, Store, lock_file, processes, prune_guard};
 
 /// How many entries of `.git` are looked at, so that a hostile one comes to an end.
 const MOST_ENTRIES: usize = 200_000;
@@ -200,7 +200,12 @@ fn named_in(path: &Path) -> Option<Owner> {
         return None;
     }
     let text = fs::read_to_string(path).ok()?;
-    let id = text.split_whitespace().next()?.parse().ok()?;
+    let mut words = text.split_whitespace();
+    let id = words.next()?.parse().ok()?;
+    // The number of a process means nothing on another machine.
+    if words.next().is_some_and(|it| it != prune_guard::host_name()) {
+        return None;
+    }
     Some(match processes::name(id) {
         Some(name) => Owner::Process { id, name },
         None => Owner::Ended { id },
@@ -330,8 +335,12 @@ mod tests {
         let (scene, store) = with_locks();
         let path = scene.home.join(".git/gc.pid");
         let own = std::process::id();
-        for (id, is_held) in [(own, true), (u32::MAX >> 2, false)] {
-            scene.put(".git/gc.pid", &format!("{id} host"));
+        let here = prune_guard::host_name();
+        let gone = u32::MAX >> 2;
+        for (id, host, is_held) in
+            [(own, here.as_str(), true), (gone, &here, false), (own, "elsewhere", false)]
+        {
+            scene.put(".git/gc.pid", &format!("{id} {host}"));
             let locks = store.git_locks().unwrap();
             let lock = locks.iter().find(|it| it.path == path).unwrap();
             assert_eq!(lock.is_held(), is_held, "{lock:?}");

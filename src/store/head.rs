@@ -18,7 +18,7 @@ impl Store {
         }
         let Some(repository) = self.repository()? else { return Ok(None) };
         let mut head = repository.head();
-        if head.is_err() && !self.is_unreadable.load(Ordering::Relaxed) {
+        if matches!(head, Err(Error::Git { .. })) && !self.is_unreadable.load(Ordering::Relaxed) {
             head = self.head_in_a_moment(&repository);
         }
         self.is_unreadable.store(head.is_err(), Ordering::Relaxed);

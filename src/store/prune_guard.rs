@@ -139,12 +139,13 @@ fn is_alive(_: i32) -> bool {
     true
 }
 
+/// Returns the name of this machine, as `git gc` writes it into `gc.pid`.
 #[cfg(unix)]
-fn host_name() -> String {
+pub(super) fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 #[cfg(not(unix))]
-fn host_name() -> String {
+pub(super) fn host_name() -> String {
     String::new()
 }

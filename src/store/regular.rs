@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::Error;
+use super::{Error, own_file};
 
 /// How many bytes a file may have.
 pub(super) const LARGEST: u64 = 16 * 1024 * 1024;
@@ -79,7 +79,8 @@ pub(super) fn read(file: &Path) -> Result<Option<Vec<u8>>, Error> {
 /// Reads a regular file of at most `most` bytes; `None`: it is missing.
 pub(super) fn read_at_most(file: &Path, most: u64) -> Result<Option<Vec<u8>>, Error> {
     check(file, if most > LARGEST { Size::Any } else { Size::Bounded })?;
-    let open = match fs::File::open(file) {
+    // It may have been replaced since: what is no regular file is not waited for.
+    let open = match own_file::open(file, fs::OpenOptions::new().read(true)) {
         Err(err) if is_missing(&err) => return Ok(None),
         other => other.map_err(Error::file("read", file))?,
     };

@@ -271,9 +271,13 @@ fn refuse_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
         };
         if is_repository {
             let head = if git.is_dir() { git.join("HEAD") } else { git.clone() };
-            return Err(match fs::read(&head) {
-                Ok(_) => damage::unreadable_folder(place, &git),
-                Err(source) => Error::File { deed: "read the repository at", path: git, source },
+            // It may have become a FIFO since it was looked at.
+            return Err(match regular::read(&head)? {
+                Some(_) => damage::unreadable_folder(place, &git),
+                None => {
+                    let source = io::ErrorKind::NotFound.into();
+                    Error::File { deed: "read the repository at", path: git, source }
+                }
             });
         }
     }

@@ -11,7 +11,8 @@ use crate::cli::{Failure, Outcome, now};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
 use crate::model::Watching;
 
-/// Threads that wait are kept: one that the system cannot start later is not needed then.
+/// Threads that wait are kept, the first of them the one that opens the palace: a call then waits
+/// for one of them where the system cannot start another.
 const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 /// The stack of a thread, in bytes.
 const STACK: usize = 8 << 20;

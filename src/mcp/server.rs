@@ -9,7 +9,6 @@ use rmcp::service::{Peer, RequestContext, ServerInitializeError};
 use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServiceExt};
 use tokio::sync::{Mutex, Notify, watch};
-use tokio::task::spawn_blocking;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
@@ -46,8 +45,6 @@ pub async fn serve(
     mut server: Server,
     stop: impl Future<Output: Send> + Send + 'static,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    // With one thread at hand, a call waits where the system cannot start another.
-    spawn_blocking(|| {}).await?;
     let (input, output) = stdio_pipes();
     let (tell, gone) = watch::channel(false);
     server.gone = gone;

@@ -125,6 +125,10 @@ impl Subscribers {
         by: &Caller,
         sink: &SubscriptionSink,
     ) {
+        // The promise was made without the keeper if that was busy; nothing would ever be told.
+        if self.editions.is_none() {
+            self.acquaint(keeper.editions());
+        }
         self.listeners.push(sink.clone());
         for uri in sink.accepted().resource_subscriptions.iter().flatten() {
             let Ok(subject) = subject(tools, by, uri) else { continue };

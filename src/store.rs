@@ -99,7 +99,7 @@ pub struct Store {
     index: Option<Kept>,
     patience: Patience,
     isolated: bool,
-    /// What the user has allowed.
+    /// The consents of the user.
     consents: Consents,
     /// How many commits were made.
     writes: usize,

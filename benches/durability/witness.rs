@@ -16,7 +16,7 @@ pub(crate) struct Home {
     _folder: Option<tempfile::TempDir>,
 }
 
-/// What kind of repository a palace is in.
+/// The kind of repository around a palace.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Fresh,

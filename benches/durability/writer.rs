@@ -101,7 +101,7 @@ impl Writer {
         }
     }
 
-    /// Tells whether the server was killed by now; waits a moment for it.
+    /// Returns whether the server has ended; waits up to 0.1 s for it.
     pub(crate) fn is_killed(&mut self) -> bool {
         (0..20).any(|_| {
             std::thread::sleep(Duration::from_millis(5));

@@ -1,15 +1,15 @@
-//! What a call has committed, for an answer that says what is true.
+//! Collects the commits of a call and the errors that came after them, for its answer.
 
 use crate::keeper::Keeper;
 use crate::keeper::held::Held;
 use crate::model::CommitId;
 
-/// What a call has committed, and what went wrong after that.
+/// The commits of a call, and the errors that came after them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
     /// The commits, in order.
     pub commits: Vec<CommitId>,
-    /// What went wrong although they are made, each once.
+    /// The errors that came after the commits, each once.
     pub warnings: Vec<String>,
 }
 

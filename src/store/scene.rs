@@ -132,7 +132,8 @@ fn command(folder: &Path, args: &[&str]) -> Command {
     }
     git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     git.env("GIT_TERMINAL_PROMPT", "0");
-    git.arg("-C").arg(folder).args(args);
+    // Maintenance runs on after the command, and takes and removes `objects/maintenance.lock`.
+    git.args(["-c", "maintenance.auto=false"]).arg("-C").arg(folder).args(args);
     git
 }
 

@@ -95,7 +95,9 @@ impl Home {
 
     fn run_git(&self, command: &mut Command, arguments: &[&str]) -> String {
         self.isolate(command);
-        let output = command.arg("-C").arg(self.path()).args(arguments).output().unwrap();
+        // Maintenance runs on after the command, and takes and removes a lock.
+        command.args(["-c", "maintenance.auto=false", "-C"]).arg(self.path()).args(arguments);
+        let output = command.output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "git {arguments:?}: {said}{:?}", output.stderr);
         said

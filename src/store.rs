@@ -5,63 +5,12 @@
 //! believed is compared again under a lock, and when [`Store::make`] returns,
 //! the files are on disk and in git. Reading takes no lock and never waits.
 
-mod as_of;
-mod aside;
-mod blame;
-mod commit;
-mod commit_steps;
-mod consent;
-mod conversion;
-#[cfg(all(test, feature = "failpoints"))]
-mod crashes;
-mod damage;
-mod differing;
-mod disk;
-mod durable;
 mod error;
-mod failpoint;
-mod git_files;
-mod git_link;
-mod git_locks;
-mod glass;
-mod head;
 mod history;
-mod home;
-mod index;
-mod lock;
-mod lock_file;
-mod log;
-mod maintenance;
-mod make;
-mod moving;
-mod objects;
-mod operation;
-mod origin;
-mod overwritten;
-mod own_file;
-mod past;
-mod paths;
-mod placing;
-mod processes;
-mod progress;
-mod prune_guard;
-mod recovery;
-mod refs;
-mod regular;
-mod repository;
-mod repository_config;
-mod reverted;
-mod revision;
+mod repo;
 #[cfg(test)]
-mod scene;
-mod silent;
-mod since;
-mod state;
-mod table;
-mod trees;
-mod trust;
-mod warning;
-mod writing;
+mod test_repository;
+mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,24 +20,24 @@ use rayon::prelude::*;
 
 use crate::model::{Change, CommitId, Diagnostic, Files, Moment};
 
-pub use consent::Consents;
-pub use disk::{Read, Stamp, Stamps, bytes_of, text_of};
+pub use crate::store::history::change_counts::Known;
+pub use crate::store::repo::consents::Consents;
+pub use crate::store::repo::disk::{Read, Stamp, Stamps, bytes_of, text_of};
+pub use crate::store::repo::git_locks::{GitLock, Owner};
+pub use crate::store::repo::home::{Taken, palaces, taken_names};
+pub use crate::store::repo::operation::Operation;
+pub use crate::store::repo::state::{RepositoryState, git_version};
+pub use crate::store::repo::trust::repository_consent;
+pub use crate::store::write::lock::Lock;
+pub use crate::store::write::progress::Listener;
+pub use crate::store::write::warning::Warning;
 pub use error::Error;
-pub use git_locks::{GitLock, Owner};
-pub use history::Known;
-pub use home::{Taken, palaces, taken_names};
-pub use lock::Lock;
-pub use operation::Operation;
-pub use progress::Listener;
-pub use state::{RepositoryState, git_version};
-pub use trust::repository_consent;
-pub use warning::Warning;
 
-use disk::Sight;
-use index::Kept;
-use lock::Patience;
-use prune_guard::PruneGuard;
-use repository::Repository;
+use crate::store::repo::disk::Sight;
+use crate::store::repo::repository::Repository;
+use crate::store::write::index::Kept;
+use crate::store::write::lock::Patience;
+use crate::store::write::prune_guard::PruneGuard;
 
 /// The files and the history of one palace.
 #[derive(Debug)]
@@ -188,7 +137,7 @@ impl Store {
 
     /// Names the file system the palace lies on, if changes made elsewhere can go untold there.
     pub fn silent_file_system(&self) -> Option<&'static str> {
-        silent::file_system(&self.palace)
+        repo::network_fs::file_system(&self.palace)
     }
 
     /// Returns where the palace lies.
@@ -214,14 +163,14 @@ impl Store {
     pub fn survey(&self) -> Result<(Stamps, Vec<Diagnostic>, Vec<PathBuf>), Error> {
         self.check_place()?;
         self.is_seen.fetch_or(self.palace.is_dir(), Ordering::Relaxed);
-        let Sight { stamps, findings, temporaries } = disk::look(&self.palace, "")?;
+        let Sight { stamps, findings, temporaries } = repo::disk::look(&self.palace, "")?;
         Ok((stamps, findings, temporaries))
     }
 
     /// Clears away temporary files that nobody is writing any more.
     pub fn clear_away(&self, temporaries: &[PathBuf]) -> Result<(), Error> {
         if let (Some(repository), false) = (self.repository()?, temporaries.is_empty()) {
-            recovery::clear_away(&repository, temporaries);
+            write::recovery::clear_away(&repository, temporaries);
         }
         Ok(())
     }
@@ -233,7 +182,7 @@ impl Store {
             return Ok((Stamps::new(), Vec::new()));
         }
         self.check_place()?;
-        let Sight { stamps, findings, .. } = disk::look(&self.palace, path)?;
+        let Sight { stamps, findings, .. } = repo::disk::look(&self.palace, path)?;
         Ok((stamps, findings))
     }
 
@@ -248,7 +197,7 @@ impl Store {
 
     /// Returns those of the palace's folders that are there.
     pub fn folders(&self) -> impl Iterator<Item = &'static str> {
-        disk::folders(&self.palace)
+        repo::disk::folders(&self.palace)
     }
 
     /// Returns what tells the palace's own folder apart from another that takes its place; `None`:
@@ -262,7 +211,7 @@ impl Store {
         self.check_place().map_err(|err| err.about(path))?;
         match &self.moment {
             Some(moment) => self.read_at(&moment.commit, path).map_err(|err| err.about(path))?,
-            None => disk::read(&self.palace, path),
+            None => repo::disk::read(&self.palace, path),
         }
     }
 
@@ -272,7 +221,7 @@ impl Store {
         if self.moment.is_some() {
             return None;
         }
-        self.check_place().and_then(|()| paths::check(path)).ok()?;
+        self.check_place().and_then(|()| repo::paths::check(path)).ok()?;
         Stamp::of(&self.palace.join(path))
     }
 
@@ -283,7 +232,7 @@ impl Store {
             Some(moment) => Err(Error::Past { short: moment.short.clone() }),
             None => {
                 self.check_before_change(change)?;
-                let outcome = make::make(self, change)?;
+                let outcome = write::apply::make(self, change)?;
                 self.tidy_up(&outcome);
                 Ok(outcome)
             }
@@ -294,8 +243,9 @@ impl Store {
     /// the look whether it is there until it is. Without a repository nobody is waited for.
     pub fn alone(&self) -> Result<Option<Lock>, Error> {
         let repository = self.repository()?;
-        let acquire =
-            |it: Arc<Repository>| lock::acquire(&it.common_dir, lock::FILING, self.patience.ours);
+        let acquire = |it: Arc<Repository>| {
+            write::lock::acquire(&it.common_dir, write::lock::FILING, self.patience.ours)
+        };
         repository.map(acquire).transpose()
     }
 
@@ -303,14 +253,14 @@ impl Store {
     /// nothing was, or it was lost, as it may be.
     pub fn aside(&self, name: &str) -> Option<Vec<u8>> {
         let repository = self.repository().ok().flatten()?;
-        aside::get(&repository, name)
+        repo::cache::get(&repository, name)
     }
 
     /// Sets `content` aside under `name`, a plain file name, in place of what was there. Without
     /// a repository there is nowhere to set it, and nothing is done.
     pub fn set_aside(&self, name: &str, content: &[u8]) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };
-        aside::put(&repository, name, content)
+        repo::cache::put(&repository, name, content)
     }
 
     /// Now and then after a commit, lets git tidy up.
@@ -319,11 +269,11 @@ impl Store {
             return;
         }
         self.writes += 1;
-        if maintenance::is_due(self.writes)
+        if repo::maintenance::is_due(self.writes)
             && let Ok(Some(repository)) = self.repository()
         {
-            objects::remove_old_temporaries(&repository.common_dir);
-            drop(maintenance::begin(&repository));
+            write::objects::remove_old_temporaries(&repository.common_dir);
+            drop(repo::maintenance::begin(&repository));
         }
     }
 
@@ -354,7 +304,7 @@ impl Store {
         self.check_place()?;
         let mut open = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
         match open.as_ref().filter(|it| it.still_stands()) {
-            Some(repository) => git_files::check_open_repository(repository)?,
+            Some(repository) => repo::git_files::check_open_repository(repository)?,
             None => {
                 let found = Repository::find(&self.palace, &self.consents, self.isolated)?;
                 *open = found.map(Arc::new);
@@ -383,7 +333,7 @@ impl Store {
     pub fn begin_history(&mut self, change: &Change) -> Result<Outcome, Error> {
         self.check_place()?;
         Repository::make(&self.palace, &self.home, &self.consents, self.isolated)?;
-        make::commit_as_they_are(self, change)
+        write::apply::commit_as_they_are(self, change)
     }
 
     /// Returns the repository around the palace, making one if there is none.
@@ -392,7 +342,7 @@ impl Store {
         if let Some(found) = self.allowed_repository()? {
             return Ok(found);
         }
-        if had_repository || home::has_lost_history(&self.palace, &self.home)? {
+        if had_repository || repo::home::has_lost_history(&self.palace, &self.home)? {
             return Err(self.history_lost());
         }
         Repository::make(&self.palace, &self.home, &self.consents, self.isolated)?;
@@ -403,8 +353,8 @@ impl Store {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::scene::{Scene, change, done};
     use super::*;
+    use crate::store::test_repository::{Scene, change, done};
 
     const HALL: &str = "rooms/hall.yaml";
 

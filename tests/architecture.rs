@@ -67,7 +67,7 @@ const SPOKEN_ONLY_IN: &[(&str, &[&str])] = &[
 ];
 
 /// Files that serve tests alone, and may speak as tests do.
-const FOR_TESTS: [&str; 2] = ["src/store/crashes.rs", "src/store/failpoint.rs"];
+const FOR_TESTS: [&str; 2] = ["src/store/write/crash_tests.rs", "src/store/write/failpoint.rs"];
 
 #[test]
 fn every_arrow_points_down() {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{Code, Diagnostic, quoted};
 
-use super::git_locks::GitLock;
-use super::operation::Operation;
-use super::regular;
+use crate::store::repo::git_locks::GitLock;
+use crate::store::repo::operation::Operation;
+use crate::store::repo::regular_file;
 
 /// Why the store could not do as asked. Each names the place it happened.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ pub enum Error {
     #[error(
         "`{}` is {what}, and Palazzo opens only regular files of at most 16 MiB; {}",
         file.display(),
-        if *what == regular::TOO_LARGE { "do not delete it if git needs it" } else { "put a regular file there, or remove it" }
+        if *what == regular_file::TOO_LARGE { "do not delete it if git needs it" } else { "put a regular file there, or remove it" }
     )]
     Irregular {
         /// The file.

@@ -1,0 +1,184 @@
+//! The commits of a repository, as seen from one palace.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use gix::ObjectId;
+use gix::bstr::ByteSlice as _;
+use gix::revision::walk::Sorting;
+use gix::traverse::commit::simple::CommitTimeOrder;
+
+use crate::model::{CommitId, Moment, Record};
+
+use crate::store::history::tree_diff;
+use crate::store::repo::repository::Repository;
+
+/// How many bytes of objects are kept at hand: the trees of one commit are those of the next.
+const CACHE: usize = 8 * 1024 * 1024;
+
+/// The commits of a repository, as seen from one palace.
+pub(crate) struct Past<'a> {
+    pub(crate) repository: &'a Repository,
+    pub(crate) git: gix::Repository,
+    /// Git's own table of commits, which spares reading them.
+    graph: Option<gix::commitgraph::Graph>,
+}
+
+/// One commit on the way back.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) id: ObjectId,
+    /// Where a shallow clone was cut off, there are none.
+    pub(crate) parents: Vec<ObjectId>,
+    /// Seconds since 1970.
+    pub(crate) at: i64,
+}
+
+impl<'a> Past<'a> {
+    pub(crate) fn new(repository: &'a Repository) -> Self {
+        let mut git = repository.git();
+        git.object_cache_size_if_unset(CACHE);
+        // Where the past was cut off, the table may tell of more than is there.
+        let is_shallow = git.is_shallow().unwrap_or(true);
+        let graph = if is_shallow { None } else { git.commit_graph_if_enabled().ok().flatten() };
+        Self { repository, git, graph }
+    }
+
+    /// Yields the commits that lead to `from`, newest first; not those that led to `known`.
+    pub(crate) fn steps(
+        &self,
+        from: ObjectId,
+        known: Option<ObjectId>,
+    ) -> gix::Result<impl Iterator<Item = gix::Result<Step>>> {
+        self.walk(self.git.rev_walk([from]).with_hidden(known))
+    }
+
+    /// Yields `from`, the commit it was made upon, and so on: of several parents the first.
+    pub(crate) fn first_parents(
+        &self,
+        from: ObjectId,
+    ) -> gix::Result<impl Iterator<Item = gix::Result<Step>>> {
+        self.walk(self.git.rev_walk([from]).first_parent_only())
+    }
+
+    /// Tells whether `old` is part of the past of `head`.
+    pub(crate) fn is_ancestor(&self, old: ObjectId, head: ObjectId) -> bool {
+        // A commit that is gone, or has nothing in common with `head`, is none.
+        self.git.merge_base(old, head).is_ok_and(|base| base.is_some_and(|it| it == old))
+    }
+
+    /// Returns the whole tree of a commit.
+    pub(crate) fn root_at(&self, commit: ObjectId) -> gix::Result<ObjectId> {
+        match self.known(commit) {
+            Some(known) => Ok(known.root_tree_id().to_owned()),
+            None => Ok(self.git.find_commit(commit)?.tree_id()?.detach()),
+        }
+    }
+
+    /// Returns the palace's tree in a commit.
+    pub(crate) fn palace_at(&self, commit: ObjectId) -> gix::Result<Option<ObjectId>> {
+        let root = self.root_at(commit)?;
+        let folder = self.repository.prefix.trim_end_matches('/');
+        if folder.is_empty() {
+            return Ok(Some(root));
+        }
+        let found = self.git.find_tree(root)?.lookup_entry(folder.split('/'))?;
+        Ok(found.filter(|it| it.mode().is_tree()).map(|it| it.object_id()))
+    }
+
+    /// Lists the paths in which a commit differs from each of its parents.
+    pub(crate) fn touched_by(
+        &self,
+        commit: ObjectId,
+        parents: &[ObjectId],
+    ) -> gix::Result<BTreeSet<String>> {
+        let here = self.palace_at(commit)?;
+        let Some((first, others)) = parents.split_first() else {
+            return self.differing(None, here);
+        };
+        let mut paths = self.differing(self.palace_at(*first)?, here)?;
+        for other in others {
+            if paths.is_empty() {
+                break;
+            }
+            let also = self.differing(self.palace_at(*other)?, here)?;
+            paths.retain(|path| also.contains(path));
+        }
+        Ok(paths)
+    }
+
+    /// Lists the paths of the files that differ between two trees of the palace.
+    pub(crate) fn differing(
+        &self,
+        old: Option<ObjectId>,
+        new: Option<ObjectId>,
+    ) -> gix::Result<BTreeSet<String>> {
+        Ok(tree_diff::compare(&self.git, old, new)?.into_iter().map(|it| it.path).collect())
+    }
+
+    /// Tells of one commit in a line.
+    pub(crate) fn moment(&self, commit: ObjectId) -> gix::Result<Moment> {
+        let found = self.git.find_commit(commit)?;
+        Ok(Moment {
+            commit: CommitId(commit.to_string()),
+            short: found.id().shorten_or_id().to_string(),
+            subject: found.message()?.summary().to_str_lossy().into_owned(),
+            by: found.author()?.name.to_str_lossy().into_owned(),
+            at: time(found.time()?.seconds),
+        })
+    }
+
+    /// Tells of one commit and what it did to the palace.
+    pub(crate) fn record(&self, step: &Step) -> gix::Result<Record> {
+        let found = self.git.find_commit(step.id)?;
+        let message = found.message()?;
+        let trailers = message.body().into_iter().flat_map(|it| {
+            let text = |it: &[u8]| it.to_str_lossy().into_owned();
+            it.trailers().map(move |it| (text(it.token), text(&it.value))).collect::<Vec<_>>()
+        });
+        Ok(Record {
+            moment: self.moment(step.id)?,
+            body: message.body.unwrap_or_default().to_str_lossy().into_owned(),
+            parent: step.parents.first().map(|it| CommitId(it.to_string())),
+            trailers: trailers.collect(),
+            touched: self.touched_by(step.id, &step.parents)?.into_iter().collect(),
+            path: None,
+        })
+    }
+
+    fn time_of(&self, commit: ObjectId) -> gix::Result<i64> {
+        let known = self.known(commit).map(|it| it.committer_timestamp().cast_signed());
+        known.map_or_else(|| Ok(self.git.find_commit(commit)?.time()?.seconds), Ok)
+    }
+
+    fn known(&self, commit: ObjectId) -> Option<gix::commitgraph::file::Commit<'_>> {
+        self.graph.as_ref()?.commit_by_id(commit)
+    }
+
+    fn walk<'r>(
+        &'r self,
+        walk: gix::revision::walk::Platform<'r>,
+    ) -> gix::Result<impl Iterator<Item = gix::Result<Step>>> {
+        let cut = self.git.shallow_commits()?;
+        let newest = Sorting::ByCommitTime(CommitTimeOrder::NewestFirst);
+        let walk = walk.sorting(newest).use_commit_graph(self.graph.is_some()).all()?;
+        Ok(walk.map(move |info| {
+            let info = info?;
+            let is_cut = cut.as_ref().is_some_and(|it| it.contains(&info.id));
+            let parents = if is_cut { Vec::new() } else { info.parent_ids.to_vec() };
+            // Along first parents the library does not tell it.
+            let at = info.commit_time.map_or_else(|| self.time_of(info.id), Ok)?;
+            Ok(Step { id: info.id, parents, at })
+        }))
+    }
+}
+
+/// Reads the name of a commit.
+pub(crate) fn id(commit: &CommitId) -> gix::Result<ObjectId> {
+    ObjectId::from_hex(commit.0.as_bytes())
+}
+
+/// Returns the moment so many seconds after 1970 began.
+pub(crate) fn time(seconds: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(seconds, 0).unwrap_or_default()
+}

@@ -1,0 +1,269 @@
+//! The commits that changed something of the palace, newest first.
+
+use std::collections::{HashMap, HashSet};
+
+use gix::ObjectId;
+use rayon::prelude::*;
+
+use crate::model::Record;
+
+use crate::store::history::commits::{Past, Step};
+use crate::store::history::path_lookup::Glass;
+use crate::store::history::rename_detection;
+use crate::store::{Error, Store};
+
+/// How many commits are asked at first: whoever wants the newest few need not wait for all.
+const FIRST: usize = 32;
+/// How many are asked at once at most.
+const MOST: usize = 8192;
+/// How many are asked at a time by one thread.
+const SHARE: usize = 256;
+
+/// What lies at the paths asked for, by commit.
+type Holdings = HashMap<ObjectId, Vec<Option<ObjectId>>>;
+
+impl Store {
+    /// Tells `each` of the commits that changed any of the files at `paths`, or, if there are
+    /// none, the palace, newest first, until it answers `false`.
+    ///
+    /// One file alone is followed through its renames: where it appeared while another like it
+    /// disappeared, what follows is told of the other.
+    pub fn log(&self, paths: &[&str], mut each: impl FnMut(Record) -> bool) -> Result<(), Error> {
+        let Some(repository) = self.repository()? else { return Ok(()) };
+        let Some(tip) = self.tip(&repository)? else { return Ok(()) };
+        let past = Past::new(&repository);
+        let paths = paths.iter().map(|it| (*it).to_owned()).collect();
+        log(&past, tip, paths, &mut each).map_err(|err| repository.error("read the history", err))
+    }
+}
+
+fn log(
+    past: &Past<'_>,
+    tip: ObjectId,
+    mut paths: Vec<String>,
+    each: &mut dyn FnMut(Record) -> bool,
+) -> gix::Result<()> {
+    let mut steps = past.steps(tip, None)?;
+    let (mut held, mut size) = (Holdings::new(), FIRST);
+    loop {
+        let batch: Vec<Step> = steps.by_ref().take(size).collect::<gix::Result<_>>()?;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        ask(past, &batch, &paths, &mut held)?;
+        for (at, step) in batch.iter().enumerate() {
+            if !is_change(step, &held) {
+                continue;
+            }
+            let path = if let [path] = paths.as_slice() { Some(path) } else { None };
+            if !each(Record { path: path.cloned(), ..past.record(step)? }) {
+                return Ok(());
+            }
+            let older = path.map(|it| rename_detection::of(past, step, it)).transpose()?.flatten();
+            if let Some(older) = older {
+                (paths, held) = (vec![older], Holdings::new());
+                ask(past, &batch[at + 1..], &paths, &mut held)?;
+            }
+        }
+        let done: HashSet<_> = batch.iter().map(|it| it.id).collect();
+        held.retain(|commit, _| !done.contains(commit));
+        size = (size * 2).min(MOST);
+    }
+}
+
+/// Tells whether a commit holds something at one of the paths that none of its parents does.
+fn is_change(step: &Step, held: &Holdings) -> bool {
+    let here = held.get(&step.id).map(Vec::as_slice).unwrap_or_default();
+    let there = |parent, at: usize| held.get(parent).and_then(|it| it.get(at)).copied().flatten();
+    let mut paths = here.iter().enumerate();
+    match step.parents.as_slice() {
+        [] => here.iter().any(Option::is_some),
+        parents => paths.any(|(at, now)| parents.iter().all(|it| there(it, at) != *now)),
+    }
+}
+
+/// Looks up what `steps` and their parents hold at `paths`, where that is not known.
+fn ask(past: &Past<'_>, steps: &[Step], paths: &[String], held: &mut Holdings) -> gix::Result<()> {
+    let mut asked = HashSet::new();
+    let all = steps.iter().flat_map(|it| [&it.id].into_iter().chain(&it.parents));
+    let asked: Vec<_> = all.filter(|it| !held.contains_key(*it) && asked.insert(**it)).collect();
+    let found = match asked.len() {
+        ..SHARE => vec![look(past, &asked, paths)?],
+        // What a thread sees in one commit helps it with the next.
+        _ => {
+            let shares = asked.par_chunks(SHARE);
+            let look = |share| look(&Past::new(past.repository), share, paths);
+            shares.map(look).collect::<gix::Result<_>>()?
+        }
+    };
+    held.extend(found.into_iter().flatten());
+    Ok(())
+}
+
+fn look(past: &Past<'_>, commits: &[&ObjectId], paths: &[String]) -> gix::Result<Holdings> {
+    let mut glasses: Vec<_> = match paths {
+        [] => vec![Glass::on_palace(past)],
+        paths => paths.iter().map(|it| Glass::on_file(past, it)).collect(),
+    };
+    let held = commits.iter().map(|commit| {
+        let root = past.root_at(**commit)?;
+        let held = glasses.iter_mut().map(|it| it.look(root)).collect::<gix::Result<_>>()?;
+        Ok((**commit, held))
+    });
+    held.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::Store;
+    use crate::store::test_repository::{Scene, change, changes, done};
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    /// The commits that are told of, as git would list them.
+    fn told(store: &Store, paths: &[&str]) -> String {
+        let mut told = String::new();
+        store
+            .log(paths, |it| {
+                told.push_str(&format!("{}\n", it.moment.commit));
+                true
+            })
+            .unwrap();
+        told
+    }
+
+    /// A past with a merge, a file that comes and goes, commits elsewhere, and so many commits
+    /// that they are shared out among threads.
+    fn long_past() -> Scene {
+        let scene = Scene::of_a_person();
+        let mut script = String::new();
+        let mut commit = |mark: usize, from: Option<usize>, merge: Option<usize>, file: String| {
+            let at = 1_900_000_000 + mark;
+            script.push_str(&format!(
+                "commit refs/heads/long\nmark :{mark}\ncommitter Ada <a@b> {at} +0000\ndata 1\nx\n"
+            ));
+            let from =
+                from.map_or("from refs/heads/main\n".to_owned(), |it| format!("from :{it}\n"));
+            let merge = merge.map_or(String::new(), |it| format!("merge :{it}\n"));
+            script.push_str(&(from + &merge + &file));
+        };
+        let put = |path: &str, text: usize| {
+            format!("M 100644 inline {path}\ndata {}\n{text}\n\n", text.to_string().len() + 1)
+        };
+        for mark in 1..=1_000 {
+            let file = match mark {
+                mark if mark % 97 == 0 => put("keep/rooms/hall.yaml", mark),
+                500 => "D keep/rooms/hall.yaml\n".to_owned(),
+                mark if mark % 3 == 0 => put("notes.md", mark),
+                mark => put(&format!("keep/rooms/w{}/r{}.yaml", mark % 7, mark % 11), mark),
+            };
+            match mark {
+                1 => commit(mark, None, None, file),
+                // Two lines from 200 on, which meet again in 301.
+                201 => commit(mark, Some(100), None, file),
+                301 => commit(mark, Some(300), Some(200), file),
+                _ => commit(mark, Some(mark - 1), None, file),
+            }
+        }
+        scene.import(&script);
+        scene.git(&["checkout", "-q", "long"]);
+        scene
+    }
+
+    #[test]
+    fn git_lists_the_same_commits_in_the_same_order() {
+        let scene = long_past();
+        let store = scene.palace("keep");
+        // Git also lists merges that only one side of could have changed something.
+        let merge = scene.git(&["rev-list", "--merges", "HEAD"]);
+        for packed in [false, true] {
+            for paths in [
+                &["rooms/hall.yaml"][..],
+                &[],
+                &["rooms/w2/r3.yaml", "rooms/hall.yaml"],
+                &["rooms/none.yaml"],
+            ] {
+                let tracked: Vec<_> = paths.iter().map(|it| format!("keep/{it}")).collect();
+                let mut args = vec!["log", "--full-history", "--format=%H", "--"];
+                args.extend(tracked.iter().map(String::as_str));
+                if paths.is_empty() {
+                    args.push("keep");
+                }
+                let (ours, gits) = (told(&store, paths), scene.git(&args));
+                let differ = ours.replace(&merge, "") != gits.replace(&merge, "");
+                assert!(!differ, "{paths:?}, packed: {packed}");
+                assert_eq!(ours.contains(&merge), paths.is_empty());
+            }
+            scene.git(&["gc", "-q"]);
+            scene.git(&["commit-graph", "write", "--reachable"]);
+        }
+    }
+
+    #[test]
+    fn a_record_tells_who_did_what_to_which_files() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        let edits = [(HALL, None, Some("1\n")), ("rooms/attic.yaml", None, Some("1\n"))];
+        done(&mut store, &changes(&edits));
+        let mut records = Vec::new();
+        store
+            .log(&[HALL], |it| {
+                records.push(it);
+                true
+            })
+            .unwrap();
+        let [record] = records.as_slice() else { panic!("{records:?}") };
+        assert_eq!(record.touched, ["rooms/attic.yaml", HALL]);
+        assert_eq!(record.trailer("palazzo-tool"), Some("build_room"));
+        assert_eq!(record.trailer("Palazzo-Undoes"), None);
+        assert_eq!(
+            (record.moment.by.as_str(), record.moment.subject.as_str()),
+            ("Claude Desktop", "room hall: build")
+        );
+        let parent = record.parent.as_ref().unwrap();
+        assert_eq!(parent.0, scene.git(&["rev-parse", "HEAD~1"]).trim());
+    }
+
+    #[test]
+    fn a_file_is_followed_through_its_renames_as_git_follows_it() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        let text = |first: &str| format!("{first}\n{}", "a line that stays\n".repeat(10));
+        done(&mut store, &change(HALL, None, Some(&text("1"))));
+        done(&mut store, &change(HALL, Some(&text("1")), Some(&text("2"))));
+        std::fs::create_dir(scene.home.join("keep/rooms/east")).unwrap();
+        scene.git(&["mv", "keep/rooms/hall.yaml", "keep/rooms/east/hall.yaml"]);
+        scene.put("keep/rooms/east/hall.yaml", &text("moved"));
+        scene.put("keep/rooms/other.yaml", "other\n");
+        scene.git(&["add", "keep"]);
+        scene.git(&["commit", "-qam", "move"]);
+        done(&mut store, &change("rooms/east/hall.yaml", Some(&text("moved")), Some(&text("3"))));
+        let follow = ["log", "--follow", "--format=%H", "--", "keep/rooms/east/hall.yaml"];
+        let followed = scene.git(&follow);
+        assert_eq!(followed.lines().count(), 4);
+        assert_eq!(told(&store, &["rooms/east/hall.yaml"]), followed);
+        let mut called = Vec::new();
+        let all = store.log(&["rooms/east/hall.yaml"], |it| {
+            called.extend(it.path);
+            true
+        });
+        all.unwrap();
+        assert_eq!(called, ["rooms/east/hall.yaml", "rooms/east/hall.yaml", HALL, HALL]);
+        assert_eq!(told(&store, &["rooms/other.yaml"]).lines().count(), 1);
+        assert_eq!(told(&store, &[HALL]).lines().count(), 3, "it went, and was twice there");
+    }
+
+    #[test]
+    fn whoever_has_heard_enough_is_told_no_more() {
+        let scene = long_past();
+        let mut heard = 0;
+        scene
+            .palace("keep")
+            .log(&[], |_| {
+                heard += 1;
+                heard < 3
+            })
+            .unwrap();
+        assert_eq!(heard, 3);
+    }
+}

@@ -1,0 +1,62 @@
+//! Where a file came from that appeared while another disappeared.
+
+use std::collections::HashMap;
+
+use gix::ObjectId;
+
+use crate::model::LARGEST_FILE;
+
+use crate::store::history::commits::{Past, Step};
+use crate::store::history::tree_diff;
+
+/// How many files that disappeared are compared with one that appeared.
+const MOST: usize = 100;
+
+/// Returns the path that the file at `path` had before `step` gave it this one; `None`: it had it
+/// already, or is new.
+pub(crate) fn of(past: &Past<'_>, step: &Step, path: &str) -> gix::Result<Option<String>> {
+    let Some(parent) = step.parents.first() else { return Ok(None) };
+    let (was, now) = (past.palace_at(*parent)?, past.palace_at(step.id)?);
+    let changes = tree_diff::compare(&past.git, was, now)?;
+    let appeared = changes.iter().find(|it| it.path == path && it.was.is_none());
+    let Some(new) = appeared.and_then(|it| it.now) else { return Ok(None) };
+    let gone = || changes.iter().filter(|it| it.now.is_none());
+    if let Some(same) = gone().find(|it| it.was == Some(new)) {
+        return Ok(Some(same.path.clone()));
+    }
+    let Some(new) = content(past, new.id)? else { return Ok(None) };
+    let mut best = None;
+    for (old, path) in gone().take(MOST).filter_map(|it| Some((it.was?, &it.path))) {
+        let Some(old) = content(past, old.id)? else { continue };
+        let (common, longer) = (common(&old, &new), old.len().max(new.len()));
+        // Half of it, as git has it.
+        if common * 2 >= longer && best.is_none_or(|(most, _)| common > most) {
+            best = Some((common, path));
+        }
+    }
+    Ok(best.map(|(_, path)| path.clone()))
+}
+
+/// Reads a file, unless it is too large to be compared.
+fn content(past: &Past<'_>, id: ObjectId) -> gix::Result<Option<Vec<u8>>> {
+    match past.git.find_header(id)?.size() {
+        size if size > LARGEST_FILE as u64 => Ok(None),
+        _ => Ok(Some(past.git.find_blob(id)?.take_data())),
+    }
+}
+
+/// Counts the bytes of the lines that both have, in whatever order.
+fn common(old: &[u8], new: &[u8]) -> usize {
+    let mut lines: HashMap<&[u8], usize> = HashMap::new();
+    for line in old.split_inclusive(|it| *it == b'\n') {
+        *lines.entry(line).or_default() += 1;
+    }
+    let mut common = 0;
+    for line in new.split_inclusive(|it| *it == b'\n') {
+        if let Some(left) = lines.get_mut(line).filter(|it| **it > 0) {
+            *left -= 1;
+            common += line.len();
+        }
+    }
+    common
+}

@@ -1,0 +1,345 @@
+//! What moment of the past somebody means: a time, an age, or a revision of git.
+//!
+//! Times come first, so that what is said means the same in every repository:
+//! a branch called `yesterday` is reached as `heads/yesterday`.
+
+use chrono::{DateTime, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
+use gix::ObjectId;
+use gix::revision::Spec;
+use gix::revision::spec::parse::{Error as Unfit, ObjectKindHint, Options};
+
+use crate::model::CommitId;
+
+use crate::store::history::as_of::day;
+use crate::store::history::commits::{Past, time};
+use crate::store::{Error, Store};
+
+/// The most characters a revision may have.
+const LONGEST: usize = 200;
+/// What can be said, for those who said something else.
+const FORMS: &str = "a day (2026-03-01), a time (2026-03-01T12:00:00Z), an age (3 weeks) or a \
+                     revision of git (HEAD~3, a branch, a tag, a commit) would do";
+
+impl Store {
+    /// Returns the commit that is meant by `said` at the moment `now`:
+    ///
+    /// - a time (RFC 3339, or without an offset, which is UTC): the last commit made by then;
+    /// - a day: the last commit of that day or before, in UTC;
+    /// - an age (`3 weeks`, `3.weeks.ago`, `2h`, `yesterday`): the last commit at least that old;
+    /// - any revision of git that names a commit.
+    ///
+    /// By times, the commits that `HEAD` was made upon one after the other are meant, and when
+    /// they were committed: of what was merged, the moment it came in counts.
+    pub fn revision(&self, said: &str, now: DateTime<Utc>) -> Result<CommitId, Error> {
+        let said = said.trim();
+        let repository = self.repository_there()?;
+        let past = Past::new(&repository);
+        let found = match moment(said, now) {
+            Some(moment) => last_by(&past, said, moment)?,
+            None => named(&past, said)?,
+        };
+        Ok(CommitId(found.to_string()))
+    }
+}
+
+/// Finds the last commit made by `moment` on the way here.
+fn last_by(past: &Past<'_>, said: &str, moment: DateTime<Utc>) -> Result<ObjectId, Error> {
+    let failed = |err| past.repository.error("read the history", err);
+    let unfit = |why: String| Error::Revision { said: said.to_owned(), why };
+    let head = past.repository.head()?;
+    let head = head.ok_or_else(|| unfit("cannot be reached: nothing is committed yet".into()))?;
+    let mut first = None;
+    for step in past.first_parents(head).map_err(failed)? {
+        let step = step.map_err(failed)?;
+        if time(step.at) <= moment {
+            return Ok(step.id);
+        }
+        first = Some(time(step.at));
+    }
+    let begins = first.map(|it| format!(", of {}", day(it))).unwrap_or_default();
+    Err(unfit(format!("is before the first commit{begins}")))
+}
+
+/// Finds the commit that git knows by that name.
+fn named(past: &Past<'_>, said: &str) -> Result<ObjectId, Error> {
+    let unfit = |why: String| {
+        let said = said.chars().take(LONGEST).filter(|it| !it.is_control()).collect();
+        Error::Revision { said, why }
+    };
+    if said.is_empty()
+        || said.chars().count() > LONGEST
+        || said.starts_with('-')
+        || said.contains([':', '\\', '*', '?'])
+        || said.contains(char::is_control)
+        || said.contains("..")
+    {
+        return Err(unfit(format!("names no moment of the past; {FORMS}")));
+    }
+    let hint = Options { object_kind_hint: Some(ObjectKindHint::Committish), ..Default::default() };
+    let found = Spec::from_bstr(said, &past.git, hint);
+    let found = found.map_err(|err| match err.downcast_any_ref::<Unfit>() {
+        Some(Unfit::AmbiguousPrefix { .. } | Unfit::AmbiguousRefAndObject { .. }) => {
+            unfit("could be several commits; say more of its name".to_owned())
+        }
+        _ => unfit(format!("is no revision that git knows here; {FORMS}")),
+    })?;
+    let object = found.single().and_then(|it| it.try_object().ok().flatten());
+    let commit = object.and_then(|it| it.peel_to_commit().ok());
+    commit.map(|it| it.id).ok_or_else(|| unfit("is not the name of a commit".to_owned()))
+}
+
+/// Reads a time, a day or an age.
+fn moment(said: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    instant(said).or_else(|| end_of(said)).or_else(|| age(said, now))
+}
+
+fn instant(said: &str) -> Option<DateTime<Utc>> {
+    if let Ok(time) = DateTime::parse_from_rfc3339(said) {
+        return Some(time.to_utc());
+    }
+    let said = said.replacen('T', " ", 1);
+    let read = |form| NaiveDateTime::parse_from_str(&said, form).ok();
+    let time = read("%Y-%m-%d %H:%M:%S").or_else(|| read("%Y-%m-%d %H:%M"));
+    time.map(|it| it.and_utc())
+}
+
+/// Reads a day, and returns its last second.
+fn end_of(said: &str) -> Option<DateTime<Utc>> {
+    let day = NaiveDate::parse_from_str(said, "%Y-%m-%d").ok()?;
+    let end = day.checked_add_days(Days::new(1))?.and_time(NaiveTime::MIN).and_utc();
+    end.checked_sub_signed(TimeDelta::seconds(1))
+}
+
+/// Reads an age, and returns when it began.
+fn age(said: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let said = said.to_lowercase();
+    match said.as_str() {
+        "now" => return Some(now),
+        "yesterday" => return now.checked_sub_days(Days::new(1)),
+        _ => {}
+    }
+    let (words, is_ago) = words(&said);
+    let (count, unit) = match words.as_slice() {
+        [word] => {
+            let (count, unit) = word.split_at(word.find(|it: char| !it.is_ascii_digit())?);
+            // Longer ones are more likely to be the beginning of a commit's name.
+            (count.parse().ok().filter(|it| *it < 1_000 || is_ago)?, unit)
+        }
+        ["a" | "an" | "one", unit] => (1, *unit),
+        [count, unit] => (count.parse::<u64>().ok()?, *unit),
+        _ => return None,
+    };
+    let unit = Unit::called(unit)?;
+    // Whoever asks further back than time goes asks for the beginning.
+    Some(unit.before(now, count).unwrap_or(DateTime::<Utc>::MIN_UTC))
+}
+
+/// Splits `3 weeks`, `3.weeks.ago` or `3w` into words, without the last if that is `ago`.
+fn words(said: &str) -> (Vec<&str>, bool) {
+    let mut words: Vec<_> = said.split([' ', '.', '_', '-']).filter(|it| !it.is_empty()).collect();
+    let is_ago = words.last() == Some(&"ago");
+    words.truncate(words.len() - usize::from(is_ago));
+    (words, is_ago)
+}
+
+/// What ages are counted in.
+enum Unit {
+    Seconds(i64),
+    Days(u64),
+    Months(u32),
+}
+
+impl Unit {
+    fn called(name: &str) -> Option<Self> {
+        Some(match name {
+            "s" | "sec" | "secs" | "second" | "seconds" => Self::Seconds(1),
+            "m" | "min" | "mins" | "minute" | "minutes" => Self::Seconds(60),
+            "h" | "hour" | "hours" => Self::Seconds(3_600),
+            "d" | "day" | "days" => Self::Days(1),
+            "w" | "week" | "weeks" => Self::Days(7),
+            "mo" | "month" | "months" => Self::Months(1),
+            "y" | "year" | "years" => Self::Months(12),
+            _ => return None,
+        })
+    }
+
+    /// Returns the moment `count` units before `now`; `None`: that is further back than time goes.
+    fn before(&self, now: DateTime<Utc>, count: u64) -> Option<DateTime<Utc>> {
+        match self {
+            Self::Seconds(each) => {
+                let seconds = i64::try_from(count).ok()?.checked_mul(*each)?;
+                now.checked_sub_signed(TimeDelta::try_seconds(seconds)?)
+            }
+            Self::Days(each) => now.checked_sub_days(Days::new(count.checked_mul(*each)?)),
+            Self::Months(each) => {
+                let months = u32::try_from(count).ok()?.checked_mul(*each)?;
+                now.checked_sub_months(Months::new(months))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::test_repository::{Scene, change, done};
+
+    fn at(said: &str) -> String {
+        let now = "2026-03-31T12:00:00Z".parse().unwrap();
+        moment(said, now).map_or("no time".to_owned(), |it| it.to_rfc3339())
+    }
+
+    #[test]
+    fn times_days_and_ages_are_understood_as_people_say_them() {
+        for (said, expected) in [
+            ("2026-03-01T12:00:00Z", "2026-03-01T12:00:00+00:00"),
+            ("2026-03-01T12:00:00+02:00", "2026-03-01T10:00:00+00:00"),
+            ("2026-03-01 12:00", "2026-03-01T12:00:00+00:00"),
+            ("2026-03-01T12:00:05", "2026-03-01T12:00:05+00:00"),
+            ("2026-03-01", "2026-03-01T23:59:59+00:00"),
+            ("now", "2026-03-31T12:00:00+00:00"),
+            ("Yesterday", "2026-03-30T12:00:00+00:00"),
+            ("3 weeks", "2026-03-10T12:00:00+00:00"),
+            ("3.weeks", "2026-03-10T12:00:00+00:00"),
+            ("3.weeks.ago", "2026-03-10T12:00:00+00:00"),
+            ("3 weeks ago", "2026-03-10T12:00:00+00:00"),
+            ("3w", "2026-03-10T12:00:00+00:00"),
+            ("a month ago", "2026-02-28T12:00:00+00:00"),
+            ("2h", "2026-03-31T10:00:00+00:00"),
+            ("90 min", "2026-03-31T10:30:00+00:00"),
+            ("1 year", "2025-03-31T12:00:00+00:00"),
+            ("5000 days", "2012-07-22T12:00:00+00:00"),
+            ("99999999999 years ago", "-262143-01-01T00:00:00+00:00"),
+        ] {
+            assert_eq!(at(said), expected, "{said}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_name_is_no_time() {
+        for said in
+            ["HEAD~3", "main", "2026", "123456d", "1000d", "d", "3", "3 stones", "weeks", "", "ago"]
+        {
+            assert_eq!(at(said), "no time", "{said}");
+        }
+    }
+
+    /// A palace of three versions, an hour from one to the next, the last of them now.
+    fn scene() -> (Scene, Store, DateTime<Utc>) {
+        let scene = Scene::new();
+        scene.init();
+        let mut store = scene.palace("keep");
+        let now = DateTime::from_timestamp(1_900_000_000, 0).unwrap();
+        for (hour, text) in [(2, "1\n"), (1, "2\n"), (0, "3\n")] {
+            let was = store.read("rooms/hall.yaml").unwrap();
+            let mut change = change("rooms/hall.yaml", was.as_deref(), Some(text));
+            change.at = now - TimeDelta::hours(hour);
+            done(&mut store, &change);
+        }
+        (scene, store, now)
+    }
+
+    fn text(store: &Store, said: &str, now: DateTime<Utc>) -> String {
+        let then = store.revision(said, now).and_then(|it| store.as_of(&it));
+        match then.map(|it| it.read("rooms/hall.yaml")) {
+            Ok(Ok(text)) => text.unwrap_or_else(|| "missing".to_owned()),
+            Ok(Err(finding)) => finding.to_string(),
+            Err(refusal) => refusal.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_moment_is_found_by_time_and_by_every_name_that_git_gives_it() {
+        let (scene, store, now) = scene();
+        scene.git(&["tag", "-m", "annotated", "first", "HEAD~2"]);
+        scene.git(&["branch", "side/line", "HEAD~1"]);
+        let short = scene.git(&["rev-parse", "--short", "HEAD~1"]);
+        for (said, expected) in [
+            ("now", "3\n"),
+            ("1 hour ago", "2\n"),
+            ("61 minutes", "1\n"),
+            ("HEAD", "3\n"),
+            ("@", "3\n"),
+            ("HEAD~2", "1\n"),
+            ("main^", "2\n"),
+            ("first", "1\n"),
+            ("refs/tags/first", "1\n"),
+            ("side/line", "2\n"),
+            (&short, "2\n"),
+        ] {
+            assert_eq!(text(&store, said, now), expected, "{said}");
+        }
+    }
+
+    #[test]
+    fn what_names_nothing_is_refused_and_says_why() {
+        let (scene, store, now) = scene();
+        scene.git(&["tag", "blob", "HEAD:keep/rooms/hall.yaml"]);
+        assert_eq!(
+            text(&store, "1 day", now),
+            "`1 day` is before the first commit, of 2030-03-17 15:46 UTC"
+        );
+        assert_eq!(text(&store, "blob", now), "`blob` is not the name of a commit");
+        for said in
+            ["--upload-pack=touch x", "-1", "HEAD:keep", ":/room", "HEAD..main", "", "a\nb", "*"]
+        {
+            let refused = text(&store, said, now);
+            assert!(
+                refused.contains("names no moment of the past; a day (2026-03-01)"),
+                "{refused}"
+            );
+        }
+        for said in [
+            "nowhere",
+            "HEAD~9",
+            "HEAD^9",
+            "@{9}",
+            "@{u}",
+            "@{-1}",
+            "@{push}",
+            "HEAD^{tree}x",
+            "HEAD@{99999999999999999999}",
+            "HEAD~99999999999999999999",
+            "HEAD^{/(((}",
+            "deadbeef",
+            "g-deadbeef",
+        ] {
+            let refused = text(&store, said, now);
+            assert!(refused.contains("is no revision that git knows here"), "{said}: {refused}");
+        }
+    }
+
+    #[test]
+    fn without_a_commit_there_is_no_past() {
+        let scene = Scene::new();
+        let store = scene.palace("keep");
+        let now = DateTime::UNIX_EPOCH;
+        let refused = store.revision("now", now).unwrap_err().to_string();
+        assert!(refused.starts_with("no git repository can be used for"), "{refused}");
+        scene.init();
+        assert_eq!(text(&store, "now", now), "`now` cannot be reached: nothing is committed yet");
+        assert!(text(&store, "HEAD", now).contains("is no revision that git knows here"));
+    }
+
+    #[test]
+    fn a_name_that_could_be_two_is_refused() {
+        let (scene, store, now) = scene();
+        // Enough commits that two of them begin alike.
+        let mut script = String::new();
+        for it in 0..700 {
+            let from = if it == 0 { "from refs/heads/main\n" } else { "" };
+            script.push_str(&format!(
+                "commit refs/heads/long\ncommitter A <a@b> {it} +0000\ndata 1\nx\n{from}\n"
+            ));
+        }
+        scene.import(&script);
+        let all = scene.git(&["rev-list", "--all"]);
+        let mut names: Vec<_> = all.lines().map(|it| &it[..4]).collect();
+        names.sort_unstable();
+        let twin = names.windows(2).find(|it| it[0] == it[1]).unwrap()[0];
+        assert_eq!(
+            text(&store, twin, now),
+            format!("`{twin}` could be several commits; say more of its name")
+        );
+    }
+}

@@ -1,0 +1,23 @@
+//! The repository around a palace: where it is, what it may do, and what is wrong with it.
+
+pub(crate) mod cache;
+pub(crate) mod config;
+pub(crate) mod consents;
+pub(crate) mod damage;
+pub(crate) mod disk;
+pub(crate) mod git_files;
+pub(crate) mod git_link;
+pub(crate) mod git_locks;
+pub(crate) mod head;
+pub(crate) mod home;
+pub(crate) mod line_endings;
+pub(crate) mod maintenance;
+pub(crate) mod network_fs;
+pub(crate) mod operation;
+pub(crate) mod own_file;
+pub(crate) mod paths;
+pub(crate) mod processes;
+pub(crate) mod regular_file;
+pub(crate) mod repository;
+pub(crate) mod state;
+pub(crate) mod trust;

@@ -1,0 +1,103 @@
+//! What is kept aside: results that spare work and may be lost, beside git's own files and in no
+//! commit. Deleting them at any time costs time and nothing else.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::store::Error;
+use crate::store::repo::regular_file;
+use crate::store::repo::repository::Repository;
+
+/// How many bytes are read back: more than any cache of ours holds.
+const LARGEST: u64 = 1024 * 1024 * 1024;
+
+/// Returns what was kept under `name`; `None`: nothing was, or a power cut has torn it.
+pub(crate) fn get(repository: &Repository, name: &str) -> Option<Vec<u8>> {
+    let place = place(repository, name).ok()?;
+    let mut bytes = regular_file::read_at_most(&place, LARGEST).ok()??;
+    let (content, checksum) = bytes.split_last_chunk()?;
+    let is_whole = crc32fast::hash(content) == u32::from_be_bytes(*checksum);
+    bytes.truncate(bytes.len() - checksum.len());
+    is_whole.then_some(bytes)
+}
+
+/// Keeps `content` under `name`, in place of what was kept. It is not made durable.
+pub(crate) fn put(repository: &Repository, name: &str, content: &[u8]) -> Result<(), Error> {
+    let place = place(repository, name)?;
+    let temporary = place.with_extension(format!("{}.tmp", std::process::id()));
+    let write = || -> io::Result<()> {
+        if let Some(folder) = place.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        // A new file: what is there under that name could be a link that leads elsewhere.
+        match fs::remove_file(&temporary) {
+            Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
+            _ => {}
+        }
+        let mut file = fs::File::create_new(&temporary)?;
+        file.write_all(&[content, &crc32fast::hash(content).to_be_bytes()].concat())?;
+        fs::rename(&temporary, &place)
+    };
+    let written = write();
+    if written.is_err() {
+        drop(fs::remove_file(&temporary));
+    }
+    written.map_err(Error::file("keep something aside at", &place))
+}
+
+/// Returns where `name` is kept, unless a link on the way leads elsewhere.
+fn place(repository: &Repository, name: &str) -> Result<PathBuf, Error> {
+    let folder = Path::new("palazzo/aside").join(&repository.prefix);
+    regular_file::check_folders(&repository.git_dir, &folder)?;
+    Ok(repository.git_dir.join(folder).join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::test_repository::{Scene, change, done};
+
+    #[test]
+    fn what_is_kept_aside_is_had_back_until_it_is_torn() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change("rooms/hall.yaml", None, Some("1\n")));
+        assert_eq!(store.aside("visits"), None);
+        for content in [&b"first"[..], b"", b"second"] {
+            store.set_aside("visits", content).unwrap();
+            assert_eq!(store.aside("visits").as_deref(), Some(content));
+        }
+        assert_eq!(scene.status(), "");
+        let place = scene.home.join(".git/palazzo/aside/keep/visits");
+        let whole = fs::read(&place).unwrap();
+        for torn in [&whole[..whole.len() - 1], &whole[..5], b""] {
+            fs::write(&place, torn).unwrap();
+            assert_eq!(store.aside("visits"), None);
+        }
+        fs::remove_dir_all(scene.home.join(".git/palazzo/aside")).unwrap();
+        assert_eq!(store.aside("visits"), None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_lead_nothing_aside_to_other_files() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change("rooms/hall.yaml", None, Some("1\n")));
+        store.set_aside("visits", b"first").unwrap();
+        let folder = scene.home.join(".git/palazzo/aside/keep");
+        let outside = scene.home.with_file_name("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("victim"), "mine").unwrap();
+        let temporary = folder.join(format!("visits.{}.tmp", std::process::id()));
+        std::os::unix::fs::symlink(outside.join("victim"), temporary).unwrap();
+        store.set_aside("visits", b"second").unwrap();
+        assert_eq!(fs::read_to_string(outside.join("victim")).unwrap(), "mine");
+        fs::remove_dir_all(&folder).unwrap();
+        std::os::unix::fs::symlink(&outside, &folder).unwrap();
+        assert!(store.set_aside("visits", b"third").is_err());
+        assert_eq!(store.aside("visits"), None);
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,270 @@
+//! The configuration of a repository, which may come from a stranger.
+//!
+//! Settings that name programs count only where the user or the system made them: those of the
+//! repository, and of every file it includes, are dropped from what git's library sees. Files are
+//! checked before they are read. A `git` that we start reads the files itself; [`Survey`] reports
+//! what could not be switched off for it.
+
+use std::path::{Path, PathBuf};
+
+use gix::bstr::{BString, ByteSlice as _};
+use gix::config::Source;
+
+use crate::store::Error;
+use crate::store::repo::regular_file;
+use crate::store::repo::regular_file::Size;
+
+/// Sections that name programs, whatever their keys.
+const SECTIONS: [&str; 12] = [
+    "alias",
+    "browser",
+    "credential",
+    "difftool",
+    "filter",
+    "gpg",
+    "guitool",
+    "hook",
+    "man",
+    "mergetool",
+    "pager",
+    "trace2",
+];
+/// Other settings that name programs, or decide whether one is run.
+const KEYS: [(&str, &str); 24] = [
+    ("commit", "gpgSign"),
+    ("core", "alternateRefsCommand"),
+    ("core", "askPass"),
+    ("core", "editor"),
+    ("core", "fsmonitor"),
+    ("core", "gitProxy"),
+    ("core", "hooksPath"),
+    ("core", "pager"),
+    ("core", "sshCommand"),
+    ("diff", "command"),
+    ("diff", "external"),
+    ("diff", "textconv"),
+    ("gc", "recentObjectsHook"),
+    ("interactive", "diffFilter"),
+    ("merge", "driver"),
+    ("remote", "receivepack"),
+    ("remote", "uploadpack"),
+    ("remote", "vcs"),
+    ("sequence", "editor"),
+    ("ssh", "variant"),
+    ("tag", "gpgSign"),
+    ("tar", "command"),
+    ("uploadpack", "packObjectsHook"),
+    ("user", "signingKey"),
+];
+/// How many files a configuration may include.
+const MOST_FILES: usize = 100;
+
+/// What the configuration files of a repository say to a `git` that we start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Survey {
+    /// Whether they name hooks that no option switches off.
+    pub(crate) has_hooks: bool,
+}
+
+/// Checks the configuration files of a repository and all that they include under any condition.
+pub(crate) fn survey(git_dir: &Path, common_dir: &Path) -> Result<Survey, Error> {
+    let mut survey = Survey::default();
+    let mut left = vec![common_dir.join("config"), git_dir.join("config.worktree")];
+    let mut seen = 0;
+    while let Some(file) = left.pop() {
+        regular_file::check(&file, Size::Bounded)?;
+        seen += 1;
+        if seen > MOST_FILES {
+            return Err(Error::Irregular { file, what: "one of too many included files" });
+        }
+        if !file.exists() {
+            continue;
+        }
+        match gix::config::File::from_path_no_includes(file.clone(), Source::Local) {
+            Ok(config) => {
+                let included = included(&config, &file);
+                // Git finds the file by its own directory, user and prefix, and may find another.
+                survey.has_hooks |= has_hooks(&config) || !included.is_empty();
+                left.extend(included);
+            }
+            // Git may understand what its library does not.
+            Err(_) => survey.has_hooks = true,
+        }
+    }
+    Ok(survey)
+}
+
+/// Drops what a repository's own configuration says of programs.
+pub(crate) fn drop_programs(
+    git: &gix::ThreadSafeRepository,
+) -> gix::Result<gix::ThreadSafeRepository> {
+    let mut git = git.to_thread_local();
+    let mut config = git.config_snapshot_mut();
+    let own = |it: &gix::config::file::SectionRef<'_>| {
+        matches!(it.meta().source, Source::Local | Source::Worktree)
+    };
+    let sections = config.sections_and_ids().filter(|(it, _)| own(it));
+    let sections: Vec<_> =
+        sections.map(|(it, id)| (it.header().name().to_str_lossy().to_lowercase(), id)).collect();
+    for (name, id) in sections {
+        if SECTIONS.contains(&name.as_str()) {
+            config.remove_section_by_id(id);
+            continue;
+        }
+        let Some(mut section) = config.section_mut_by_id(id) else { continue };
+        for (_, key) in KEYS.iter().filter(|(it, _)| *it == name) {
+            while section.remove(key).is_some() {}
+        }
+    }
+    config.commit()?;
+    Ok(git.into_sync())
+}
+
+/// Tells whether a file names hooks that no option of the command line switches off.
+fn has_hooks(config: &gix::config::File) -> bool {
+    config.sections().any(|it| {
+        let name = it.header().name().to_str_lossy().to_lowercase();
+        name == "hook" || (name == "gc" && it.contains_value_name("recentObjectsHook"))
+    })
+}
+
+/// Lists the files that `file` includes, under whatever condition.
+fn included(config: &gix::config::File, file: &Path) -> Vec<PathBuf> {
+    let is_include = |name: &[u8]| {
+        name.eq_ignore_ascii_case(b"include") || name.eq_ignore_ascii_case(b"includeIf")
+    };
+    let sections = config.sections().filter(|it| is_include(it.header().name()));
+    let paths = sections.flat_map(|it| it.values("path"));
+    paths.map(|it| resolved(it, file).unwrap_or_default()).collect()
+}
+
+/// Returns where a path in the configuration file `file` leads.
+fn resolved(path: BString, file: &Path) -> Option<PathBuf> {
+    let path = gix::path::from_bstring(path).ok()?;
+    match path.strip_prefix("~") {
+        Ok(rest) => Some(gix::path::env::home_dir()?.join(rest)),
+        Err(_) => Some(file.parent()?.join(path)),
+    }
+}
+
+/// Refuses a repository in a format that git's library cannot read, before it is misread.
+pub(crate) fn refuse_format(work: &Path, common_dir: &Path) -> Result<(), Error> {
+    let path = common_dir.join("config");
+    regular_file::check(&path, Size::Bounded)?;
+    let config = gix::config::File::from_path_no_includes(path, Source::Local);
+    // One that cannot be read is reported when the repository is opened.
+    let Ok(config) = config else { return Ok(()) };
+    let extension = |name: &str, value: &str| {
+        config.string(name).is_some_and(|it| it.eq_ignore_ascii_case(value.as_bytes()))
+    };
+    let place = work.to_owned();
+    if extension("extensions.refStorage", "reftable") {
+        let remedy = "`git refs migrate --ref-format=files` converts it";
+        return Err(Error::Format { place, format: "reftable", remedy });
+    }
+    if extension("extensions.objectFormat", "sha256") {
+        let remedy =
+            "git cannot convert one: copy the files into a repository made with `git init`";
+        return Err(Error::Format { place, format: "SHA-256 object names", remedy });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::process::Command;
+
+    use crate::store::test_repository::{Scene, change, changes, done};
+    use crate::store::{Error, Store};
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    /// Runs the test of that name in a process whose user has the configuration `config`.
+    fn run_as_user_with(name: &str, config: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("gitconfig");
+        fs::write(&file, config).unwrap();
+        let mut run = Command::new(std::env::current_exe().unwrap());
+        run.env("GIT_CONFIG_GLOBAL", file).env("GIT_CONFIG_NOSYSTEM", "1").env("PALAZZO_RUN", "1");
+        let name = format!("store::repository_config::tests::{name}");
+        let output = run.args(["--exact", &name]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+
+    fn palace(scene: &Scene) -> Store {
+        let mut store = scene.palace("keep");
+        store.isolated = false;
+        store
+    }
+
+    /// Makes a key to sign with, and returns its path.
+    fn key(folder: &std::path::Path) -> String {
+        let key = folder.join("key");
+        let made = Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", "", "-C", "ada@example.org", "-f"])
+            .arg(&key)
+            .status();
+        let Ok(made) = made else {
+            panic!("this test needs ssh-keygen, which comes with git's ssh");
+        };
+        assert!(made.success());
+        key.to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_user_who_signs_commits_gets_them_signed() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = "a_user_who_signs_commits_gets_them_signed";
+        if std::env::var_os("PALAZZO_RUN").is_none() {
+            let key = key(folder.path());
+            let config = format!(
+                "[commit]\n\tgpgSign = true\n[gpg]\n\tformat = ssh\n[user]\n\tsigningKey = {key}\n"
+            );
+            return run_as_user_with(name, &config);
+        }
+        let scene = Scene::of_a_person();
+        // A stranger's repository cannot name another program, nor switch signing off.
+        scene.git(&["config", "gpg.ssh.program", "/nonexistent/program"]);
+        scene.git(&["config", "commit.gpgSign", "false"]);
+        done(&mut palace(&scene), &change(HALL, None, Some("x\n")));
+        let commit = scene.git(&["cat-file", "commit", "HEAD"]);
+        assert!(commit.contains("-----BEGIN SSH SIGNATURE-----"), "{commit}");
+        assert_eq!(scene.status(), "");
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn when_git_cannot_commit_the_files_are_as_before() {
+        if std::env::var_os("PALAZZO_RUN").is_none() {
+            let config = "[commit]\n\tgpgSign = true\n[gpg]\n\tformat = ssh\n\
+                          [user]\n\tsigningKey = /nonexistent/key\n";
+            return run_as_user_with("when_git_cannot_commit_the_files_are_as_before", config);
+        }
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let mut store = palace(&scene);
+        let both = [(HALL, Some("1\n"), Some("2\n")), ("scrolls/x/new.md", None, Some("new\n"))];
+        let refused = store.make(&changes(&both)).unwrap_err();
+        assert!(matches!(refused, Error::Git { .. }), "{refused}");
+        assert!(refused.to_string().starts_with("cannot commit in the repository at"), "{refused}");
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
+        assert!(!scene.home.join("keep/scrolls").exists());
+        assert_eq!(scene.status(), "");
+        assert!(!scene.home.join(".git/index.lock").exists());
+    }
+
+    #[test]
+    fn a_repository_that_asks_for_signatures_gets_none() {
+        let scene = Scene::of_a_person();
+        let ran = scene.home.with_file_name("ran");
+        let program = scene.home.with_file_name("program");
+        fs::write(&program, format!("#!/bin/sh\ntouch {}\n", ran.display())).unwrap();
+        scene.git(&["config", "commit.gpgSign", "true"]);
+        scene.git(&["config", "gpg.program", program.to_str().unwrap()]);
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("x\n")));
+        assert!(!scene.git(&["cat-file", "commit", "HEAD"]).contains("SIGNATURE"));
+        assert!(!ran.exists());
+    }
+}

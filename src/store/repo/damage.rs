@@ -1,0 +1,320 @@
+//! What is wrong with a repository whose last commit cannot be read, and the git
+//! commands that repair it.
+//!
+//! Nothing here changes anything: only a person knows whether a disk is not
+//! mounted, a right is missing, or an object is lost.
+
+use std::path::Path;
+
+use gix::ObjectId;
+use gix::refs::Target;
+
+use crate::store::Error;
+use crate::store::history::tree_diff;
+use crate::store::repo::regular_file;
+use crate::store::repo::repository::Repository;
+use crate::store::write::{commit, refs};
+
+/// How many files of a commit are read to learn whether it is whole.
+const MOST_FILES: usize = 200;
+/// How many commits of a reflog are tried.
+const MOST_COMMITS: usize = 1000;
+
+/// Checks that `head` is there with everything that it has changed; without one, that there never
+/// was one.
+pub(crate) fn check(repository: &Repository, head: Option<ObjectId>) -> Result<(), Error> {
+    let Some(head) = head else { return check_unborn(repository) };
+    let git = repository.git();
+    // Where objects are fetched when they are needed, one that is missing means nothing.
+    if git.config_snapshot().string("extensions.partialClone").is_some() {
+        return Ok(());
+    }
+    read_whole(&git, head).map_err(|err| {
+        let short = short(head);
+        damaged(repository, format!("its last commit, {short}, cannot be read whole: {err}"))
+    })
+}
+
+/// Checks that a branch without a commit never had one: git removes the log with the branch.
+pub(crate) fn check_unborn(repository: &Repository) -> Result<(), Error> {
+    let name = branch(repository);
+    let log = refs::git_dir_of(repository, &name).join("logs").join(&name);
+    match logged_in(&log).is_empty() {
+        true => Ok(()),
+        false => Err(damaged(repository, format!("`{name}` is gone, and git's log of it is not"))),
+    }
+}
+
+/// Adds to the error of reading `HEAD` what a person can do about it.
+pub(crate) fn explain(repository: &Repository, err: Error) -> Error {
+    match err {
+        Error::Git { .. } if repository.git().refs.try_find("HEAD").is_err() => {
+            unreadable_folder(&repository.work, &repository.git_dir)
+        }
+        Error::Git { source, .. } => {
+            damaged(repository, format!("`HEAD` names no commit that can be read: {source}"))
+        }
+        other => other,
+    }
+}
+
+/// Explains why git does not take `git_dir` for a repository, mostly because of a torn `HEAD`.
+pub(crate) fn unreadable_folder(work: &Path, git_dir: &Path) -> Error {
+    if git_dir.is_file() {
+        return Error::Damaged {
+            place: work.to_owned(),
+            what: format!("`{}` leads to no repository", git_dir.display()),
+            remedy: "bring back the folder that this file names, or `git worktree repair`"
+                .to_owned(),
+        };
+    }
+    let mut branches = Vec::new();
+    let heads = git_dir.join("logs/refs/heads");
+    for entry in walkdir::WalkDir::new(&heads).into_iter().flatten() {
+        let name = entry.path().strip_prefix(&heads).ok().and_then(Path::to_str);
+        branches.extend(name.filter(|_| entry.file_type().is_file()).map(str::to_owned));
+    }
+    branches.sort();
+    let branch = if branches.len() == 1 { branches[0].as_str() } else { "BRANCH" };
+    let known = match branches.as_slice() {
+        [] | [_] => String::new(),
+        several => format!(" (there are {})", several.join(", ")),
+    };
+    let head = git_dir.join("HEAD").display().to_string();
+    Error::Damaged {
+        place: work.to_owned(),
+        what: format!("`HEAD` in `{}` names nothing", git_dir.display()),
+        remedy: format!(
+            "if `{head}` is empty or torn, `printf 'ref: refs/heads/{branch}\\n' > {head}` names the \
+             branch again{known}; `git fsck` reports what else is wrong"
+        ),
+    }
+}
+
+/// Reads a commit and all that differs from its first parent.
+fn read_whole(git: &gix::Repository, id: ObjectId) -> gix::Result<()> {
+    let found = git.find_commit(id)?;
+    let parent = found.parent_ids().next().map(gix::Id::detach);
+    // Beyond the edge of a shallow clone there is nothing to compare with.
+    let parent = parent.filter(|it| git.has_object(it));
+    let was = parent.map(|it| commit::tree_of(git, Some(it))).transpose()?;
+    let now = Some(found.tree_id()?.detach());
+    // What is damaged in the parent alone says nothing about this one.
+    let changes =
+        tree_diff::compare(git, was, now).or_else(|_| tree_diff::compare(git, None, now))?;
+    let blobs = changes.iter().filter_map(|it| it.now).filter(|it| it.mode.is_blob());
+    blobs.take(MOST_FILES).try_for_each(|it| git.find_blob(it.id).map(drop))
+}
+
+fn damaged(repository: &Repository, what: String) -> Error {
+    let remedy = remedy(repository);
+    Error::Damaged { place: repository.work.clone(), what, remedy }
+}
+
+/// Names what may bring everything back, and else the newest commit that is whole.
+fn remedy(repository: &Repository) -> String {
+    let mut advice = missing_alternates(&repository.common_dir);
+    let work = repository.work.display();
+    advice.push(format!("`git -C {work} fsck` lists what is missing, and a fetch may bring it"));
+    let (name, ids) = logged(repository);
+    let (git, file) = (repository.git(), refs::git_dir_of(repository, &name).join(&name));
+    // Git does not replace a reference that it cannot read.
+    let remove = match git.refs.try_find(name.as_str()) {
+        Err(_) if name != "HEAD" => format!("`rm {}`, ", file.display()),
+        _ => String::new(),
+    };
+    match ids.into_iter().take(MOST_COMMITS).find(|it| read_whole(&git, *it).is_ok()) {
+        Some(id) => advice.push(format!(
+            "the newest whole commit in git's log is {id}; if nothing else helps, {remove}`git -C \
+             {work} update-ref {name} {id}` and `git -C {work} reset` go back to it and leave the files as \
+             they are"
+        )),
+        None => advice.push("git's log names no commit that is whole".to_owned()),
+    }
+    advice.join("; ")
+}
+
+/// Lists the folders that the repository borrows objects from and that are not there.
+fn missing_alternates(common_dir: &Path) -> Vec<String> {
+    let list = regular_file::read(&common_dir.join("objects/info/alternates")).ok().flatten();
+    let list = String::from_utf8_lossy(&list.unwrap_or_default()).into_owned();
+    let missing = |it: &&str| !it.is_empty() && !common_dir.join("objects").join(it).exists();
+    let missing = list.lines().filter(missing);
+    missing
+        .map(|it| format!("objects are borrowed from `{it}`, which is not there: mount it"))
+        .collect()
+}
+
+/// Returns the reference that names the last commit, and what git's log says it named, newest first.
+fn logged(repository: &Repository) -> (String, Vec<ObjectId>) {
+    let name = branch(repository);
+    let folder = refs::git_dir_of(repository, &name);
+    let logs = [folder.join("logs").join(&name), repository.git_dir.join("logs/HEAD")];
+    (name, logs.iter().flat_map(|it| logged_in(it)).collect())
+}
+
+/// Lists what a reference named by its log, newest first.
+fn logged_in(log: &Path) -> Vec<ObjectId> {
+    let text = regular_file::read(log).ok().flatten().unwrap_or_default();
+    let lines = text.split(|it| *it == b'\n');
+    let id = |line: &[u8]| ObjectId::from_hex(line.get(41..81)?).ok();
+    let mut named: Vec<_> = lines.filter_map(id).filter(|it| !it.is_null()).collect();
+    named.reverse();
+    named
+}
+
+/// Returns the branch that `HEAD` names; `HEAD` where it names a commit, or nothing.
+fn branch(repository: &Repository) -> String {
+    let head = repository.git().refs.try_find("HEAD").ok().flatten().map(|it| it.target);
+    match head {
+        Some(Target::Symbolic(name)) => name.as_bstr().to_string(),
+        _ => "HEAD".to_owned(),
+    }
+}
+
+fn short(id: ObjectId) -> String {
+    id.to_hex_with_len(10).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::store::test_repository::{Scene, change, done, git_in};
+    use crate::store::{Error, Store};
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    /// A palace with three commits of one room.
+    fn scene() -> Scene {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        for (was, now) in [(None, "1\n"), (Some("1\n"), "2\n"), (Some("2\n"), "3\n")] {
+            done(&mut store, &change(HALL, was, Some(now)));
+        }
+        scene
+    }
+
+    fn object(scene: &Scene, spec: &str) -> PathBuf {
+        let id = scene.git(&["rev-parse", spec]);
+        let (folder, name) = id.trim().split_at(2);
+        scene.home.join(".git/objects").join(folder).join(name)
+    }
+
+    /// Everything that git keeps, by path.
+    fn git_files(git_dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+        let files = walkdir::WalkDir::new(git_dir).into_iter().flatten();
+        let files = files.filter(|it| it.file_type().is_file());
+        let files = files.filter(|it| !it.path().starts_with(git_dir.join("palazzo")));
+        files.map(|it| (it.path().to_owned(), fs::read(it.path()).unwrap())).collect()
+    }
+
+    /// Reads and tries to write; returns what is reported, and checks that nothing is changed.
+    #[track_caller]
+    fn refused(store: &mut Store, git_dir: &Path) -> String {
+        let before = git_files(git_dir);
+        let text = store.read(HALL).unwrap();
+        assert_eq!(text.as_deref(), Some("3\n"));
+        let found = store.check_whole().unwrap_err().to_string();
+        let refused = store.make(&change(HALL, Some("3\n"), Some("4\n"))).unwrap_err();
+        assert!(matches!(refused, Error::Damaged { .. }), "{refused:?}");
+        assert_eq!(store.read(HALL).unwrap().as_deref(), Some("3\n"));
+        assert_eq!(git_files(git_dir), before);
+        found
+    }
+
+    #[test]
+    fn a_last_commit_that_is_not_whole_is_reported_with_the_newest_that_is() {
+        for spec in ["HEAD", "HEAD^{tree}", "HEAD:keep/rooms/hall.yaml"] {
+            let scene = scene();
+            let (whole, object) = (scene.git(&["rev-parse", "HEAD~1"]), object(&scene, spec));
+            fs::remove_file(&object).unwrap();
+            fs::write(&object, "torn").unwrap();
+            let found = refused(&mut scene.palace("keep"), &scene.home.join(".git"));
+            let remedy = format!("update-ref refs/heads/main {}`", whole.trim());
+            assert!(found.contains(&remedy), "{spec}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_branch_that_says_nothing_is_reported() {
+        let scene = scene();
+        let head = scene.git(&["rev-parse", "HEAD"]);
+        fs::write(scene.home.join(".git/refs/heads/main"), "").unwrap();
+        let found = refused(&mut scene.palace("keep"), &scene.home.join(".git"));
+        assert!(found.contains(&format!("refs/heads/main {}`", head.trim())), "{found}");
+        let remove = format!("`rm {}`", scene.home.join(".git/refs/heads/main").display());
+        assert!(found.contains(&remove), "{found}");
+    }
+
+    #[test]
+    fn a_branch_that_is_gone_is_reported_and_not_begun_again() {
+        let scene = scene();
+        let head = scene.git(&["rev-parse", "HEAD"]);
+        fs::remove_file(scene.home.join(".git/refs/heads/main")).unwrap();
+        let found = refused(&mut scene.palace("keep"), &scene.home.join(".git"));
+        assert!(found.contains(&format!("update-ref refs/heads/main {}`", head.trim())), "{found}");
+        assert!(scene.palace("keep").head().is_err());
+        scene.git(&["update-ref", "refs/heads/main", head.trim()]);
+        done(&mut scene.palace("keep"), &change(HALL, Some("3\n"), Some("4\n")));
+    }
+
+    #[test]
+    fn a_head_that_says_nothing_is_reported() {
+        let scene = scene();
+        fs::write(scene.home.join(".git/HEAD"), "").unwrap();
+        let found = refused(&mut scene.palace("keep"), &scene.home.join(".git"));
+        assert!(found.contains("printf 'ref: refs/heads/main"), "{found}");
+    }
+
+    #[test]
+    fn objects_on_a_disk_that_is_not_mounted_are_waited_for() {
+        let scene = scene();
+        scene.git(&["clone", "-q", "--shared", ".", "../shared"]);
+        let shared = scene.home.with_file_name("shared");
+        let (objects, away) = (scene.home.join(".git/objects"), scene.home.join("away"));
+        fs::rename(&objects, &away).unwrap();
+        let mut store = scene.store(&shared.join("keep"));
+        let found = refused(&mut store, &shared.join(".git"));
+        assert!(found.contains("which is not there: mount it"), "{found}");
+        fs::rename(&away, &objects).unwrap();
+        done(&mut store, &change(HALL, Some("3\n"), Some("4\n")));
+        assert_eq!(git_in(&shared, &["show", "HEAD:keep/rooms/hall.yaml"]), "4\n");
+    }
+
+    #[test]
+    fn what_is_rightly_missing_is_no_damage() {
+        let fresh = Scene::new();
+        fresh.init();
+        fresh.palace("keep").check_whole().unwrap();
+        let scene = scene();
+        scene.git(&["checkout", "-q", "--orphan", "new"]);
+        scene.palace("keep").check_whole().unwrap();
+        scene.git(&["checkout", "-qf", "main"]);
+        let origin = format!("file://{}", scene.home.display());
+        scene.git(&["clone", "-q", "--depth", "1", &origin, "../shallow"]);
+        scene.git(&["config", "uploadpack.allowFilter", "true"]);
+        scene.git(&["clone", "-q", "--filter=tree:0", &origin, "../partial"]);
+        for clone in ["shallow", "partial"] {
+            let place = scene.home.with_file_name(clone);
+            scene.store(&place.join("keep")).check_whole().unwrap();
+        }
+    }
+
+    #[test]
+    fn formats_that_cannot_be_read_are_refused_by_name() {
+        for (option, name) in
+            [("--ref-format=reftable", "reftable"), ("--object-format=sha256", "SHA-256")]
+        {
+            let scene = Scene::new();
+            fs::create_dir_all(&scene.home).unwrap();
+            scene.git(&["init", "-q", option]);
+            let refused = scene.palace("keep").make(&change(HALL, None, Some("1\n"))).unwrap_err();
+            assert!(refused.to_string().contains(name), "{refused}");
+            assert!(scene.palace("keep").head().is_err());
+        }
+    }
+}

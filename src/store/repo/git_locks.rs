@@ -1,0 +1,381 @@
+//! Lists and removes the lock files that git leaves in a repository.
+//!
+//! Git locks `x` by creating `x.lock`, and a process that is killed leaves it
+//! behind. Nothing in the file says who made it, so a lock counts as held while a
+//! living process has it open, or, where none is seen to, while a git runs in the
+//! repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use walkdir::{DirEntry, WalkDir};
+
+use crate::store::repo::processes;
+use crate::store::repo::repository::Repository;
+use crate::store::write::{lock_file, prune_guard};
+use crate::store::{Error, Store};
+
+/// How many entries of `.git` are looked at, so that a hostile one comes to an end.
+const MOST_ENTRIES: usize = 200_000;
+/// The file that `git gc` leaves, with the number of its process.
+const GC: &str = "gc.pid";
+/// More bytes than a number and the name of a machine have.
+const LONGEST: u64 = 512;
+/// Files that block git, and whose names do not end in `.lock`.
+const OTHERS: [&str; 2] = ["packed-refs.new", GC];
+/// Folders of `.git` without locks of its repository.
+const SKIPPED: [&str; 4] = ["palazzo", "modules", "hooks", "lfs"];
+
+/// A lock file of git in the repository around a palace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitLock {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How long it has been there; `None`: the clock does not say.
+    pub age: Option<Duration>,
+    /// Whose it probably is.
+    pub owner: Owner,
+}
+
+/// Whose a lock file probably is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A living process that has it open, or is named in it.
+    Process {
+        /// Its number.
+        id: u32,
+        /// The name of its program.
+        name: String,
+    },
+    /// A git that runs in the repository; nothing shows whether the lock is its own.
+    Git {
+        /// Its number.
+        id: u32,
+    },
+    /// A process that has ended.
+    Ended {
+        /// Its number.
+        id: u32,
+    },
+    /// Nothing tells.
+    Unknown,
+}
+
+impl GitLock {
+    /// Tells whether a living process probably holds it.
+    pub fn is_held(&self) -> bool {
+        matches!(self.owner, Owner::Process { .. })
+    }
+
+    /// Describes its age and owner in a few words.
+    pub fn description(&self) -> String {
+        let age = self.age.map_or_else(|| "of unknown age".to_owned(), age);
+        let owner = match &self.owner {
+            Owner::Process { id, name } => format!("held by process {id} ({name})"),
+            Owner::Git { id } => format!("perhaps held by git, process {id}"),
+            Owner::Ended { id } => format!("left by process {id}, which has ended"),
+            Owner::Unknown => "no process is known to hold it".to_owned(),
+        };
+        format!("{age}, {owner}")
+    }
+
+    /// Returns what to do about it.
+    pub fn advice(&self) -> String {
+        match &self.owner {
+            Owner::Process { .. } => "wait for that process to end".to_owned(),
+            _ => format!(
+                "wait for it to end, or if no git is running here, remove the lock with `{}`",
+                self.removal()
+            ),
+        }
+    }
+
+    /// Returns the command that removes it.
+    pub fn removal(&self) -> String {
+        let path = self.path.display().to_string();
+        let is_plain = |it: char| it.is_alphanumeric() || "/._-".contains(it);
+        match path.chars().all(is_plain) {
+            true => format!("palazzo doctor --remove-lock {path}"),
+            false => format!("palazzo doctor --remove-lock '{}'", path.replace('\'', r"'\''")),
+        }
+    }
+}
+
+impl Store {
+    /// Lists the lock files of git in the repository around the palace, by path.
+    pub fn git_locks(&self) -> Result<Vec<GitLock>, Error> {
+        Ok(self.repository()?.map(|it| list(&it)).unwrap_or_default())
+    }
+
+    /// Returns the lock file at `path`; `None`: it is none of git in that repository.
+    pub fn git_lock(&self, path: &Path) -> Result<Option<GitLock>, Error> {
+        Ok(self.repository()?.and_then(|it| find(&it, path)))
+    }
+
+    /// Removes the lock file at `path`, unless a living process holds it; `false`: it is none of
+    /// git in that repository.
+    pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Error> {
+        let Some(lock) = self.git_lock(path)? else { return Ok(false) };
+        if lock.is_held() {
+            return Err(Error::LockHeld { why: lock.description(), lock: lock.path });
+        }
+        fs::remove_file(&lock.path).map_err(Error::file("remove", &lock.path))?;
+        Ok(true)
+    }
+}
+
+/// Lists the lock files of git in `repository`, by path.
+pub(crate) fn list(repository: &Repository) -> Vec<GitLock> {
+    described(repository, files(repository))
+}
+
+/// Returns the lock file at `path`; `None`: there is none of git in this repository.
+fn find(repository: &Repository, path: &Path) -> Option<GitLock> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+    let path = folder.join(path.file_name()?);
+    let is_meant = |it: &PathBuf| {
+        let real = it.parent().and_then(|it| fs::canonicalize(it).ok());
+        real.zip(it.file_name()).is_some_and(|(folder, name)| folder.join(name) == path)
+    };
+    let file = files(repository).into_iter().find(is_meant)?;
+    described(repository, vec![file]).pop()
+}
+
+/// Describes the lock file at `path` in `repository`.
+pub(crate) fn describe(repository: &Repository, path: PathBuf) -> GitLock {
+    let (age, owner) = (lock_file::age(&path), Owner::Unknown);
+    let described = described(repository, vec![path.clone()]).pop();
+    described.unwrap_or(GitLock { path, age, owner })
+}
+
+fn described(repository: &Repository, files: Vec<PathBuf>) -> Vec<GitLock> {
+    let holders = processes::holders(&files);
+    let gits = if files.is_empty() { None } else { git_around(repository) };
+    let described = files.into_iter().zip(holders).map(|(path, holder)| {
+        let owner = match holder.or_else(|| named_in(&path)) {
+            Some(owner) => owner,
+            None => gits.map_or(Owner::Unknown, |id| Owner::Git { id }),
+        };
+        GitLock { age: lock_file::age(&path), owner, path }
+    });
+    described.collect()
+}
+
+/// Lists what git may have left as a lock in the folders of `repository`.
+fn files(repository: &Repository) -> Vec<PathBuf> {
+    let mut roots = vec![repository.common_dir.as_path()];
+    // That of a linked worktree lies below the common one.
+    if !repository.git_dir.starts_with(&repository.common_dir) {
+        roots.push(&repository.git_dir);
+    }
+    let entries = roots.into_iter().flat_map(|root| {
+        let walk = WalkDir::new(root).follow_links(false).follow_root_links(true);
+        walk.into_iter().filter_entry(|it| !is_skipped(it)).take(MOST_ENTRIES).flatten()
+    });
+    let locks = entries.filter(|it| !it.file_type().is_dir() && is_lock(it.path()));
+    let mut files: Vec<_> = locks.map(DirEntry::into_path).collect();
+    files.sort();
+    files
+}
+
+/// Tells whether a folder is skipped: those of loose objects, and those without locks.
+fn is_skipped(entry: &DirEntry) -> bool {
+    let name = entry.file_name().to_str().unwrap_or_default();
+    let is_fan_out = name.len() == 2 && name.bytes().all(|it| it.is_ascii_hexdigit());
+    let is_below_objects = entry.path().parent().is_some_and(|it| it.ends_with("objects"));
+    let is_skipped = entry.depth() == 1 && SKIPPED.contains(&name);
+    entry.file_type().is_dir() && (is_skipped || (is_fan_out && is_below_objects))
+}
+
+fn is_lock(path: &Path) -> bool {
+    let is_other = path.file_name().is_some_and(|it| OTHERS.iter().any(|other| it == *other));
+    is_other || path.extension().is_some_and(|it| it == "lock")
+}
+
+/// Returns the process that `gc.pid` names.
+fn named_in(path: &Path) -> Option<Owner> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    let is_plain = metadata.is_file() && metadata.len() < LONGEST;
+    if path.file_name()? != GC || !is_plain || !processes::ARE_KNOWN {
+        return None;
+    }
+    let text = fs::read_to_string(path).ok()?;
+    let mut words = text.split_whitespace();
+    let id = words.next()?.parse().ok()?;
+    // The number of a process means nothing on another machine.
+    if words.next().is_some_and(|it| it != prune_guard::host_name()) {
+        return None;
+    }
+    Some(match processes::name(id) {
+        Some(name) => Owner::Process { id, name },
+        None => Owner::Ended { id },
+    })
+}
+
+/// Returns a git that runs in the working directory or in `.git`.
+fn git_around(repository: &Repository) -> Option<u32> {
+    processes::running_in("git", &[&repository.work, &repository.common_dir])
+}
+
+fn age(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ ..120 => format!("{seconds} s old"),
+        seconds @ 120..7_200 => format!("{} minutes old", seconds / 60),
+        seconds @ 7_200..172_800 => format!("{} hours old", seconds / 3_600),
+        seconds => format!("{} days old", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::test_repository::Scene;
+
+    /// The lock files of git 2.47, by the names in its source.
+    const NAMES: [&str; 24] = [
+        "HEAD.lock",
+        "MERGE_RR.lock",
+        "config.lock",
+        "config.worktree.lock",
+        "gc.pid",
+        "gc.pid.lock",
+        "index.lock",
+        "info/sparse-checkout.lock",
+        "logs/HEAD.lock",
+        "logs/refs/heads/main.lock",
+        "objects/info/alternates.lock",
+        "objects/info/commit-graph.lock",
+        "objects/info/commit-graphs/commit-graph-chain.lock",
+        "objects/maintenance.lock",
+        "objects/pack/multi-pack-index.lock",
+        "packed-refs.lock",
+        "packed-refs.new",
+        "refs/heads/a/deep/branch.lock",
+        "refs/heads/main.lock",
+        "refs/stash.lock",
+        "refs/tags/v1.lock",
+        "shallow.lock",
+        "worktrees/other/HEAD.lock",
+        "worktrees/other/index.lock",
+    ];
+
+    fn with_locks() -> (Scene, Store) {
+        let scene = Scene::of_a_person();
+        scene.put("keep/palace.toml", "name = \"Keep\"\n");
+        for name in NAMES {
+            scene.put(&format!(".git/{name}"), "");
+        }
+        let store = scene.palace("keep");
+        (scene, store)
+    }
+
+    #[test]
+    fn every_lock_that_git_can_leave_is_listed() {
+        let (scene, store) = with_locks();
+        for name in ["refs/heads/lock", "palazzo/lock", "palazzo/locks/HEAD.lock", "modules/a.lock"]
+        {
+            scene.put(&format!(".git/{name}"), "");
+        }
+        let git_dir = scene.home.join(".git");
+        let found: Vec<_> = store.git_locks().unwrap();
+        let names: Vec<_> =
+            found.iter().map(|it| it.path.strip_prefix(&git_dir).unwrap()).collect();
+        assert_eq!(names, NAMES.map(Path::new));
+        assert!(found.iter().all(|it| it.age.is_some() && it.owner == Owner::Unknown), "{found:?}");
+    }
+
+    #[test]
+    fn every_lock_that_git_can_leave_is_removed_when_it_is_named() {
+        let (scene, store) = with_locks();
+        for name in NAMES {
+            let path = scene.home.join(".git").join(name);
+            assert!(store.remove_git_lock(&path).unwrap());
+            assert!(!path.exists(), "{name}");
+        }
+        assert_eq!(store.git_locks().unwrap(), []);
+    }
+
+    #[test]
+    fn only_locks_of_git_in_this_repository_are_removed() {
+        let (scene, store) = with_locks();
+        let other = Scene::of_a_person();
+        other.put(".git/index.lock", "");
+        scene.put(".git/palazzo/lock", "1\n");
+        scene.put("keep/Cargo.lock", "");
+        let inside =
+            ["notes.md", "keep/Cargo.lock", ".git/HEAD", ".git/index", ".git/palazzo/lock"];
+        let mut paths: Vec<_> = inside.iter().map(|it| scene.home.join(it)).collect();
+        paths.extend([other.home.join(".git/index.lock"), scene.home.join(".git/gone.lock")]);
+        for path in paths {
+            let was_there = path.exists();
+            assert!(!store.remove_git_lock(&path).unwrap());
+            assert_eq!(path.exists(), was_there);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_lock_that_a_process_has_open_is_kept_and_its_process_named() {
+        let (scene, store) = with_locks();
+        let path = scene.home.join(".git/index.lock");
+        let open = fs::File::open(&path).unwrap();
+        let locks = store.git_locks().unwrap();
+        let lock = locks.iter().find(|it| it.path == path).unwrap();
+        let own = std::process::id();
+        assert!(matches!(&lock.owner, Owner::Process { id, .. } if *id == own), "{lock:?}");
+        let refused = store.remove_git_lock(&path).unwrap_err().to_string();
+        assert!(refused.contains(&format!("held by process {own}")), "{refused}");
+        drop(open);
+        assert!(store.remove_git_lock(&path).unwrap());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_process_that_gc_names_counts_as_its_owner_while_it_lives() {
+        let (scene, store) = with_locks();
+        let path = scene.home.join(".git/gc.pid");
+        let own = std::process::id();
+        let here = prune_guard::host_name();
+        let gone = u32::MAX >> 2;
+        for (id, host, is_held) in
+            [(own, here.as_str(), true), (gone, &here, false), (own, "elsewhere", false)]
+        {
+            scene.put(".git/gc.pid", &format!("{id} {host}"));
+            let locks = store.git_locks().unwrap();
+            let lock = locks.iter().find(|it| it.path == path).unwrap();
+            assert_eq!(lock.is_held(), is_held, "{lock:?}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_git_that_runs_in_the_repository_may_hold_its_locks() {
+        let (scene, store) = with_locks();
+        let mut git = std::process::Command::new("git");
+        let git = git.arg("-C").arg(&scene.home).args(["cat-file", "--batch"]);
+        let mut git = git
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Once it answers it has changed its folder.
+        let (mut ask, mut hear) = (git.stdin.take().unwrap(), git.stdout.take().unwrap());
+        std::io::Write::write_all(&mut ask, b"HEAD\n").unwrap();
+        std::io::Read::read_exact(&mut hear, &mut [0]).unwrap();
+        let locks = store.git_locks().unwrap();
+        assert!(locks.iter().all(|it| it.owner == Owner::Git { id: git.id() }), "{locks:?}");
+        drop(ask);
+        git.wait().unwrap();
+        assert!(!store.git_locks().unwrap().iter().any(GitLock::is_held));
+    }
+
+    #[test]
+    fn the_command_that_removes_a_lock_quotes_its_path() {
+        let lock = |path: &str| GitLock { path: path.into(), age: None, owner: Owner::Unknown };
+        assert_eq!(lock("/a/.git/x.lock").removal(), "palazzo doctor --remove-lock /a/.git/x.lock");
+        let quoted = r"palazzo doctor --remove-lock '/a b/it'\''s.lock'";
+        assert_eq!(lock("/a b/it's.lock").removal(), quoted);
+    }
+}

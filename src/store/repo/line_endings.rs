@@ -1,0 +1,241 @@
+//! Line ends: the bytes git keeps need not be those on the disk.
+//!
+//! Only line ends are converted. Filters are programs, and a palace may come
+//! from anyone: what would have to go through one is refused.
+
+use std::borrow::Cow;
+use std::io::Read as _;
+use std::path::Path;
+
+use gix::attrs::StateRef;
+use gix::bstr::{BStr, ByteSlice as _};
+use gix::filter::Pipeline;
+use gix::filter::plumbing::pipeline::convert::ToGitOutcome;
+use gix::index::entry::Stage;
+use gix::worktree::stack::state::attributes::Source;
+
+use crate::store::repo::git_files;
+use crate::store::repo::regular_file;
+use crate::store::repo::regular_file::Size;
+
+/// The attributes under which git keeps other bytes than those on the disk, line ends aside.
+const FOREIGN: [&str; 3] = ["filter", "ident", "working-tree-encoding"];
+
+/// Returns what git keeps of a file at `path` that holds `text`, by its configuration and attributes.
+pub(crate) fn to_git<'a>(
+    git: &gix::Repository,
+    index: &gix::index::State,
+    path: &str,
+    text: &'a str,
+) -> gix::Result<Cow<'a, [u8]>> {
+    // Asking costs as much as the rest of a commit, and without this there is nothing to convert.
+    if !text.contains('\r') {
+        return Ok(Cow::Borrowed(text.as_bytes()));
+    }
+    check_attribute_files(git, path)?;
+    let attributes = git.attributes_only(index, Source::WorktreeThenIdMapping)?.detach();
+    let mut pipeline = Pipeline::new(git, attributes)?;
+    match pipeline.convert_to_git(text.as_bytes(), Path::new(path), index)? {
+        ToGitOutcome::Unchanged(_) => Ok(Cow::Borrowed(text.as_bytes())),
+        ToGitOutcome::Buffer(bytes) => Ok(Cow::Owned(bytes.to_vec())),
+        ToGitOutcome::Process(mut out) => {
+            let mut bytes = Vec::new();
+            out.read_to_end(&mut bytes).map_err(gix::Error::from_error)?;
+            Ok(Cow::Owned(bytes))
+        }
+    }
+}
+
+/// Returns what the disk is to hold of a file at `path` of which git keeps `text`.
+pub(crate) fn to_disk(
+    git: &gix::Repository,
+    index: &gix::index::State,
+    path: &str,
+    text: &str,
+) -> gix::Result<String> {
+    // What goes through a filter is not ours to write anyway.
+    if foreign(git, index, path)?.is_some() {
+        return Ok(text.to_owned());
+    }
+    let attributes = git.attributes_only(index, Source::WorktreeThenIdMapping)?.detach();
+    let mut pipeline = Pipeline::new(git, attributes)?;
+    let options = gix::filter::plumbing::pipeline::convert::to_worktree::Options::default();
+    let mut out = pipeline.convert_to_worktree(text.as_bytes(), path.into(), options)?;
+    let mut bytes = Vec::new();
+    out.read_to_end(&mut bytes).map_err(gix::Error::from_error)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Returns the attribute by which the file at `path` would have to be converted in a way that is
+/// not ours.
+pub(crate) fn foreign(
+    git: &gix::Repository,
+    index: &gix::index::State,
+    path: &str,
+) -> gix::Result<Option<&'static str>> {
+    check_attribute_files(git, path)?;
+    // Asking git costs much, and hardly any repository has one of these words in its attributes.
+    if !mentions_foreign(git, index, path)? {
+        return Ok(None);
+    }
+    let mut stack = git.attributes_only(index, Source::WorktreeThenIdMapping)?;
+    let mut matches = stack.selected_attribute_matches(FOREIGN);
+    stack.at_path(path, None)?.matching_attributes(&mut matches);
+    let mut states = FOREIGN.into_iter().zip(matches.iter_selected());
+    Ok(states.find(|(name, it)| converts(name, it.assignment.state)).map(|(name, _)| name))
+}
+
+/// Checks every file of attributes that may apply to `path` before it is opened.
+fn check_attribute_files(git: &gix::Repository, path: &str) -> gix::Result<()> {
+    let own = git.common_dir().join("info/attributes");
+    let check = || {
+        if let Some(work) = git.workdir() {
+            git_files::check_attributes(work, path)?;
+        }
+        regular_file::check(&own, Size::Bounded)
+    };
+    check().map_err(gix::Error::from_error)?;
+    // These may be links: the user's own configuration names them.
+    let global = git.attribute_global_paths()?;
+    global.iter().try_for_each(|it| regular_file::check_target(it)).map_err(gix::Error::from_error)
+}
+
+/// Tells whether an attribute in that state makes git convert.
+fn converts(name: &str, state: StateRef<'_>) -> bool {
+    match (name, state) {
+        ("ident", state) => state == StateRef::Set,
+        ("filter", StateRef::Value(_)) => true,
+        (_, StateRef::Value(encoding)) => {
+            let encoding = encoding.as_bstr();
+            !["utf-8", "utf8"].iter().any(|it| encoding.eq_ignore_ascii_case(it.as_bytes()))
+        }
+        _ => false,
+    }
+}
+
+/// Tells whether any file of attributes that may apply to `path` has one of those words in it.
+fn mentions_foreign(
+    git: &gix::Repository,
+    index: &gix::index::State,
+    path: &str,
+) -> gix::Result<bool> {
+    let mut files = git.attribute_global_paths()?;
+    files.push(git.common_dir().join("info/attributes"));
+    let above = Path::new(path).ancestors().skip(1);
+    let above: Vec<_> = above.map(|it| it.join(".gitattributes")).collect();
+    files.extend(git.workdir().into_iter().flat_map(|work| above.iter().map(|it| work.join(it))));
+    if files.iter().any(|it| std::fs::read(it).is_ok_and(|text| has_foreign(&text))) {
+        return Ok(true);
+    }
+    // Where one is not checked out, git takes the one in the index.
+    for file in above.iter().filter_map(|it| it.to_str()) {
+        let entry = index.entry_by_path_and_stage(BStr::new(file), Stage::Unconflicted);
+        let Some(entry) = entry else { continue };
+        if has_foreign(&git.find_object(entry.id)?.data) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn has_foreign(text: &[u8]) -> bool {
+    FOREIGN.iter().any(|it| text.contains_str(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::test_repository::{Scene, change, done};
+    use crate::store::{Error, Store};
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    #[test]
+    fn where_git_converts_line_ends_a_checked_out_file_is_no_hand_edit() {
+        let scene = Scene::of_a_person();
+        scene.put("keep/rooms/hall.yaml", "a: 1\n");
+        scene.git(&["add", "keep"]);
+        scene.git(&["commit", "-qm", "keep"]);
+        scene.git(&["config", "core.autocrlf", "true"]);
+        std::fs::remove_file(scene.home.join("keep/rooms/hall.yaml")).unwrap();
+        scene.git(&["checkout", "keep"]);
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), "a: 1\r\n");
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, Some("a: 1\r\n"), Some("a: 2\r\n")));
+        assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "a: 2\n");
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), "a: 2\r\n");
+        assert!(!scene.log().contains("hand edit"));
+        assert_eq!(scene.status(), "");
+    }
+
+    #[test]
+    fn without_conversion_line_ends_are_kept_as_they_are() {
+        let scene = Scene::of_a_person();
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("a: 1\r\n")));
+        assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "a: 1\r\n");
+        scene.put(".gitattributes", "*.yaml text\n");
+        let now = Some("a: 2\r\n");
+        done(&mut scene.palace("keep"), &change(HALL, Some("a: 1\r\n"), now));
+        assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "a: 2\n");
+        assert_eq!(scene.status(), "?? .gitattributes\n");
+    }
+
+    fn refused(store: &mut Store) -> String {
+        match store.make(&change(HALL, None, Some("secret\n"))) {
+            Err(err @ Error::Filtered { .. }) => err.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_file_that_would_have_to_go_through_a_filter_is_refused() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        for (place, text, attribute) in [
+            (
+                ".gitattributes",
+                "*.md filter=lfs\nkeep/** filter=git-crypt diff=git-crypt\n",
+                "filter",
+            ),
+            ("keep/.gitattributes", "*.yaml ident\n", "ident"),
+            (
+                "keep/rooms/.gitattributes",
+                "* working-tree-encoding=UTF-16\n",
+                "working-tree-encoding",
+            ),
+            (".git/info/attributes", "[attr]secret filter=x\n*.yaml secret\n", "filter"),
+        ] {
+            scene.put(place, text);
+            assert_eq!(
+                refused(&mut store),
+                format!(
+                    "`rooms/hall.yaml` has the git attribute `{attribute}`, and Palazzo runs no \
+                     filters; remove the attribute for the palace, or set `commit = \"manual\"` \
+                     under `[git]` in `palace.toml`"
+                )
+            );
+            assert!(!scene.home.join("keep/rooms/hall.yaml").exists());
+            std::fs::remove_file(scene.home.join(place)).unwrap();
+        }
+        done(&mut store, &change(HALL, None, Some("1\n")));
+    }
+
+    #[test]
+    fn a_filter_is_seen_where_its_attributes_are_only_in_the_index() {
+        let scene = Scene::of_a_person();
+        scene.put(".gitattributes", "*.yaml filter=lfs\n");
+        scene.git(&["add", ".gitattributes"]);
+        scene.git(&["commit", "-qm", "attributes"]);
+        std::fs::remove_file(scene.home.join(".gitattributes")).unwrap();
+        refused(&mut scene.palace("keep"));
+    }
+
+    #[test]
+    fn a_filter_for_other_files_is_in_nobodys_way() {
+        let scene = Scene::of_a_person();
+        let attributes =
+            "*.bin filter=lfs\n*.yaml ident\nkeep/** -ident -filter working-tree-encoding=UTF-8\n";
+        scene.put(".gitattributes", attributes);
+        done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        assert_eq!(scene.status(), "?? .gitattributes\n");
+    }
+}

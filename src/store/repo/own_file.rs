@@ -1,0 +1,72 @@
+//! Opening the files that Palazzo keeps in `.git/palazzo`.
+//!
+//! The repository may come from a stranger, so a link there is not followed and
+//! a FIFO or a device is not opened: only regular files, in real folders.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The folder in a git directory that holds what is ours.
+const FOLDER: &str = "palazzo";
+
+/// Returns the path of the file `name` of ours in `git_dir`.
+pub(crate) fn path(git_dir: &Path, name: &str) -> PathBuf {
+    git_dir.join(FOLDER).join(name)
+}
+
+/// Creates the folders of `name` in `git_dir`, and refuses a link or a file in their place.
+pub(crate) fn create_folders(git_dir: &Path, name: &str) -> io::Result<()> {
+    let mut folder = git_dir.join(FOLDER);
+    let inside = Path::new(name).parent().unwrap_or(Path::new(""));
+    create_folder(&folder)?;
+    for part in inside {
+        folder.push(part);
+        create_folder(&folder)?;
+    }
+    Ok(())
+}
+
+/// Tells whether `folder` is a folder itself and no link to one.
+pub(crate) fn is_folder(folder: &Path) -> bool {
+    fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir())
+}
+
+/// Opens the file at `path` with `options`; what is no regular file is an error.
+pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    match fs::symlink_metadata(path) {
+        Ok(it) if !it.is_file() => return Err(not_regular()),
+        Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
+        _ => {}
+    }
+    never_follow(options);
+    let file = options.open(path)?;
+    // It may have been replaced between the look and the opening.
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+fn create_folder(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
+        created => return created,
+    }
+    if is_folder(folder) { Ok(()) } else { Err(not_regular()) }
+}
+
+fn not_regular() -> io::Error {
+    let why = "it is a link or a device where Palazzo keeps a file of its own; remove it";
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+#[cfg(unix)]
+fn never_follow(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    use rustix::fs::OFlags;
+
+    // Without `NONBLOCK`, opening a FIFO would wait for its other end.
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+}
+
+#[cfg(not(unix))]
+fn never_follow(_: &mut OpenOptions) {}

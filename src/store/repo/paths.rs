@@ -1,0 +1,101 @@
+//! Which paths may name a file of a palace. No name reaches outside it.
+
+use std::fs;
+use std::path::Path;
+
+use crate::store::Error;
+
+/// Checks that `path` is relative, tidy, and leads neither upwards nor into git.
+pub(crate) fn check(path: &str) -> Result<(), Error> {
+    if path.contains('\\') || path.chars().any(char::is_control) {
+        return Err(Error::path(path, "it holds a backslash or a control character"));
+    }
+    for name in path.split('/') {
+        check_name(path, name)?;
+    }
+    Ok(())
+}
+
+/// Checks that no part of `path` that exists below `root` is a symbolic link.
+pub(crate) fn check_links(root: &Path, path: &str) -> Result<(), Error> {
+    let mut place = root.to_owned();
+    for name in path.split('/') {
+        place.push(name);
+        match fs::symlink_metadata(&place) {
+            Ok(it) if it.is_symlink() => {
+                return Err(Error::path(path, "a symbolic link lies on it"));
+            }
+            Ok(_) => {}
+            // What is not there is no link; what cannot be looked at will fail when it is opened.
+            Err(_) => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+fn check_name(path: &str, name: &str) -> Result<(), Error> {
+    if matches!(name, "" | "." | "..") {
+        return Err(Error::path(path, "it must be relative, without empty parts, `.` or `..`"));
+    }
+    if is_git(name) {
+        return Err(Error::path(path, "that name is git's own"));
+    }
+    if cfg!(windows) && name.contains(':') {
+        return Err(Error::path(path, "it holds a colon"));
+    }
+    Ok(())
+}
+
+/// Tells whether some file system would take `name` for `.git`: Windows drops dots and blanks at
+/// the end and has short names, macOS drops characters of no width.
+fn is_git(name: &str) -> bool {
+    let seen: String = name.chars().filter(|c| !is_invisible(*c)).collect();
+    let seen = seen.split(':').next().unwrap_or_default().trim_end_matches([' ', '.']);
+    seen.eq_ignore_ascii_case(".git") || seen.eq_ignore_ascii_case("git~1")
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_paths_are_refused() {
+        for path in [
+            "",
+            "/",
+            "/etc/passwd",
+            "..",
+            "../x",
+            "rooms/../../x",
+            "rooms//x",
+            "rooms/",
+            "./x",
+            "a\\b",
+            "a\0b",
+            "a\nb",
+            ".git",
+            ".GIT/config",
+            "rooms/.Git/hooks/post-commit",
+            ".git /config",
+            ".git./x",
+            "git~1/config",
+            ".g\u{200c}it/config",
+            ".git::$INDEX_ALLOCATION/x",
+        ] {
+            assert!(check(path).is_err(), "{path:?} was let through");
+        }
+    }
+
+    #[test]
+    fn ordinary_paths_pass() {
+        for path in
+            ["palace.toml", "rooms/great-hall.yaml", "scrolls/a/01K-étude.md", "rooms/.gitkeep"]
+        {
+            assert!(check(path).is_ok(), "{path:?} was refused");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The processes of this machine, as far as Linux shows them.
+
+use std::path::{Path, PathBuf};
+
+use crate::store::repo::git_locks::Owner;
+
+/// Whether they are known here.
+pub(crate) const ARE_KNOWN: bool = cfg!(target_os = "linux");
+
+/// Returns for each of `files` a living process that has it open.
+#[cfg(target_os = "linux")]
+pub(crate) fn holders(files: &[PathBuf]) -> Vec<Option<Owner>> {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt as _;
+
+    let identity = |path: &Path| fs::symlink_metadata(path).map(|it| (it.dev(), it.ino())).ok();
+    let wanted: Vec<_> = files.iter().map(|it| identity(it)).collect();
+    let mut holders = vec![None; files.len()];
+    if files.is_empty() {
+        return holders;
+    }
+    for id in all() {
+        let open = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
+        for entry in open {
+            // What has another kind of name is no lock, and may be slow to look at.
+            let target = fs::read_link(entry.path()).unwrap_or_default();
+            if !target.extension().is_some_and(|it| it == "lock" || it == "new" || it == "pid") {
+                continue;
+            }
+            let found = fs::metadata(entry.path()).map(|it| (it.dev(), it.ino())).ok();
+            let place = wanted.iter().position(|it| it.is_some() && *it == found);
+            if let (Some(place), Some(name)) = (place, name(id)) {
+                holders[place] = Some(Owner::Process { id, name });
+            }
+        }
+    }
+    holders
+}
+
+/// Returns a living process of the program `program` that runs in one of `folders`.
+#[cfg(target_os = "linux")]
+pub(crate) fn running_in(program: &str, folders: &[&Path]) -> Option<u32> {
+    let is_inside = |id: u32| {
+        let here = std::fs::read_link(format!("/proc/{id}/cwd")).unwrap_or_default();
+        folders.iter().any(|it| here.starts_with(it))
+    };
+    all().find(|id| name(*id).is_some_and(|it| it == program) && is_inside(*id))
+}
+
+/// Returns the name of the program that a living process runs.
+#[cfg(target_os = "linux")]
+pub(crate) fn name(id: u32) -> Option<String> {
+    let name = std::fs::read_to_string(format!("/proc/{id}/comm")).ok()?;
+    Some(name.trim().to_owned())
+}
+
+#[cfg(target_os = "linux")]
+fn all() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|it| it.file_name().to_str()?.parse().ok())
+}
+
+/// Elsewhere nothing is known of them.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn holders(files: &[PathBuf]) -> Vec<Option<Owner>> {
+    vec![None; files.len()]
+}
+
+/// Elsewhere nothing is known of them.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn running_in(_: &str, _: &[&Path]) -> Option<u32> {
+    None
+}
+
+/// Elsewhere nothing is known of them.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn name(_: u32) -> Option<String> {
+    None
+}

@@ -1,0 +1,80 @@
+//! The state of the repository around a palace, for people.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::store::repo::operation::Operation;
+use crate::store::repo::repository::Repository;
+use crate::store::{Error, Store};
+
+/// The state of a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryState {
+    /// The folder whose files git tracks.
+    pub work: PathBuf,
+    /// The folder with `HEAD` and the index.
+    pub git_dir: PathBuf,
+    /// How it names objects and keeps references: `sha1, files`.
+    pub format: String,
+    /// What `HEAD` names: a branch or a commit.
+    pub head: String,
+    /// The operation under way that keeps writes from being made.
+    pub operation: Option<Operation>,
+}
+
+impl Store {
+    /// Returns the state of the repository around the palace; `None`: there is none.
+    pub fn repository_state(&self) -> Result<Option<RepositoryState>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(None) };
+        let git = repository.git();
+        Ok(Some(RepositoryState {
+            work: repository.work.clone(),
+            git_dir: repository.git_dir.clone(),
+            // Those that keep references elsewhere are not opened.
+            format: format!("{}, files", git.object_hash()),
+            head: head(&repository, &git)?,
+            operation: Operation::under_way(&repository.git_dir),
+        }))
+    }
+}
+
+/// Returns the version of the git that is installed; `None`: there is none.
+pub fn git_version() -> Option<String> {
+    let output = Command::new("git").arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    (output.status.success() && !text.is_empty()).then_some(text)
+}
+
+fn head(repository: &Repository, git: &gix::Repository) -> Result<String, Error> {
+    let branch = git.head_name().map_err(|err| repository.error("read `HEAD`", err))?;
+    let commit = repository.head()?.map(|it| it.to_hex_with_len(12).to_string());
+    Ok(match (branch, commit) {
+        (Some(branch), Some(commit)) => format!("branch {} at {commit}", branch.shorten()),
+        (Some(branch), None) => format!("branch {} without a commit", branch.shorten()),
+        (None, commit) => format!("no branch, at {}", commit.unwrap_or_default()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::test_repository::Scene;
+
+    #[test]
+    fn the_state_names_branch_commit_and_operation() {
+        let scene = Scene::of_a_person();
+        let head = || scene.palace("keep").repository_state().unwrap().unwrap().head;
+        let commit = scene.git(&["rev-parse", "--short=12", "HEAD"]).trim().to_owned();
+        assert_eq!(head(), format!("branch main at {commit}"));
+        scene.git(&["checkout", "-q", "--detach"]);
+        assert_eq!(head(), format!("no branch, at {commit}"));
+        scene.git(&["checkout", "-q", "--orphan", "new"]);
+        assert_eq!(head(), "branch new without a commit");
+        scene.git(&["checkout", "-qf", "main"]);
+        scene.git(&["bisect", "start"]);
+        let state = scene.palace("keep").repository_state().unwrap().unwrap();
+        assert_eq!(state.operation.map(Operation::name), Some("bisect"));
+        assert_eq!((state.work, state.format.as_str()), (scene.home.clone(), "sha1, files"));
+        assert_eq!(Scene::new().palace("keep").repository_state().unwrap(), None);
+    }
+}

@@ -1,0 +1,190 @@
+//! Scenes for the tests of this module: a folder of its own, git's own command line, no
+//! configuration of the machine.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use chrono::DateTime;
+
+use crate::model::{Author, Change, CommitId, Diagnostic, Edit, Files};
+
+use crate::store::write::lock::Patience;
+use crate::store::{Outcome, Store};
+
+/// A folder with a home in it, which does not exist at first.
+pub(crate) struct Scene {
+    _folder: tempfile::TempDir,
+    pub(crate) home: PathBuf,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap().join("home");
+        Self { _folder: folder, home }
+    }
+
+    /// A home that is a person's repository, with one commit of `notes.md`.
+    pub(crate) fn of_a_person() -> Self {
+        let scene = Self::new();
+        scene.init();
+        scene.put("notes.md", "notes\n");
+        scene.git(&["add", "."]);
+        scene.git(&["commit", "-qm", "begin"]);
+        scene
+    }
+
+    pub(crate) fn init(&self) {
+        fs::create_dir_all(&self.home).unwrap();
+        self.git(&["init", "-qb", "main"]);
+        self.git(&["config", "user.name", "Ada"]);
+        self.git(&["config", "user.email", "ada@example.org"]);
+    }
+
+    /// The palace `name` in the home.
+    pub(crate) fn palace(&self, name: &str) -> Store {
+        self.store(&self.home.join(name))
+    }
+
+    pub(crate) fn store(&self, palace: &Path) -> Store {
+        let mut store = Store::new(palace.to_owned(), self.home.clone());
+        store.isolated = true;
+        store
+    }
+
+    pub(crate) fn put(&self, path: &str, text: &str) {
+        let place = self.home.join(path);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, text).unwrap();
+    }
+
+    pub(crate) fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.home.join(path)).unwrap()
+    }
+
+    /// Runs git in the home, which must succeed.
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        git_in(&self.home, args)
+    }
+
+    /// Takes in commits that `git fast-import` can read.
+    pub(crate) fn import(&self, script: &str) {
+        self.git_with(&["fast-import", "--quiet"], script);
+    }
+
+    /// Runs git in the home with something to read, which must succeed.
+    pub(crate) fn git_with(&self, args: &[&str], input: &str) -> String {
+        let mut git = command(&self.home, args);
+        let git = git.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut git = git.spawn().unwrap();
+        git.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = git.wait_with_output().unwrap();
+        assert!(output.status.success(), "git {args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What `git status` lists.
+    pub(crate) fn status(&self) -> String {
+        self.git(&["status", "--porcelain", "-uall"])
+    }
+
+    /// Authors and subjects, newest first.
+    pub(crate) fn log(&self) -> String {
+        self.git(&["log", "--format=%an: %s"])
+    }
+
+    pub(crate) fn assert_sound(&self) {
+        let found = try_git(&self.home, &["fsck", "--strict", "--no-progress"]);
+        assert!(found.status.success(), "{found:?}");
+        assert_eq!(String::from_utf8_lossy(&found.stdout), "");
+        // Git says "notice: HEAD points to an unborn branch" and the like on the other stream.
+        assert!(!String::from_utf8_lossy(&found.stderr).contains("error"), "{found:?}");
+    }
+}
+
+pub(crate) fn git_in(folder: &Path, args: &[&str]) -> String {
+    let output = try_git(folder, args);
+    assert!(output.status.success(), "git {args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+pub(crate) fn try_git(folder: &Path, args: &[&str]) -> Output {
+    command(folder, args).output().unwrap()
+}
+
+fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut git = Command::new("git");
+    for name in [
+        "DIR",
+        "COMMON_DIR",
+        "WORK_TREE",
+        "INDEX_FILE",
+        "OBJECT_DIRECTORY",
+        "SHALLOW_FILE",
+        "NAMESPACE",
+        "CEILING_DIRECTORIES",
+    ] {
+        // A hook that runs the tests has set some of these.
+        git.env_remove(format!("GIT_{name}"));
+    }
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    git.env("GIT_TERMINAL_PROMPT", "0");
+    // Maintenance runs on after the command, and takes and removes `objects/maintenance.lock`.
+    git.args(["-c", "maintenance.auto=false"]).arg("-C").arg(folder).args(args);
+    git
+}
+
+/// A change of one file.
+pub(crate) fn change(path: &str, was: Option<&str>, now: Option<&str>) -> Change {
+    changes(&[(path, was, now)])
+}
+
+/// A change of several files.
+pub(crate) fn changes(edits: &[(&str, Option<&str>, Option<&str>)]) -> Change {
+    let edit = |&(path, was, now): &(&str, Option<&str>, Option<&str>)| Edit {
+        path: path.to_owned(),
+        was: was.map(str::to_owned),
+        now: now.map(str::to_owned),
+    };
+    Change {
+        edits: edits.iter().map(edit).collect(),
+        subject: "room hall: build".to_owned(),
+        body: "The hall has two doors now.".to_owned(),
+        trailers: vec![("Palazzo-Tool", "build_room".to_owned())],
+        author: Author::Client("Claude Desktop".to_owned()),
+        at: DateTime::from_timestamp(1_900_000_000, 0).unwrap(),
+        commit: true,
+    }
+}
+
+/// Makes a change that must succeed.
+pub(crate) fn done(store: &mut Store, change: &Change) -> Option<CommitId> {
+    match store.make(change).unwrap() {
+        Outcome::Done(done) => done.commit,
+        Outcome::Stale(paths) => panic!("stale: {paths:?}"),
+    }
+}
+
+/// As little patience as there can be.
+pub(crate) fn impatient(store: &mut Store) {
+    let (ours, index, head) = (Duration::ZERO, Duration::from_millis(1), Duration::ZERO);
+    store.patience = Patience { ours, index, head };
+}
+
+/// Reads everything there is.
+pub(crate) fn all(store: &Store) -> (Files, Vec<Diagnostic>) {
+    let (stamps, mut findings) = store.look("").unwrap();
+    let read = store.read_each(stamps.into_keys().collect());
+    let mut files = Files::new();
+    for (path, text) in read {
+        match text {
+            Ok(text) => drop(files.insert(path, text.unwrap())),
+            Err(finding) => findings.push(finding),
+        }
+    }
+    findings.sort_by(|a, b| a.file.cmp(&b.file));
+    (files, findings)
+}

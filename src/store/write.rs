@@ -1,0 +1,23 @@
+//! Writing: one change of several files, as one commit, that survives a crash at every step.
+
+pub(crate) mod apply;
+pub(crate) mod commit;
+pub(crate) mod commit_steps;
+#[cfg(all(test, feature = "failpoints"))]
+pub(crate) mod crash_tests;
+pub(crate) mod failpoint;
+pub(crate) mod fsync;
+pub(crate) mod index;
+pub(crate) mod index_repair;
+pub(crate) mod lock;
+pub(crate) mod lock_file;
+pub(crate) mod objects;
+pub(crate) mod overwritten;
+pub(crate) mod progress;
+pub(crate) mod prune_guard;
+pub(crate) mod recovery;
+pub(crate) mod refs;
+pub(crate) mod rename;
+pub(crate) mod replace;
+pub(crate) mod warning;
+pub(crate) mod write_files;

@@ -1,0 +1,249 @@
+//! Commits: what is in them and who made them.
+
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+use gix::bstr::ByteSlice as _;
+use gix::objs::WriteTo as _;
+use gix::objs::tree::EntryKind;
+
+use crate::model::Change;
+
+use crate::store::write::objects::ObjectWriter;
+
+/// What a tree holds at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) kind: EntryKind,
+    pub(crate) id: ObjectId,
+}
+
+/// A commit that is to be made: files that differ from its parent, and who says so.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    /// Paths inside the working directory; `None`: the file goes.
+    pub(crate) files: Vec<(String, Option<Held>)>,
+    pub(crate) author: Person,
+    pub(crate) committer: Person,
+    /// Seconds since 1970.
+    pub(crate) at: i64,
+    pub(crate) message: String,
+}
+
+/// A name and an address that git accepts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Person {
+    name: String,
+    email: String,
+}
+
+impl Draft {
+    /// Writes trees and commit on top of `parent`; `None`: the files are there already.
+    pub(crate) fn write(
+        &self,
+        writer: &mut ObjectWriter<'_>,
+        parent: Option<ObjectId>,
+    ) -> gix::Result<Option<ObjectId>> {
+        let git = writer.git();
+        let before = tree_of(git, parent)?;
+        let root = git.find_tree(before)?.decode()?.into_owned();
+        // The editor that repositories offer looks up every neighbour of a changed file; this
+        // one below it costs what changed.
+        let mut tree = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
+        for (path, held) in &self.files {
+            let parts = path.split('/');
+            match held {
+                Some(it) => tree.upsert(parts, it.kind, it.id)?,
+                None => tree.remove_leaf(parts)?,
+            };
+        }
+        let tree = tree.write(|tree| writer.write(tree))?;
+        if tree == before && !(parent.is_none() && self.files.iter().any(|it| it.1.is_some())) {
+            return Ok(None);
+        }
+        self.write_commit(writer, tree, parent).map(Some)
+    }
+
+    fn write_commit(
+        &self,
+        writer: &mut ObjectWriter<'_>,
+        tree: ObjectId,
+        parent: Option<ObjectId>,
+    ) -> gix::Result<ObjectId> {
+        let commit = gix::objs::Commit {
+            tree,
+            parents: parent.into_iter().collect(),
+            author: self.author.at(self.at),
+            committer: self.committer.at(self.at),
+            encoding: None,
+            message: self.message.as_str().into(),
+            extra_headers: Vec::new(),
+        };
+        let git = writer.git();
+        let Some(options) = git.commit_signing_options_if_enabled()? else {
+            return writer.write(&commit);
+        };
+        // Signed before it is written, so that no unsigned twin is left lying about.
+        let mut text = Vec::new();
+        commit.write_to(&mut text).map_err(gix::Error::from_error)?;
+        let unsigned = gix::objs::CommitRef::from_bytes(&text, git.object_hash())?;
+        let signed = unsigned.sign(options)?;
+        writer.write(&signed)
+    }
+
+    /// Returns what a reflog says of this commit: who made it, when, and its subject.
+    pub(crate) fn log_entry(&self) -> String {
+        let subject = self.message.lines().next().unwrap_or_default();
+        let Person { name, email } = &self.committer;
+        format!("{name} <{email}> {} +0000\tcommit: {subject}", self.at.max(0))
+    }
+}
+
+impl Person {
+    /// Returns an author for the name a client gives itself.
+    pub(crate) fn client(name: &str) -> Self {
+        let name = Self::clean(name, "agent");
+        let local: Vec<String> = name
+            .to_lowercase()
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|it| !it.is_empty())
+            .map(str::to_owned)
+            .collect();
+        let local = if local.is_empty() { "agent".to_owned() } else { local.join("-") };
+        Self { name, email: format!("{local}@palazzo.invalid") }
+    }
+
+    /// Returns whom git takes for the author of what is done by hand here.
+    pub(crate) fn by_hand(git: &gix::Repository) -> Self {
+        Self::known_as(git, "someone")
+    }
+
+    /// Returns whom git takes for the author here, else one of that name.
+    pub(crate) fn known_as(git: &gix::Repository, name: &str) -> Self {
+        let Self { name, email } = Self::client(name);
+        let email = email.replace("@palazzo.invalid", "@localhost");
+        Self::or(git.author().and_then(Result::ok), &name, &email)
+    }
+
+    /// Returns whom git takes for the committer here, or else us.
+    pub(crate) fn committer(git: &gix::Repository) -> Self {
+        let committer = git.committer().and_then(Result::ok);
+        Self::or(committer, "palazzo", "palazzo@localhost")
+    }
+
+    fn or(found: Option<gix::actor::SignatureRef<'_>>, name: &str, email: &str) -> Self {
+        let Some(found) = found else {
+            return Self { name: name.to_owned(), email: email.to_owned() };
+        };
+        let name = Self::clean(&found.name.to_str_lossy(), name);
+        Self { name, email: Self::clean(&found.email.to_str_lossy(), email) }
+    }
+
+    /// Drops what git does not allow in a name, and what it would trim at its ends.
+    fn clean(name: &str, fallback: &str) -> String {
+        let allowed: String =
+            name.chars().filter(|c| !matches!(c, '<' | '>') && !c.is_control()).collect();
+        let crud =
+            |c: char| c.is_whitespace() || matches!(c, '.' | ',' | ':' | ';' | '"' | '\\' | '\'');
+        let clean = allowed.trim_matches(crud);
+        if clean.is_empty() { fallback.to_owned() } else { clean.to_owned() }
+    }
+
+    fn at(&self, seconds: i64) -> gix::actor::Signature {
+        let time = gix::date::Time { seconds: seconds.max(0), offset: 0 };
+        let (name, email) = (self.name.as_str().into(), self.email.as_str().into());
+        gix::actor::Signature { name, email, time }
+    }
+}
+
+/// Returns a commit's message: subject, body, trailers.
+pub(crate) fn message(change: &Change) -> String {
+    let subject = one_line(&change.subject);
+    let body = change.body.replace('\0', "");
+    let trailers: Vec<String> =
+        change.trailers.iter().map(|(key, value)| format!("{key}: {}", one_line(value))).collect();
+    let parts = [subject, body.trim().to_owned(), trailers.join("\n")];
+    let parts: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+    parts.join("\n\n") + "\n"
+}
+
+/// Returns the tree of `commit`; without one the empty tree.
+pub(crate) fn tree_of(git: &gix::Repository, commit: Option<ObjectId>) -> gix::Result<ObjectId> {
+    match commit {
+        Some(commit) => Ok(git.find_commit(commit)?.tree_id()?.detach()),
+        None => Ok(ObjectId::empty_tree(git.object_hash())),
+    }
+}
+
+/// Returns the file that `tree` holds at `path`.
+pub(crate) fn entry(
+    git: &gix::Repository,
+    tree: ObjectId,
+    path: &str,
+) -> gix::Result<Option<Held>> {
+    let found = git.find_tree(tree)?.lookup_entry(path.split('/'))?;
+    Ok(found.filter(|it| !it.mode().is_tree()).map(|it| {
+        let kind = it.mode().kind();
+        let kind = if kind == EntryKind::BlobExecutable { kind } else { EntryKind::Blob };
+        Held { kind, id: it.object_id() }
+    }))
+}
+
+/// Returns the name git gives to `content`, without writing it.
+pub(crate) fn blob_id(git: &gix::Repository, content: &[u8]) -> gix::Result<ObjectId> {
+    let hashed = gix::objs::compute_hash(git.object_hash(), gix::objs::Kind::Blob, content);
+    hashed.map_err(gix::Error::from_error)
+}
+
+/// Lists the files that moving `HEAD` has written, beside their folders.
+pub(crate) fn reference_files(
+    git: &gix::Repository,
+    git_dir: &Path,
+    common_dir: &Path,
+) -> gix::Result<Vec<PathBuf>> {
+    let mut files = vec![git_dir.join("logs/HEAD")];
+    match git.head_name()? {
+        Some(name) => {
+            let name = gix::path::from_bstr(name.as_bstr())?.into_owned();
+            files.extend([common_dir.join(&name), common_dir.join("logs").join(&name)]);
+        }
+        None => files.push(git_dir.join("HEAD")),
+    }
+    Ok(files)
+}
+
+fn one_line(text: &str) -> String {
+    let text = text.replace('\0', "");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_becomes_one_that_git_accepts() {
+        let told = |name: &str| {
+            let Person { name, email } = Person::client(name);
+            format!("{name} <{email}>")
+        };
+        assert_eq!(told("claude-code 1.2"), "claude-code 1.2 <claude-code-1-2@palazzo.invalid>");
+        assert_eq!(told(""), "agent <agent@palazzo.invalid>");
+        assert_eq!(told("<>\n\0 .,"), "agent <agent@palazzo.invalid>");
+        assert_eq!(told("Eve <e@x>\nfoo"), "Eve e@xfoo <eve-e-xfoo@palazzo.invalid>");
+        assert_eq!(told("Žofie"), "Žofie <ofie@palazzo.invalid>");
+        assert_eq!(told("客"), "客 <agent@palazzo.invalid>");
+    }
+
+    #[test]
+    fn a_message_has_only_the_parts_there_are() {
+        let mut change = crate::store::test_repository::change("a", None, Some("x"));
+        change.subject = "room\na:\0 build".to_owned();
+        change.trailers.push(("Palazzo-Client", "two\nlines".to_owned()));
+        let all = "room a: build\n\nThe hall has two doors now.\n\nPalazzo-Tool: build_room\nPalazzo-Client: two lines\n";
+        assert_eq!(message(&change), all);
+        change.body = String::new();
+        change.trailers.clear();
+        assert_eq!(message(&change), "room a: build\n");
+    }
+}

@@ -1,0 +1,105 @@
+//! Making sure that what was written survives a power cut.
+
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+
+use crate::store::Error;
+use crate::store::write::failpoint;
+
+/// Up to how many files are made durable one by one sooner than with all else.
+const FEW: usize = 8;
+
+/// Makes durable what was written below `places`, or else each of `files` with its folder.
+pub(crate) fn settle(places: &[&Path], files: impl FnOnce() -> Vec<PathBuf>) -> Result<(), Error> {
+    failpoint::reach("sync file system").map_err(Error::file("make durable", Path::new(".")))?;
+    let mut seen = BTreeSet::new();
+    for place in places {
+        if !seen.insert(device(place)) {
+            continue;
+        }
+        if !sync_file_system(place).map_err(Error::file("make durable", place))? {
+            return sync_files(&files());
+        }
+    }
+    Ok(())
+}
+
+/// Makes the contents of `files` below `place` durable, but not yet their names.
+pub(crate) fn settle_contents(place: &Path, files: &[PathBuf]) -> Result<(), Error> {
+    if files.len() > FEW {
+        return settle(&[place], || files.to_vec());
+    }
+    files.iter().try_for_each(|it| sync(it).map_err(Error::file("make durable", it)))
+}
+
+/// Makes each of `files` that exists durable, and its entry in its folder.
+pub(crate) fn sync_files(files: &[PathBuf]) -> Result<(), Error> {
+    let folders: BTreeSet<&Path> = files.iter().filter_map(|it| it.parent()).collect();
+    for place in files.iter().map(PathBuf::as_path).chain(folders) {
+        sync(place).map_err(Error::file("make durable", place))?;
+    }
+    Ok(())
+}
+
+/// Returns where a loose object is kept.
+pub(crate) fn object_file(common_dir: &Path, id: ObjectId) -> PathBuf {
+    let name = id.to_string();
+    let (folder, file) = name.split_at(2);
+    common_dir.join("objects").join(folder).join(file)
+}
+
+fn sync(place: &Path) -> io::Result<()> {
+    // Windows cannot do this to a folder, and there the file system does it itself; and to a file
+    // only who may write it can.
+    if cfg!(windows) && place.is_dir() {
+        return Ok(());
+    }
+    match OpenOptions::new().read(true).write(cfg!(windows)).open(place) {
+        Ok(file) => file.sync_all(),
+        // Packed away, or never there.
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(err) => Err(err),
+    }
+}
+
+/// Makes everything in the file system of `place` durable; `false`: that cannot be asked for here.
+#[cfg(target_os = "linux")]
+fn sync_file_system(place: &Path) -> io::Result<bool> {
+    rustix::fs::syncfs(std::fs::File::open(place)?)?;
+    Ok(true)
+}
+
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on Linux")]
+fn sync_file_system(_: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+#[cfg(unix)]
+fn device(place: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata(place).map(|it| it.dev()).unwrap_or_default()
+}
+
+#[cfg(not(unix))]
+fn device(_: &Path) -> u64 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_and_folders_are_synced_and_missing_ones_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        std::fs::write(&file, "a").unwrap();
+        let there = [file, folder.path().to_owned(), folder.path().join("gone")];
+        sync_files(&there).unwrap();
+    }
+}

@@ -1,0 +1,278 @@
+//! One writer at a time: our own lock, held for one write, and a marker that outlives a crash.
+//!
+//! The lock is the kernel's (`flock`), so it goes when its holder dies. The
+//! marker then stays behind and tells the next writer what the dead one may
+//! have left: git's lock files, temporary files, an index behind its commit.
+
+use std::cell::Cell;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::store::Error;
+use crate::store::repo::repository::Repository;
+use crate::store::repo::{git_files, own_file};
+use crate::store::write::{failpoint, recovery};
+
+/// The lock of whoever writes to a repository.
+pub(crate) const WRITING: &str = "lock";
+/// The lock of whoever files what may be filed once only.
+pub(crate) const FILING: &str = "filing/lock";
+
+/// How long a writer waits before it gives up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// For another Palazzo.
+    pub(crate) ours: Duration,
+    /// For git's index.
+    pub(crate) index: Duration,
+    /// For git's references.
+    pub(crate) head: Duration,
+}
+
+/// The right to write, for as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    marker: File,
+    place: PathBuf,
+    common_dir: PathBuf,
+    prefix: String,
+    is_to_mend: Cell<bool>,
+    // Dropped after the marker is emptied.
+    _lock: Lock,
+}
+
+/// A lock of ours, for as long as it lives.
+#[derive(Debug)]
+pub struct Lock(File);
+
+impl Default for Patience {
+    fn default() -> Self {
+        let (ours, index) = (Duration::from_secs(10), Duration::from_secs(5));
+        Self { ours, index, head: Duration::from_secs(2) }
+    }
+}
+
+impl Turn {
+    /// Waits for the lock, puts right what a dead writer left, and marks `paths` as being written.
+    pub(crate) fn begin(
+        repository: &Repository,
+        paths: &[String],
+        patience: &Patience,
+    ) -> Result<Self, Error> {
+        let lock = acquire(&repository.common_dir, WRITING, patience.ours)?;
+        // Somebody may have put a link or a FIFO there while we waited.
+        git_files::check_repository_files(repository, paths)?;
+        let place = recovery::marker(repository);
+        recovery::mend(repository, patience)?;
+        let written = recovery::Marker::new(repository, paths).write(repository);
+        let marker = written.map_err(Error::file("write", &place))?;
+        let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());
+        Ok(Self { marker, place, common_dir, prefix, is_to_mend: Cell::new(false), _lock: lock })
+    }
+
+    /// Notes which `index.lock` is ours: an older Palazzo knows it by this line alone.
+    pub(crate) fn note_index_lock(&self, inode: Option<u64>) -> Result<(), Error> {
+        let Some(inode) = inode else { return Ok(()) };
+        self.note(&format!("lock {inode}\n"))
+    }
+
+    /// Notes that the lock file at `path` is ours, on a file system without hard links.
+    pub(crate) fn note_lock_file(&self, path: &Path, inode: u64) -> io::Result<()> {
+        (&self.marker).write_all(recovery::noted(&self.common_dir, path, inode).as_bytes())
+    }
+
+    /// Notes which files were not there before and how each looks, so that they can be told from
+    /// those that a person puts there.
+    pub(crate) fn note_fresh<'a>(
+        &self,
+        files: impl Iterator<Item = (&'a str, String)>,
+    ) -> Result<(), Error> {
+        let lines = files.map(|(path, looks)| format!("fresh {looks} {}{path}\n", self.prefix));
+        self.note(&lines.collect::<String>())
+    }
+
+    /// Leaves the marker behind: something is half done, and the next writer is to put it right.
+    pub(crate) fn leave_to_mend(&self) {
+        self.is_to_mend.set(true);
+    }
+
+    fn note(&self, lines: &str) -> Result<(), Error> {
+        let written = failpoint::reach("note in marker")
+            .and_then(|()| (&self.marker).write_all(lines.as_bytes()));
+        written.map_err(Error::file("write", &self.place))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if self.is_to_mend.get() {
+            return;
+        }
+        // Emptied, not removed: that is cheaper. Should that fail, the next writer finds nothing to
+        // put right and empties it.
+        drop(failpoint::reach("empty marker").and_then(|()| self.marker.set_len(0)));
+        failpoint::pass("marker is empty");
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file would do, were there not a moment in which a child that is just being
+        // started has it open too.
+        drop(self.0.unlock());
+    }
+}
+
+/// Waits for the lock `name` of ours in `git_dir`.
+pub(crate) fn acquire(git_dir: &Path, name: &str, patience: Duration) -> Result<Lock, Error> {
+    let path = own_file::path(git_dir, name);
+    failpoint::reach("open own lock").map_err(Error::file("open", &path))?;
+    let folders = own_file::create_folders(git_dir, name);
+    folders.map_err(Error::file("make the folder of", &path))?;
+    let mut options = OpenOptions::new();
+    let options = options.read(true).write(true).create(true).truncate(false);
+    let mut file = own_file::open(&path, options).map_err(Error::file("open", &path))?;
+    let is_held = |err: &TryLockError| matches!(err, TryLockError::WouldBlock);
+    match patiently(patience, is_held, || file.try_lock()) {
+        Ok(()) => {}
+        Err(TryLockError::Error(err)) => return Err(Error::file("lock", &path)(err)),
+        Err(TryLockError::WouldBlock) => {
+            return Err(Error::Locked { holder: holder(&mut file), lock: path });
+        }
+    }
+    // Only for whoever has to wait; the lock holds without it.
+    drop(file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())));
+    Ok(Lock(file))
+}
+
+/// Tries again what failed for a reason that passes, until `patience` is at its end. The pauses stay
+/// short, so that somebody who holds a lock again and again is caught in between.
+pub(crate) fn patiently<T, E>(
+    patience: Duration,
+    passes: impl Fn(&E) -> bool,
+    mut attempt: impl FnMut() -> Result<T, E>,
+) -> Result<T, E> {
+    let (begun, mut pause) = (Instant::now(), Duration::from_micros(200));
+    loop {
+        match attempt() {
+            Err(err) if passes(&err) && begun.elapsed() < patience => std::thread::sleep(pause),
+            outcome => return outcome,
+        }
+        pause = (pause * 2).min(Duration::from_millis(10));
+    }
+}
+
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    match file.read_to_string(&mut text) {
+        Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),
+        _ => "unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use crate::store::test_repository::{Scene, change, done, try_git};
+    use crate::store::{Outcome, Store};
+
+    const WRITES: usize = 50;
+
+    /// Both write the same five files, and five of their own.
+    fn path(writer: usize, write: usize) -> String {
+        match write % 10 {
+            shared @ 0..5 => format!("rooms/{shared}.yaml"),
+            own => format!("rooms/w{writer}/{own}.yaml"),
+        }
+    }
+
+    /// Appends a line to a file, reading it again as often as it has changed meanwhile.
+    fn append(store: &mut Store, path: &str, line: &str) {
+        loop {
+            let was = store.read(path).unwrap();
+            let now = was.clone().unwrap_or_default() + line + "\n";
+            match store.make(&change(path, was.as_deref(), Some(&now))).unwrap() {
+                Outcome::Done(done) => return assert!(done.commit.is_some()),
+                Outcome::Stale(_) => {}
+            }
+        }
+    }
+
+    fn write(scene: &Scene, writer: usize) {
+        let mut store = scene.palace("keep");
+        for write in 0..WRITES {
+            append(&mut store, &path(writer, write), &format!("{writer} {write}"));
+        }
+    }
+
+    /// Commits another file until told to stop, and returns how often that worked.
+    fn commit_by_hand(scene: &Scene, stop: &AtomicBool) -> usize {
+        let mut commits = 0;
+        while !stop.load(Ordering::Relaxed) {
+            scene.put("notes.md", &format!("{commits}\n"));
+            // Git does not wait for its lock: what fails is tried again.
+            let ok = |args: &[&str]| try_git(&scene.home, args).status.success();
+            if ok(&["add", "notes.md"]) && ok(&["commit", "-qm", "by hand"]) {
+                commits += 1;
+            }
+        }
+        commits
+    }
+
+    fn assert_all_is_there(scene: &Scene) {
+        for (writer, write) in (0..2).flat_map(|it| (0..WRITES).map(move |write| (it, write))) {
+            let path = path(writer, write);
+            let held = scene.git(&["show", &format!("HEAD:keep/{path}")]);
+            let line = format!("{writer} {write}");
+            assert_eq!(held.lines().filter(|it| **it == line).count(), 1, "{line} in {path}");
+            assert_eq!(scene.text(&format!("keep/{path}")), held);
+        }
+    }
+
+    #[test]
+    fn two_writers_and_a_person_with_git_lose_nothing() {
+        let scene = Scene::of_a_person();
+        let stop = AtomicBool::new(false);
+        let by_hand = std::thread::scope(|scope| {
+            let writers = [0, 1].map(|writer| {
+                scope.spawn({
+                    let scene = &scene;
+                    move || write(scene, writer)
+                })
+            });
+            let person = scope.spawn(|| commit_by_hand(&scene, &stop));
+            let ended = writers.map(std::thread::ScopedJoinHandle::join);
+            stop.store(true, Ordering::Relaxed);
+            let by_hand = person.join().unwrap();
+            assert!(ended.iter().all(Result::is_ok));
+            by_hand
+        });
+        assert_all_is_there(&scene);
+        let authored = |by: &str| scene.git(&["rev-list", "--count", "HEAD", "--author", by]);
+        assert_eq!(authored("Claude").trim(), (2 * WRITES).to_string());
+        // Git may fail after it has committed, when it comes to the index.
+        assert!(authored("Ada").trim().parse::<usize>().unwrap() > by_hand);
+        assert_eq!(scene.git(&["log", "--author=Ada", "--format=%h", "--", "keep"]), "");
+        scene.git(&["commit", "-q", "--allow-empty", "-am", "last"]);
+        assert_eq!(scene.status(), "");
+        assert_eq!(scene.git(&["write-tree"]), scene.git(&["rev-parse", "HEAD^{tree}"]));
+        scene.git(&["fsck", "--strict", "--no-dangling"]);
+    }
+
+    #[test]
+    fn several_first_changes_at_once_share_one_repository() {
+        let scene = Scene::new();
+        std::thread::scope(|scope| {
+            for name in ["a", "b", "c", "d"] {
+                let mut store = scene.palace(name);
+                scope.spawn(move || done(&mut store, &change("palace.toml", None, Some("x\n"))));
+            }
+        });
+        assert_eq!(scene.log().lines().count(), 4);
+        assert_eq!(scene.status(), "");
+        scene.assert_sound();
+    }
+}

@@ -1,0 +1,194 @@
+//! Writing objects so that the file of each holds what its name says.
+//!
+//! Neither git nor gix writes an object whose file is there, even if a power cut
+//! left that file empty or torn, and git may delete an object that no reference
+//! names yet. So each object is read back before it counts as there, and the
+//! writer keeps what it wrote until the reference is moved.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gix::ObjectId;
+use gix::objs::{Exists as _, Kind, Write as _, WriteTo};
+
+use crate::store::write::{failpoint, fsync};
+
+/// How the names begin that gix gives to objects while it writes them.
+const TEMPORARY: &str = ".tmp";
+/// No write takes as long as this.
+const OLD: Duration = Duration::from_secs(60 * 60);
+/// How often an object is written again whose folder git removes at that moment.
+const ATTEMPTS: usize = 5;
+
+/// An object as it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    id: ObjectId,
+    kind: Kind,
+    data: Vec<u8>,
+}
+
+/// Writes the objects of one change and keeps a copy of each.
+pub(crate) struct ObjectWriter<'g> {
+    git: &'g gix::Repository,
+    loose: gix::odb::loose::Store,
+    common_dir: PathBuf,
+    written: Vec<Object>,
+}
+
+impl<'g> ObjectWriter<'g> {
+    /// Returns a writer for the repository whose shared files are in `common_dir`.
+    pub(crate) fn new(git: &'g gix::Repository, common_dir: &Path) -> Self {
+        let loose = gix::odb::loose::Store::at(common_dir.join("objects"), git.object_hash());
+        Self { git, loose, common_dir: common_dir.to_owned(), written: Vec::new() }
+    }
+
+    /// Returns the repository that is written to.
+    pub(crate) fn git(&self) -> &'g gix::Repository {
+        self.git
+    }
+
+    /// Writes a blob, unless it is there.
+    pub(crate) fn write_blob(&mut self, data: &[u8]) -> gix::Result<ObjectId> {
+        self.write_data(Kind::Blob, data.to_owned())
+    }
+
+    /// Writes a tree or a commit, unless it is there.
+    pub(crate) fn write(&mut self, object: &dyn WriteTo) -> gix::Result<ObjectId> {
+        let mut data = Vec::new();
+        object.write_to(&mut data).map_err(gix::Error::from_error)?;
+        self.write_data(object.kind(), data)
+    }
+
+    /// Lists the files of the objects written.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.written.iter().map(|it| fsync::object_file(&self.common_dir, it.id)).collect()
+    }
+
+    /// Writes again those objects that git has deleted since, and makes them durable.
+    pub(crate) fn restore_missing(&self) -> gix::Result<()> {
+        restore_missing(self.git, &self.common_dir, &self.written).map(drop)
+    }
+
+    /// Returns the objects written.
+    pub(crate) fn into_objects(self) -> Vec<Object> {
+        self.written
+    }
+
+    fn write_data(&mut self, kind: Kind, data: Vec<u8>) -> gix::Result<ObjectId> {
+        let id = gix::objs::compute_hash(self.git.object_hash(), kind, &data);
+        let id = id.map_err(gix::Error::from_error)?;
+        if !self.is_there(id) {
+            put(self.git, kind, &data)?;
+        }
+        self.written.push(Object { id, kind, data });
+        Ok(id)
+    }
+
+    /// Tells whether the object is there and whole.
+    fn is_there(&self, id: ObjectId) -> bool {
+        let mut buffer = Vec::new();
+        match self.loose.try_find(&id, &mut buffer) {
+            Ok(Some(found)) => {
+                let hash = gix::objs::compute_hash(id.kind(), found.kind, found.data);
+                hash.is_ok_and(|it| it == id)
+            }
+            // A pack has a checksum of its own, and is not written by us.
+            Ok(None) => self.git.objects.exists_without_refresh(&id),
+            Err(_) => false,
+        }
+    }
+}
+
+impl Object {
+    /// Returns its size in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.data.len()
+    }
+}
+
+/// Writes those of `objects` that are not there, and makes them durable; returns how many.
+pub(crate) fn restore_missing(
+    git: &gix::Repository,
+    common_dir: &Path,
+    objects: &[Object],
+) -> gix::Result<usize> {
+    let missing: Vec<_> = objects.iter().filter(|it| !git.objects.exists(&it.id)).collect();
+    for object in &missing {
+        put(git, object.kind, &object.data)?;
+    }
+    let files: Vec<_> = missing.iter().map(|it| fsync::object_file(common_dir, it.id)).collect();
+    fsync::sync_files(&files).map_err(gix::Error::from_error)?;
+    Ok(missing.len())
+}
+
+/// Removes the temporary files of objects that dead writers left, when they are old enough.
+pub(crate) fn remove_old_temporaries(common_dir: &Path) {
+    let Ok(entries) = fs::read_dir(common_dir.join("objects")) else { return };
+    for entry in entries.flatten() {
+        let is_temporary = entry.file_name().to_string_lossy().starts_with(TEMPORARY);
+        let metadata = entry.metadata().ok().filter(|it| is_temporary && it.is_file());
+        let age = metadata.and_then(|it| it.modified().ok()?.elapsed().ok());
+        if age.is_some_and(|it| it >= OLD) {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
+}
+
+fn put(git: &gix::Repository, kind: Kind, data: &[u8]) -> gix::Result<()> {
+    failpoint::reach("write object").map_err(gix::Error::from_error)?;
+    let mut written = git.objects.write_buf(kind, data);
+    for _ in 1..ATTEMPTS {
+        // Git removes folders of objects when they are empty.
+        if written.is_ok() {
+            break;
+        }
+        written = git.objects.write_buf(kind, data);
+    }
+    written.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::{Duration, SystemTime};
+
+    use crate::store::test_repository::{Scene, change, done};
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    #[test]
+    fn an_object_that_a_power_cut_tore_is_written_again() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        // What `git hash-object` says of the next contents.
+        for (text, id, left) in [
+            ("2\n", "0cfbf08886fca9a91cb753ec8734c84fcbe52c9f", ""),
+            ("3\n", "00750edc07d6415dcc07ae0351e9397b0222b7ba", "x"),
+        ] {
+            let folder = scene.home.join(".git/objects").join(&id[..2]);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(&id[2..]), left).unwrap();
+            let was = scene.text("keep/rooms/hall.yaml");
+            done(&mut store, &change(HALL, Some(&was), Some(text)));
+            assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), text);
+        }
+        scene.assert_sound();
+    }
+
+    #[test]
+    fn temporary_files_of_dead_writers_go_when_they_are_an_hour_old() {
+        let scene = Scene::of_a_person();
+        let objects = scene.home.join(".git/objects");
+        let hours_ago = |hours| SystemTime::now() - Duration::from_hours(hours);
+        for (name, hours) in [(".tmpOld", 2), (".tmpNew", 0), ("tmp_obj_git", 2)] {
+            let file = fs::File::create(objects.join(name)).unwrap();
+            file.set_modified(hours_ago(hours)).unwrap();
+        }
+        super::remove_old_temporaries(&scene.home.join(".git"));
+        let left = |name: &str| objects.join(name).exists();
+        assert_eq!([".tmpOld", ".tmpNew", "tmp_obj_git"].map(left), [false, true, true]);
+    }
+}

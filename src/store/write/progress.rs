@@ -1,0 +1,65 @@
+//! How far a change has come, for whoever waits for a long one.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Is told how many steps of how many are done.
+#[derive(Clone)]
+pub struct Listener(Arc<dyn Fn(usize, usize) + Send + Sync>);
+
+/// The steps of one change.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Progress {
+    listener: Option<Listener>,
+    done: Arc<AtomicUsize>,
+    all: usize,
+}
+
+impl Listener {
+    /// Calls `tell` with how many steps are done, and of how many.
+    pub fn new(tell: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
+}
+
+impl Progress {
+    /// Begins a change of `all` steps.
+    pub(crate) fn begin(listener: Option<&Listener>, all: usize) -> Self {
+        Self { listener: listener.cloned(), done: Arc::default(), all }
+    }
+
+    /// Takes a step; one too many, because something was done again, does not count.
+    pub(crate) fn step(&self) {
+        if let Some(Listener(tell)) = &self.listener {
+            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+            tell(done.min(self.all), self.all);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::store::test_repository::{Scene, changes, done};
+
+    #[test]
+    fn whoever_listens_is_told_of_every_step() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let notes = heard.clone();
+        store.tell(Listener::new(move |done, all| notes.lock().unwrap().push((done, all))));
+        done(&mut store, &changes(&[("a.yaml", None, Some("1\n")), ("b.yaml", None, Some("2\n"))]));
+        let expected: Vec<_> = (1..=6).map(|it| (it, 6)).collect();
+        assert_eq!(*heard.lock().unwrap(), expected);
+    }
+}

@@ -1,0 +1,480 @@
+//! Writing files so that each is either the old or the new, and all of them or none.
+//!
+//! The old file is kept aside under a name of ours until all is well, so that
+//! undoing is renaming: that works on a full disk too.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::model::Edit;
+
+use crate::store::Error;
+use crate::store::repo::disk;
+use crate::store::repo::disk::Stamp;
+use crate::store::repo::paths;
+use crate::store::write::index::Stat;
+use crate::store::write::progress::Progress;
+use crate::store::write::replace::{Pending, SUFFIX, WAS, looks, remove};
+use crate::store::write::{failpoint, fsync};
+
+/// Files being written; whatever was done is undone if this is dropped before it is kept, but
+/// only [`Writing::undo`] can say that this failed.
+#[derive(Debug)]
+pub(crate) struct Writing<'a> {
+    root: &'a Path,
+    /// Whether the palace's own folder was there: then it is not made again.
+    has_root: bool,
+    files: Vec<Pending<'a>>,
+    folders: Vec<PathBuf>,
+    progress: Progress,
+    kept: bool,
+}
+
+impl<'a> Writing<'a> {
+    /// Compares each file with what its edit believes; the error lists those that differ.
+    pub(crate) fn compare(
+        root: &'a Path,
+        edits: &[&'a Edit],
+    ) -> Result<Result<Self, Vec<String>>, Error> {
+        let (mut files, mut stale) = (Vec::new(), Vec::new());
+        for &edit in edits {
+            paths::check_links(root, &edit.path)?;
+            let place = root.join(&edit.path);
+            let before = Stamp::of(&place);
+            match disk::read(root, &edit.path) {
+                Ok(text) if text == edit.was => {}
+                _ => stale.push(edit.path.clone()),
+            }
+            files.push(Pending::new(edit, place, before));
+        }
+        if stale.is_empty() {
+            let (folders, progress) = (Vec::new(), Progress::default());
+            Ok(Ok(Self { root, has_root: root.is_dir(), files, folders, progress, kept: false }))
+        } else {
+            Ok(Err(stale))
+        }
+    }
+
+    /// Tells of each step from now on.
+    pub(crate) fn telling(mut self, progress: Progress) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Makes the new files durable and puts each in its place; the list names files that somebody
+    /// changed in between.
+    pub(crate) fn settle_and_put_in_place(&mut self) -> Result<Vec<String>, Error> {
+        fsync::settle_contents(self.root, &self.temporaries())?;
+        self.put_in_place()
+    }
+
+    /// Writes the new files beside the old.
+    pub(crate) fn prepare_all(&mut self) -> Result<(), Error> {
+        (0..self.files.len()).try_for_each(|at| self.prepare(at))
+    }
+
+    /// Lists the new files that wait beside the old.
+    pub(crate) fn temporaries(&self) -> Vec<PathBuf> {
+        self.files.iter().filter_map(|it| it.temporary.clone()).collect()
+    }
+
+    /// Lists the files that were not there before, each with how its new file looks: whoever finds
+    /// one of them after we died can tell that it is ours.
+    pub(crate) fn fresh(&self) -> impl Iterator<Item = (&str, String)> {
+        let fresh = self.files.iter().filter(|it| it.before.is_none());
+        fresh.filter_map(|it| Some((it.edit.path.as_str(), looks(it.temporary.as_ref()?))))
+    }
+
+    /// Puts each new file in the place of the old; the list names files that somebody changed in
+    /// between. A file may only take the place of another when its content cannot be lost any
+    /// more: whoever calls this has made it durable.
+    pub(crate) fn put_in_place(&mut self) -> Result<Vec<String>, Error> {
+        for at in 0..self.files.len() {
+            let file = &mut self.files[at];
+            paths::check_links(self.root, &file.edit.path)?;
+            if Stamp::of(&file.place) != file.before {
+                return Ok(vec![file.edit.path.clone()]);
+            }
+            let put = failpoint::reach("put file in place").and_then(|()| file.put_in_place());
+            if !put.map_err(Error::file("write", &file.place))? {
+                return Ok(vec![file.edit.path.clone()]);
+            }
+            failpoint::pass("file is in place");
+            self.progress.step();
+        }
+        Ok(Vec::new())
+    }
+
+    /// Returns what the index is to remember of each written file, in the order of the edits.
+    pub(crate) fn stats(&self) -> impl Iterator<Item = Option<Stat>> {
+        self.files.iter().map(|it| it.stat)
+    }
+
+    /// Lists the folders whose entries changed.
+    pub(crate) fn touched_folders(&self) -> Vec<PathBuf> {
+        let parents = self.files.iter().filter_map(|it| it.place.parent()).filter(|it| it.is_dir());
+        let above = self.folders.iter().filter_map(|it| it.parent());
+        let mut folders: Vec<_> = parents.chain(above).map(Path::to_owned).collect();
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+
+    /// Says that all is well: nothing is undone any more.
+    pub(crate) fn keep(mut self) {
+        self.kept = true;
+        failpoint::pass("old files are not needed");
+        self.files.iter().for_each(Pending::let_go);
+        failpoint::pass("old files are removed");
+        for file in self.files.iter().filter(|it| it.edit.now.is_none()) {
+            remove_empty_folders(self.root, &file.place);
+        }
+    }
+
+    /// Undoes what was done; `refusal` is what the error says about why, should that fail.
+    pub(crate) fn undo(mut self, refusal: &str) -> Result<(), Error> {
+        let undone = self.put_back();
+        self.kept = true;
+        undone.map_err(|(path, source)| Error::Halfway {
+            path,
+            refusal: refusal.to_owned(),
+            source,
+        })
+    }
+
+    /// Goes on to the end whatever fails, and returns what failed first.
+    fn put_back(&mut self) -> Result<(), (PathBuf, io::Error)> {
+        let mut undone = Ok(());
+        for file in self.files.iter_mut().rev() {
+            let put_back = file.undo().map_err(|err| (file.place.clone(), err));
+            undone = undone.and(put_back);
+        }
+        for folder in self.folders.iter().rev() {
+            // One that is in use by now stays.
+            drop(fs::remove_dir(folder));
+        }
+        undone
+    }
+
+    fn prepare(&mut self, at: usize) -> Result<(), Error> {
+        let file = &mut self.files[at];
+        let Some(text) = &file.edit.now else { return Ok(()) };
+        let folder = file.place.parent().unwrap_or(self.root);
+        failpoint::reach("write new file").map_err(Error::file("write beside", &file.place))?;
+        let kept = if self.has_root { Some(self.root) } else { None };
+        make_folders(folder, kept, &mut self.folders)
+            .map_err(Error::file("make the folder", folder))?;
+        let (temporary, out) =
+            create(&file.place).map_err(Error::file("write beside", &file.place))?;
+        file.temporary = Some(temporary);
+        fill(&out, text, &file.place).map_err(Error::file("write beside", &file.place))?;
+        self.progress.step();
+        Ok(())
+    }
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        if !self.kept {
+            drop(self.put_back());
+        }
+    }
+}
+
+/// Tells whether `name` is that of a file we had not yet put in its place.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.starts_with('.') && name.contains(".palazzo-") && name.ends_with(SUFFIX)
+}
+
+/// Puts the file at `path` below `root` back as it was before a write that was neither finished
+/// nor undone, if it was kept aside and nobody has changed the file since.
+pub(crate) fn put_back(root: &Path, path: &str) -> io::Result<()> {
+    let place = root.join(path);
+    let ending = format!("{WAS}{}{SUFFIX}", looks(&place));
+    match ours(root, path).into_iter().find(|it| it.to_string_lossy().ends_with(&ending)) {
+        Some(aside) => fs::rename(aside, place),
+        None => Ok(()),
+    }
+}
+
+/// Takes away the file at `path` below `root` that a write has put there which was neither finished
+/// nor undone, if it still looks as that has left it.
+pub(crate) fn take_back(root: &Path, path: &str, looked: &str) -> io::Result<()> {
+    let place = root.join(path);
+    if paths::check_links(root, path).is_err() || looks(&place) != looked {
+        return Ok(());
+    }
+    remove(place.clone())?;
+    remove_empty_folders(root, &place);
+    Ok(())
+}
+
+/// Removes what a dead writer left beside the file at `path` below `root`.
+pub(crate) fn remove_temporaries(root: &Path, path: &str) {
+    for temporary in ours(root, path) {
+        drop(fs::remove_file(temporary));
+    }
+}
+
+/// Lists the files of our own beside the file at `path` below `root`.
+fn ours(root: &Path, path: &str) -> Vec<PathBuf> {
+    if paths::check(path).and_then(|()| paths::check_links(root, path)).is_err() {
+        return Vec::new();
+    }
+    let place = root.join(path);
+    let (Some(folder), Some(name)) = (place.parent(), place.file_name()) else {
+        return Vec::new();
+    };
+    let begin = format!(".{}.palazzo-", name.to_string_lossy());
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let is_ours = |name: &str| name.starts_with(&begin) && is_temporary(name);
+    let entries = entries.flatten();
+    entries.filter(|it| is_ours(&it.file_name().to_string_lossy())).map(|it| it.path()).collect()
+}
+
+/// Creates a file of its own beside `place`.
+fn create(place: &Path) -> io::Result<(PathBuf, File)> {
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    for n in 0_u32.. {
+        let temporary = format!(".{name}.palazzo-{}-{n}{SUFFIX}", std::process::id());
+        let temporary = place.with_file_name(temporary);
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
+            out => return Ok((temporary, out?)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Writes `text`, with the permissions of the file it is to replace.
+fn fill(mut out: &File, text: &str, place: &Path) -> io::Result<()> {
+    if let Ok(old) = fs::symlink_metadata(place) {
+        out.set_permissions(old.permissions())?;
+    }
+    out.write_all(text.as_bytes())
+}
+
+/// Makes `folder` and those above it up to `kept`, and notes which were not there.
+fn make_folders(folder: &Path, kept: Option<&Path>, made: &mut Vec<PathBuf>) -> io::Result<()> {
+    if kept == Some(folder) && !folder.is_dir() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    match fs::create_dir(folder) {
+        Ok(()) => made.push(folder.to_owned()),
+        Err(err) if err.kind() == io::ErrorKind::NotFound => {
+            let above = folder.parent().ok_or(err)?;
+            make_folders(above, kept, made)?;
+            return make_folders(folder, kept, made);
+        }
+        Err(_) if folder.is_dir() => {}
+        Err(err) => return Err(err),
+    }
+    Ok(())
+}
+
+fn remove_empty_folders(root: &Path, place: &Path) {
+    let above = place.ancestors().skip(1).take_while(|it| *it != root);
+    for folder in above {
+        // The first that is not empty ends it.
+        if fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::test_repository::{Scene, change, changes, done};
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    fn names(scene: &Scene, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(scene.home.join(folder)).unwrap().flatten();
+        let mut names: Vec<_> = entries.map(|it| it.file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Writes `edits` and drops that as a killed process would, with its marker left behind.
+    fn killed(scene: &Scene, store: &crate::store::Store, edit: &Edit) {
+        let edits = [edit];
+        let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
+        writing.prepare_all().unwrap();
+        let fresh = writing.fresh().map(|(path, looks)| format!("fresh {looks} keep/{path}\n"));
+        let marker = format!("pid 1\npath keep/{}\n{}", edit.path, fresh.collect::<String>());
+        assert_eq!(writing.settle_and_put_in_place().unwrap(), Vec::<String>::new());
+        std::mem::forget(writing);
+        fs::write(scene.home.join(".git/palazzo/writing"), marker).unwrap();
+    }
+
+    fn write(writing: &mut Writing<'_>) {
+        writing.prepare_all().unwrap();
+        assert_eq!(writing.settle_and_put_in_place().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn undoing_brings_back_the_old_files_themselves_and_leaves_nothing() {
+        let scene = Scene::new();
+        let store = scene.palace("keep");
+        scene.put("keep/rooms/hall.yaml", "1\n");
+        scene.put("keep/rooms/old.yaml", "old\n");
+        let before = (inode(&scene, HALL), inode(&scene, "rooms/old.yaml"));
+        let change = changes(&[
+            (HALL, Some("1\n"), Some("2\n")),
+            ("rooms/old.yaml", Some("old\n"), None),
+            ("scrolls/x/new.md", None, Some("new\n")),
+        ]);
+        let edits: Vec<_> = change.edits.iter().collect();
+        let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
+        write(&mut writing);
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), "2\n");
+        assert!(!scene.home.join("keep/rooms/old.yaml").exists());
+        writing.undo("no reason").unwrap();
+        assert_eq!((inode(&scene, HALL), inode(&scene, "rooms/old.yaml")), before);
+        assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml", "old.yaml"]);
+        assert_eq!(names(&scene, "keep"), ["rooms"]);
+    }
+
+    fn inode(scene: &Scene, path: &str) -> u64 {
+        Stamp::of(&scene.home.join("keep").join(path)).unwrap().inode()
+    }
+
+    /// How a person saves a file, or puts one there, at the very moment a change is made.
+    type Save = fn(&Path);
+
+    const SAVES: [Save; 2] = [
+        |file| fs::write(file, "mine\n").unwrap(),
+        |file| {
+            fs::write(file.with_file_name("new"), "mine\n").unwrap();
+            fs::rename(file.with_file_name("new"), file).unwrap();
+        },
+    ];
+
+    #[test]
+    fn what_is_saved_after_the_last_look_stands_and_leaves_nothing() {
+        for save in SAVES {
+            for (was, now) in [(Some("1\n"), Some("2\n")), (Some("1\n"), None), (None, Some("2\n"))]
+            {
+                let scene = Scene::new();
+                let store = scene.palace("keep");
+                scene.put("keep/rooms/other.yaml", "other\n");
+                if let Some(was) = was {
+                    scene.put("keep/rooms/hall.yaml", was);
+                }
+                let change = change(HALL, was, now);
+                let edits: Vec<_> = change.edits.iter().collect();
+                let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
+                writing.prepare_all().unwrap();
+                save(&store.root().join(HALL));
+                // Past the look at how it stands.
+                assert!(!writing.files[0].put_in_place().unwrap());
+                writing.undo("no reason").unwrap();
+                assert_eq!(scene.text("keep/rooms/hall.yaml"), "mine\n");
+                assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml", "other.yaml"]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_taken_away_after_the_last_look_is_no_more() {
+        for now in [Some("2\n"), None] {
+            let scene = Scene::new();
+            let store = scene.palace("keep");
+            scene.put("keep/rooms/hall.yaml", "1\n");
+            let change = change(HALL, Some("1\n"), now);
+            let edits: Vec<_> = change.edits.iter().collect();
+            let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
+            writing.prepare_all().unwrap();
+            fs::remove_file(store.root().join(HALL)).unwrap();
+            assert!(!writing.files[0].put_in_place().unwrap());
+            writing.undo("no reason").unwrap();
+            assert_eq!(names(&scene, "keep/rooms"), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn who_has_the_old_file_open_and_saves_into_it_has_saved_last() {
+        for now in [Some("2\n"), None] {
+            let scene = Scene::new();
+            let store = scene.palace("keep");
+            scene.put("keep/rooms/hall.yaml", "1\n");
+            let mut open = OpenOptions::new().write(true).open(store.root().join(HALL)).unwrap();
+            let change = change(HALL, Some("1\n"), now);
+            let edits: Vec<_> = change.edits.iter().collect();
+            let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
+            write(&mut writing);
+            open.write_all(b"mine\n").unwrap();
+            writing.keep();
+            assert_eq!(scene.text("keep/rooms/hall.yaml"), "mine\n");
+            assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml"]);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_undone_is_said() {
+        let scene = Scene::new();
+        let store = scene.palace("keep");
+        scene.put("keep/rooms/hall.yaml", "1\n");
+        let change = change(HALL, Some("1\n"), Some("2\n"));
+        let edits: Vec<_> = change.edits.iter().collect();
+        let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
+        write(&mut writing);
+        remove_temporaries(store.root(), HALL);
+        let told = writing.undo("the disk is full").unwrap_err().to_string();
+        let place = store.root().join(HALL);
+        assert_eq!(
+            told,
+            format!(
+                "the change failed (the disk is full), and `{}` could not be put back as it was; \
+                 that is tried again when the palace is next used",
+                place.display()
+            )
+        );
+    }
+
+    #[test]
+    fn what_was_not_committed_before_a_crash_is_put_back() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        for now in [Some("2\n"), None] {
+            killed(&scene, &store, &change(HALL, Some("1\n"), now).edits[0]);
+            store.recover().unwrap();
+            assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
+            assert_eq!(scene.status(), "");
+        }
+    }
+
+    #[test]
+    fn what_a_person_has_changed_since_a_crash_stays() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        killed(&scene, &store, &change(HALL, Some("1\n"), Some("2\n")).edits[0]);
+        scene.put("keep/rooms/hall.yaml", "by hand\n");
+        store.recover().unwrap();
+        assert_eq!(scene.text("keep/rooms/hall.yaml"), "by hand\n");
+        assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml"]);
+    }
+    #[test]
+    fn a_file_that_was_added_and_not_committed_before_a_crash_is_taken_back() {
+        let scene = Scene::of_a_person();
+        let mut store = scene.palace("keep");
+        done(&mut store, &change(HALL, None, Some("1\n")));
+        let note = change("scrolls/hall/note.md", None, Some("note\n"));
+        killed(&scene, &store, &note.edits[0]);
+        assert_eq!(scene.status(), "?? keep/scrolls/hall/note.md\n");
+        store.recover().unwrap();
+        assert_eq!(
+            (names(&scene, "keep"), scene.status()),
+            (vec!["rooms".to_owned()], String::new())
+        );
+        // Unless it is somebody else's by now.
+        killed(&scene, &store, &note.edits[0]);
+        fs::write(scene.home.join("keep/scrolls/hall/note.md"), "mine\n").unwrap();
+        store.recover().unwrap();
+        assert_eq!(scene.text("keep/scrolls/hall/note.md"), "mine\n");
+    }
+}

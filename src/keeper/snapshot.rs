@@ -15,12 +15,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use chrono::{DateTime, Datelike as _, Utc};
 
-use crate::keeper::health::Health;
-use crate::keeper::held::Held;
-use crate::keeper::ledger::Ledger;
-use crate::keeper::mind::{Mind, Understood};
-use crate::keeper::models::Models;
-use crate::keeper::sense::Sense;
+use crate::keeper::palace::Held;
+use crate::keeper::palace::entity_faults::Health;
+use crate::keeper::palace::file_states::Ledger;
+use crate::keeper::semantic::indexer::Sense;
+use crate::keeper::semantic::models::Models;
+use crate::keeper::semantic::vectors::{Mind, Understood};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Arrangement, CommitId, Diagnostic, Palace};
 use crate::search::Index;
@@ -32,42 +32,42 @@ pub type OnWait = Arc<dyn Fn(bool) + Send + Sync>;
 
 /// The visits of all callers, by name. Whoever acts for a caller takes the visit from
 /// here, and puts it back.
-pub(super) type Visits = Arc<Mutex<BTreeMap<String, Visit>>>;
+pub(crate) type Visits = Arc<Mutex<BTreeMap<String, Visit>>>;
 
 /// The palaces that can be read while a call waits.
 #[derive(Clone, Default)]
-pub(super) struct Published {
+pub(crate) struct Published {
     palaces: Arc<RwLock<BTreeMap<String, Snapshot>>>,
     on_wait: Arc<OnceLock<OnWait>>,
 }
 
 /// Where a palace is published.
 #[derive(Clone)]
-pub(super) struct Publication {
-    pub(super) key: String,
-    pub(super) published: Published,
+pub(crate) struct Publication {
+    pub(crate) key: String,
+    pub(crate) published: Published,
 }
 
 /// A call waits for as long as this lives.
-pub(super) struct Wait(Option<Published>);
+pub(crate) struct Wait(Option<Published>);
 
 /// A palace as it was when it was published.
-pub(super) struct Snapshot {
-    pub(super) palace: Arc<Palace>,
-    pub(super) index: Arc<OnceLock<Index>>,
-    pub(super) health: Arc<OnceLock<Health>>,
-    pub(super) sense: Option<Arc<Sense>>,
-    pub(super) store: Store,
-    pub(super) findings: Arc<BTreeMap<String, Vec<Diagnostic>>>,
-    pub(super) ledger: Arc<Ledger>,
-    pub(super) head: Option<CommitId>,
-    pub(super) known: Arc<Known>,
-    pub(super) repository_fault: Option<Diagnostic>,
+pub(crate) struct Snapshot {
+    pub(crate) palace: Arc<Palace>,
+    pub(crate) index: Arc<OnceLock<Index>>,
+    pub(crate) health: Arc<OnceLock<Health>>,
+    pub(crate) sense: Option<Arc<Sense>>,
+    pub(crate) store: Store,
+    pub(crate) findings: Arc<BTreeMap<String, Vec<Diagnostic>>>,
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) head: Option<CommitId>,
+    pub(crate) known: Arc<Known>,
+    pub(crate) repository_fault: Option<Diagnostic>,
 }
 
 /// Marks whether more was asked of a snapshot than it has.
 #[derive(Clone, Default)]
-pub(super) struct Limits(Arc<AtomicBool>);
+pub(crate) struct Limits(Arc<AtomicBool>);
 
 /// Reads what is published, while the keeper is busy.
 #[derive(Clone)]
@@ -110,20 +110,20 @@ impl Published {
 
 impl Publication {
     /// Publishes a palace, and tells that a call waits.
-    pub(super) fn begin_wait(&self, snapshot: Snapshot) -> Wait {
+    pub(crate) fn begin_wait(&self, snapshot: Snapshot) -> Wait {
         self.published.put(&self.key, snapshot);
         self.published.begin_wait()
     }
 
     /// Withdraws what is published, before the palace changes in memory.
-    pub(super) fn withdraw(&self) {
+    pub(crate) fn withdraw(&self) {
         self.published.remove(&self.key);
     }
 }
 
 impl Wait {
     /// Nobody needs to know of it.
-    pub(super) fn untold() -> Self {
+    pub(crate) fn untold() -> Self {
         Self(None)
     }
 }
@@ -138,7 +138,7 @@ impl Drop for Wait {
 
 impl Limits {
     /// Refuses what a snapshot does not have.
-    pub(super) fn refuse(&self) -> Refusal {
+    pub(crate) fn refuse(&self) -> Refusal {
         self.0.store(true, Ordering::Relaxed);
         Refusal::Contended
     }
@@ -188,18 +188,18 @@ impl Keeper {
     }
 
     /// Publishes every open palace, and tells that a call waits.
-    pub(super) fn begin_wait(&self) -> Wait {
+    pub(crate) fn begin_wait(&self) -> Wait {
         self.publish();
         self.published.begin_wait()
     }
 
     /// Refuses to do what only the keeper can do, not who reads a snapshot.
-    pub(super) fn check_is_no_snapshot(&self) -> Result<(), Refusal> {
+    pub(crate) fn check_is_no_snapshot(&self) -> Result<(), Refusal> {
         self.limits.as_ref().map_or(Ok(()), |it| Err(it.refuse()))
     }
 
     /// Returns where a palace with the directory name `key` is published.
-    pub(super) fn publication(&self, key: &str) -> Publication {
+    pub(crate) fn publication(&self, key: &str) -> Publication {
         Publication { key: key.to_owned(), published: self.published.clone() }
     }
 }
@@ -229,13 +229,13 @@ impl Readers {
 
 impl Held {
     /// Understands a question with a model; others can read while that is being read.
-    pub(super) fn understand<'a>(&self, mind: &'a Mind, question: &str) -> Understood<'a> {
+    pub(crate) fn understand<'a>(&self, mind: &'a Mind, question: &str) -> Understood<'a> {
         let _wait = mind.is_being_read().then(|| self.begin_wait());
         mind.understand(question)
     }
 
     /// Keeps an arrangement in order from now on.
-    pub(super) fn keep_in_order(&mut self, arrangement: &Arrangement) {
+    pub(crate) fn keep_in_order(&mut self, arrangement: &Arrangement) {
         if !self.is_snapshot() && !self.palace.graph.keeps(arrangement) {
             self.withdraw();
             Arc::make_mut(&mut self.palace).graph.keep(arrangement);
@@ -243,7 +243,7 @@ impl Held {
     }
 
     /// Returns what shares all that can be read in memory.
-    pub(super) fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot {
             palace: self.palace.clone(),
             index: self.index.clone(),
@@ -259,7 +259,7 @@ impl Held {
     }
 
     /// Makes of a snapshot what can be asked as if it was a palace.
-    pub(super) fn of_snapshot(snapshot: &Snapshot, limits: Limits) -> Self {
+    pub(crate) fn of_snapshot(snapshot: &Snapshot, limits: Limits) -> Self {
         Self {
             palace: snapshot.palace.clone(),
             index: snapshot.index.clone(),
@@ -283,12 +283,12 @@ impl Held {
     }
 
     /// Tells whether this is a snapshot, which never changes.
-    pub(super) fn is_snapshot(&self) -> bool {
+    pub(crate) fn is_snapshot(&self) -> bool {
         self.limits.is_some()
     }
 
     /// Lets others read the palace as it is in memory while this call waits.
-    pub(super) fn begin_wait(&self) -> Wait {
+    pub(crate) fn begin_wait(&self) -> Wait {
         match &self.publication {
             Some(publication) => publication.begin_wait(self.snapshot()),
             None => Wait::untold(),
@@ -296,13 +296,13 @@ impl Held {
     }
 
     /// Lets nobody read any more what is about to change in memory.
-    pub(super) fn withdraw(&self) {
+    pub(crate) fn withdraw(&self) {
         if let Some(publication) = &self.publication {
             publication.withdraw();
         }
     }
 
-    pub(super) fn check_can_change(&self, by: &Caller) -> Result<(), Refusal> {
+    pub(crate) fn check_can_change(&self, by: &Caller) -> Result<(), Refusal> {
         match &self.limits {
             Some(limits) => Err(limits.refuse()),
             None => check_clock(by.now),

@@ -1,14 +1,15 @@
 //! Which palace is meant, and new ones.
 
+pub(crate) mod as_of;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use crate::format::{self, Place};
-use crate::keeper::held::{Held, Plan};
-use crate::keeper::past::is_past;
-use crate::keeper::reload::Vigil;
+use crate::keeper::palace::reload::Vigil;
+use crate::keeper::palace::{Held, Plan};
+use crate::keeper::workspaces::as_of::is_past;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Edit, Files, Settings, Slug, Watching, did_you_mean, printable};
 use crate::render;

@@ -1,0 +1,63 @@
+//! Making one entity of two.
+
+use crate::keeper::graph::references::add_once;
+use crate::model::{Entity, Relation};
+use crate::render::{cut, line, plain};
+
+/// Adds to `into` what is known of `other`; returns what is lost by it: where they
+/// disagree `into` keeps what it says, and relations between the two go, for nothing
+/// relates to itself for having had two names. `family` are the names of all that
+/// are becoming one.
+pub(crate) fn unite(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<String> {
+    let mut conflicts = Vec::new();
+    let mut disagree = |what: &str, kept: &str, lost: &str| {
+        let [kept, lost] = [kept, lost].map(|it| cut(&line(it), 60));
+        let other = cut(&line(&other.name), 60);
+        conflicts.push(format!("they disagree: {what} stays {kept}; {other} had {lost}"));
+    };
+    if into.genus != other.genus {
+        disagree("genus", &into.genus, &other.genus);
+    }
+    match (&into.status, &other.status) {
+        (Some(kept), Some(lost)) if kept != lost => disagree("status", kept, lost),
+        (None, Some(status)) => into.status = Some(status.clone()),
+        _ => {}
+    }
+    for (key, value) in &other.attributes {
+        match into.attributes.get(key) {
+            None => drop(into.attributes.insert(key.clone(), value.clone())),
+            Some(kept) if kept == value => {}
+            Some(kept) => disagree(&cut(&line(key), 60), &plain(kept), &plain(value)),
+        }
+    }
+    for observation in &other.observations {
+        if !into.observations.contains(observation) {
+            into.observations.push(observation.clone());
+        }
+    }
+    conflicts.extend(unite_relations(into, other, family));
+    conflicts
+}
+
+/// Adds the relations of `other`; returns what goes.
+fn unite_relations(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<String> {
+    let is_between = |from: &str, it: &Relation| it.to != from && family.contains(&it.to);
+    let mut gone = Vec::new();
+    for from in [&*into, other] {
+        let between = from.relations.iter().filter(|it| is_between(&from.name, it));
+        let named =
+            between.map(|it| format!("{} → {}", cut(&line(&it.kind), 60), cut(&line(&it.to), 60)));
+        gone.extend(named.map(|it| format!("the two are one, so that {it} goes")));
+    }
+    let own = into.name.clone();
+    into.relations.retain(|it| !is_between(&own, it));
+    for relation in other.relations.iter().filter(|it| !is_between(&other.name, it)) {
+        let mut relation = relation.clone();
+        if relation.to == other.name {
+            relation.to.clone_from(&own);
+        }
+        let to = relation.to.clone();
+        add_once(&mut into.relations, relation, &to);
+    }
+    gone
+}

@@ -1,0 +1,75 @@
+//! The relations of one entity, both ways.
+
+use std::collections::BTreeSet;
+
+use crate::keeper::Direction;
+use crate::model::{Date, Graph, Incoming, Relation, did_you_mean};
+use crate::render;
+
+/// How many types of relations are named to whom asks for another.
+const NAMED: usize = 12;
+
+/// The relations that lead out, and then those that lead here.
+#[derive(Clone, Debug)]
+pub(crate) struct Ties<'a> {
+    outgoing: Vec<&'a Relation>,
+    incoming: Vec<Incoming<'a>>,
+}
+
+impl<'a> Ties<'a> {
+    /// Returns those of the entity of that exact name.
+    pub(crate) fn of(graph: &'a Graph, name: &'a str, direction: Direction) -> Self {
+        let mut ties = Self { outgoing: Vec::new(), incoming: Vec::new() };
+        if direction != Direction::Incoming {
+            ties.outgoing.extend(graph.get(name).into_iter().flat_map(|it| &it.relations));
+        }
+        if direction != Direction::Outgoing {
+            ties.incoming.extend(graph.incoming(name));
+        }
+        ties
+    }
+
+    /// Keeps those of a type that hold at a date; returns of how many it is not known
+    /// whether they do.
+    pub(crate) fn keep(&mut self, kind: Option<&str>, as_of: Option<Date>) -> usize {
+        let mut undated = 0;
+        let mut is_wanted = |it: &Relation| {
+            let is_kind = kind.is_none_or(|kind| kind == it.kind);
+            let holds = as_of.map_or(Some(true), |at| it.holds_at(at));
+            undated += usize::from(is_kind && holds.is_none());
+            is_kind && holds == Some(true)
+        };
+        self.outgoing.retain(|it| is_wanted(it));
+        self.incoming.retain(|it| is_wanted(it.relation));
+        undated
+    }
+
+    /// Returns how many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.outgoing.len() + self.incoming.len()
+    }
+
+    /// Returns those from one place to another.
+    pub(crate) fn between(&self, from: usize, until: usize) -> (&[&'a Relation], &[Incoming<'a>]) {
+        let out = self.outgoing.len();
+        let outgoing = &self.outgoing[from.min(out)..until.min(out)];
+        (outgoing, &self.incoming[from.max(out) - out..until.max(out) - out])
+    }
+
+    /// Says which types there are, if none of them is `asked`.
+    pub(crate) fn known_kinds(&self, asked: &str) -> String {
+        let kinds = self.outgoing.iter().map(|it| it.kind.as_str());
+        let kinds: BTreeSet<_> =
+            kinds.chain(self.incoming.iter().map(|it| it.relation.kind.as_str())).collect();
+        if kinds.is_empty() || kinds.contains(asked) {
+            return String::new();
+        }
+        let quoted = |it: &str| format!("`{}`", render::cut(&render::line(it), 60));
+        if let Some(meant) = did_you_mean(asked, kinds.iter().copied()) {
+            return format!(" Did you mean {}?", quoted(meant));
+        }
+        let more = if kinds.len() > NAMED { " …" } else { "" };
+        let some: Vec<_> = kinds.into_iter().take(NAMED).map(quoted).collect();
+        format!(" It has {}{more}.", some.join(", "))
+    }
+}

@@ -1,0 +1,174 @@
+//! Adding to the relations of an entity, and taking away: what is said of another
+//! time stands beside what was said, what is said of the same time changes it.
+
+use chrono::{DateTime, Utc};
+
+use crate::keeper::graph::dates::written;
+use crate::model::{Date, Relation};
+use crate::render::{edge, terms};
+
+/// Relations to take away.
+#[derive(Clone, Debug)]
+pub struct Parting {
+    /// Their type.
+    pub kind: String,
+    /// Where they lead, by name.
+    pub to: String,
+    /// The date from which they hold, if only those are meant.
+    pub since: Option<String>,
+}
+
+impl Parting {
+    /// Tells whether a relation is one of them. A date is the same however it is
+    /// written.
+    pub(crate) fn means(&self, it: &Relation) -> bool {
+        let is_since = self.since.as_ref().is_none_or(|since| {
+            let date = since.parse::<Date>().ok();
+            it.since.as_ref() == Some(since) || date.is_some() && date == it.begin()
+        });
+        self.kind == it.kind && self.to == it.to && is_since
+    }
+
+    /// Names them.
+    pub(crate) fn told(&self) -> String {
+        let Self { kind, to, since } = self.clone();
+        told(&Relation { kind, to, since, until: None, source: None })
+    }
+}
+
+/// Says a relation in a line: `rules → Rome (since 2001)`.
+pub(crate) fn told(it: &Relation) -> String {
+    terms(it).map_or(edge(it), |terms| format!("{} ({terms})", edge(it)))
+}
+
+/// Writes the dates of a relation as they are to be kept.
+pub(crate) fn date(it: &mut Relation, now: DateTime<Utc>) {
+    for told in [&mut it.since, &mut it.until].into_iter().flatten() {
+        *told = written(told, now);
+    }
+}
+
+/// Adds a relation to those of an entity, of which those in `was` were there
+/// before. If it touches the time of one that is like it, what it says is said of
+/// that one, and what it does not say stays; else it stands beside. Returns what
+/// is worth a note.
+///
+/// Refuses what would touch several, or one that is as new as itself: which is
+/// meant, only the caller knows.
+pub(crate) fn add(
+    relations: &mut Vec<Relation>,
+    was: &[Relation],
+    new: &Relation,
+) -> Result<Option<String>, String> {
+    if !new.misdated().is_empty() {
+        // That forbids it, and more may be wrong.
+        relations.push(new.clone());
+        return Ok(None);
+    }
+    let touched = relations.iter_mut().filter(|it| it.is_like(new) && it.touches(new));
+    let mut touched: Vec<_> = touched.collect();
+    if touched.iter().any(|it| **it == *new) {
+        return Ok(None);
+    }
+    let says_nothing = terms(new).is_none();
+    match touched.as_mut_slice() {
+        [] => relations.push(new.clone()),
+        [first, ..] if says_nothing => {
+            let over = first.until.is_some().then(|| told(first));
+            return Ok(
+                over.map(|it| format!("{it} is there already; say since when, if it holds again"))
+            );
+        }
+        [old] if was.contains(old) => amend(old, new),
+        [old] => {
+            let (first, second) = (told(old), told(new));
+            return Err(format!("{first} and {second} are of one time: say it once"));
+        }
+        several => {
+            let said: Vec<_> = several.iter().map(|it| told(it)).collect();
+            return Err(format!(
+                "{} touches the time of several: {}; take away by `remove_relations` with \
+                 `since` what it replaces",
+                told(new),
+                said.join(", ")
+            ));
+        }
+    }
+    Ok(None)
+}
+
+/// Says of a relation what is said anew.
+fn amend(old: &mut Relation, new: &Relation) {
+    for (field, said) in
+        [(&mut old.since, &new.since), (&mut old.until, &new.until), (&mut old.source, &new.source)]
+    {
+        if said.is_some() {
+            field.clone_from(said);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(since: &str, until: &str) -> Relation {
+        let said = |it: &str| Some(it.to_owned()).filter(|it| !it.is_empty());
+        let (kind, to) = ("rules".to_owned(), "Rome".to_owned());
+        Relation { kind, to, since: said(since), until: said(until), source: None }
+    }
+
+    /// Adds one relation after the other to what was there, and says what came of it.
+    fn added(was: &[(&str, &str)], new: &[(&str, &str)]) -> String {
+        let was: Vec<_> = was.iter().map(|(since, until)| rules(since, until)).collect();
+        let mut relations = was.clone();
+        let mut told = Vec::new();
+        for (since, until) in new {
+            match add(&mut relations, &was, &rules(since, until)) {
+                Ok(note) => told.extend(note),
+                Err(why) => told.push(why),
+            }
+        }
+        let mut all: Vec<_> = relations.iter().map(|it| terms(it).unwrap_or_default()).collect();
+        all.extend(told);
+        all.join("\n")
+    }
+
+    #[test]
+    fn another_time_stands_beside_and_the_same_time_is_changed() {
+        let term = [("2001", "2005")];
+        insta::assert_snapshot!(added(&term, &[("2010", "")]), @"
+        since 2001, until 2005
+        since 2010
+        ");
+        insta::assert_snapshot!(added(&term, &[("2005", "")]), @"
+        since 2001, until 2005
+        since 2005
+        ");
+        insta::assert_snapshot!(added(&term, &[("2002", "")]), @"since 2002, until 2005");
+        insta::assert_snapshot!(added(&[("2001", "")], &[("", "2005")]), @"since 2001, until 2005");
+        insta::assert_snapshot!(added(&[("", "")], &[("44 BC", "")]), @"since 44 BC");
+    }
+
+    #[test]
+    fn what_says_nothing_of_its_time_is_there_already() {
+        insta::assert_snapshot!(added(&[("2001", "")], &[("", "")]), @"since 2001");
+        insta::assert_snapshot!(added(&[("2001", "2005")], &[("", "")]), @"
+        since 2001, until 2005
+        rules → Rome (since 2001, until 2005) is there already; say since when, if it holds again
+        ");
+    }
+
+    #[test]
+    fn what_could_mean_several_is_refused() {
+        insta::assert_snapshot!(added(&[("2001", "2005"), ("2010", "")], &[("2003", "")]), @"
+        since 2001, until 2005
+        since 2010
+        rules → Rome (since 2003) touches the time of several: rules → Rome (since 2001, until 2005), rules → Rome (since 2010); take away by `remove_relations` with `since` what it replaces
+        ");
+        insta::assert_snapshot!(added(&[], &[("2001", ""), ("2001", ""), ("2003", "")]), @"
+        since 2001
+        rules → Rome (since 2001) and rules → Rome (since 2003) are of one time: say it once
+        ");
+    }
+}

@@ -1,0 +1,134 @@
+//! How a thing of the palace is named: a room, a scroll, an entity, or a file.
+
+use crate::format::{Place, room_file};
+use crate::keeper::history::palace_diff::held_by;
+use crate::keeper::palace::Held;
+use crate::keeper::{Refusal, listed};
+use crate::model::{Filed, Palace, RoomId, RoomRef, ScrollId, Slug, Thing, did_you_mean};
+use crate::render;
+
+/// How many candidates are named where several were meant.
+const NAMED: usize = 8;
+
+/// A thing, and the file that holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) thing: Thing,
+    pub(crate) file: String,
+}
+
+/// Finds what `said` names: a file by its path, a room by slug or name, a scroll by id or title, an
+/// entity by name. What is named exactly is meant before what is named in another case, and what
+/// is there before what is no more.
+pub(crate) fn find(held: &mut Held, said: &str) -> Result<Named, Refusal> {
+    let said = said.trim();
+    if let Some(file) = as_file(held, said) {
+        return Ok(file);
+    }
+    let lower = said.to_lowercase();
+    let mut found = called(&held.palace, said, |name| name == said);
+    if found.is_empty() {
+        found = called(&held.palace, &lower, |name| name.to_lowercase() == lower);
+    }
+    if found.is_empty() {
+        found = gone(held, said)?;
+    }
+    match found.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => Err(nothing(held, said)),
+        several => Err(ambiguous(said, several)),
+    }
+}
+
+/// Takes what was said for the path of a file that is there.
+fn as_file(held: &Held, said: &str) -> Option<Named> {
+    let is_there = || held.store().read(said).is_ok_and(|it| it.is_some());
+    let thing = held_by(&held.palace, said);
+    let thing = thing.or_else(|| is_there().then(|| Thing::File(said.to_owned())))?;
+    Some(Named { thing, file: said.to_owned() })
+}
+
+/// Lists the things of a palace that are called so.
+fn called(palace: &Palace, said: &str, same: impl Fn(&str) -> bool) -> Vec<Named> {
+    let rooms = rooms_called(palace, said, &same).into_iter();
+    let rooms = rooms.map(|id| Named { file: room_file(&id), thing: Thing::Room(id) });
+    let scrolls = palace.scrolls().filter(|(_, it)| same(&it.title) || same(&it.id.to_string()));
+    let scrolls = scrolls.filter_map(|(room, it)| {
+        let which = ScrollId { room: room.clone(), id: it.id };
+        let file = palace.file_of_scroll(&which)?.to_owned();
+        Some(Named { thing: Thing::Scroll { which, title: it.title.clone() }, file })
+    });
+    let entities = palace.graph.iter().filter(|it| same(&it.name));
+    let entities = entities.filter_map(|it| {
+        let file = palace.graph.file_of(&it.name)?.to_owned();
+        Some(Named { thing: Thing::Entity(it.name.clone()), file })
+    });
+    let id = said.parse().ok();
+    let drawers = id.into_iter().flat_map(|id| palace.drawers.with_id(id));
+    let drawers = drawers.map(|file| {
+        let file = file.to_owned();
+        Named { thing: Thing::Filed { what: Filed::Drawer, path: file.clone() }, file }
+    });
+    rooms.chain(scrolls).chain(entities).chain(drawers).collect()
+}
+
+/// Lists the rooms that are called so: by slug if there is any, else by name.
+fn rooms_called(palace: &Palace, said: &str, same: impl Fn(&str) -> bool) -> Vec<RoomId> {
+    let called = said.parse::<RoomRef>().ok();
+    match called.map(|it| palace.resolve(&it, None)) {
+        Some(Ok(id)) if palace.room(&id).is_some() => vec![id],
+        Some(Err(ambiguous)) => ambiguous.candidates,
+        _ => palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id.clone()).collect(),
+    }
+}
+
+/// Lists the files that were called so and are no more, or that nothing else is known of.
+fn gone(held: &mut Held, said: &str) -> Result<Vec<Named>, Refusal> {
+    held.recall()?;
+    let slug = Slug::of(said).map(|it| it.to_string());
+    let is_called = |path: &str| match Place::of(path) {
+        _ if path == said => true,
+        Ok(Place::Room(id)) => id.to_string() == said || id.slug.as_str() == said,
+        Ok(Place::Scroll(_)) => {
+            let name = path.rsplit('/').next().unwrap_or_default();
+            said.len() == 26 && name.to_lowercase().starts_with(&said.to_lowercase())
+        }
+        Ok(Place::Entity) => {
+            let name = path.rsplit('/').next().unwrap_or_default();
+            slug.is_some() && name.strip_suffix(".yaml") == slug.as_deref()
+        }
+        _ => false,
+    };
+    let known = held.history().keys().filter(|it| is_called(it));
+    let named = |path: &String| {
+        let thing = match Place::of(path) {
+            Ok(Place::Room(id)) => Thing::Room(id),
+            _ => Thing::File(path.clone()),
+        };
+        Named { thing, file: path.clone() }
+    };
+    Ok(known.map(named).collect())
+}
+
+fn ambiguous(said: &str, several: &[Named]) -> Refusal {
+    let told = |it: &Named| format!("{} ({})", render::thing(&it.thing), render::line(&it.file));
+    let told: Vec<_> = several.iter().take(NAMED).map(told).collect();
+    let more = several.len() - told.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let (said, told) = (said.escape_debug(), told.join(", "));
+    Refusal::Nonsense(format!("`{said}` could be {told}{more}; say which by its file"))
+}
+
+fn nothing(held: &Held, said: &str) -> Refusal {
+    let palace = &held.palace;
+    let rooms = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
+    let scrolls = palace.scrolls().map(|(_, it)| it.title.as_str());
+    let names = rooms.chain(scrolls).chain(palace.graph.iter().map(|it| it.name.as_str()));
+    let meant = did_you_mean(said, names);
+    let hint = meant.map(|it| format!("; did you mean {}?", listed(&[it.to_owned()])));
+    let when = held.store().moment().map_or("nothing here is called".to_owned(), |it| {
+        format!("at {} nothing here was called", it.short)
+    });
+    let (said, hint) = (said.escape_debug(), hint.unwrap_or_default());
+    Refusal::Nonsense(format!("{when} `{said}`, no room, no scroll, no entity, no file{hint}"))
+}

@@ -1,0 +1,70 @@
+//! Asking what happened when.
+
+use crate::keeper::graph::ask::{known_entity, known_genus};
+use crate::keeper::graph::dates::date;
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{Layout, Opening, Span};
+use crate::render;
+
+/// Which dated facts are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Era {
+    /// Only those of this entity, and those that lead to it, by name.
+    pub entity: Option<String>,
+    /// Only those of this genus, whatever the case.
+    pub genus: Option<String>,
+    /// Only those from this date on, as it is told.
+    pub since: Option<String>,
+    /// Only those before this date.
+    pub until: Option<String>,
+    /// The page, from 1, of thirty facts.
+    pub page: usize,
+}
+
+impl Keeper {
+    /// Tells what happened when, oldest first. The entities it happened to can be
+    /// opened by number.
+    pub fn get_timeline(&mut self, by: &Caller, era: &Era) -> Result<String, Refusal> {
+        let palace = self.palace(by)?;
+        let graph = &palace.graph;
+        let entity = era.entity.as_ref().map(|it| known_entity(palace, it)).transpose()?;
+        let genus = era.genus.as_ref().map(|it| known_genus(palace, it)).transpose()?;
+        let date = |what, said: &Option<String>| {
+            said.as_ref().map(|it| date(what, it, by.now)).transpose()
+        };
+        let span = Span { since: date("since", &era.since)?, until: date("until", &era.until)? };
+        let page = era.page.max(1);
+        let first = (page - 1).saturating_mul(Layout::OPENINGS);
+        // One more than is shown tells whether there are more.
+        let wanted = first..first.saturating_add(Layout::OPENINGS + 1);
+        let mut facts = match &entity {
+            Some(name) => graph.timeline_of(name, span, genus.as_deref(), wanted),
+            None => graph.timeline(span, genus.as_deref(), wanted),
+        };
+        let more = facts.len() > Layout::OPENINGS;
+        facts.truncate(Layout::OPENINGS);
+        let which = which(entity.as_deref(), genus.as_deref(), span);
+        let mut told = render::timeline(&which, &facts, page, more, by.now);
+        if let Some(name) = entity.filter(|_| page == 1) {
+            told.push_str(&render::left_out(graph.misdated_of(&name)));
+        }
+        let openings = facts.iter().map(|it| Opening::Entity(it.entity.name.clone())).collect();
+        self.visit(by).openings = openings;
+        Ok(told)
+    }
+}
+
+/// Says which facts they are: ` of Hannibal since 218 BC`.
+fn which(entity: Option<&str>, genus: Option<&str>, span: Span) -> String {
+    let said = [
+        ("of", entity.map(str::to_owned)),
+        ("of genus", genus.map(str::to_owned)),
+        ("since", span.since.map(|it| it.to_string())),
+        ("until", span.until.map(|it| it.to_string())),
+    ];
+    let mut which = String::new();
+    for (word, what) in said.into_iter().filter_map(|(word, it)| Some((word, it?))) {
+        which.push_str(&format!(" {word} {}", render::cut(&render::line(&what), 80)));
+    }
+    which
+}

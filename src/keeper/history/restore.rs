@@ -1,0 +1,165 @@
+//! Bringing back what was.
+
+use ulid::Ulid;
+
+use crate::format::room_file;
+use crate::keeper::graph::edit::Revision;
+use crate::keeper::graph::resolve;
+use crate::keeper::graph::resolve::Named;
+use crate::keeper::history::palace_diff::held_by;
+use crate::keeper::palace::{Held, Plan};
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{Edit, Entity, Palace, Relation, ScrollId, Thing};
+use crate::render;
+
+impl Keeper {
+    /// Makes a room, a scroll, an entity or a file what it was at the moment
+    /// that `to` names, in a new commit; also one that is there no more.
+    ///
+    /// What stands somewhere else now stays there. With an entity that is gone come the
+    /// relations of others that led to it: they went with it.
+    pub fn restore(&mut self, by: &Caller, said: &str, to: &str) -> Result<String, Refusal> {
+        let key = self.current(by)?;
+        let past = self.open_past(by, &key, to)?;
+        let then = self.at(&past)?;
+        let when = then.store().moment().map(|it| render::moment(it, by.now)).unwrap_or_default();
+        let Named { thing, file } = resolve::find(then, said)?;
+        let text = then.store().read(&file).map_err(|it| Refusal::Unreadable(it.into()))?;
+        let Some(text) = text else {
+            let why = format!("{} was not there {when}", render::thing(&thing));
+            return Err(Refusal::Nonsense(why));
+        };
+        // With a file that held nothing one could understand, nobody is helped.
+        if let (None, Some(finding)) = (held_by(&then.palace, &file), then.broken(&file)) {
+            return Err(Refusal::Unreadable(finding.clone().into()));
+        }
+        let callers = callers(&then.palace, &thing);
+        let (identity, held) = (Identity::of(&then.palace, &thing), self.at(&key)?);
+        let (mut place, mut returned) = (file.clone(), Returned::default());
+        let changed = held.change(by, |held| {
+            let there = identity.file_in(&held.palace);
+            let gone = callers.iter().filter(|_| there.is_none());
+            place = there.clone().unwrap_or_else(|| file.clone());
+            refuse_taken(held, &place, &identity)?;
+            let (revision, number) = returning(held, gone)?;
+            returned = number;
+            // It may be broken by now, and that is as good a reason as any.
+            let was = held.store().read(&place).map_err(|it| Refusal::Unreadable(it.into()))?;
+            let now = Some(held.store().checked_out(&place, &text)?);
+            let mut edits = vec![Edit { path: place.clone(), was, now }];
+            edits.extend(revision.edits()?);
+            let subject = format!("{}: restore", render::thing(&thing));
+            Ok(Plan { edits, subject, body: format!("Brought back what it was {when}") })
+        })?;
+        let thing = render::thing(&thing);
+        Ok(match changed {
+            true => format!("{thing} is what it was {when}: {place}{}\n", returned.told()),
+            false => {
+                format!("{thing} is what it was {when} already: nothing changed in {place}.\n")
+            }
+        })
+    }
+}
+
+/// The relations of others to an entity: from whom, whether that is defined, and what.
+type Callers = Vec<(String, bool, Relation)>;
+
+fn callers(then: &Palace, thing: &Thing) -> Callers {
+    let Thing::Entity(name) = thing else { return Vec::new() };
+    let incoming = then.graph.incoming(name).filter(|it| it.from.name != *name);
+    incoming.map(|it| (it.from.name.clone(), it.from.is_defined, it.relation.clone())).collect()
+}
+
+/// How many relations of others came back with an entity, and how many could not.
+#[derive(Default)]
+struct Returned {
+    back: usize,
+    lost: usize,
+}
+
+impl Returned {
+    fn told(&self) -> String {
+        let relations = |number| render::count(number, "relation");
+        let back =
+            (self.back > 0).then(|| format!(", with {} of others to it", relations(self.back)));
+        let lost = (self.lost > 0)
+            .then(|| format!("; without {} of others who are not there", relations(self.lost)));
+        back.unwrap_or_default() + &lost.unwrap_or_default()
+    }
+}
+
+/// Gives back to those who are there the relations they had, where they have none like
+/// them.
+fn returning<'a>(
+    held: &mut Held,
+    callers: impl Iterator<Item = &'a (String, bool, Relation)>,
+) -> Result<(Revision, Returned), Refusal> {
+    let (mut revision, mut returned) = (Revision::default(), Returned::default());
+    for (from, is_defined, relation) in callers {
+        let start = match is_defined {
+            true => revision.entity(held, from)?,
+            false => revision.start(held, from)?,
+        };
+        let Some(Entity { relations, .. }) = start else {
+            returned.lost += 1;
+            continue;
+        };
+        if !relations.iter().any(|it| it.is_like(relation) && it.touches(relation)) {
+            relations.push(relation.clone());
+            returned.back += 1;
+        }
+    }
+    Ok((revision, returned))
+}
+
+/// Refuses a file that holds something else by now.
+fn refuse_taken(held: &Held, file: &str, identity: &Identity) -> Result<(), Refusal> {
+    let is_same = identity.file_in(&held.palace).is_some();
+    match held_by(&held.palace, file).filter(|it| !is_same && *it != identity.thing) {
+        Some(other) => Err(Refusal::Nonsense(format!(
+            "`{file}` holds something else by now, {}; move that away first",
+            render::thing(&other)
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// What a thing is known by, wherever it is and whatever it is called: its name, or its id.
+struct Identity {
+    thing: Thing,
+    id: Option<Ulid>,
+}
+
+impl Identity {
+    fn of(palace: &Palace, thing: &Thing) -> Self {
+        let id = match thing {
+            Thing::Room(id) => palace.room(id).and_then(|it| it.id),
+            Thing::Scroll { which, .. } => Some(which.id),
+            Thing::Entity(name) => palace.graph.get(name).and_then(|it| it.id),
+            Thing::Settings | Thing::Filed { .. } | Thing::File(_) => None,
+        };
+        Self { thing: thing.clone(), id }
+    }
+
+    /// Finds the file that holds it.
+    fn file_in(&self, palace: &Palace) -> Option<String> {
+        let is_it = |id: Option<Ulid>| id.is_some() && id == self.id;
+        match &self.thing {
+            Thing::Room(id) if palace.room(id).is_some() => Some(room_file(id)),
+            Thing::Room(_) => {
+                palace.rooms().find(|(_, it)| is_it(it.id)).map(|(id, _)| room_file(id))
+            }
+            Thing::Scroll { .. } => {
+                let (room, it) = palace.scrolls().find(|(_, it)| is_it(Some(it.id)))?;
+                let which = ScrollId { room: room.clone(), id: it.id };
+                palace.file_of_scroll(&which).map(str::to_owned)
+            }
+            Thing::Entity(name) => {
+                let by_id = || palace.graph.iter().find(|it| is_it(it.id));
+                let entity = palace.graph.get(name).or_else(by_id)?;
+                palace.graph.file_of(&entity.name).map(str::to_owned)
+            }
+            Thing::Settings | Thing::Filed { .. } | Thing::File(_) => None,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Taking back what a tool did.
+
+use std::collections::BTreeSet;
+
+use crate::format::Place;
+use crate::keeper::history::palace_diff::meaning;
+use crate::keeper::palace::{Held, Plan};
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{CommitId, Content, Differing, Edit, Moment, Record};
+use crate::render;
+
+/// The trailer that names the commit an undoing commit takes back.
+const UNDOES: &str = "Palazzo-Undoes";
+/// The trailer by which a tool's commit is known.
+const TOOL: &str = "Palazzo-Tool";
+/// How the subject of an undoing commit begins.
+const PREFIX: &str = "undo: ";
+
+impl Keeper {
+    /// Takes back the last tool call that is not taken back yet, in a new
+    /// commit that makes its files what they were. Refuses if somebody has
+    /// changed one of them since. `dry_run`: only tells what would be done.
+    pub fn undo(&mut self, by: &Caller, dry_run: bool) -> Result<String, Refusal> {
+        let held = self.opened(by)?;
+        let Some((record, later)) = last_call(held)? else {
+            let why = "there is nothing to undo: no tool has committed anything that still stands";
+            return Err(Refusal::Nonsense(why.to_owned()));
+        };
+        let changes = held.store().changed_by(&record)?;
+        if changes.iter().any(|it| it.path == Place::SETTINGS && it.was == Content::Missing) {
+            let title = title(&record.moment, by);
+            let why = format!(
+                "there is nothing more to undo: before {title} there was no palace; to be rid of \
+                 it, delete its directory"
+            );
+            return Err(Refusal::Nonsense(why));
+        }
+        let told = render::differences(&meaning(&turned(&changes)));
+        if dry_run {
+            edits(held, by, &record, &changes, &later)?;
+            return Ok(format!("Would undo {}:\n{told}", title(&record.moment, by)));
+        }
+        let note = (UNDOES, record.moment.commit.0.clone());
+        held.change_noting(by, Some(&note), |held| {
+            Ok(Plan {
+                edits: edits(held, by, &record, &changes, &later)?,
+                subject: format!("{PREFIX}{}", record.moment.subject),
+                body: format!("Took back {}", record.moment.short),
+            })
+        })?;
+        Ok(format!("Undid {}:\n{told}", title(&record.moment, by)))
+    }
+}
+
+/// Finds the last commit of a tool that is neither taken back nor takes anything back, and the
+/// commits after it.
+fn last_call(held: &Held) -> Result<Option<(Record, Vec<Record>)>, Refusal> {
+    let (mut later, mut undone) = (Vec::new(), Undone::default());
+    let mut found = None;
+    held.store().log(&[], |record| {
+        let is_call = record.trailer(TOOL).is_some() && record.trailer(UNDOES).is_none();
+        if is_call && !record.touched.is_empty() && !undone.has(&record) {
+            found = Some(record);
+            return false;
+        }
+        undone.note(held, &record);
+        later.push(record);
+        true
+    })?;
+    Ok(found.map(|it| (it, later)))
+}
+
+/// Commits that are taken back already.
+#[derive(Default)]
+struct Undone {
+    commits: BTreeSet<String>,
+    /// Subjects and files of commits that have another name by now: a rebase gives new ones.
+    renamed: Vec<(String, Vec<String>)>,
+}
+
+impl Undone {
+    /// Notes what a commit takes back, be it by `palazzo undo` or by `git revert`.
+    fn note(&mut self, held: &Held, record: &Record) {
+        let Record { moment, body, touched, .. } = record;
+        let reverted = body.split("This reverts commit ").nth(1);
+        let reverted = reverted.map(|it| it.split(|it: char| !it.is_ascii_hexdigit()));
+        let reverted = reverted.and_then(|mut it| it.next());
+        let Some(commit) = record.trailer(UNDOES).or(reverted) else { return };
+        if held.store().is_past(&CommitId(commit.to_owned())).unwrap_or_default() {
+            self.commits.insert(commit.to_owned());
+            return;
+        }
+        let quoted = || moment.subject.strip_prefix("Revert \"")?.strip_suffix('"');
+        if let Some(subject) = moment.subject.strip_prefix(PREFIX).or_else(quoted) {
+            self.renamed.push((subject.to_owned(), touched.clone()));
+        }
+    }
+
+    /// Tells whether a commit is among them.
+    fn has(&mut self, record: &Record) -> bool {
+        let is_it =
+            |it: &(String, Vec<String>)| it.0 == record.moment.subject && it.1 == record.touched;
+        if let Some(at) = self.renamed.iter().position(is_it) {
+            self.renamed.remove(at);
+            return true;
+        }
+        self.commits.contains(&record.moment.commit.0)
+    }
+}
+
+/// Makes the files what they were before a commit, if they are what it made them.
+fn edits(
+    held: &Held,
+    by: &Caller,
+    record: &Record,
+    changes: &[Differing],
+    later: &[Record],
+) -> Result<Vec<Edit>, Refusal> {
+    let paths: Vec<_> = changes.iter().map(|it| it.path.as_str()).collect();
+    let contents = held.store().contents(&paths)?;
+    let pairs = || changes.iter().zip(&contents);
+    let since = pairs().filter(|(it, here)| it.now != **here);
+    let since: Vec<_> = since.map(|(it, _)| changed_since(&it.path, by, later)).collect();
+    if !since.is_empty() {
+        let (title, since) = (title(&record.moment, by), since.join("; "));
+        let why = format!("cannot undo {title}, for there were changes since: {since}");
+        return Err(Refusal::Nonsense(why));
+    }
+    let mut edits = Vec::new();
+    for Differing { path, was, now } in changes {
+        if let (Content::Unreadable(why), _) | (_, Content::Unreadable(why)) = (was, now) {
+            let why = format!("`{path}` cannot be taken back here, only by git: {why}");
+            return Err(Refusal::Nonsense(why));
+        }
+        let here = held.store().read(path).map_err(|it| Refusal::Unreadable(it.into()))?;
+        let back = was.text().map(|it| held.store().checked_out(path, it)).transpose()?;
+        edits.push(Edit { path: path.clone(), was: here, now: back });
+    }
+    Ok(edits)
+}
+
+/// Says by whom a file was changed after a commit.
+fn changed_since(path: &str, by: &Caller, later: &[Record]) -> String {
+    match later.iter().find(|it| it.touched.iter().any(|it| it == path)) {
+        Some(it) => format!("{path} by {}", title(&it.moment, by)),
+        None => format!("{path} by hand, not committed yet"),
+    }
+}
+
+fn title(it: &Moment, by: &Caller) -> String {
+    let (subject, name) = (render::cut(&render::line(&it.subject), 80), render::line(&it.by));
+    format!("{} \"{subject}\" ({name}, {})", it.short, render::ago(it.at, by.now))
+}
+
+/// Turns differences round.
+fn turned(changes: &[Differing]) -> Vec<Differing> {
+    let turn = |it: &Differing| Differing {
+        path: it.path.clone(),
+        was: it.now.clone(),
+        now: it.was.clone(),
+    };
+    changes.iter().map(turn).collect()
+}

@@ -1,0 +1,301 @@
+//! Moving in from MemPalace: drawers, diaries and facts in one commit, and
+//! nothing twice.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
+
+use crate::exchange::{self, Estate, Fact, Kept, Noted, Tables};
+use crate::format::{self, diary_file};
+use crate::keeper::graph::edit::Revision;
+use crate::keeper::graph::rules::begun;
+use crate::keeper::import::mine::{filing, name};
+use crate::keeper::mempalace::add_fact::{says_the_same, spelled, thing};
+use crate::keeper::mempalace::drawers::LONGEST_NAME;
+use crate::keeper::palace::{Held, Plan};
+use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
+use crate::model::{Drawer, Edit, Entity, Entry, Relation, Said, Shelf, folded};
+use crate::render;
+use crate::store::Listener;
+
+/// What moving in came to, or would.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// The name of the workspace; `None`: there is none yet.
+    pub workspace: Option<String>,
+    /// How many drawers are new.
+    pub drawers: usize,
+    /// How many entries of diaries are new.
+    pub entries: usize,
+    /// Of how many facts more is known than before.
+    pub facts: usize,
+    /// How many of all these were there already.
+    pub known: usize,
+    /// What could not be understood, by table and id.
+    pub faults: Vec<String>,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// What is to be taken in, by names that may be given here.
+struct Arrivals {
+    drawers: Vec<(Shelf, Drawer)>,
+    entries: Vec<(String, Entry)>,
+    entities: Vec<Entity>,
+    facts: Vec<Fact>,
+}
+
+impl Keeper {
+    /// Takes in what the tables of MemPalace hold and is not there yet, all in
+    /// one commit; nothing is taken away. `local` says which moment the clock on
+    /// the wall showed; `tell` is called with how many steps of how many are
+    /// done. Only says what it would do if `dry`.
+    pub fn import_mempalace(
+        &mut self,
+        by: &Caller,
+        tables: Tables,
+        local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
+        dry: bool,
+        tell: impl Fn(usize, usize) + Send + Sync + 'static,
+    ) -> Result<Moved, Refusal> {
+        let mut estate = exchange::read_mempalace(tables, local);
+        let faults = std::mem::take(&mut estate.faults);
+        let notes = std::mem::take(&mut estate.notes);
+        let arrivals = self.arrivals(by, estate);
+        let key = match dry || arrivals.is_empty() {
+            true => self.current_if_any(by)?,
+            false => Some(self.current_or_first(by)?),
+        };
+        let Some(key) = key else { return Ok(Moved { faults, notes, ..arrivals.counted() }) };
+        let mut moved = Moved::default();
+        let held = self.at(&key)?;
+        held.tell(Listener::new(tell));
+        held.change(by, |held| {
+            let (edits, counted) = arrivals.moving_in(held)?;
+            moved = counted;
+            let body = format!(
+                "{}, {}, {}",
+                render::count(moved.drawers, "drawer"),
+                render::count(moved.entries, "diary entry"),
+                render::count(moved.facts, "fact")
+            );
+            let edits = if dry { Vec::new() } else { edits };
+            Ok(Plan { edits, subject: "mempalace: import".to_owned(), body })
+        })?;
+        moved.workspace = Some(held.palace.settings.name.clone());
+        moved.faults.splice(0..0, faults);
+        moved.notes = notes;
+        Ok(moved)
+    }
+
+    /// Gives names and ids to what arrives.
+    fn arrivals(&mut self, by: &Caller, estate: Estate) -> Arrivals {
+        let subjects: Vec<_> = estate.subjects().into_iter().map(render::line).collect();
+        let Estate { texts, entries, entities, mut facts, .. } = estate;
+        let mut known: BTreeMap<String, Entity> = BTreeMap::new();
+        for name in subjects.into_iter().chain(entities.iter().map(|it| render::line(&it.name))) {
+            let unknown = || thing(&name, fresh_id(&mut self.ids, by.now));
+            known.entry(name.clone()).or_insert_with(unknown);
+        }
+        // Of several who say what something is, the first is right.
+        for it in entities.into_iter().rev() {
+            let Some(entity) = known.get_mut(&render::line(&it.name)) else { continue };
+            if !it.genus.is_empty() {
+                entity.genus = render::line(&it.genus);
+            }
+            entity.attributes.extend(it.attributes);
+        }
+        for Fact { subject, relation, .. } in &mut facts {
+            for it in [subject, &mut relation.kind, &mut relation.to] {
+                *it = render::line(it);
+            }
+        }
+        Arrivals {
+            drawers: texts.into_iter().map(|it| self.kept(by, it)).collect(),
+            entries: entries.into_iter().map(|it| self.noted(by, it)).collect(),
+            entities: known.into_values().collect(),
+            facts,
+        }
+    }
+
+    fn kept(&mut self, by: &Caller, it: Kept) -> (Shelf, Drawer) {
+        let [wing, room] = [it.wing, it.room].map(|it| name(&it, LONGEST_NAME));
+        let drawer = Drawer {
+            id: fresh_id(&mut self.ids, by.now),
+            said: Said { wing: Some(wing.clone()), room: Some(room.clone()) },
+            source: it.source.map(|it| render::line(&it)),
+            by: it.by.map(|it| render::line(&it)),
+            filed: Some(it.at.unwrap_or(by.now).trunc_subsecs(0)),
+            text: it.text.replace('\0', "\u{fffd}"),
+        };
+        (Shelf { wing, room }, drawer)
+    }
+
+    fn noted(&mut self, by: &Caller, it: Noted) -> (String, Entry) {
+        let agent = name(&it.agent, LONGEST_NAME);
+        let topic = it.topic.map(|it| name(&it, LONGEST_NAME));
+        let entry = Entry {
+            id: fresh_id(&mut self.ids, by.now),
+            agent: Some(agent.clone()),
+            topic: topic.unwrap_or_else(|| Entry::GENERAL.to_owned()),
+            written: it.at.map(|it| it.trunc_subsecs(0)),
+            text: it.text.replace('\0', "\u{fffd}"),
+        };
+        (agent, entry)
+    }
+}
+
+impl Arrivals {
+    fn is_empty(&self) -> bool {
+        let Self { drawers, entries, entities, facts } = self;
+        drawers.is_empty() && entries.is_empty() && entities.is_empty() && facts.is_empty()
+    }
+
+    /// Counts what would be new where nothing is known yet.
+    fn counted(&self) -> Moved {
+        let drawers: HashSet<_> = self.drawers.iter().map(|(it, kept)| (it, &kept.text)).collect();
+        let entries: HashSet<_> =
+            self.entries.iter().map(|(it, entry)| (it, &entry.text, entry.written)).collect();
+        let facts: HashSet<_> = self.facts.iter().map(Telling::of).collect();
+        let (drawers, entries, facts) = (drawers.len(), entries.len(), facts.len());
+        let all = self.drawers.len() + self.entries.len() + self.facts.len();
+        Moved {
+            drawers,
+            entries,
+            facts,
+            known: all - drawers - entries - facts,
+            ..Moved::default()
+        }
+    }
+
+    fn moving_in(&self, held: &mut Held) -> Result<(Vec<Edit>, Moved), Refusal> {
+        let filings = filing(held, None, &self.drawers);
+        let written = self.writing(held);
+        let (revision, learned, faults) = self.learning(held)?;
+        let moved = Moved {
+            drawers: filings.edits.len(),
+            entries: written.len(),
+            facts: learned,
+            known: filings.known + self.entries.len() - written.len() + self.facts.len()
+                - learned
+                - faults.len(),
+            faults,
+            ..Moved::default()
+        };
+        let mut edits = filings.edits;
+        edits.extend(written);
+        edits.extend(revision.edits()?);
+        Ok((edits, moved))
+    }
+
+    /// Writes the entries that no diary holds.
+    fn writing(&self, held: &Held) -> Vec<Edit> {
+        let diaries = &held.palace.diaries;
+        let mut known: HashSet<(String, &str, Option<DateTime<Utc>>)> = HashSet::new();
+        for (file, it) in diaries.iter() {
+            let agent = diaries.agent_of(file).unwrap_or_default().to_lowercase();
+            // Of an undated entry, it is not known when it was written here either.
+            known.insert((agent.clone(), &it.text, None));
+            known.insert((agent, &it.text, it.written));
+        }
+        let mut joining: HashMap<String, usize> = HashMap::new();
+        let mut edits = Vec::new();
+        for (agent, entry) in &self.entries {
+            if !known.insert((agent.to_lowercase(), &entry.text, entry.written)) {
+                continue;
+            }
+            let joins = |it: &str| joining.get(it).copied().unwrap_or_default();
+            let path = diary_file(diaries, agent, entry, joins);
+            if let Some((folder, _)) = path.rsplit_once('/') {
+                *joining.entry(folder.to_owned()).or_default() += 1;
+            }
+            edits.push(Edit { path, was: None, now: Some(format::write_entry(entry)) });
+        }
+        edits
+    }
+
+    /// States the facts; says of how many more is known now, and which could not
+    /// be stated.
+    fn learning(&self, held: &mut Held) -> Result<(Revision, usize, Vec<String>), Refusal> {
+        let mut revision = Revision::default();
+        for it in &self.entities {
+            // Of a name that could be several, something is known already.
+            let Ok(name) = spelled(&held.palace.graph, &it.name) else { continue };
+            if revision.entity(held, &name)?.is_none() {
+                let entity = begun(&held.palace.graph, &Entity { name, ..it.clone() });
+                revision.add(held, entity)?;
+            }
+        }
+        let all: HashSet<_> = self.facts.iter().map(Telling::of).collect();
+        let (mut learned, mut faults) = (0, Vec::new());
+        for it in &self.facts {
+            let graph = &held.palace.graph;
+            let (subject, to) = match (spelled(graph, &it.subject), spelled(graph, &it.relation.to))
+            {
+                (Ok(subject), Ok(to)) => (subject, to),
+                (Err(why), _) | (_, Err(why)) => {
+                    faults.push(format!("triples {}: {why}", it.id));
+                    continue;
+                }
+            };
+            let Some(start) = revision.start(held, &subject)? else { continue };
+            let new = Relation { to, ..it.relation.clone() };
+            let is_told = |it: &Relation| all.contains(&Telling::new(&subject, it));
+            learned += usize::from(learn(&mut start.relations, new, is_told));
+        }
+        Ok((revision, learned, faults))
+    }
+}
+
+/// A fact, whatever its names are spelled like, and when it holds.
+#[derive(PartialEq, Eq, Hash)]
+struct Telling {
+    names: [String; 3],
+    since: Option<String>,
+    until: Option<String>,
+}
+
+impl Telling {
+    fn new(subject: &str, it: &Relation) -> Self {
+        let names = [subject, &it.kind, &it.to].map(folded);
+        Self { names, since: it.since.clone(), until: it.until.clone() }
+    }
+
+    fn of(it: &Fact) -> Self {
+        Self::new(&it.subject, &it.relation)
+    }
+}
+
+/// Adds a fact to what is known of its subject, or its dates to a fact that says
+/// the same and lacks them; tells whether more is known than before. What
+/// `is_told` of itself is another fact.
+fn learn(
+    relations: &mut Vec<Relation>,
+    new: Relation,
+    is_told: impl Fn(&Relation) -> bool,
+) -> bool {
+    let mut same: Vec<_> = relations.iter_mut().filter(|it| says_the_same(it, &new)).collect();
+    if same.iter().any(|it| (&it.since, &it.until) == (&new.since, &new.until)) {
+        return false;
+    }
+    same.retain(|it| !is_told(it));
+    for old in same {
+        let (begin_alike, open) = (old.since == new.since, old.until.is_none());
+        match (open, new.until.is_none()) {
+            // It has ended since, here or there.
+            (true, false) if begin_alike => {
+                old.until = new.until;
+                return true;
+            }
+            (false, true) if begin_alike => return false,
+            (true, true) if old.since.is_none() => {
+                old.since = new.since;
+                return true;
+            }
+            (true, true) if new.since.is_none() => return false,
+            _ => {}
+        }
+    }
+    relations.push(new);
+    true
+}

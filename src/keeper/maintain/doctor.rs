@@ -1,0 +1,85 @@
+//! What may keep palaces from being written: their repositories, and the lock
+//! files in them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::keeper::palace::Held;
+use crate::keeper::{Keeper, Refusal};
+use crate::model::{Code, Diagnostic};
+use crate::store::{self, GitLock, RepositoryState, Store};
+
+/// The repository of one palace as `palazzo doctor` sees it.
+#[derive(Debug)]
+pub struct Examination {
+    /// Where the palace lies.
+    pub root: PathBuf,
+    /// The repository; `None`: there is none.
+    pub repository: Result<Option<RepositoryState>, Refusal>,
+    /// The lock files of git in it.
+    pub locks: Vec<GitLock>,
+    /// Whether the palace had one, and has lost it.
+    pub is_lost: bool,
+}
+
+impl Keeper {
+    /// Examines the repository of each palace of the home. Changes nothing.
+    pub fn examine(&self) -> Result<Vec<Examination>, Refusal> {
+        let stores = self.workspaces()?.into_iter().map(|it| self.store_of(&it));
+        Ok(stores.map(|it| examine(&it)).collect())
+    }
+
+    /// Returns the lock file at `path`; `None`: it is none of git around a palace of the home.
+    pub fn git_lock(&self, path: &Path) -> Result<Option<GitLock>, Refusal> {
+        Ok(self.store_with(path)?.map(|(_, lock)| lock))
+    }
+
+    /// Removes the lock file at `path`, unless a living process holds it; `false`: it is no lock
+    /// file of git around a palace of the home.
+    pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Refusal> {
+        match self.store_with(path)? {
+            Some((store, _)) => Ok(store.remove_git_lock(path)?),
+            None => Ok(false),
+        }
+    }
+
+    /// Finds the palace in whose repository the lock file at `path` is.
+    fn store_with(&self, path: &Path) -> Result<Option<(Store, GitLock)>, Refusal> {
+        for workspace in self.workspaces()? {
+            let store = self.store_of(&workspace);
+            if let Some(lock) = store.git_lock(path)? {
+                return Ok(Some((store, lock)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Returns the version of the git that is installed; `None`: there is none.
+pub fn git_version() -> Option<String> {
+    store::git_version()
+}
+
+/// Reports the lock files of git that no living process holds, unless they are `reported`: several
+/// palaces may lie in one repository.
+pub(crate) fn abandoned_locks(held: &Held, reported: &mut BTreeSet<PathBuf>) -> Vec<Diagnostic> {
+    let locks = held.store().git_locks().unwrap_or_default();
+    let abandoned =
+        locks.into_iter().filter(|it| !it.is_held() && reported.insert(it.path.clone()));
+    let finding = |lock: GitLock| {
+        let path = lock.path.strip_prefix(held.store().root()).unwrap_or(&lock.path);
+        let message = format!("a lock file of git: {}", lock.description());
+        Diagnostic::of_file(Code::GitLock, &path.display().to_string(), message)
+            .with_hint(format!("if no git is running here, remove it: `{}`", lock.removal()))
+    };
+    abandoned.map(finding).collect()
+}
+
+fn examine(store: &Store) -> Examination {
+    Examination {
+        root: store.root().to_owned(),
+        repository: store.repository_state().map_err(Refusal::from),
+        locks: store.git_locks().unwrap_or_default(),
+        is_lost: store.lost_history().is_some(),
+    }
+}

@@ -1,0 +1,102 @@
+//! Mending the files of palaces where there is no doubt what was meant.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::format::{self, Mended, Place, Rooms};
+use crate::keeper::maintain::check::path_from;
+use crate::keeper::maintain::fmt::files;
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{Change, Code, Diagnostic, Edit, Files, LARGEST_FILE};
+use crate::store::{Outcome, Store};
+
+/// How often files are read anew that somebody else is changing meanwhile.
+const ATTEMPTS: usize = 8;
+
+/// What was mended in one palace.
+#[derive(Clone, Debug, Default)]
+pub struct Mending {
+    /// Where the palace lies.
+    root: PathBuf,
+    /// What was wrong, and is no more.
+    faults: Vec<Diagnostic>,
+    edits: Vec<Edit>,
+}
+
+impl Keeper {
+    /// Mends the files of all palaces of the home, as far as there is no doubt
+    /// what was meant. Nothing is committed.
+    pub fn mend(&self, by: &Caller) -> Result<Vec<Mending>, Refusal> {
+        let stores = self.workspaces()?.into_iter().map(|it| self.store_of(&it));
+        stores.map(|mut store| mended(&mut store, by)).collect()
+    }
+}
+
+impl Mending {
+    /// Says what was mended, a line for each, with paths from `here`.
+    pub fn told(&self, here: &Path) -> Vec<String> {
+        let told = |it: &Diagnostic| {
+            let Diagnostic { file, at, code, message, .. } = it;
+            let path = path_from(here, &self.root, file);
+            format!("{path}:{}:{}: mended[{code}]: {message}", at.line, at.column)
+        };
+        self.faults.iter().map(told).collect()
+    }
+}
+
+fn mended(store: &mut Store, by: &Caller) -> Result<Mending, Refusal> {
+    for _ in 0..ATTEMPTS {
+        let mending = look(store)?;
+        if mending.edits.is_empty() {
+            return Ok(mending);
+        }
+        let change = Change::uncommitted("mend", mending.edits.clone(), by.author.clone(), by.now);
+        if let Outcome::Done(_) = store.make(&change)? {
+            return Ok(mending);
+        }
+    }
+    Err(Refusal::Contended)
+}
+
+fn look(store: &Store) -> Result<Mending, Refusal> {
+    let (files, unread) = files(store, None)?;
+    let mut mending = Mending { root: store.root().to_owned(), ..Mending::default() };
+    move_files(store, &files, unread, &mut mending);
+    let moved: Vec<_> = mending.edits.iter().map(|it| it.path.clone()).collect();
+    let anew = mending.edits.iter().filter_map(|it| Some((&it.path, it.now.as_ref()?)));
+    let rooms = Rooms::of(files.iter().filter(|(path, _)| !moved.contains(path)).chain(anew));
+    let files = files.into_par_iter().filter(|(path, _)| !moved.contains(path));
+    let mended = files.filter_map(|(path, was)| {
+        let Mended { text, faults } = format::mend(&path, &was, &rooms)?;
+        let edit = Edit { path, was: Some(was), now: Some(text) };
+        edit.now.as_ref().is_some_and(|it| it.len() <= LARGEST_FILE).then_some((edit, faults))
+    });
+    for (edit, faults) in mended.collect::<Vec<_>>() {
+        mending.edits.push(edit);
+        mending.faults.extend(faults);
+    }
+    Ok(mending)
+}
+
+/// Moves files to where they are read, if nothing stands there.
+fn move_files(store: &Store, files: &Files, unread: Vec<Diagnostic>, mending: &mut Mending) {
+    let misnamed = files.keys().filter_map(|it| Place::of(it).err());
+    let misnamed = misnamed.chain(unread).filter(|it| it.code == Code::FileName);
+    let mut moves = BTreeMap::new();
+    for fault in misnamed {
+        let Some(to) = format::right_path(&fault.file) else { continue };
+        let is_free = store.read(&to) == Ok(None) && !moves.contains_key(&to);
+        if let (true, Ok(Some(text))) = (is_free, store.read(&fault.file))
+            && !format::is_conflicted(&text)
+        {
+            moves.insert(to, (fault, text));
+        }
+    }
+    for (to, (fault, text)) in moves {
+        let gone = Edit { path: fault.file.clone(), was: Some(text.clone()), now: None };
+        mending.edits.extend([gone, Edit { path: to, was: None, now: Some(text) }]);
+        mending.faults.push(fault);
+    }
+}

@@ -1,0 +1,253 @@
+//! Filing texts in drawers, and taking them out again.
+
+use std::collections::BTreeMap;
+
+use chrono::SubsecRound;
+use ulid::Ulid;
+
+use crate::format::{self, drawer_file, drawer_room};
+use crate::keeper::palace::{Held, Plan};
+use crate::keeper::walk::enter::broken;
+use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
+use crate::model::{Drawer, Edit, Opening, RoomId, Said, Shelf, is_printable};
+use crate::render;
+use crate::search::{TWINS, Twin, in_words};
+
+/// The most characters the name of a wing, a room or an agent may have.
+pub(crate) const LONGEST_NAME: usize = 128;
+
+/// How many drawers much like a text are told.
+const MATCHES: usize = 5;
+
+/// A text of so many bytes may have no word that it is found by.
+const SHORT: usize = 64;
+
+/// A text to be filed.
+#[derive(Clone, Debug)]
+pub struct NewDrawer {
+    /// Where to file it.
+    pub shelf: Shelf,
+    /// The text, kept byte for byte.
+    pub text: String,
+    /// Where it comes from.
+    pub source: Option<String>,
+    /// Who files it; else the caller.
+    pub by: Option<String>,
+    /// Whether to file it though something much like it is filed already.
+    pub force: bool,
+}
+
+/// What became of a text that was to be filed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Filing {
+    /// It lies in a new drawer.
+    New(Address),
+    /// The very text lies there already; nothing was changed.
+    Known(Address),
+    /// Texts much like it are filed already; nothing was changed.
+    Alike(Vec<Alike>),
+}
+
+/// Which drawer, and where it is filed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The drawer.
+    pub id: Ulid,
+    /// The room whose folder it lies in.
+    pub room: RoomId,
+    /// What its wing and room are called.
+    pub shelf: Shelf,
+}
+
+/// A drawer much like a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alike {
+    /// The drawer.
+    pub address: Address,
+    /// How much they are alike: 1 is the same but for blanks.
+    pub similarity: f64,
+    /// What the drawer says.
+    pub text: String,
+    /// What the two do not have in common, in few words.
+    pub differs: String,
+}
+
+/// What there is in drawers and diaries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stock {
+    /// How many drawers each shelf holds.
+    pub shelves: BTreeMap<Shelf, usize>,
+    /// How many entries the diary of each agent has.
+    pub diaries: Vec<(String, usize)>,
+    /// What is wrong with files that cannot be read.
+    pub broken: Vec<String>,
+}
+
+impl Keeper {
+    /// Files a text, unless it is filed already or something much like it is.
+    pub fn file_drawer(&mut self, by: &Caller, new: &NewDrawer) -> Result<Filing, Refusal> {
+        let shelf =
+            Shelf { wing: name("wing", &new.shelf.wing)?, room: name("room", &new.shelf.room)? };
+        words("content", &new.text)?;
+        let key = self.current_or_first(by)?;
+        let drawer = Drawer {
+            id: fresh_id(&mut self.ids, by.now),
+            said: Said { wing: Some(shelf.wing.clone()), room: Some(shelf.room.clone()) },
+            source: new.source.as_deref().map(render::line).filter(|it| !it.is_empty()),
+            by: Some(render::line(new.by.as_deref().unwrap_or(&by.name))),
+            filed: Some(by.now.trunc_subsecs(0)),
+            text: new.text.clone(),
+        };
+        let mut filing = None;
+        self.at(&key)?.change_alone(by, |held| {
+            let (plan, became) = file(held, &shelf, &drawer, new.force);
+            filing = Some(became);
+            Ok(plan)
+        })?;
+        self.settle(by, &key);
+        filing.ok_or(Refusal::Contended)
+    }
+
+    /// Takes a drawer out; history keeps it. Returns where it was filed.
+    pub fn delete_drawer(&mut self, by: &Caller, id: Ulid) -> Result<Address, Refusal> {
+        let missing = || Refusal::NoSuchDrawer { asked: id.to_string() };
+        let key = self.current_if_any(by)?.ok_or_else(missing)?;
+        let mut gone = None;
+        self.at(&key)?.change(by, |held| {
+            let files: Vec<_> = held.palace.drawers.with_id(id).map(str::to_owned).collect();
+            let file = match files.as_slice() {
+                [only] => only.clone(),
+                [] => return Err(missing()),
+                _ => {
+                    let why = format!("several files hold that drawer: {}", files.join(", "));
+                    return Err(Refusal::Nonsense(format!("{why}; delete one by hand")));
+                }
+            };
+            let was = held.text(&file)?;
+            let it = address(held, &file).ok_or_else(missing)?;
+            let subject = format!("drawer {}: delete", place(&it.shelf));
+            let title = held.palace.drawers.get(&file).map(|it| render::title(&it.text));
+            let body = format!("Deleted \"{}\"", title.unwrap_or_default());
+            gone = Some(it);
+            Ok(Plan { edits: vec![Edit { path: file, was, now: None }], subject, body })
+        })?;
+        gone.ok_or_else(missing)
+    }
+
+    /// Says what there is in drawers and diaries. Where there is no palace yet,
+    /// there is nothing.
+    pub fn stock(&mut self, by: &Caller) -> Result<Stock, Refusal> {
+        let Some(key) = self.current_if_any(by)? else { return Ok(Stock::default()) };
+        let held = self.at(&key)?;
+        held.catch_up()?;
+        let palace = &held.palace;
+        let mut stock = Stock::default();
+        for (shelf, _, count) in palace.drawers.shelves() {
+            *stock.shelves.entry(shelf).or_default() += count;
+        }
+        stock.broken = broken(held);
+        stock.diaries = palace.diaries.agents().map(|(it, n)| (it.to_owned(), n)).collect();
+        Ok(stock)
+    }
+}
+
+impl Stock {
+    /// Returns how many drawers there are.
+    pub fn total(&self) -> usize {
+        self.shelves.values().sum()
+    }
+}
+
+fn file(held: &Held, shelf: &Shelf, drawer: &Drawer, force: bool) -> (Plan, Filing) {
+    let room = drawer_room(&held.palace, shelf);
+    if let Some(known) = known(held, &room, shelf, &drawer.text) {
+        return (Plan::default(), Filing::Known(known));
+    }
+    let alike = if force { Vec::new() } else { likenesses(held, &drawer.text, TWINS) };
+    if !alike.is_empty() {
+        return (Plan::default(), Filing::Alike(alike));
+    }
+    let path = drawer_file(&held.palace.drawers, &room, drawer, |_| 0);
+    let now = Some(format::write_drawer(drawer));
+    let plan = Plan {
+        edits: vec![Edit { path, was: None, now }],
+        subject: format!("drawer {}: file", place(shelf)),
+        body: format!("Filed \"{}\"", render::title(&drawer.text)),
+    };
+    (plan, Filing::New(Address { id: drawer.id, room, shelf: shelf.clone() }))
+}
+
+/// Finds the drawer of a shelf that holds the very text.
+fn known(held: &Held, room: &RoomId, shelf: &Shelf, text: &str) -> Option<Address> {
+    let mut same = held.palace.drawers.in_room(room).filter(|(_, it)| it.text == text);
+    same.find_map(|(file, _)| address(held, file).filter(|it| it.shelf == *shelf))
+}
+
+/// Returns where the drawer in `file` is filed.
+pub(crate) fn address(held: &Held, file: &str) -> Option<Address> {
+    let drawers = &held.palace.drawers;
+    let (drawer, room) = (drawers.get(file)?, drawers.room_of(file)?.clone());
+    Some(Address { id: drawer.id, room, shelf: drawers.shelf_of(file)? })
+}
+
+/// Checks a name that may be any one line; `what` it is the name of.
+pub(crate) fn name(what: &str, said: &str) -> Result<String, Refusal> {
+    let refused = |why: &str| {
+        let said = render::cut(&said.escape_debug().to_string(), 40);
+        Err(Refusal::Nonsense(format!("`{said}` cannot be the name of the {what}: {why}")))
+    };
+    if said.chars().count() > LONGEST_NAME {
+        return refused(&format!("{LONGEST_NAME} characters are the most"));
+    }
+    if said.contains(['/', '\\']) || !said.chars().all(is_printable) {
+        return refused("it may not hold slashes, line breaks or other control characters");
+    }
+    let said = render::line(said);
+    match said.trim_matches('.').is_empty() {
+        true => refused("it says nothing"),
+        false => Ok(said),
+    }
+}
+
+/// Checks a text that is to be kept; `what` it is called.
+pub(crate) fn words(what: &str, said: &str) -> Result<(), Refusal> {
+    if said.trim().is_empty() {
+        return Err(Refusal::Nonsense(format!("the `{what}` is empty: there is nothing to keep")));
+    }
+    if let Some(at) = said.find('\0') {
+        let why = format!("the `{what}` is no text: byte {at} is NUL");
+        return Err(Refusal::Nonsense(why));
+    }
+    Ok(())
+}
+
+/// Names a shelf in one line of history.
+fn place(Shelf { wing, room }: &Shelf) -> String {
+    let [wing, room] = [wing, room].map(|it| render::cut(&render::line(it), 30));
+    format!("{wing}/{room}")
+}
+
+/// Finds the drawers that are like `text` by at least `least`, those most alike first.
+pub(crate) fn likenesses(held: &Held, text: &str, least: f32) -> Vec<Alike> {
+    let drawers = &held.palace.drawers;
+    let text_of = |it: &Opening| match it {
+        Opening::Drawer(file) => Some(drawers.get(file)?.text.as_str()),
+        _ => None,
+    };
+    let mut twins = held.index().twins(text, least, text_of);
+    // What has hardly a word that could lead to it is looked for by itself.
+    if text.len() <= SHORT {
+        let same = drawers.iter().filter(|(.., it)| it.text == text);
+        let same = same.map(|(file, ..)| Opening::Drawer(file.to_owned()));
+        let missed: Vec<_> =
+            same.filter(|it| twins.iter().all(|twin| twin.opening != *it)).collect();
+        twins.splice(..0, missed.into_iter().map(|opening| Twin { opening, likeness: 1.0 }));
+    }
+    let alike = twins.into_iter().take(MATCHES).filter_map(|Twin { opening, likeness }| {
+        let Opening::Drawer(file) = &opening else { return None };
+        let (address, known) = (address(held, file)?, drawers.get(file)?.text.clone());
+        let differs = in_words(&known, text);
+        Some(Alike { address, similarity: likeness.into(), text: known, differs })
+    });
+    alike.collect()
+}

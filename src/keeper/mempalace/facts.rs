@@ -1,0 +1,190 @@
+//! Facts: relations with their time, by names however they are spelled.
+
+use std::collections::BTreeSet;
+
+use crate::keeper::graph::dates::date;
+use crate::keeper::{Caller, Direction, Keeper, Refusal};
+use crate::model::{Date, Entity, Graph, Relation, folded};
+use crate::render;
+
+/// A fact as it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// What it is said of, by name.
+    pub subject: String,
+    /// What is said, of which object, and when it holds.
+    pub relation: Relation,
+    /// Whether it holds at the moment of asking.
+    pub current: bool,
+}
+
+/// What is known of one name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dossier {
+    /// The facts that start from it.
+    pub outgoing: Vec<Statement>,
+    /// The facts that lead to it.
+    pub incoming: Vec<Statement>,
+    /// The entity of that name, if it is defined.
+    pub entity: Option<Entity>,
+    /// How many facts are left out: of those it is not known whether they held.
+    pub undated: usize,
+    /// How many facts are known besides: of other times, or the other way round.
+    pub besides: usize,
+    /// The name that was probably meant, where nothing is known.
+    pub meant: Option<String>,
+}
+
+/// How many facts there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FactCounts {
+    /// How many names they speak of, and how many entities nobody speaks of.
+    pub names: usize,
+    /// How many there are.
+    pub facts: usize,
+    /// How many hold now.
+    pub current: usize,
+    /// How many have ended.
+    pub ended: usize,
+    /// What they say, each once.
+    pub kinds: BTreeSet<String>,
+}
+
+impl Keeper {
+    /// Tells what is known of `name`, however it is spelled; at a date, if one
+    /// is given. Facts that hold come first, then those that began last.
+    pub fn facts(
+        &mut self,
+        by: &Caller,
+        name: &str,
+        as_of: Option<&str>,
+        direction: Direction,
+    ) -> Result<Dossier, Refusal> {
+        let as_of = as_of.map(|it| date("as_of", it, by.now)).transpose()?;
+        let Some(key) = self.current_if_any(by)? else { return Ok(Dossier::default()) };
+        let held = self.at(&key)?;
+        held.catch_up()?;
+        let (graph, now) = (&held.palace.graph, Date::from(by.now));
+        let names = graph.spellings(name);
+        let mut dossier = Dossier {
+            entity: names.iter().find_map(|it| graph.get(it)).cloned(),
+            ..Dossier::default()
+        };
+        let (mut undated, mut besides) = (0, Vec::new());
+        let mut is_wanted = |it: &Relation| {
+            let holds = as_of.map_or(Some(true), |at| it.holds_at(at));
+            undated += usize::from(holds.is_none());
+            holds == Some(true)
+        };
+        for name in &names {
+            // What somebody says of themselves is told once.
+            let is_told = |(way, from, it): &(Direction, &Entity, &Relation)| {
+                *way == Direction::Outgoing
+                    || direction == Direction::Incoming
+                    || folded(&from.name) != folded(&it.to)
+            };
+            for (way, from, it) in ways(graph, name).filter(is_told) {
+                let is_asked = [Direction::Both, way].contains(&direction) && is_wanted(it);
+                let told = match way {
+                    _ if !is_asked => &mut besides,
+                    Direction::Incoming => &mut dossier.incoming,
+                    _ => &mut dossier.outgoing,
+                };
+                told.push(statement(&from.name, it, now));
+            }
+        }
+        (dossier.undated, dossier.besides) = (undated, besides.len());
+        dossier.outgoing.sort_by_key(Statement::place);
+        dossier.incoming.sort_by_key(Statement::place);
+        if names.is_empty() {
+            dossier.meant = graph.name_meant(name).map(str::to_owned);
+        }
+        Ok(dossier)
+    }
+
+    /// Tells the facts about `name`, or all there are, in the order in which
+    /// they began; those of which that is not known last.
+    pub fn chronicle(
+        &mut self,
+        by: &Caller,
+        name: Option<&str>,
+    ) -> Result<Vec<Statement>, Refusal> {
+        let mut facts = match name {
+            Some(name) => {
+                let it = self.facts(by, name, None, Direction::Both)?;
+                [it.outgoing, it.incoming].concat()
+            }
+            None => self.all_facts(by)?,
+        };
+        facts.sort_by_cached_key(|it| {
+            let since = it.relation.begin();
+            (since.is_none(), since, it.subject.clone())
+        });
+        Ok(facts)
+    }
+
+    /// Counts the facts.
+    pub fn count_facts(&mut self, by: &Caller) -> Result<FactCounts, Refusal> {
+        let now = Date::from(by.now);
+        let facts = self.all_facts(by)?;
+        let mut names: BTreeSet<String> = facts
+            .iter()
+            .flat_map(|it| [&it.subject, &it.relation.to])
+            .map(|it| folded(it))
+            .collect();
+        if let Some(key) = self.current_if_any(by)? {
+            names.extend(self.at(&key)?.palace.graph.iter().map(|it| folded(&it.name)));
+        }
+        let has_ended = |it: &&Statement| it.relation.end().is_some_and(|it| it.has_begun(now));
+        Ok(FactCounts {
+            names: names.len(),
+            facts: facts.len(),
+            current: facts.iter().filter(|it| it.current).count(),
+            ended: facts.iter().filter(has_ended).count(),
+            kinds: facts.into_iter().map(|it| it.relation.kind).collect(),
+        })
+    }
+
+    fn all_facts(&mut self, by: &Caller) -> Result<Vec<Statement>, Refusal> {
+        let Some(key) = self.current_if_any(by)? else { return Ok(Vec::new()) };
+        let held = self.at(&key)?;
+        held.catch_up()?;
+        let now = Date::from(by.now);
+        let starts = held.palace.graph.starts();
+        let told = starts.flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
+        Ok(told.map(|(name, fact)| statement(name, fact, now)).collect())
+    }
+}
+
+impl Statement {
+    /// Says it in one line.
+    pub fn told(&self) -> String {
+        told(&self.subject, &self.relation.kind, &self.relation.to)
+    }
+
+    /// Its place in a list: what holds first, then what began last.
+    fn place(&self) -> (bool, std::cmp::Reverse<Option<Date>>) {
+        (!self.current, std::cmp::Reverse(self.relation.begin()))
+    }
+}
+
+/// Yields the facts that start from a name, and those that lead to it.
+fn ways<'a>(
+    graph: &'a Graph,
+    name: &str,
+) -> impl Iterator<Item = (Direction, &'a Entity, &'a Relation)> {
+    let starts = [graph.get(name), graph.loose_end(name)].into_iter().flatten();
+    let outgoing = starts.flat_map(|from| from.relations.iter().map(move |it| (from, it)));
+    let outgoing = outgoing.map(|(from, it)| (Direction::Outgoing, from, it));
+    let incoming = graph.incoming(name);
+    outgoing.chain(incoming.map(|it| (Direction::Incoming, it.from, it.relation)))
+}
+
+pub(crate) fn statement(subject: &str, it: &Relation, now: Date) -> Statement {
+    Statement { subject: subject.to_owned(), relation: it.clone(), current: it.is_current(now) }
+}
+
+/// Says a fact in one line.
+pub(crate) fn told(subject: &str, kind: &str, object: &str) -> String {
+    [subject, kind, object].map(|it| render::cut(&render::line(it), 80)).join(" → ")
+}

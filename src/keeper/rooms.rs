@@ -1,0 +1,4 @@
+//! Building rooms and writing scrolls.
+
+pub(crate) mod build;
+pub(crate) mod scrolls;

@@ -1,0 +1,94 @@
+//! Leaving scrolls (v1 section 5.4).
+
+use chrono::SubsecRound;
+
+use crate::format::{self, room_file, scroll_file};
+use crate::keeper::palace::Plan;
+use crate::keeper::walk::enter::scroll_ids;
+use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
+use crate::model::{Edit, Layout, RoomId, RoomRef, Scroll, Slot};
+use crate::render;
+use crate::session::Visit;
+
+/// The most characters a title may have.
+const LONGEST_TITLE: usize = 200;
+
+/// A scroll to be left.
+#[derive(Clone, Debug)]
+pub struct NewScroll {
+    /// Its title, one line.
+    pub title: String,
+    /// Its text, kept as it is.
+    pub body: String,
+    /// The room to leave it in; else the one the caller stands in.
+    pub room: Option<RoomRef>,
+}
+
+impl Keeper {
+    /// Leaves a scroll, stamped now, by the caller's name.
+    pub fn write_scroll(&mut self, by: &Caller, new: &NewScroll) -> Result<String, Refusal> {
+        let title = render::line(&new.title);
+        if title.is_empty() || title.chars().count() > LONGEST_TITLE {
+            let why = format!("a scroll needs a title of 1 to {LONGEST_TITLE} characters");
+            return Err(Refusal::Nonsense(why));
+        }
+        let (key, here) = match &new.room {
+            None if self.visit(by).workspace.is_some() => {
+                let standing = self.standing(by)?;
+                (standing.workspace, Some(standing.room))
+            }
+            _ => (self.current(by)?, None),
+        };
+        let scroll = self.roll(by, title.clone(), &new.body);
+        let held = self.at(&key)?;
+        let (mut place, mut hung) = (String::new(), None);
+        held.change(by, |held| {
+            let room = match (&new.room, &here) {
+                (Some(called), _) => held.palace.resolve(called, None)?,
+                (None, Some(here)) => here.clone(),
+                // Who has not come in yet stands at the entry.
+                (None, None) => held.palace.entry().cloned().ok_or(Refusal::NoRooms)?,
+            };
+            if held.palace.room(&room).is_none() {
+                let broken = held.broken(&room_file(&room)).cloned().map(Box::new);
+                return Err(broken.map_or(Refusal::Unbuilt { room }, Refusal::Unreadable));
+            }
+            place = render::line(&held.palace.name_of(&room));
+            let now = Some(format::write_scroll(&scroll));
+            let plan = Plan {
+                edits: vec![Edit { path: scroll_file(&room, &scroll), was: None, now }],
+                subject: format!("scroll {room}: {title}"),
+                body: format!("Left the scroll \"{title}\" in {place}"),
+            };
+            hung = Some(room);
+            Ok(plan)
+        })?;
+        let number = hung.and_then(|room| self.shown_in(by, &key, &room));
+        let number = number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
+        let answer = format!("The scroll \"{title}\" hangs in {place} now{number}.\n");
+        Ok(answer)
+    }
+
+    fn roll(&mut self, by: &Caller, title: String, body: &str) -> Scroll {
+        let end = if body.ends_with('\n') { "" } else { "\n" };
+        Scroll {
+            id: fresh_id(&mut self.ids, by.now),
+            title,
+            written: by.now.trunc_subsecs(0),
+            by: by.name.clone(),
+            body: format!("{body}{end}"),
+        }
+    }
+
+    /// If the caller stands in the room, gives its newest scrolls their numbers,
+    /// and returns that of the first.
+    fn shown_in(&mut self, by: &Caller, key: &str, room: &RoomId) -> Option<usize> {
+        let standing = self.standing(by).ok()?;
+        if standing.workspace != key || standing.room != *room {
+            return None;
+        }
+        let newest = scroll_ids(&self.at(key).ok()?.palace, room, 0, Visit::SCROLLS);
+        self.visit(by).unroll(0, newest);
+        Some(Layout::default().number(Slot::Scroll(0)))
+    }
+}

@@ -1,0 +1,5 @@
+//! Search of a palace and of its drawers.
+
+pub(crate) mod drawer_search;
+pub(crate) mod palace_search;
+pub(crate) mod search_query;

@@ -1,0 +1,165 @@
+//! Finding drawers: by what they are about, and by how much they are alike.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
+use ulid::Ulid;
+
+use crate::keeper::mempalace::drawers::{address, likenesses, words};
+use crate::keeper::palace::Held;
+use crate::keeper::palace::search_documents::facet_of_drawer;
+use crate::keeper::search::search_query::span;
+use crate::keeper::semantic::vectors::Understood;
+use crate::keeper::{Address, Alike, Caller, Keeper, Ranker, Refusal};
+use crate::model::{Opening, Shelf, Sort};
+use crate::search::{Hit, Query, TWINS, question_in};
+
+/// What drawers are searched for.
+#[derive(Clone, Debug, Default)]
+pub struct SearchedFor {
+    /// What they are about.
+    pub words: String,
+    /// Only those of this wing, exactly.
+    pub wing: Option<String>,
+    /// Only those of rooms of this name, exactly.
+    pub room: Option<String>,
+    /// Only those that were filed at this date or later.
+    pub since: Option<String>,
+    /// Only those that were filed before this date.
+    pub before: Option<String>,
+}
+
+/// The drawers that were found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Finds {
+    /// The best, best first.
+    pub best: Vec<Found>,
+    /// How many there are.
+    pub total: usize,
+    /// What was asked, without what stands before and behind a long question.
+    pub asked: String,
+    /// By what they were found, where a model is named.
+    pub ranker: Option<Ranker>,
+}
+
+/// A drawer that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The drawer.
+    pub address: Address,
+    /// What it says.
+    pub text: String,
+    /// Where the text comes from.
+    pub source: Option<String>,
+    /// When it was filed, if that is known.
+    pub filed: Option<DateTime<Utc>>,
+    /// How well it fits, from 0 to 1.
+    pub similarity: f64,
+    /// Where in the text that is which fits best, in bytes.
+    pub passage: usize,
+}
+
+impl Keeper {
+    /// Finds the drawers that some words fit, the best `most` of them.
+    pub fn search_drawers(
+        &mut self,
+        by: &Caller,
+        wanted: &SearchedFor,
+        most: usize,
+    ) -> Result<Finds, Refusal> {
+        if wanted.words.trim().is_empty() {
+            return Err(Refusal::Nonsense("the `query` is empty: say what to look for".to_owned()));
+        }
+        let (since, before) =
+            span(wanted.since.as_deref(), ("before", wanted.before.as_deref()), by.now)?;
+        let asked = question_in(&wanted.words).trim().to_owned();
+        let Some(key) = self.current_if_any(by)? else {
+            return Ok(Finds { asked, ..Finds::default() });
+        };
+        let models = self.models.clone();
+        let held = self.at(&key)?;
+        held.catch_up()?;
+        let mind = held.mind(&models);
+        let understood = mind.as_ref().map(|it| held.understand(it, &wanted.words));
+        let drawers = &held.palace.drawers;
+        // Where each drawer is filed is dear to find out: the folder's name is what
+        // most of those in it say. There are fewer shelves than drawers.
+        let shelves = (wanted.wing.is_some() || wanted.room.is_some()).then(|| {
+            let shelves = drawers.on_shelves(|it| is_wanted(it, wanted)).into_iter();
+            let facets: HashSet<_> =
+                shelves.map(|(room, said)| facet_of_drawer(room, said)).collect();
+            held.index().narrowed(|it| facets.contains(it))
+        });
+        let query = Query {
+            words: &wanted.words,
+            most,
+            sorts: &[Sort::Drawer],
+            facets: shelves.as_deref(),
+            since,
+            before,
+            meaning: understood.as_ref().and_then(Understood::meaning),
+            ..Query::default()
+        };
+        let hits = held.index().find(&query, |_| true);
+        let best = hits.best.iter().filter_map(|it| found(held, it)).collect();
+        Ok(Finds { best, total: hits.total, asked, ranker: understood.map(|it| it.ranker) })
+    }
+
+    /// Returns a drawer by its id, as if it was found at `from`; `None`: no drawer has
+    /// that id.
+    pub fn drawer_with(
+        &mut self,
+        by: &Caller,
+        id: Ulid,
+        from: usize,
+    ) -> Result<Option<Found>, Refusal> {
+        let Some(key) = self.current_if_any(by)? else { return Ok(None) };
+        let held = self.at(&key)?;
+        held.catch_up()?;
+        let file = held.palace.drawers.with_id(id).next().map(str::to_owned);
+        let hit = file.map(|it| Hit {
+            opening: Opening::Drawer(it),
+            similarity: 1.0,
+            passage: from..from,
+        });
+        Ok(hit.and_then(|it| found(held, &it)))
+    }
+
+    /// Finds the drawers that are like a text: by 0.9, the same but for their
+    /// wording, or by `least`.
+    pub fn drawers_like(
+        &mut self,
+        by: &Caller,
+        text: &str,
+        least: Option<f32>,
+    ) -> Result<Vec<Alike>, Refusal> {
+        words("content", text)?;
+        let least = least.unwrap_or(TWINS);
+        if !(0.0..=1.0).contains(&least) {
+            let why = format!("the `threshold` is from 0 to 1, not {least}");
+            return Err(Refusal::Nonsense(why));
+        }
+        let Some(key) = self.current_if_any(by)? else { return Ok(Vec::new()) };
+        let held = self.at(&key)?;
+        held.catch_up()?;
+        Ok(likenesses(held, text, least))
+    }
+}
+
+fn is_wanted(shelf: &Shelf, wanted: &SearchedFor) -> bool {
+    let same = |asked: Option<&String>, name: &String| asked.is_none_or(|it| it == name);
+    same(wanted.wing.as_ref(), &shelf.wing) && same(wanted.room.as_ref(), &shelf.room)
+}
+
+fn found(held: &Held, hit: &Hit) -> Option<Found> {
+    let Opening::Drawer(file) = &hit.opening else { return None };
+    let drawer = held.palace.drawers.get(file)?;
+    Some(Found {
+        address: address(held, file)?,
+        text: drawer.text.clone(),
+        source: drawer.source.clone(),
+        filed: drawer.filed,
+        similarity: f64::from(hit.similarity),
+        passage: hit.passage.start,
+    })
+}

@@ -1,0 +1,261 @@
+//! Searching the palace while walking, and opening what was found.
+
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Value, json};
+
+use crate::format::room_file;
+use crate::keeper::maintain::check::path_from;
+use crate::keeper::palace::Held;
+use crate::keeper::palace::search_documents;
+use crate::keeper::search::search_query::room_of;
+use crate::keeper::semantic::models::Models;
+use crate::keeper::semantic::vectors::Understood;
+use crate::keeper::work::list::work_place;
+use crate::keeper::{Caller, Keeper, Ranker, Refusal, Sought};
+use crate::model::{Layout, Opening, Palace, Sort};
+use crate::render::{self, Found};
+use crate::search::{Hit, Hits, Query, excerpt};
+use crate::session::Standing;
+
+/// How many characters of what was found are shown in a list, and how many where
+/// there is room.
+const EXCERPT: usize = 120;
+const PASSAGE: usize = 240;
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// The best, best first.
+    pub best: Vec<Sighting>,
+    /// How many things fit.
+    pub total: usize,
+    /// By what, where a model is named.
+    pub ranker: Option<Ranker>,
+    root: PathBuf,
+}
+
+/// One thing that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sighting {
+    /// What sort of thing it is.
+    pub sort: Sort,
+    /// Its file.
+    pub file: Option<String>,
+    /// The wing and the room it stands in, by slug.
+    pub place: (Option<String>, Option<String>),
+    /// When it was written, if that is known.
+    pub written: Option<DateTime<Utc>>,
+    /// How well it fits, from 0 to 1.
+    pub similarity: f32,
+    /// What it is called and where it is, and the passage that fits.
+    pub shown: Found,
+}
+
+impl Search {
+    /// Renders what was found as a page, with paths from `here`.
+    pub fn page(&self, here: &Path) -> String {
+        let path = |it: &Sighting| it.file.as_ref().map(|it| path_from(here, &self.root, it));
+        let found: Vec<_> = self.best.iter().map(|it| (it.shown.clone(), path(it))).collect();
+        let ranker = self.ranker.as_ref().map(|it| format!("{it}\n"));
+        render::sightings(&found, self.total) + &ranker.unwrap_or_default()
+    }
+
+    /// Renders what was found as JSON, with paths from `here`.
+    pub fn json(&self, here: &Path) -> String {
+        let spelled = self.best.iter().map(|it| {
+            json!({
+                "kind": it.sort.to_string(),
+                "title": it.shown.title,
+                "wing": it.place.0,
+                "room": it.place.1,
+                "written": it.written.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true)),
+                "passage": it.shown.excerpt,
+                "similarity": (f64::from(it.similarity) * 1000.0).round() / 1000.0,
+                "file": it.file.as_ref().map(|it| path_from(here, &self.root, it)),
+            })
+        });
+        let results: Vec<Value> = spelled.collect();
+        let mut value = json!({ "results": results, "total": self.total });
+        if let Some(ranker) = &self.ranker {
+            value["ranker"] = ranker.name().into();
+            if let Some(remark) = ranker.remark() {
+                value["remark"] = remark.into();
+            }
+        }
+        format!("{value:#}\n")
+    }
+}
+
+impl Keeper {
+    /// Searches everything but entities, for which there is a tool of their own
+    /// (v2 section 3.8).
+    pub(crate) fn search(
+        &mut self,
+        by: &Caller,
+        said: Option<&str>,
+        at: &Standing,
+    ) -> Result<String, Refusal> {
+        let Some(said) = said else {
+            return Ok("Say in `params` what to look for.".to_owned());
+        };
+        let mut sought = Sought::read(said)?;
+        if sought.words.trim().is_empty() {
+            return Ok("Say in `params` what to look for, too.".to_owned());
+        }
+        if sought.kinds.is_empty() {
+            sought.kinds = Sort::ALL.into_iter().filter(|it| *it != Sort::Entity).collect();
+        }
+        let models = self.models.clone();
+        let held = self.at(&at.workspace)?;
+        let (Hits { best, total }, ranker) =
+            find(held, &sought, Layout::OPENINGS, by.now, &models)?;
+        let shown = |it: &Hit| found(&held.palace, it, &sought.words, (EXCERPT, by.now));
+        let found: Vec<_> = best.iter().filter_map(shown).collect();
+        self.visit(by).openings = best.into_iter().map(|it| it.opening).collect();
+        let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
+        Ok(render::results(said, &found, total) + &ranker)
+    }
+
+    /// Searches everything, for a person at a terminal: the best `most` of what
+    /// fits.
+    pub fn look_for(
+        &mut self,
+        by: &Caller,
+        sought: &Sought,
+        most: usize,
+    ) -> Result<Search, Refusal> {
+        if sought.words.trim().is_empty() {
+            return Err(Refusal::Nonsense("say what to look for".to_owned()));
+        }
+        let models = self.models.clone();
+        let held = self.opened(by)?;
+        let (Hits { best, total }, ranker) = find(held, sought, most, by.now, &models)?;
+        let best = best.iter().filter_map(|it| sighting(&held.palace, it, &sought.words, by.now));
+        let (best, root) = (best.collect(), held.store().root().to_owned());
+        Ok(Search { best, total, ranker, root })
+    }
+
+    /// Opens what the last search or query found, by its place among that.
+    /// `None`: nothing has that place.
+    pub(crate) fn open_result(
+        &mut self,
+        by: &Caller,
+        at: &Standing,
+        place: usize,
+    ) -> Result<Option<String>, Refusal> {
+        let page = match self.visit(by).openings.get(place).cloned() {
+            None => return Ok(None),
+            Some(Opening::Room(room)) => {
+                let workspace = at.workspace.clone();
+                self.visit(by).go(Standing::in_room(&workspace, room));
+                return self.here(by).map(Some);
+            }
+            Some(Opening::Scroll(which)) => self.read(by, &at.workspace, &which)?,
+            Some(Opening::Drawer(file)) => self.read_drawer(by, at, place, &file)?,
+            Some(Opening::Diary(file)) => self.read_entry(by, &at.workspace, &file)?,
+            Some(which @ (Opening::Task(_) | Opening::Process(_))) => {
+                self.read_work(by, &at.workspace, &which)?
+            }
+            Some(Opening::Genus(name)) => self.list_genera(by, Some(&name))?,
+            Some(Opening::Entity(name)) => self.get_entity(by, &name, 1)?,
+        };
+        self.with_menu(by, &page).map(Some)
+    }
+
+    fn read_entry(&mut self, by: &Caller, key: &str, file: &str) -> Result<String, Refusal> {
+        let diaries = &self.at(key)?.palace.diaries;
+        Ok(match (diaries.get(file), diaries.agent_of(file)) {
+            (Some(entry), Some(agent)) => render::entry(entry, agent, by.now),
+            _ => "That page has been torn out since.".to_owned(),
+        })
+    }
+}
+
+/// Finds what is sought, the best `most` of it, and says by what if it may be by
+/// meaning.
+fn find(
+    held: &mut Held,
+    sought: &Sought,
+    most: usize,
+    now: DateTime<Utc>,
+    models: &Models,
+) -> Result<(Hits, Option<Ranker>), Refusal> {
+    let (since, before) = sought.span(now)?;
+    let mind = held.mind(models);
+    let places = sought.places(&held.palace)?;
+    let understood = mind.as_ref().map(|it| held.understand(it, &sought.words));
+    let asked = Query {
+        words: &sought.words,
+        most,
+        sorts: &sought.kinds,
+        since,
+        before,
+        meaning: understood.as_ref().and_then(Understood::meaning),
+        ..Query::default()
+    };
+    let is_there = |it: &Opening| match &places {
+        Some(places) => room_of(&held.palace, it).is_some_and(|it| places.contains(it)),
+        None => true,
+    };
+    let hits = held.index().find(&asked, is_there);
+    Ok((hits, understood.map(|it| it.ranker)))
+}
+
+/// Tells of one thing that was found.
+fn sighting(palace: &Palace, hit: &Hit, words: &str, now: DateTime<Utc>) -> Option<Sighting> {
+    let document = search_documents::document(palace, &hit.opening)?;
+    Some(Sighting {
+        sort: hit.opening.sort(),
+        file: file_of(palace, &hit.opening),
+        place: (document.wing.map(Into::into), document.room.map(Into::into)),
+        written: document.written,
+        similarity: hit.similarity,
+        shown: found(palace, hit, words, (PASSAGE, now))?,
+    })
+}
+
+/// Returns the file in which one can read of something.
+fn file_of(palace: &Palace, opening: &Opening) -> Option<String> {
+    match opening {
+        Opening::Room(id) => Some(room_file(id)),
+        Opening::Scroll(which) => palace.file_of_scroll(which).map(str::to_owned),
+        Opening::Drawer(file)
+        | Opening::Diary(file)
+        | Opening::Task(file)
+        | Opening::Process(file) => Some(file.clone()),
+        Opening::Genus(name) => palace.graph.file_of_genus(name).map(str::to_owned),
+        Opening::Entity(name) => palace.graph.file_of(name).map(str::to_owned),
+    }
+}
+
+/// Shows one thing that was found, so many characters of it, at that moment.
+fn found(
+    palace: &Palace,
+    hit: &Hit,
+    words: &str,
+    (most, now): (usize, DateTime<Utc>),
+) -> Option<Found> {
+    let document = search_documents::document(palace, &hit.opening)?;
+    let age = document.written.map(|it| format!(", {}", render::ago(it, now)));
+    let age = age.unwrap_or_default();
+    let place = match &hit.opening {
+        Opening::Room(id) => format!("room {id}"),
+        Opening::Scroll(which) => format!("scroll in {}{age}", palace.name_of(&which.room)),
+        Opening::Drawer(file) => {
+            let shelf = palace.drawers.shelf_of(file)?;
+            format!("drawer in {}/{}{age}", shelf.wing, shelf.room)
+        }
+        Opening::Diary(file) => format!("diary of {}{age}", palace.diaries.agent_of(file)?),
+        Opening::Task(_) | Opening::Process(_) => work_place(palace, &hit.opening, &age)?,
+        Opening::Genus(_) => "genus".to_owned(),
+        Opening::Entity(_) => palace.graph.get_opening(&hit.opening)?.genus.clone(),
+    };
+    let excerpt = excerpt(&document.text, hit.passage.clone(), words, most);
+    let title = match document.title.is_empty() {
+        true => render::title(&document.text),
+        false => document.title.into_owned(),
+    };
+    Some(Found { title, place, excerpt })
+}

@@ -1,0 +1,5 @@
+//! Semantic search: models, vectors, and the indexer in the background.
+
+pub(crate) mod indexer;
+pub(crate) mod models;
+pub(crate) mod vectors;

@@ -1,0 +1,50 @@
+//! The models that palaces name, read from where they lie.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crate::embedding::{Error, Model};
+use crate::render;
+use crate::store;
+
+/// No file of a model is larger, in bytes.
+const LARGEST: u64 = 2 << 30;
+
+/// The models that were read, each once for all palaces that name it.
+#[derive(Clone, Default)]
+pub(crate) struct Models {
+    /// Whether passages are read in the background.
+    pub(crate) ahead: bool,
+    read: Arc<Mutex<HashMap<PathBuf, Weak<Model>>>>,
+}
+
+impl Models {
+    /// Reads the model in a folder, as it is spelled in the palace at `root`, unless
+    /// it was read already. The error says what is wrong with it.
+    pub(crate) fn read(&self, root: &Path, folder: &str) -> Result<Arc<Model>, String> {
+        let place = root.join(folder);
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = read.get(&place).and_then(Weak::upgrade) {
+            return Ok(model);
+        }
+        let about = |name: &str| format!("`{name}` in `{}`", render::line(folder));
+        let file = |name: &str| {
+            let bytes = store::bytes_of(&place.join(name), LARGEST);
+            bytes.map_err(|why| format!("{}: {why}", about(name)))
+        };
+        let text = |name: &str| {
+            let text = file(name)?.map(String::from_utf8).transpose();
+            text.map_err(|_| format!("{} is not UTF-8", about(name)))
+        };
+        let tilde = if folder.starts_with('~') { "; `~` is no folder: write it out" } else { "" };
+        let missing = |name: &str| format!("there is no {}{tilde}", about(name));
+        let weights = file("model.safetensors")?.ok_or_else(|| missing("model.safetensors"))?;
+        let words = text("vocab.txt")?.ok_or_else(|| missing("vocab.txt"))?;
+        let model = Model::read(&weights, &words, text("config.json")?.as_deref());
+        let said = |it: Error| render::line(&it.to_string());
+        let model = Arc::new(model.map_err(said)?);
+        read.insert(place, Arc::downgrade(&model));
+        Ok(model)
+    }
+}

@@ -1,0 +1,103 @@
+//! What the graph shows in rooms, and the halls below them.
+
+use crate::halls::{self, Contents, Slots};
+use crate::model::{Action, Arrangement, By, Deed, Door, Doorway, Hall, Palace, RoomId, RoomRef};
+use crate::render::{self, Exhibit};
+use crate::session::Standing;
+
+/// What the hall is called in which visits begin where nobody has built a room:
+/// as the room whose place it takes.
+const ENTRANCE: &str = "entrance-hall";
+
+/// Returns the hall that somebody sees who stands in a place: the one they are
+/// in, or what the room shows of the graph.
+pub(crate) fn seen(palace: &Palace, at: &Standing) -> Option<Hall> {
+    if let Some(hall) = &at.hall {
+        return Some(hall.clone());
+    }
+    Some(Hall::whole(match palace.room(&at.room)?.generate.clone()? {
+        Arrangement::Genus { genus, by } => {
+            let genus = palace.graph.genus_called(&genus).map_or(genus.clone(), str::to_owned);
+            Arrangement::Genus { genus, by }
+        }
+        Arrangement::Everything => Arrangement::Everything,
+    }))
+}
+
+/// Looks at what a hall holds that is seen from a place.
+pub(crate) fn contents(palace: &Palace, at: &Standing, hall: &Hall) -> Contents {
+    let layout = palace.settings.layout;
+    let below = layout.page(0);
+    let here = match palace.room(&at.room).filter(|_| at.hall.is_none()) {
+        None => below,
+        // On the page of a room its author's actions come first.
+        Some(room) => {
+            let page = layout.page(usize::MAX);
+            Some(page.saturating_sub(room.actions.len())).filter(|it| *it > 1).unwrap_or(page)
+        }
+    };
+    halls::contents(&palace.graph.register(&hall.arrangement), hall, Slots { here, below })
+}
+
+/// Returns everything that can be chosen in a place: what its author wrote, then
+/// what is made from the graph, then the doors no action leads through. `from`
+/// is where the visitor came from.
+pub(crate) fn choices(
+    palace: &Palace,
+    at: &Standing,
+    contents: Option<&Contents>,
+    from: Option<&RoomId>,
+) -> Vec<Action> {
+    let passages = contents.into_iter().flat_map(|it| &it.passages).map(|it| {
+        // Beside other actions a passage says which genus it leads to.
+        let name = if at.hall.is_some() { &it.label } else { &it.hall.title };
+        Action { label: render::passage(name, it.total), deed: Deed::Enter(it.hall.clone()) }
+    });
+    if at.hall.is_some() {
+        return passages.collect();
+    }
+    let own = palace.room(&at.room).map(|it| it.actions.clone()).unwrap_or_default();
+    let doors = palace.doors(&at.room).into_iter().map(|it| through(it, from));
+    own.into_iter().chain(passages).chain(doors).collect()
+}
+
+/// Returns what is shown of a hall, besides the ways into its parts.
+pub(crate) fn exhibit<'a>(palace: &'a Palace, hall: &Hall, contents: &Contents) -> Exhibit<'a> {
+    let Contents { total, listed, .. } = contents;
+    let listed = listed.iter().filter_map(|name| palace.graph.get(name)).collect();
+    let remark = lacked(palace, hall).map(|it| format!("None of them has the attribute `{it}`."));
+    Exhibit { title: hall.title.clone(), total: *total, listed, remark }
+}
+
+/// Returns where visits begin in a palace: in its entry, or, where nothing is
+/// built, in a hall that has everything in it.
+pub(crate) fn beginning(palace: &Palace, workspace: &str) -> Option<Standing> {
+    if let Some(entry) = palace.entry() {
+        return Some(Standing::in_room(workspace, entry.clone()));
+    }
+    let room = ENTRANCE.parse().ok().filter(|_| !palace.graph.is_empty())?;
+    let hall = Some(Hall::whole(Arrangement::Everything));
+    Some(Standing { hall, ..Standing::in_room(workspace, room) })
+}
+
+/// Tells whether a place is the hall in which visits begin where nothing is built.
+pub(crate) fn is_entrance(at: &Standing) -> bool {
+    at.hall.as_ref().is_some_and(|it| it.arrangement == Arrangement::Everything && it.depth == 0)
+}
+
+/// Returns the attribute that a hall is to be parted by, and nothing in it has.
+fn lacked<'a>(palace: &Palace, hall: &'a Hall) -> Option<&'a str> {
+    let Arrangement::Genus { by: By::Attribute(attribute), .. } = &hall.arrangement else {
+        return None;
+    };
+    let register = palace.graph.register(&hall.arrangement);
+    // Those without it come last.
+    let first = register.card(0).filter(|_| hall.depth == 0)?;
+    first.headings.iter().all(Option::is_none).then_some(attribute)
+}
+
+fn through(Door { to, name }: Door, from: Option<&RoomId>) -> Action {
+    let verb = if from == Some(&to) { "Go back to" } else { "Go to" };
+    let doorway = Doorway { room: RoomRef::from(to), workspace: None };
+    Action { label: format!("{verb} {name}"), deed: Deed::Navigate(doorway) }
+}

@@ -1,0 +1,110 @@
+//! Looking at palaces from outside: for the command line.
+
+use std::path::PathBuf;
+
+use crate::format::room_file;
+use crate::keeper::palace::Held;
+use crate::keeper::walk::drawers::storeroom;
+use crate::keeper::walk::enter::notices;
+use crate::keeper::walk::halls;
+use crate::keeper::walk::halls::{choices, exhibit};
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{Files, Palace, RoomId, RoomRef, did_you_mean};
+use crate::render::{self, MapView, RoomView};
+use crate::session::{Standing, Visit};
+
+impl Keeper {
+    /// Returns a palace as it stands in memory, opened if need be.
+    pub fn palace_called(&mut self, workspace: &str) -> Result<&Palace, Refusal> {
+        let workspace = self.find(workspace)?;
+        self.open(&workspace).map(|held| &*held.palace)
+    }
+
+    /// Renders a room, or the entry, as a visitor would first see it, or would
+    /// have seen it at the moment `at` names; below it its version and age.
+    pub fn show(
+        &mut self,
+        by: &Caller,
+        room: Option<&RoomRef>,
+        at: Option<&str>,
+    ) -> Result<String, Refusal> {
+        let mut key = self.current(by)?;
+        if let Some(said) = at {
+            key = self.open_past(by, &key, said)?;
+        }
+        let held = self.at(&key)?;
+        held.recall()?;
+        let id = place(held, room)?;
+        let palace = &held.palace;
+        let at = Standing::in_room(&key, id.clone());
+        let seen = halls::seen(palace, &at);
+        let contents = seen.as_ref().map(|it| halls::contents(palace, &at, it));
+        let total = palace.scrolls_in(&id).count();
+        let view = RoomView {
+            id: &id,
+            room: palace.room(&id),
+            layout: palace.settings.layout,
+            scrolls: palace.scrolls_in(&id).take(Visit::SCROLLS).collect(),
+            older: total.saturating_sub(Visit::SCROLLS),
+            drawers: palace.drawers_at(&id),
+            actions: choices(palace, &at, contents.as_ref(), None),
+            openings: contents.as_ref().map_or(0, |it| it.listed.len()),
+            exhibit: seen.zip(contents).map(|(hall, it)| exhibit(palace, &hall, &it)),
+            page: 0,
+            back: None,
+            notices: notices(held, &id, None, by.now),
+            now: by.now,
+        };
+        let page = storeroom(held, &view).unwrap_or_else(|| render::room(&view));
+        let versions = held.history().get(&room_file(&id)).copied();
+        Ok(page + &render::versions(versions, held.store().moment(), by.now))
+    }
+
+    /// Renders the map of the palace.
+    pub fn show_map(&mut self, by: &Caller) -> Result<String, Refusal> {
+        let key = self.current(by)?;
+        let held = self.at(&key)?;
+        held.recall()?;
+        let (palace, history) = (&held.palace, held.history());
+        let view =
+            MapView { palace, here: None, hall: None, history, file_of: room_file, now: by.now };
+        Ok(render::map(&view))
+    }
+
+    /// Founds a palace from the files of a template, under its own name and in
+    /// one commit; returns the directory it lies in.
+    pub fn found_from(
+        &mut self,
+        by: &Caller,
+        name: &str,
+        template: &Files,
+    ) -> Result<PathBuf, Refusal> {
+        let key = self.found(by, name, template)?;
+        Ok(self.at(&key)?.store().root().to_owned())
+    }
+}
+
+/// Finds the room that is to be shown; without one, the entry.
+fn place(held: &Held, room: Option<&RoomRef>) -> Result<RoomId, Refusal> {
+    let palace = &held.palace;
+    let id = match room {
+        Some(called) => palace.resolve(called, None)?,
+        None => palace.entry().cloned().ok_or(Refusal::NoRooms)?,
+    };
+    match palace.is_place(&id) {
+        true => Ok(id),
+        false => Err(no_such_room(held, &id)),
+    }
+}
+
+/// Says why there is no room of that name to look at.
+pub(crate) fn no_such_room(held: &Held, id: &RoomId) -> Refusal {
+    if let Some(finding) = held.broken(&room_file(id)) {
+        return Refusal::Unreadable(finding.clone().into());
+    }
+    let rooms = || held.palace.rooms().map(|(id, _)| id);
+    let meant = did_you_mean(id.slug.as_str(), rooms().map(|it| it.slug.as_str()));
+    let meant = meant.map(str::to_owned);
+    let rooms = rooms().take(5).map(ToString::to_string).collect();
+    Refusal::NoSuchRoom { asked: id.to_string(), meant, rooms }
+}

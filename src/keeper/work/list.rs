@@ -1,0 +1,199 @@
+//! What is common to tasks and processes: how they are found, what they are
+//! about, how old they are.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, SubsecRound as _, Utc};
+use ulid::Ulid;
+
+use crate::keeper::graph::ask::known_entity;
+use crate::keeper::palace::Held;
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{About, Layout, Opening, Palace, RoomRef, State, did_you_mean};
+use crate::render::{self, ProcessView, TaskView, WorkView};
+
+/// The most characters a title may have.
+const LONGEST_TITLE: usize = 200;
+
+/// Which tasks and processes are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Pending {
+    /// Only those about this entity, by name.
+    pub entity: Option<String>,
+    /// Only those about this room.
+    pub room: Option<RoomRef>,
+    /// Those that are done instead of those that are not.
+    pub done: bool,
+    /// The page, from 1, of thirty.
+    pub page: usize,
+}
+
+impl Keeper {
+    /// Lists processes and tasks, oldest first. What is shown can be opened by
+    /// number.
+    pub fn list_tasks(&mut self, by: &Caller, wanted: &Pending) -> Result<String, Refusal> {
+        let key = self.current(by)?;
+        let held = self.at(&key)?;
+        held.catch_up()?;
+        held.recall()?;
+        let about = about(&held.palace, wanted.entity.as_deref(), wanted.room.as_ref())?;
+        let palace = &held.palace;
+        let is_there =
+            |it: &RoomRef| palace.resolve(it, None).ok().map(RoomRef::from) == about.room;
+        let fits = |it: &About, state: State| {
+            state.is_open() != wanted.done
+                && (about.entity.is_none() || it.entity == about.entity)
+                && (about.room.is_none() || it.room.as_ref().is_some_and(is_there))
+        };
+        let processes = palace.processes.iter().filter(|(_, it)| fits(&it.about, it.state));
+        let processes = processes.map(|(file, _)| Opening::Process(file.clone()));
+        let tasks = palace.tasks.iter().filter(|(_, it)| fits(&it.about, it.state));
+        let all: Vec<_> =
+            processes.chain(tasks.map(|(file, _)| Opening::Task(file.clone()))).collect();
+        let page = wanted.page.max(1);
+        let first = (page - 1).saturating_mul(Layout::OPENINGS);
+        let shown: Vec<_> = all.iter().skip(first).take(Layout::OPENINGS).cloned().collect();
+        let views: Vec<_> = shown.iter().filter_map(|it| view(held, it)).collect();
+        let said = said(palace, &about);
+        let which = if wanted.done { "Done" } else { "To be done" };
+        let which = format!("{which} {said}");
+        let told = render::works(which.trim_end(), &views, all.len(), page, by.now);
+        self.visit(by).openings = shown;
+        Ok(told)
+    }
+
+    /// Tells all that is known of a task or a process.
+    pub(crate) fn read_work(
+        &mut self,
+        by: &Caller,
+        key: &str,
+        which: &Opening,
+    ) -> Result<String, Refusal> {
+        let held = self.at(key)?;
+        held.recall()?;
+        Ok(match view(held, which) {
+            Some(WorkView::Task(it)) => render::task(&it, by.now),
+            Some(WorkView::Process(it)) => render::process(&it, by.now),
+            None => "That has been taken away since.".to_owned(),
+        })
+    }
+}
+
+/// Says what is known of a task or a process.
+pub(crate) fn view<'a>(held: &'a Held, which: &Opening) -> Option<WorkView<'a>> {
+    let palace = &held.palace;
+    Some(match which {
+        Opening::Task(file) => {
+            let task = palace.tasks.get(file)?;
+            let set = task.set.or_else(|| Some(held.history().get(file)?.created));
+            WorkView::Task(TaskView { task, about: said(palace, &task.about), set })
+        }
+        Opening::Process(file) => {
+            let process = palace.processes.get(file)?;
+            let moved = held.history().get(file).map(|it| it.updated).or(process.started);
+            WorkView::Process(ProcessView { process, about: said(palace, &process.about), moved })
+        }
+        _ => return None,
+    })
+}
+
+/// Says what a task or a process that was found is, and how far; `age`, how old.
+pub(crate) fn work_place(palace: &Palace, which: &Opening, age: &str) -> Option<String> {
+    match which {
+        Opening::Task(_) => Some(format!("task{age}")),
+        Opening::Process(file) => {
+            let process = palace.processes.get(file)?;
+            Some(format!("process, step {}/{}", process.step, process.stages.len()))
+        }
+        _ => None,
+    }
+}
+
+/// Finds out what is meant by an entity and a room.
+pub(crate) fn about(
+    palace: &Palace,
+    entity: Option<&str>,
+    room: Option<&RoomRef>,
+) -> Result<About, Refusal> {
+    let entity = entity.map(|it| known_entity(palace, it)).transpose()?;
+    let room = room.map(|it| palace.resolve(it, None)).transpose()?;
+    Ok(About { entity, room: room.map(RoomRef::from) })
+}
+
+/// Says what something is about: `about the claim "Stasis is data", in Hall of Geology`.
+fn said(palace: &Palace, about: &About) -> String {
+    let graph = &palace.graph;
+    let entity = about.entity.as_ref().map(|name| {
+        let genus = graph.get(name).and_then(|it| graph.genus(&it.genus));
+        format!("about {}", genus.map_or(name.clone(), |it| it.in_a_sentence(name)))
+    });
+    let room = about.room.as_ref().and_then(|it| palace.resolve(it, None).ok());
+    let room = room.map(|it| format!("in {}", palace.name_of(&it)));
+    let said: Vec<_> = entity.into_iter().chain(room).collect();
+    render::cut(&render::line(&said.join(", ")), 200)
+}
+
+/// Something that is found by its title.
+pub(crate) trait Titled {
+    /// What it is, with its article.
+    const WHAT: &'static str;
+    /// What it is called.
+    fn title(&self) -> &str;
+    /// How far it is.
+    fn state(&self) -> State;
+}
+
+/// Finds the file of a task or a process by the name of that file or by its
+/// title, whatever the case; those that are not done come before those that are.
+pub(crate) fn find<T: Titled>(all: &BTreeMap<String, T>, said: &str) -> Result<String, Refusal> {
+    let stem =
+        |file: &str| file.rsplit('/').next().map(|it| it.trim_end_matches(".yaml").to_owned());
+    if let Some((file, _)) =
+        all.iter().find(|(it, _)| *it == said || stem(it).as_deref() == Some(said))
+    {
+        return Ok(file.clone());
+    }
+    let lower = said.trim().to_lowercase();
+    let called: Vec<_> = all.iter().filter(|(_, it)| it.title().to_lowercase() == lower).collect();
+    let open: Vec<_> = called.iter().filter(|(_, it)| it.state().is_open()).copied().collect();
+    let quoted = said.escape_debug();
+    match if open.is_empty() { called } else { open }.as_slice() {
+        [(file, _)] => Ok((*file).clone()),
+        [] => {
+            let open = all.values().filter(|it| it.state().is_open());
+            let meant = did_you_mean(said, open.map(Titled::title));
+            let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
+            let why =
+                format!("{} `{quoted}` is not there{hint} (list_tasks lists what is)", T::WHAT);
+            Err(Refusal::Nonsense(why))
+        }
+        several => {
+            let ids: Vec<_> = several.iter().take(5).filter_map(|(it, _)| stem(it)).collect();
+            let why = format!("several are called `{quoted}`; say which: {}", ids.join(", "));
+            Err(Refusal::Nonsense(why))
+        }
+    }
+}
+
+/// Makes a text fit to be a title.
+pub(crate) fn titled(text: &str, key: &str) -> Result<String, Refusal> {
+    let title = render::line(text);
+    if title.is_empty() || title.chars().count() > LONGEST_TITLE {
+        let why = format!("the `{key}` has 1 to {LONGEST_TITLE} characters");
+        return Err(Refusal::Nonsense(why));
+    }
+    Ok(title)
+}
+
+/// Adds to a note what comes to be said.
+pub(crate) fn noted(old: Option<&String>, new: Option<&str>) -> Option<String> {
+    let new = new.map(|it| it.replace("\r\n", "\n").trim_end().to_owned());
+    let both = old.cloned().into_iter().chain(new.filter(|it| !it.is_empty()));
+    let both: Vec<_> = both.collect();
+    (!both.is_empty()).then(|| both.join("\n"))
+}
+
+/// Returns the moment that the name of a file tells that is named for an id.
+pub(crate) fn moment_of(id: Ulid) -> DateTime<Utc> {
+    DateTime::<Utc>::from(id.datetime()).trunc_subsecs(0)
+}

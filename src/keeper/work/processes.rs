@@ -1,0 +1,149 @@
+//! Processes: work of several steps, over as many conversations as it takes.
+
+use chrono::SubsecRound as _;
+
+use crate::format;
+use crate::keeper::palace::Plan;
+use crate::keeper::work::list::{Titled, about, find, moment_of, noted, titled};
+use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
+use crate::model::{Edit, Process, RoomRef, Stage, State};
+use crate::render;
+
+/// A process to be started.
+#[derive(Clone, Debug)]
+pub struct NewProcess {
+    /// What it is called.
+    pub name: String,
+    /// Its steps, in order.
+    pub steps: Vec<String>,
+    /// The entity it is about, by name.
+    pub entity: Option<String>,
+    /// The room it is about.
+    pub room: Option<RoomRef>,
+}
+
+impl Titled for Process {
+    const WHAT: &'static str = "the process";
+
+    fn title(&self) -> &str {
+        &self.name
+    }
+
+    fn state(&self) -> State {
+        self.state
+    }
+}
+
+impl Keeper {
+    /// Starts a process at its first step. One of the same name is not started
+    /// as long as it runs.
+    pub fn start_process(&mut self, by: &Caller, new: &NewProcess) -> Result<String, Refusal> {
+        let name = titled(&new.name, "name")?;
+        let steps = new.steps.iter().map(|it| titled(it, "steps"));
+        let steps = steps.collect::<Result<Vec<_>, _>>()?;
+        let Some(first) = steps.first().cloned() else {
+            return Err(Refusal::Nonsense("a process needs `steps`, one at least".to_owned()));
+        };
+        let key = self.current_or_first(by)?;
+        let id = fresh_id(&mut self.ids, by.now);
+        let started = self.at(&key)?.change(by, |held| {
+            let stages = steps.iter().cloned().map(|text| Stage { text, note: None });
+            let process = Process {
+                name: name.clone(),
+                about: about(&held.palace, new.entity.as_deref(), new.room.as_ref())?,
+                stages: stages.collect(),
+                step: 1,
+                state: State::Open,
+                started: Some(moment_of(id)),
+            };
+            let mut running = held.palace.processes.values().filter(|it| it.state.is_open());
+            let mut edits = Vec::new();
+            if !running.any(|it| it.name == name) {
+                let path = format!("processes/{id}.yaml");
+                let text = format::new_process(&path, &process);
+                let text = text.ok_or_else(|| Refusal::Unwritable { file: path.clone() })?;
+                edits.push(Edit { path, was: None, now: Some(text) });
+            }
+            let subject = format!("process {}: start", render::cut(&name, 50));
+            let steps = render::count(steps.len(), "step");
+            Ok(Plan { edits, subject, body: format!("Started \"{name}\", {steps}") })
+        })?;
+        let answer = match started {
+            true => format!("{name} is at step 1/{}: {first}\n", steps.len()),
+            false => format!("{name} is running already: nothing changed.\n"),
+        };
+        Ok(answer)
+    }
+
+    /// Brings a process to its next step, or to the `to`th; after the last it is
+    /// done. `note` is kept with the step it was at.
+    pub fn advance_process(
+        &mut self,
+        by: &Caller,
+        said: &str,
+        note: Option<&str>,
+        to: Option<usize>,
+    ) -> Result<String, Refusal> {
+        let key = self.current(by)?;
+        let mut answer = String::new();
+        self.at(&key)?.change(by, |held| {
+            let path = find(&held.palace.processes, said)?;
+            let was = held.text(&path)?;
+            let (Some(text), Some(old)) = (&was, held.palace.processes.get(&path)) else {
+                return Err(Refusal::Contended);
+            };
+            let new = advanced(old, note, to, by)?;
+            let now = match new == *old {
+                true => text.clone(),
+                false => format::edit_process(&path, text, old, &new)
+                    .ok_or_else(|| Refusal::Entangled { file: path.clone() })?,
+            };
+            let name = render::line(&new.name);
+            answer = told(&new, new != *old);
+            let subject = format!("process {}: advance", render::cut(&name, 50));
+            let body = answer.trim_end().to_owned();
+            Ok(Plan { edits: vec![Edit { path, was, now: Some(now) }], subject, body })
+        })?;
+        Ok(answer)
+    }
+}
+
+fn advanced(
+    old: &Process,
+    note: Option<&str>,
+    to: Option<usize>,
+    by: &Caller,
+) -> Result<Process, Refusal> {
+    let mut new = old.clone();
+    let steps = old.stages.len();
+    if !old.state.is_open() && to.is_none() {
+        return Ok(new);
+    }
+    if let Some(stage) = new.stages.get_mut(old.step - 1) {
+        stage.note = noted(stage.note.as_ref(), note);
+    }
+    match to {
+        Some(step) if (1..=steps).contains(&step) => {
+            (new.step, new.state) = (step, State::Open);
+        }
+        Some(_) => {
+            let why = format!("`{}` has the steps 1 to {steps}", render::line(&old.name));
+            return Err(Refusal::Nonsense(why));
+        }
+        None if old.step < steps => new.step += 1,
+        None => new.state = State::Done(Some(by.now.trunc_subsecs(0))),
+    }
+    Ok(new)
+}
+
+fn told(process: &Process, changed: bool) -> String {
+    let (name, steps) = (render::line(&process.name), process.stages.len());
+    let stage = process.stage().map(|it| render::line(&it.text)).unwrap_or_default();
+    match (process.state, changed) {
+        (State::Open, _) => format!("{name} is at step {}/{steps}: {stage}\n", process.step),
+        (State::Done(_), true) => {
+            format!("{name} is done, after {}.\n", render::count(steps, "step"))
+        }
+        (State::Done(_), false) => format!("{name} was done already: nothing changed.\n"),
+    }
+}

@@ -1,0 +1,109 @@
+//! Setting tasks, and doing them.
+
+use chrono::SubsecRound as _;
+
+use crate::format;
+use crate::keeper::palace::Plan;
+use crate::keeper::work::list::{Titled, about, find, moment_of, noted, titled};
+use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
+use crate::model::{Edit, RoomRef, State, Task};
+use crate::render;
+
+/// A task to be set.
+#[derive(Clone, Debug)]
+pub struct NewTask {
+    /// What is to be done, in one line.
+    pub title: String,
+    /// The entity it is about, by name.
+    pub entity: Option<String>,
+    /// The room it is about.
+    pub room: Option<RoomRef>,
+    /// Who is to do it.
+    pub who: Option<String>,
+    /// What else is to be said.
+    pub note: Option<String>,
+}
+
+impl Titled for Task {
+    const WHAT: &'static str = "the task";
+
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn state(&self) -> State {
+        self.state
+    }
+}
+
+impl Keeper {
+    /// Sets a task. The same task is not set twice as long as it is open.
+    pub fn create_task(&mut self, by: &Caller, new: &NewTask) -> Result<String, Refusal> {
+        let title = titled(&new.title, "title")?;
+        let key = self.current_or_first(by)?;
+        let id = fresh_id(&mut self.ids, by.now);
+        let set = self.at(&key)?.change(by, |held| {
+            let task = Task {
+                title: title.clone(),
+                about: about(&held.palace, new.entity.as_deref(), new.room.as_ref())?,
+                who: new.who.as_deref().map(render::line).filter(|it| !it.is_empty()),
+                state: State::Open,
+                note: noted(None, new.note.as_deref()),
+                set: Some(moment_of(id)),
+            };
+            let is_same = |it: &Task| it.title == task.title && it.about == task.about;
+            let mut open = held.palace.tasks.values().filter(|it| it.state.is_open());
+            let mut edits = Vec::new();
+            if !open.any(is_same) {
+                let path = format!("tasks/{id}.yaml");
+                let text = format::new_task(&path, &task);
+                let text = text.ok_or_else(|| Refusal::Unwritable { file: path.clone() })?;
+                edits.push(Edit { path, was: None, now: Some(text) });
+            }
+            let subject = format!("task {}: set", render::cut(&title, 50));
+            Ok(Plan { edits, subject, body: format!("Set the task \"{title}\"") })
+        })?;
+        let answer = match set {
+            true => format!("The task \"{title}\" is set.\n"),
+            false => format!("The task \"{title}\" is set already: nothing changed.\n"),
+        };
+        Ok(answer)
+    }
+
+    /// Notes that a task is done; `said` is its title or the name of its file.
+    pub fn complete_task(
+        &mut self,
+        by: &Caller,
+        said: &str,
+        note: Option<&str>,
+    ) -> Result<String, Refusal> {
+        let key = self.current(by)?;
+        let mut title = String::new();
+        let done = self.at(&key)?.change(by, |held| {
+            let path = find(&held.palace.tasks, said)?;
+            let was = held.text(&path)?;
+            let (Some(text), Some(old)) = (&was, held.palace.tasks.get(&path)) else {
+                return Err(Refusal::Contended);
+            };
+            title = render::line(&old.title);
+            let mut new = old.clone();
+            if old.state.is_open() {
+                new.state = State::Done(Some(by.now.trunc_subsecs(0)));
+                new.note = noted(old.note.as_ref(), note);
+            }
+            let now = match new == *old {
+                true => text.clone(),
+                false => format::edit_task(&path, text, old, &new)
+                    .ok_or_else(|| Refusal::Entangled { file: path.clone() })?,
+            };
+            let edits = vec![Edit { path, was, now: Some(now) }];
+            let subject = format!("task {}: done", render::cut(&title, 50));
+            Ok(Plan { edits, subject, body: format!("Did the task \"{title}\"") })
+        })?;
+        let answer = match done {
+            true => format!("The task \"{title}\" is done.\n"),
+            false => format!("The task \"{title}\" was done already: nothing changed.\n"),
+        };
+        Ok(answer)
+    }
+}

@@ -185,5 +185,5 @@ fn now() -> DateTime<Utc> {
 /// The person at the terminal.
 fn person(command: &'static str) -> Caller {
     let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
-    Caller::person(&name.unwrap_or_else(|_| "someone".to_owned()), command, now())
+    Caller::for_person(&name.unwrap_or_else(|_| "someone".to_owned()), command, now())
 }

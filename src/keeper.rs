@@ -29,49 +29,51 @@ use chrono::{DateTime, Utc};
 use ulid::{Generator, Ulid};
 
 pub use crate::exchange::{Haul, Lode, Mined, Row, Tables};
-pub use crate::keeper::graph::ask::{Direction, Related, Wanted};
-pub use crate::keeper::graph::delete::Removed;
-pub use crate::keeper::graph::relations::Parting;
-pub use crate::keeper::graph::timeline::Era;
+pub use crate::keeper::graph::ask::{Direction, EntityQuery, RelationQuery};
+pub use crate::keeper::graph::delete::DeletedEntities;
+pub use crate::keeper::graph::relations::RelationRemoval;
+pub use crate::keeper::graph::timeline::TimelineQuery;
 pub use crate::keeper::graph::update::EntityChange;
-pub use crate::keeper::history::committed::Committed;
-pub use crate::keeper::import::memory::Imported;
-pub use crate::keeper::import::mempalace::Moved;
-pub use crate::keeper::import::mine::{Mining, Pit, is_own};
-pub use crate::keeper::maintain::check::{Checked, Finding, Inspection};
-pub use crate::keeper::maintain::doctor::{Examination, git_version};
-pub use crate::keeper::maintain::fix::Mending;
-pub use crate::keeper::maintain::fmt::Tidying;
-pub use crate::keeper::memory_server::graph_page::Excerpt;
-pub use crate::keeper::memory_server::operations::{Erased, Observed};
-pub use crate::keeper::mempalace::add_fact::{NewFact, Stated};
-pub use crate::keeper::mempalace::diaries::Pages;
-pub use crate::keeper::mempalace::drawers::{Address, Alike, Filing, NewDrawer, Stock};
-pub use crate::keeper::mempalace::facts::{Dossier, FactCounts, Statement};
-pub use crate::keeper::mempalace::tunnels::{Crossing, Network, Reached};
-pub use crate::keeper::palace::file_states::Edition;
+pub use crate::keeper::history::committed::CallCommits;
+pub use crate::keeper::import::memory::MemoryImportSummary;
+pub use crate::keeper::import::mempalace::ImportSummary;
+pub use crate::keeper::import::mine::{MineSummary, SourceFile, is_palace_file};
+pub use crate::keeper::maintain::check::{CheckReport, Finding, PalaceReport};
+pub use crate::keeper::maintain::doctor::{DoctorReport, git_version};
+pub use crate::keeper::maintain::fix::FixReport;
+pub use crate::keeper::maintain::fmt::FmtReport;
+pub use crate::keeper::memory_server::graph_page::GraphPage;
+pub use crate::keeper::memory_server::operations::{DeletionSummary, EntityObservations};
+pub use crate::keeper::mempalace::add_fact::{AddedFact, NewFact};
+pub use crate::keeper::mempalace::diaries::DiaryPage;
+pub use crate::keeper::mempalace::drawers::{
+    DrawerLocation, DrawerStats, FilingOutcome, NewDrawer, SimilarDrawer,
+};
+pub use crate::keeper::mempalace::facts::{FactCounts, FactRecord, FactsAbout};
+pub use crate::keeper::mempalace::tunnels::{ReachedRoom, RoomAcrossWings, TunnelStats};
+pub use crate::keeper::palace::file_states::Generation;
 pub use crate::keeper::rooms::build::Blueprint;
 pub use crate::keeper::rooms::scrolls::NewScroll;
-pub use crate::keeper::search::drawer_search::{Finds, Found, SearchedFor};
-pub use crate::keeper::search::palace_search::{Search, Sighting};
-pub use crate::keeper::search::search_query::Sought;
-pub use crate::keeper::semantic::indexer::{Ranker, Understanding};
-pub use crate::keeper::walk::resources::Listed;
-pub use crate::keeper::walk::step::{Question, Step};
-pub use crate::keeper::walk::wake_up::{LEAST_TOKENS, USUAL_TOKENS};
-pub use crate::keeper::work::list::Pending;
+pub use crate::keeper::search::drawer_search::{DrawerHit, DrawerHits, DrawerQuery};
+pub use crate::keeper::search::palace_search::{SearchHit, SearchResults};
+pub use crate::keeper::search::search_query::SearchQuery;
+pub use crate::keeper::semantic::indexer::{EmbedOutcome, Ranker};
+pub use crate::keeper::walk::resources::ResourceSummary;
+pub use crate::keeper::walk::step::{ActOutcome, ToolRequest};
+pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS};
+pub use crate::keeper::work::list::WorkQuery;
 pub use crate::keeper::work::processes::NewProcess;
 pub use crate::keeper::work::tasks::NewTask;
 pub use crate::store::GitLock;
-pub use error::{Forbidden, Refusal};
-pub use snapshot::{OnWait, Readers};
+pub use error::{EntityViolations, Refusal};
+pub use snapshot::{SnapshotReader, WaitCallback};
 
 use crate::format;
-use crate::keeper::palace::Held;
-use crate::keeper::palace::reload::Vigil;
-use crate::keeper::semantic::models::Models;
-use crate::keeper::snapshot::{Limits, Published, Visits};
-use crate::keeper::workspaces::Opening;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::reload::WatchConfig;
+use crate::keeper::semantic::models::ModelCache;
+use crate::keeper::snapshot::{PublishedSnapshots, SharedVisits, SnapshotLimits};
+use crate::keeper::workspaces::BackgroundOpen;
 use crate::model::{Author, FileKind, Watching};
 use crate::render;
 use crate::session::Visit;
@@ -79,31 +81,31 @@ use crate::store::{self, Consents};
 use crate::watch::{Rounds, Wake};
 
 /// How many names an answer lists.
-const NAMED: usize = 10;
+const MAX_LISTED_NAMES: usize = 10;
 
 /// Keeps the palaces of one home.
 pub struct Keeper {
     home: PathBuf,
-    preferred: Option<String>,
+    preferred_workspace: Option<String>,
     /// Whether callers can choose a palace.
-    choose: bool,
-    held: BTreeMap<String, Held>,
-    opening: Option<Opening>,
+    can_choose_workspace: bool,
+    open_palaces: BTreeMap<String, OpenPalace>,
+    background_open: Option<BackgroundOpen>,
     /// What past palaces go by, those opened last at the end.
-    past: Vec<String>,
+    as_of_keys: Vec<String>,
     visits: BTreeMap<String, Visit>,
     /// The visits of callers that nobody acts for at the moment.
-    shared_visits: Visits,
-    published: Published,
+    shared_visits: SharedVisits,
+    published: PublishedSnapshots,
     /// What only another keeper can do; `None`: this one does everything.
-    limits: Option<Limits>,
-    ids: Generator,
-    vigil: Vigil,
-    models: Models,
+    snapshot_limits: Option<SnapshotLimits>,
+    id_generator: Generator,
+    watch_config: WatchConfig,
+    models: ModelCache,
     /// What the user has allowed.
     consents: Consents,
     /// Looks for new palaces, if somebody waits for them.
-    rounds: Option<Rounds>,
+    home_poller: Option<Rounds>,
 }
 
 /// Who asks, and when.
@@ -124,7 +126,7 @@ pub struct Caller {
 impl Caller {
     /// Names a client by what it calls itself, made fit for one line; a
     /// nameless one is an `agent`.
-    pub fn client(name: &str, now: DateTime<Utc>) -> Self {
+    pub fn for_client(name: &str, now: DateTime<Utc>) -> Self {
         let name = render::cut(&render::line(name), 60);
         let name = if name.is_empty() { "agent".to_owned() } else { name };
         let cancelled = Arc::default();
@@ -132,8 +134,8 @@ impl Caller {
     }
 
     /// Names the person at the terminal, who gave a command.
-    pub fn person(name: &str, command: &'static str, now: DateTime<Utc>) -> Self {
-        let client = Self::client(name, now);
+    pub fn for_person(name: &str, command: &'static str, now: DateTime<Utc>) -> Self {
+        let client = Self::for_client(name, now);
         Self { author: Author::Person(client.name.clone()), tool: command, ..client }
     }
 
@@ -150,59 +152,59 @@ impl Keeper {
     pub fn new(home: PathBuf, preferred: Option<String>) -> Self {
         Self {
             home,
-            preferred,
-            choose: true,
-            held: BTreeMap::new(),
-            opening: None,
-            past: Vec::new(),
+            preferred_workspace: preferred,
+            can_choose_workspace: true,
+            open_palaces: BTreeMap::new(),
+            background_open: None,
+            as_of_keys: Vec::new(),
             visits: BTreeMap::new(),
-            shared_visits: Visits::default(),
-            published: Published::default(),
-            limits: None,
-            ids: Generator::new(),
-            vigil: Vigil::default(),
-            models: Models::default(),
+            shared_visits: SharedVisits::default(),
+            published: PublishedSnapshots::default(),
+            snapshot_limits: None,
+            id_generator: Generator::new(),
+            watch_config: WatchConfig::default(),
+            models: ModelCache::default(),
             consents: Consents::default(),
-            rounds: None,
+            home_poller: None,
         }
     }
 
     /// Notices in that manner what others do to a palace, from when it is
     /// opened; `say` is told, once for each, where that can only be late.
     #[must_use]
-    pub fn watching(mut self, manner: Watching, say: fn(&str)) -> Self {
-        (self.vigil.manner, self.vigil.say) = (manner, say);
+    pub fn with_watching(mut self, manner: Watching, say: fn(&str)) -> Self {
+        (self.watch_config.mode, self.watch_config.warn) = (manner, say);
         self
     }
 
     /// Tells callers that have no tool to choose a palace with nothing of one.
     #[must_use]
-    pub fn without_choice(mut self) -> Self {
-        self.choose = false;
+    pub fn without_workspace_choice(mut self) -> Self {
+        self.can_choose_workspace = false;
         self
     }
 
     /// Finds out what passages mean in the background, from when a palace is opened
     /// that names a model.
     #[must_use]
-    pub fn reading_ahead(mut self) -> Self {
-        self.models.ahead = true;
+    pub fn with_background_embedding(mut self) -> Self {
+        self.models.in_background = true;
         self
     }
 
     /// Has `wake` called, from any thread, whenever others may have changed
     /// something in a palace that is opened from now on.
-    pub fn wake_with(&mut self, wake: Wake) {
-        self.vigil.wake = wake;
+    pub fn set_wake_callback(&mut self, wake: Wake) {
+        self.watch_config.wake = wake;
     }
 
     /// Has the one who is woken told from now on, within seconds, of palaces that
     /// come into the home or go.
-    pub fn await_palaces(&mut self) {
-        if self.rounds.is_some() || self.vigil.manner == Watching::Off {
+    pub fn watch_home(&mut self) {
+        if self.home_poller.is_some() || self.watch_config.mode == Watching::Off {
             return;
         }
-        let (home, wake) = (self.home.clone(), self.vigil.wake.clone());
+        let (home, wake) = (self.home.clone(), self.watch_config.wake.clone());
         let mut before = store::palaces(&home).ok();
         let look = Box::new(move || {
             let now = store::palaces(&home).ok();
@@ -210,18 +212,18 @@ impl Keeper {
             before = now;
             differs.then(String::new).into_iter().collect()
         });
-        self.rounds = Some(Rounds::begin(look, move |_| wake()));
+        self.home_poller = Some(Rounds::begin(look, move |_| wake()));
     }
 
     /// Forgets everything in memory that can be read again: after a fault
     /// nothing half done is to be believed. Visits stay.
-    pub fn forget(&mut self) {
-        for key in self.held.keys() {
-            self.publication(key).withdraw();
+    pub fn close_all_palaces(&mut self) {
+        for key in self.open_palaces.keys() {
+            self.snapshot_slot(key).withdraw();
         }
-        self.held.clear();
-        self.opening = None;
-        self.past.clear();
+        self.open_palaces.clear();
+        self.background_open = None;
+        self.as_of_keys.clear();
     }
 
     fn visit(&mut self, by: &Caller) -> &mut Visit {
@@ -234,24 +236,24 @@ impl Keeper {
 }
 
 /// Reads a file that lies anywhere, for a person who has named it.
-pub fn text_of(place: &Path) -> Result<String, Refusal> {
-    store::text_of(place).map_err(|it| Refusal::Unreadable(it.into()))
+pub fn read_text_file(place: &Path) -> Result<String, Refusal> {
+    store::text_of(place).map_err(|it| Refusal::UnreadableFile(it.into()))
 }
 
 /// Returns the JSON Schema of a kind of file.
-pub fn schema(kind: FileKind) -> String {
+pub fn json_schema(kind: FileKind) -> String {
     format::schema(kind)
 }
 
 /// Makes a new id; ids made one after the other sort in that order.
-fn fresh_id(ids: &mut Generator, now: DateTime<Utc>) -> Ulid {
+fn new_id(ids: &mut Generator, now: DateTime<Utc>) -> Ulid {
     ids.generate_from_datetime(now.into()).unwrap_or_else(|_| Ulid::from_datetime(now.into()))
 }
 
 /// Lists names in one line, the first few of many.
-fn listed(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     let shown: Vec<_> =
-        names.iter().take(NAMED).map(|it| render::cut(&render::line(it), 60)).collect();
+        names.iter().take(MAX_LISTED_NAMES).map(|it| render::cut(&render::line(it), 60)).collect();
     match names.len() - shown.len() {
         0 => shown.join(", "),
         left => format!("{} and {left} more", shown.join(", ")),

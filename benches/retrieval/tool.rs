@@ -37,7 +37,7 @@ impl Tool {
         }
         let keeper = RefCell::new(Keeper::new(home.path().to_owned(), None));
         let now = "2026-01-01T00:00:00Z".parse().expect("it is a moment");
-        let by = Caller::client("benchmark", now);
+        let by = Caller::for_client("benchmark", now);
         Self { _home: home, keeper, toolbox: Toolbox::new(vec![ToolSet::Mempalace]), by }
     }
 

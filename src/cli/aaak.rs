@@ -57,7 +57,7 @@ fn check(args: &Check) -> Outcome {
     let text = text_of(&args.note)?;
     let findings = aaak::check(&args.note.display().to_string(), &text);
     for finding in &findings {
-        page::finding(&finding.file, &Finding::shown(finding.clone(), &text))?;
+        page::finding(&finding.file, &Finding::from_diagnostic(finding.clone(), &text))?;
     }
     if let Some(plain) = &args.beside {
         page::print(&compared(tokens::count(&text), tokens::count(&text_of(plain)?)))?;
@@ -82,7 +82,7 @@ fn compared(note: usize, plain: usize) -> String {
 
 fn text_of(place: &Path) -> Result<String, super::Failure> {
     if place != Path::new("-") {
-        return Ok(keeper::text_of(place)?);
+        return Ok(keeper::read_text_file(place)?);
     }
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use crate::cli::home::{self, Workspace};
 use crate::cli::{Failure, Outcome, explain, page, person};
-use crate::keeper::{Inspection, Keeper};
+use crate::keeper::{CheckReport, Keeper};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::model::{Code, Severity, Tool, Watching, printable};
 
@@ -65,12 +65,12 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let tools = Toolbox::new(ToolSet::ALL.to_vec()).known();
     if args.watch {
-        keeper = keeper.watching(Watching::Auto, |it| anstream::eprintln!("palazzo: {it}"));
+        keeper = keeper.with_watching(Watching::Auto, |it| anstream::eprintln!("palazzo: {it}"));
     }
     let (tell, told) = mpsc::channel();
-    keeper.wake_with(Arc::new(move || tell.send(()).unwrap_or_default()));
+    keeper.set_wake_callback(Arc::new(move || tell.send(()).unwrap_or_default()));
     if args.watch {
-        keeper.await_palaces();
+        keeper.watch_home();
     }
     let inspection = keeper.check(&tools)?;
     if inspection.palaces.is_empty() {
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         return watch(args.format, &mut keeper, &tools, &told);
     }
     report(args.format, &inspection)?;
-    Ok(ExitCode::from(u8::from(inspection.count(Severity::Error) > 0)))
+    Ok(ExitCode::from(u8::from(inspection.count_with_severity(Severity::Error) > 0)))
 }
 
 /// Reports, and again whenever something else is to be said, until it is stopped;
@@ -109,12 +109,12 @@ fn watch(
     }
 }
 
-fn report(format: Format, inspection: &Inspection) -> io::Result<()> {
+fn report(format: Format, inspection: &CheckReport) -> io::Result<()> {
     let here = std::env::current_dir().unwrap_or_default();
     match format {
         Format::Human => print(inspection, &here)?,
         Format::Json => page::print(&inspection.json(&here))?,
-        Format::Github => page::print(&inspection.github(&here))?,
+        Format::Github => page::print(&inspection.github_annotations(&here))?,
         Format::Sarif => page::print(&inspection.sarif(&here))?,
     }
     anstream::eprintln!("{}", inspection.summary());
@@ -124,18 +124,18 @@ fn report(format: Format, inspection: &Inspection) -> io::Result<()> {
 /// Mends what can be, and says so beside the report.
 fn mend(keeper: &Keeper) -> Result<(), Failure> {
     let here = std::env::current_dir().unwrap_or_default();
-    for mending in keeper.mend(&person("check"))? {
-        for told in mending.told(&here) {
+    for mending in keeper.fix_files(&person("check"))? {
+        for told in mending.report_lines(&here) {
             anstream::eprintln!("{}", printable(&told));
         }
     }
     Ok(())
 }
 
-fn print(inspection: &Inspection, here: &Path) -> io::Result<()> {
+fn print(inspection: &CheckReport, here: &Path) -> io::Result<()> {
     for palace in &inspection.palaces {
         for finding in &palace.findings {
-            page::finding(&palace.path_of(finding, here), finding)?;
+            page::finding(&palace.finding_path(finding, here), finding)?;
         }
     }
     Ok(())

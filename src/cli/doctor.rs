@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, Workspace};
 use crate::cli::{Failure, Outcome, page};
-use crate::keeper::{Examination, GitLock, Keeper, git_version};
+use crate::keeper::{DoctorReport, GitLock, Keeper, git_version};
 
 /// Show what may keep palaces from being written, or remove a lock file of git
 ///
@@ -41,13 +41,13 @@ fn show(args: &Args) -> Result<(), Failure> {
     let git = git_version().unwrap_or_else(|| "git: not installed".to_owned());
     let mut page =
         format!("palazzo {}\n{git}\nhome {}\n", env!("CARGO_PKG_VERSION"), home.display());
-    for examination in keeper(&home).examine()? {
+    for examination in keeper(&home).examine_repositories()? {
         page += &shown(&examination);
     }
     Ok(page::print(&page)?)
 }
 
-fn shown(examination: &Examination) -> String {
+fn shown(examination: &DoctorReport) -> String {
     let mut shown = format!("\n{}\n", examination.root.display());
     match &examination.repository {
         Ok(Some(it)) => {
@@ -58,7 +58,7 @@ fn shown(examination: &Examination) -> String {
                 shown += &format!("  under way  git {name}; end it with {remedy}\n");
             }
         }
-        Ok(None) if examination.is_lost => {
+        Ok(None) if examination.has_lost_history => {
             shown += "  repository lost; nothing is written until there is one (palazzo check)\n";
         }
         Ok(None) => shown += "  repository none yet; the first write makes one\n",
@@ -89,7 +89,7 @@ fn find(dir: Option<&Path>, path: &Path) -> Result<(Keeper, GitLock), Failure> {
     let above = if dir.is_none() { above_git(path) } else { None };
     for home in [Some(home::find(dir)), above].into_iter().flatten() {
         let keeper = keeper(&home);
-        if let Some(lock) = keeper.git_lock(path)? {
+        if let Some(lock) = keeper.find_git_lock(path)? {
             return Ok((keeper, lock));
         }
     }

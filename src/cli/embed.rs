@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::cli::bar::Bar;
 use crate::cli::home::{self, Workspace};
 use crate::cli::{Failure, Outcome, page, person};
-use crate::keeper::Understanding;
+use crate::keeper::EmbedOutcome;
 
 /// Have a palace's model read all that it has not read yet, so that search finds it
 /// by meaning
@@ -26,12 +26,12 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
     let bar = Bar::default();
-    match keeper.understand(&person("embed"), |done, all| bar.show(done, all))? {
-        Understanding::Read(new, all) => {
+    match keeper.embed_passages(&person("embed"), |done, all| bar.show(done, all))? {
+        EmbedOutcome::Embedded(new, all) => {
             page::print(&format!("Passages read: {new}; known: {all}."))?;
             Ok(ExitCode::SUCCESS)
         }
-        Understanding::NoModel => {
+        EmbedOutcome::NoModel => {
             let how = "write `[search]` and below it `model = \"…\"`, the path of its folder";
             Err(Failure::Said(format!("palace.toml names no model: {how}")))
         }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, Workspace};
 use crate::cli::{Failure, Outcome, page, person};
-use crate::keeper::{Keeper, Tidying};
+use crate::keeper::{FmtReport, Keeper};
 
 /// Bring files into the form in which Palazzo writes them
 ///
@@ -37,8 +37,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut all = Vec::new();
     for path in paths {
         let (keeper, within) = keeper_of(&path)?;
-        let tidied = keeper.tidy(&person("fmt"), within.as_deref(), write)?;
-        if tidied.iter().all(|it| it.seen == 0 && it.wrong.is_empty()) {
+        let tidied = keeper.fmt_files(&person("fmt"), within.as_deref(), write)?;
+        if tidied.iter().all(|it| it.file_count == 0 && it.findings.is_empty()) {
             return Err(nothing_at(&path));
         }
         all.extend(tidied);
@@ -46,10 +46,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     for tidying in &all {
         tell(tidying, &here, args.diff)?;
     }
-    let count = |of: fn(&Tidying) -> usize| all.iter().map(of).sum::<usize>();
+    let count = |of: fn(&FmtReport) -> usize| all.iter().map(of).sum::<usize>();
     let changed = count(|it| it.edits.len());
-    let left = count(|it| it.wrong.len() + it.stubborn.len());
-    summarise(count(|it| it.seen), changed, write);
+    let left = count(|it| it.findings.len() + it.unformattable.len());
+    summarise(count(|it| it.file_count), changed, write);
     Ok(ExitCode::from(u8::from(left > 0 || args.check && changed > 0)))
 }
 
@@ -72,18 +72,18 @@ fn nothing_at(path: &Path) -> Failure {
     Failure::Said(format!("there is no file of a palace at {}", path.display()))
 }
 
-fn tell(tidying: &Tidying, here: &Path, diff: bool) -> std::io::Result<()> {
-    for finding in &tidying.wrong {
-        page::finding_aside(&tidying.path_of(&finding.told.file, here), finding);
+fn tell(tidying: &FmtReport, here: &Path, diff: bool) -> std::io::Result<()> {
+    for finding in &tidying.findings {
+        page::finding_aside(&tidying.path_from(&finding.diagnostic.file, here), finding);
     }
-    for file in &tidying.stubborn {
-        let file = tidying.path_of(file, here);
+    for file in &tidying.unformattable {
+        let file = tidying.path_from(file, here);
         page::failure(&format!("{file} is left alone: it would no longer say the same"));
     }
     if diff {
         return page::patch(&tidying.diff());
     }
-    let paths = tidying.edits.iter().map(|it| tidying.path_of(&it.path, here));
+    let paths = tidying.edits.iter().map(|it| tidying.path_from(&it.path, here));
     page::print(&paths.collect::<Vec<_>>().join("\n"))
 }
 

@@ -49,8 +49,8 @@ pub(super) fn find(given: Option<&Path>) -> PathBuf {
 
 /// Returns a keeper of that home.
 pub(super) fn keeper(given: Option<&Path>, workspace: &Workspace) -> Keeper {
-    let keeper = Keeper::new(find(given), workspace.workspace.clone()).trusting(state());
-    keeper.watching(Watching::Off, |word| anstream::eprintln!("palazzo: {word}"))
+    let keeper = Keeper::new(find(given), workspace.workspace.clone()).with_consent_folder(state());
+    keeper.with_watching(Watching::Off, |word| anstream::eprintln!("palazzo: {word}"))
 }
 
 /// Refuses a home without palaces.

@@ -7,7 +7,7 @@ use std::process::{self, ExitCode, Stdio};
 use serde_json::{Map, Value, json};
 
 use crate::cli::{Failure, Outcome, home, page, person};
-use crate::keeper::{Keeper, USUAL_TOKENS};
+use crate::keeper::{DEFAULT_TOKENS, Keeper};
 use crate::model::quoted;
 
 /// What Claude Code calls the beginning of a conversation, and those of its
@@ -87,7 +87,7 @@ struct SessionStart {
     workspace: Option<String>,
 
     /// How many tokens it may take
-    #[arg(long, value_name = "TOKENS", default_value_t = USUAL_TOKENS.to_string())]
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_TOKENS.to_string())]
     budget: String,
 }
 
@@ -123,7 +123,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 fn start(args: &SessionStart) -> Result<(), Failure> {
     let keeper = Keeper::new(home::find(args.home.as_deref()), None);
-    let mut keeper = keeper.trusting(home::state());
+    let mut keeper = keeper.with_consent_folder(home::state());
     let budget = tokens(&args.budget)?;
     Ok(page::print(&keeper.wake_up(&person("hook"), args.workspace.as_deref(), budget)?)?)
 }

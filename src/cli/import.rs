@@ -12,7 +12,7 @@ use crate::cli::bar::Bar;
 use crate::cli::home::Home;
 use crate::cli::signal;
 use crate::cli::{Failure, Outcome, page, person};
-use crate::keeper::Imported;
+use crate::keeper::MemoryImportSummary;
 use crate::model::printable;
 
 /// How much is said of what could not be understood.
@@ -66,13 +66,13 @@ fn memory(args: &Memory) -> Outcome {
     let by = person("import");
     let imported = keeper.import_memory(&by, &file, args.dry_run, tell)?;
     let name = args.file.display();
-    for told in imported.told.iter().take(TOLD) {
+    for told in imported.notes.iter().take(TOLD) {
         anstream::eprintln!("{}", printable(&format!("{name}: {told}")));
     }
-    if imported.told.len() > TOLD {
-        anstream::eprintln!("{name}: and {} more like these", imported.told.len() - TOLD);
+    if imported.notes.len() > TOLD {
+        anstream::eprintln!("{name}: and {} more like these", imported.notes.len() - TOLD);
     }
-    let root = keeper.root(&by)?;
+    let root = keeper.palace_root(&by)?;
     page::print(&summary(&imported, root.as_deref(), args.dry_run))?;
     Ok(ExitCode::from(u8::from(imported.faults > 0)))
 }
@@ -96,8 +96,8 @@ fn place(workspace: Option<&str>, root: Option<&Path>) -> String {
     }
 }
 
-fn summary(imported: &Imported, root: Option<&Path>, dry: bool) -> String {
-    let Imported { workspace, entities, observations, relations, faults, .. } = imported;
+fn summary(imported: &MemoryImportSummary, root: Option<&Path>, dry: bool) -> String {
+    let MemoryImportSummary { workspace, entities, observations, relations, faults, .. } = imported;
     let place = place(workspace.as_deref(), root);
     let verb = if dry { "Would add" } else { "Added" };
     let left = match faults {

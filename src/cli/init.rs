@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         Some(name) => templates::files(name).ok_or_else(|| no_such_template(name))?,
     };
     let mut keeper = home::keeper(args.home.as_deref(), &Workspace { workspace: None });
-    let root = keeper.found_from(&person("init"), name, &files)?;
+    let root = keeper.create_from_template(&person("init"), name, &files)?;
     page::print(&root.display().to_string())?;
     anstream::eprintln!("Founded {name}. Walk it with: palazzo walk {}", root.display());
     Ok(ExitCode::SUCCESS)
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 fn begin_history(dir: Option<&Path>) -> Outcome {
     let mut keeper = home::keeper(dir, &Workspace { workspace: None });
     home::require_palace(&keeper, &home::find(dir))?;
-    let begun = keeper.begin_history(&person("init"))?;
+    let begun = keeper.create_repositories(&person("init"))?;
     for palace in &begun {
         page::print(&palace.display().to_string())?;
     }

@@ -9,7 +9,7 @@ use crate::cli::bar::Bar;
 use crate::cli::home::Home;
 use crate::cli::signal;
 use crate::cli::{Failure, Outcome, page, person};
-use crate::keeper::{Caller, Haul, Keeper, Lode, Mining, Pit, is_own};
+use crate::keeper::{Caller, Haul, Keeper, Lode, MineSummary, SourceFile, is_palace_file};
 use crate::model::printable;
 
 /// The room of documents that lie in no folder of their own.
@@ -65,7 +65,7 @@ pub(super) struct Args {
 struct Source {
     path: PathBuf,
     room: String,
-    pit: Pit,
+    pit: SourceFile,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
     signal::finish_writes(&mut keeper);
     let (by, bar) = (person("mine"), Bar::default());
-    let (mut mining, mut faults) = (Mining::default(), 0);
+    let (mut mining, mut faults) = (MineSummary::default(), 0);
     for (place, source) in sources.iter().enumerate() {
         bar.show(place, sources.len());
         for why in mine(&mut keeper, &by, args, source, &mut mining)? {
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         }
     }
     bar.show(sources.len(), sources.len());
-    for (name, file) in &mining.older {
+    for (name, file) in &mining.superseded {
         let said = format!("{name} was filed before and has changed; its older text stays: {file}");
         anstream::eprintln!("{}", printable(&said));
     }
@@ -95,7 +95,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::from(u8::from(faults > 0)))
 }
 
-fn summary(Mining { sources, new, grown, known, .. }: &Mining, dry: bool) -> String {
+fn summary(
+    MineSummary { sources, new, extended: grown, already_filed: known, .. }: &MineSummary,
+    dry: bool,
+) -> String {
     let verb = if dry { "Would file" } else { "Filed" };
     format!(
         "{verb} texts of {sources} sources: {new} new, {grown} grown; {known} were there already."
@@ -108,7 +111,7 @@ fn mine(
     by: &Caller,
     args: &Args,
     source: &Source,
-    mining: &mut Mining,
+    mining: &mut MineSummary,
 ) -> Result<Vec<String>, Failure> {
     let Haul { mut texts, faults } = match haul(source) {
         Ok(haul) => haul,
@@ -118,7 +121,7 @@ fn mine(
         it.wing = args.wing.clone().or(it.wing.take());
         it.room = args.room.clone().unwrap_or_else(|| std::mem::take(&mut it.room));
     }
-    keeper.file_mined(by, &source.pit, &texts, mining, args.dry_run)?;
+    keeper.file_mined_texts(by, &source.pit, &texts, mining, args.dry_run)?;
     Ok(faults)
 }
 
@@ -129,8 +132,8 @@ fn haul(source: &Source) -> Result<Haul, String> {
     if !std::fs::metadata(&source.path).map_err(unread)?.is_file() {
         return Err("it is not an ordinary file".to_owned());
     }
-    let (text, marked) = text(std::fs::read(&source.path).map_err(unread)?, source.pit.lode)?;
-    let haul = source.pit.lode.mine(&text, &source.room);
+    let (text, marked) = text(std::fs::read(&source.path).map_err(unread)?, source.pit.kind)?;
+    let haul = source.pit.kind.mine(&text, &source.room);
     let mut haul = haul.ok_or_else(|| "it holds no conversation of a known kind".to_owned())?;
     haul.faults.extend(marked);
     Ok(haul)
@@ -158,7 +161,7 @@ fn text(bytes: Vec<u8>, lode: Lode) -> Result<(String, Option<String>), String> 
 fn is_kept(file: &Path) -> bool {
     let palace = file.ancestors().skip(1).find(|it| it.join(PALACE).is_file());
     let path = palace.and_then(|it| file.strip_prefix(it).ok()?.to_str());
-    path.is_some_and(|it| is_own(&it.replace(MAIN_SEPARATOR, "/")))
+    path.is_some_and(|it| is_palace_file(&it.replace(MAIN_SEPARATOR, "/")))
 }
 
 /// Finds what can be mined at a path, in the order of names.
@@ -175,7 +178,11 @@ fn find(path: &Path, found: &mut Vec<Source>) -> Result<(), Failure> {
         Failure::Said(format!("{}: {known}", path.display()))
     })?;
     let written = written(&path);
-    found.push(Source { path, room: ROOM.to_owned(), pit: Pit { name, wing, lode, written } });
+    found.push(Source {
+        path,
+        room: ROOM.to_owned(),
+        pit: SourceFile { name, wing, kind: lode, modified: written },
+    });
     Ok(())
 }
 
@@ -199,7 +206,11 @@ fn walk(root: &Path, folder: &Path, wing: &str, found: &mut Vec<Source>) -> Resu
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         let room = if folder == root { ROOM.to_owned() } else { called(folder) };
         let written = written(&path);
-        found.push(Source { path, room, pit: Pit { name, wing: wing.to_owned(), lode, written } });
+        found.push(Source {
+            path,
+            room,
+            pit: SourceFile { name, wing: wing.to_owned(), kind: lode, modified: written },
+        });
     }
     Ok(())
 }

@@ -45,7 +45,7 @@ pub(super) fn finding_aside(path: &str, it: &Finding) {
     anstream::eprint!("{}", found(path, it));
 }
 
-fn found(path: &str, Finding { told, excerpt }: &Finding) -> String {
+fn found(path: &str, Finding { diagnostic: told, source_excerpt: excerpt }: &Finding) -> String {
     let Diagnostic { code, at, message, .. } = told;
     let (path, message) = (printable(path), printable(message));
     format!("{path}:{}:{}: {}: {message}\n{excerpt}", at.line, at.column, coloured(*code))

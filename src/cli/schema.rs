@@ -20,7 +20,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     match args.kind {
-        Some(kind) => page::print(&keeper::schema(kind))?,
+        Some(kind) => page::print(&keeper::json_schema(kind))?,
         None => page::print(&FileKind::ALL.map(line).concat())?,
     }
     Ok(ExitCode::SUCCESS)

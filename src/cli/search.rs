@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::cli::home::Home;
 use crate::cli::{Outcome, page, person};
-use crate::keeper::Sought;
+use crate::keeper::SearchQuery;
 use crate::model::Sort;
 
 /// Find what is kept in a palace by what it is about, best first
@@ -62,7 +62,7 @@ enum Format {
 
 pub(super) fn run(args: Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    let sought = Sought {
+    let sought = SearchQuery {
         words: args.words.join(" "),
         wing: args.wing,
         room: args.room,
@@ -70,11 +70,11 @@ pub(super) fn run(args: Args) -> Outcome {
         since: args.since,
         until: args.until,
     };
-    let found = keeper.look_for(&person("search"), &sought, args.limit)?;
+    let found = keeper.search_palace(&person("search"), &sought, args.limit)?;
     let here = std::env::current_dir().unwrap_or_default();
     page::print(&match args.format {
-        Format::Human => found.page(&here),
-        Format::Json => found.json(&here),
+        Format::Human => found.to_text(&here),
+        Format::Json => found.to_json(&here),
     })?;
     if found.total == 0 {
         anstream::eprintln!("nothing fits");

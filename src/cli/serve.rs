@@ -77,8 +77,9 @@ pub(super) fn run(args: Args) -> Outcome {
         Watch::Off => Watching::Off,
     };
     let keeper = home::keeper(dir.as_deref(), &args.workspace);
-    let keeper =
-        keeper.watching(watching, |word| anstream::eprintln!("palazzo: {word}")).reading_ahead();
+    let keeper = keeper
+        .with_watching(watching, |word| anstream::eprintln!("palazzo: {word}"))
+        .with_background_embedding();
     if std::io::stdin().is_terminal() {
         anstream::eprintln!(
             "Serving {} over MCP on standard input, for a client to talk to. `palazzo \

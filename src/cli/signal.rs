@@ -11,7 +11,7 @@ use crate::keeper::Keeper;
 pub(super) fn finish_writes(keeper: &mut Keeper) {
     let busy = Arc::new((Mutex::new(false), Condvar::new()));
     let shared = busy.clone();
-    keeper.tell_waits(Arc::new(move |is_busy| {
+    keeper.set_wait_callback(Arc::new(move |is_busy| {
         *shared.0.lock().unwrap_or_else(PoisonError::into_inner) = is_busy;
         shared.1.notify_all();
     }));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cli::{Outcome, home, page, person};
-use crate::keeper::{Keeper, USUAL_TOKENS};
+use crate::keeper::{DEFAULT_TOKENS, Keeper};
 
 /// Say what an agent should know when a conversation begins
 ///
@@ -16,7 +16,7 @@ pub(super) struct Args {
     workspace: Option<String>,
 
     /// How many tokens it may take, as the public tokenizer `cl100k_base` counts
-    #[arg(long, value_name = "TOKENS", default_value_t = USUAL_TOKENS)]
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_TOKENS)]
     budget: usize,
 
     /// The home, or one palace
@@ -26,7 +26,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let keeper = Keeper::new(home::find(args.home.as_deref()), None);
-    let mut keeper = keeper.trusting(home::state());
+    let mut keeper = keeper.with_consent_folder(home::state());
     page::print(&keeper.wake_up(&person("wake-up"), args.workspace.as_deref(), args.budget)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 impl Walk {
     /// Shows the entry room of the palace.
     fn begin(&mut self) -> Result<String, Failure> {
-        Ok(self.keeper.enter_usual(&person("walk"))?)
+        Ok(self.keeper.enter_default(&person("walk"))?)
     }
 
     fn step(&mut self, word: &str, said: &str) -> io::Result<()> {

@@ -15,7 +15,7 @@ use crate::store;
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// No workspace of that name.
-    #[error("{}", no_such_workspace(asked, meant.as_deref(), known, *choose))]
+    #[error("{}", no_such_workspace_message(asked, meant.as_deref(), known, *choose))]
     NoSuchWorkspace {
         /// What was asked for.
         asked: String,
@@ -28,14 +28,14 @@ pub enum Refusal {
     },
     /// A workspace name that cannot be made into a directory of the home.
     #[error("`{}` cannot be the name of a workspace: {why}", name.escape_debug())]
-    WorkspaceName {
+    InvalidWorkspaceName {
         /// What was asked for.
         name: String,
         /// What is wrong with it.
         why: String,
     },
     /// No workspace was set, and none can be guessed.
-    #[error("{}", no_workspace_set(known, *choose))]
+    #[error("{}", no_workspace_set_message(known, *choose))]
     NoWorkspaceSet {
         /// The names of those there are.
         known: Vec<String>,
@@ -51,12 +51,12 @@ pub enum Refusal {
     #[error(
         "the room `{room}` is not built yet: build it with build_room first, or name another `room`"
     )]
-    Unbuilt {
+    RoomNotBuilt {
         /// The room.
         room: RoomId,
     },
     /// No room is called that.
-    #[error("no room is called `{}`{}", asked.escape_debug(), nearest(meant.as_deref(), rooms))]
+    #[error("no room is called `{}`{}", asked.escape_debug(), similar_rooms_hint(meant.as_deref(), rooms))]
     NoSuchRoom {
         /// What was asked for.
         asked: String,
@@ -66,7 +66,7 @@ pub enum Refusal {
         rooms: Vec<String>,
     },
     /// No scroll of that id hangs there.
-    #[error("no scroll `{asked}` hangs in `{room}`{}", newest(scrolls))]
+    #[error("no scroll `{asked}` hangs in `{room}`{}", newest_scrolls_hint(scrolls))]
     NoSuchScroll {
         /// What was asked for.
         asked: Ulid,
@@ -91,8 +91,8 @@ pub enum Refusal {
         meant: Option<String>,
     },
     /// Entities that cannot be as they are told.
-    #[error("{}", forbidden(.0))]
-    Forbidden(Vec<Forbidden>),
+    #[error("{}", violations_message(.0))]
+    Violations(Vec<EntityViolations>),
     /// A name that another entity has.
     #[error("`{}` is in {file} already; to make one of two entities, give the other as `merge`",
         name.escape_debug())]
@@ -104,7 +104,7 @@ pub enum Refusal {
     },
     /// No entity has that exact name, said as the reference memory server says it.
     #[error("Entity with name {name} not found")]
-    NotFound {
+    MemoryEntityNotFound {
         /// The name.
         name: String,
     },
@@ -117,16 +117,16 @@ pub enum Refusal {
     /// A file that has to be changed cannot be understood as it is.
     #[error("{}:{}:{}: {}. The file was edited by hand and is left as it is: \
         it must be mended before a tool changes it", .0.file, .0.at.line, .0.at.column, .0.message)]
-    Broken(Box<Diagnostic>),
+    BrokenFile(Box<Diagnostic>),
     /// A file that cannot be understood at all.
     #[error("{}:{}:{}: {}", .0.file, .0.at.line, .0.at.column, .0.message)]
-    Unreadable(Box<Diagnostic>),
+    UnreadableFile(Box<Diagnostic>),
     /// A file a person wrote cannot be changed without disturbing it.
     #[error(
         "`{file}` is written in a way that a tool cannot change without disturbing it; \
         change it in an editor, or bring it into the usual form first"
     )]
-    Entangled {
+    UneditableFormatting {
         /// The file.
         file: String,
     },
@@ -136,7 +136,7 @@ pub enum Refusal {
         set_workspace without `as_of` to return to the present",
         .0.at.format("%Y-%m-%d %H:%M UTC"), .0.short
     )]
-    Past(Moment),
+    ReadOnlyPast(Moment),
     /// The same file was changed from outside again and again.
     #[error("somebody else keeps changing the same files; nothing was written: try again")]
     Contended,
@@ -146,7 +146,7 @@ pub enum Refusal {
          9999: set the clock right; reading works",
         _0.format("%Y-%m-%d %H:%M UTC")
     )]
-    Clock(DateTime<Utc>),
+    InvalidClock(DateTime<Utc>),
     /// The call was cancelled before anything was written.
     #[error("the call was cancelled, and nothing was changed")]
     Cancelled,
@@ -155,13 +155,13 @@ pub enum Refusal {
         "`{file}` cannot hold this so that it reads the same: a key may have 1,000 \
         characters, and values may lie 28 deep in each other; nothing was changed"
     )]
-    Unwritable {
+    Unrepresentable {
         /// The file.
         file: String,
     },
     /// More than a file may hold.
     #[error("`{file}` would have {size} bytes, and {} are the most; split it up", LARGEST_FILE)]
-    TooLarge {
+    FileTooLarge {
         /// The file.
         file: String,
         /// How large it would be.
@@ -169,20 +169,20 @@ pub enum Refusal {
     },
     /// What was asked makes no sense as it is.
     #[error("{0}")]
-    Nonsense(String),
+    Invalid(String),
     /// A bare slug that several rooms answer to.
     #[error(transparent)]
-    Ambiguous(#[from] Ambiguous),
+    AmbiguousRoom(#[from] Ambiguous),
     /// A text that is no slug.
     #[error(transparent)]
-    Slug(#[from] SlugError),
+    InvalidSlug(#[from] SlugError),
     /// The store could not do it.
-    #[error("{}", in_full(.0))]
+    #[error("{}", error_chain(.0))]
     Store(#[from] store::Error),
 }
 
 /// Says what went wrong and, after a colon each, why.
-pub(crate) fn in_full(err: &dyn Error) -> String {
+pub(crate) fn error_chain(err: &dyn Error) -> String {
     let mut text = err.to_string();
     let mut cause = err.source();
     while let Some(err) = cause {
@@ -196,10 +196,15 @@ pub(crate) fn in_full(err: &dyn Error) -> String {
     text
 }
 
-fn no_such_workspace(asked: &str, meant: Option<&str>, known: &[String], choose: bool) -> String {
+fn no_such_workspace_message(
+    asked: &str,
+    meant: Option<&str>,
+    known: &[String],
+    choose: bool,
+) -> String {
     let asked = asked.escape_debug();
     let hint = meant.map_or(".".to_owned(), |it| format!("; did you mean `{it}`?"));
-    let known = listed(known);
+    let known = list_workspaces(known);
     let advice = match choose {
         true => " To make a new one, call set_workspace with `create: true`.",
         false => "",
@@ -210,24 +215,24 @@ fn no_such_workspace(asked: &str, meant: Option<&str>, known: &[String], choose:
 /// An entity that what is laid down for its genus does not allow, or that
 /// contradicts itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Forbidden {
+pub struct EntityViolations {
     /// The entity.
     pub name: String,
     /// Its genus, if that is what does not allow it.
     pub genus: Option<String>,
     /// What is against it, and what would be allowed.
-    pub why: Vec<String>,
+    pub reasons: Vec<String>,
 }
 
-fn forbidden(all: &[Forbidden]) -> String {
-    const SHOWN: usize = 20;
+fn violations_message(all: &[EntityViolations]) -> String {
+    const MAX_SHOWN: usize = 20;
     let told = all
         .iter()
-        .take(SHOWN)
-        .map(|it| format!("`{}` cannot be so: {}", it.name.escape_debug(), it.why.join("; ")));
+        .take(MAX_SHOWN)
+        .map(|it| format!("`{}` cannot be so: {}", it.name.escape_debug(), it.reasons.join("; ")));
     let mut told = told.collect::<Vec<_>>().join(". ");
-    if all.len() > SHOWN {
-        told.push_str(&format!(". And so it is with {} more", all.len() - SHOWN));
+    if all.len() > MAX_SHOWN {
+        told.push_str(&format!(". And so it is with {} more", all.len() - MAX_SHOWN));
     }
     let genera: BTreeSet<_> = all.iter().filter_map(|it| it.genus.as_deref()).collect();
     let genera: Vec<_> = genera.into_iter().map(|it| format!("`{}`", it.escape_debug())).collect();
@@ -240,14 +245,14 @@ fn forbidden(all: &[Forbidden]) -> String {
     }
 }
 
-fn no_workspace_set(known: &[String], choose: bool) -> String {
+fn no_workspace_set_message(known: &[String], choose: bool) -> String {
     if !choose {
         return match known.len() {
             0 => "there is no workspace yet: the first thing that is written makes one".to_owned(),
             _ => format!(
                 "there are several workspaces, and none is chosen: the server has to be started \
                  with `--workspace NAME`. {}",
-                listed(known)
+                list_workspaces(known)
             ),
         };
     }
@@ -255,25 +260,25 @@ fn no_workspace_set(known: &[String], choose: bool) -> String {
         0 | 1 => "",
         _ => " (or start the server with `--workspace NAME`)",
     };
-    format!("no workspace is set: call set_workspace first{several}. {}", listed(known))
+    format!("no workspace is set: call set_workspace first{several}. {}", list_workspaces(known))
 }
 
-fn listed(known: &[String]) -> String {
+fn list_workspaces(known: &[String]) -> String {
     match known.len() {
         0 => "There are no workspaces yet.".to_owned(),
-        _ => format!("Workspaces: {}.", some_of(known)),
+        _ => format!("Workspaces: {}.", quote_names(known)),
     }
 }
 
 /// Names some workspaces: `` `code`, `survey` ``.
-pub(crate) fn some_of(known: &[String]) -> String {
+pub(crate) fn quote_names(known: &[String]) -> String {
     let shown: Vec<_> = known.iter().take(20).map(|it| format!("`{it}`")).collect();
     let more =
         if known.len() > 20 { format!(" and {} more", known.len() - 20) } else { String::new() };
     shown.join(", ") + &more
 }
 
-fn newest(scrolls: &[Ulid]) -> String {
+fn newest_scrolls_hint(scrolls: &[Ulid]) -> String {
     let scrolls: Vec<_> = scrolls.iter().map(|it| format!("`{it}`")).collect();
     match scrolls.len() {
         0 => "; no scroll does".to_owned(),
@@ -281,7 +286,7 @@ fn newest(scrolls: &[Ulid]) -> String {
     }
 }
 
-fn nearest(meant: Option<&str>, rooms: &[String]) -> String {
+fn similar_rooms_hint(meant: Option<&str>, rooms: &[String]) -> String {
     match (meant, rooms) {
         (Some(meant), _) => format!("; did you mean `{meant}`?"),
         (None, []) => String::new(),

@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use crate::format::{self, Place};
-use crate::keeper::palace::entity_faults::{Health, Patient};
-use crate::keeper::palace::file_states::Ledger;
-use crate::keeper::palace::reload::Vigil;
-use crate::keeper::semantic::indexer::Sense;
-use crate::keeper::snapshot::{Limits, Publication};
+use crate::keeper::palace::entity_faults::{EntityFaults, EntityKey};
+use crate::keeper::palace::file_states::FileStates;
+use crate::keeper::palace::reload::WatchConfig;
+use crate::keeper::semantic::indexer::SemanticIndexer;
+use crate::keeper::snapshot::{SnapshotLimits, SnapshotSlot};
 use crate::keeper::{Caller, Refusal};
 use crate::model::{
     Change, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Opening, Palace, Settings,
@@ -26,43 +26,43 @@ use crate::store::{Done, Known, Listener, Outcome, Store};
 use crate::watch::Watch;
 
 /// How often a change is thought out anew when somebody else was faster.
-const ATTEMPTS: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 /// A palace that is open: its files' meaning, and everything made from it.
-pub(crate) struct Held {
+pub(crate) struct OpenPalace {
     pub(crate) palace: Arc<Palace>,
     /// Made when something is first looked for.
     pub(crate) index: Arc<OnceLock<Index>>,
-    pub(crate) health: Arc<OnceLock<Health>>,
+    pub(crate) entity_faults: Arc<OnceLock<EntityFaults>>,
     /// What its passages mean, if it names a model and somebody searches.
-    pub(crate) sense: Option<Arc<Sense>>,
+    pub(crate) semantic_indexer: Option<Arc<SemanticIndexer>>,
     pub(crate) store: Store,
     pub(crate) findings: Arc<BTreeMap<String, Vec<Diagnostic>>>,
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) file_states: Arc<FileStates>,
     pub(crate) watch: Option<Watch>,
     /// Whether a file has given up something that another may claim.
-    pub(crate) shaken: bool,
+    pub(crate) name_freed: bool,
     /// The temporary files that lay there when it was read.
-    pub(crate) leftovers: Vec<PathBuf>,
+    pub(crate) temporary_files: Vec<PathBuf>,
     /// Whether much was read that could have been remembered.
-    pub(crate) is_worth_remembering: bool,
+    pub(crate) should_write_entity_cache: bool,
     pub(crate) head: Option<CommitId>,
-    pub(crate) known: Arc<Known>,
+    pub(crate) history_cache: Arc<Known>,
     /// Where it is published for readers while a call waits.
-    pub(crate) publication: Option<Publication>,
+    pub(crate) publication: Option<SnapshotSlot>,
     /// What cannot be done because this is a snapshot; `None`: it is none.
-    pub(crate) limits: Option<Limits>,
+    pub(crate) snapshot_limits: Option<SnapshotLimits>,
     /// Why the history cannot be read.
     pub(crate) repository_fault: Option<Diagnostic>,
     /// The changes made since this was asked last.
-    pub(crate) done: Vec<Done>,
+    pub(crate) finished_changes: Vec<Done>,
     /// Reports what went wrong after a change was made.
-    pub(crate) say: fn(&str),
+    pub(crate) warn: fn(&str),
 }
 
 /// What a tool wants done to the files, and what to say of it in history.
 #[derive(Default)]
-pub(crate) struct Plan {
+pub(crate) struct ChangePlan {
     pub(crate) edits: Vec<Edit>,
     pub(crate) subject: String,
     pub(crate) body: String,
@@ -70,7 +70,7 @@ pub(crate) struct Plan {
 
 /// Returns the schemas that files, as (path, text), lead to and that nobody has put
 /// there.
-pub(crate) fn schemas_missing<'a>(
+pub(crate) fn missing_schema_edits<'a>(
     store: &Store,
     files: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Vec<Edit> {
@@ -82,48 +82,52 @@ pub(crate) fn schemas_missing<'a>(
     missing.map(edit).collect()
 }
 
-impl Held {
+impl OpenPalace {
     /// Opens a palace: clears away what a writer left who died, reads all files,
     /// and notices from then on what others change.
-    pub(crate) fn open(store: Store, name: &str, vigil: &Vigil) -> Result<Self, Refusal> {
-        let mut held = Self::look_into(store, name, vigil)?;
-        held.settle_in();
+    pub(crate) fn open(store: Store, name: &str, vigil: &WatchConfig) -> Result<Self, Refusal> {
+        let mut held = Self::open_without_writing(store, name, vigil)?;
+        held.finish_open();
         Ok(held)
     }
 
-    /// Opens a palace as [`Held::open`] does, but leaves the disk as it is;
-    /// [`Held::settle_in`] must follow before anything is asked.
-    pub(crate) fn look_into(store: Store, name: &str, vigil: &Vigil) -> Result<Self, Refusal> {
+    /// Opens a palace as [`OpenPalace::open`] does, but leaves the disk as it is;
+    /// [`OpenPalace::finish_open`] must follow before anything is asked.
+    pub(crate) fn open_without_writing(
+        store: Store,
+        name: &str,
+        vigil: &WatchConfig,
+    ) -> Result<Self, Refusal> {
         let mut held = Self {
             palace: Arc::new(Palace::new(Settings::named(name))),
             index: Arc::default(),
-            health: Arc::default(),
-            sense: None,
+            entity_faults: Arc::default(),
+            semantic_indexer: None,
             head: None,
             store,
             findings: Arc::default(),
-            ledger: Arc::default(),
+            file_states: Arc::default(),
             watch: None,
-            shaken: false,
-            leftovers: Vec::new(),
-            is_worth_remembering: false,
-            known: Arc::default(),
+            name_freed: false,
+            temporary_files: Vec::new(),
+            should_write_entity_cache: false,
+            history_cache: Arc::default(),
             publication: None,
-            limits: None,
+            snapshot_limits: None,
             repository_fault: None,
-            done: Vec::new(),
-            say: vigil.say,
+            finished_changes: Vec::new(),
+            warn: vigil.warn,
         };
         held.head = held.read_head()?;
-        held.begin_watching(vigil);
+        held.start_watching(vigil);
         held.read_all()?;
-        held.check_history();
+        held.check_lost_history();
         Ok(held)
     }
 
     /// Keeps what was read, so that the next start is quicker.
-    pub(crate) fn settle_in(&mut self) {
-        self.remember();
+    pub(crate) fn finish_open(&mut self) {
+        self.write_entity_cache();
     }
 
     /// Takes in what others have saved and committed since the last look. What
@@ -133,62 +137,62 @@ impl Held {
         if self.is_snapshot() {
             return Ok(());
         }
-        self.take_in_saved()?;
+        self.apply_saved_changes()?;
         let head = self.read_head()?;
         if head != self.head && self.repository_fault.is_none() {
-            let paths = self.changed_until(head.as_ref());
-            self.take_in_committed(paths)?;
+            let paths = self.files_changed_until(head.as_ref());
+            self.apply_committed_changes(paths)?;
             self.head = head;
         }
-        self.glance(Place::SETTINGS);
+        self.refresh_file(Place::SETTINGS);
         Ok(())
     }
 
     /// Returns the index of everything that can be found.
     pub(crate) fn index(&self) -> &Index {
-        self.index.get_or_init(|| search_documents::index(&self.palace))
+        self.index.get_or_init(|| search_documents::build_index(&self.palace))
     }
 
     /// Makes what is otherwise made when it is first asked for.
-    pub(crate) fn prepare(&self) {
-        self.health();
+    pub(crate) fn warm_caches(&self) {
+        self.entity_faults();
         self.index();
     }
 
     /// Yields what is wrong with the palace's files, by file.
     pub(crate) fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
-        let findings = self.findings.values().flatten().chain(self.ledger.obstacles());
+        let findings = self.findings.values().flatten().chain(self.file_states.path_diagnostics());
         findings.chain(&self.repository_fault)
     }
 
     /// Returns what is so wrong with a file that not all of it could be read.
-    pub(crate) fn broken(&self, path: &str) -> Option<&Diagnostic> {
+    pub(crate) fn file_error(&self, path: &str) -> Option<&Diagnostic> {
         self.findings_in(path).find(|it| it.severity() == Severity::Error)
     }
 
     /// Yields what is wrong with one file.
     pub(crate) fn findings_in(&self, path: &str) -> impl Iterator<Item = &Diagnostic> {
         let findings = self.findings.get(path).into_iter().flatten();
-        findings.chain(self.ledger.obstacle(path))
+        findings.chain(self.file_states.path_diagnostic(path))
     }
 
     /// Reads a file that is about to be changed; refuses if it cannot be
     /// understood whole, for then a change could lose what was not understood.
-    pub(crate) fn text(&mut self, path: &str) -> Result<Option<String>, Refusal> {
-        if let Some(limits) = &self.limits {
+    pub(crate) fn read_for_change(&mut self, path: &str) -> Result<Option<String>, Refusal> {
+        if let Some(limits) = &self.snapshot_limits {
             return Err(limits.refuse());
         }
-        let text = self.reread(path);
-        match self.broken(path) {
-            Some(finding) => Err(Refusal::Broken(finding.clone().into())),
+        let text = self.reread_file(path);
+        match self.file_error(path) {
+            Some(finding) => Err(Refusal::BrokenFile(finding.clone().into())),
             None => Ok(text),
         }
     }
 
     /// Tells whether a file at `path` is known. One that another has just made is
     /// not: it may be the very thing, and the change is thought out anew for it.
-    pub(crate) fn is_taken(&self, path: &str) -> bool {
-        self.ledger.digest(path).is_some()
+    pub(crate) fn has_file(&self, path: &str) -> bool {
+        self.file_states.digest(path).is_some()
     }
 
     /// Makes a change: `plan` says what is to be done to the files as they are,
@@ -197,42 +201,42 @@ impl Held {
     pub(crate) fn change(
         &mut self,
         by: &Caller,
-        plan: impl FnMut(&mut Self) -> Result<Plan, Refusal>,
+        plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
-        self.change_noting(by, None, plan)
+        self.change_with_trailer(by, None, plan)
     }
 
-    /// Makes a change as [`Held::change`] does, while nobody else makes one of this
+    /// Makes a change as [`OpenPalace::change`] does, while nobody else makes one of this
     /// kind: one that is made because something is not there.
-    pub(crate) fn change_alone(
+    pub(crate) fn change_exclusively(
         &mut self,
         by: &Caller,
-        plan: impl FnMut(&mut Self) -> Result<Plan, Refusal>,
+        plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
-        self.check_can_change(by)?;
+        self.check_writable(by)?;
         let wait = self.begin_wait();
         let _alone = self.store.alone()?;
         drop(wait);
         self.change(by, plan)
     }
 
-    /// Makes a change as [`Held::change`] does, with one more trailer for the commit.
-    pub(crate) fn change_noting(
+    /// Makes a change as [`OpenPalace::change`] does, with one more trailer for the commit.
+    pub(crate) fn change_with_trailer(
         &mut self,
         by: &Caller,
         note: Option<&(&'static str, String)>,
-        mut plan: impl FnMut(&mut Self) -> Result<Plan, Refusal>,
+        mut plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
         if let Some(moment) = self.store.moment() {
-            return Err(Refusal::Past(moment.clone()));
+            return Err(Refusal::ReadOnlyPast(moment.clone()));
         }
-        self.check_can_change(by)?;
-        self.recover()?;
-        for _ in 0..ATTEMPTS {
+        self.check_writable(by)?;
+        self.recover_from_crash()?;
+        for _ in 0..MAX_ATTEMPTS {
             self.catch_up()?;
             // Settings that cannot be read could say that nothing is to be committed.
-            if let Some(finding) = self.broken(Place::SETTINGS) {
-                return Err(Refusal::Broken(finding.clone().into()));
+            if let Some(finding) = self.file_error(Place::SETTINGS) {
+                return Err(Refusal::BrokenFile(finding.clone().into()));
             }
             let mut plan = plan(self)?;
             if plan.edits.iter().all(|it| it.was == it.now) {
@@ -240,8 +244,8 @@ impl Held {
             }
             let new = plan.edits.iter().filter(|it| it.was.is_none());
             let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
-            plan.edits.extend(schemas_missing(&self.store, new));
-            if self.carry_out(by, plan, note)? {
+            plan.edits.extend(missing_schema_edits(&self.store, new));
+            if self.apply_plan(by, plan, note)? {
                 return Ok(true);
             }
         }
@@ -250,22 +254,22 @@ impl Held {
 
     /// Returns what is said once of each change that was made since this was asked last: the commit,
     /// and what went wrong after it.
-    pub(crate) fn take_done(&mut self) -> Vec<Done> {
-        std::mem::take(&mut self.done)
+    pub(crate) fn take_finished_changes(&mut self) -> Vec<Done> {
+        std::mem::take(&mut self.finished_changes)
     }
 
     /// Returns the files' past, as far as it was recalled.
     pub(crate) fn history(&self) -> &History {
-        &self.known.history
+        &self.history_cache.history
     }
 
     /// Tells which entities have something wrong with them.
-    pub(crate) fn health(&self) -> &Health {
-        self.health.get_or_init(|| Health::of(&self.palace.graph))
+    pub(crate) fn entity_faults(&self) -> &EntityFaults {
+        self.entity_faults.get_or_init(|| EntityFaults::from_graph(&self.palace.graph))
     }
 
     /// Tells `listener` from now on how far each change has come.
-    pub(crate) fn tell(&mut self, listener: Listener) {
+    pub(crate) fn set_progress_listener(&mut self, listener: Listener) {
         self.store.tell(listener);
     }
 
@@ -274,15 +278,15 @@ impl Held {
         &self.store
     }
 
-    fn carry_out(
+    fn apply_plan(
         &mut self,
         by: &Caller,
-        plan: Plan,
+        plan: ChangePlan,
         note: Option<&(&'static str, String)>,
     ) -> Result<bool, Refusal> {
         for edit in &plan.edits {
             if let Some(size) = edit.now.as_ref().map(String::len).filter(|it| *it > LARGEST_FILE) {
-                return Err(Refusal::TooLarge { file: edit.path.clone(), size });
+                return Err(Refusal::FileTooLarge { file: edit.path.clone(), size });
             }
         }
         let mut trailers =
@@ -306,51 +310,51 @@ impl Held {
         match made? {
             Outcome::Stale(paths) => {
                 for path in paths {
-                    self.reread(&path);
+                    self.reread_file(&path);
                 }
                 Ok(false)
             }
-            Outcome::Done(done) => self.take_in(done, &change.edits).map(|()| true),
+            Outcome::Done(done) => self.update_after_change(done, &change.edits).map(|()| true),
         }
     }
 
     /// Takes in a change that is made.
-    fn take_in(&mut self, done: Done, edits: &[Edit]) -> Result<(), Refusal> {
+    fn update_after_change(&mut self, done: Done, edits: &[Edit]) -> Result<(), Refusal> {
         for edit in edits {
-            self.absorb(&edit.path, edit.now.as_deref());
+            self.apply_own_write(&edit.path, edit.now.as_deref());
         }
-        self.hear_rivals();
-        done.warnings.iter().for_each(|it| (self.say)(&it.to_string()));
+        self.retry_conflicts();
+        done.warnings.iter().for_each(|it| (self.warn)(&it.to_string()));
         let commit = done.commit.clone();
-        self.done.push(done);
-        self.advance(commit, edits)
+        self.finished_changes.push(done);
+        self.advance_head(commit, edits)
     }
 
     /// Looks again at the entities that a change of a file may have made well or
     /// ill; at all of them if it says what is laid down for their genus.
-    pub(crate) fn see_to_health(&mut self, path: &str, before: Option<&Patient>) {
-        let after = self.patient_in(path);
-        if self.health.get().is_none() {
+    pub(crate) fn update_faults(&mut self, path: &str, before: Option<&EntityKey>) {
+        let after = self.entity_key_in(path);
+        if self.entity_faults.get().is_none() {
             return;
         }
-        let health = Arc::make_mut(&mut self.health);
+        let health = Arc::make_mut(&mut self.entity_faults);
         match (Place::of(path), health.get_mut()) {
             (Ok(Place::Genus), _) => drop(health.take()),
             (Ok(Place::Entity), Some(it)) => {
-                it.changed(&self.palace.graph, before, after.as_ref());
+                it.update(&self.palace.graph, before, after.as_ref());
             }
             _ => {}
         }
     }
 
     /// Returns the entity in a file, if anybody has looked yet at who is well.
-    pub(crate) fn patient_in(&self, path: &str) -> Option<Patient> {
-        self.health.get()?;
+    pub(crate) fn entity_key_in(&self, path: &str) -> Option<EntityKey> {
+        self.entity_faults.get()?;
         let entity = self.palace.graph.in_file(path).filter(|it| it.is_defined);
         entity.map(|it| (it.name.clone(), it.genus.clone()))
     }
 
-    pub(crate) fn opening(&self, path: &str) -> Option<Opening> {
+    pub(crate) fn item_in_file(&self, path: &str) -> Option<Opening> {
         match Place::of(path).ok()? {
             Place::Room(id) => Some(Opening::Room(id)),
             Place::Scroll(_) => self.palace.scroll_in_file(path).cloned().map(Opening::Scroll),
@@ -380,20 +384,21 @@ impl Held {
         if self.index.get().is_none() {
             return;
         }
-        let opening = self.opening(path);
+        let opening = self.item_in_file(path);
         if let (Some(index), Some(opening)) = (Arc::make_mut(&mut self.index).get_mut(), opening) {
             index.take(&opening);
         }
     }
 
     pub(crate) fn index_file(&mut self, path: &str) {
-        if self.index.get().is_none() && self.sense.is_none() {
+        if self.index.get().is_none() && self.semantic_indexer.is_none() {
             return;
         }
-        let document =
-            self.opening(path).and_then(|it| search_documents::document(&self.palace, &it));
-        if let (Some(sense), Some(document)) = (&self.sense, &document) {
-            sense.hand(to_read(document));
+        let document = self
+            .item_in_file(path)
+            .and_then(|it| search_documents::item_document(&self.palace, &it));
+        if let (Some(sense), Some(document)) = (&self.semantic_indexer, &document) {
+            sense.enqueue(to_read(document));
         }
         if let (Some(index), Some(document)) = (Arc::make_mut(&mut self.index).get_mut(), document)
         {

@@ -15,12 +15,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use chrono::{DateTime, Datelike as _, Utc};
 
-use crate::keeper::palace::Held;
-use crate::keeper::palace::entity_faults::Health;
-use crate::keeper::palace::file_states::Ledger;
-use crate::keeper::semantic::indexer::Sense;
-use crate::keeper::semantic::models::Models;
-use crate::keeper::semantic::vectors::{Mind, Understood};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::entity_faults::EntityFaults;
+use crate::keeper::palace::file_states::FileStates;
+use crate::keeper::semantic::indexer::SemanticIndexer;
+use crate::keeper::semantic::models::ModelCache;
+use crate::keeper::semantic::vectors::{EmbeddedQuery, VectorStore};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Arrangement, CommitId, Diagnostic, Palace};
 use crate::search::Index;
@@ -28,66 +28,66 @@ use crate::session::Visit;
 use crate::store::{Known, Store};
 
 /// Is called with true when a call begins to wait, and with false when it goes on.
-pub type OnWait = Arc<dyn Fn(bool) + Send + Sync>;
+pub type WaitCallback = Arc<dyn Fn(bool) + Send + Sync>;
 
 /// The visits of all callers, by name. Whoever acts for a caller takes the visit from
 /// here, and puts it back.
-pub(crate) type Visits = Arc<Mutex<BTreeMap<String, Visit>>>;
+pub(crate) type SharedVisits = Arc<Mutex<BTreeMap<String, Visit>>>;
 
 /// The palaces that can be read while a call waits.
 #[derive(Clone, Default)]
-pub(crate) struct Published {
-    palaces: Arc<RwLock<BTreeMap<String, Snapshot>>>,
-    on_wait: Arc<OnceLock<OnWait>>,
+pub(crate) struct PublishedSnapshots {
+    snapshots: Arc<RwLock<BTreeMap<String, Snapshot>>>,
+    on_wait: Arc<OnceLock<WaitCallback>>,
 }
 
 /// Where a palace is published.
 #[derive(Clone)]
-pub(crate) struct Publication {
+pub(crate) struct SnapshotSlot {
     pub(crate) key: String,
-    pub(crate) published: Published,
+    pub(crate) snapshots: PublishedSnapshots,
 }
 
 /// A call waits for as long as this lives.
-pub(crate) struct Wait(Option<Published>);
+pub(crate) struct WaitGuard(Option<PublishedSnapshots>);
 
 /// A palace as it was when it was published.
 pub(crate) struct Snapshot {
     pub(crate) palace: Arc<Palace>,
     pub(crate) index: Arc<OnceLock<Index>>,
-    pub(crate) health: Arc<OnceLock<Health>>,
-    pub(crate) sense: Option<Arc<Sense>>,
+    pub(crate) entity_faults: Arc<OnceLock<EntityFaults>>,
+    pub(crate) semantic_indexer: Option<Arc<SemanticIndexer>>,
     pub(crate) store: Store,
     pub(crate) findings: Arc<BTreeMap<String, Vec<Diagnostic>>>,
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) file_states: Arc<FileStates>,
     pub(crate) head: Option<CommitId>,
-    pub(crate) known: Arc<Known>,
+    pub(crate) history_cache: Arc<Known>,
     pub(crate) repository_fault: Option<Diagnostic>,
 }
 
 /// Marks whether more was asked of a snapshot than it has.
 #[derive(Clone, Default)]
-pub(crate) struct Limits(Arc<AtomicBool>);
+pub(crate) struct SnapshotLimits(Arc<AtomicBool>);
 
 /// Reads what is published, while the keeper is busy.
 #[derive(Clone)]
-pub struct Readers {
+pub struct SnapshotReader {
     home: PathBuf,
-    preferred: Option<String>,
-    choose: bool,
-    models: Models,
-    visits: Visits,
-    published: Published,
+    preferred_workspace: Option<String>,
+    can_choose_workspace: bool,
+    models: ModelCache,
+    visits: SharedVisits,
+    published: PublishedSnapshots,
 }
 
-impl Published {
-    fn begin_wait(&self) -> Wait {
-        self.tell(true);
-        Wait(Some(self.clone()))
+impl PublishedSnapshots {
+    fn begin_wait(&self) -> WaitGuard {
+        self.notify_wait(true);
+        WaitGuard(Some(self.clone()))
     }
 
-    fn put(&self, key: &str, snapshot: Snapshot) {
-        let mut palaces = self.palaces.write().unwrap_or_else(PoisonError::into_inner);
+    fn publish(&self, key: &str, snapshot: Snapshot) {
+        let mut palaces = self.snapshots.write().unwrap_or_else(PoisonError::into_inner);
         palaces.insert(key.to_owned(), snapshot);
     }
 
@@ -96,71 +96,71 @@ impl Published {
         let is_there = |it: &RwLock<BTreeMap<String, _>>| {
             it.read().unwrap_or_else(PoisonError::into_inner).contains_key(key)
         };
-        if is_there(&self.palaces) {
-            self.palaces.write().unwrap_or_else(PoisonError::into_inner).remove(key);
+        if is_there(&self.snapshots) {
+            self.snapshots.write().unwrap_or_else(PoisonError::into_inner).remove(key);
         }
     }
 
-    fn tell(&self, is_waiting: bool) {
+    fn notify_wait(&self, is_waiting: bool) {
         if let Some(on_wait) = self.on_wait.get() {
             on_wait(is_waiting);
         }
     }
 }
 
-impl Publication {
+impl SnapshotSlot {
     /// Publishes a palace, and tells that a call waits.
-    pub(crate) fn begin_wait(&self, snapshot: Snapshot) -> Wait {
-        self.published.put(&self.key, snapshot);
-        self.published.begin_wait()
+    pub(crate) fn begin_wait(&self, snapshot: Snapshot) -> WaitGuard {
+        self.snapshots.publish(&self.key, snapshot);
+        self.snapshots.begin_wait()
     }
 
     /// Withdraws what is published, before the palace changes in memory.
     pub(crate) fn withdraw(&self) {
-        self.published.remove(&self.key);
+        self.snapshots.remove(&self.key);
     }
 }
 
-impl Wait {
+impl WaitGuard {
     /// Nobody needs to know of it.
-    pub(crate) fn untold() -> Self {
+    pub(crate) fn without_notice() -> Self {
         Self(None)
     }
 }
 
-impl Drop for Wait {
+impl Drop for WaitGuard {
     fn drop(&mut self) {
         if let Some(published) = &self.0 {
-            published.tell(false);
+            published.notify_wait(false);
         }
     }
 }
 
-impl Limits {
+impl SnapshotLimits {
     /// Refuses what a snapshot does not have.
     pub(crate) fn refuse(&self) -> Refusal {
         self.0.store(true, Ordering::Relaxed);
         Refusal::Contended
     }
 
-    fn were_met(&self) -> bool {
+    fn is_exceeded(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Keeper {
     /// Has `on_wait` called whenever a call begins to wait, and when it goes on.
-    pub fn tell_waits(&mut self, on_wait: OnWait) {
+    pub fn set_wait_callback(&mut self, on_wait: WaitCallback) {
         // The first is told.
         drop(self.published.on_wait.set(on_wait));
     }
 
     /// Returns who can read while this keeper is busy.
-    pub fn readers(&self) -> Readers {
-        Readers {
+    pub fn snapshot_reader(&self) -> SnapshotReader {
+        SnapshotReader {
             home: self.home.clone(),
-            preferred: self.preferred.clone(),
-            choose: self.choose,
+            preferred_workspace: self.preferred_workspace.clone(),
+            can_choose_workspace: self.can_choose_workspace,
             models: self.models.clone(),
             visits: self.shared_visits.clone(),
             published: self.published.clone(),
@@ -168,9 +168,9 @@ impl Keeper {
     }
 
     /// Publishes every open palace: the call that begins may have to wait.
-    pub fn publish(&self) {
-        for (key, held) in &self.held {
-            self.published.put(key, held.snapshot());
+    pub fn publish_snapshots(&self) {
+        for (key, held) in &self.open_palaces {
+            self.published.publish(key, held.snapshot());
         }
     }
 
@@ -188,38 +188,38 @@ impl Keeper {
     }
 
     /// Publishes every open palace, and tells that a call waits.
-    pub(crate) fn begin_wait(&self) -> Wait {
-        self.publish();
+    pub(crate) fn begin_wait(&self) -> WaitGuard {
+        self.publish_snapshots();
         self.published.begin_wait()
     }
 
     /// Refuses to do what only the keeper can do, not who reads a snapshot.
-    pub(crate) fn check_is_no_snapshot(&self) -> Result<(), Refusal> {
-        self.limits.as_ref().map_or(Ok(()), |it| Err(it.refuse()))
+    pub(crate) fn check_not_snapshot(&self) -> Result<(), Refusal> {
+        self.snapshot_limits.as_ref().map_or(Ok(()), |it| Err(it.refuse()))
     }
 
     /// Returns where a palace with the directory name `key` is published.
-    pub(crate) fn publication(&self, key: &str) -> Publication {
-        Publication { key: key.to_owned(), published: self.published.clone() }
+    pub(crate) fn snapshot_slot(&self, key: &str) -> SnapshotSlot {
+        SnapshotSlot { key: key.to_owned(), snapshots: self.published.clone() }
     }
 }
 
-impl Readers {
+impl SnapshotReader {
     /// Asks the palaces that are published, for a caller; `None`: only the keeper can
     /// answer, and nothing was done.
-    pub fn ask<T>(&self, by: &Caller, question: impl FnOnce(&mut Keeper) -> T) -> Option<T> {
+    pub fn try_ask<T>(&self, by: &Caller, question: impl FnOnce(&mut Keeper) -> T) -> Option<T> {
         // Nothing is withdrawn until this is done.
-        let palaces = self.published.palaces.read().unwrap_or_else(PoisonError::into_inner);
-        let limits = Limits::default();
-        let mut keeper = Keeper::new(self.home.clone(), self.preferred.clone());
-        keeper.choose = self.choose;
+        let palaces = self.published.snapshots.read().unwrap_or_else(PoisonError::into_inner);
+        let limits = SnapshotLimits::default();
+        let mut keeper = Keeper::new(self.home.clone(), self.preferred_workspace.clone());
+        keeper.can_choose_workspace = self.can_choose_workspace;
         keeper.models = self.models.clone();
         keeper.shared_visits = self.visits.clone();
-        keeper.limits = Some(limits.clone());
-        let held = |it: &Snapshot| Held::of_snapshot(it, limits.clone());
-        keeper.held = palaces.iter().map(|(key, it)| (key.clone(), held(it))).collect();
+        keeper.snapshot_limits = Some(limits.clone());
+        let held = |it: &Snapshot| OpenPalace::from_snapshot(it, limits.clone());
+        keeper.open_palaces = palaces.iter().map(|(key, it)| (key.clone(), held(it))).collect();
         let answer = question(&mut keeper);
-        let is_answered = !limits.were_met();
+        let is_answered = !limits.is_exceeded();
         if is_answered {
             keeper.end_call(by);
         }
@@ -227,17 +227,21 @@ impl Readers {
     }
 }
 
-impl Held {
+impl OpenPalace {
     /// Understands a question with a model; others can read while that is being read.
-    pub(crate) fn understand<'a>(&self, mind: &'a Mind, question: &str) -> Understood<'a> {
-        let _wait = mind.is_being_read().then(|| self.begin_wait());
-        mind.understand(question)
+    pub(crate) fn embed_query<'a>(
+        &self,
+        mind: &'a VectorStore,
+        question: &str,
+    ) -> EmbeddedQuery<'a> {
+        let _wait = mind.is_loading_model().then(|| self.begin_wait());
+        mind.embed_query(question)
     }
 
     /// Keeps an arrangement in order from now on.
-    pub(crate) fn keep_in_order(&mut self, arrangement: &Arrangement) {
+    pub(crate) fn keep_arrangement_sorted(&mut self, arrangement: &Arrangement) {
         if !self.is_snapshot() && !self.palace.graph.keeps(arrangement) {
-            self.withdraw();
+            self.withdraw_snapshot();
             Arc::make_mut(&mut self.palace).graph.keep(arrangement);
         }
     }
@@ -247,63 +251,63 @@ impl Held {
         Snapshot {
             palace: self.palace.clone(),
             index: self.index.clone(),
-            health: self.health.clone(),
-            sense: self.sense.clone(),
+            entity_faults: self.entity_faults.clone(),
+            semantic_indexer: self.semantic_indexer.clone(),
             store: self.store.for_reading(),
             findings: self.findings.clone(),
-            ledger: self.ledger.clone(),
+            file_states: self.file_states.clone(),
             head: self.head.clone(),
-            known: self.known.clone(),
+            history_cache: self.history_cache.clone(),
             repository_fault: self.repository_fault.clone(),
         }
     }
 
     /// Makes of a snapshot what can be asked as if it was a palace.
-    pub(crate) fn of_snapshot(snapshot: &Snapshot, limits: Limits) -> Self {
+    pub(crate) fn from_snapshot(snapshot: &Snapshot, limits: SnapshotLimits) -> Self {
         Self {
             palace: snapshot.palace.clone(),
             index: snapshot.index.clone(),
-            health: snapshot.health.clone(),
-            sense: snapshot.sense.clone(),
+            entity_faults: snapshot.entity_faults.clone(),
+            semantic_indexer: snapshot.semantic_indexer.clone(),
             store: snapshot.store.for_reading(),
             findings: snapshot.findings.clone(),
-            ledger: snapshot.ledger.clone(),
+            file_states: snapshot.file_states.clone(),
             watch: None,
-            shaken: false,
-            leftovers: Vec::new(),
-            is_worth_remembering: false,
+            name_freed: false,
+            temporary_files: Vec::new(),
+            should_write_entity_cache: false,
             head: snapshot.head.clone(),
-            known: snapshot.known.clone(),
+            history_cache: snapshot.history_cache.clone(),
             publication: None,
-            limits: Some(limits),
+            snapshot_limits: Some(limits),
             repository_fault: snapshot.repository_fault.clone(),
-            done: Vec::new(),
-            say: |_| {},
+            finished_changes: Vec::new(),
+            warn: |_| {},
         }
     }
 
     /// Tells whether this is a snapshot, which never changes.
     pub(crate) fn is_snapshot(&self) -> bool {
-        self.limits.is_some()
+        self.snapshot_limits.is_some()
     }
 
     /// Lets others read the palace as it is in memory while this call waits.
-    pub(crate) fn begin_wait(&self) -> Wait {
+    pub(crate) fn begin_wait(&self) -> WaitGuard {
         match &self.publication {
             Some(publication) => publication.begin_wait(self.snapshot()),
-            None => Wait::untold(),
+            None => WaitGuard::without_notice(),
         }
     }
 
     /// Lets nobody read any more what is about to change in memory.
-    pub(crate) fn withdraw(&self) {
+    pub(crate) fn withdraw_snapshot(&self) {
         if let Some(publication) = &self.publication {
             publication.withdraw();
         }
     }
 
-    pub(crate) fn check_can_change(&self, by: &Caller) -> Result<(), Refusal> {
-        match &self.limits {
+    pub(crate) fn check_writable(&self, by: &Caller) -> Result<(), Refusal> {
+        match &self.snapshot_limits {
             Some(limits) => Err(limits.refuse()),
             None => check_clock(by.now),
         }
@@ -314,6 +318,6 @@ impl Held {
 fn check_clock(now: DateTime<Utc>) -> Result<(), Refusal> {
     match now.year() {
         1970..=9999 => Ok(()),
-        _ => Err(Refusal::Clock(now)),
+        _ => Err(Refusal::InvalidClock(now)),
     }
 }

@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use crate::format::{self, Place};
-use crate::keeper::palace::reload::Vigil;
-use crate::keeper::palace::{Held, Plan};
-use crate::keeper::workspaces::as_of::is_past;
+use crate::keeper::palace::reload::WatchConfig;
+use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::workspaces::as_of::is_as_of_key;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Edit, Files, Settings, Slug, Watching, did_you_mean, printable};
 use crate::render;
 use crate::store::{self, Store, Taken};
 
 /// The workspace that the first write makes where there is none at all.
-const FIRST: &str = "palace";
+const DEFAULT_WORKSPACE: &str = "palace";
 
 /// A palace of the home, opened or not.
 #[derive(Clone, Debug)]
@@ -29,32 +29,32 @@ pub(super) struct Workspace {
 }
 
 /// A palace that is being opened while others go on.
-pub(super) struct Opening {
+pub(super) struct BackgroundOpen {
     key: String,
     is_awaited: Arc<AtomicBool>,
-    held: JoinHandle<Result<Held, Refusal>>,
+    thread: JoinHandle<Result<OpenPalace, Refusal>>,
 }
 
-impl Opening {
-    fn begin(store: Store, workspace: Workspace, vigil: &Vigil) -> Self {
+impl BackgroundOpen {
+    fn start(store: Store, workspace: Workspace, vigil: &WatchConfig) -> Self {
         let (Workspace { key, name, .. }, vigil) = (workspace, vigil.clone());
         let is_awaited = Arc::new(AtomicBool::new(false));
         let hurry = is_awaited.clone();
         let open = move || {
-            let held = Held::look_into(store, &name, &vigil)?;
+            let held = OpenPalace::open_without_writing(store, &name, &vigil)?;
             if !hurry.load(Ordering::Relaxed) {
-                held.prepare();
+                held.warm_caches();
             }
             Ok(held)
         };
-        Self { key, is_awaited, held: thread::spawn(open) }
+        Self { key, is_awaited, thread: thread::spawn(open) }
     }
 
     /// Waits for the palace; `None`: it could not be opened.
-    fn end(self) -> Option<Held> {
+    fn wait(self) -> Option<OpenPalace> {
         self.is_awaited.store(true, Ordering::Relaxed);
-        let mut held = self.held.join().ok()?.ok()?;
-        held.settle_in();
+        let mut held = self.thread.join().ok()?.ok()?;
+        held.finish_open();
         Some(held)
     }
 }
@@ -63,7 +63,7 @@ impl Keeper {
     /// Lists the palaces of the home.
     pub(super) fn workspaces(&self) -> Result<Vec<Workspace>, Refusal> {
         let roots = store::palaces(&self.home)?;
-        Ok(roots.into_iter().map(|root| self.workspace(root)).collect())
+        Ok(roots.into_iter().map(|root| self.workspace_at(root)).collect())
     }
 
     /// Tells whether there is a palace in the home.
@@ -73,14 +73,14 @@ impl Keeper {
 
     /// Finds the palace that is called `asked`, by the name of its directory or
     /// the name it shows, whatever the case.
-    pub(super) fn find(&self, asked: &str) -> Result<Workspace, Refusal> {
+    pub(super) fn find_workspace(&self, asked: &str) -> Result<Workspace, Refusal> {
         let all = self.workspaces()?;
         let same = |it: &str| it.to_lowercase() == asked.trim().to_lowercase();
         let by_key = all.iter().find(|it| same(&it.key));
         let mut by_name = all.iter().filter(|it| same(&it.name));
         match (by_key, by_name.next(), by_name.next()) {
             (Some(found), ..) | (None, Some(found), None) => Ok(found.clone()),
-            (None, Some(a), Some(b)) => Err(Refusal::Nonsense(format!(
+            (None, Some(a), Some(b)) => Err(Refusal::Invalid(format!(
                 "several workspaces are called `{asked}`; say which directory: `{}`, `{}`",
                 a.key, b.key
             ))),
@@ -89,40 +89,53 @@ impl Keeper {
     }
 
     /// Opens a palace, if it is not open.
-    pub(super) fn open(&mut self, workspace: &Workspace) -> Result<&mut Held, Refusal> {
-        if !self.held.contains_key(&workspace.key) {
-            self.check_is_no_snapshot()?;
+    pub(super) fn open_workspace(
+        &mut self,
+        workspace: &Workspace,
+    ) -> Result<&mut OpenPalace, Refusal> {
+        if !self.open_palaces.contains_key(&workspace.key) {
+            self.check_not_snapshot()?;
             let wait = self.begin_wait();
-            let begun = self.opening.take_if(|it| it.key == workspace.key);
-            let mut held = match begun.and_then(Opening::end) {
+            let begun = self.background_open.take_if(|it| it.key == workspace.key);
+            let mut held = match begun.and_then(BackgroundOpen::wait) {
                 Some(held) => held,
-                None => Held::open(self.store_of(workspace), &workspace.name, &self.vigil)?,
+                None => {
+                    OpenPalace::open(self.store_of(workspace), &workspace.name, &self.watch_config)?
+                }
             };
-            if self.models.ahead {
-                held.begin_to_understand(&self.models);
+            if self.models.in_background {
+                held.start_semantic_indexer(&self.models);
             }
             drop(wait);
-            self.hold(&workspace.key, held);
+            self.add_open_palace(&workspace.key, held);
         }
-        self.at(&workspace.key)
+        self.open_palace(&workspace.key)
     }
 
     /// Takes in a palace that was opened.
-    pub(super) fn hold(&mut self, key: &str, mut held: Held) {
-        held.publication = Some(self.publication(key));
-        self.held.insert(key.to_owned(), held);
+    pub(super) fn add_open_palace(&mut self, key: &str, mut held: OpenPalace) {
+        held.publication = Some(self.snapshot_slot(key));
+        self.open_palaces.insert(key.to_owned(), held);
     }
 
     /// Begins to read the palace that a tool acts on that names none, while others
     /// go on. The disk stays as it is until somebody asks for the palace.
-    pub fn begin_opening(&mut self) {
+    pub fn start_background_open(&mut self) {
         // Who does not watch would not see what is put right then.
-        if self.vigil.manner == Watching::Off {
+        if self.watch_config.mode == Watching::Off {
             return;
         }
-        let Ok(Some(workspace)) = self.usual().map(|key| self.find(&key).ok()) else { return };
-        if !self.held.contains_key(&workspace.key) {
-            self.opening = Some(Opening::begin(self.store_of(&workspace), workspace, &self.vigil));
+        let Ok(Some(workspace)) =
+            self.default_workspace().map(|key| self.find_workspace(&key).ok())
+        else {
+            return;
+        };
+        if !self.open_palaces.contains_key(&workspace.key) {
+            self.background_open = Some(BackgroundOpen::start(
+                self.store_of(&workspace),
+                workspace,
+                &self.watch_config,
+            ));
         }
     }
 
@@ -136,107 +149,114 @@ impl Keeper {
     }
 
     /// Returns the palace of that directory name, opened if need be.
-    pub(super) fn at(&mut self, key: &str) -> Result<&mut Held, Refusal> {
-        let lost = self.none_set(Vec::new());
-        if !self.held.contains_key(key) {
-            if is_past(key) {
-                return self.reopen_past(key)?.ok_or(lost);
+    pub(super) fn open_palace(&mut self, key: &str) -> Result<&mut OpenPalace, Refusal> {
+        let lost = self.no_workspace_refusal(Vec::new());
+        if !self.open_palaces.contains_key(key) {
+            if is_as_of_key(key) {
+                return self.reopen_as_of(key)?.ok_or(lost);
             }
-            let workspace = self.find(key)?;
-            return self.open(&workspace);
+            let workspace = self.find_workspace(key)?;
+            return self.open_workspace(&workspace);
         }
-        self.held.get_mut(key).ok_or(lost)
+        self.open_palaces.get_mut(key).ok_or(lost)
     }
 
     /// Returns the palace a tool acts on that names none: the one visited, else
     /// the preferred one, else the only one, else the one called `palace`.
-    pub(super) fn current(&mut self, by: &Caller) -> Result<String, Refusal> {
+    pub(super) fn current_workspace(&mut self, by: &Caller) -> Result<String, Refusal> {
         match self.visit(by).workspace.clone() {
             Some(key) => Ok(key),
-            None => self.usual(),
+            None => self.default_workspace(),
         }
     }
 
     /// Returns the palace that is meant by who has not visited any.
-    fn usual(&self) -> Result<String, Refusal> {
-        if let Some(preferred) = self.preferred.clone() {
-            return self.find(&preferred).map(|it| it.key);
+    fn default_workspace(&self) -> Result<String, Refusal> {
+        if let Some(preferred) = self.preferred_workspace.clone() {
+            return self.find_workspace(&preferred).map(|it| it.key);
         }
         let all = self.workspaces()?;
         match all.as_slice() {
             [only] => Ok(only.key.clone()),
-            _ => match all.iter().find(|it| it.key == FIRST) {
+            _ => match all.iter().find(|it| it.key == DEFAULT_WORKSPACE) {
                 Some(first) => Ok(first.key.clone()),
-                None => Err(self.none_set(names(&all))),
+                None => Err(self.no_workspace_refusal(workspace_names(&all))),
             },
         }
     }
 
     /// Refuses what nobody can know the palace of.
-    pub(super) fn none_set(&self, known: Vec<String>) -> Refusal {
-        Refusal::NoWorkspaceSet { known, home: self.home.clone(), choose: self.choose }
+    pub(super) fn no_workspace_refusal(&self, known: Vec<String>) -> Refusal {
+        Refusal::NoWorkspaceSet {
+            known,
+            home: self.home.clone(),
+            choose: self.can_choose_workspace,
+        }
     }
 
     /// Returns the palace a tool acts on that names none; `None` where the first
     /// write would make it.
-    pub(super) fn current_if_any(&mut self, by: &Caller) -> Result<Option<String>, Refusal> {
-        match self.current(by) {
-            Err(refusal) if first(&refusal).is_some() => Ok(None),
+    pub(super) fn current_workspace_if_any(
+        &mut self,
+        by: &Caller,
+    ) -> Result<Option<String>, Refusal> {
+        match self.current_workspace(by) {
+            Err(refusal) if name_to_create(&refusal).is_some() => Ok(None),
             current => current.map(Some),
         }
     }
 
     /// Returns where the palace lies that a tool acts on that names none; `None`
     /// where the first write would make it.
-    pub fn root(&mut self, by: &Caller) -> Result<Option<PathBuf>, Refusal> {
-        let Some(key) = self.current_if_any(by)? else { return Ok(None) };
-        Ok(Some(self.at(&key)?.store().root().to_owned()))
+    pub fn palace_root(&mut self, by: &Caller) -> Result<Option<PathBuf>, Refusal> {
+        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(None) };
+        Ok(Some(self.open_palace(&key)?.store().root().to_owned()))
     }
 
     /// Returns the palace a tool writes to that names none, and makes it if it
     /// is not there: the preferred one, or, in a home without any, the first. That
     /// the preferred one was not there is told.
-    pub(super) fn current_or_first(&mut self, by: &Caller) -> Result<String, Refusal> {
-        let refusal = match self.current(by) {
+    pub(super) fn current_or_new_workspace(&mut self, by: &Caller) -> Result<String, Refusal> {
+        let refusal = match self.current_workspace(by) {
             Err(refusal) => refusal,
             current => return current,
         };
-        let Some(name) = first(&refusal) else { return Err(refusal) };
-        let key = self.found(by, name, &Files::new())?;
+        let Some(name) = name_to_create(&refusal) else { return Err(refusal) };
+        let key = self.create_workspace(by, name, &Files::new())?;
         if let Refusal::NoSuchWorkspace { asked, meant, .. } = &refusal {
             let root = self.home.join(&key);
             let hint = meant.as_ref().map(|it| format!("; did you mean `{it}`?"));
             let told = format!("there was no workspace `{asked}`: made {}", root.display());
-            (self.vigil.say)(&printable(&(told + &hint.unwrap_or_default())));
+            (self.watch_config.warn)(&printable(&(told + &hint.unwrap_or_default())));
         }
         Ok(key)
     }
 
     /// Lets the caller stay in the palace in which a tool acted that was called
     /// before any workspace was set.
-    pub(super) fn settle(&mut self, by: &Caller, key: &str) {
+    pub(super) fn remember_workspace(&mut self, by: &Caller, key: &str) {
         self.visit(by).workspace.get_or_insert_with(|| key.to_owned());
     }
 
     /// Adds to the answer of a tool that was called before any workspace was
     /// set in which one it acted; from now on that one is.
-    pub fn placed(&mut self, by: &Caller, answer: String) -> String {
+    pub fn with_workspace_note(&mut self, by: &Caller, answer: String) -> String {
         if self.visit(by).workspace.is_some() {
             return answer;
         }
-        let Ok(key) = self.current(by) else { return answer };
-        let name = self.held.get(&key).map_or(key.as_str(), |it| &it.palace.settings.name);
+        let Ok(key) = self.current_workspace(by) else { return answer };
+        let name = self.open_palaces.get(&key).map_or(key.as_str(), |it| &it.palace.settings.name);
         let answer =
             format!("{answer}No workspace was set: this is in `{}`.\n", render::line(name));
-        self.settle(by, &key);
+        self.remember_workspace(by, &key);
         answer
     }
 
     /// Returns the palace of the home that changed last, or the only one, and the
     /// names of the others.
-    pub(super) fn last(&mut self) -> Result<(Workspace, Vec<String>), Refusal> {
-        if let Some(preferred) = &self.preferred {
-            return Ok((self.find(preferred)?, Vec::new()));
+    pub(super) fn last_changed_workspace(&mut self) -> Result<(Workspace, Vec<String>), Refusal> {
+        if let Some(preferred) = &self.preferred_workspace {
+            return Ok((self.find_workspace(preferred)?, Vec::new()));
         }
         let mut all = self.workspaces()?;
         if all.len() == 1 {
@@ -250,47 +270,52 @@ impl Keeper {
         match dated.max_by_key(|it| it.0) {
             Some((_, place)) => {
                 let last = all.remove(place);
-                Ok((last, names(&all)))
+                Ok((last, workspace_names(&all)))
             }
-            None => Err(self.none_set(names(&all))),
+            None => Err(self.no_workspace_refusal(workspace_names(&all))),
         }
     }
 
     /// Founds a workspace: a directory with a `palace.toml`, and the other files
     /// of a template if there are any.
-    pub(super) fn found(
+    pub(super) fn create_workspace(
         &mut self,
         by: &Caller,
         name: &str,
         template: &Files,
     ) -> Result<String, Refusal> {
-        self.check_is_no_snapshot()?;
+        self.check_not_snapshot()?;
         let name = name.trim();
-        let key = self.free_name(name)?;
+        let key = self.free_directory_name(name)?;
         let store = self.store_at(self.home.join(&key));
-        let mut held = Held::open(store, name, &Vigil::default())?;
+        let mut held = OpenPalace::open(store, name, &WatchConfig::default())?;
         held.change(by, |held| {
             let mut edits = Vec::new();
-            for (path, text) in with_settings(name, template) {
-                let was = held.text(&path)?;
-                let now = if was.is_none() { format::introduced(&path, &text) } else { text };
+            for (path, read_for_change) in new_palace_files(name, template) {
+                let was = held.read_for_change(&path)?;
+                let now = if was.is_none() {
+                    format::introduced(&path, &read_for_change)
+                } else {
+                    read_for_change
+                };
                 edits.push(Edit { was, path, now: Some(now) });
             }
-            Ok(Plan {
+            Ok(ChangePlan {
                 edits,
                 subject: format!("palace {key}: found"),
                 body: format!("Founded the workspace {name}"),
             })
         })?;
-        held.begin_watching(&self.vigil);
-        self.hold(&key, held);
+        held.start_watching(&self.watch_config);
+        self.add_open_palace(&key, held);
         Ok(key)
     }
 
     /// Makes a directory name of a workspace's name, if none stands in its way.
-    fn free_name(&self, name: &str) -> Result<String, Refusal> {
-        let refused =
-            |why: &str| Err(Refusal::WorkspaceName { name: name.to_owned(), why: why.to_owned() });
+    fn free_directory_name(&self, name: &str) -> Result<String, Refusal> {
+        let refused = |why: &str| {
+            Err(Refusal::InvalidWorkspaceName { name: name.to_owned(), why: why.to_owned() })
+        };
         if name.is_empty() {
             return refused("it is empty");
         }
@@ -318,9 +343,11 @@ impl Keeper {
         }
     }
 
-    fn workspace(&self, root: PathBuf) -> Workspace {
-        let key = root.file_name().map_or(FIRST.into(), |it| it.to_string_lossy().into_owned());
-        let name = match self.held.get(&key) {
+    fn workspace_at(&self, root: PathBuf) -> Workspace {
+        let key = root
+            .file_name()
+            .map_or(DEFAULT_WORKSPACE.into(), |it| it.to_string_lossy().into_owned());
+        let name = match self.open_palaces.get(&key) {
             Some(held) => held.palace.settings.name.clone(),
             None => {
                 let store = self.store_at(root.clone());
@@ -336,31 +363,39 @@ impl Keeper {
         let linked = taken.iter().any(|(name, it)| name == asked && *it == Taken::Symlink);
         if linked {
             let why = "it is a symbolic link, and links are not followed out of the home";
-            return Ok(Refusal::WorkspaceName { name: asked.to_owned(), why: why.to_owned() });
+            return Ok(Refusal::InvalidWorkspaceName {
+                name: asked.to_owned(),
+                why: why.to_owned(),
+            });
         }
-        let known = names(all);
+        let known = workspace_names(all);
         let candidates = all.iter().flat_map(|it| [it.key.as_str(), it.name.as_str()]);
         let meant = did_you_mean(asked, candidates).map(str::to_owned);
-        Ok(Refusal::NoSuchWorkspace { asked: asked.to_owned(), meant, known, choose: self.choose })
+        Ok(Refusal::NoSuchWorkspace {
+            asked: asked.to_owned(),
+            meant,
+            known,
+            choose: self.can_choose_workspace,
+        })
     }
 }
 
 /// Returns what the first write would call the palace that was not found: none
 /// is made beside others that nobody chose among.
-fn first(refusal: &Refusal) -> Option<&str> {
+fn name_to_create(refusal: &Refusal) -> Option<&str> {
     match refusal {
-        Refusal::NoWorkspaceSet { known, .. } if known.is_empty() => Some(FIRST),
+        Refusal::NoWorkspaceSet { known, .. } if known.is_empty() => Some(DEFAULT_WORKSPACE),
         Refusal::NoSuchWorkspace { asked, .. } => Some(asked),
         _ => None,
     }
 }
 
-fn names(all: &[Workspace]) -> Vec<String> {
+fn workspace_names(all: &[Workspace]) -> Vec<String> {
     all.iter().map(|it| it.name.clone()).collect()
 }
 
 /// The files of a new palace: those of its template, with its own name.
-fn with_settings(name: &str, template: &Files) -> Files {
+fn new_palace_files(name: &str, template: &Files) -> Files {
     let mut files = template.clone();
     let mut settings = Settings::named(name);
     let text = files.get(Place::SETTINGS).and_then(|text| {

@@ -9,14 +9,14 @@ use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 use tokio::task::spawn_blocking;
 
-use crate::keeper::{Caller, Keeper, Readers};
+use crate::keeper::{Caller, Keeper, SnapshotReader};
 use crate::mcp::queue::{Need, Place, Queue, Turn};
 
 /// The keeper, and the calls that want it.
 #[derive(Clone)]
 pub(super) struct Calls {
     keeper: Arc<Mutex<Keeper>>,
-    readers: Readers,
+    readers: SnapshotReader,
     queue: Queue,
 }
 
@@ -25,8 +25,8 @@ impl Calls {
     pub(super) fn new(mut keeper: Keeper) -> Self {
         let queue = Queue::default();
         let shared = queue.clone();
-        keeper.tell_waits(Arc::new(move |is_waiting| shared.set_waiting(is_waiting)));
-        let readers = keeper.readers();
+        keeper.set_wait_callback(Arc::new(move |is_waiting| shared.set_waiting(is_waiting)));
+        let readers = keeper.snapshot_reader();
         Self { keeper: Arc::new(Mutex::new(keeper)), readers, queue }
     }
 
@@ -78,7 +78,7 @@ impl Calls {
                 Some(question(&mut keeper))
             }
             Err(TryLockError::Poisoned(_)) => None,
-            Err(TryLockError::WouldBlock) => self.readers.ask(by, question),
+            Err(TryLockError::WouldBlock) => self.readers.try_ask(by, question),
         }
     }
 
@@ -91,7 +91,7 @@ impl Calls {
     /// answer, and closes the palaces.
     pub(super) async fn finish(&self) {
         let calls = self.clone();
-        drop(spawn_blocking(move || calls.keeper().forget()).await);
+        drop(spawn_blocking(move || calls.keeper().close_all_palaces()).await);
     }
 
     /// Asks in a turn, which is given back; `None`: the keeper has to be asked.
@@ -105,16 +105,16 @@ impl Calls {
         let ask = |keeper: &mut Keeper| {
             let answer = catch_unwind(AssertUnwindSafe(|| question(keeper, by)));
             answer.unwrap_or_else(|_| {
-                keeper.forget();
+                keeper.close_all_palaces();
                 Err(fault())
             })
         };
         let answer = match place {
-            Place::Snapshot => self.readers.ask(by, ask),
+            Place::Snapshot => self.readers.try_ask(by, ask),
             Place::Keeper => {
                 let mut keeper = self.keeper();
                 keeper.begin_call();
-                keeper.publish();
+                keeper.publish_snapshots();
                 let answer = ask(&mut keeper);
                 keeper.end_call(by);
                 Some(answer)
@@ -159,7 +159,7 @@ mod tests {
     #[tokio::test]
     async fn a_request_that_meets_a_fault_has_an_answer_and_others_work() {
         let calls = Calls::new(Keeper::new("nowhere".into(), None));
-        let by = || Caller::client("claude", DateTime::UNIX_EPOCH);
+        let by = || Caller::for_client("claude", DateTime::UNIX_EPOCH);
         for _ in 0..2 {
             let panics = |_: &mut Keeper, _: &Caller| -> Result<(), ErrorData> { panic!("a test") };
             let answer = calls.ask(by(), Need::Keeper, None, panics).await;
@@ -172,7 +172,7 @@ mod tests {
     async fn no_call_begins_when_the_server_is_ending() {
         let calls = Calls::new(Keeper::new("nowhere".into(), None));
         calls.close();
-        let by = Caller::client("claude", DateTime::UNIX_EPOCH);
+        let by = Caller::for_client("claude", DateTime::UNIX_EPOCH);
         let answer = calls.ask(by, Need::Keeper, None, |_, _| Ok(7)).await;
         assert_eq!(answer, Err(ending()));
     }

@@ -1,6 +1,6 @@
 //! The tools of the knowledge graph.
 
-use crate::keeper::{Caller, EntityChange, Era, Keeper, Related, Wanted};
+use crate::keeper::{Caller, EntityChange, EntityQuery, Keeper, RelationQuery, TimelineQuery};
 use crate::mcp::arguments::{
     CreateEntities, GetEntity, GetRelationships, GetTimeline, ListEntities, ListGenera, Nothing,
     Page, RemoveEntities, SearchEntities, UpdateEntity,
@@ -57,7 +57,9 @@ fn list_entities() -> Handle {
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: ListEntities| {
         let (genus, status, page) = (it.genus, it.status, number(it.page));
         let attributes = it.attributes.unwrap_or_default();
-        answer(keeper.list_entities(by, &Wanted { genus, status, attributes, query: None, page }))
+        answer(
+            keeper.list_entities(by, &EntityQuery { genus, status, attributes, query: None, page }),
+        )
     };
     Handle::new(ToolSet::Graph, "list_entities", about, Effect::Reads, run)
 }
@@ -70,7 +72,7 @@ fn search_entities() -> Handle {
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SearchEntities| {
         let (genus, status, page) = (it.genus, it.status, number(it.page));
         let (attributes, query) = (it.attributes.unwrap_or_default(), Some(it.query));
-        answer(keeper.list_entities(by, &Wanted { genus, status, attributes, query, page }))
+        answer(keeper.list_entities(by, &EntityQuery { genus, status, attributes, query, page }))
     };
     Handle::new(ToolSet::Graph, "search_entities", about, Effect::Reads, run)
 }
@@ -89,7 +91,7 @@ fn get_entity() -> Handle {
 fn get_relationships() -> Handle {
     let about = ("Trace relations", "How one entity is related to others, with dates and sources.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: GetRelationships| {
-        answer(keeper.get_relationships(by, &Related::from(it)))
+        answer(keeper.get_relationships(by, &RelationQuery::from(it)))
     };
     Handle::new(ToolSet::Graph, "get_relationships", about, Effect::Reads, run)
 }
@@ -101,7 +103,7 @@ fn get_timeline() -> Handle {
          attributes that are dates.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: GetTimeline| {
-        answer(keeper.get_timeline(by, &Era::from(it)))
+        answer(keeper.get_timeline(by, &TimelineQuery::from(it)))
     };
     Handle::new(ToolSet::Graph, "get_timeline", about, Effect::Reads, run)
 }

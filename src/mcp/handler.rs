@@ -160,7 +160,7 @@ impl ServerHandler for Server {
         let cursor = request.and_then(|it| it.cursor);
         let list = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
             let list = resources::list(&server.toolbox, keeper, by, cursor.as_deref());
-            server.subscribers.blocking_lock().acquaint(keeper.editions());
+            server.subscribers.blocking_lock().acquaint(keeper.generations());
             list
         };
         let mut list = self.read(&context, list).await?;
@@ -233,7 +233,7 @@ impl ServerHandler for Server {
         let followed = followed(&self.toolbox, &by, wish);
         let known = self.calls.ask_now(&by, |keeper| {
             let digests = digests(keeper, &followed);
-            (digests, keeper.editions())
+            (digests, keeper.generations())
         });
         let editions = self.promises.keep(&followed, known);
         if let (Some(editions), Ok(mut subscribers)) = (editions, self.subscribers.try_lock()) {

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::keeper::{Caller, Erased, Keeper, Refusal, Removed};
+use crate::keeper::{Caller, DeletedEntities, DeletionSummary, Keeper, Refusal};
 use crate::mcp::arguments::{
     AddObservations, Additions, DeleteEntities, DeleteObservations, Done, Edge, Edges, Network,
     Node, Nodes, OpenNodes, ReadGraph, SearchNodes,
@@ -40,7 +40,8 @@ fn create_entities() -> Handle {
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: Nodes| {
         let new = it.entities.into_iter().map(Entity::from).collect();
-        let entities = told(keeper.remember(by, new))?.into_iter().map(Node::from).collect();
+        let entities =
+            told(keeper.create_entities_if_absent(by, new))?.into_iter().map(Node::from).collect();
         reply("entities", &Nodes { entities })
     };
     Handle::new(ToolSet::Memory, "create_entities", about, Effect::AddsOnce, run)
@@ -54,7 +55,8 @@ fn create_relations() -> Handle {
          are there already are passed over; the answer holds the new ones.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: Edges| {
-        let relations = told(keeper.relate(by, &it.triples()))?.into_iter().map(Edge::from);
+        let relations =
+            told(keeper.create_relations_if_absent(by, &it.triples()))?.into_iter().map(Edge::from);
         reply("relations", &Edges { relations: relations.collect() })
     };
     Handle::new(ToolSet::Memory, "create_relations", about, Effect::AddsOnce, run)
@@ -69,7 +71,7 @@ fn add_observations() -> Handle {
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: AddObservations| {
         let new: Vec<_> = it.into();
-        reply("results", &Additions::from(told(keeper.observe(by, &new))?))
+        reply("results", &Additions::from(told(keeper.add_observations(by, &new))?))
     };
     Handle::new(ToolSet::Memory, "add_observations", about, Effect::AddsOnce, run)
         .answering::<Additions>()
@@ -81,8 +83,8 @@ fn delete_entities() -> Handle {
         "Delete entities from the knowledge graph, and every relation from or to them.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DeleteEntities| {
-        let Removed { entities, missing, relations } =
-            told(keeper.remove_entities(by, &it.entity_names))?;
+        let DeletedEntities { entities, missing, relations } =
+            told(keeper.delete_exact_entities(by, &it.entity_names))?;
         let all = (entities.len(), entities.len() + missing.len());
         let mut message = deleted("entities", all, &missing);
         if !missing.is_empty() && relations > 0 {
@@ -101,7 +103,8 @@ fn delete_observations() -> Handle {
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DeleteObservations| {
         let old: Vec<_> = it.into();
-        let Erased { gone, asked, missing } = told(keeper.forget_observations(by, &old))?;
+        let DeletionSummary { deleted: gone, requested: asked, missing } =
+            told(keeper.delete_observations(by, &old))?;
         done(deleted("observations", (gone, asked), &missing))
     };
     Handle::new(ToolSet::Memory, "delete_observations", about, Effect::Replaces, run)
@@ -111,7 +114,8 @@ fn delete_observations() -> Handle {
 fn delete_relations() -> Handle {
     let about = ("Delete Relations", "Delete relations from the knowledge graph.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: Edges| {
-        let Erased { gone, asked, missing } = told(keeper.unrelate(by, &it.triples()))?;
+        let DeletionSummary { deleted: gone, requested: asked, missing } =
+            told(keeper.delete_relations(by, &it.triples()))?;
         done(deleted("relations", (gone, asked), &missing))
     };
     Handle::new(ToolSet::Memory, "delete_relations", about, Effect::Replaces, run)
@@ -177,7 +181,7 @@ fn done(message: String) -> Answer {
     Ok(Reply { text, structured: Some(structured) })
 }
 
-fn network(found: Result<crate::keeper::Excerpt, Refusal>) -> Answer {
+fn network(found: Result<crate::keeper::GraphPage, Refusal>) -> Answer {
     let structured = value(&Network::from(told(found)?))?;
     Ok(Reply { text: spread(&structured), structured: Some(structured) })
 }

@@ -12,7 +12,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 use ulid::Ulid;
 
-use crate::keeper::{Address, Caller, Keeper, Refusal};
+use crate::keeper::{Caller, DrawerLocation, Keeper, Refusal};
 use crate::mcp::memory_tools::spread;
 use crate::mcp::reply::{Answer, Reply};
 use crate::mcp::toolbox::Handle;
@@ -44,7 +44,7 @@ pub(super) fn all() -> impl Iterator<Item = Handle> {
 
 /// Answers with a value, and says so where there is no palace to ask.
 fn found(keeper: &mut Keeper, by: &Caller, mut value: Value) -> Answer {
-    if told(keeper.root(by))?.is_none() {
+    if told(keeper.palace_root(by))?.is_none() {
         value["hint"] = NO_PALACE.into();
     }
     Ok(reply(value))
@@ -61,7 +61,7 @@ fn told<T>(said: Result<T, Refusal>) -> Result<T, String> {
 
 /// Spells which drawer: its place can be told from it, and its last 26
 /// characters are its id.
-fn drawer_id(Address { id, room, .. }: &Address) -> String {
+fn drawer_id(DrawerLocation { id, room, .. }: &DrawerLocation) -> String {
     let wing = room.wing.as_ref().map(|it| format!("{it}_")).unwrap_or_default();
     format!("drawer_{wing}{}_{id}", room.slug)
 }

@@ -1,6 +1,6 @@
 //! The four tools of the palace (v1 section 5).
 
-use crate::keeper::{Blueprint, Caller, Keeper, NewScroll, Step};
+use crate::keeper::{ActOutcome, Blueprint, Caller, Keeper, NewScroll};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
 use crate::mcp::reply::{Answer, answer};
 use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
@@ -73,10 +73,10 @@ fn step(
     PalaceAction { action, params }: PalaceAction,
 ) -> Answer {
     let said = params.as_deref().map(str::trim).filter(|it| !it.is_empty());
-    let done = match keeper.act(by, action.0, said) {
-        Ok(Step::Page(page)) => return Ok(page.into()),
-        Ok(Step::Ask(question)) => match tools.ask(keeper, by, &question, said) {
-            Ok(found) => return answer(keeper.answered(by, &question, &found.text)),
+    let done = match keeper.choose_number(by, action.0, said) {
+        Ok(ActOutcome::Page(page)) => return Ok(page.into()),
+        Ok(ActOutcome::RunTool(question)) => match tools.ask(keeper, by, &question, said) {
+            Ok(found) => return answer(keeper.render_tool_answer(by, &question, &found.text)),
             Err(refusal) => refusal,
         },
         Err(refusal) => refusal.to_string(),

@@ -3,7 +3,7 @@
 use rmcp::model::{JsonObject, Prompt, PromptArgument};
 use serde_json::Value;
 
-use crate::keeper::{Caller, Keeper, LEAST_TOKENS, Refusal, USUAL_TOKENS};
+use crate::keeper::{Caller, DEFAULT_TOKENS, Keeper, MIN_TOKENS, Refusal};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::tokens;
 
@@ -56,7 +56,7 @@ pub(super) fn all() -> Vec<Prompt> {
         let about = "The workspace; without it, the one the tools act on";
         PromptArgument::new("workspace").with_description(about).with_required(false)
     };
-    let budget = format!("How many tokens it may take; {USUAL_TOKENS} if not said");
+    let budget = format!("How many tokens it may take; {DEFAULT_TOKENS} if not said");
     let budget = PromptArgument::new("budget").with_description(budget).with_required(false);
     let wake_up = "What you should know when a conversation begins.";
     let take_leave = "What to write down when a conversation ends, and where.";
@@ -84,15 +84,14 @@ impl Toolbox {
                 let end = format!("\n{AWAKE}\n");
                 // Where there is hardly room for what is known, all of it is for that.
                 let left = budget.checked_sub(tokens::count(&end));
-                let (left, end) = match left.filter(|it| *it >= LEAST_TOKENS) {
+                let (left, end) = match left.filter(|it| *it >= MIN_TOKENS) {
                     Some(left) => (left, end.as_str()),
                     None => (budget, ""),
                 };
                 Ok(none_yet(keeper.wake_up(by, said("workspace"), left))? + end)
             }),
-            TAKE_LEAVE => {
-                none_yet(keeper.places(by, said("workspace"))).map(|it| self.leaving(&it))
-            }
+            TAKE_LEAVE => none_yet(keeper.list_places_to_write(by, said("workspace")))
+                .map(|it| self.leaving(&it)),
             _ => return None,
         };
         Some(told)
@@ -109,7 +108,7 @@ impl Toolbox {
 fn budget(said: Option<&Value>) -> Result<usize, String> {
     let said = said.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
     let number = said.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty() && it != "null");
-    let number = number.map_or(Ok(USUAL_TOKENS), |it| it.parse());
+    let number = number.map_or(Ok(DEFAULT_TOKENS), |it| it.parse());
     number.map_err(|_| "the `budget` is a number of tokens".to_owned())
 }
 

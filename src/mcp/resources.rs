@@ -11,7 +11,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use crate::keeper::{Caller, Keeper, Listed, Refusal};
+use crate::keeper::{Caller, Keeper, Refusal, ResourceSummary};
 use crate::mcp::reply::{Reply, shortened};
 use crate::mcp::subscribers::Subscribers;
 use crate::mcp::toolbox::{ToolSet, Toolbox};
@@ -54,11 +54,12 @@ pub(super) fn list(
     let after: Option<Uri> = cursor.map(str::parse).transpose().map_err(|_| {
         ErrorData::invalid_params("this cursor is none that a list has ended with", None)
     })?;
-    let mut listed =
-        keeper.catalogue(by, after.as_ref(), PAGE + 1).map_err(|it| refused(&it.to_string()))?;
+    let mut listed = keeper
+        .list_resources(by, after.as_ref(), PAGE + 1)
+        .map_err(|it| refused(&it.to_string()))?;
     let is_more = listed.len() > PAGE;
     listed.truncate(PAGE);
-    let next = listed.last().filter(|_| is_more).map(|it| it.address.to_string());
+    let next = listed.last().filter(|_| is_more).map(|it| it.uri.to_string());
     let graph = (after.is_none() && tools.offers(ToolSet::Memory)).then(graph);
     let resources = graph.into_iter().chain(listed.into_iter().map(resource)).collect();
     let mut result = ListResourcesResult::with_all_items(resources);
@@ -91,7 +92,7 @@ pub(super) fn read(
 ) -> Result<ReadResourceResult, ErrorData> {
     let (text, kind) = match subject(tools, by, uri).map_err(|why| not_found(uri, &why))? {
         Subject::Leaf(address) => {
-            let text = keeper.read_leaf(&address).map_err(|refusal| match refusal {
+            let text = keeper.read_resource(&address).map_err(|refusal| match refusal {
                 Refusal::Store(_) => refused(&refusal.to_string()),
                 refusal => not_found(uri, &refusal.to_string()),
             })?;
@@ -117,7 +118,7 @@ pub(super) fn follow(
     uri: &str,
 ) -> Result<(), ErrorData> {
     let subject = match subject(tools, by, uri).map_err(|why| not_found(uri, &why))? {
-        Subject::Leaf(address) => keeper.locate(&address).map(Subject::Leaf),
+        Subject::Leaf(address) => keeper.resolve_uri(&address).map(Subject::Leaf),
         graph @ Subject::Graph(_) => Ok(graph),
     };
     let subject = subject.map_err(|refusal| not_found(uri, &refusal.to_string()))?;
@@ -140,9 +141,9 @@ pub(super) fn complete(
     let given = |name: &str| request.context.as_ref()?.get_argument(name).cloned();
     let names = match (request.argument.name.as_str(), given("workspace"), given("room")) {
         ("workspace", ..) => keeper.workspace_names(),
-        ("room", Some(workspace), _) => keeper.room_names(&workspace),
+        ("room", Some(workspace), _) => keeper.room_ids(&workspace),
         ("id", Some(workspace), Some(room)) => match room.parse() {
-            Ok(room) => keeper.scroll_names(&workspace, &room),
+            Ok(room) => keeper.scroll_ids(&workspace, &room),
             Err(_) => Ok(Vec::new()),
         },
         _ => Ok(Vec::new()),
@@ -175,8 +176,8 @@ fn graph() -> Resource {
     resource.with_description(about).with_mime_type(JSON)
 }
 
-fn resource(it: Listed) -> Resource {
-    let Listed { address, title, about, written } = it;
+fn resource(it: ResourceSummary) -> Resource {
+    let ResourceSummary { uri: address, title, description: about, written } = it;
     let name = match &address.place {
         Leaf::Room(room) => room.to_string(),
         Leaf::Scroll(it) => format!("{}/{}", it.room, it.id),

@@ -73,11 +73,11 @@ impl Server {
     pub fn new(toolbox: Toolbox, keeper: Keeper, clock: fn() -> DateTime<Utc>) -> Self {
         let mut keeper = match toolbox.offers(ToolSet::Palace) {
             true => keeper,
-            false => keeper.without_choice(),
+            false => keeper.without_workspace_choice(),
         };
         let stirred = Arc::new(Notify::new());
         let wake = stirred.clone();
-        keeper.wake_with(Arc::new(move || wake.notify_one()));
+        keeper.set_wake_callback(Arc::new(move || wake.notify_one()));
         let promises = Promises::default();
         Self {
             toolbox: Arc::new(toolbox),
@@ -133,7 +133,7 @@ impl Server {
     /// Begins to read the palace that is probably asked for first.
     async fn begin_opening(self) {
         let begin = |keeper: &mut Keeper, _: &Caller| {
-            keeper.begin_opening();
+            keeper.start_background_open();
             Ok(())
         };
         drop(self.calls.ask(self.nobody(), Need::Keeper, None, begin).await);
@@ -175,7 +175,7 @@ impl Server {
     }
 
     pub(super) fn caller(&self, client: &str) -> Caller {
-        Caller::client(client, (self.clock)())
+        Caller::for_client(client, (self.clock)())
     }
 }
 

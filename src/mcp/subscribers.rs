@@ -13,7 +13,7 @@ use rmcp::RoleServer;
 use rmcp::model::{RequestId, ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionSink};
 
-use crate::keeper::{Caller, Edition, Keeper};
+use crate::keeper::{Caller, Generation, Keeper};
 use crate::mcp::Toolbox;
 use crate::mcp::resources::{Subject, subject};
 
@@ -30,7 +30,7 @@ pub(super) struct Subscribers {
     promises: Promises,
     /// What was open when news were last gathered; `None`: nobody has asked yet
     /// for anything that can change.
-    editions: Option<BTreeMap<String, Edition>>,
+    editions: Option<BTreeMap<String, Generation>>,
 }
 
 /// What those who begin to listen have been promised to be told of: from the promise
@@ -70,8 +70,8 @@ impl Promises {
     pub(super) fn keep(
         &self,
         followed: &[(String, Subject)],
-        known: Option<(Vec<u64>, BTreeMap<String, Edition>)>,
-    ) -> Option<BTreeMap<String, Edition>> {
+        known: Option<(Vec<u64>, BTreeMap<String, Generation>)>,
+    ) -> Option<BTreeMap<String, Generation>> {
         let (digests, editions) = known.unzip();
         let digests = digests.unwrap_or_else(|| vec![UNKNOWN; followed.len()]);
         let uris = followed.iter().map(|(uri, _)| uri.clone());
@@ -108,7 +108,7 @@ impl Subscribers {
             return Err(format!("more than {MOST} resources cannot be followed at once"));
         }
         self.add(keeper, uri, subject, Follower::Greeted);
-        self.acquaint(keeper.editions());
+        self.acquaint(keeper.generations());
         Ok(())
     }
 
@@ -127,7 +127,7 @@ impl Subscribers {
     ) {
         // The promise was made without the keeper if that was busy; nothing would ever be told.
         if self.editions.is_none() {
-            self.acquaint(keeper.editions());
+            self.acquaint(keeper.generations());
         }
         self.listeners.push(sink.clone());
         for uri in sink.accepted().resource_subscriptions.iter().flatten() {
@@ -144,7 +144,7 @@ impl Subscribers {
     }
 
     /// Takes note of what is open: a client that asks for it knows.
-    pub(super) fn acquaint(&mut self, open: BTreeMap<String, Edition>) {
+    pub(super) fn acquaint(&mut self, open: BTreeMap<String, Generation>) {
         let editions = self.editions.get_or_insert_default();
         for (key, edition) in open {
             editions.entry(key).or_insert(edition);
@@ -159,7 +159,7 @@ impl Subscribers {
     /// Finds out what is to be told since the last time.
     pub(super) fn gather(&mut self, keeper: &mut Keeper) -> News {
         let Some(editions) = &mut self.editions else { return News::default() };
-        let before = std::mem::replace(editions, keeper.editions());
+        let before = std::mem::replace(editions, keeper.generations());
         let mut news = News { retitled: titles(&before) != titles(editions), ..News::default() };
         for subscription in &mut self.subscriptions {
             let is_new = std::mem::take(&mut subscription.is_new);
@@ -250,7 +250,7 @@ pub(super) fn promise(
 
 /// Lists by palace what tells whether its rooms and scrolls are the same; one
 /// that has none adds nothing to the list of resources.
-fn titles(editions: &BTreeMap<String, Edition>) -> Vec<(&String, u64)> {
+fn titles(editions: &BTreeMap<String, Generation>) -> Vec<(&String, u64)> {
     let titles = editions.iter().map(|(key, it)| (key, it.titles));
     titles.filter(|(_, titles)| *titles > 0).collect()
 }
@@ -258,7 +258,7 @@ fn titles(editions: &BTreeMap<String, Edition>) -> Vec<(&String, u64)> {
 /// Finds the palace of an address; what is not there yet may come.
 fn located(keeper: &mut Keeper, subject: Subject) -> Subject {
     match subject {
-        Subject::Leaf(address) => Subject::Leaf(keeper.locate(&address).unwrap_or(address)),
+        Subject::Leaf(address) => Subject::Leaf(keeper.resolve_uri(&address).unwrap_or(address)),
         graph @ Subject::Graph(_) => graph,
     }
 }
@@ -268,7 +268,7 @@ fn digest(keeper: &mut Keeper, subject: &Subject) -> u64 {
     match subject {
         Subject::Leaf(address) => {
             let mut hasher = DefaultHasher::new();
-            keeper.leaf(address).map_err(|_| ()).hash(&mut hasher);
+            keeper.render_resource(address).map_err(|_| ()).hash(&mut hasher);
             hasher.finish()
         }
         Subject::Graph(by) => keeper.graph_digest(by).unwrap_or_default(),

@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::keeper::{Caller, Keeper, Question};
+use crate::keeper::{Caller, Keeper, ToolRequest};
 use crate::mcp::queue::Need;
 use crate::mcp::reply::{Answer, Reply, failed_after, shortened, warnings};
 use crate::model::{self, Bearing, Parameter, did_you_mean, printable};
@@ -135,7 +135,7 @@ impl Toolbox {
         let run = || self.run(tool, keeper, by, arguments);
         let answer = catch_unwind(AssertUnwindSafe(run));
         let answer = answer.unwrap_or_else(|_| {
-            keeper.forget();
+            keeper.close_all_palaces();
             Err(format!(
                 "{name} met a fault in Palazzo itself. It may be done or not: look before you try again; \
                  everything else stands, and other calls work"
@@ -175,7 +175,7 @@ impl Toolbox {
         &self,
         keeper: &mut Keeper,
         by: &Caller,
-        question: &Question,
+        question: &ToolRequest,
         said: Option<&str>,
     ) -> Answer {
         let name = model::Tool::bare_name(&question.tool);
@@ -188,7 +188,7 @@ impl Toolbox {
                 question.tool
             ));
         };
-        if let Some(why) = tool.bearing().refusal(name, &question.allowed) {
+        if let Some(why) = tool.bearing().refusal(name, &question.allowed_tools) {
             return Err(format!(
                 "this action asks `{name}`, which {why}; only tools that read, and those that \
                  `[actions] allow` in palace.toml names, may be asked by an action"
@@ -210,12 +210,12 @@ impl Toolbox {
     ) -> Answer {
         let caller = Caller { tool: tool.name, ..by.clone() };
         let answer = (tool.run)(self, keeper, &caller, arguments);
-        let committed = keeper.take_committed();
+        let committed = keeper.take_commits();
         let answer = answer.map_err(|err| failed_after(&committed.commits, &err))?;
         // Answers that are values have no place for a remark.
         Ok(match answer.structured {
             None => {
-                let text = keeper.placed(by, answer.text);
+                let text = keeper.with_workspace_note(by, answer.text);
                 Reply { text: text + &warnings(&committed.warnings), ..answer }
             }
             _ => answer,
@@ -385,7 +385,12 @@ mod tests {
     use crate::mcp::arguments::Nothing;
 
     fn call(tools: &Toolbox, keeper: &mut Keeper, name: &str) -> Option<Answer> {
-        tools.call(keeper, &Caller::client("claude", DateTime::UNIX_EPOCH), name, JsonObject::new())
+        tools.call(
+            keeper,
+            &Caller::for_client("claude", DateTime::UNIX_EPOCH),
+            name,
+            JsonObject::new(),
+        )
     }
 
     fn tool(

@@ -1,6 +1,6 @@
 //! The tools for tasks and processes.
 
-use crate::keeper::{Caller, Keeper, NewProcess, NewTask, Pending};
+use crate::keeper::{Caller, Keeper, NewProcess, NewTask, WorkQuery};
 use crate::mcp::arguments::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};
 use crate::mcp::reply::answer;
 use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
@@ -12,7 +12,7 @@ pub(super) fn all() -> [Handle; 5] {
 fn list_tasks() -> Handle {
     let about = ("List what is to be done", "Processes under way and open tasks, thirty a page.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: ListTasks| {
-        answer(keeper.list_tasks(by, &Pending::from(it)))
+        answer(keeper.list_tasks(by, &WorkQuery::from(it)))
     };
     Handle::new(ToolSet::Graph, "list_tasks", about, Effect::Reads, run)
 }

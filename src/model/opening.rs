@@ -26,7 +26,7 @@ pub enum Opening {
     Entity(String),
 }
 
-/// What sort of thing an [`Opening`] opens.
+/// What sort of thing an [`BackgroundOpen`] opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sort {
     /// A room.

@@ -112,7 +112,7 @@ proptest! {
         for (tool, arguments) in calls {
             let told = arguments.to_string();
             let given = arguments.as_object().cloned().unwrap();
-            let answer = tools.call(&mut keeper, &Caller::client("claude", now), tool, given).unwrap();
+            let answer = tools.call(&mut keeper, &Caller::for_client("claude", now), tool, given).unwrap();
             prop_assert!(!answer.as_ref().is_err_and(|it| it.contains("fault in Palazzo")), "{} {}", tool, told);
             let after = state();
             let expected = before.0 + usize::from(after.1 != before.1);
@@ -122,8 +122,8 @@ proptest! {
         home.is_in_order();
         let mut fresh = Keeper::new(home.path(), None);
         for workspace in ["one", "two"] {
-            if let Ok(read) = fresh.palace_called(workspace) {
-                prop_assert_eq!(keeper.palace_called(workspace).unwrap(), read);
+            if let Ok(read) = fresh.palace_by_name(workspace) {
+                prop_assert_eq!(keeper.palace_by_name(workspace).unwrap(), read);
             }
         }
     }

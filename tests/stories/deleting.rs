@@ -1,7 +1,7 @@
 //! Deleting entities, and what becomes of those who knew them.
 
 use insta::assert_snapshot;
-use palazzo::keeper::{Caller, Keeper, Removed};
+use palazzo::keeper::{Caller, DeletedEntities, Keeper};
 
 use crate::harness::{Home, MARCH_1};
 
@@ -19,12 +19,12 @@ fn village() -> Home {
     home
 }
 
-fn remove(home: &Home, names: &[&str]) -> Removed {
+fn remove(home: &Home, names: &[&str]) -> DeletedEntities {
     let mut keeper = Keeper::new(home.path(), None);
-    let claude = Caller::client("claude", MARCH_1.parse().unwrap());
+    let claude = Caller::for_client("claude", MARCH_1.parse().unwrap());
     let by = Caller { tool: "delete_entities", ..claude };
     let names: Vec<_> = names.iter().map(|it| (*it).to_owned()).collect();
-    keeper.remove_entities(&by, &names).unwrap()
+    keeper.delete_exact_entities(&by, &names).unwrap()
 }
 
 #[test]

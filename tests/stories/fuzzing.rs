@@ -191,7 +191,7 @@ fn can_be_shown(finding: &Diagnostic, text: &str) -> Result<(), TestCaseError> {
     let line = lines.get(finding.at.line - 1);
     let columns = line.map(|it| it.chars().count() + 1);
     prop_assert!(columns >= Some(finding.at.column), "{finding}\n{text}");
-    let shown = Finding::shown(finding.clone(), &text).excerpt;
+    let shown = Finding::from_diagnostic(finding.clone(), &text).source_excerpt;
     prop_assert!(!shown.contains(|it: char| it.is_control() && it != '\n'), "{shown:?}");
     Ok(())
 }

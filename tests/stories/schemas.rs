@@ -16,7 +16,7 @@ fn the_schemas_in_the_repository_are_those_of_this_version() {
     let write = std::env::var_os("PALAZZO_WRITE_SCHEMAS").is_some();
     for kind in FileKind::ALL {
         let place = Path::new("schema").join(format!("{kind}.json"));
-        let schema = keeper::schema(kind);
+        let schema = keeper::json_schema(kind);
         if write {
             fs::write(&place, &schema).unwrap();
         }
@@ -48,7 +48,7 @@ fn a_person_asks_for_a_schema() {
     drawer    drawers/WING/ROOM/ID-WORDS.md (front matter)
     diary     diary/AGENT/ID-TOPIC.md (front matter)
     ");
-    assert_eq!(said(&["schema", "room"]), keeper::schema(FileKind::Room));
+    assert_eq!(said(&["schema", "room"]), keeper::json_schema(FileKind::Room));
     assert_snapshot!(said(&["schema", "rooms"]).lines().next().unwrap(), @"error: invalid value 'rooms' for '[KIND]': no kind of file is called `rooms`; did you mean `room`?");
 }
 
@@ -74,7 +74,7 @@ async fn a_new_file_leads_editors_to_its_schema_wherever_it_lies() {
         let schema = folder.join(schema).canonicalize().unwrap();
         led.push(schema.file_name().unwrap().to_str().unwrap().to_owned());
         let kind = schema.file_stem().unwrap().to_str().unwrap().parse().unwrap();
-        assert_eq!(fs::read_to_string(&schema).unwrap(), keeper::schema(kind));
+        assert_eq!(fs::read_to_string(&schema).unwrap(), keeper::json_schema(kind));
     }
     assert_eq!(led, ["entity.json", "room.json", "task.json"], "{files}");
     assert!(home.read("w/rooms/code/hall.yaml").contains("Thick ivy."));
@@ -113,7 +113,7 @@ fn what_comes_from_a_template_leads_editors_to_its_schema_too() {
         let schema = first.strip_prefix("# yaml-language-server: $schema=").unwrap();
         let place = home.path().join(file).parent().unwrap().join(schema).canonicalize().unwrap();
         let kind = place.file_stem().unwrap().to_str().unwrap().parse().unwrap();
-        assert_eq!(fs::read_to_string(&place).unwrap(), keeper::schema(kind));
+        assert_eq!(fs::read_to_string(&place).unwrap(), keeper::json_schema(kind));
         kinds.insert(place);
     }
     let kept = files.lines().filter(|it| it.contains("/.palazzo/")).collect::<Vec<_>>();
@@ -148,7 +148,7 @@ fn an_older_copy_of_a_schema_is_brought_into_the_form_of_this_version() {
     home/code/.palazzo/schema/room.json
     1 of 1 file brought into form
     ");
-    assert_eq!(home.read("code/.palazzo/schema/room.json"), keeper::schema(FileKind::Room));
+    assert_eq!(home.read("code/.palazzo/schema/room.json"), keeper::json_schema(FileKind::Room));
     assert_eq!(home.read("code/.palazzo/schema/mine.json"), "{}\n");
     assert_snapshot!(said(&["fmt"]), @"0 of 2 files brought into form");
 }
@@ -180,7 +180,7 @@ async fn a_copy_of_a_schema_that_is_missing_is_put_where_a_file_leads_to_it() {
     assert_snapshot!(story.join("\n"));
     for kind in [FileKind::Room, FileKind::Task] {
         let kept = fs::read_to_string(schemas.join(format!("{kind}.json"))).unwrap();
-        assert_eq!(kept, keeper::schema(kind));
+        assert_eq!(kept, keeper::json_schema(kind));
     }
     assert_eq!(home.read("code/rooms/hall.yaml"), by_hand);
 }

@@ -11,7 +11,7 @@ use crate::cli::home::{self, Workspace, of_user, set};
 use crate::cli::import::{place, tables};
 use crate::cli::signal;
 use crate::cli::{Failure, Outcome, page, person};
-use crate::keeper::{Moved, Tables};
+use crate::keeper::{ImportSummary, Tables};
 use crate::model::printable;
 
 /// Texts, as Chroma holds them.
@@ -85,16 +85,24 @@ pub(super) fn run(args: &Args) -> Outcome {
     let local = |it| Local.from_local_datetime(&it).earliest().map(|it| it.to_utc());
     let by = person("import");
     let moved = keeper.import_mempalace(&by, tables, local, args.dry_run, tell)?;
-    for told in moved.notes.iter().chain(&moved.faults) {
+    for told in moved.notes.iter().chain(&moved.errors) {
         anstream::eprintln!("{}", printable(told));
     }
-    let root = keeper.root(&by)?;
+    let root = keeper.palace_root(&by)?;
     page::print(&summary(&moved, root.as_deref(), args.dry_run))?;
-    Ok(ExitCode::from(u8::from(!moved.faults.is_empty())))
+    Ok(ExitCode::from(u8::from(!moved.errors.is_empty())))
 }
 
-fn summary(moved: &Moved, root: Option<&Path>, dry: bool) -> String {
-    let Moved { workspace, drawers, entries, facts, known, faults, .. } = moved;
+fn summary(moved: &ImportSummary, root: Option<&Path>, dry: bool) -> String {
+    let ImportSummary {
+        workspace,
+        drawers,
+        entries,
+        facts,
+        already_present: known,
+        errors: faults,
+        ..
+    } = moved;
     let place = place(workspace.as_deref(), root);
     let place = match dry {
         false => format!("Added to {place}"),

@@ -5,26 +5,26 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value};
 
-use crate::keeper::graph::dates::date;
-use crate::keeper::graph::neighbours::Ties;
-use crate::keeper::graph::rules::remarks;
-use crate::keeper::palace::Held;
-use crate::keeper::palace::search_documents::facet_of_entity;
-use crate::keeper::semantic::vectors::Understood;
+use crate::keeper::graph::dates::parse_date_argument;
+use crate::keeper::graph::neighbours::EntityRelations;
+use crate::keeper::graph::rules::new_fault_notes;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::search_documents::entity_facet;
+use crate::keeper::semantic::vectors::EmbeddedQuery;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Entity, Graph, Layout, Opening, Palace, Selection, Sort, did_you_mean};
 use crate::render::{self, Summary};
 use crate::search::Query;
 
 /// How many of the latest changes a description tells of.
-const RECENT: usize = 4;
+const RECENT_CHANGES: usize = 4;
 
 /// How many relations a page has.
-const RELATIONS: usize = 50;
+const RELATIONS_PER_PAGE: usize = 50;
 
 /// Which entities a list shall have.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct EntityQuery {
     /// Only those of this genus, whatever the case.
     pub genus: Option<String>,
     /// Only those of this status, whatever the case.
@@ -39,7 +39,7 @@ pub struct Wanted {
 
 /// Which relations of an entity are asked for.
 #[derive(Clone, Debug, Default)]
-pub struct Related {
+pub struct RelationQuery {
     /// The entity, by name.
     pub name: String,
     /// Only those of this type.
@@ -67,8 +67,8 @@ pub enum Direction {
 impl Keeper {
     /// Says what the workspace holds: counts, genera, latest changes.
     pub fn describe_workspace(&mut self, by: &Caller) -> Result<String, Refusal> {
-        let key = self.current(by)?;
-        let held = self.at(&key)?;
+        let key = self.current_workspace(by)?;
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
         let palace = &held.palace;
         let genera = palace.graph.genera().map(|(genus, number)| (genus.to_owned(), number));
@@ -77,20 +77,20 @@ impl Keeper {
             scrolls: palace.scrolls().count(),
             entities: palace.graph.len(),
             genera: genera.collect(),
-            recent: held.recent(RECENT)?,
+            recent: held.recent_commits(RECENT_CHANGES)?,
         };
         let summary = render::summary(&palace.settings.name, &summary, by.now);
-        Ok(self.moment_told(by, &key)? + &summary)
+        Ok(self.as_of_notice(by, &key)? + &summary)
     }
 
     /// Lists the genera that have entities, with their statuses; or tells what is
     /// laid down for one.
     pub fn list_genera(&mut self, by: &Caller, asked: Option<&str>) -> Result<String, Refusal> {
-        let palace = self.palace(by)?;
+        let palace = self.current_palace(by)?;
         let graph = &palace.graph;
         let census = |it| (it, graph.count(it), graph.statuses(it).collect());
         if let Some(asked) = asked {
-            let name = known_genus(palace, asked)?;
+            let name = resolve_genus_name(palace, asked)?;
             return Ok(render::genus(graph.genus(&name), &census(&name)));
         }
         let ruled: Vec<_> = graph.rules().map(|it| it.name.as_str()).collect();
@@ -101,33 +101,34 @@ impl Keeper {
 
     /// Lists entities by name, or, where words are asked for, by how well they
     /// fit. What is shown can be opened by number.
-    pub fn list_entities(&mut self, by: &Caller, wanted: &Wanted) -> Result<String, Refusal> {
-        let (key, models) = (self.current(by)?, self.models.clone());
-        let held = self.at(&key)?;
+    pub fn list_entities(&mut self, by: &Caller, wanted: &EntityQuery) -> Result<String, Refusal> {
+        let (key, models) = (self.current_workspace(by)?, self.models.clone());
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
-        let mind = wanted.query.as_ref().and_then(|_| held.mind(&models));
+        let mind = wanted.query.as_ref().and_then(|_| held.vector_store(&models));
         let graph = &held.palace.graph;
-        let genus = wanted.genus.as_ref().map(|it| known_genus(&held.palace, it)).transpose()?;
-        let which = which(genus.as_deref(), wanted);
-        let Wanted { status, attributes, .. } = wanted.clone();
+        let genus =
+            wanted.genus.as_ref().map(|it| resolve_genus_name(&held.palace, it)).transpose()?;
+        let which = describe_filters(genus.as_deref(), wanted);
+        let EntityQuery { status, attributes, .. } = wanted.clone();
         let selection = Selection { genus, status, attributes };
         let number = wanted.page.max(1);
         let first = (number - 1).saturating_mul(Layout::OPENINGS);
         let understood =
-            mind.as_ref().zip(wanted.query.as_ref()).map(|(it, q)| held.understand(it, q));
+            mind.as_ref().zip(wanted.query.as_ref()).map(|(it, q)| held.embed_query(it, q));
         let (total, shown): (usize, Vec<&Entity>) = match &wanted.query {
             None => graph.select(&selection, first, Layout::OPENINGS),
             Some(words) => {
-                let meaning = understood.as_ref().and_then(Understood::meaning);
+                let meaning = understood.as_ref().and_then(EmbeddedQuery::query_and_vectors);
                 let most = first.saturating_add(Layout::OPENINGS);
                 let asked = Query { words, most, meaning, ..Query::default() };
-                about(held, &selection, &asked, first)
+                search_entities(held, &selection, &asked, first)
             }
         };
         let ranker = understood.as_ref().map(|it| format!("{}.\n", it.ranker)).unwrap_or_default();
         let mut page = render::entities(&which, &shown, total, number) + &ranker;
         if total == 0 && selection != Selection::default() {
-            page.push_str(&unheard_of(graph, &selection));
+            page.push_str(&suggest_similar_filters(graph, &selection));
         }
         let openings = shown.iter().map(|it| Opening::Entity(it.name.clone())).collect();
         self.visit(by).openings = openings;
@@ -136,13 +137,13 @@ impl Keeper {
 
     /// Tells all that is known of one entity, page by page, from 1, where that is much.
     pub fn get_entity(&mut self, by: &Caller, name: &str, page: usize) -> Result<String, Refusal> {
-        let key = self.current(by)?;
-        let held = self.at(&key)?;
+        let key = self.current_workspace(by)?;
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
-        let name = known_entity(&held.palace, name)?;
+        let name = resolve_entity_name(&held.palace, name)?;
         let file = held.palace.graph.file_of(&name).unwrap_or_default().to_owned();
-        held.glance(&file);
-        held.recall()?;
+        held.refresh_file(&file);
+        held.load_history()?;
         let past = held.history().get(&file).copied();
         let graph = &held.palace.graph;
         let Some(entity) = graph.get(&name) else {
@@ -151,29 +152,34 @@ impl Keeper {
         let incoming: Vec<_> = graph.incoming(&name).collect();
         let dates: Vec<_> = graph.dates(entity).map(|(key, _)| key).collect();
         let told = render::entity(entity, &dates, &incoming, past, page.max(1), by.now);
-        Ok(told + &remarks(graph, std::iter::once(entity), &[]))
+        Ok(told + &new_fault_notes(graph, std::iter::once(entity), &[]))
     }
 
     /// Tells how one entity is related to others.
-    pub fn get_relationships(&mut self, by: &Caller, asked: &Related) -> Result<String, Refusal> {
-        let palace = self.palace(by)?;
+    pub fn get_relationships(
+        &mut self,
+        by: &Caller,
+        asked: &RelationQuery,
+    ) -> Result<String, Refusal> {
+        let palace = self.current_palace(by)?;
         let graph = &palace.graph;
-        let name = known_entity(palace, &asked.name)?;
-        let as_of = asked.as_of.as_ref().map(|it| date("as_of", it, by.now)).transpose()?;
-        let all = Ties::of(graph, &name, asked.direction);
+        let name = resolve_entity_name(palace, &asked.name)?;
+        let as_of =
+            asked.as_of.as_ref().map(|it| parse_date_argument("as_of", it, by.now)).transpose()?;
+        let all = EntityRelations::for_entity(graph, &name, asked.direction);
         let mut ties = all.clone();
-        let undated = ties.keep(asked.kind.as_deref(), as_of);
+        let undated = ties.retain_matching(asked.kind.as_deref(), as_of);
         let (total, page) = (ties.len(), asked.page.max(1));
         let as_of = as_of.map(|it| format!(" as of {it}")).unwrap_or_default();
         let (shown, left_out) = (render::line(&name), render::left_out(undated));
         if total == 0 {
-            let known = asked.kind.as_ref().map(|it| all.known_kinds(it)).unwrap_or_default();
+            let known = asked.kind.as_ref().map(|it| all.kinds_hint(it)).unwrap_or_default();
             return Ok(format!("{shown} has no such relations{as_of}.{known}\n{left_out}"));
         }
         let head = format!("{shown}, {}{as_of}", render::count(total, "relation"));
-        let from = (page - 1).saturating_mul(RELATIONS).min(total);
-        let until = from.saturating_add(RELATIONS).min(total);
-        let (outgoing, incoming) = ties.between(from, until);
+        let from = (page - 1).saturating_mul(RELATIONS_PER_PAGE).min(total);
+        let until = from.saturating_add(RELATIONS_PER_PAGE).min(total);
+        let (outgoing, incoming) = ties.slice(from, until);
         let more = match until < total {
             true => format!("  page: {} shows the next\n", page + 1),
             false => String::new(),
@@ -183,9 +189,9 @@ impl Keeper {
     }
 
     /// Returns the palace that the caller's tools act on, as it is now.
-    pub(crate) fn palace(&mut self, by: &Caller) -> Result<&Palace, Refusal> {
-        let key = self.current(by)?;
-        let held = self.at(&key)?;
+    pub(crate) fn current_palace(&mut self, by: &Caller) -> Result<&Palace, Refusal> {
+        let key = self.current_workspace(by)?;
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
         Ok(&held.palace)
     }
@@ -193,8 +199,8 @@ impl Keeper {
 
 /// Finds the entities of a selection that are about something, best first: how many
 /// there are, and as many as are wanted, but for the `first` ones.
-fn about<'a>(
-    held: &'a Held,
+fn search_entities<'a>(
+    held: &'a OpenPalace,
     selection: &Selection,
     asked: &Query<'_>,
     first: usize,
@@ -203,7 +209,7 @@ fn about<'a>(
     let any = selection.attributes.is_empty();
     let fits =
         |it: &Opening| any || graph.get_opening(it).is_some_and(|it| Graph::fits(it, selection));
-    let kinds = narrowed(held, selection);
+    let kinds = selected_facets(held, selection);
     let asked = Query { sorts: &[Sort::Entity], facets: kinds.as_deref(), ..*asked };
     let hits = held.index().find(&asked, fits);
     let shown = hits.best.iter().skip(first);
@@ -212,17 +218,17 @@ fn about<'a>(
 
 /// Tells of the facets of the index which are those of entities that are wanted by
 /// their genus and status; `None`: all are.
-fn narrowed(held: &Held, wanted: &Selection) -> Option<Vec<bool>> {
+fn selected_facets(held: &OpenPalace, wanted: &Selection) -> Option<Vec<bool>> {
     if wanted.genus.is_none() && wanted.status.is_none() {
         return None;
     }
     let kinds = held.palace.graph.kinds(wanted);
-    let facets: HashSet<_> = kinds.map(|(genus, status)| facet_of_entity(genus, status)).collect();
+    let facets: HashSet<_> = kinds.map(|(genus, status)| entity_facet(genus, status)).collect();
     Some(held.index().narrowed(|it| facets.contains(it)))
 }
 
 /// Finds an entity by its exact name, or by its name in another case.
-pub(crate) fn known_entity(palace: &Palace, asked: &str) -> Result<String, Refusal> {
+pub(crate) fn resolve_entity_name(palace: &Palace, asked: &str) -> Result<String, Refusal> {
     let graph = &palace.graph;
     if graph.get(asked).is_some() {
         return Ok(asked.to_owned());
@@ -236,7 +242,7 @@ pub(crate) fn known_entity(palace: &Palace, asked: &str) -> Result<String, Refus
 }
 
 /// Finds a genus by its exact name, or by its name in another case.
-pub(crate) fn known_genus(palace: &Palace, asked: &str) -> Result<String, Refusal> {
+pub(crate) fn resolve_genus_name(palace: &Palace, asked: &str) -> Result<String, Refusal> {
     if let Some(found) = palace.graph.genus_called(asked) {
         return Ok(found.to_owned());
     }
@@ -246,11 +252,11 @@ pub(crate) fn known_genus(palace: &Palace, asked: &str) -> Result<String, Refusa
         0 => "this workspace holds no entities yet".to_owned(),
         _ => format!("this workspace has {}", some.join(", ")),
     };
-    Err(Refusal::Nonsense(format!("no entity has the genus `{}`; {known}", asked.escape_debug())))
+    Err(Refusal::Invalid(format!("no entity has the genus `{}`; {known}", asked.escape_debug())))
 }
 
 /// Says which status or attribute that is asked for nobody has, if it may be a slip.
-fn unheard_of(graph: &Graph, asked: &Selection) -> String {
+fn suggest_similar_filters(graph: &Graph, asked: &Selection) -> String {
     let genera = || graph.known_genera().filter(|it| asked.genus.as_ref().is_none_or(|g| g == it));
     let laid_down = || genera().filter_map(|it| graph.genus(it));
     let statuses = genera().flat_map(|it| graph.statuses(it)).map(|(it, _)| it);
@@ -270,8 +276,8 @@ fn unheard_of(graph: &Graph, asked: &Selection) -> String {
 }
 
 /// Says which entities a list has: ` of genus Claim with status open about "rocks"`.
-fn which(genus: Option<&str>, wanted: &Wanted) -> String {
-    let Wanted { status, attributes, query, .. } = wanted;
+fn describe_filters(genus: Option<&str>, wanted: &EntityQuery) -> String {
+    let EntityQuery { status, attributes, query, .. } = wanted;
     let quoted = |text: &str| render::cut(&render::line(text), 80);
     let mut which = String::new();
     if let Some(genus) = genus {

@@ -5,21 +5,22 @@ use std::collections::{BTreeSet, HashMap};
 use chrono::{DateTime, Utc};
 
 use crate::format::entity_file;
-use crate::keeper::graph::edit::Revision;
-use crate::keeper::graph::merge::unite;
+use crate::keeper::graph::edit::GraphEdit;
+use crate::keeper::graph::merge::merge_entity;
 use crate::keeper::graph::relations;
 use crate::keeper::graph::rules::{
-    Rules, against, allow, begun, noted, remarks, spell_genera, twin,
+    RulePolicy, case_variant, format_notes, new_fault_notes, reject_if_any, unify_genus_spelling,
+    violations, with_initial_status,
 };
-use crate::keeper::palace::{Held, Plan};
-use crate::keeper::{Caller, Keeper, Refusal, fresh_id, listed};
+use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::{Caller, Keeper, Refusal, join_names, new_id};
 use crate::model::Entity;
 use crate::render;
 
 /// What adding entities came to.
-pub(crate) struct Added {
+pub(crate) struct AddedEntities {
     /// The workspace they are in now.
-    pub(crate) key: String,
+    pub(crate) workspace_key: String,
     /// The names of those that are new.
     pub(crate) created: Vec<String>,
     /// The names that were there already.
@@ -33,24 +34,26 @@ impl Keeper {
     /// left as they are, and the answer says so.
     pub fn create_entities(&mut self, by: &Caller, new: Vec<Entity>) -> Result<String, Refusal> {
         if new.is_empty() {
-            return Err(Refusal::Nonsense("`entities` is empty: nothing to create".to_owned()));
+            return Err(Refusal::Invalid("`entities` is empty: nothing to create".to_owned()));
         }
-        let (new, mut notes) = joined(new, by.now)?;
-        let Added { key, created, existing, notes: more } =
-            self.add_entities(by, new, Rules::Heeded)?;
-        let graph = &self.at(&key)?.palace.graph;
+        let (new, mut notes) = merge_same_named_entities(new, by.now)?;
+        let AddedEntities { workspace_key: key, created, existing, notes: more } =
+            self.add_entities(by, new, RulePolicy::Reject)?;
+        let graph = &self.open_palace(&key)?.palace.graph;
         notes.extend(more);
-        notes.extend(created.iter().filter_map(|it| twin(graph, it)));
-        let remarks = remarks(graph, created.iter().filter_map(|it| graph.get(it)), &[]);
+        notes.extend(created.iter().filter_map(|it| case_variant(graph, it)));
+        let remarks = new_fault_notes(graph, created.iter().filter_map(|it| graph.get(it)), &[]);
         let mut answer = match created.len() {
             0 => "Created nothing".to_owned(),
-            _ => format!("Created {}", listed(&created)),
+            _ => format!("Created {}", join_names(&created)),
         };
         if !existing.is_empty() {
-            answer
-                .push_str(&format!("; there already, and left as they are: {}", listed(&existing)));
+            answer.push_str(&format!(
+                "; there already, and left as they are: {}",
+                join_names(&existing)
+            ));
         }
-        Ok(format!("{answer}.\n{}{remarks}", noted(&notes)))
+        Ok(format!("{answer}.\n{}{remarks}", format_notes(&notes)))
     }
 
     /// Adds those of `new` whose names are free, the first of each name.
@@ -58,40 +61,43 @@ impl Keeper {
         &mut self,
         by: &Caller,
         new: Vec<Entity>,
-        rules: Rules,
-    ) -> Result<Added, Refusal> {
+        rules: RulePolicy,
+    ) -> Result<AddedEntities, Refusal> {
         let mut names = BTreeSet::new();
         let mut new: Vec<_> = new.into_iter().filter(|it| names.insert(it.name.clone())).collect();
         for entity in &mut new {
-            entity.id = Some(fresh_id(&mut self.ids, by.now));
+            entity.id = Some(new_id(&mut self.id_generator, by.now));
         }
-        let key = self.current_or_first(by)?;
+        let key = self.current_or_new_workspace(by)?;
         let (mut created, mut existing, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-        self.at(&key)?.change_alone(by, |held| {
+        self.open_palace(&key)?.change_exclusively(by, |held| {
             // Somebody may have written the very file by hand meanwhile.
             for entity in &new {
-                held.glance(&entity_file(&held.palace.graph, entity, |_| false, |_| 0));
+                held.refresh_file(&entity_file(&held.palace.graph, entity, |_| false, |_| 0));
             }
             let graph = &held.palace.graph;
             let new = new.iter().cloned();
             let (there, mut fresh): (Vec<_>, Vec<_>) =
                 new.partition(|it| graph.get(&it.name).is_some());
-            if rules == Rules::Heeded {
-                notes = spell_genera(graph, &mut fresh);
+            if rules == RulePolicy::Reject {
+                notes = unify_genus_spelling(graph, &mut fresh);
             }
-            let fresh: Vec<_> = fresh.iter().map(|it| begun(graph, it)).collect();
+            let fresh: Vec<_> = fresh.iter().map(|it| with_initial_status(graph, it)).collect();
             existing = there.into_iter().map(|it| it.name).collect();
             created = fresh.iter().map(|it| it.name.clone()).collect();
-            let heeded = fresh.iter().filter(|_| rules == Rules::Heeded);
-            allow(heeded.filter_map(|it| against(graph, &[], it)))?;
-            creation(held, &fresh)
+            let heeded = fresh.iter().filter(|_| rules == RulePolicy::Reject);
+            reject_if_any(heeded.filter_map(|it| violations(graph, &[], it)))?;
+            plan_creation(held, &fresh)
         })?;
-        Ok(Added { key, created, existing, notes })
+        Ok(AddedEntities { workspace_key: key, created, existing, notes })
     }
 }
 
 /// Makes one of those that have the same name, and says so.
-fn joined(new: Vec<Entity>, now: DateTime<Utc>) -> Result<(Vec<Entity>, Vec<String>), Refusal> {
+fn merge_same_named_entities(
+    new: Vec<Entity>,
+    now: DateTime<Utc>,
+) -> Result<(Vec<Entity>, Vec<String>), Refusal> {
     let (mut joined, mut notes): (Vec<Entity>, _) = (Vec::new(), Vec::new());
     let mut places: HashMap<String, usize> = HashMap::new();
     for entity in new {
@@ -103,31 +109,35 @@ fn joined(new: Vec<Entity>, now: DateTime<Utc>) -> Result<(Vec<Entity>, Vec<Stri
             }
             Some(first) => {
                 notes.push(format!("`{name}` stands twice in the call, and both became one"));
-                notes.extend(unite(first, &entity, &[]));
+                notes.extend(merge_entity(first, &entity, &[]));
             }
         }
     }
     for Entity { name, relations, .. } in &mut joined {
         let refused = |why: String| {
-            Refusal::Nonsense(format!("`{}`: {why}", render::cut(&render::line(name), 80)))
+            Refusal::Invalid(format!("`{}`: {why}", render::cut(&render::line(name), 80)))
         };
         for mut relation in std::mem::take(relations) {
-            relations::date(&mut relation, now);
-            relations::add(relations, &[], &relation).map_err(refused)?;
+            relations::resolve_dates(&mut relation, now);
+            relations::add_relation(relations, &[], &relation).map_err(refused)?;
         }
     }
     Ok((joined, notes))
 }
 
-fn creation(held: &mut Held, fresh: &[Entity]) -> Result<Plan, Refusal> {
-    let mut revision = Revision::default();
+fn plan_creation(held: &mut OpenPalace, fresh: &[Entity]) -> Result<ChangePlan, Refusal> {
+    let mut revision = GraphEdit::default();
     for entity in fresh {
-        revision.add(held, entity.clone())?;
+        revision.add_entity(held, entity.clone())?;
     }
     let names: Vec<_> = fresh.iter().map(|it| it.name.clone()).collect();
     let subject = match names.as_slice() {
         [only] => format!("entity {}: create", render::cut(&render::line(only), 50)),
         _ => format!("entities: create {}", names.len()),
     };
-    Ok(Plan { edits: revision.edits()?, subject, body: format!("Created {}", listed(&names)) })
+    Ok(ChangePlan {
+        edits: revision.into_edits()?,
+        subject,
+        body: format!("Created {}", join_names(&names)),
+    })
 }

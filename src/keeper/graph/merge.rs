@@ -1,6 +1,6 @@
 //! Making one entity of two.
 
-use crate::keeper::graph::references::add_once;
+use crate::keeper::graph::references::add_unique_relation;
 use crate::model::{Entity, Relation};
 use crate::render::{cut, line, plain};
 
@@ -8,7 +8,7 @@ use crate::render::{cut, line, plain};
 /// disagree `into` keeps what it says, and relations between the two go, for nothing
 /// relates to itself for having had two names. `family` are the names of all that
 /// are becoming one.
-pub(crate) fn unite(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<String> {
+pub(crate) fn merge_entity(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<String> {
     let mut conflicts = Vec::new();
     let mut disagree = |what: &str, kept: &str, lost: &str| {
         let [kept, lost] = [kept, lost].map(|it| cut(&line(it), 60));
@@ -35,12 +35,12 @@ pub(crate) fn unite(into: &mut Entity, other: &Entity, family: &[String]) -> Vec
             into.observations.push(observation.clone());
         }
     }
-    conflicts.extend(unite_relations(into, other, family));
+    conflicts.extend(merge_relations(into, other, family));
     conflicts
 }
 
 /// Adds the relations of `other`; returns what goes.
-fn unite_relations(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<String> {
+fn merge_relations(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<String> {
     let is_between = |from: &str, it: &Relation| it.to != from && family.contains(&it.to);
     let mut gone = Vec::new();
     for from in [&*into, other] {
@@ -57,7 +57,7 @@ fn unite_relations(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<
             relation.to.clone_from(&own);
         }
         let to = relation.to.clone();
-        add_once(&mut into.relations, relation, &to);
+        add_unique_relation(&mut into.relations, relation, &to);
     }
     gone
 }

@@ -7,18 +7,18 @@ use crate::model::{Date, Graph, Incoming, Relation, did_you_mean};
 use crate::render;
 
 /// How many types of relations are named to whom asks for another.
-const NAMED: usize = 12;
+const MAX_LISTED_KINDS: usize = 12;
 
 /// The relations that lead out, and then those that lead here.
 #[derive(Clone, Debug)]
-pub(crate) struct Ties<'a> {
+pub(crate) struct EntityRelations<'a> {
     outgoing: Vec<&'a Relation>,
     incoming: Vec<Incoming<'a>>,
 }
 
-impl<'a> Ties<'a> {
+impl<'a> EntityRelations<'a> {
     /// Returns those of the entity of that exact name.
-    pub(crate) fn of(graph: &'a Graph, name: &'a str, direction: Direction) -> Self {
+    pub(crate) fn for_entity(graph: &'a Graph, name: &'a str, direction: Direction) -> Self {
         let mut ties = Self { outgoing: Vec::new(), incoming: Vec::new() };
         if direction != Direction::Incoming {
             ties.outgoing.extend(graph.get(name).into_iter().flat_map(|it| &it.relations));
@@ -31,7 +31,7 @@ impl<'a> Ties<'a> {
 
     /// Keeps those of a type that hold at a date; returns of how many it is not known
     /// whether they do.
-    pub(crate) fn keep(&mut self, kind: Option<&str>, as_of: Option<Date>) -> usize {
+    pub(crate) fn retain_matching(&mut self, kind: Option<&str>, as_of: Option<Date>) -> usize {
         let mut undated = 0;
         let mut is_wanted = |it: &Relation| {
             let is_kind = kind.is_none_or(|kind| kind == it.kind);
@@ -50,14 +50,14 @@ impl<'a> Ties<'a> {
     }
 
     /// Returns those from one place to another.
-    pub(crate) fn between(&self, from: usize, until: usize) -> (&[&'a Relation], &[Incoming<'a>]) {
+    pub(crate) fn slice(&self, from: usize, until: usize) -> (&[&'a Relation], &[Incoming<'a>]) {
         let out = self.outgoing.len();
         let outgoing = &self.outgoing[from.min(out)..until.min(out)];
         (outgoing, &self.incoming[from.max(out) - out..until.max(out) - out])
     }
 
     /// Says which types there are, if none of them is `asked`.
-    pub(crate) fn known_kinds(&self, asked: &str) -> String {
+    pub(crate) fn kinds_hint(&self, asked: &str) -> String {
         let kinds = self.outgoing.iter().map(|it| it.kind.as_str());
         let kinds: BTreeSet<_> =
             kinds.chain(self.incoming.iter().map(|it| it.relation.kind.as_str())).collect();
@@ -68,8 +68,8 @@ impl<'a> Ties<'a> {
         if let Some(meant) = did_you_mean(asked, kinds.iter().copied()) {
             return format!(" Did you mean {}?", quoted(meant));
         }
-        let more = if kinds.len() > NAMED { " …" } else { "" };
-        let some: Vec<_> = kinds.into_iter().take(NAMED).map(quoted).collect();
+        let more = if kinds.len() > MAX_LISTED_KINDS { " …" } else { "" };
+        let some: Vec<_> = kinds.into_iter().take(MAX_LISTED_KINDS).map(quoted).collect();
         format!(" It has {}{more}.", some.join(", "))
     }
 }

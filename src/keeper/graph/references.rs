@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::format::{self, room_file};
 use crate::keeper::Refusal;
-use crate::keeper::graph::edit::Revision;
-use crate::keeper::palace::Held;
+use crate::keeper::graph::edit::GraphEdit;
+use crate::keeper::palace::OpenPalace;
 use crate::model::{
     About, Action, Deed, Edit, Entity, Graph, Kind, Opening, Process, Relation, Room, Task,
 };
@@ -14,9 +14,9 @@ use crate::session::Visit;
 
 /// Lets everything that names `gone` and has a file of its own name `name`
 /// instead; returns how many do. Those among `going` are let go anyway.
-pub(crate) fn follow(
-    revision: &mut Revision,
-    held: &mut Held,
+pub(crate) fn rename_in_entities(
+    revision: &mut GraphEdit,
+    held: &mut OpenPalace,
     gone: &str,
     name: &str,
     going: &[String],
@@ -25,24 +25,29 @@ pub(crate) fn follow(
     let mut followers = 0;
     for (caller, is_defined) in naming.iter().filter(|(it, _)| !going.contains(it)) {
         let entity = match is_defined {
-            true => revision.entity(held, caller)?,
-            false => revision.loose_end(held, caller)?,
+            true => revision.entity_mut(held, caller)?,
+            false => revision.loose_end_mut(held, caller)?,
         };
         let Some(entity) = entity else { continue };
         let was = entity.clone();
-        redirect(entity, &held.palace.graph, gone, name);
+        rename_in_entity(entity, &held.palace.graph, gone, name);
         followers += usize::from(*entity != was);
     }
     Ok(followers)
 }
 
 /// Returns the edits of the rooms whose actions name one of `gone`.
-pub(crate) fn rooms(held: &mut Held, gone: &[String], name: &str) -> Result<Vec<Edit>, Refusal> {
-    let renamed = |held: &Held, room: &Room| {
+pub(crate) fn rename_in_rooms(
+    held: &mut OpenPalace,
+    gone: &[String],
+    name: &str,
+) -> Result<Vec<Edit>, Refusal> {
+    let renamed = |held: &OpenPalace, room: &Room| {
         let (graph, mut renamed) = (&held.palace.graph, room.clone());
-        let (links, is_gone) =
-            (links(graph), |text: &str| gone.iter().any(|it| means(graph, text, it)));
-        renamed.actions.iter_mut().for_each(|it| redirect_action(it, &links, is_gone, name));
+        let (links, is_gone) = (link_attributes(graph), |text: &str| {
+            gone.iter().any(|it| is_reference_to(graph, text, it))
+        });
+        renamed.actions.iter_mut().for_each(|it| rename_in_action(it, &links, is_gone, name));
         Some(renamed).filter(|it| it != room)
     };
     let concerned = held.palace.rooms().filter(|(_, it)| renamed(held, it).is_some());
@@ -50,21 +55,28 @@ pub(crate) fn rooms(held: &mut Held, gone: &[String], name: &str) -> Result<Vec<
     let mut edits = Vec::new();
     for id in concerned {
         let path = room_file(&id);
-        let text = held.text(&path)?;
+        let text = held.read_for_change(&path)?;
         let (Some(text), Some(old)) = (text, held.palace.room(&id)) else { continue };
         let Some(new) = renamed(held, old) else { continue };
         let now = format::edit_room(&path, &text, old, &new)
-            .ok_or_else(|| Refusal::Entangled { file: path.clone() })?;
+            .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
         edits.push(Edit { path, was: Some(text), now: Some(now) });
     }
     Ok(edits)
 }
 
 /// Returns the edits of the tasks and processes that are about one of `gone`.
-pub(crate) fn works(held: &mut Held, gone: &[String], name: &str) -> Result<Vec<Edit>, Refusal> {
+pub(crate) fn rename_in_work(
+    held: &mut OpenPalace,
+    gone: &[String],
+    name: &str,
+) -> Result<Vec<Edit>, Refusal> {
     let graph = &held.palace.graph;
     let is_gone = |about: &About| {
-        about.entity.as_ref().is_some_and(|it| gone.iter().any(|gone| means(graph, it, gone)))
+        about
+            .entity
+            .as_ref()
+            .is_some_and(|it| gone.iter().any(|gone| is_reference_to(graph, it, gone)))
     };
     let tasks = held.palace.tasks.iter().filter(|(_, it)| is_gone(&it.about));
     let processes = held.palace.processes.iter().filter(|(_, it)| is_gone(&it.about));
@@ -72,7 +84,7 @@ pub(crate) fn works(held: &mut Held, gone: &[String], name: &str) -> Result<Vec<
     let paths: Vec<_> = tasks.chain(processes.map(|(path, _)| path)).cloned().collect();
     let mut edits = Vec::new();
     for path in paths {
-        let was = held.text(&path)?;
+        let was = held.read_for_change(&path)?;
         let Some(text) = &was else { continue };
         let about = |it: &About| About { entity: Some(name.to_owned()), ..it.clone() };
         let task = held.palace.tasks.get(&path).and_then(|old| {
@@ -84,14 +96,16 @@ pub(crate) fn works(held: &mut Held, gone: &[String], name: &str) -> Result<Vec<
             let new = Process { about: about(&old.about), ..old.clone() };
             format::edit_process(&path, text, old, &new)
         };
-        let now = task.or_else(process).ok_or_else(|| Refusal::Entangled { file: path.clone() })?;
+        let now = task
+            .or_else(process)
+            .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
         edits.push(Edit { path, was, now: Some(now) });
     }
     Ok(edits)
 }
 
 /// Says which rooms, tasks and processes name one of `gone`, by what they are called.
-pub(crate) fn shown_by(held: &Held, gone: &[String]) -> Vec<String> {
+pub(crate) fn describe_references(held: &OpenPalace, gone: &[String]) -> Vec<String> {
     let palace = &held.palace;
     let is_gone =
         |text: &str| gone.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase());
@@ -105,9 +119,9 @@ pub(crate) fn shown_by(held: &Held, gone: &[String]) -> Vec<String> {
     let tasks = palace.tasks.values().filter(|it| is_about(&it.about));
     let processes = palace.processes.values().filter(|it| is_about(&it.about));
     [
-        shown("room", &rooms.map(|(_, it)| it.name.as_str()).collect::<Vec<_>>()),
-        shown("task", &tasks.map(|it| it.title.as_str()).collect::<Vec<_>>()),
-        shown("process", &processes.map(|it| it.name.as_str()).collect::<Vec<_>>()),
+        count_and_first_name("room", &rooms.map(|(_, it)| it.name.as_str()).collect::<Vec<_>>()),
+        count_and_first_name("task", &tasks.map(|it| it.title.as_str()).collect::<Vec<_>>()),
+        count_and_first_name("process", &processes.map(|it| it.name.as_str()).collect::<Vec<_>>()),
     ]
     .into_iter()
     .flatten()
@@ -115,7 +129,7 @@ pub(crate) fn shown_by(held: &Held, gone: &[String]) -> Vec<String> {
 }
 
 /// Counts what is of a kind, and names the first.
-fn shown(noun: &str, names: &[&str]) -> Option<String> {
+fn count_and_first_name(noun: &str, names: &[&str]) -> Option<String> {
     let first = names.first()?;
     let first = render::cut(&render::line(first), 60);
     let first = if names.len() > 1 { format!("first {first}") } else { first };
@@ -123,9 +137,9 @@ fn shown(noun: &str, names: &[&str]) -> Option<String> {
 }
 
 /// Lets the numbers that a visitor was shown lead to `name` instead of `gone`.
-pub(crate) fn follow_visit(visit: &mut Visit, gone: &[String], name: &str) {
+pub(crate) fn rename_in_visit(visit: &mut Visit, gone: &[String], name: &str) {
     let is_gone = |text: &str| gone.iter().any(|it| it == text);
-    visit.menu.iter_mut().for_each(|it| redirect_action(it, &[], is_gone, name));
+    visit.menu.iter_mut().for_each(|it| rename_in_action(it, &[], is_gone, name));
     for opening in &mut visit.openings {
         if let Opening::Entity(it) = opening
             && gone.contains(it)
@@ -137,20 +151,20 @@ pub(crate) fn follow_visit(visit: &mut Visit, gone: &[String], name: &str) {
 
 /// Lets one entity name `name` in place of `gone`. Relations that become the
 /// same by it are kept once.
-fn redirect(entity: &mut Entity, graph: &Graph, gone: &str, name: &str) {
+fn rename_in_entity(entity: &mut Entity, graph: &Graph, gone: &str, name: &str) {
     let mut relations: Vec<Relation> = Vec::new();
     for mut relation in std::mem::take(&mut entity.relations) {
         if relation.to == gone {
             name.clone_into(&mut relation.to);
         }
-        add_once(&mut relations, relation, name);
+        add_unique_relation(&mut relations, relation, name);
     }
     entity.relations = relations;
     let genus = graph.genus(&entity.genus);
     for (key, about) in genus.into_iter().flat_map(|it| &it.attributes) {
         if let (Kind::Link(_), Some(Value::String(to))) =
             (&about.kind, entity.attributes.get_mut(key))
-            && means(graph, to, gone)
+            && is_reference_to(graph, to, gone)
         {
             name.clone_into(to);
         }
@@ -159,7 +173,7 @@ fn redirect(entity: &mut Entity, graph: &Graph, gone: &str, name: &str) {
 
 /// Adds a relation, unless one to `name` says the same; a source it knows is
 /// kept.
-pub(crate) fn add_once(relations: &mut Vec<Relation>, relation: Relation, name: &str) {
+pub(crate) fn add_unique_relation(relations: &mut Vec<Relation>, relation: Relation, name: &str) {
     let facts =
         |it: &Relation| (it.kind.clone(), it.to.clone(), it.since.clone(), it.until.clone());
     let same = |it: &&mut Relation| relation.to == name && facts(it) == facts(&relation);
@@ -171,7 +185,7 @@ pub(crate) fn add_once(relations: &mut Vec<Relation>, relation: Relation, name: 
 
 /// Lets an action name `name` instead of who is gone, also where it asks for what
 /// has somebody in one of the attributes that are `links`.
-fn redirect_action(
+fn rename_in_action(
     action: &mut Action,
     links: &[String],
     is_gone: impl Fn(&str) -> bool,
@@ -196,7 +210,7 @@ fn redirect_action(
 }
 
 /// Lists the attributes that some genus says are links.
-fn links(graph: &Graph) -> Vec<String> {
+fn link_attributes(graph: &Graph) -> Vec<String> {
     let attributes = graph.rules().flat_map(|it| &it.attributes);
     let links = attributes.filter(|(_, it)| matches!(it.kind, Kind::Link(_)));
     links.map(|(key, _)| key.clone()).collect()
@@ -204,6 +218,6 @@ fn links(graph: &Graph) -> Vec<String> {
 
 /// Tells whether who is asked for by `text` finds `name`: in another case only
 /// where nobody else is called so.
-fn means(graph: &Graph, text: &str, name: &str) -> bool {
+fn is_reference_to(graph: &Graph, text: &str, name: &str) -> bool {
     text == name || graph.get(text).is_none() && graph.names_like(text.trim()).eq([name])
 }

@@ -3,13 +3,13 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::keeper::graph::dates::written;
+use crate::keeper::graph::dates::resolve_relative_date;
 use crate::model::{Date, Relation};
 use crate::render::{edge, terms};
 
 /// Relations to take away.
 #[derive(Clone, Debug)]
-pub struct Parting {
+pub struct RelationRemoval {
     /// Their type.
     pub kind: String,
     /// Where they lead, by name.
@@ -18,10 +18,10 @@ pub struct Parting {
     pub since: Option<String>,
 }
 
-impl Parting {
+impl RelationRemoval {
     /// Tells whether a relation is one of them. A date is the same however it is
     /// written.
-    pub(crate) fn means(&self, it: &Relation) -> bool {
+    pub(crate) fn matches(&self, it: &Relation) -> bool {
         let is_since = self.since.as_ref().is_none_or(|since| {
             let date = since.parse::<Date>().ok();
             it.since.as_ref() == Some(since) || date.is_some() && date == it.begin()
@@ -30,21 +30,21 @@ impl Parting {
     }
 
     /// Names them.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let Self { kind, to, since } = self.clone();
-        told(&Relation { kind, to, since, until: None, source: None })
+        describe_relation(&Relation { kind, to, since, until: None, source: None })
     }
 }
 
 /// Says a relation in a line: `rules → Rome (since 2001)`.
-pub(crate) fn told(it: &Relation) -> String {
+pub(crate) fn describe_relation(it: &Relation) -> String {
     terms(it).map_or(edge(it), |terms| format!("{} ({terms})", edge(it)))
 }
 
 /// Writes the dates of a relation as they are to be kept.
-pub(crate) fn date(it: &mut Relation, now: DateTime<Utc>) {
+pub(crate) fn resolve_dates(it: &mut Relation, now: DateTime<Utc>) {
     for told in [&mut it.since, &mut it.until].into_iter().flatten() {
-        *told = written(told, now);
+        *told = resolve_relative_date(told, now);
     }
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn date(it: &mut Relation, now: DateTime<Utc>) {
 ///
 /// Refuses what would touch several, or one that is as new as itself: which is
 /// meant, only the caller knows.
-pub(crate) fn add(
+pub(crate) fn add_relation(
     relations: &mut Vec<Relation>,
     was: &[Relation],
     new: &Relation,
@@ -74,22 +74,22 @@ pub(crate) fn add(
     match touched.as_mut_slice() {
         [] => relations.push(new.clone()),
         [first, ..] if says_nothing => {
-            let over = first.until.is_some().then(|| told(first));
+            let over = first.until.is_some().then(|| describe_relation(first));
             return Ok(
                 over.map(|it| format!("{it} is there already; say since when, if it holds again"))
             );
         }
-        [old] if was.contains(old) => amend(old, new),
+        [old] if was.contains(old) => update_relation(old, new),
         [old] => {
-            let (first, second) = (told(old), told(new));
+            let (first, second) = (describe_relation(old), describe_relation(new));
             return Err(format!("{first} and {second} are of one time: say it once"));
         }
         several => {
-            let said: Vec<_> = several.iter().map(|it| told(it)).collect();
+            let said: Vec<_> = several.iter().map(|it| describe_relation(it)).collect();
             return Err(format!(
                 "{} touches the time of several: {}; take away by `remove_relations` with \
                  `since` what it replaces",
-                told(new),
+                describe_relation(new),
                 said.join(", ")
             ));
         }
@@ -98,7 +98,7 @@ pub(crate) fn add(
 }
 
 /// Says of a relation what is said anew.
-fn amend(old: &mut Relation, new: &Relation) {
+fn update_relation(old: &mut Relation, new: &Relation) {
     for (field, said) in
         [(&mut old.since, &new.since), (&mut old.until, &new.until), (&mut old.source, &new.source)]
     {
@@ -112,19 +112,19 @@ fn amend(old: &mut Relation, new: &Relation) {
 mod tests {
     use super::*;
 
-    fn rules(since: &str, until: &str) -> Relation {
+    fn dated_relation(since: &str, until: &str) -> Relation {
         let said = |it: &str| Some(it.to_owned()).filter(|it| !it.is_empty());
         let (kind, to) = ("rules".to_owned(), "Rome".to_owned());
         Relation { kind, to, since: said(since), until: said(until), source: None }
     }
 
     /// Adds one relation after the other to what was there, and says what came of it.
-    fn added(was: &[(&str, &str)], new: &[(&str, &str)]) -> String {
-        let was: Vec<_> = was.iter().map(|(since, until)| rules(since, until)).collect();
+    fn add_all(was: &[(&str, &str)], new: &[(&str, &str)]) -> String {
+        let was: Vec<_> = was.iter().map(|(since, until)| dated_relation(since, until)).collect();
         let mut relations = was.clone();
         let mut told = Vec::new();
         for (since, until) in new {
-            match add(&mut relations, &was, &rules(since, until)) {
+            match add_relation(&mut relations, &was, &dated_relation(since, until)) {
                 Ok(note) => told.extend(note),
                 Err(why) => told.push(why),
             }
@@ -135,38 +135,38 @@ mod tests {
     }
 
     #[test]
-    fn another_time_stands_beside_and_the_same_time_is_changed() {
+    fn another_time_adds_a_relation_and_the_same_time_updates_it() {
         let term = [("2001", "2005")];
-        insta::assert_snapshot!(added(&term, &[("2010", "")]), @"
+        insta::assert_snapshot!(add_all(&term, &[("2010", "")]), @"
         since 2001, until 2005
         since 2010
         ");
-        insta::assert_snapshot!(added(&term, &[("2005", "")]), @"
+        insta::assert_snapshot!(add_all(&term, &[("2005", "")]), @"
         since 2001, until 2005
         since 2005
         ");
-        insta::assert_snapshot!(added(&term, &[("2002", "")]), @"since 2002, until 2005");
-        insta::assert_snapshot!(added(&[("2001", "")], &[("", "2005")]), @"since 2001, until 2005");
-        insta::assert_snapshot!(added(&[("", "")], &[("44 BC", "")]), @"since 44 BC");
+        insta::assert_snapshot!(add_all(&term, &[("2002", "")]), @"since 2002, until 2005");
+        insta::assert_snapshot!(add_all(&[("2001", "")], &[("", "2005")]), @"since 2001, until 2005");
+        insta::assert_snapshot!(add_all(&[("", "")], &[("44 BC", "")]), @"since 44 BC");
     }
 
     #[test]
-    fn what_says_nothing_of_its_time_is_there_already() {
-        insta::assert_snapshot!(added(&[("2001", "")], &[("", "")]), @"since 2001");
-        insta::assert_snapshot!(added(&[("2001", "2005")], &[("", "")]), @"
+    fn an_undated_relation_is_not_added_beside_a_dated_one() {
+        insta::assert_snapshot!(add_all(&[("2001", "")], &[("", "")]), @"since 2001");
+        insta::assert_snapshot!(add_all(&[("2001", "2005")], &[("", "")]), @"
         since 2001, until 2005
         rules → Rome (since 2001, until 2005) is there already; say since when, if it holds again
         ");
     }
 
     #[test]
-    fn what_could_mean_several_is_refused() {
-        insta::assert_snapshot!(added(&[("2001", "2005"), ("2010", "")], &[("2003", "")]), @"
+    fn a_relation_that_overlaps_several_is_refused() {
+        insta::assert_snapshot!(add_all(&[("2001", "2005"), ("2010", "")], &[("2003", "")]), @"
         since 2001, until 2005
         since 2010
         rules → Rome (since 2003) touches the time of several: rules → Rome (since 2001, until 2005), rules → Rome (since 2010); take away by `remove_relations` with `since` what it replaces
         ");
-        insta::assert_snapshot!(added(&[], &[("2001", ""), ("2001", ""), ("2003", "")]), @"
+        insta::assert_snapshot!(add_all(&[], &[("2001", ""), ("2001", ""), ("2003", "")]), @"
         since 2001
         rules → Rome (since 2001) and rules → Rome (since 2003) are of one time: say it once
         ");

@@ -1,18 +1,18 @@
 //! How a thing of the palace is named: a room, a scroll, an entity, or a file.
 
 use crate::format::{Place, room_file};
-use crate::keeper::history::palace_diff::held_by;
-use crate::keeper::palace::Held;
-use crate::keeper::{Refusal, listed};
+use crate::keeper::history::palace_diff::identify_file;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::{Refusal, join_names};
 use crate::model::{Filed, Palace, RoomId, RoomRef, ScrollId, Slug, Thing, did_you_mean};
 use crate::render;
 
 /// How many candidates are named where several were meant.
-const NAMED: usize = 8;
+const MAX_CANDIDATES: usize = 8;
 
 /// A thing, and the file that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct Resolved {
     pub(crate) thing: Thing,
     pub(crate) file: String,
 }
@@ -20,60 +20,60 @@ pub(crate) struct Named {
 /// Finds what `said` names: a file by its path, a room by slug or name, a scroll by id or title, an
 /// entity by name. What is named exactly is meant before what is named in another case, and what
 /// is there before what is no more.
-pub(crate) fn find(held: &mut Held, said: &str) -> Result<Named, Refusal> {
+pub(crate) fn resolve_item(held: &mut OpenPalace, said: &str) -> Result<Resolved, Refusal> {
     let said = said.trim();
-    if let Some(file) = as_file(held, said) {
+    if let Some(file) = resolve_path(held, said) {
         return Ok(file);
     }
     let lower = said.to_lowercase();
-    let mut found = called(&held.palace, said, |name| name == said);
+    let mut found = items_named(&held.palace, said, |name| name == said);
     if found.is_empty() {
-        found = called(&held.palace, &lower, |name| name.to_lowercase() == lower);
+        found = items_named(&held.palace, &lower, |name| name.to_lowercase() == lower);
     }
     if found.is_empty() {
-        found = gone(held, said)?;
+        found = deleted_items(held, said)?;
     }
     match found.as_slice() {
         [only] => Ok(only.clone()),
-        [] => Err(nothing(held, said)),
-        several => Err(ambiguous(said, several)),
+        [] => Err(not_found(held, said)),
+        several => Err(ambiguous_name(said, several)),
     }
 }
 
 /// Takes what was said for the path of a file that is there.
-fn as_file(held: &Held, said: &str) -> Option<Named> {
+fn resolve_path(held: &OpenPalace, said: &str) -> Option<Resolved> {
     let is_there = || held.store().read(said).is_ok_and(|it| it.is_some());
-    let thing = held_by(&held.palace, said);
+    let thing = identify_file(&held.palace, said);
     let thing = thing.or_else(|| is_there().then(|| Thing::File(said.to_owned())))?;
-    Some(Named { thing, file: said.to_owned() })
+    Some(Resolved { thing, file: said.to_owned() })
 }
 
 /// Lists the things of a palace that are called so.
-fn called(palace: &Palace, said: &str, same: impl Fn(&str) -> bool) -> Vec<Named> {
-    let rooms = rooms_called(palace, said, &same).into_iter();
-    let rooms = rooms.map(|id| Named { file: room_file(&id), thing: Thing::Room(id) });
+fn items_named(palace: &Palace, said: &str, same: impl Fn(&str) -> bool) -> Vec<Resolved> {
+    let rooms = rooms_named(palace, said, &same).into_iter();
+    let rooms = rooms.map(|id| Resolved { file: room_file(&id), thing: Thing::Room(id) });
     let scrolls = palace.scrolls().filter(|(_, it)| same(&it.title) || same(&it.id.to_string()));
     let scrolls = scrolls.filter_map(|(room, it)| {
         let which = ScrollId { room: room.clone(), id: it.id };
         let file = palace.file_of_scroll(&which)?.to_owned();
-        Some(Named { thing: Thing::Scroll { which, title: it.title.clone() }, file })
+        Some(Resolved { thing: Thing::Scroll { which, title: it.title.clone() }, file })
     });
     let entities = palace.graph.iter().filter(|it| same(&it.name));
     let entities = entities.filter_map(|it| {
         let file = palace.graph.file_of(&it.name)?.to_owned();
-        Some(Named { thing: Thing::Entity(it.name.clone()), file })
+        Some(Resolved { thing: Thing::Entity(it.name.clone()), file })
     });
     let id = said.parse().ok();
     let drawers = id.into_iter().flat_map(|id| palace.drawers.with_id(id));
     let drawers = drawers.map(|file| {
         let file = file.to_owned();
-        Named { thing: Thing::Filed { what: Filed::Drawer, path: file.clone() }, file }
+        Resolved { thing: Thing::Filed { what: Filed::Drawer, path: file.clone() }, file }
     });
     rooms.chain(scrolls).chain(entities).chain(drawers).collect()
 }
 
 /// Lists the rooms that are called so: by slug if there is any, else by name.
-fn rooms_called(palace: &Palace, said: &str, same: impl Fn(&str) -> bool) -> Vec<RoomId> {
+fn rooms_named(palace: &Palace, said: &str, same: impl Fn(&str) -> bool) -> Vec<RoomId> {
     let called = said.parse::<RoomRef>().ok();
     match called.map(|it| palace.resolve(&it, None)) {
         Some(Ok(id)) if palace.room(&id).is_some() => vec![id],
@@ -83,8 +83,8 @@ fn rooms_called(palace: &Palace, said: &str, same: impl Fn(&str) -> bool) -> Vec
 }
 
 /// Lists the files that were called so and are no more, or that nothing else is known of.
-fn gone(held: &mut Held, said: &str) -> Result<Vec<Named>, Refusal> {
-    held.recall()?;
+fn deleted_items(held: &mut OpenPalace, said: &str) -> Result<Vec<Resolved>, Refusal> {
+    held.load_history()?;
     let slug = Slug::of(said).map(|it| it.to_string());
     let is_called = |path: &str| match Place::of(path) {
         _ if path == said => true,
@@ -105,30 +105,30 @@ fn gone(held: &mut Held, said: &str) -> Result<Vec<Named>, Refusal> {
             Ok(Place::Room(id)) => Thing::Room(id),
             _ => Thing::File(path.clone()),
         };
-        Named { thing, file: path.clone() }
+        Resolved { thing, file: path.clone() }
     };
     Ok(known.map(named).collect())
 }
 
-fn ambiguous(said: &str, several: &[Named]) -> Refusal {
-    let told = |it: &Named| format!("{} ({})", render::thing(&it.thing), render::line(&it.file));
-    let told: Vec<_> = several.iter().take(NAMED).map(told).collect();
+fn ambiguous_name(said: &str, several: &[Resolved]) -> Refusal {
+    let told = |it: &Resolved| format!("{} ({})", render::thing(&it.thing), render::line(&it.file));
+    let told: Vec<_> = several.iter().take(MAX_CANDIDATES).map(told).collect();
     let more = several.len() - told.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let (said, told) = (said.escape_debug(), told.join(", "));
-    Refusal::Nonsense(format!("`{said}` could be {told}{more}; say which by its file"))
+    Refusal::Invalid(format!("`{said}` could be {told}{more}; say which by its file"))
 }
 
-fn nothing(held: &Held, said: &str) -> Refusal {
+fn not_found(held: &OpenPalace, said: &str) -> Refusal {
     let palace = &held.palace;
     let rooms = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
     let scrolls = palace.scrolls().map(|(_, it)| it.title.as_str());
     let names = rooms.chain(scrolls).chain(palace.graph.iter().map(|it| it.name.as_str()));
     let meant = did_you_mean(said, names);
-    let hint = meant.map(|it| format!("; did you mean {}?", listed(&[it.to_owned()])));
+    let hint = meant.map(|it| format!("; did you mean {}?", join_names(&[it.to_owned()])));
     let when = held.store().moment().map_or("nothing here is called".to_owned(), |it| {
         format!("at {} nothing here was called", it.short)
     });
     let (said, hint) = (said.escape_debug(), hint.unwrap_or_default());
-    Refusal::Nonsense(format!("{when} `{said}`, no room, no scroll, no entity, no file{hint}"))
+    Refusal::Invalid(format!("{when} `{said}`, no room, no scroll, no entity, no file{hint}"))
 }

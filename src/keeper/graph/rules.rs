@@ -2,46 +2,48 @@
 
 use std::collections::HashMap;
 
-use crate::keeper::{Forbidden, Refusal};
+use crate::keeper::{EntityViolations, Refusal};
 use crate::model::{Entity, Fault, Graph};
 use crate::render;
 
 /// How many things an answer tells of.
-const TOLD: usize = 3;
+const MAX_NOTES: usize = 3;
 
 /// What becomes of an entity that its genus forbids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rules {
+pub(crate) enum RulePolicy {
     /// It is refused, and the caller told what would be allowed.
-    Heeded,
+    Reject,
     /// It is written, and `check` tells of it: the caller's tools know no
     /// statuses and attributes, and could not do better.
-    Told,
+    Report,
 }
 
 /// Says what forbids an entity, or a change of its status. What was wrong before
 /// the change is no reason: somebody has to be able to mend it.
 /// `old` is what becomes the new one: itself, and then those that become one with it.
-pub(crate) fn against(graph: &Graph, old: &[Entity], new: &Entity) -> Option<Forbidden> {
+pub(crate) fn violations(graph: &Graph, old: &[Entity], new: &Entity) -> Option<EntityViolations> {
     let before: Vec<_> = old.iter().flat_map(|it| graph.faults(it)).collect();
-    let faults = graph.faults(new).into_iter().filter(|it| is_new(it, &before));
+    let faults = graph.faults(new).into_iter().filter(|it| is_new_fault(it, &before));
     let faults: Vec<_> = faults.filter(Fault::is_forbidden).collect();
-    let change = forbidden_change(graph, old.first(), new);
+    let change = status_change_violation(graph, old.first(), new);
     let is_of_genus = change.is_some() || faults.iter().any(Fault::is_of_genus);
     let why: Vec<_> = faults.into_iter().map(|it| it.message).chain(change).collect();
     let genus = is_of_genus.then(|| new.genus.clone());
-    (!why.is_empty()).then(|| Forbidden { name: new.name.clone(), genus, why })
+    (!why.is_empty()).then(|| EntityViolations { name: new.name.clone(), genus, reasons: why })
 }
 
 /// Refuses what is forbidden, all of it at once.
-pub(crate) fn allow(forbidden: impl Iterator<Item = Forbidden>) -> Result<(), Refusal> {
+pub(crate) fn reject_if_any(
+    forbidden: impl Iterator<Item = EntityViolations>,
+) -> Result<(), Refusal> {
     let all: Vec<_> = forbidden.collect();
-    if all.is_empty() { Ok(()) } else { Err(Refusal::Forbidden(all)) }
+    if all.is_empty() { Ok(()) } else { Err(Refusal::Violations(all)) }
 }
 
 /// Spells the genera of entities as they are spelled already, where they are to differ
 /// in case only, and says so: what is laid down for one holds for no other spelling.
-pub(crate) fn spell_genera(graph: &Graph, new: &mut [Entity]) -> Vec<String> {
+pub(crate) fn unify_genus_spelling(graph: &Graph, new: &mut [Entity]) -> Vec<String> {
     let (mut notes, mut spelled) = (Vec::new(), HashMap::new());
     for Entity { genus, .. } in new {
         let known = graph.spelling_of_genus(genus).unwrap_or(genus).to_owned();
@@ -57,7 +59,7 @@ pub(crate) fn spell_genera(graph: &Graph, new: &mut [Entity]) -> Vec<String> {
 }
 
 /// Says that another entity has a name that differs in case only.
-pub(crate) fn twin(graph: &Graph, name: &str) -> Option<String> {
+pub(crate) fn case_variant(graph: &Graph, name: &str) -> Option<String> {
     let other = graph.names_like(name).find(|it| *it != name)?;
     let [name, other] = [name, other].map(|it| render::cut(&render::line(it), 80));
     Some(format!("there is an entity `{other}` beside `{name}`, which differs in case only"))
@@ -65,7 +67,7 @@ pub(crate) fn twin(graph: &Graph, name: &str) -> Option<String> {
 
 /// Returns an entity with the status that those of its genus begin with, if it
 /// has none.
-pub(crate) fn begun(graph: &Graph, entity: &Entity) -> Entity {
+pub(crate) fn with_initial_status(graph: &Graph, entity: &Entity) -> Entity {
     let first = graph.genus(&entity.genus).and_then(|it| it.first_status());
     let status = entity.status.clone().or_else(|| first.map(str::to_owned));
     Entity { status, ..entity.clone() }
@@ -73,31 +75,31 @@ pub(crate) fn begun(graph: &Graph, entity: &Entity) -> Entity {
 
 /// Tells what is wrong with entities that is not forbidden, and was not so
 /// before: whom they name and nobody knows, what contradicts itself.
-pub(crate) fn remarks<'a>(
+pub(crate) fn new_fault_notes<'a>(
     graph: &Graph,
     entities: impl Iterator<Item = &'a Entity>,
     before: &[Fault],
 ) -> String {
     let faults = entities.flat_map(|it| graph.faults(it));
-    let faults: Vec<_> = faults.filter(|it| is_new(it, before)).collect();
-    let told: String = faults.iter().take(TOLD).map(|it| remark(graph, it)).collect();
-    match faults.len().saturating_sub(TOLD) {
+    let faults: Vec<_> = faults.filter(|it| is_new_fault(it, before)).collect();
+    let told: String = faults.iter().take(MAX_NOTES).map(|it| fault_note(graph, it)).collect();
+    match faults.len().saturating_sub(MAX_NOTES) {
         0 => told,
         left => format!("{told}Note: and {left} more.\n"),
     }
 }
 
 /// Says what is worth a note, a line each.
-pub(crate) fn noted(notes: &[String]) -> String {
+pub(crate) fn format_notes(notes: &[String]) -> String {
     notes.iter().map(|it| format!("Note: {it}.\n")).collect::<Vec<_>>().concat()
 }
 
 /// Tells whether something was not wrong before; where it stands may change.
-fn is_new(fault: &Fault, before: &[Fault]) -> bool {
+fn is_new_fault(fault: &Fault, before: &[Fault]) -> bool {
     before.iter().all(|it| it.message != fault.message)
 }
 
-fn remark(graph: &Graph, fault: &Fault) -> String {
+fn fault_note(graph: &Graph, fault: &Fault) -> String {
     let meant = fault.lost.as_ref().and_then(|it| graph.name_meant(it));
     let meant = meant.map(|it| format!("did you mean `{it}`?"));
     match meant.or_else(|| fault.hint.clone()) {
@@ -106,7 +108,7 @@ fn remark(graph: &Graph, fault: &Fault) -> String {
     }
 }
 
-fn forbidden_change(graph: &Graph, old: Option<&Entity>, new: &Entity) -> Option<String> {
+fn status_change_violation(graph: &Graph, old: Option<&Entity>, new: &Entity) -> Option<String> {
     let old = old.filter(|it| it.genus == new.genus)?;
     graph.genus(&new.genus)?.refuses_change(old.status.as_ref()?, new.status.as_deref())
 }

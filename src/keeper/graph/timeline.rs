@@ -1,14 +1,14 @@
 //! Asking what happened when.
 
-use crate::keeper::graph::ask::{known_entity, known_genus};
-use crate::keeper::graph::dates::date;
+use crate::keeper::graph::ask::{resolve_entity_name, resolve_genus_name};
+use crate::keeper::graph::dates::parse_date_argument;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Layout, Opening, Span};
 use crate::render;
 
 /// Which dated facts are wanted.
 #[derive(Clone, Debug, Default)]
-pub struct Era {
+pub struct TimelineQuery {
     /// Only those of this entity, and those that lead to it, by name.
     pub entity: Option<String>,
     /// Only those of this genus, whatever the case.
@@ -24,13 +24,13 @@ pub struct Era {
 impl Keeper {
     /// Tells what happened when, oldest first. The entities it happened to can be
     /// opened by number.
-    pub fn get_timeline(&mut self, by: &Caller, era: &Era) -> Result<String, Refusal> {
-        let palace = self.palace(by)?;
+    pub fn get_timeline(&mut self, by: &Caller, era: &TimelineQuery) -> Result<String, Refusal> {
+        let palace = self.current_palace(by)?;
         let graph = &palace.graph;
-        let entity = era.entity.as_ref().map(|it| known_entity(palace, it)).transpose()?;
-        let genus = era.genus.as_ref().map(|it| known_genus(palace, it)).transpose()?;
+        let entity = era.entity.as_ref().map(|it| resolve_entity_name(palace, it)).transpose()?;
+        let genus = era.genus.as_ref().map(|it| resolve_genus_name(palace, it)).transpose()?;
         let date = |what, said: &Option<String>| {
-            said.as_ref().map(|it| date(what, it, by.now)).transpose()
+            said.as_ref().map(|it| parse_date_argument(what, it, by.now)).transpose()
         };
         let span = Span { since: date("since", &era.since)?, until: date("until", &era.until)? };
         let page = era.page.max(1);
@@ -43,7 +43,7 @@ impl Keeper {
         };
         let more = facts.len() > Layout::OPENINGS;
         facts.truncate(Layout::OPENINGS);
-        let which = which(entity.as_deref(), genus.as_deref(), span);
+        let which = describe_query(entity.as_deref(), genus.as_deref(), span);
         let mut told = render::timeline(&which, &facts, page, more, by.now);
         if let Some(name) = entity.filter(|_| page == 1) {
             told.push_str(&render::left_out(graph.misdated_of(&name)));
@@ -55,7 +55,7 @@ impl Keeper {
 }
 
 /// Says which facts they are: ` of Hannibal since 218 BC`.
-fn which(entity: Option<&str>, genus: Option<&str>, span: Span) -> String {
+fn describe_query(entity: Option<&str>, genus: Option<&str>, span: Span) -> String {
     let said = [
         ("of", entity.map(str::to_owned)),
         ("of genus", genus.map(str::to_owned)),

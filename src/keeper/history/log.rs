@@ -2,9 +2,9 @@
 
 use crate::compare::unified;
 use crate::keeper::graph::resolve;
-use crate::keeper::graph::resolve::Named;
-use crate::keeper::history::palace_diff::meaning;
-use crate::keeper::palace::Held;
+use crate::keeper::graph::resolve::Resolved;
+use crate::keeper::history::palace_diff::palace_diff;
+use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{CommitId, Content, Differing, Fate, Record, Thing};
 use crate::render;
@@ -14,8 +14,8 @@ impl Keeper {
     /// file, with what changed in it; or all that changed the palace. Newest
     /// first, at most `most`.
     pub fn log(&mut self, by: &Caller, said: Option<&str>, most: usize) -> Result<String, Refusal> {
-        let held = self.opened(by)?;
-        let named = said.map(|it| resolve::find(held, it)).transpose()?;
+        let held = self.current_open_palace(by)?;
+        let named = said.map(|it| resolve::resolve_item(held, it)).transpose()?;
         let paths: Vec<_> = named.iter().map(|it| it.file.as_str()).collect();
         let mut records = Vec::new();
         held.store().log(&paths, |it| {
@@ -29,7 +29,7 @@ impl Keeper {
         }
         let mut told = Vec::new();
         for record in &records {
-            told.push((&record.moment, what_became(held, record)?));
+            told.push((&record.moment, describe_commit(held, record)?));
         }
         let mut page = render::log(&told, by.now);
         if is_more {
@@ -48,7 +48,7 @@ impl Keeper {
         range: Option<&str>,
         text: bool,
     ) -> Result<String, Refusal> {
-        let held = self.opened(by)?;
+        let held = self.current_open_palace(by)?;
         let differing = match range.and_then(|it| it.split_once("..")) {
             Some((was, now)) if now.starts_with('.') => {
                 let why = format!(
@@ -56,10 +56,10 @@ impl Keeper {
                     was.escape_debug(),
                     now.trim_start_matches('.').escape_debug()
                 );
-                return Err(Refusal::Nonsense(why));
+                return Err(Refusal::Invalid(why));
             }
             Some((was, now)) => {
-                let (was, now) = (commit(held, by, was)?, commit(held, by, now)?);
+                let (was, now) = (resolve_commit(held, by, was)?, resolve_commit(held, by, now)?);
                 held.store().as_of(&now)?.changed_since(Some(&was))?
             }
             None => {
@@ -72,63 +72,63 @@ impl Keeper {
         };
         if text {
             let place = held.store().place_in_repository()?;
-            return Ok(differing.iter().map(|it| as_text(&place, it)).collect());
+            return Ok(differing.iter().map(|it| render_patch(&place, it)).collect());
         }
         match differing.is_empty() {
             true => Ok("Nothing differs.\n".to_owned()),
-            false => Ok(render::differences(&meaning(&differing))),
+            false => Ok(render::differences(&palace_diff(&differing))),
         }
     }
 
     /// Shows each line of the file of `said` behind the commit it came with.
     pub fn blame(&mut self, by: &Caller, said: &str) -> Result<String, Refusal> {
-        let held = self.opened(by)?;
-        let Named { thing, file } = resolve::find(held, said)?;
-        let text = held.store().read(&file).map_err(|it| Refusal::Unreadable(it.into()))?;
+        let held = self.current_open_palace(by)?;
+        let Resolved { thing, file } = resolve::resolve_item(held, said)?;
+        let text = held.store().read(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
         let Some(text) = text else {
             let thing = render::thing(&thing);
             let why = format!("{thing} is not there any more; `palazzo log {file}` tells of it");
-            return Err(Refusal::Nonsense(why));
+            return Err(Refusal::Invalid(why));
         };
         Ok(render::blame(&held.store().blame(&file, &text)?, by.now))
     }
 
     /// Returns the palace that a command of the person means, as it is now.
-    pub(crate) fn opened(&mut self, by: &Caller) -> Result<&mut Held, Refusal> {
-        let key = self.current(by)?;
-        let held = self.at(&key)?;
+    pub(crate) fn current_open_palace(&mut self, by: &Caller) -> Result<&mut OpenPalace, Refusal> {
+        let key = self.current_workspace(by)?;
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
         Ok(held)
     }
 }
 
 /// Finds one end of a range.
-fn commit(held: &Held, by: &Caller, said: &str) -> Result<CommitId, Refusal> {
+fn resolve_commit(held: &OpenPalace, by: &Caller, said: &str) -> Result<CommitId, Refusal> {
     let said = if said.trim().is_empty() { "HEAD" } else { said };
     Ok(held.store().revision(said, by.now)?)
 }
 
 /// Says what a commit did to the one thing whose past is looked at.
-fn what_became(held: &Held, record: &Record) -> Result<String, Refusal> {
+fn describe_commit(held: &OpenPalace, record: &Record) -> Result<String, Refusal> {
     let Some(path) = &record.path else { return Ok(String::new()) };
     let differing = held.store().changed_by(record)?;
     let of_file = |it: &&Differing| it.path == *path;
     let alone: Vec<_> = differing.iter().filter(of_file).cloned().collect();
-    let things: Vec<Thing> = meaning(&alone).into_iter().map(|it| it.thing).collect();
+    let things: Vec<Thing> = palace_diff(&alone).into_iter().map(|it| it.thing).collect();
     // Where it came from shows only beside what went.
-    let all = meaning(&differing).into_iter().filter(|it| things.contains(&it.thing));
-    let told: Vec<_> = all.map(|it| told(&it.fate, path)).collect();
+    let all = palace_diff(&differing).into_iter().filter(|it| things.contains(&it.thing));
+    let told: Vec<_> = all.map(|it| describe_change(&it.fate, path)).collect();
     Ok(told.join("\n"))
 }
 
-fn told(fate: &Fate, path: &str) -> String {
+fn describe_change(fate: &Fate, path: &str) -> String {
     match fate {
         Fate::Added => format!("added as {path}"),
         fate => render::fate(fate),
     }
 }
 
-fn as_text(place: &str, it: &Differing) -> String {
+fn render_patch(place: &str, it: &Differing) -> String {
     let unreadable = |it: &Content| match it {
         Content::Unreadable(why) => Some(why.clone()),
         Content::Missing | Content::Text(_) => None,

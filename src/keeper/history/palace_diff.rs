@@ -9,16 +9,16 @@ use crate::model::{
 };
 
 /// What a palace is called of which only some files are looked at.
-const NAMELESS: &str = "palace";
+const PLACEHOLDER_NAME: &str = "palace";
 
 /// Says in the palace's own terms what differs, by kind and name. Of a file that is none of the
 /// palace's, or cannot be understood in one of the states, it says no more than that; of schemas,
 /// which are there for editors, nothing.
-pub(crate) fn meaning(differing: &[Differing]) -> Vec<Difference> {
+pub(crate) fn palace_diff(differing: &[Differing]) -> Vec<Difference> {
     let (mut was, mut now) = (Files::new(), Files::new());
     let (mut meant, mut differences) = (Vec::new(), Vec::new());
     for it in differing.iter().filter(|it| !format::is_schema(&it.path)) {
-        if let Some(difference) = of_file(it) {
+        if let Some(difference) = diff_unparsed_file(it) {
             differences.push(difference);
             continue;
         }
@@ -27,18 +27,19 @@ pub(crate) fn meaning(differing: &[Differing]) -> Vec<Difference> {
             files.extend(content.text().map(|text| (it.path.clone(), text.to_owned())));
         }
     }
-    let ((was, _), (now, _)) = (format::read(NAMELESS, &was), format::read(NAMELESS, &now));
+    let ((was, _), (now, _)) =
+        (format::read(PLACEHOLDER_NAME, &was), format::read(PLACEHOLDER_NAME, &now));
     differences.extend(compare::palaces(&was, &now));
     let mentioned: BTreeSet<_> = differences.iter().map(|it| it.thing.clone()).collect();
     for it in meant {
-        let thing = held_by(&now, &it.path).or_else(|| held_by(&was, &it.path));
+        let thing = identify_file(&now, &it.path).or_else(|| identify_file(&was, &it.path));
         let is_both = it.was.text().is_some() && it.now.text().is_some();
         match thing {
             Some(thing) if mentioned.contains(&thing) || !is_both => {}
             Some(thing) => differences.push(Difference { thing, fate: Fate::Changed(Vec::new()) }),
             None => {
                 let thing = Thing::File(it.path.clone());
-                differences.push(Difference { thing, fate: in_lines(it) });
+                differences.push(Difference { thing, fate: diff_lines(it) });
             }
         }
     }
@@ -47,7 +48,7 @@ pub(crate) fn meaning(differing: &[Differing]) -> Vec<Difference> {
 }
 
 /// Names what a file holds.
-pub(crate) fn held_by(palace: &Palace, path: &str) -> Option<Thing> {
+pub(crate) fn identify_file(palace: &Palace, path: &str) -> Option<Thing> {
     match Place::of(path).ok()? {
         Place::Settings => Some(Thing::Settings),
         Place::Room(id) => palace.room(&id).map(|_| Thing::Room(id)),
@@ -66,13 +67,13 @@ pub(crate) fn held_by(palace: &Palace, path: &str) -> Option<Thing> {
                 Place::Diary(_) => palace.diaries.get(path).is_some(),
                 _ => false,
             };
-            filed(path).filter(|_| is_held)
+            identify_by_path(path).filter(|_| is_held)
         }
     }
 }
 
 /// Names what a file holds that is known by it.
-fn filed(path: &str) -> Option<Thing> {
+fn identify_by_path(path: &str) -> Option<Thing> {
     let what = match Place::of(path).ok()? {
         Place::Genus => Filed::Genus,
         Place::Task => Filed::Task,
@@ -86,12 +87,12 @@ fn filed(path: &str) -> Option<Thing> {
 
 /// Tells what became of a file, where no more can be said than that: of one that is not
 /// understood, and of one that holds but a text.
-fn of_file(it: &Differing) -> Option<Difference> {
+fn diff_unparsed_file(it: &Differing) -> Option<Difference> {
     let path = it.path.clone();
     for (before, content) in [(false, &it.now), (true, &it.was)] {
         let why = match content {
             Content::Unreadable(why) => Some(why.clone()),
-            Content::Text(text) => not_understood(&path, text),
+            Content::Text(text) => parse_failure(&path, text),
             Content::Missing => None,
         };
         if let Some(why) = why {
@@ -101,12 +102,12 @@ fn of_file(it: &Differing) -> Option<Difference> {
     }
     let thing = match Place::of(&path) {
         Ok(Place::Other) | Err(_) => Thing::File(path),
-        Ok(_) => filed(&path)?,
+        Ok(_) => identify_by_path(&path)?,
     };
-    Some(Difference { thing, fate: in_lines(it) })
+    Some(Difference { thing, fate: diff_lines(it) })
 }
 
-fn in_lines(it: &Differing) -> Fate {
+fn diff_lines(it: &Differing) -> Fate {
     match (it.was.text(), it.now.text()) {
         (None, _) => Fate::Added,
         (_, None) => Fate::Removed,
@@ -118,13 +119,13 @@ fn in_lines(it: &Differing) -> Fate {
 }
 
 /// Says why nothing is understood of a file that should hold something.
-fn not_understood(path: &str, text: &str) -> Option<String> {
+fn parse_failure(path: &str, text: &str) -> Option<String> {
     let place = Place::of(path).ok().filter(|it| *it != Place::Other)?;
     let files = Files::from([(path.to_owned(), text.to_owned())]);
-    let (palace, findings) = format::read(NAMELESS, &files);
+    let (palace, findings) = format::read(PLACEHOLDER_NAME, &files);
     let is_understood = match place {
         Place::Settings => format::read_settings(text).is_some(),
-        _ => held_by(&palace, path).is_some(),
+        _ => identify_file(&palace, path).is_some(),
     };
     let first = findings.first().map(|it| format!("line {}: {}", it.at.line, it.message));
     (!is_understood).then(|| first.unwrap_or_default())

@@ -3,11 +3,11 @@
 use ulid::Ulid;
 
 use crate::format::room_file;
-use crate::keeper::graph::edit::Revision;
+use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::resolve;
-use crate::keeper::graph::resolve::Named;
-use crate::keeper::history::palace_diff::held_by;
-use crate::keeper::palace::{Held, Plan};
+use crate::keeper::graph::resolve::Resolved;
+use crate::keeper::history::palace_diff::identify_file;
+use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Edit, Entity, Palace, Relation, ScrollId, Thing};
 use crate::render;
@@ -19,41 +19,42 @@ impl Keeper {
     /// What stands somewhere else now stays there. With an entity that is gone come the
     /// relations of others that led to it: they went with it.
     pub fn restore(&mut self, by: &Caller, said: &str, to: &str) -> Result<String, Refusal> {
-        let key = self.current(by)?;
-        let past = self.open_past(by, &key, to)?;
-        let then = self.at(&past)?;
+        let key = self.current_workspace(by)?;
+        let past = self.open_as_of(by, &key, to)?;
+        let then = self.open_palace(&past)?;
         let when = then.store().moment().map(|it| render::moment(it, by.now)).unwrap_or_default();
-        let Named { thing, file } = resolve::find(then, said)?;
-        let text = then.store().read(&file).map_err(|it| Refusal::Unreadable(it.into()))?;
+        let Resolved { thing, file } = resolve::resolve_item(then, said)?;
+        let text = then.store().read(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
         let Some(text) = text else {
             let why = format!("{} was not there {when}", render::thing(&thing));
-            return Err(Refusal::Nonsense(why));
+            return Err(Refusal::Invalid(why));
         };
         // With a file that held nothing one could understand, nobody is helped.
-        if let (None, Some(finding)) = (held_by(&then.palace, &file), then.broken(&file)) {
-            return Err(Refusal::Unreadable(finding.clone().into()));
+        if let (None, Some(finding)) = (identify_file(&then.palace, &file), then.file_error(&file))
+        {
+            return Err(Refusal::UnreadableFile(finding.clone().into()));
         }
-        let callers = callers(&then.palace, &thing);
-        let (identity, held) = (Identity::of(&then.palace, &thing), self.at(&key)?);
-        let (mut place, mut returned) = (file.clone(), Returned::default());
+        let callers = incoming_relations(&then.palace, &thing);
+        let (identity, held) = (ItemIdentity::new(&then.palace, &thing), self.open_palace(&key)?);
+        let (mut place, mut returned) = (file.clone(), RestoredRelations::default());
         let changed = held.change(by, |held| {
-            let there = identity.file_in(&held.palace);
+            let there = identity.find_file(&held.palace);
             let gone = callers.iter().filter(|_| there.is_none());
             place = there.clone().unwrap_or_else(|| file.clone());
-            refuse_taken(held, &place, &identity)?;
-            let (revision, number) = returning(held, gone)?;
+            reject_occupied_file(held, &place, &identity)?;
+            let (revision, number) = restore_relations(held, gone)?;
             returned = number;
             // It may be broken by now, and that is as good a reason as any.
-            let was = held.store().read(&place).map_err(|it| Refusal::Unreadable(it.into()))?;
+            let was = held.store().read(&place).map_err(|it| Refusal::UnreadableFile(it.into()))?;
             let now = Some(held.store().checked_out(&place, &text)?);
             let mut edits = vec![Edit { path: place.clone(), was, now }];
-            edits.extend(revision.edits()?);
+            edits.extend(revision.into_edits()?);
             let subject = format!("{}: restore", render::thing(&thing));
-            Ok(Plan { edits, subject, body: format!("Brought back what it was {when}") })
+            Ok(ChangePlan { edits, subject, body: format!("Brought back what it was {when}") })
         })?;
         let thing = render::thing(&thing);
         Ok(match changed {
-            true => format!("{thing} is what it was {when}: {place}{}\n", returned.told()),
+            true => format!("{thing} is what it was {when}: {place}{}\n", returned.describe()),
             false => {
                 format!("{thing} is what it was {when} already: nothing changed in {place}.\n")
             }
@@ -62,9 +63,9 @@ impl Keeper {
 }
 
 /// The relations of others to an entity: from whom, whether that is defined, and what.
-type Callers = Vec<(String, bool, Relation)>;
+type IncomingRelations = Vec<(String, bool, Relation)>;
 
-fn callers(then: &Palace, thing: &Thing) -> Callers {
+fn incoming_relations(then: &Palace, thing: &Thing) -> IncomingRelations {
     let Thing::Entity(name) = thing else { return Vec::new() };
     let incoming = then.graph.incoming(name).filter(|it| it.from.name != *name);
     incoming.map(|it| (it.from.name.clone(), it.from.is_defined, it.relation.clone())).collect()
@@ -72,51 +73,55 @@ fn callers(then: &Palace, thing: &Thing) -> Callers {
 
 /// How many relations of others came back with an entity, and how many could not.
 #[derive(Default)]
-struct Returned {
-    back: usize,
-    lost: usize,
+struct RestoredRelations {
+    restored: usize,
+    skipped: usize,
 }
 
-impl Returned {
-    fn told(&self) -> String {
+impl RestoredRelations {
+    fn describe(&self) -> String {
         let relations = |number| render::count(number, "relation");
-        let back =
-            (self.back > 0).then(|| format!(", with {} of others to it", relations(self.back)));
-        let lost = (self.lost > 0)
-            .then(|| format!("; without {} of others who are not there", relations(self.lost)));
+        let back = (self.restored > 0)
+            .then(|| format!(", with {} of others to it", relations(self.restored)));
+        let lost = (self.skipped > 0)
+            .then(|| format!("; without {} of others who are not there", relations(self.skipped)));
         back.unwrap_or_default() + &lost.unwrap_or_default()
     }
 }
 
 /// Gives back to those who are there the relations they had, where they have none like
 /// them.
-fn returning<'a>(
-    held: &mut Held,
+fn restore_relations<'a>(
+    held: &mut OpenPalace,
     callers: impl Iterator<Item = &'a (String, bool, Relation)>,
-) -> Result<(Revision, Returned), Refusal> {
-    let (mut revision, mut returned) = (Revision::default(), Returned::default());
+) -> Result<(GraphEdit, RestoredRelations), Refusal> {
+    let (mut revision, mut returned) = (GraphEdit::default(), RestoredRelations::default());
     for (from, is_defined, relation) in callers {
         let start = match is_defined {
-            true => revision.entity(held, from)?,
-            false => revision.start(held, from)?,
+            true => revision.entity_mut(held, from)?,
+            false => revision.get_or_add_source(held, from)?,
         };
         let Some(Entity { relations, .. }) = start else {
-            returned.lost += 1;
+            returned.skipped += 1;
             continue;
         };
         if !relations.iter().any(|it| it.is_like(relation) && it.touches(relation)) {
             relations.push(relation.clone());
-            returned.back += 1;
+            returned.restored += 1;
         }
     }
     Ok((revision, returned))
 }
 
 /// Refuses a file that holds something else by now.
-fn refuse_taken(held: &Held, file: &str, identity: &Identity) -> Result<(), Refusal> {
-    let is_same = identity.file_in(&held.palace).is_some();
-    match held_by(&held.palace, file).filter(|it| !is_same && *it != identity.thing) {
-        Some(other) => Err(Refusal::Nonsense(format!(
+fn reject_occupied_file(
+    held: &OpenPalace,
+    file: &str,
+    identity: &ItemIdentity,
+) -> Result<(), Refusal> {
+    let is_same = identity.find_file(&held.palace).is_some();
+    match identify_file(&held.palace, file).filter(|it| !is_same && *it != identity.thing) {
+        Some(other) => Err(Refusal::Invalid(format!(
             "`{file}` holds something else by now, {}; move that away first",
             render::thing(&other)
         ))),
@@ -125,13 +130,13 @@ fn refuse_taken(held: &Held, file: &str, identity: &Identity) -> Result<(), Refu
 }
 
 /// What a thing is known by, wherever it is and whatever it is called: its name, or its id.
-struct Identity {
+struct ItemIdentity {
     thing: Thing,
     id: Option<Ulid>,
 }
 
-impl Identity {
-    fn of(palace: &Palace, thing: &Thing) -> Self {
+impl ItemIdentity {
+    fn new(palace: &Palace, thing: &Thing) -> Self {
         let id = match thing {
             Thing::Room(id) => palace.room(id).and_then(|it| it.id),
             Thing::Scroll { which, .. } => Some(which.id),
@@ -142,7 +147,7 @@ impl Identity {
     }
 
     /// Finds the file that holds it.
-    fn file_in(&self, palace: &Palace) -> Option<String> {
+    fn find_file(&self, palace: &Palace) -> Option<String> {
         let is_it = |id: Option<Ulid>| id.is_some() && id == self.id;
         match &self.thing {
             Thing::Room(id) if palace.room(id).is_some() => Some(room_file(id)),

@@ -3,67 +3,68 @@
 use std::collections::BTreeSet;
 
 use crate::format::Place;
-use crate::keeper::history::palace_diff::meaning;
-use crate::keeper::palace::{Held, Plan};
+use crate::keeper::history::palace_diff::palace_diff;
+use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{CommitId, Content, Differing, Edit, Moment, Record};
 use crate::render;
 
 /// The trailer that names the commit an undoing commit takes back.
-const UNDOES: &str = "Palazzo-Undoes";
+const UNDOES_TRAILER: &str = "Palazzo-Undoes";
 /// The trailer by which a tool's commit is known.
-const TOOL: &str = "Palazzo-Tool";
+const TOOL_TRAILER: &str = "Palazzo-Tool";
 /// How the subject of an undoing commit begins.
-const PREFIX: &str = "undo: ";
+const UNDO_SUBJECT_PREFIX: &str = "undo: ";
 
 impl Keeper {
     /// Takes back the last tool call that is not taken back yet, in a new
     /// commit that makes its files what they were. Refuses if somebody has
     /// changed one of them since. `dry_run`: only tells what would be done.
     pub fn undo(&mut self, by: &Caller, dry_run: bool) -> Result<String, Refusal> {
-        let held = self.opened(by)?;
-        let Some((record, later)) = last_call(held)? else {
+        let held = self.current_open_palace(by)?;
+        let Some((record, later)) = last_undoable_commit(held)? else {
             let why = "there is nothing to undo: no tool has committed anything that still stands";
-            return Err(Refusal::Nonsense(why.to_owned()));
+            return Err(Refusal::Invalid(why.to_owned()));
         };
         let changes = held.store().changed_by(&record)?;
         if changes.iter().any(|it| it.path == Place::SETTINGS && it.was == Content::Missing) {
-            let title = title(&record.moment, by);
+            let title = describe_commit(&record.moment, by);
             let why = format!(
                 "there is nothing more to undo: before {title} there was no palace; to be rid of \
                  it, delete its directory"
             );
-            return Err(Refusal::Nonsense(why));
+            return Err(Refusal::Invalid(why));
         }
-        let told = render::differences(&meaning(&turned(&changes)));
+        let told = render::differences(&palace_diff(&reverse_changes(&changes)));
         if dry_run {
-            edits(held, by, &record, &changes, &later)?;
-            return Ok(format!("Would undo {}:\n{told}", title(&record.moment, by)));
+            reverting_edits(held, by, &record, &changes, &later)?;
+            return Ok(format!("Would undo {}:\n{told}", describe_commit(&record.moment, by)));
         }
-        let note = (UNDOES, record.moment.commit.0.clone());
-        held.change_noting(by, Some(&note), |held| {
-            Ok(Plan {
-                edits: edits(held, by, &record, &changes, &later)?,
-                subject: format!("{PREFIX}{}", record.moment.subject),
+        let note = (UNDOES_TRAILER, record.moment.commit.0.clone());
+        held.change_with_trailer(by, Some(&note), |held| {
+            Ok(ChangePlan {
+                edits: reverting_edits(held, by, &record, &changes, &later)?,
+                subject: format!("{UNDO_SUBJECT_PREFIX}{}", record.moment.subject),
                 body: format!("Took back {}", record.moment.short),
             })
         })?;
-        Ok(format!("Undid {}:\n{told}", title(&record.moment, by)))
+        Ok(format!("Undid {}:\n{told}", describe_commit(&record.moment, by)))
     }
 }
 
 /// Finds the last commit of a tool that is neither taken back nor takes anything back, and the
 /// commits after it.
-fn last_call(held: &Held) -> Result<Option<(Record, Vec<Record>)>, Refusal> {
-    let (mut later, mut undone) = (Vec::new(), Undone::default());
+fn last_undoable_commit(held: &OpenPalace) -> Result<Option<(Record, Vec<Record>)>, Refusal> {
+    let (mut later, mut undone) = (Vec::new(), UndoneCommits::default());
     let mut found = None;
     held.store().log(&[], |record| {
-        let is_call = record.trailer(TOOL).is_some() && record.trailer(UNDOES).is_none();
-        if is_call && !record.touched.is_empty() && !undone.has(&record) {
+        let is_call =
+            record.trailer(TOOL_TRAILER).is_some() && record.trailer(UNDOES_TRAILER).is_none();
+        if is_call && !record.touched.is_empty() && !undone.take_if_undone(&record) {
             found = Some(record);
             return false;
         }
-        undone.note(held, &record);
+        undone.record(held, &record);
         later.push(record);
         true
     })?;
@@ -72,32 +73,32 @@ fn last_call(held: &Held) -> Result<Option<(Record, Vec<Record>)>, Refusal> {
 
 /// Commits that are taken back already.
 #[derive(Default)]
-struct Undone {
+struct UndoneCommits {
     commits: BTreeSet<String>,
     /// Subjects and files of commits that have another name by now: a rebase gives new ones.
     renamed: Vec<(String, Vec<String>)>,
 }
 
-impl Undone {
+impl UndoneCommits {
     /// Notes what a commit takes back, be it by `palazzo undo` or by `git revert`.
-    fn note(&mut self, held: &Held, record: &Record) {
+    fn record(&mut self, held: &OpenPalace, record: &Record) {
         let Record { moment, body, touched, .. } = record;
         let reverted = body.split("This reverts commit ").nth(1);
         let reverted = reverted.map(|it| it.split(|it: char| !it.is_ascii_hexdigit()));
         let reverted = reverted.and_then(|mut it| it.next());
-        let Some(commit) = record.trailer(UNDOES).or(reverted) else { return };
+        let Some(commit) = record.trailer(UNDOES_TRAILER).or(reverted) else { return };
         if held.store().is_past(&CommitId(commit.to_owned())).unwrap_or_default() {
             self.commits.insert(commit.to_owned());
             return;
         }
         let quoted = || moment.subject.strip_prefix("Revert \"")?.strip_suffix('"');
-        if let Some(subject) = moment.subject.strip_prefix(PREFIX).or_else(quoted) {
+        if let Some(subject) = moment.subject.strip_prefix(UNDO_SUBJECT_PREFIX).or_else(quoted) {
             self.renamed.push((subject.to_owned(), touched.clone()));
         }
     }
 
     /// Tells whether a commit is among them.
-    fn has(&mut self, record: &Record) -> bool {
+    fn take_if_undone(&mut self, record: &Record) -> bool {
         let is_it =
             |it: &(String, Vec<String>)| it.0 == record.moment.subject && it.1 == record.touched;
         if let Some(at) = self.renamed.iter().position(is_it) {
@@ -109,8 +110,8 @@ impl Undone {
 }
 
 /// Makes the files what they were before a commit, if they are what it made them.
-fn edits(
-    held: &Held,
+fn reverting_edits(
+    held: &OpenPalace,
     by: &Caller,
     record: &Record,
     changes: &[Differing],
@@ -120,19 +121,19 @@ fn edits(
     let contents = held.store().contents(&paths)?;
     let pairs = || changes.iter().zip(&contents);
     let since = pairs().filter(|(it, here)| it.now != **here);
-    let since: Vec<_> = since.map(|(it, _)| changed_since(&it.path, by, later)).collect();
+    let since: Vec<_> = since.map(|(it, _)| describe_later_change(&it.path, by, later)).collect();
     if !since.is_empty() {
-        let (title, since) = (title(&record.moment, by), since.join("; "));
+        let (title, since) = (describe_commit(&record.moment, by), since.join("; "));
         let why = format!("cannot undo {title}, for there were changes since: {since}");
-        return Err(Refusal::Nonsense(why));
+        return Err(Refusal::Invalid(why));
     }
     let mut edits = Vec::new();
     for Differing { path, was, now } in changes {
         if let (Content::Unreadable(why), _) | (_, Content::Unreadable(why)) = (was, now) {
             let why = format!("`{path}` cannot be taken back here, only by git: {why}");
-            return Err(Refusal::Nonsense(why));
+            return Err(Refusal::Invalid(why));
         }
-        let here = held.store().read(path).map_err(|it| Refusal::Unreadable(it.into()))?;
+        let here = held.store().read(path).map_err(|it| Refusal::UnreadableFile(it.into()))?;
         let back = was.text().map(|it| held.store().checked_out(path, it)).transpose()?;
         edits.push(Edit { path: path.clone(), was: here, now: back });
     }
@@ -140,20 +141,20 @@ fn edits(
 }
 
 /// Says by whom a file was changed after a commit.
-fn changed_since(path: &str, by: &Caller, later: &[Record]) -> String {
+fn describe_later_change(path: &str, by: &Caller, later: &[Record]) -> String {
     match later.iter().find(|it| it.touched.iter().any(|it| it == path)) {
-        Some(it) => format!("{path} by {}", title(&it.moment, by)),
+        Some(it) => format!("{path} by {}", describe_commit(&it.moment, by)),
         None => format!("{path} by hand, not committed yet"),
     }
 }
 
-fn title(it: &Moment, by: &Caller) -> String {
+fn describe_commit(it: &Moment, by: &Caller) -> String {
     let (subject, name) = (render::cut(&render::line(&it.subject), 80), render::line(&it.by));
     format!("{} \"{subject}\" ({name}, {})", it.short, render::ago(it.at, by.now))
 }
 
 /// Turns differences round.
-fn turned(changes: &[Differing]) -> Vec<Differing> {
+fn reverse_changes(changes: &[Differing]) -> Vec<Differing> {
     let turn = |it: &Differing| Differing {
         path: it.path.clone(),
         was: it.now.clone(),

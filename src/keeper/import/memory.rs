@@ -3,18 +3,18 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::exchange::{self, Memory};
-use crate::keeper::graph::edit::{Revision, TooLarge};
-use crate::keeper::graph::rules::begun;
-use crate::keeper::memory_server::operations::relating;
-use crate::keeper::palace::{Held, Plan};
-use crate::keeper::{Caller, Excerpt, Keeper, Refusal, fresh_id};
+use crate::keeper::graph::edit::{GraphEdit, OversizedEntities};
+use crate::keeper::graph::rules::with_initial_status;
+use crate::keeper::memory_server::operations::add_absent_relations;
+use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::{Caller, GraphPage, Keeper, Refusal, new_id};
 use crate::model::{Entity, LARGEST_FILE, Relation, Triple};
 use crate::render;
 use crate::store::Listener;
 
 /// What an import came to, or would.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Imported {
+pub struct MemoryImportSummary {
     /// The name of the workspace; `None`: there is none yet.
     pub workspace: Option<String>,
     /// How many entities are new.
@@ -24,7 +24,7 @@ pub struct Imported {
     /// How many relations are new.
     pub relations: usize,
     /// What is worth knowing, each with its place in the file, in its order.
-    pub told: Vec<String>,
+    pub notes: Vec<String>,
     /// How many of these could not be understood.
     pub faults: usize,
 }
@@ -39,58 +39,59 @@ impl Keeper {
         file: &[u8],
         dry: bool,
         tell: impl Fn(usize, usize) + Send + Sync + 'static,
-    ) -> Result<Imported, Refusal> {
+    ) -> Result<MemoryImportSummary, Refusal> {
         let Memory { mut entities, relations, told, faults } = exchange::read_memory(file);
         for entity in &mut entities {
-            entity.id = Some(fresh_id(&mut self.ids, by.now));
+            entity.id = Some(new_id(&mut self.id_generator, by.now));
         }
-        let mut told = Imported { told, faults, ..Imported::default() };
+        let mut told =
+            MemoryImportSummary { notes: told, faults, ..MemoryImportSummary::default() };
         let key = match dry || (entities.is_empty() && relations.is_empty()) {
-            true => self.current_if_any(by)?,
-            false => Some(self.current_or_first(by)?),
+            true => self.current_workspace_if_any(by)?,
+            false => Some(self.current_or_new_workspace(by)?),
         };
         let Some(key) = key else {
             let relations = relations.iter().collect::<BTreeSet<_>>().len();
-            return Ok(Imported { entities: entities.len(), relations, ..told });
+            return Ok(MemoryImportSummary { entities: entities.len(), relations, ..told });
         };
-        let (mut imported, mut large) = (Imported::default(), TooLarge::new());
-        let held = self.at(&key)?;
-        held.tell(Listener::new(tell));
+        let (mut imported, mut large) = (MemoryImportSummary::default(), OversizedEntities::new());
+        let held = self.open_palace(&key)?;
+        held.set_progress_listener(Listener::new(tell));
         held.change(by, |held| {
             let edits = loop {
-                let (revision, counted) = importing(held, &entities, &relations, &large)?;
+                let (revision, counted) = plan_import(held, &entities, &relations, &large)?;
                 imported = counted;
-                match revision.edits_that_fit()? {
+                match revision.into_edits_within_limit()? {
                     Ok(edits) => break edits,
                     Err(more) => large.extend(more),
                 }
             };
             let edits = if dry { Vec::new() } else { edits };
-            let Imported { entities, observations, relations, .. } = imported;
+            let MemoryImportSummary { entities, observations, relations, .. } = imported;
             let body = format!(
                 "{}, {} of others, {}",
                 render::count(entities, "entity"),
                 render::count(observations, "observation"),
                 render::count(relations, "relation")
             );
-            Ok(Plan { edits, subject: "memory: import".to_owned(), body })
+            Ok(ChangePlan { edits, subject: "memory: import".to_owned(), body })
         })?;
         let workspace = Some(held.palace.settings.name.clone());
         told.faults += large.len();
-        told.told.extend(large.into_iter().map(left_out));
-        Ok(Imported { workspace, told: told.told, faults: told.faults, ..imported })
+        told.notes.extend(large.into_iter().map(oversized_entity_note));
+        Ok(MemoryImportSummary { workspace, notes: told.notes, faults: told.faults, ..imported })
     }
 
     /// Writes the graph as a file of the reference memory server.
     pub fn export_memory(&mut self, by: &Caller) -> Result<String, Refusal> {
-        self.current(by)?;
-        let Excerpt { entities, relations, .. } = self.read_graph(by, None, usize::MAX)?;
+        self.current_workspace(by)?;
+        let GraphPage { entities, relations, .. } = self.read_graph(by, None, usize::MAX)?;
         Ok(exchange::write_memory(&entities, &relations))
     }
 }
 
 /// Says of whom nothing was taken in.
-fn left_out((name, size): (String, usize)) -> String {
+fn oversized_entity_note((name, size): (String, usize)) -> String {
     let name = render::cut(&render::line(&name), 60);
     format!(
         "`{name}` is left out, with the relations from it: its file would have {size} bytes, and \
@@ -100,21 +101,21 @@ fn left_out((name, size): (String, usize)) -> String {
 
 /// Adds what is not there, but for what is said of those who are too `large`; a file
 /// is read only if there is something to add.
-fn importing(
-    held: &mut Held,
+fn plan_import(
+    held: &mut OpenPalace,
     entities: &[Entity],
     relations: &[Triple],
-    large: &TooLarge,
-) -> Result<(Revision, Imported), Refusal> {
-    let (mut revision, mut imported) = (Revision::default(), Imported::default());
+    large: &OversizedEntities,
+) -> Result<(GraphEdit, MemoryImportSummary), Refusal> {
+    let (mut revision, mut imported) = (GraphEdit::default(), MemoryImportSummary::default());
     for entity in entities.iter().filter(|it| !large.contains_key(&it.name)) {
         let old = held.palace.graph.get(&entity.name);
-        if old.is_some_and(|it| holds_all(it, &entity.observations)) {
+        if old.is_some_and(|it| has_all_observations(it, &entity.observations)) {
             continue;
         }
-        let Some(old) = revision.entity(held, &entity.name)? else {
-            let begun = begun(&held.palace.graph, entity);
-            revision.add(held, begun)?;
+        let Some(old) = revision.entity_mut(held, &entity.name)? else {
+            let begun = with_initial_status(&held.palace.graph, entity);
+            revision.add_entity(held, begun)?;
             imported.entities += 1;
             continue;
         };
@@ -126,26 +127,33 @@ fn importing(
         }
     }
     let relations = relations.iter().filter(|it| !large.contains_key(&it.from));
-    let new = new_relations(held, relations);
-    imported.relations = relating(held, &mut revision, &new)?.len();
+    let new = missing_relations(held, relations);
+    imported.relations = add_absent_relations(held, &mut revision, &new)?.len();
     Ok((revision, imported))
 }
 
-fn holds_all(entity: &Entity, observations: &[String]) -> bool {
+fn has_all_observations(entity: &Entity, observations: &[String]) -> bool {
     let known: HashSet<&String> = entity.observations.iter().collect();
     observations.iter().all(|it| known.contains(it))
 }
 
 /// Returns those relations that the graph does not hold.
-fn new_relations<'a>(held: &Held, relations: impl Iterator<Item = &'a Triple>) -> Vec<Triple> {
+fn missing_relations<'a>(
+    held: &OpenPalace,
+    relations: impl Iterator<Item = &'a Triple>,
+) -> Vec<Triple> {
     let starts = held.palace.graph.starts();
-    let known: HashSet<(&str, &str, &str)> =
-        starts.flat_map(|from| from.relations.iter().map(|it| said(&from.name, it))).collect();
+    let known: HashSet<(&str, &str, &str)> = starts
+        .flat_map(|from| from.relations.iter().map(|it| triple_key(&from.name, it)))
+        .collect();
     let is_new =
         |it: &&Triple| !known.contains(&(it.from.as_str(), it.kind.as_str(), it.to.as_str()));
     relations.filter(is_new).cloned().collect()
 }
 
-fn said<'a>(from: &'a str, Relation { kind, to, .. }: &'a Relation) -> (&'a str, &'a str, &'a str) {
+fn triple_key<'a>(
+    from: &'a str,
+    Relation { kind, to, .. }: &'a Relation,
+) -> (&'a str, &'a str, &'a str) {
     (from, kind, to)
 }

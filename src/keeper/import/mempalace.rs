@@ -7,20 +7,20 @@ use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
 
 use crate::exchange::{self, Estate, Fact, Kept, Noted, Tables};
 use crate::format::{self, diary_file};
-use crate::keeper::graph::edit::Revision;
-use crate::keeper::graph::rules::begun;
-use crate::keeper::import::mine::{filing, name};
-use crate::keeper::mempalace::add_fact::{says_the_same, spelled, thing};
-use crate::keeper::mempalace::drawers::LONGEST_NAME;
-use crate::keeper::palace::{Held, Plan};
-use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
+use crate::keeper::graph::edit::GraphEdit;
+use crate::keeper::graph::rules::with_initial_status;
+use crate::keeper::import::mine::{plan_filing, sanitize_name};
+use crate::keeper::mempalace::add_fact::{is_same_fact, placeholder_entity, resolve_spelling};
+use crate::keeper::mempalace::drawers::MAX_NAME_CHARS;
+use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::{Caller, Keeper, Refusal, new_id};
 use crate::model::{Drawer, Edit, Entity, Entry, Relation, Said, Shelf, folded};
 use crate::render;
 use crate::store::Listener;
 
 /// What moving in came to, or would.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
+pub struct ImportSummary {
     /// The name of the workspace; `None`: there is none yet.
     pub workspace: Option<String>,
     /// How many drawers are new.
@@ -30,15 +30,15 @@ pub struct Moved {
     /// Of how many facts more is known than before.
     pub facts: usize,
     /// How many of all these were there already.
-    pub known: usize,
+    pub already_present: usize,
     /// What could not be understood, by table and id.
-    pub faults: Vec<String>,
+    pub errors: Vec<String>,
     /// What else is worth knowing.
     pub notes: Vec<String>,
 }
 
 /// What is to be taken in, by names that may be given here.
-struct Arrivals {
+struct Import {
     drawers: Vec<(Shelf, Drawer)>,
     entries: Vec<(String, Entry)>,
     entities: Vec<Entity>,
@@ -57,21 +57,27 @@ impl Keeper {
         local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
         dry: bool,
         tell: impl Fn(usize, usize) + Send + Sync + 'static,
-    ) -> Result<Moved, Refusal> {
+    ) -> Result<ImportSummary, Refusal> {
         let mut estate = exchange::read_mempalace(tables, local);
         let faults = std::mem::take(&mut estate.faults);
         let notes = std::mem::take(&mut estate.notes);
-        let arrivals = self.arrivals(by, estate);
+        let arrivals = self.prepare_import(by, estate);
         let key = match dry || arrivals.is_empty() {
-            true => self.current_if_any(by)?,
-            false => Some(self.current_or_first(by)?),
+            true => self.current_workspace_if_any(by)?,
+            false => Some(self.current_or_new_workspace(by)?),
         };
-        let Some(key) = key else { return Ok(Moved { faults, notes, ..arrivals.counted() }) };
-        let mut moved = Moved::default();
-        let held = self.at(&key)?;
-        held.tell(Listener::new(tell));
+        let Some(key) = key else {
+            return Ok(ImportSummary {
+                errors: faults,
+                notes,
+                ..arrivals.summary_for_empty_palace()
+            });
+        };
+        let mut moved = ImportSummary::default();
+        let held = self.open_palace(&key)?;
+        held.set_progress_listener(Listener::new(tell));
         held.change(by, |held| {
-            let (edits, counted) = arrivals.moving_in(held)?;
+            let (edits, counted) = arrivals.plan_edits(held)?;
             moved = counted;
             let body = format!(
                 "{}, {}, {}",
@@ -80,21 +86,21 @@ impl Keeper {
                 render::count(moved.facts, "fact")
             );
             let edits = if dry { Vec::new() } else { edits };
-            Ok(Plan { edits, subject: "mempalace: import".to_owned(), body })
+            Ok(ChangePlan { edits, subject: "mempalace: import".to_owned(), body })
         })?;
         moved.workspace = Some(held.palace.settings.name.clone());
-        moved.faults.splice(0..0, faults);
+        moved.errors.splice(0..0, faults);
         moved.notes = notes;
         Ok(moved)
     }
 
     /// Gives names and ids to what arrives.
-    fn arrivals(&mut self, by: &Caller, estate: Estate) -> Arrivals {
+    fn prepare_import(&mut self, by: &Caller, estate: Estate) -> Import {
         let subjects: Vec<_> = estate.subjects().into_iter().map(render::line).collect();
         let Estate { texts, entries, entities, mut facts, .. } = estate;
         let mut known: BTreeMap<String, Entity> = BTreeMap::new();
         for name in subjects.into_iter().chain(entities.iter().map(|it| render::line(&it.name))) {
-            let unknown = || thing(&name, fresh_id(&mut self.ids, by.now));
+            let unknown = || placeholder_entity(&name, new_id(&mut self.id_generator, by.now));
             known.entry(name.clone()).or_insert_with(unknown);
         }
         // Of several who say what something is, the first is right.
@@ -110,18 +116,18 @@ impl Keeper {
                 *it = render::line(it);
             }
         }
-        Arrivals {
-            drawers: texts.into_iter().map(|it| self.kept(by, it)).collect(),
-            entries: entries.into_iter().map(|it| self.noted(by, it)).collect(),
+        Import {
+            drawers: texts.into_iter().map(|it| self.convert_drawer(by, it)).collect(),
+            entries: entries.into_iter().map(|it| self.convert_diary_entry(by, it)).collect(),
             entities: known.into_values().collect(),
             facts,
         }
     }
 
-    fn kept(&mut self, by: &Caller, it: Kept) -> (Shelf, Drawer) {
-        let [wing, room] = [it.wing, it.room].map(|it| name(&it, LONGEST_NAME));
+    fn convert_drawer(&mut self, by: &Caller, it: Kept) -> (Shelf, Drawer) {
+        let [wing, room] = [it.wing, it.room].map(|it| sanitize_name(&it, MAX_NAME_CHARS));
         let drawer = Drawer {
-            id: fresh_id(&mut self.ids, by.now),
+            id: new_id(&mut self.id_generator, by.now),
             said: Said { wing: Some(wing.clone()), room: Some(room.clone()) },
             source: it.source.map(|it| render::line(&it)),
             by: it.by.map(|it| render::line(&it)),
@@ -131,11 +137,11 @@ impl Keeper {
         (Shelf { wing, room }, drawer)
     }
 
-    fn noted(&mut self, by: &Caller, it: Noted) -> (String, Entry) {
-        let agent = name(&it.agent, LONGEST_NAME);
-        let topic = it.topic.map(|it| name(&it, LONGEST_NAME));
+    fn convert_diary_entry(&mut self, by: &Caller, it: Noted) -> (String, Entry) {
+        let agent = sanitize_name(&it.agent, MAX_NAME_CHARS);
+        let topic = it.topic.map(|it| sanitize_name(&it, MAX_NAME_CHARS));
         let entry = Entry {
-            id: fresh_id(&mut self.ids, by.now),
+            id: new_id(&mut self.id_generator, by.now),
             agent: Some(agent.clone()),
             topic: topic.unwrap_or_else(|| Entry::GENERAL.to_owned()),
             written: it.at.map(|it| it.trunc_subsecs(0)),
@@ -145,51 +151,52 @@ impl Keeper {
     }
 }
 
-impl Arrivals {
+impl Import {
     fn is_empty(&self) -> bool {
         let Self { drawers, entries, entities, facts } = self;
         drawers.is_empty() && entries.is_empty() && entities.is_empty() && facts.is_empty()
     }
 
     /// Counts what would be new where nothing is known yet.
-    fn counted(&self) -> Moved {
+    fn summary_for_empty_palace(&self) -> ImportSummary {
         let drawers: HashSet<_> = self.drawers.iter().map(|(it, kept)| (it, &kept.text)).collect();
         let entries: HashSet<_> =
             self.entries.iter().map(|(it, entry)| (it, &entry.text, entry.written)).collect();
-        let facts: HashSet<_> = self.facts.iter().map(Telling::of).collect();
+        let facts: HashSet<_> = self.facts.iter().map(FactKey::from_fact).collect();
         let (drawers, entries, facts) = (drawers.len(), entries.len(), facts.len());
         let all = self.drawers.len() + self.entries.len() + self.facts.len();
-        Moved {
+        ImportSummary {
             drawers,
             entries,
             facts,
-            known: all - drawers - entries - facts,
-            ..Moved::default()
+            already_present: all - drawers - entries - facts,
+            ..ImportSummary::default()
         }
     }
 
-    fn moving_in(&self, held: &mut Held) -> Result<(Vec<Edit>, Moved), Refusal> {
-        let filings = filing(held, None, &self.drawers);
-        let written = self.writing(held);
-        let (revision, learned, faults) = self.learning(held)?;
-        let moved = Moved {
+    fn plan_edits(&self, held: &mut OpenPalace) -> Result<(Vec<Edit>, ImportSummary), Refusal> {
+        let filings = plan_filing(held, None, &self.drawers);
+        let written = self.plan_diary_entries(held);
+        let (revision, learned, faults) = self.plan_facts(held)?;
+        let moved = ImportSummary {
             drawers: filings.edits.len(),
             entries: written.len(),
             facts: learned,
-            known: filings.known + self.entries.len() - written.len() + self.facts.len()
+            already_present: filings.already_filed + self.entries.len() - written.len()
+                + self.facts.len()
                 - learned
                 - faults.len(),
-            faults,
-            ..Moved::default()
+            errors: faults,
+            ..ImportSummary::default()
         };
         let mut edits = filings.edits;
         edits.extend(written);
-        edits.extend(revision.edits()?);
+        edits.extend(revision.into_edits()?);
         Ok((edits, moved))
     }
 
     /// Writes the entries that no diary holds.
-    fn writing(&self, held: &Held) -> Vec<Edit> {
+    fn plan_diary_entries(&self, held: &OpenPalace) -> Vec<Edit> {
         let diaries = &held.palace.diaries;
         let mut known: HashSet<(String, &str, Option<DateTime<Utc>>)> = HashSet::new();
         for (file, it) in diaries.iter() {
@@ -216,32 +223,38 @@ impl Arrivals {
 
     /// States the facts; says of how many more is known now, and which could not
     /// be stated.
-    fn learning(&self, held: &mut Held) -> Result<(Revision, usize, Vec<String>), Refusal> {
-        let mut revision = Revision::default();
+    fn plan_facts(
+        &self,
+        held: &mut OpenPalace,
+    ) -> Result<(GraphEdit, usize, Vec<String>), Refusal> {
+        let mut revision = GraphEdit::default();
         for it in &self.entities {
             // Of a name that could be several, something is known already.
-            let Ok(name) = spelled(&held.palace.graph, &it.name) else { continue };
-            if revision.entity(held, &name)?.is_none() {
-                let entity = begun(&held.palace.graph, &Entity { name, ..it.clone() });
-                revision.add(held, entity)?;
+            let Ok(name) = resolve_spelling(&held.palace.graph, &it.name) else { continue };
+            if revision.entity_mut(held, &name)?.is_none() {
+                let entity =
+                    with_initial_status(&held.palace.graph, &Entity { name, ..it.clone() });
+                revision.add_entity(held, entity)?;
             }
         }
-        let all: HashSet<_> = self.facts.iter().map(Telling::of).collect();
+        let all: HashSet<_> = self.facts.iter().map(FactKey::from_fact).collect();
         let (mut learned, mut faults) = (0, Vec::new());
         for it in &self.facts {
             let graph = &held.palace.graph;
-            let (subject, to) = match (spelled(graph, &it.subject), spelled(graph, &it.relation.to))
-            {
-                (Ok(subject), Ok(to)) => (subject, to),
+            let (commit_subject, to) = match (
+                resolve_spelling(graph, &it.subject),
+                resolve_spelling(graph, &it.relation.to),
+            ) {
+                (Ok(commit_subject), Ok(to)) => (commit_subject, to),
                 (Err(why), _) | (_, Err(why)) => {
                     faults.push(format!("triples {}: {why}", it.id));
                     continue;
                 }
             };
-            let Some(start) = revision.start(held, &subject)? else { continue };
+            let Some(start) = revision.get_or_add_source(held, &commit_subject)? else { continue };
             let new = Relation { to, ..it.relation.clone() };
-            let is_told = |it: &Relation| all.contains(&Telling::new(&subject, it));
-            learned += usize::from(learn(&mut start.relations, new, is_told));
+            let is_told = |it: &Relation| all.contains(&FactKey::new(&commit_subject, it));
+            learned += usize::from(merge_fact(&mut start.relations, new, is_told));
         }
         Ok((revision, learned, faults))
     }
@@ -249,19 +262,19 @@ impl Arrivals {
 
 /// A fact, whatever its names are spelled like, and when it holds.
 #[derive(PartialEq, Eq, Hash)]
-struct Telling {
+struct FactKey {
     names: [String; 3],
     since: Option<String>,
     until: Option<String>,
 }
 
-impl Telling {
+impl FactKey {
     fn new(subject: &str, it: &Relation) -> Self {
         let names = [subject, &it.kind, &it.to].map(folded);
         Self { names, since: it.since.clone(), until: it.until.clone() }
     }
 
-    fn of(it: &Fact) -> Self {
+    fn from_fact(it: &Fact) -> Self {
         Self::new(&it.subject, &it.relation)
     }
 }
@@ -269,12 +282,12 @@ impl Telling {
 /// Adds a fact to what is known of its subject, or its dates to a fact that says
 /// the same and lacks them; tells whether more is known than before. What
 /// `is_told` of itself is another fact.
-fn learn(
+fn merge_fact(
     relations: &mut Vec<Relation>,
     new: Relation,
     is_told: impl Fn(&Relation) -> bool,
 ) -> bool {
-    let mut same: Vec<_> = relations.iter_mut().filter(|it| says_the_same(it, &new)).collect();
+    let mut same: Vec<_> = relations.iter_mut().filter(|it| is_same_fact(it, &new)).collect();
     if same.iter().any(|it| (&it.since, &it.until) == (&new.since, &new.until)) {
         return false;
     }

@@ -5,26 +5,26 @@ use std::path::{Path, PathBuf};
 
 use crate::format::{Place, Spots, room_file};
 use crate::keeper::maintain::doctor;
-use crate::keeper::palace::Held;
-use crate::keeper::semantic::models::Models;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::{Keeper, Refusal};
 use crate::model::{Code, Diagnostic, RoomId, Severity, Tool, Trail, lines};
 use crate::render::{self, Reported};
 use crate::survey::Survey;
 
 /// How many findings a room's builder is told of.
-const REMARKS: usize = 5;
+const MAX_ROOM_FINDINGS: usize = 5;
 
 /// What was found in all palaces of a home.
 #[derive(Clone, Debug, Default)]
-pub struct Inspection {
+pub struct CheckReport {
     /// One for each palace.
-    pub palaces: Vec<Checked>,
+    pub palaces: Vec<PalaceReport>,
 }
 
 /// What was found in one palace.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct PalaceReport {
     /// Where it lies.
     pub root: PathBuf,
     /// What is wrong or worth knowing, by file and line.
@@ -37,63 +37,63 @@ pub struct Checked {
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// What is wrong or worth knowing.
-    pub told: Diagnostic,
+    pub diagnostic: Diagnostic,
     /// The line it is about with a caret below, and the hint; for below it.
-    pub excerpt: String,
+    pub source_excerpt: String,
 }
 
 impl Keeper {
     /// Reads every palace of the home and says what is wrong with its files,
     /// and with the palace as a whole. `tools` are those that actions can ask.
-    pub fn check(&mut self, tools: &[Tool]) -> Result<Inspection, Refusal> {
+    pub fn check(&mut self, tools: &[Tool]) -> Result<CheckReport, Refusal> {
         let (mut palaces, mut locks) = (Vec::new(), BTreeSet::new());
         for workspace in self.workspaces()? {
             let models = self.models.clone();
-            let held = self.open(&workspace)?;
+            let held = self.open_workspace(&workspace)?;
             held.check_repository()?;
-            let abandoned = doctor::abandoned_locks(held, &mut locks);
-            palaces.push(checked(held, tools, &models, abandoned));
+            let abandoned = doctor::stale_lock_diagnostics(held, &mut locks);
+            palaces.push(check_palace(held, tools, &models, abandoned));
         }
-        Ok(Inspection { palaces })
+        Ok(CheckReport { palaces })
     }
 }
 
 impl Finding {
     /// Shows the line of `text` that a finding is about.
-    pub fn shown(told: Diagnostic, text: &str) -> Self {
+    pub fn from_diagnostic(told: Diagnostic, text: &str) -> Self {
         let line = lines(text).nth(told.at.line - 1);
         let line = line.filter(|_| !text.is_empty() && !told.code.is_about_the_file());
-        Self { excerpt: render::excerpt(&told, line), told }
+        Self { source_excerpt: render::excerpt(&told, line), diagnostic: told }
     }
 }
 
-impl Checked {
+impl PalaceReport {
     /// Returns the path to what a finding is about: from `here`, if that is above.
-    pub fn path_of(&self, finding: &Finding, here: &Path) -> String {
-        path_from(here, &self.root, &finding.told.file)
+    pub fn finding_path(&self, finding: &Finding, here: &Path) -> String {
+        display_path(here, &self.root, &finding.diagnostic.file)
     }
 }
 
-impl Inspection {
+impl CheckReport {
     /// Renders what was found as JSON, with paths from `here`.
     pub fn json(&self, here: &Path) -> String {
-        render::json(&self.reported(here))
+        render::json(&self.findings_with_paths(here))
     }
 
     /// Renders what was found as commands to a workflow of GitHub.
-    pub fn github(&self, here: &Path) -> String {
-        render::github(&self.reported(here))
+    pub fn github_annotations(&self, here: &Path) -> String {
+        render::github(&self.findings_with_paths(here))
     }
 
     /// Renders what was found as SARIF 2.1.0.
     pub fn sarif(&self, here: &Path) -> String {
-        render::sarif(&self.reported(here))
+        render::sarif(&self.findings_with_paths(here))
     }
 
     /// Counts the findings that are as grave as this.
-    pub fn count(&self, severity: Severity) -> usize {
+    pub fn count_with_severity(&self, severity: Severity) -> usize {
         let findings = self.palaces.iter().flat_map(|it| &it.findings);
-        findings.filter(|it| it.told.severity() == severity).count()
+        findings.filter(|it| it.diagnostic.severity() == severity).count()
     }
 
     /// Says in one line what was read and how much was found.
@@ -109,33 +109,39 @@ impl Inspection {
         ];
         let read = counts.map(|(number, noun)| render::count(number, noun)).join(", ");
         let others = [(Severity::Warning, "warning"), (Severity::Info, "note")];
-        let others = others.map(|(severity, noun)| (self.count(severity), noun));
+        let others = others.map(|(severity, noun)| (self.count_with_severity(severity), noun));
         let others = others.into_iter().filter(|(number, _)| *number > 0);
-        let found = std::iter::once((self.count(Severity::Error), "error")).chain(others);
+        let found =
+            std::iter::once((self.count_with_severity(Severity::Error), "error")).chain(others);
         let found = found.map(|(number, noun)| render::count(number, noun));
         format!("{read}: {}", found.collect::<Vec<_>>().join(", "))
     }
 
-    fn reported(&self, here: &Path) -> Vec<Reported<'_>> {
+    fn findings_with_paths(&self, here: &Path) -> Vec<Reported<'_>> {
         let findings = self.palaces.iter().flat_map(|it| it.findings.iter().map(move |f| (it, f)));
         let reported = findings.map(|(palace, finding)| Reported {
-            path: palace.path_of(finding, here).replace('\\', "/"),
-            finding: &finding.told,
+            path: palace.finding_path(finding, here).replace('\\', "/"),
+            finding: &finding.diagnostic,
         });
         reported.collect()
     }
 }
 
 /// Returns the path to a file of a palace: from `here`, if that is above.
-pub(crate) fn path_from(here: &Path, root: &Path, file: &str) -> String {
+pub(crate) fn display_path(here: &Path, root: &Path, file: &str) -> String {
     root.strip_prefix(here).unwrap_or(root).join(file).display().to_string()
 }
 
 /// Tells in a few lines what a check would find wrong with a room that was just
 /// built, and which of the rooms that were `beside` it cannot be reached any more;
 /// nothing where it would find nothing.
-pub(crate) fn remarks_on(held: &Held, room: &RoomId, beside: &[RoomId], tools: &[Tool]) -> String {
-    let (survey, file) = (survey(held, tools), room_file(room));
+pub(crate) fn summarize_room_findings(
+    held: &OpenPalace,
+    room: &RoomId,
+    beside: &[RoomId],
+    tools: &[Tool],
+) -> String {
+    let (survey, file) = (prepare_checks(held, tools), room_file(room));
     let read = held.findings_in(&file).map(|it| (it.clone(), None));
     let seen = survey.of_room(room).into_iter().map(|it| (it.finding, Some(it.about)));
     // Who builds a room that shows what is not there may have meant something else.
@@ -147,33 +153,40 @@ pub(crate) fn remarks_on(held: &Held, room: &RoomId, beside: &[RoomId], tools: &
             )
     };
     let about = read.chain(seen).filter(|(it, _)| is_told(it)).collect();
-    let mut told = placed(held, &file, about);
+    let mut told = locate_findings(held, &file, about);
     for cut_off in beside.iter().filter_map(|it| survey.cut_off(it)) {
         let (file, about) = (cut_off.finding.file.clone(), Some(cut_off.about));
-        told.extend(placed(held, &file, vec![(cut_off.finding, about)]));
+        told.extend(locate_findings(held, &file, vec![(cut_off.finding, about)]));
     }
-    told.sort_by_key(|it| it.told.severity());
-    let lines: Vec<_> = told.iter().take(REMARKS).map(|it| format!("\n  {}", it.told)).collect();
-    let is_grave = told.iter().any(|it| it.told.severity() < Severity::Info);
+    told.sort_by_key(|it| it.diagnostic.severity());
+    let lines: Vec<_> =
+        told.iter().take(MAX_ROOM_FINDINGS).map(|it| format!("\n  {}", it.diagnostic)).collect();
+    let is_grave = told.iter().any(|it| it.diagnostic.severity() < Severity::Info);
     let head = if is_grave { "Something is wrong there" } else { "Worth knowing" };
-    match told.len().saturating_sub(REMARKS) {
+    match told.len().saturating_sub(MAX_ROOM_FINDINGS) {
         _ if told.is_empty() => String::new(),
         0 => format!("{head}:{}\n", lines.concat()),
         left => format!("{head}:{}\n  and {left} more\n", lines.concat()),
     }
 }
 
-fn survey<'a>(held: &'a Held, tools: &'a [Tool]) -> Survey<'a> {
+fn prepare_checks<'a>(held: &'a OpenPalace, tools: &'a [Tool]) -> Survey<'a> {
     let errors = held.findings().filter(|it| it.severity() == Severity::Error);
     let broken: BTreeSet<_> = errors.map(|it| it.file.as_str()).collect();
     Survey { palace: &held.palace, tools, broken, file_of: room_file }
 }
 
-fn checked(held: &Held, tools: &[Tool], models: &Models, locks: Vec<Diagnostic>) -> Checked {
+fn check_palace(
+    held: &OpenPalace,
+    tools: &[Tool],
+    models: &ModelCache,
+    locks: Vec<Diagnostic>,
+) -> PalaceReport {
     let palace = &held.palace;
-    let remarks = survey(held, tools).remarks().into_iter().map(|it| (it.finding, Some(it.about)));
+    let remarks =
+        prepare_checks(held, tools).remarks().into_iter().map(|it| (it.finding, Some(it.about)));
     let found = held.findings().map(|it| (it.clone(), None));
-    let fault = held.fault_of_model(models).map(|why| {
+    let fault = held.model_error(models).map(|why| {
         let finding = Diagnostic::of_file(Code::BadModel, Place::SETTINGS, why);
         (finding, Some(Trail::TOP.value("search").value("model")))
     });
@@ -185,13 +198,18 @@ fn checked(held: &Held, tools: &[Tool], models: &Models, locks: Vec<Diagnostic>)
     for (finding, about) in found.chain(remarks).chain(fault).chain(consent).chain(repository) {
         files.entry(finding.file.clone()).or_default().push((finding, about));
     }
-    let placed = files.into_iter().flat_map(|(file, findings)| placed(held, &file, findings));
+    let placed =
+        files.into_iter().flat_map(|(file, findings)| locate_findings(held, &file, findings));
     let counts = (palace.rooms().len(), palace.scrolls().count(), palace.graph.len());
-    Checked { root: held.store().root().to_owned(), findings: placed.collect(), counts }
+    PalaceReport { root: held.store().root().to_owned(), findings: placed.collect(), counts }
 }
 
 /// Finds the places of what is said about one file, and shows the lines there.
-fn placed(held: &Held, file: &str, findings: Vec<(Diagnostic, Option<Trail>)>) -> Vec<Finding> {
+fn locate_findings(
+    held: &OpenPalace,
+    file: &str,
+    findings: Vec<(Diagnostic, Option<Trail>)>,
+) -> Vec<Finding> {
     let text = held.store().read(file).ok().flatten().unwrap_or_default();
     let spots = Spots::of(file, &text);
     let mut placed = Vec::new();
@@ -199,8 +217,10 @@ fn placed(held: &Held, file: &str, findings: Vec<(Diagnostic, Option<Trail>)>) -
         if let Some(about) = about {
             told.at = spots.find(&about);
         }
-        placed.push(Finding::shown(told, &text));
+        placed.push(Finding::from_diagnostic(told, &text));
     }
-    placed.sort_by(|a, b| (a.told.at, &a.told.message).cmp(&(b.told.at, &b.told.message)));
+    placed.sort_by(|a, b| {
+        (a.diagnostic.at, &a.diagnostic.message).cmp(&(b.diagnostic.at, &b.diagnostic.message))
+    });
     placed
 }

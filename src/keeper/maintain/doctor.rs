@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::keeper::palace::Held;
+use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Keeper, Refusal};
 use crate::model::{Code, Diagnostic};
 use crate::store::{self, GitLock, RepositoryState, Store};
 
 /// The repository of one palace as `palazzo doctor` sees it.
 #[derive(Debug)]
-pub struct Examination {
+pub struct DoctorReport {
     /// Where the palace lies.
     pub root: PathBuf,
     /// The repository; `None`: there is none.
@@ -19,32 +19,32 @@ pub struct Examination {
     /// The lock files of git in it.
     pub locks: Vec<GitLock>,
     /// Whether the palace had one, and has lost it.
-    pub is_lost: bool,
+    pub has_lost_history: bool,
 }
 
 impl Keeper {
     /// Examines the repository of each palace of the home. Changes nothing.
-    pub fn examine(&self) -> Result<Vec<Examination>, Refusal> {
+    pub fn examine_repositories(&self) -> Result<Vec<DoctorReport>, Refusal> {
         let stores = self.workspaces()?.into_iter().map(|it| self.store_of(&it));
-        Ok(stores.map(|it| examine(&it)).collect())
+        Ok(stores.map(|it| examine_repository(&it)).collect())
     }
 
     /// Returns the lock file at `path`; `None`: it is none of git around a palace of the home.
-    pub fn git_lock(&self, path: &Path) -> Result<Option<GitLock>, Refusal> {
-        Ok(self.store_with(path)?.map(|(_, lock)| lock))
+    pub fn find_git_lock(&self, path: &Path) -> Result<Option<GitLock>, Refusal> {
+        Ok(self.find_store_of_lock(path)?.map(|(_, lock)| lock))
     }
 
     /// Removes the lock file at `path`, unless a living process holds it; `false`: it is no lock
     /// file of git around a palace of the home.
     pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Refusal> {
-        match self.store_with(path)? {
+        match self.find_store_of_lock(path)? {
             Some((store, _)) => Ok(store.remove_git_lock(path)?),
             None => Ok(false),
         }
     }
 
     /// Finds the palace in whose repository the lock file at `path` is.
-    fn store_with(&self, path: &Path) -> Result<Option<(Store, GitLock)>, Refusal> {
+    fn find_store_of_lock(&self, path: &Path) -> Result<Option<(Store, GitLock)>, Refusal> {
         for workspace in self.workspaces()? {
             let store = self.store_of(&workspace);
             if let Some(lock) = store.git_lock(path)? {
@@ -62,7 +62,10 @@ pub fn git_version() -> Option<String> {
 
 /// Reports the lock files of git that no living process holds, unless they are `reported`: several
 /// palaces may lie in one repository.
-pub(crate) fn abandoned_locks(held: &Held, reported: &mut BTreeSet<PathBuf>) -> Vec<Diagnostic> {
+pub(crate) fn stale_lock_diagnostics(
+    held: &OpenPalace,
+    reported: &mut BTreeSet<PathBuf>,
+) -> Vec<Diagnostic> {
     let locks = held.store().git_locks().unwrap_or_default();
     let abandoned =
         locks.into_iter().filter(|it| !it.is_held() && reported.insert(it.path.clone()));
@@ -75,11 +78,11 @@ pub(crate) fn abandoned_locks(held: &Held, reported: &mut BTreeSet<PathBuf>) -> 
     abandoned.map(finding).collect()
 }
 
-fn examine(store: &Store) -> Examination {
-    Examination {
+fn examine_repository(store: &Store) -> DoctorReport {
+    DoctorReport {
         root: store.root().to_owned(),
         repository: store.repository_state().map_err(Refusal::from),
         locks: store.git_locks().unwrap_or_default(),
-        is_lost: store.lost_history().is_some(),
+        has_lost_history: store.lost_history().is_some(),
     }
 }

@@ -6,49 +6,49 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::format::{self, Mended, Place, Rooms};
-use crate::keeper::maintain::check::path_from;
-use crate::keeper::maintain::fmt::files;
+use crate::keeper::maintain::check::display_path;
+use crate::keeper::maintain::fmt::read_palace_files;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Change, Code, Diagnostic, Edit, Files, LARGEST_FILE};
 use crate::store::{Outcome, Store};
 
 /// How often files are read anew that somebody else is changing meanwhile.
-const ATTEMPTS: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 /// What was mended in one palace.
 #[derive(Clone, Debug, Default)]
-pub struct Mending {
+pub struct FixReport {
     /// Where the palace lies.
     root: PathBuf,
     /// What was wrong, and is no more.
-    faults: Vec<Diagnostic>,
+    fixed: Vec<Diagnostic>,
     edits: Vec<Edit>,
 }
 
 impl Keeper {
     /// Mends the files of all palaces of the home, as far as there is no doubt
     /// what was meant. Nothing is committed.
-    pub fn mend(&self, by: &Caller) -> Result<Vec<Mending>, Refusal> {
+    pub fn fix_files(&self, by: &Caller) -> Result<Vec<FixReport>, Refusal> {
         let stores = self.workspaces()?.into_iter().map(|it| self.store_of(&it));
-        stores.map(|mut store| mended(&mut store, by)).collect()
+        stores.map(|mut store| fix_palace(&mut store, by)).collect()
     }
 }
 
-impl Mending {
+impl FixReport {
     /// Says what was mended, a line for each, with paths from `here`.
-    pub fn told(&self, here: &Path) -> Vec<String> {
+    pub fn report_lines(&self, here: &Path) -> Vec<String> {
         let told = |it: &Diagnostic| {
             let Diagnostic { file, at, code, message, .. } = it;
-            let path = path_from(here, &self.root, file);
+            let path = display_path(here, &self.root, file);
             format!("{path}:{}:{}: mended[{code}]: {message}", at.line, at.column)
         };
-        self.faults.iter().map(told).collect()
+        self.fixed.iter().map(told).collect()
     }
 }
 
-fn mended(store: &mut Store, by: &Caller) -> Result<Mending, Refusal> {
-    for _ in 0..ATTEMPTS {
-        let mending = look(store)?;
+fn fix_palace(store: &mut Store, by: &Caller) -> Result<FixReport, Refusal> {
+    for _ in 0..MAX_ATTEMPTS {
+        let mending = plan_fixes(store)?;
         if mending.edits.is_empty() {
             return Ok(mending);
         }
@@ -60,10 +60,10 @@ fn mended(store: &mut Store, by: &Caller) -> Result<Mending, Refusal> {
     Err(Refusal::Contended)
 }
 
-fn look(store: &Store) -> Result<Mending, Refusal> {
-    let (files, unread) = files(store, None)?;
-    let mut mending = Mending { root: store.root().to_owned(), ..Mending::default() };
-    move_files(store, &files, unread, &mut mending);
+fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
+    let (files, unread) = read_palace_files(store, None)?;
+    let mut mending = FixReport { root: store.root().to_owned(), ..FixReport::default() };
+    plan_file_moves(store, &files, unread, &mut mending);
     let moved: Vec<_> = mending.edits.iter().map(|it| it.path.clone()).collect();
     let anew = mending.edits.iter().filter_map(|it| Some((&it.path, it.now.as_ref()?)));
     let rooms = Rooms::of(files.iter().filter(|(path, _)| !moved.contains(path)).chain(anew));
@@ -75,13 +75,13 @@ fn look(store: &Store) -> Result<Mending, Refusal> {
     });
     for (edit, faults) in mended.collect::<Vec<_>>() {
         mending.edits.push(edit);
-        mending.faults.extend(faults);
+        mending.fixed.extend(faults);
     }
     Ok(mending)
 }
 
 /// Moves files to where they are read, if nothing stands there.
-fn move_files(store: &Store, files: &Files, unread: Vec<Diagnostic>, mending: &mut Mending) {
+fn plan_file_moves(store: &Store, files: &Files, unread: Vec<Diagnostic>, mending: &mut FixReport) {
     let misnamed = files.keys().filter_map(|it| Place::of(it).err());
     let misnamed = misnamed.chain(unread).filter(|it| it.code == Code::FileName);
     let mut moves = BTreeMap::new();
@@ -97,6 +97,6 @@ fn move_files(store: &Store, files: &Files, unread: Vec<Diagnostic>, mending: &m
     for (to, (fault, text)) in moves {
         let gone = Edit { path: fault.file.clone(), was: Some(text.clone()), now: None };
         mending.edits.extend([gone, Edit { path: to, was: None, now: Some(text) }]);
-        mending.faults.push(fault);
+        mending.fixed.push(fault);
     }
 }

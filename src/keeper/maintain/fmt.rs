@@ -6,72 +6,72 @@ use rayon::prelude::*;
 
 use crate::compare;
 use crate::format::{self, Tidied};
-use crate::keeper::maintain::check::{Finding, path_from};
-use crate::keeper::palace::schemas_missing;
+use crate::keeper::maintain::check::{Finding, display_path};
+use crate::keeper::palace::missing_schema_edits;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Change, Diagnostic, Edit, FileKind, Files, LARGEST_FILE};
 use crate::store::{Outcome, Store};
 
 /// How often files are read anew that somebody else is changing meanwhile.
-const ATTEMPTS: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 /// What became of the files of one palace.
 #[derive(Clone, Debug, Default)]
-pub struct Tidying {
+pub struct FmtReport {
     /// Where the palace lies.
     pub root: PathBuf,
     /// Where that is in its repository: nothing, or a path that ends in `/`.
-    place: String,
+    repository_prefix: String,
     /// What was written, or would be.
     pub edits: Vec<Edit>,
     /// What is wrong with the files that were left alone for it.
-    pub wrong: Vec<Finding>,
+    pub findings: Vec<Finding>,
     /// The files that cannot be tidied so that they say the same.
-    pub stubborn: Vec<String>,
+    pub unformattable: Vec<String>,
     /// How many files were looked at.
-    pub seen: usize,
+    pub file_count: usize,
 }
 
 impl Keeper {
     /// Brings the files of all palaces of the home into canonical form, or those
     /// at or below the path `within` alone. If not to `write`, only tells what
     /// would become of them. Nothing is committed.
-    pub fn tidy(
+    pub fn fmt_files(
         &self,
         by: &Caller,
         within: Option<&str>,
         write: bool,
-    ) -> Result<Vec<Tidying>, Refusal> {
+    ) -> Result<Vec<FmtReport>, Refusal> {
         let stores = self.workspaces()?.into_iter().map(|it| self.store_of(&it));
-        stores.map(|mut store| tidied(&mut store, by, within, write)).collect()
+        stores.map(|mut store| fmt_palace(&mut store, by, within, write)).collect()
     }
 }
 
-impl Tidying {
+impl FmtReport {
     /// Returns the path to one of the files: from `here`, if that is above.
-    pub fn path_of(&self, file: &str, here: &Path) -> String {
-        path_from(here, &self.root, file)
+    pub fn path_from(&self, file: &str, here: &Path) -> String {
+        display_path(here, &self.root, file)
     }
 
     /// Renders what was done as a patch for `git apply`, with paths from the root of
     /// the repository; where there is none, from the palace.
     pub fn diff(&self) -> String {
         let diff = |it: &Edit| {
-            let path = format!("{}{}", self.place, it.path);
+            let path = format!("{}{}", self.repository_prefix, it.path);
             compare::unified(&path, it.was.as_deref(), it.now.as_deref())
         };
         self.edits.iter().map(diff).collect()
     }
 }
 
-fn tidied(
+fn fmt_palace(
     store: &mut Store,
     by: &Caller,
     within: Option<&str>,
     write: bool,
-) -> Result<Tidying, Refusal> {
-    for _ in 0..ATTEMPTS {
-        let tidying = look(store, within)?;
+) -> Result<FmtReport, Refusal> {
+    for _ in 0..MAX_ATTEMPTS {
+        let tidying = plan_fmt(store, within)?;
         if !write || tidying.edits.is_empty() {
             return Ok(tidying);
         }
@@ -83,19 +83,21 @@ fn tidied(
     Err(Refusal::Contended)
 }
 
-fn look(store: &Store, within: Option<&str>) -> Result<Tidying, Refusal> {
-    let (mut files, unreadable) = files(store, within)?;
+fn plan_fmt(store: &Store, within: Option<&str>) -> Result<FmtReport, Refusal> {
+    let (mut files, unreadable) = read_palace_files(store, within)?;
     let texts = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-    let missing = schemas_missing(store, texts);
-    files.extend(schemas(store, within));
+    let missing = missing_schema_edits(store, texts);
+    files.extend(read_schemas(store, within));
     let tidied: Vec<_> = files
         .into_par_iter()
-        .filter_map(|(path, text)| Some((format::tidy(&path, &text)?, path, text)))
+        .filter_map(|(path, read_for_change)| {
+            Some((format::tidy(&path, &read_for_change)?, path, read_for_change))
+        })
         .collect();
     let (root, place) = (store.root().to_owned(), store.place_in_repository()?);
-    let mut tidying = Tidying { root, place, ..Tidying::default() };
-    tidying.wrong.extend(unreadable.into_iter().map(|it| Finding::shown(it, "")));
-    tidying.seen = tidied.len() + missing.len();
+    let mut tidying = FmtReport { root, repository_prefix: place, ..FmtReport::default() };
+    tidying.findings.extend(unreadable.into_iter().map(|it| Finding::from_diagnostic(it, "")));
+    tidying.file_count = tidied.len() + missing.len();
     tidying.edits = missing;
     for (tidied, path, was) in tidied {
         match tidied {
@@ -103,9 +105,11 @@ fn look(store: &Store, within: Option<&str>) -> Result<Tidying, Refusal> {
             Tidied::Anew(now) if now.len() <= LARGEST_FILE => {
                 tidying.edits.push(Edit { path, was: Some(was), now: Some(now) });
             }
-            Tidied::Anew(_) | Tidied::Stubborn => tidying.stubborn.push(path),
+            Tidied::Anew(_) | Tidied::Stubborn => tidying.unformattable.push(path),
             Tidied::Wrong(found) => {
-                tidying.wrong.extend(found.into_iter().map(|it| Finding::shown(it, &was)));
+                tidying
+                    .findings
+                    .extend(found.into_iter().map(|it| Finding::from_diagnostic(it, &was)));
             }
         }
     }
@@ -113,7 +117,7 @@ fn look(store: &Store, within: Option<&str>) -> Result<Tidying, Refusal> {
 }
 
 /// Reads the schemas that a palace keeps for editors, or those at or below one path.
-fn schemas(store: &Store, within: Option<&str>) -> Files {
+fn read_schemas(store: &Store, within: Option<&str>) -> Files {
     let is_within = |it: &String| Path::new(it).starts_with(within.unwrap_or_default());
     let paths = FileKind::ALL.map(format::schema_file).into_iter().filter(is_within);
     let read = |path: String| store.read(&path).ok().flatten().map(|text| (path, text));
@@ -121,7 +125,7 @@ fn schemas(store: &Store, within: Option<&str>) -> Files {
 }
 
 /// Reads the files of a palace, or those at or below one path.
-pub(crate) fn files(
+pub(crate) fn read_palace_files(
     store: &Store,
     within: Option<&str>,
 ) -> Result<(Files, Vec<Diagnostic>), Refusal> {

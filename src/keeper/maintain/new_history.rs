@@ -10,14 +10,14 @@ use crate::store::Store;
 impl Keeper {
     /// Makes a repository for each palace of the home that has none, and commits the palace as it
     /// is. Returns where those palaces are.
-    pub fn begin_history(&mut self, by: &Caller) -> Result<Vec<PathBuf>, Refusal> {
+    pub fn create_repositories(&mut self, by: &Caller) -> Result<Vec<PathBuf>, Refusal> {
         let mut begun = Vec::new();
         let stores = self.workspaces()?.into_iter().map(|it| self.store_of(&it));
         // The first repository may be made at the home, around all of them.
         let lost = stores.filter(|it| !it.has_repository().unwrap_or(true)).collect::<Vec<_>>();
         for mut store in lost {
             let change = Change {
-                edits: unchanged(&store)?,
+                edits: unchanged_edits(&store)?,
                 subject: String::new(),
                 body: String::new(),
                 trailers: vec![("Palazzo-Tool", by.tool.to_owned())],
@@ -28,13 +28,13 @@ impl Keeper {
             store.begin_history(&change)?;
             begun.push(store.root().to_owned());
         }
-        self.forget();
+        self.close_all_palaces();
         Ok(begun)
     }
 }
 
 /// Lists every file of a palace as an edit that changes nothing.
-fn unchanged(store: &Store) -> Result<Vec<Edit>, Refusal> {
+fn unchanged_edits(store: &Store) -> Result<Vec<Edit>, Refusal> {
     let (stamps, _) = store.look("")?;
     let paths = stamps.into_keys().chain(FileKind::ALL.map(schema_file));
     let read = store.read_each(paths.collect()).into_iter();

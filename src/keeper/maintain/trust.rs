@@ -11,7 +11,7 @@ impl Keeper {
     /// Looks up what the user has allowed in `state`, the folder for the state of this program;
     /// without one, nothing is allowed.
     #[must_use]
-    pub fn trusting(mut self, state: Option<PathBuf>) -> Self {
+    pub fn with_consent_folder(mut self, state: Option<PathBuf>) -> Self {
         self.consents = Consents::new(state);
         self
     }

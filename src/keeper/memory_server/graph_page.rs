@@ -15,36 +15,36 @@ use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Entity, Graph, Incoming, Triple, abridged, weight};
 use crate::search::Needle;
 
-use cut::Cut;
+use cut::Omissions;
 
 /// What an entity or a relation weighs beside what it says, and an observation:
 /// the punctuation of JSON.
-const FRAME: usize = 48;
-const QUOTES: usize = 5;
+const JSON_OBJECT_COST: usize = 48;
+const JSON_STRING_COST: usize = 5;
 
 /// A part of the graph.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Excerpt {
+pub struct GraphPage {
     /// Entities, oldest first. Those that do not say when they were made are
     /// the oldest, by name.
     pub entities: Vec<Entity>,
     /// Relations, by the age of what they start from.
     pub relations: Vec<Triple>,
     /// What was left out, and how to ask for it; `None`: nothing was.
-    pub left_out: Option<String>,
+    pub omission_note: Option<String>,
 }
 
 /// Which entities are asked for.
-enum Wanted<'a> {
+enum NodeQuery<'a> {
     All,
-    Holding(&'a str),
+    Containing(&'a str),
     /// Without so many of the first observations of each.
-    Named(&'a [String], usize),
+    ByNames(&'a [String], usize),
 }
 
-impl Wanted<'_> {
-    fn skipped(&self) -> usize {
-        if let Self::Named(_, skip) = self { *skip } else { 0 }
+impl NodeQuery<'_> {
+    fn skipped_observations(&self) -> usize {
+        if let Self::ByNames(_, skip) = self { *skip } else { 0 }
     }
 }
 
@@ -56,8 +56,8 @@ impl Keeper {
         by: &Caller,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Excerpt, Refusal> {
-        self.excerpt(by, &Wanted::All, after, most)
+    ) -> Result<GraphPage, Refusal> {
+        self.read_graph_page(by, &NodeQuery::All, after, most)
     }
 
     /// Returns the entities that hold `query` in name, genus or an observation,
@@ -70,8 +70,8 @@ impl Keeper {
         query: &str,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Excerpt, Refusal> {
-        self.excerpt(by, &Wanted::Holding(query), after, most)
+    ) -> Result<GraphPage, Refusal> {
+        self.read_graph_page(by, &NodeQuery::Containing(query), after, most)
     }
 
     /// Returns the entities of those exact names without the first `skip`
@@ -82,70 +82,85 @@ impl Keeper {
         names: &[String],
         skip: usize,
         most: usize,
-    ) -> Result<Excerpt, Refusal> {
-        self.excerpt(by, &Wanted::Named(names, skip), None, most)
+    ) -> Result<GraphPage, Refusal> {
+        self.read_graph_page(by, &NodeQuery::ByNames(names, skip), None, most)
     }
 
     /// Returns a number by which the graph is known from any other, as it was when
     /// it was last looked at; 0 while there is none, and then the one who is woken
     /// is told when a palace comes.
     pub fn graph_digest(&mut self, by: &Caller) -> Result<u64, Refusal> {
-        let Some(key) = self.current_if_any(by)? else {
-            self.await_palaces();
+        let Some(key) = self.current_workspace_if_any(by)? else {
+            self.watch_home();
             return Ok(0);
         };
-        Ok(self.at(&key)?.ledger.edition().graph)
+        Ok(self.open_palace(&key)?.file_states.generation().graph_digest)
     }
 
-    fn excerpt(
+    fn read_graph_page(
         &mut self,
         by: &Caller,
-        wanted: &Wanted<'_>,
+        wanted: &NodeQuery<'_>,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Excerpt, Refusal> {
-        let Some(key) = self.current_if_any(by)? else { return Ok(Excerpt::default()) };
-        let held = self.at(&key)?;
+    ) -> Result<GraphPage, Refusal> {
+        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(GraphPage::default()) };
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
-        if let Wanted::Named(names, _) = wanted {
+        if let NodeQuery::ByNames(names, _) = wanted {
             for name in *names {
                 if let Some(file) = held.palace.graph.file_of(name).map(str::to_owned) {
-                    held.glance(&file);
+                    held.refresh_file(&file);
                 }
             }
         }
         let graph = &held.palace.graph;
-        let missing = |name: &str| Refusal::NotFound { name: name.to_owned() };
+        let missing = |name: &str| Refusal::MemoryEntityNotFound { name: name.to_owned() };
         let after = after.map(|it| graph.get(it).ok_or_else(|| missing(it))).transpose()?;
-        Ok(excerpt(graph, wanted, after, most))
+        Ok(build_graph_page(graph, wanted, after, most))
     }
 }
 
-fn excerpt(graph: &Graph, wanted: &Wanted<'_>, after: Option<&Entity>, most: usize) -> Excerpt {
-    let all = found(graph, wanted);
-    let begin = after.map_or(0, |after| all.partition_point(|it| age(it) <= age(after)));
+fn build_graph_page(
+    graph: &Graph,
+    wanted: &NodeQuery<'_>,
+    after: Option<&Entity>,
+    most: usize,
+) -> GraphPage {
+    let all = select_entities(graph, wanted);
+    let begin =
+        after.map_or(0, |after| all.partition_point(|it| creation_key(it) <= creation_key(after)));
     let found = &all[begin..];
-    let entities = shown(graph, &all, found, wanted, most);
+    let entities = fit_entities(graph, &all, found, wanted, most);
     let page = &found[..entities.len()];
     let relations = match wanted {
-        Wanted::All => links(starts(graph, page, page.len() == found.len()), |_| true),
-        _ => relations(graph, &all, page),
+        NodeQuery::All => {
+            unique_relations(relation_sources(graph, page, page.len() == found.len()), |_| true)
+        }
+        _ => page_relations(graph, &all, page),
     };
-    let mut room = most.saturating_sub(entities.iter().map(cost).sum());
-    let told = relations.iter().take_while(|it| take(&mut room, it.cost())).count();
+    let mut room = most.saturating_sub(entities.iter().map(entity_cost).sum());
+    let told = relations.iter().take_while(|it| try_spend(&mut room, it.cost())).count();
     let there_are = match wanted {
-        Wanted::All if page.len() < all.len() => links(graph.starts(), |_| true).len(),
+        NodeQuery::All if page.len() < all.len() => {
+            unique_relations(graph.starts(), |_| true).len()
+        }
         _ => relations.len(),
     };
-    let cut = Cut { all: &all, begin, shown: &entities, left: relations.len() - told };
-    let left_out = cut.told(wanted, (told, there_are));
-    let relations = relations.into_iter().take(told).map(Link::triple).collect();
-    Excerpt { entities, relations, left_out }
+    let cut = Omissions {
+        matches: &all,
+        start: begin,
+        shown: &entities,
+        omitted_relations: relations.len() - told,
+    };
+    let left_out = cut.describe(wanted, (told, there_are));
+    let relations = relations.into_iter().take(told).map(TripleRef::to_triple).collect();
+    GraphPage { entities, relations, omission_note: left_out }
 }
 
 /// Yields what the relations of a page start from; on the last page also what
 /// nobody has defined.
-fn starts<'a>(
+fn relation_sources<'a>(
     graph: &'a Graph,
     page: &[&'a Entity],
     is_last: bool,
@@ -156,40 +171,40 @@ fn starts<'a>(
 
 /// Returns as many entities as there is room for. One of endless observations
 /// is shown with some of them, so that it does not stand before all others.
-fn shown(
+fn fit_entities(
     graph: &Graph,
     all: &[&Entity],
     found: &[&Entity],
-    wanted: &Wanted<'_>,
+    wanted: &NodeQuery<'_>,
     most: usize,
 ) -> Vec<Entity> {
     let mut room = most;
     // A graph without its relations would be a list: they are to fit in as well.
     let links = |it: &Entity| {
         let incoming = match wanted {
-            Wanted::All => 0,
-            _ => strangers(graph, all, &it.name).map(|(_, link)| link.cost()).sum(),
+            NodeQuery::All => 0,
+            _ => relations_from_outside(graph, all, &it.name).map(|(_, link)| link.cost()).sum(),
         };
-        (cost_of_links(it) + incoming).min(most / 3)
+        (relations_cost(it) + incoming).min(most / 3)
     };
     let share = match found {
         [only] => most.saturating_sub(links(only)),
         _ => most / 3,
     };
     let parts = found.iter().map(|it| {
-        let part = part_of(it, wanted, share);
-        let cost = cost(&part).saturating_add(links(it));
+        let part = truncate_entity(it, wanted, share);
+        let cost = entity_cost(&part).saturating_add(links(it));
         (part, cost)
     });
-    parts.take_while(|(_, cost)| take(&mut room, *cost)).map(|(part, _)| part).collect()
+    parts.take_while(|(_, cost)| try_spend(&mut room, *cost)).map(|(part, _)| part).collect()
 }
 
 /// Returns the entities that are wanted, oldest first.
-fn found<'a>(graph: &'a Graph, wanted: &Wanted<'_>) -> Vec<&'a Entity> {
+fn select_entities<'a>(graph: &'a Graph, wanted: &NodeQuery<'_>) -> Vec<&'a Entity> {
     let all = || graph.starts().filter(|it| it.is_defined);
     let mut found: Vec<&Entity> = match wanted {
-        Wanted::All => all().collect(),
-        Wanted::Holding(query) => {
+        NodeQuery::All => all().collect(),
+        NodeQuery::Containing(query) => {
             let mut needle = Needle::new(query);
             let mut holds = |it: &Entity| {
                 needle.is_in(&it.name)
@@ -198,35 +213,35 @@ fn found<'a>(graph: &'a Graph, wanted: &Wanted<'_>) -> Vec<&'a Entity> {
             };
             all().filter(|it| holds(it)).collect()
         }
-        Wanted::Named(names, _) => {
+        NodeQuery::ByNames(names, _) => {
             let names: HashSet<&String> = names.iter().collect();
             names.into_iter().filter_map(|it| graph.get(it)).collect()
         }
     };
-    found.sort_unstable_by_key(|it| age(it));
+    found.sort_unstable_by_key(|it| creation_key(it));
     found
 }
 
 /// Sorts by when an entity was made. Ids do so; whoever has none came before
 /// there was anybody to give one.
-fn age(entity: &Entity) -> (Option<Ulid>, &str) {
+fn creation_key(entity: &Entity) -> (Option<Ulid>, &str) {
     (entity.id, &entity.name)
 }
 
 /// A relation in the graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Link<'a> {
+struct TripleRef<'a> {
     from: &'a str,
     kind: &'a str,
     to: &'a str,
 }
 
-impl Link<'_> {
+impl TripleRef<'_> {
     fn cost(&self) -> usize {
-        FRAME + [self.from, self.kind, self.to].map(spelled).iter().sum::<usize>()
+        JSON_OBJECT_COST + [self.from, self.kind, self.to].map(json_text_cost).iter().sum::<usize>()
     }
 
-    fn triple(self) -> Triple {
+    fn to_triple(self) -> Triple {
         let [from, kind, to] = [self.from, self.kind, self.to].map(str::to_owned);
         Triple { from, kind, to }
     }
@@ -235,41 +250,48 @@ impl Link<'_> {
 /// Lists the relations that are told with a page of `all` that was found: those that
 /// start there, and those that lead there from what was not found. So all pages
 /// together have each relation of which one end was found once.
-fn relations<'a>(graph: &'a Graph, all: &[&'a Entity], page: &[&'a Entity]) -> Vec<Link<'a>> {
+fn page_relations<'a>(
+    graph: &'a Graph,
+    all: &[&'a Entity],
+    page: &[&'a Entity],
+) -> Vec<TripleRef<'a>> {
     let names: HashSet<&str> = page.iter().map(|it| it.name.as_str()).collect();
     let loose = names.iter().filter_map(|it| graph.loose_end(it));
-    let incoming = names.iter().flat_map(|it| strangers(graph, all, it)).map(|(from, _)| from);
+    let incoming =
+        names.iter().flat_map(|it| relations_from_outside(graph, all, it)).map(|(from, _)| from);
     let starts = page.iter().copied().chain(loose).chain(incoming);
     let mut seen = BTreeSet::new();
     let starts = starts.filter(|it| seen.insert((it.name.as_str(), it.is_defined)));
-    links(starts, |it| names.contains(it.from) || names.contains(it.to))
+    unique_relations(starts, |it| names.contains(it.from) || names.contains(it.to))
 }
 
 /// Yields the relations to `name` from what is not among `all`, each with what it
 /// starts from.
-fn strangers<'a>(
+fn relations_from_outside<'a>(
     graph: &'a Graph,
     all: &[&'a Entity],
     name: &'a str,
-) -> impl Iterator<Item = (&'a Entity, Link<'a>)> {
-    let is_found = |it: &Entity| all.binary_search_by(|other| age(other).cmp(&age(it))).is_ok();
+) -> impl Iterator<Item = (&'a Entity, TripleRef<'a>)> {
+    let is_found = |it: &Entity| {
+        all.binary_search_by(|other| creation_key(other).cmp(&creation_key(it))).is_ok()
+    };
     let incoming = graph.incoming(name);
     let strange = incoming.filter(move |it| !it.from.is_defined || !is_found(it.from));
     strange.map(|Incoming { from, relation }| {
-        (from, Link { from: &from.name, kind: &relation.kind, to: &relation.to })
+        (from, TripleRef { from: &from.name, kind: &relation.kind, to: &relation.to })
     })
 }
 
 /// Lists the wanted relations from any of `starts`, each once, by age.
-fn links<'a>(
+fn unique_relations<'a>(
     starts: impl Iterator<Item = &'a Entity>,
-    wanted: impl Fn(&Link<'a>) -> bool,
-) -> Vec<Link<'a>> {
+    wanted: impl Fn(&TripleRef<'a>) -> bool,
+) -> Vec<TripleRef<'a>> {
     let mut starts: Vec<_> = starts.collect();
-    starts.sort_unstable_by_key(|it| (!it.is_defined, age(it)));
+    starts.sort_unstable_by_key(|it| (!it.is_defined, creation_key(it)));
     let links = starts.into_iter().flat_map(|from| {
         let links = from.relations.iter();
-        links.map(|it| Link { from: &from.name, kind: &it.kind, to: &it.to })
+        links.map(|it| TripleRef { from: &from.name, kind: &it.kind, to: &it.to })
     });
     // The same may hold from one date and again from another.
     let mut seen = HashSet::new();
@@ -277,24 +299,25 @@ fn links<'a>(
 }
 
 /// Takes `cost` out of `room`, if there is so much left.
-fn take(room: &mut usize, cost: usize) -> bool {
+fn try_spend(room: &mut usize, cost: usize) -> bool {
     let left = room.checked_sub(cost);
     *room = left.unwrap_or(*room);
     left.is_some()
 }
 
-fn cost(it: &Entity) -> usize {
-    let observations = it.observations.iter().map(|it| spelled(it) + QUOTES).sum::<usize>();
-    FRAME + spelled(&it.name) + spelled(&it.genus) + observations
+fn entity_cost(it: &Entity) -> usize {
+    let observations =
+        it.observations.iter().map(|it| json_text_cost(it) + JSON_STRING_COST).sum::<usize>();
+    JSON_OBJECT_COST + json_text_cost(&it.name) + json_text_cost(&it.genus) + observations
 }
 
-fn cost_of_links(from: &Entity) -> usize {
+fn relations_cost(from: &Entity) -> usize {
     let links = from.relations.iter();
-    links.map(|it| Link { from: &from.name, kind: &it.kind, to: &it.to }.cost()).sum()
+    links.map(|it| TripleRef { from: &from.name, kind: &it.kind, to: &it.to }.cost()).sum()
 }
 
 /// Returns what a text weighs in JSON, where some signs stand behind another.
-fn spelled(text: &str) -> usize {
+fn json_text_cost(text: &str) -> usize {
     let escape = |it: u8| match it {
         b'"' | b'\\' | b'\n' | b'\t' => 1,
         0..0x20 => 9,
@@ -305,18 +328,22 @@ fn spelled(text: &str) -> usize {
 
 /// Returns an entity with as many of the observations that are wanted as there is
 /// room for: with the beginning and the end of the first, if that alone is too much.
-fn part_of(entity: &Entity, wanted: &Wanted<'_>, room: usize) -> Entity {
+fn truncate_entity(entity: &Entity, wanted: &NodeQuery<'_>, room: usize) -> Entity {
     let genus = entity.genus.clone();
     let name_only = Entity::loose_end(&entity.name);
     let bare = Entity { id: entity.id, is_defined: true, genus, ..name_only };
-    let room = room.saturating_sub(cost(&bare));
+    let room = room.saturating_sub(entity_cost(&bare));
     let fitting = |these: &[&String]| {
         let mut room = room;
-        these.iter().take_while(|it| take(&mut room, spelled(it) + QUOTES)).count()
+        these
+            .iter()
+            .take_while(|it| try_spend(&mut room, json_text_cost(it) + JSON_STRING_COST))
+            .count()
     };
-    let mut these: Vec<_> = entity.observations.iter().skip(wanted.skipped()).collect();
+    let mut these: Vec<_> =
+        entity.observations.iter().skip(wanted.skipped_observations()).collect();
     let mut fit = fitting(&these);
-    if let Wanted::Holding(query) = wanted
+    if let NodeQuery::Containing(query) = wanted
         && fit < these.len()
     {
         let mut needle = Needle::new(query);
@@ -324,7 +351,7 @@ fn part_of(entity: &Entity, wanted: &Wanted<'_>, room: usize) -> Entity {
         fit = fitting(&these);
     }
     let observations = match these.first() {
-        Some(first) if fit == 0 => vec![abridged(first, room.saturating_sub(QUOTES) / 2)],
+        Some(first) if fit == 0 => vec![abridged(first, room.saturating_sub(JSON_STRING_COST) / 2)],
         _ => these.into_iter().take(fit).cloned().collect(),
     };
     Entity { observations, ..bare }

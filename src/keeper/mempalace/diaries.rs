@@ -3,15 +3,15 @@
 use chrono::SubsecRound;
 
 use crate::format::{self, diary_file};
-use crate::keeper::mempalace::drawers::{name, words};
-use crate::keeper::palace::Plan;
-use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
+use crate::keeper::mempalace::drawers::{validate_name, validate_text};
+use crate::keeper::palace::ChangePlan;
+use crate::keeper::{Caller, Keeper, Refusal, new_id};
 use crate::model::{Edit, Entry};
 use crate::render;
 
 /// The newest entries of a diary, and how many it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pages {
+pub struct DiaryPage {
     /// Newest first.
     pub entries: Vec<Entry>,
     /// How many there are in all.
@@ -29,40 +29,45 @@ impl Keeper {
         topic: Option<&str>,
         text: &str,
     ) -> Result<Entry, Refusal> {
-        let agent = name("agent", agent)?;
+        let agent = validate_name("agent", agent)?;
         let topic = topic.map(str::trim).filter(|it| !it.is_empty());
-        let topic = topic.map_or(Ok(Entry::GENERAL.to_owned()), |it| name("topic", it))?;
-        words("entry", text)?;
-        let key = self.current_or_first(by)?;
+        let topic = topic.map_or(Ok(Entry::GENERAL.to_owned()), |it| validate_name("topic", it))?;
+        validate_text("entry", text)?;
+        let key = self.current_or_new_workspace(by)?;
         let entry = Entry {
-            id: fresh_id(&mut self.ids, by.now),
+            id: new_id(&mut self.id_generator, by.now),
             agent: Some(agent.clone()),
             topic: topic.clone(),
             written: Some(by.now.trunc_subsecs(0)),
             text: text.to_owned(),
         };
-        self.at(&key)?.change(by, |held| {
+        self.open_palace(&key)?.change(by, |held| {
             let path = diary_file(&held.palace.diaries, &agent, &entry, |_| 0);
             let now = Some(format::write_entry(&entry));
-            Ok(Plan {
+            Ok(ChangePlan {
                 edits: vec![Edit { path, was: None, now }],
                 subject: format!("diary {}: {}", render::cut(&agent, 30), render::cut(&topic, 30)),
                 body: String::new(),
             })
         })?;
-        self.settle(by, &key);
+        self.remember_workspace(by, &key);
         Ok(entry)
     }
 
     /// Reads the newest `most` entries of the diary of `agent`.
-    pub fn read_diary(&mut self, by: &Caller, agent: &str, most: usize) -> Result<Pages, Refusal> {
-        let agent = name("agent", agent)?;
-        let Some(key) = self.current_if_any(by)? else { return Ok(Pages::default()) };
-        let held = self.at(&key)?;
+    pub fn read_diary(
+        &mut self,
+        by: &Caller,
+        agent: &str,
+        most: usize,
+    ) -> Result<DiaryPage, Refusal> {
+        let agent = validate_name("agent", agent)?;
+        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(DiaryPage::default()) };
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
         let diaries = &held.palace.diaries;
         let entries = diaries.of(&agent);
-        Ok(Pages {
+        Ok(DiaryPage {
             total: entries.len(),
             entries: entries.take(most).map(|(_, it)| it.clone()).collect(),
             agents: diaries.agents().map(|(it, _)| it.to_owned()).collect(),

@@ -6,21 +6,21 @@ use chrono::SubsecRound;
 use ulid::Ulid;
 
 use crate::format::{self, drawer_file, drawer_room};
-use crate::keeper::palace::{Held, Plan};
-use crate::keeper::walk::enter::broken;
-use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
+use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::walk::enter::broken_file_notices;
+use crate::keeper::{Caller, Keeper, Refusal, new_id};
 use crate::model::{Drawer, Edit, Opening, RoomId, Said, Shelf, is_printable};
 use crate::render;
 use crate::search::{TWINS, Twin, in_words};
 
 /// The most characters the name of a wing, a room or an agent may have.
-pub(crate) const LONGEST_NAME: usize = 128;
+pub(crate) const MAX_NAME_CHARS: usize = 128;
 
 /// How many drawers much like a text are told.
-const MATCHES: usize = 5;
+const MAX_SIMILAR_DRAWERS: usize = 5;
 
 /// A text of so many bytes may have no word that it is found by.
-const SHORT: usize = 64;
+const SHORT_TEXT_BYTES: usize = 64;
 
 /// A text to be filed.
 #[derive(Clone, Debug)]
@@ -39,18 +39,18 @@ pub struct NewDrawer {
 
 /// What became of a text that was to be filed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Filing {
+pub enum FilingOutcome {
     /// It lies in a new drawer.
-    New(Address),
+    Filed(DrawerLocation),
     /// The very text lies there already; nothing was changed.
-    Known(Address),
+    AlreadyFiled(DrawerLocation),
     /// Texts much like it are filed already; nothing was changed.
-    Alike(Vec<Alike>),
+    SimilarFound(Vec<SimilarDrawer>),
 }
 
 /// Which drawer, and where it is filed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
+pub struct DrawerLocation {
     /// The drawer.
     pub id: Ulid,
     /// The room whose folder it lies in.
@@ -61,37 +61,39 @@ pub struct Address {
 
 /// A drawer much like a text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Alike {
+pub struct SimilarDrawer {
     /// The drawer.
-    pub address: Address,
+    pub location: DrawerLocation,
     /// How much they are alike: 1 is the same but for blanks.
     pub similarity: f64,
     /// What the drawer says.
     pub text: String,
     /// What the two do not have in common, in few words.
-    pub differs: String,
+    pub difference: String,
 }
 
 /// What there is in drawers and diaries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stock {
+pub struct DrawerStats {
     /// How many drawers each shelf holds.
-    pub shelves: BTreeMap<Shelf, usize>,
+    pub drawers_by_shelf: BTreeMap<Shelf, usize>,
     /// How many entries the diary of each agent has.
-    pub diaries: Vec<(String, usize)>,
+    pub entries_by_agent: Vec<(String, usize)>,
     /// What is wrong with files that cannot be read.
-    pub broken: Vec<String>,
+    pub file_errors: Vec<String>,
 }
 
 impl Keeper {
     /// Files a text, unless it is filed already or something much like it is.
-    pub fn file_drawer(&mut self, by: &Caller, new: &NewDrawer) -> Result<Filing, Refusal> {
-        let shelf =
-            Shelf { wing: name("wing", &new.shelf.wing)?, room: name("room", &new.shelf.room)? };
-        words("content", &new.text)?;
-        let key = self.current_or_first(by)?;
+    pub fn file_drawer(&mut self, by: &Caller, new: &NewDrawer) -> Result<FilingOutcome, Refusal> {
+        let shelf = Shelf {
+            wing: validate_name("wing", &new.shelf.wing)?,
+            room: validate_name("room", &new.shelf.room)?,
+        };
+        validate_text("content", &new.text)?;
+        let key = self.current_or_new_workspace(by)?;
         let drawer = Drawer {
-            id: fresh_id(&mut self.ids, by.now),
+            id: new_id(&mut self.id_generator, by.now),
             said: Said { wing: Some(shelf.wing.clone()), room: Some(shelf.room.clone()) },
             source: new.source.as_deref().map(render::line).filter(|it| !it.is_empty()),
             by: Some(render::line(new.by.as_deref().unwrap_or(&by.name))),
@@ -99,105 +101,118 @@ impl Keeper {
             text: new.text.clone(),
         };
         let mut filing = None;
-        self.at(&key)?.change_alone(by, |held| {
-            let (plan, became) = file(held, &shelf, &drawer, new.force);
+        self.open_palace(&key)?.change_exclusively(by, |held| {
+            let (plan, became) = plan_filing(held, &shelf, &drawer, new.force);
             filing = Some(became);
             Ok(plan)
         })?;
-        self.settle(by, &key);
+        self.remember_workspace(by, &key);
         filing.ok_or(Refusal::Contended)
     }
 
     /// Takes a drawer out; history keeps it. Returns where it was filed.
-    pub fn delete_drawer(&mut self, by: &Caller, id: Ulid) -> Result<Address, Refusal> {
+    pub fn delete_drawer(&mut self, by: &Caller, id: Ulid) -> Result<DrawerLocation, Refusal> {
         let missing = || Refusal::NoSuchDrawer { asked: id.to_string() };
-        let key = self.current_if_any(by)?.ok_or_else(missing)?;
+        let key = self.current_workspace_if_any(by)?.ok_or_else(missing)?;
         let mut gone = None;
-        self.at(&key)?.change(by, |held| {
+        self.open_palace(&key)?.change(by, |held| {
             let files: Vec<_> = held.palace.drawers.with_id(id).map(str::to_owned).collect();
             let file = match files.as_slice() {
                 [only] => only.clone(),
                 [] => return Err(missing()),
                 _ => {
                     let why = format!("several files hold that drawer: {}", files.join(", "));
-                    return Err(Refusal::Nonsense(format!("{why}; delete one by hand")));
+                    return Err(Refusal::Invalid(format!("{why}; delete one by hand")));
                 }
             };
-            let was = held.text(&file)?;
-            let it = address(held, &file).ok_or_else(missing)?;
-            let subject = format!("drawer {}: delete", place(&it.shelf));
+            let was = held.read_for_change(&file)?;
+            let it = drawer_location(held, &file).ok_or_else(missing)?;
+            let subject = format!("drawer {}: delete", shelf_label(&it.shelf));
             let title = held.palace.drawers.get(&file).map(|it| render::title(&it.text));
             let body = format!("Deleted \"{}\"", title.unwrap_or_default());
             gone = Some(it);
-            Ok(Plan { edits: vec![Edit { path: file, was, now: None }], subject, body })
+            Ok(ChangePlan { edits: vec![Edit { path: file, was, now: None }], subject, body })
         })?;
         gone.ok_or_else(missing)
     }
 
     /// Says what there is in drawers and diaries. Where there is no palace yet,
     /// there is nothing.
-    pub fn stock(&mut self, by: &Caller) -> Result<Stock, Refusal> {
-        let Some(key) = self.current_if_any(by)? else { return Ok(Stock::default()) };
-        let held = self.at(&key)?;
+    pub fn drawer_stats(&mut self, by: &Caller) -> Result<DrawerStats, Refusal> {
+        let Some(key) = self.current_workspace_if_any(by)? else {
+            return Ok(DrawerStats::default());
+        };
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
         let palace = &held.palace;
-        let mut stock = Stock::default();
+        let mut stock = DrawerStats::default();
         for (shelf, _, count) in palace.drawers.shelves() {
-            *stock.shelves.entry(shelf).or_default() += count;
+            *stock.drawers_by_shelf.entry(shelf).or_default() += count;
         }
-        stock.broken = broken(held);
-        stock.diaries = palace.diaries.agents().map(|(it, n)| (it.to_owned(), n)).collect();
+        stock.file_errors = broken_file_notices(held);
+        stock.entries_by_agent =
+            palace.diaries.agents().map(|(it, n)| (it.to_owned(), n)).collect();
         Ok(stock)
     }
 }
 
-impl Stock {
+impl DrawerStats {
     /// Returns how many drawers there are.
-    pub fn total(&self) -> usize {
-        self.shelves.values().sum()
+    pub fn total_drawers(&self) -> usize {
+        self.drawers_by_shelf.values().sum()
     }
 }
 
-fn file(held: &Held, shelf: &Shelf, drawer: &Drawer, force: bool) -> (Plan, Filing) {
+fn plan_filing(
+    held: &OpenPalace,
+    shelf: &Shelf,
+    drawer: &Drawer,
+    force: bool,
+) -> (ChangePlan, FilingOutcome) {
     let room = drawer_room(&held.palace, shelf);
-    if let Some(known) = known(held, &room, shelf, &drawer.text) {
-        return (Plan::default(), Filing::Known(known));
+    if let Some(known) = find_exact_duplicate(held, &room, shelf, &drawer.text) {
+        return (ChangePlan::default(), FilingOutcome::AlreadyFiled(known));
     }
-    let alike = if force { Vec::new() } else { likenesses(held, &drawer.text, TWINS) };
+    let alike = if force { Vec::new() } else { find_similar_drawers(held, &drawer.text, TWINS) };
     if !alike.is_empty() {
-        return (Plan::default(), Filing::Alike(alike));
+        return (ChangePlan::default(), FilingOutcome::SimilarFound(alike));
     }
     let path = drawer_file(&held.palace.drawers, &room, drawer, |_| 0);
     let now = Some(format::write_drawer(drawer));
-    let plan = Plan {
+    let plan = ChangePlan {
         edits: vec![Edit { path, was: None, now }],
-        subject: format!("drawer {}: file", place(shelf)),
+        subject: format!("drawer {}: file", shelf_label(shelf)),
         body: format!("Filed \"{}\"", render::title(&drawer.text)),
     };
-    (plan, Filing::New(Address { id: drawer.id, room, shelf: shelf.clone() }))
+    (plan, FilingOutcome::Filed(DrawerLocation { id: drawer.id, room, shelf: shelf.clone() }))
 }
 
 /// Finds the drawer of a shelf that holds the very text.
-fn known(held: &Held, room: &RoomId, shelf: &Shelf, text: &str) -> Option<Address> {
+fn find_exact_duplicate(
+    held: &OpenPalace,
+    room: &RoomId,
+    shelf: &Shelf,
+    text: &str,
+) -> Option<DrawerLocation> {
     let mut same = held.palace.drawers.in_room(room).filter(|(_, it)| it.text == text);
-    same.find_map(|(file, _)| address(held, file).filter(|it| it.shelf == *shelf))
+    same.find_map(|(file, _)| drawer_location(held, file).filter(|it| it.shelf == *shelf))
 }
 
 /// Returns where the drawer in `file` is filed.
-pub(crate) fn address(held: &Held, file: &str) -> Option<Address> {
+pub(crate) fn drawer_location(held: &OpenPalace, file: &str) -> Option<DrawerLocation> {
     let drawers = &held.palace.drawers;
     let (drawer, room) = (drawers.get(file)?, drawers.room_of(file)?.clone());
-    Some(Address { id: drawer.id, room, shelf: drawers.shelf_of(file)? })
+    Some(DrawerLocation { id: drawer.id, room, shelf: drawers.shelf_of(file)? })
 }
 
 /// Checks a name that may be any one line; `what` it is the name of.
-pub(crate) fn name(what: &str, said: &str) -> Result<String, Refusal> {
+pub(crate) fn validate_name(what: &str, said: &str) -> Result<String, Refusal> {
     let refused = |why: &str| {
         let said = render::cut(&said.escape_debug().to_string(), 40);
-        Err(Refusal::Nonsense(format!("`{said}` cannot be the name of the {what}: {why}")))
+        Err(Refusal::Invalid(format!("`{said}` cannot be the name of the {what}: {why}")))
     };
-    if said.chars().count() > LONGEST_NAME {
-        return refused(&format!("{LONGEST_NAME} characters are the most"));
+    if said.chars().count() > MAX_NAME_CHARS {
+        return refused(&format!("{MAX_NAME_CHARS} characters are the most"));
     }
     if said.contains(['/', '\\']) || !said.chars().all(is_printable) {
         return refused("it may not hold slashes, line breaks or other control characters");
@@ -210,25 +225,29 @@ pub(crate) fn name(what: &str, said: &str) -> Result<String, Refusal> {
 }
 
 /// Checks a text that is to be kept; `what` it is called.
-pub(crate) fn words(what: &str, said: &str) -> Result<(), Refusal> {
+pub(crate) fn validate_text(what: &str, said: &str) -> Result<(), Refusal> {
     if said.trim().is_empty() {
-        return Err(Refusal::Nonsense(format!("the `{what}` is empty: there is nothing to keep")));
+        return Err(Refusal::Invalid(format!("the `{what}` is empty: there is nothing to keep")));
     }
     if let Some(at) = said.find('\0') {
         let why = format!("the `{what}` is no text: byte {at} is NUL");
-        return Err(Refusal::Nonsense(why));
+        return Err(Refusal::Invalid(why));
     }
     Ok(())
 }
 
 /// Names a shelf in one line of history.
-fn place(Shelf { wing, room }: &Shelf) -> String {
+fn shelf_label(Shelf { wing, room }: &Shelf) -> String {
     let [wing, room] = [wing, room].map(|it| render::cut(&render::line(it), 30));
     format!("{wing}/{room}")
 }
 
 /// Finds the drawers that are like `text` by at least `least`, those most alike first.
-pub(crate) fn likenesses(held: &Held, text: &str, least: f32) -> Vec<Alike> {
+pub(crate) fn find_similar_drawers(
+    held: &OpenPalace,
+    text: &str,
+    least: f32,
+) -> Vec<SimilarDrawer> {
     let drawers = &held.palace.drawers;
     let text_of = |it: &Opening| match it {
         Opening::Drawer(file) => Some(drawers.get(file)?.text.as_str()),
@@ -236,18 +255,24 @@ pub(crate) fn likenesses(held: &Held, text: &str, least: f32) -> Vec<Alike> {
     };
     let mut twins = held.index().twins(text, least, text_of);
     // What has hardly a word that could lead to it is looked for by itself.
-    if text.len() <= SHORT {
+    if text.len() <= SHORT_TEXT_BYTES {
         let same = drawers.iter().filter(|(.., it)| it.text == text);
         let same = same.map(|(file, ..)| Opening::Drawer(file.to_owned()));
         let missed: Vec<_> =
             same.filter(|it| twins.iter().all(|twin| twin.opening != *it)).collect();
         twins.splice(..0, missed.into_iter().map(|opening| Twin { opening, likeness: 1.0 }));
     }
-    let alike = twins.into_iter().take(MATCHES).filter_map(|Twin { opening, likeness }| {
-        let Opening::Drawer(file) = &opening else { return None };
-        let (address, known) = (address(held, file)?, drawers.get(file)?.text.clone());
-        let differs = in_words(&known, text);
-        Some(Alike { address, similarity: likeness.into(), text: known, differs })
-    });
+    let alike =
+        twins.into_iter().take(MAX_SIMILAR_DRAWERS).filter_map(|Twin { opening, likeness }| {
+            let Opening::Drawer(file) = &opening else { return None };
+            let (address, known) = (drawer_location(held, file)?, drawers.get(file)?.text.clone());
+            let differs = in_words(&known, text);
+            Some(SimilarDrawer {
+                location: address,
+                similarity: likeness.into(),
+                text: known,
+                difference: differs,
+            })
+        });
     alike.collect()
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::keeper::graph::dates::date;
+use crate::keeper::graph::dates::parse_date_argument;
 use crate::keeper::{Caller, Direction, Keeper, Refusal};
 use crate::model::{Date, Entity, Graph, Relation, folded};
 use crate::render;
 
 /// A fact as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Statement {
+pub struct FactRecord {
     /// What it is said of, by name.
     pub subject: String,
     /// What is said, of which object, and when it holds.
@@ -20,19 +20,19 @@ pub struct Statement {
 
 /// What is known of one name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Dossier {
+pub struct FactsAbout {
     /// The facts that start from it.
-    pub outgoing: Vec<Statement>,
+    pub outgoing: Vec<FactRecord>,
     /// The facts that lead to it.
-    pub incoming: Vec<Statement>,
+    pub incoming: Vec<FactRecord>,
     /// The entity of that name, if it is defined.
     pub entity: Option<Entity>,
     /// How many facts are left out: of those it is not known whether they held.
     pub undated: usize,
     /// How many facts are known besides: of other times, or the other way round.
-    pub besides: usize,
+    pub other_facts: usize,
     /// The name that was probably meant, where nothing is known.
-    pub meant: Option<String>,
+    pub suggestion: Option<String>,
 }
 
 /// How many facts there are.
@@ -53,22 +53,24 @@ pub struct FactCounts {
 impl Keeper {
     /// Tells what is known of `name`, however it is spelled; at a date, if one
     /// is given. Facts that hold come first, then those that began last.
-    pub fn facts(
+    pub fn facts_about(
         &mut self,
         by: &Caller,
         name: &str,
         as_of: Option<&str>,
         direction: Direction,
-    ) -> Result<Dossier, Refusal> {
-        let as_of = as_of.map(|it| date("as_of", it, by.now)).transpose()?;
-        let Some(key) = self.current_if_any(by)? else { return Ok(Dossier::default()) };
-        let held = self.at(&key)?;
+    ) -> Result<FactsAbout, Refusal> {
+        let as_of = as_of.map(|it| parse_date_argument("as_of", it, by.now)).transpose()?;
+        let Some(key) = self.current_workspace_if_any(by)? else {
+            return Ok(FactsAbout::default());
+        };
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
         let (graph, now) = (&held.palace.graph, Date::from(by.now));
         let names = graph.spellings(name);
-        let mut dossier = Dossier {
+        let mut dossier = FactsAbout {
             entity: names.iter().find_map(|it| graph.get(it)).cloned(),
-            ..Dossier::default()
+            ..FactsAbout::default()
         };
         let (mut undated, mut besides) = (0, Vec::new());
         let mut is_wanted = |it: &Relation| {
@@ -83,35 +85,35 @@ impl Keeper {
                     || direction == Direction::Incoming
                     || folded(&from.name) != folded(&it.to)
             };
-            for (way, from, it) in ways(graph, name).filter(is_told) {
+            for (way, from, it) in outgoing_and_incoming(graph, name).filter(is_told) {
                 let is_asked = [Direction::Both, way].contains(&direction) && is_wanted(it);
                 let told = match way {
                     _ if !is_asked => &mut besides,
                     Direction::Incoming => &mut dossier.incoming,
                     _ => &mut dossier.outgoing,
                 };
-                told.push(statement(&from.name, it, now));
+                told.push(fact_record(&from.name, it, now));
             }
         }
-        (dossier.undated, dossier.besides) = (undated, besides.len());
-        dossier.outgoing.sort_by_key(Statement::place);
-        dossier.incoming.sort_by_key(Statement::place);
+        (dossier.undated, dossier.other_facts) = (undated, besides.len());
+        dossier.outgoing.sort_by_key(FactRecord::sort_key);
+        dossier.incoming.sort_by_key(FactRecord::sort_key);
         if names.is_empty() {
-            dossier.meant = graph.name_meant(name).map(str::to_owned);
+            dossier.suggestion = graph.name_meant(name).map(str::to_owned);
         }
         Ok(dossier)
     }
 
     /// Tells the facts about `name`, or all there are, in the order in which
     /// they began; those of which that is not known last.
-    pub fn chronicle(
+    pub fn fact_timeline(
         &mut self,
         by: &Caller,
         name: Option<&str>,
-    ) -> Result<Vec<Statement>, Refusal> {
+    ) -> Result<Vec<FactRecord>, Refusal> {
         let mut facts = match name {
             Some(name) => {
-                let it = self.facts(by, name, None, Direction::Both)?;
+                let it = self.facts_about(by, name, None, Direction::Both)?;
                 [it.outgoing, it.incoming].concat()
             }
             None => self.all_facts(by)?,
@@ -132,10 +134,10 @@ impl Keeper {
             .flat_map(|it| [&it.subject, &it.relation.to])
             .map(|it| folded(it))
             .collect();
-        if let Some(key) = self.current_if_any(by)? {
-            names.extend(self.at(&key)?.palace.graph.iter().map(|it| folded(&it.name)));
+        if let Some(key) = self.current_workspace_if_any(by)? {
+            names.extend(self.open_palace(&key)?.palace.graph.iter().map(|it| folded(&it.name)));
         }
-        let has_ended = |it: &&Statement| it.relation.end().is_some_and(|it| it.has_begun(now));
+        let has_ended = |it: &&FactRecord| it.relation.end().is_some_and(|it| it.has_begun(now));
         Ok(FactCounts {
             names: names.len(),
             facts: facts.len(),
@@ -145,31 +147,31 @@ impl Keeper {
         })
     }
 
-    fn all_facts(&mut self, by: &Caller) -> Result<Vec<Statement>, Refusal> {
-        let Some(key) = self.current_if_any(by)? else { return Ok(Vec::new()) };
-        let held = self.at(&key)?;
+    fn all_facts(&mut self, by: &Caller) -> Result<Vec<FactRecord>, Refusal> {
+        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(Vec::new()) };
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
         let now = Date::from(by.now);
         let starts = held.palace.graph.starts();
         let told = starts.flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
-        Ok(told.map(|(name, fact)| statement(name, fact, now)).collect())
+        Ok(told.map(|(name, fact)| fact_record(name, fact, now)).collect())
     }
 }
 
-impl Statement {
+impl FactRecord {
     /// Says it in one line.
-    pub fn told(&self) -> String {
-        told(&self.subject, &self.relation.kind, &self.relation.to)
+    pub fn to_line(&self) -> String {
+        fact_line(&self.subject, &self.relation.kind, &self.relation.to)
     }
 
     /// Its place in a list: what holds first, then what began last.
-    fn place(&self) -> (bool, std::cmp::Reverse<Option<Date>>) {
+    fn sort_key(&self) -> (bool, std::cmp::Reverse<Option<Date>>) {
         (!self.current, std::cmp::Reverse(self.relation.begin()))
     }
 }
 
 /// Yields the facts that start from a name, and those that lead to it.
-fn ways<'a>(
+fn outgoing_and_incoming<'a>(
     graph: &'a Graph,
     name: &str,
 ) -> impl Iterator<Item = (Direction, &'a Entity, &'a Relation)> {
@@ -180,11 +182,11 @@ fn ways<'a>(
     outgoing.chain(incoming.map(|it| (Direction::Incoming, it.from, it.relation)))
 }
 
-pub(crate) fn statement(subject: &str, it: &Relation, now: Date) -> Statement {
-    Statement { subject: subject.to_owned(), relation: it.clone(), current: it.is_current(now) }
+pub(crate) fn fact_record(subject: &str, it: &Relation, now: Date) -> FactRecord {
+    FactRecord { subject: subject.to_owned(), relation: it.clone(), current: it.is_current(now) }
 }
 
 /// Says a fact in one line.
-pub(crate) fn told(subject: &str, kind: &str, object: &str) -> String {
+pub(crate) fn fact_line(subject: &str, kind: &str, object: &str) -> String {
     [subject, kind, object].map(|it| render::cut(&render::line(it), 80)).join(" → ")
 }

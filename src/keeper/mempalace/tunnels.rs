@@ -13,17 +13,17 @@ use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Palace, did_you_mean};
 
 /// How many rooms an answer lists.
-const LISTED: usize = 50;
+const MAX_ROOMS: usize = 50;
 
 /// How many tunnels count as the greatest.
-const GREATEST: usize = 10;
+const MAX_TOP_TUNNELS: usize = 10;
 
 /// How far one can walk at once.
-const FARTHEST: usize = 10;
+const MAX_HOPS: usize = 10;
 
 /// A room, in all the wings it stands in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Crossing {
+pub struct RoomAcrossWings {
     /// Its name.
     pub room: String,
     /// The wings, by name.
@@ -36,9 +36,9 @@ pub struct Crossing {
 
 /// A room that was reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reached {
+pub struct ReachedRoom {
     /// The room.
-    pub room: Crossing,
+    pub room: RoomAcrossWings,
     /// How many steps it lies from the start.
     pub hop: usize,
     /// The wings through which it was reached first.
@@ -47,7 +47,7 @@ pub struct Reached {
 
 /// How the rooms hang together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Network {
+pub struct TunnelStats {
     /// How many rooms there are.
     pub rooms: usize,
     /// How many of them stand in several wings.
@@ -57,7 +57,7 @@ pub struct Network {
     /// How many rooms each wing has, those with most first.
     pub wings: Vec<(String, usize)>,
     /// The tunnels with most drawers.
-    pub greatest: Vec<Crossing>,
+    pub top_tunnels: Vec<RoomAcrossWings>,
 }
 
 impl Keeper {
@@ -69,46 +69,46 @@ impl Keeper {
         by: &Caller,
         start: &str,
         hops: usize,
-    ) -> Result<(Vec<Reached>, usize), Refusal> {
-        let crossings = self.crossings(by)?;
+    ) -> Result<(Vec<ReachedRoom>, usize), Refusal> {
+        let crossings = self.rooms_by_name(by)?;
         if !crossings.contains_key(start) {
             let meant = did_you_mean(start, crossings.keys().map(String::as_str));
             let some = crossings.keys().take(5).cloned().collect();
             let (asked, meant) = (start.to_owned(), meant.map(str::to_owned));
             return Err(Refusal::NoSuchRoom { asked, meant, rooms: some });
         }
-        Ok(listed(walk(&crossings, start, hops.min(FARTHEST))))
+        Ok(truncate_list(reachable_rooms(&crossings, start, hops.min(MAX_HOPS))))
     }
 
     /// Finds the rooms that stand in several wings, among them those given;
     /// those with most drawers first. Returns how many there are besides the
     /// first fifty.
-    pub fn tunnels(
+    pub fn find_tunnels(
         &mut self,
         by: &Caller,
         wings: &[&str],
-    ) -> Result<(Vec<Crossing>, usize), Refusal> {
-        Ok(listed(tunnels(&self.crossings(by)?, wings)))
+    ) -> Result<(Vec<RoomAcrossWings>, usize), Refusal> {
+        Ok(truncate_list(rooms_in_wings(&self.rooms_by_name(by)?, wings)))
     }
 
     /// Says how the rooms hang together.
-    pub fn network(&mut self, by: &Caller) -> Result<Network, Refusal> {
-        Ok(network(&self.crossings(by)?))
+    pub fn tunnel_stats(&mut self, by: &Caller) -> Result<TunnelStats, Refusal> {
+        Ok(count_tunnels(&self.rooms_by_name(by)?))
     }
 
-    fn crossings(&mut self, by: &Caller) -> Result<Crossings, Refusal> {
-        let Some(key) = self.current_if_any(by)? else { return Ok(Crossings::new()) };
-        let held = self.at(&key)?;
+    fn rooms_by_name(&mut self, by: &Caller) -> Result<RoomsByName, Refusal> {
+        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(RoomsByName::new()) };
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
-        Ok(crossings(&held.palace))
+        Ok(rooms_by_name(&held.palace))
     }
 }
 
 /// Rooms by name.
-type Crossings = BTreeMap<String, Crossing>;
+type RoomsByName = BTreeMap<String, RoomAcrossWings>;
 
-fn crossings(palace: &Palace) -> Crossings {
-    let mut crossings = Crossings::new();
+fn rooms_by_name(palace: &Palace) -> RoomsByName {
+    let mut crossings = RoomsByName::new();
     for (shelf, room, count) in palace.drawers.shelves() {
         let newest = palace.drawers.in_room(room).next().and_then(|(_, it)| it.filed);
         let it = crossings.entry(shelf.room.clone()).or_default();
@@ -122,18 +122,19 @@ fn crossings(palace: &Palace) -> Crossings {
 
 /// Walks breadth first: all rooms of all wings that a room stands in are one
 /// step from it.
-fn walk(crossings: &Crossings, start: &str, hops: usize) -> Vec<Reached> {
+fn reachable_rooms(crossings: &RoomsByName, start: &str, hops: usize) -> Vec<ReachedRoom> {
     let first = crossings.get(start).cloned();
     let mut reached: Vec<_> =
-        first.map(|room| Reached { room, hop: 0, via: BTreeSet::new() }).into_iter().collect();
+        first.map(|room| ReachedRoom { room, hop: 0, via: BTreeSet::new() }).into_iter().collect();
     let mut left: BTreeMap<_, _> = crossings.iter().filter(|(name, _)| *name != start).collect();
     for hop in 1..=hops {
         let last = reached.iter().filter(|it| it.hop + 1 == hop);
         let walked: BTreeSet<String> = last.flat_map(|it| it.room.wings.clone()).collect();
-        let near = |it: &Crossing| it.wings.intersection(&walked).cloned().collect::<BTreeSet<_>>();
+        let near =
+            |it: &RoomAcrossWings| it.wings.intersection(&walked).cloned().collect::<BTreeSet<_>>();
         let mut step: Vec<_> = left
             .values()
-            .map(|it| Reached { room: (*it).clone(), hop, via: near(it) })
+            .map(|it| ReachedRoom { room: (*it).clone(), hop, via: near(it) })
             .filter(|it| !it.via.is_empty())
             .collect();
         left.retain(|name, _| step.iter().all(|it| it.room.room != **name));
@@ -144,16 +145,17 @@ fn walk(crossings: &Crossings, start: &str, hops: usize) -> Vec<Reached> {
 }
 
 /// Yields the rooms that stand in several wings, and in all of `wings`.
-fn tunnels(crossings: &Crossings, wings: &[&str]) -> Vec<Crossing> {
-    let joins =
-        |it: &&Crossing| it.wings.len() > 1 && wings.iter().all(|wing| it.wings.contains(*wing));
+fn rooms_in_wings(crossings: &RoomsByName, wings: &[&str]) -> Vec<RoomAcrossWings> {
+    let joins = |it: &&RoomAcrossWings| {
+        it.wings.len() > 1 && wings.iter().all(|wing| it.wings.contains(*wing))
+    };
     let mut tunnels: Vec<_> = crossings.values().filter(joins).cloned().collect();
     tunnels.sort_by_key(|it| Reverse(it.count));
     tunnels
 }
 
-fn network(crossings: &Crossings) -> Network {
-    let mut tunnels = tunnels(crossings, &[]);
+fn count_tunnels(crossings: &RoomsByName) -> TunnelStats {
+    let mut tunnels = rooms_in_wings(crossings, &[]);
     let mut wings: BTreeMap<&String, usize> = BTreeMap::new();
     for wing in crossings.values().flat_map(|it| &it.wings) {
         *wings.entry(wing).or_default() += 1;
@@ -162,14 +164,14 @@ fn network(crossings: &Crossings) -> Network {
     wings.sort_by_key(|(_, rooms)| Reverse(*rooms));
     let edges = tunnels.iter().map(|it| it.wings.len() * (it.wings.len() - 1) / 2).sum();
     let joined = tunnels.len();
-    tunnels.truncate(GREATEST);
-    Network { rooms: crossings.len(), tunnels: joined, edges, wings, greatest: tunnels }
+    tunnels.truncate(MAX_TOP_TUNNELS);
+    TunnelStats { rooms: crossings.len(), tunnels: joined, edges, wings, top_tunnels: tunnels }
 }
 
 /// Cuts a list to what an answer lists, and counts the rest.
-fn listed<T>(mut all: Vec<T>) -> (Vec<T>, usize) {
-    let left = all.len().saturating_sub(LISTED);
-    all.truncate(LISTED);
+fn truncate_list<T>(mut all: Vec<T>) -> (Vec<T>, usize) {
+    let left = all.len().saturating_sub(MAX_ROOMS);
+    all.truncate(MAX_ROOMS);
     (all, left)
 }
 
@@ -178,8 +180,8 @@ mod tests {
     use super::*;
 
     /// Crossings of shelves given as `wing/room`, as many drawers as given.
-    fn crossings(shelves: &[(&str, usize)]) -> Crossings {
-        let mut crossings = Crossings::new();
+    fn crossings(shelves: &[(&str, usize)]) -> RoomsByName {
+        let mut crossings = RoomsByName::new();
         for (shelf, count) in shelves {
             let (wing, room) = shelf.split_once('/').unwrap();
             let it = crossings.entry(room.to_owned()).or_default();
@@ -190,8 +192,8 @@ mod tests {
         crossings
     }
 
-    fn told(reached: &[Reached]) -> Vec<String> {
-        let via = |it: &Reached| it.via.iter().cloned().collect::<Vec<_>>().join("+");
+    fn describe_reached(reached: &[ReachedRoom]) -> Vec<String> {
+        let via = |it: &ReachedRoom| it.via.iter().cloned().collect::<Vec<_>>().join("+");
         reached.iter().map(|it| format!("{} {} {}", it.hop, it.room.room, via(it))).collect()
     }
 
@@ -207,10 +209,13 @@ mod tests {
             ("life/garden", 1),
             ("far/away", 9),
         ]);
-        assert_eq!(told(&walk(&crossings, "auth", 0)), ["0 auth "]);
+        assert_eq!(describe_reached(&reachable_rooms(&crossings, "auth", 0)), ["0 auth "]);
         let all = ["0 auth ", "1 api code", "1 plans team", "1 db code", "2 garden life"];
-        assert_eq!(told(&walk(&crossings, "auth", 5)), all);
-        assert_eq!(told(&walk(&crossings, "garden", 1)), ["0 garden ", "1 plans life"]);
+        assert_eq!(describe_reached(&reachable_rooms(&crossings, "auth", 5)), all);
+        assert_eq!(
+            describe_reached(&reachable_rooms(&crossings, "garden", 1)),
+            ["0 garden ", "1 plans life"]
+        );
     }
 
     #[test]
@@ -224,13 +229,13 @@ mod tests {
             ("team/plans", 5),
         ]);
         let rooms = |wings: &[&str]| -> Vec<String> {
-            tunnels(&crossings, wings).into_iter().map(|it| it.room).collect()
+            rooms_in_wings(&crossings, wings).into_iter().map(|it| it.room).collect()
         };
         assert_eq!(rooms(&[]), ["plans", "auth"]);
         assert_eq!(rooms(&["my_app"]), ["auth"]);
         assert_eq!(rooms(&["my_app", "my-app"]), ["auth"]);
         assert_eq!(rooms(&["nowhere"]), [""; 0]);
-        let network = network(&crossings);
+        let network = count_tunnels(&crossings);
         assert_eq!((network.rooms, network.tunnels, network.edges), (3, 2, 4));
         let wings: Vec<_> = network.wings.iter().map(|(it, n)| (it.as_str(), *n)).collect();
         assert_eq!(wings, [("my-app", 3), ("team", 2), ("my_app", 1)]);

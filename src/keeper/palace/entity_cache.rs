@@ -10,17 +10,17 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::format::{self, Understood};
-use crate::keeper::palace::Held;
-use crate::keeper::palace::reload::digest;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::reload::text_digest;
 use crate::model::{Entity, FileKind};
 use crate::store::Stamp;
 
 /// What it is kept under.
-pub(crate) const NAME: &str = "recollection";
+pub(crate) const CACHE_NAME: &str = "recollection";
 
 /// What was understood of one file.
 #[derive(Serialize, Deserialize)]
-struct Memory<'a> {
+struct CachedEntity<'a> {
     path: &'a str,
     stamp: Stamp,
     digest: u64,
@@ -29,15 +29,15 @@ struct Memory<'a> {
 
 /// What was understood of files, by path.
 #[derive(Default)]
-pub(crate) struct Recollection(HashMap<String, (Stamp, u64, Entity)>);
+pub(crate) struct EntityCache(HashMap<String, (Stamp, u64, Entity)>);
 
-impl Recollection {
+impl EntityCache {
     /// Finds what `bytes` hold; nothing where another release wrote them.
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         let mut memories = HashMap::new();
-        let mut rest = bytes.strip_prefix(maker().as_slice()).unwrap_or_default();
-        while let Ok((memory, after)) = postcard::take_from_bytes::<Memory<'_>>(rest) {
-            let Memory { path, stamp, digest, entity } = memory;
+        let mut rest = bytes.strip_prefix(cache_header().as_slice()).unwrap_or_default();
+        while let Ok((memory, after)) = postcard::take_from_bytes::<CachedEntity<'_>>(rest) {
+            let CachedEntity { path, stamp, digest, entity } = memory;
             if let Ok(entity) = postcard::from_bytes(entity) {
                 memories.insert(path.to_owned(), (stamp, digest, entity));
             }
@@ -47,7 +47,11 @@ impl Recollection {
     }
 
     /// Recalls what a file says that stands so, and the digest of its text.
-    pub(crate) fn recall(&mut self, path: &str, stamp: Option<Stamp>) -> Option<(u64, Understood)> {
+    pub(crate) fn take_if_unchanged(
+        &mut self,
+        path: &str,
+        stamp: Option<Stamp>,
+    ) -> Option<(u64, Understood)> {
         let (then, digest, entity) = self.0.remove(path)?;
         (Some(then) == stamp).then(|| (digest, entity.into()))
     }
@@ -60,34 +64,34 @@ impl Recollection {
 
 /// Tells whether `unknown` files beside so many that are `known` make it worth to
 /// keep them anew.
-pub(crate) fn is_outgrown(known: usize, unknown: usize) -> bool {
+pub(crate) fn is_worth_writing(known: usize, unknown: usize) -> bool {
     /// So many files are read in the time that a person calls at once.
-    const FEW: usize = 200;
-    unknown > FEW + known / 10
+    const MIN_UNCACHED_FILES: usize = 200;
+    unknown > MIN_UNCACHED_FILES + known / 10
 }
 
 /// Writes down what is held of entity files, for the next time.
-pub(crate) fn written(held: &Held) -> Vec<u8> {
-    let mut bytes = maker();
-    for (path, stamp, digest) in held.ledger.settled() {
+pub(crate) fn encode_cache(held: &OpenPalace) -> Vec<u8> {
+    let mut bytes = cache_header();
+    for (path, stamp, digest) in held.file_states.present_files() {
         let entity = held.palace.graph.in_file(path).filter(|_| !held.findings.contains_key(path));
-        let Some(entity) = entity.and_then(faithful) else { continue };
-        let memory = Memory { path, stamp, digest, entity: &entity };
+        let Some(entity) = entity.and_then(encode_if_lossless) else { continue };
+        let memory = CachedEntity { path, stamp, digest, entity: &entity };
         bytes.extend(postcard::to_stdvec(&memory).unwrap_or_default());
     }
     bytes
 }
 
 /// Returns an entity in bytes, if it comes back from them as it was.
-fn faithful(entity: &Entity) -> Option<Vec<u8>> {
+fn encode_if_lossless(entity: &Entity) -> Option<Vec<u8>> {
     let bytes = postcard::to_stdvec(entity).ok()?;
     (postcard::from_bytes::<Entity>(&bytes).as_ref() == Ok(entity)).then_some(bytes)
 }
 
 /// What a recollection begins with: the release that wrote it, and what it takes
 /// entity files to be. Another one may understand the same file differently.
-fn maker() -> Vec<u8> {
-    let about = (env!("CARGO_PKG_VERSION"), digest(&format::schema(FileKind::Entity)));
+fn cache_header() -> Vec<u8> {
+    let about = (env!("CARGO_PKG_VERSION"), text_digest(&format::schema(FileKind::Entity)));
     postcard::to_stdvec(&about).unwrap_or_default()
 }
 
@@ -97,7 +101,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::keeper::palace::reload::Vigil;
+    use crate::keeper::palace::reload::WatchConfig;
     use crate::store::Store;
 
     const FILES: [(&str, &str); 3] = [
@@ -111,11 +115,11 @@ mod tests {
         ("entities/claim/faulty.yaml", "name: Faulty\ngenus: Claim\nstatus: [1]\n"),
     ];
 
-    struct Scene {
+    struct TestPalace {
         dir: tempfile::TempDir,
     }
 
-    impl Scene {
+    impl TestPalace {
         fn new() -> Self {
             let scene = Self { dir: tempfile::tempdir().unwrap() };
             for (path, text) in FILES {
@@ -130,61 +134,64 @@ mod tests {
             self.dir.path().join("keep")
         }
 
-        fn open(&self) -> Held {
+        fn open(&self) -> OpenPalace {
             let store = Store::new(self.palace(), self.dir.path().to_owned());
-            Held::open(store, "Keep", &Vigil::default()).unwrap()
+            OpenPalace::open(store, "Keep", &WatchConfig::default()).unwrap()
         }
 
         /// Writes down what is held when no file is too young to be known again.
-        fn written(&self) -> (Held, Vec<u8>) {
+        fn encode_when_settled(&self) -> (OpenPalace, Vec<u8>) {
             loop {
                 let held = self.open();
-                if held.ledger.settled().count() == FILES.len() {
-                    let bytes = written(&held);
+                if held.file_states.present_files().count() == FILES.len() {
+                    let bytes = encode_cache(&held);
                     return (held, bytes);
                 }
             }
         }
     }
 
-    fn stamp(held: &Held, path: &str) -> Option<Stamp> {
+    fn stamp(held: &OpenPalace, path: &str) -> Option<Stamp> {
         held.store().stamp(path)
     }
 
     #[test]
-    fn what_stands_as_it_stood_is_recalled_as_it_would_be_read() {
-        let scene = Scene::new();
-        let (held, bytes) = scene.written();
-        let mut remembered = Recollection::of(&bytes);
+    fn an_unchanged_file_is_taken_from_the_cache() {
+        let scene = TestPalace::new();
+        let (held, bytes) = scene.encode_when_settled();
+        let mut remembered = EntityCache::from_bytes(&bytes);
         for (path, text) in &FILES[..2] {
-            let (digest, recalled) = remembered.recall(path, stamp(&held, path)).unwrap();
+            let (digest, recalled) =
+                remembered.take_if_unchanged(path, stamp(&held, path)).unwrap();
             assert_eq!(recalled, format::understand(path, text));
-            assert_eq!(Some(digest), held.ledger.digest(path));
+            assert_eq!(Some(digest), held.file_states.digest(path));
         }
     }
 
     #[test]
-    fn what_is_faulty_or_was_saved_since_is_read() {
-        let scene = Scene::new();
-        let (held, bytes) = scene.written();
-        let mut remembered = Recollection::of(&bytes);
+    fn a_faulty_or_changed_file_is_not_taken_from_the_cache() {
+        let scene = TestPalace::new();
+        let (held, bytes) = scene.encode_when_settled();
+        let mut remembered = EntityCache::from_bytes(&bytes);
         let [(drift, text), _, (faulty, _)] = FILES;
-        assert!(remembered.recall(faulty, stamp(&held, faulty)).is_none());
+        assert!(remembered.take_if_unchanged(faulty, stamp(&held, faulty)).is_none());
         let place = scene.palace().join(drift);
         let before = place.metadata().unwrap().modified().unwrap();
         fs::write(&place, text.replace("moves", "rests")).unwrap();
         fs::File::options().write(true).open(&place).unwrap().set_modified(before).unwrap();
-        assert!(remembered.recall(drift, stamp(&held, drift)).is_none());
-        assert!(remembered.recall("entities/claim/new.yaml", None).is_none());
+        assert!(remembered.take_if_unchanged(drift, stamp(&held, drift)).is_none());
+        assert!(remembered.take_if_unchanged("entities/claim/new.yaml", None).is_none());
     }
 
     #[test]
-    fn nothing_is_recalled_from_what_is_torn_or_of_another_release() {
-        let scene = Scene::new();
-        let (held, bytes) = scene.written();
+    fn a_truncated_or_foreign_cache_is_ignored() {
+        let scene = TestPalace::new();
+        let (held, bytes) = scene.encode_when_settled();
         let path = FILES[0].0;
         let recalled = |bytes: &[u8]| {
-            Recollection::of(bytes).recall(path, stamp(&held, path)).map(|(_, words)| words)
+            EntityCache::from_bytes(bytes)
+                .take_if_unchanged(path, stamp(&held, path))
+                .map(|(_, words)| words)
         };
         let whole = recalled(&bytes);
         assert!(whole.is_some());

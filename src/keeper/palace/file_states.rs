@@ -8,15 +8,15 @@ use crate::store::{Stamp, Stamps};
 /// What was last read of each file of a palace, and what lies in the way of
 /// others.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ledger {
-    files: BTreeMap<String, Entry>,
-    obstacles: BTreeMap<String, Diagnostic>,
-    edition: Edition,
+pub(crate) struct FileStates {
+    files: BTreeMap<String, FileRecord>,
+    path_diagnostics: BTreeMap<String, Diagnostic>,
+    generation: Generation,
 }
 
 /// Numbers by which changes to a palace are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Edition {
+pub struct Generation {
     /// Grows whenever a file says something else.
     pub text: u64,
     /// Grows whenever a room or scroll comes, goes or gets another name; 0 where
@@ -24,32 +24,32 @@ pub struct Edition {
     pub titles: u64,
     /// A sum over all entities: another one for another graph, the same for the
     /// same, 0 where there is nothing in it.
-    pub graph: u64,
+    pub graph_digest: u64,
 }
 
 /// What a file shows of itself where others are told of.
 #[derive(Debug, Default)]
-pub(crate) struct Face {
+pub(crate) struct Fingerprint {
     /// The title of the room or scroll that it holds.
     pub(crate) title: Option<String>,
     /// A number that another entity hardly has; 0 if it holds none.
-    pub(crate) node: u64,
+    pub(crate) entity_digest: u64,
 }
 
 /// What was last read of one file.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Entry {
+pub(crate) struct FileRecord {
     /// How the file stood then; `None`: it may have changed without a trace.
     pub(crate) stamp: Option<Stamp>,
     /// What it said; `None`: it was not there.
     pub(crate) digest: Option<u64>,
     /// What the palace has of it.
-    pub(crate) standing: Standing,
+    pub(crate) state: FileState,
 }
 
 /// What the palace has of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum FileState {
     /// Nothing.
     #[default]
     Absent,
@@ -57,58 +57,59 @@ pub(crate) enum Standing {
     Present,
     /// What the file said before, for of what it says now nothing could be
     /// understood.
-    Outlived,
+    Stale,
 }
 
-impl Standing {
+impl FileState {
     /// Returns what the palace has of a file that has become unreadable.
-    pub(crate) fn outlived(self) -> Self {
+    pub(crate) fn after_read_error(self) -> Self {
         match self {
             Self::Absent => Self::Absent,
-            Self::Present | Self::Outlived => Self::Outlived,
+            Self::Present | Self::Stale => Self::Stale,
         }
     }
 }
 
-impl Ledger {
+impl FileStates {
     /// Returns the digest of what a file said; `None`: it was not there.
     pub(crate) fn digest(&self, path: &str) -> Option<u64> {
         self.files.get(path)?.digest
     }
 
     /// Returns what the palace has of a file.
-    pub(crate) fn standing(&self, path: &str) -> Standing {
-        self.files.get(path).map(|it| it.standing).unwrap_or_default()
+    pub(crate) fn state(&self, path: &str) -> FileState {
+        self.files.get(path).map(|it| it.state).unwrap_or_default()
     }
 
     /// Returns how often what files say has changed.
-    pub(crate) fn edition(&self) -> Edition {
-        self.edition
+    pub(crate) fn generation(&self) -> Generation {
+        self.generation
     }
 
     /// Yields the files of which the palace has what they say, with how they stood
     /// and the digest of what they said.
-    pub(crate) fn settled(&self) -> impl Iterator<Item = (&str, Stamp, u64)> {
-        let settled = self.files.iter().filter(|(_, it)| it.standing == Standing::Present);
+    pub(crate) fn present_files(&self) -> impl Iterator<Item = (&str, Stamp, u64)> {
+        let settled = self.files.iter().filter(|(_, it)| it.state == FileState::Present);
         settled.filter_map(|(path, it)| Some((path.as_str(), it.stamp?, it.digest?)))
     }
 
     /// Yields what lies in the way of files.
-    pub(crate) fn obstacles(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.obstacles.values()
+    pub(crate) fn path_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.path_diagnostics.values()
     }
 
     /// Returns what lies in the way of a file.
-    pub(crate) fn obstacle(&self, path: &str) -> Option<&Diagnostic> {
-        self.obstacles.get(path)
+    pub(crate) fn path_diagnostic(&self, path: &str) -> Option<&Diagnostic> {
+        self.path_diagnostics.get(path)
     }
 
     /// Lists the files at or below `path` that do not stand as they did, of
     /// which `stamps` are those that are there.
-    pub(crate) fn differing(&self, path: &str, stamps: Stamps) -> Vec<(String, Option<Stamp>)> {
-        let is_gone =
-            |(known, it): &(&String, &Entry)| it.digest.is_some() && !stamps.contains_key(*known);
-        let gone = at_or_below(&self.files, path).filter(is_gone);
+    pub(crate) fn changed_files(&self, path: &str, stamps: Stamps) -> Vec<(String, Option<Stamp>)> {
+        let is_gone = |(known, it): &(&String, &FileRecord)| {
+            it.digest.is_some() && !stamps.contains_key(*known)
+        };
+        let gone = entries_under(&self.files, path).filter(is_gone);
         let mut differing: Vec<_> = gone.map(|(path, _)| (path.clone(), None)).collect();
         let stands = |path: &str| self.files.get(path).and_then(|it| it.stamp);
         let changed = stamps.into_iter().filter(|(path, stamp)| stands(path) != Some(*stamp));
@@ -117,46 +118,53 @@ impl Ledger {
     }
 
     /// Notes what lies in the way at or below `path`, in place of what lay there.
-    pub(crate) fn meet(&mut self, path: &str, obstacles: Vec<Diagnostic>) {
-        let old: Vec<_> = at_or_below(&self.obstacles, path).map(|(it, _)| it.clone()).collect();
+    pub(crate) fn set_path_diagnostics(&mut self, path: &str, obstacles: Vec<Diagnostic>) {
+        let old: Vec<_> =
+            entries_under(&self.path_diagnostics, path).map(|(it, _)| it.clone()).collect();
         for path in old {
-            self.obstacles.remove(&path);
+            self.path_diagnostics.remove(&path);
         }
-        self.obstacles.extend(obstacles.into_iter().map(|it| (it.file.clone(), it)));
+        self.path_diagnostics.extend(obstacles.into_iter().map(|it| (it.file.clone(), it)));
     }
 
     /// Notes that a file says what it said before.
-    pub(crate) fn confirm(&mut self, path: &str, stamp: Option<Stamp>) {
+    pub(crate) fn mark_unchanged(&mut self, path: &str, stamp: Option<Stamp>) {
         if let Some(entry) = self.files.get_mut(path) {
-            entry.stamp = trusted(stamp);
+            entry.stamp = reliable_stamp(stamp);
         }
     }
 
     /// Notes what a file says now, and the face it had and has with it.
-    pub(crate) fn write(&mut self, path: &str, entry: Entry, before: &Face, now: &Face) {
-        let Edition { text, titles, graph } = &mut self.edition;
+    pub(crate) fn record_read(
+        &mut self,
+        path: &str,
+        entry: FileRecord,
+        before: &Fingerprint,
+        now: &Fingerprint,
+    ) {
+        let Generation { text, titles, graph_digest: graph } = &mut self.generation;
         *text += 1;
         *titles += u64::from(before.title != now.title);
-        *graph = graph.wrapping_sub(before.node).wrapping_add(now.node);
-        let entry = Entry { stamp: trusted(entry.stamp), ..entry };
+        *graph = graph.wrapping_sub(before.entity_digest).wrapping_add(now.entity_digest);
+        let entry = FileRecord { stamp: reliable_stamp(entry.stamp), ..entry };
         self.files.insert(path.to_owned(), entry);
     }
 
     /// Notes that of a broken file the palace has what an older one said, and the
     /// face it has with it.
-    pub(crate) fn fall_back(&mut self, path: &str, now: &Face) {
+    pub(crate) fn mark_stale(&mut self, path: &str, now: &Fingerprint) {
         if let Some(entry) = self.files.get(path).copied() {
-            self.write(
+            self.record_read(
                 path,
-                Entry { standing: Standing::Outlived, ..entry },
-                &Face::default(),
+                FileRecord { state: FileState::Stale, ..entry },
+                &Fingerprint::default(),
                 now,
             );
         }
     }
 
     /// Forgets how a file stood and what it said.
-    pub(crate) fn forget(&mut self, path: &str) {
+    pub(crate) fn invalidate(&mut self, path: &str) {
         if let Some(entry) = self.files.get_mut(path) {
             (entry.stamp, entry.digest) = (None, None);
         }
@@ -164,11 +172,11 @@ impl Ledger {
 }
 
 /// Returns a stamp that will not be borne by the file's next state.
-fn trusted(stamp: Option<Stamp>) -> Option<Stamp> {
+fn reliable_stamp(stamp: Option<Stamp>) -> Option<Stamp> {
     stamp.filter(|it| !it.is_young())
 }
 
-fn at_or_below<'a, V>(
+fn entries_under<'a, V>(
     map: &'a BTreeMap<String, V>,
     path: &str,
 ) -> impl Iterator<Item = (&'a String, &'a V)> {

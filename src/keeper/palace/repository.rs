@@ -6,35 +6,35 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::keeper::Refusal;
-use crate::keeper::error::in_full;
-use crate::keeper::palace::Held;
+use crate::keeper::error::error_chain;
+use crate::keeper::palace::OpenPalace;
 use crate::model::{Code, Commit, CommitId, Diagnostic, Edit, Moment};
 use crate::store;
 
-impl Held {
+impl OpenPalace {
     /// Clears what a writer left that died, before the first write: a reader changes nothing.
-    pub(crate) fn recover(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn recover_from_crash(&mut self) -> Result<(), Refusal> {
         if self.store.needs_recovery()? {
             let wait = self.begin_wait();
             let recovered = self.store.recover();
             drop(wait);
             recovered?;
         }
-        let leftovers = std::mem::take(&mut self.leftovers);
-        Ok(self.store.clear_away(&leftovers)?)
+        let temporary_files = std::mem::take(&mut self.temporary_files);
+        Ok(self.store.clear_away(&temporary_files)?)
     }
 
     /// Takes in what git has learned of the files' past since the last time.
-    pub(crate) fn recall(&mut self) -> Result<(), Refusal> {
-        if self.is_snapshot() && self.known.head.is_some() {
+    pub(crate) fn load_history(&mut self) -> Result<(), Refusal> {
+        if self.is_snapshot() && self.history_cache.head.is_some() {
             return Ok(());
         }
-        self.withdraw();
-        match self.store.history(Arc::make_mut(&mut self.known)) {
+        self.withdraw_snapshot();
+        match self.store.history(Arc::make_mut(&mut self.history_cache)) {
             // What is wrong with the repository is reported once, and the files are read without it.
             Err(err) if self.repository_fault.is_some() || err.is_of_repository() => {
                 let err = self.store.check_whole().err().unwrap_or(err);
-                self.report(fault(&err));
+                self.report_repository_fault(repository_diagnostic(&err));
                 Ok(())
             }
             recalled => Ok(recalled?),
@@ -42,7 +42,7 @@ impl Held {
     }
 
     /// Returns the newest moments of the palace; none where the history cannot be read.
-    pub(crate) fn recent(&self, most: usize) -> Result<Vec<Moment>, Refusal> {
+    pub(crate) fn recent_commits(&self, most: usize) -> Result<Vec<Moment>, Refusal> {
         match self.store.recent(most) {
             Err(err) if err.is_of_repository() => Ok(Vec::new()),
             recent => Ok(recent?),
@@ -52,26 +52,28 @@ impl Held {
     /// Looks whether the last commit can be read whole.
     pub(crate) fn check_repository(&mut self) -> Result<(), Refusal> {
         match self.store.check_whole() {
-            Err(err) if err.is_of_repository() => self.repository_fault = Some(fault(&err)),
+            Err(err) if err.is_of_repository() => {
+                self.repository_fault = Some(repository_diagnostic(&err))
+            }
             checked => checked?,
         }
         Ok(())
     }
 
     /// Keeps what is wrong with the repository, and says it once.
-    fn report(&mut self, fault: Diagnostic) {
+    fn report_repository_fault(&mut self, fault: Diagnostic) {
         if self.repository_fault.is_none() {
-            (self.say)(&fault.message);
+            (self.warn)(&fault.message);
             self.repository_fault = Some(fault);
         }
     }
 
     /// Looks whether the palace has lost its history.
-    pub(crate) fn check_history(&mut self) {
+    pub(crate) fn check_lost_history(&mut self) {
         if self.palace.settings.commit == Commit::Auto
             && let Some(err) = self.store.lost_history()
         {
-            self.report(fault(&err));
+            self.report_repository_fault(repository_diagnostic(&err));
         }
     }
 
@@ -83,7 +85,7 @@ impl Held {
                 Ok(head)
             }
             Err(err) if err.is_of_repository() => {
-                self.report(fault(&err));
+                self.report_repository_fault(repository_diagnostic(&err));
                 Ok(None)
             }
             Err(err) => Err(err.into()),
@@ -92,27 +94,31 @@ impl Held {
 
     /// Lists the files that differ between the commit last seen and `head`; all, where one of the
     /// two cannot be read.
-    pub(crate) fn changed_until(&self, head: Option<&CommitId>) -> Vec<String> {
+    pub(crate) fn files_changed_until(&self, head: Option<&CommitId>) -> Vec<String> {
         let changed = self.store.changed_between(self.head.as_ref(), head);
         changed.unwrap_or_else(|_| vec![String::new()])
     }
 
     /// Takes our own commit for seen, and looks at what others committed just
     /// before it.
-    pub(crate) fn advance(&mut self, made: Option<CommitId>, ours: &[Edit]) -> Result<(), Refusal> {
+    pub(crate) fn advance_head(
+        &mut self,
+        made: Option<CommitId>,
+        ours: &[Edit],
+    ) -> Result<(), Refusal> {
         if made.is_none() {
             return Ok(());
         }
         let ours: HashSet<&str> = ours.iter().map(|it| it.path.as_str()).collect();
-        let mut paths = self.changed_until(made.as_ref());
+        let mut paths = self.files_changed_until(made.as_ref());
         paths.retain(|path| !ours.contains(path.as_str()));
-        self.take_in_committed(paths)?;
+        self.apply_committed_changes(paths)?;
         self.head = made;
         Ok(())
     }
 }
 
 /// Makes a finding of an error of the repository.
-fn fault(err: &store::Error) -> Diagnostic {
-    Diagnostic::of_file(Code::Repository, ".git", in_full(err))
+fn repository_diagnostic(err: &store::Error) -> Diagnostic {
+    Diagnostic::of_file(Code::Repository, ".git", error_chain(err))
 }

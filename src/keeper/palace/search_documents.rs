@@ -13,49 +13,49 @@ use crate::search::{Document, Index};
 
 /// What a word counts that is said of a thing beside its text, and in the names
 /// an entity is related to.
-const SAID_OF: f32 = 1.0;
-const RELATED: f32 = 0.5;
+const METADATA_WEIGHT: f32 = 1.0;
+const RELATED_NAME_WEIGHT: f32 = 0.5;
 
 /// Makes the index of a palace.
-pub(crate) fn index(palace: &Palace) -> Index {
-    Index::of(documents(palace).collect())
+pub(crate) fn build_index(palace: &Palace) -> Index {
+    Index::of(all_documents(palace).collect())
 }
 
 /// Yields everything that can be found, as the index wants it.
-pub(crate) fn documents(palace: &Palace) -> impl Iterator<Item = Document<'_>> {
-    let rooms = palace.rooms().map(|(id, room)| of_room(id, room));
-    let scrolls = palace.scrolls().map(|(room, scroll)| of_scroll(room, scroll));
-    let drawers = palace.drawers.iter().map(|(file, room, it)| of_drawer(room, file, it));
-    let entries = palace.diaries.iter().filter_map(|(file, _)| of_entry(palace, file));
-    let tasks = palace.tasks.iter().map(|(file, it)| of_task(file, it));
-    let processes = palace.processes.iter().map(|(file, it)| of_process(file, it));
-    let genera = palace.graph.rules().map(of_genus);
-    let entities = palace.graph.iter().map(of_entity);
+pub(crate) fn all_documents(palace: &Palace) -> impl Iterator<Item = Document<'_>> {
+    let rooms = palace.rooms().map(|(id, room)| room_document(id, room));
+    let scrolls = palace.scrolls().map(|(room, scroll)| scroll_document(room, scroll));
+    let drawers = palace.drawers.iter().map(|(file, room, it)| drawer_document(room, file, it));
+    let entries = palace.diaries.iter().filter_map(|(file, _)| diary_entry_document(palace, file));
+    let tasks = palace.tasks.iter().map(|(file, it)| task_document(file, it));
+    let processes = palace.processes.iter().map(|(file, it)| process_document(file, it));
+    let genera = palace.graph.rules().map(genus_document);
+    let entities = palace.graph.iter().map(entity_document);
     let written = rooms.chain(scrolls).chain(drawers).chain(entries);
     let known = genera.chain(entities);
     written.chain(tasks).chain(processes).chain(known)
 }
 
 /// Returns what can be opened so, as the index wants it.
-pub(crate) fn document<'a>(palace: &'a Palace, opening: &Opening) -> Option<Document<'a>> {
+pub(crate) fn item_document<'a>(palace: &'a Palace, opening: &Opening) -> Option<Document<'a>> {
     match opening {
-        Opening::Room(id) => palace.room(id).map(|it| of_room(id, it)),
-        Opening::Scroll(which) => palace.scroll(which).map(|it| of_scroll(&which.room, it)),
+        Opening::Room(id) => palace.room(id).map(|it| room_document(id, it)),
+        Opening::Scroll(which) => palace.scroll(which).map(|it| scroll_document(&which.room, it)),
         Opening::Drawer(file) => {
             let room = palace.drawers.room_of(file)?;
-            palace.drawers.get(file).map(|it| of_drawer(room, file, it))
+            palace.drawers.get(file).map(|it| drawer_document(room, file, it))
         }
-        Opening::Diary(file) => of_entry(palace, file),
-        Opening::Task(file) => palace.tasks.get(file).map(|it| of_task(file, it)),
-        Opening::Process(file) => palace.processes.get(file).map(|it| of_process(file, it)),
-        Opening::Genus(name) => palace.graph.genus(name).map(of_genus),
-        Opening::Entity(name) => palace.graph.get(name).map(of_entity),
+        Opening::Diary(file) => diary_entry_document(palace, file),
+        Opening::Task(file) => palace.tasks.get(file).map(|it| task_document(file, it)),
+        Opening::Process(file) => palace.processes.get(file).map(|it| process_document(file, it)),
+        Opening::Genus(name) => palace.graph.genus(name).map(genus_document),
+        Opening::Entity(name) => palace.graph.get(name).map(entity_document),
     }
 }
 
 /// A room is found by its name, its description, and what its actions say (v2
 /// section 3.8).
-fn of_room<'a>(id: &RoomId, room: &'a Room) -> Document<'a> {
+fn room_document<'a>(id: &RoomId, room: &'a Room) -> Document<'a> {
     let labels: Vec<_> = room.actions.iter().map(|it| it.label.as_str()).collect();
     let mut text = format!("{}\n{}", room.description, labels.join("; "));
     for Action { deed, .. } in &room.actions {
@@ -78,7 +78,7 @@ fn of_room<'a>(id: &RoomId, room: &'a Room) -> Document<'a> {
 
 /// A scroll is found by where it hangs too: by the room's slug, which is the
 /// scroll's own, while the room's name is the room's.
-fn of_scroll<'a>(room: &RoomId, scroll: &'a Scroll) -> Document<'a> {
+fn scroll_document<'a>(room: &RoomId, scroll: &'a Scroll) -> Document<'a> {
     Document {
         opening: Opening::Scroll(ScrollId { room: room.clone(), id: scroll.id }),
         wing: room.wing.as_ref().map(|it| it.to_string().into()),
@@ -93,7 +93,7 @@ fn of_scroll<'a>(room: &RoomId, scroll: &'a Scroll) -> Document<'a> {
 }
 
 /// A drawer is found by what it says itself, of its place too.
-fn of_drawer<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Document<'a> {
+fn drawer_document<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Document<'a> {
     let Said { wing, room: name } = &drawer.said;
     let [wing, name] = [wing, name].map(|it| it.as_deref().unwrap_or_default());
     Document {
@@ -101,21 +101,21 @@ fn of_drawer<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Document<'a> 
         wing: room.wing.as_ref().map(|it| it.to_string().into()),
         room: Some(room.slug.to_string().into()),
         place: format!("{room} {wing} {name}").into(),
-        facet: facet_of_drawer(room, &drawer.said).into(),
+        facet: drawer_facet(room, &drawer.said).into(),
         written: drawer.filed,
         title: "".into(),
         text: (&drawer.text).into(),
-        asides: drawer.source.iter().map(|it| (SAID_OF, it.into())).collect(),
+        asides: drawer.source.iter().map(|it| (METADATA_WEIGHT, it.into())).collect(),
     }
 }
 
 /// Returns the facet of a drawer: where it is filed, as its folder and it itself say.
-pub(crate) fn facet_of_drawer(room: &RoomId, said: &Said) -> String {
+pub(crate) fn drawer_facet(room: &RoomId, said: &Said) -> String {
     format!("{room} {:?} {:?}", said.wing, said.room)
 }
 
 /// An entry is found by whose it is, and by its topic if it has one of its own.
-fn of_entry<'a>(palace: &'a Palace, file: &str) -> Option<Document<'a>> {
+fn diary_entry_document<'a>(palace: &'a Palace, file: &str) -> Option<Document<'a>> {
     let entry = palace.diaries.get(file)?;
     Some(Document {
         opening: Opening::Diary(file.to_owned()),
@@ -130,24 +130,25 @@ fn of_entry<'a>(palace: &'a Palace, file: &str) -> Option<Document<'a>> {
     })
 }
 
-fn of_task<'a>(file: &str, task: &'a Task) -> Document<'a> {
+fn task_document<'a>(file: &str, task: &'a Task) -> Document<'a> {
     let text = task.note.as_deref().unwrap_or_default();
-    let who = task.who.as_deref().map(|it| (SAID_OF, it.into()));
-    let mut document = of_work(Opening::Task(file.to_owned()), &task.about, task.set);
+    let who = task.who.as_deref().map(|it| (METADATA_WEIGHT, it.into()));
+    let mut document = work_document(Opening::Task(file.to_owned()), &task.about, task.set);
     document.asides.extend(who);
     Document { title: (&task.title).into(), text: text.into(), ..document }
 }
 
-fn of_process<'a>(file: &str, process: &'a Process) -> Document<'a> {
+fn process_document<'a>(file: &str, process: &'a Process) -> Document<'a> {
     let stages = process.stages.iter();
     let said = stages.flat_map(|it| [Some(it.text.as_str()), it.note.as_deref()]).flatten();
     let text = said.collect::<Vec<_>>().join("\n");
-    let document = of_work(Opening::Process(file.to_owned()), &process.about, process.started);
+    let document =
+        work_document(Opening::Process(file.to_owned()), &process.about, process.started);
     Document { title: (&process.name).into(), text: text.into(), ..document }
 }
 
 /// Tasks and processes stand in no room; what they are about finds them.
-fn of_work(opening: Opening, about: &About, begun: Option<DateTime<Utc>>) -> Document<'_> {
+fn work_document(opening: Opening, about: &About, begun: Option<DateTime<Utc>>) -> Document<'_> {
     let place = about.room.as_ref().map(RoomRef::to_string).unwrap_or_default();
     Document {
         opening,
@@ -158,12 +159,12 @@ fn of_work(opening: Opening, about: &About, begun: Option<DateTime<Utc>>) -> Doc
         written: begun,
         title: "".into(),
         text: "".into(),
-        asides: about.entity.iter().map(|it| (SAID_OF, it.into())).collect(),
+        asides: about.entity.iter().map(|it| (METADATA_WEIGHT, it.into())).collect(),
     }
 }
 
 /// A genus is found by the words its entities are spoken of in.
-fn of_genus(genus: &Genus) -> Document<'_> {
+fn genus_document(genus: &Genus) -> Document<'_> {
     let attributes = genus.attributes.iter().map(|(name, _)| name);
     let statuses = genus.statuses.iter().map(|it| &it.name);
     let relations = genus.relations.iter().map(|(name, _)| name);
@@ -177,23 +178,24 @@ fn of_genus(genus: &Genus) -> Document<'_> {
         written: None,
         title: (&genus.name).into(),
         text: genus.description.as_deref().unwrap_or_default().into(),
-        asides: said.map(|it| (SAID_OF, it.into())).collect(),
+        asides: said.map(|it| (METADATA_WEIGHT, it.into())).collect(),
     }
 }
 
 /// An entity is found by its attributes too, by what they are called and what they
 /// say.
-fn of_entity(entity: &Entity) -> Document<'_> {
+fn entity_document(entity: &Entity) -> Document<'_> {
     let said = [entity.genus.as_str()].into_iter().chain(entity.status.as_deref());
-    let said = said.map(Cow::Borrowed).chain(attributes(entity).map(Cow::Owned));
-    let said = said.map(|it| (SAID_OF, it));
-    let related = entity.relations.iter().map(|it| (RELATED, Cow::Borrowed(it.to.as_str())));
+    let said = said.map(Cow::Borrowed).chain(attribute_text(entity).map(Cow::Owned));
+    let said = said.map(|it| (METADATA_WEIGHT, it));
+    let related =
+        entity.relations.iter().map(|it| (RELATED_NAME_WEIGHT, Cow::Borrowed(it.to.as_str())));
     Document {
         opening: Opening::Entity(entity.name.clone()),
         wing: None,
         room: None,
         place: "".into(),
-        facet: facet_of_entity(&entity.genus, entity.status.as_deref()).into(),
+        facet: entity_facet(&entity.genus, entity.status.as_deref()).into(),
         written: None,
         title: (&entity.name).into(),
         text: entity.observations.join("\n").into(),
@@ -202,16 +204,16 @@ fn of_entity(entity: &Entity) -> Document<'_> {
 }
 
 /// Returns the facet of an entity.
-pub(crate) fn facet_of_entity(genus: &str, status: Option<&str>) -> String {
+pub(crate) fn entity_facet(genus: &str, status: Option<&str>) -> String {
     format!("{genus:?} {status:?}")
 }
 
 /// Returns the attributes of an entity in one text, if it has any.
-fn attributes(entity: &Entity) -> Option<String> {
+fn attribute_text(entity: &Entity) -> Option<String> {
     let mut said = String::new();
     for (key, value) in &entity.attributes {
         said.push_str(key);
-        say(value, &mut said);
+        push_value_words(value, &mut said);
         said.push('\n');
     }
     (!said.is_empty()).then_some(said)
@@ -219,18 +221,18 @@ fn attributes(entity: &Entity) -> Option<String> {
 
 /// Says a value in words, behind what is said already; of a yes or no both words
 /// that it may be asked for by.
-fn say(value: &Value, said: &mut String) {
+fn push_value_words(value: &Value, said: &mut String) {
     match value {
         Value::Null => {}
         Value::Bool(true) => said.push_str(" true yes"),
         Value::Bool(false) => said.push_str(" false no"),
         Value::Number(number) => said.push_str(&format!(" {number}")),
         Value::String(text) => said.push_str(&format!(" {text}")),
-        Value::Array(values) => values.iter().for_each(|it| say(it, said)),
+        Value::Array(values) => values.iter().for_each(|it| push_value_words(it, said)),
         Value::Object(values) => {
             for (key, value) in values {
                 said.push_str(&format!(" {key}"));
-                say(value, said);
+                push_value_words(value, said);
             }
         }
     }

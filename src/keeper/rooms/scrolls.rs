@@ -3,15 +3,15 @@
 use chrono::SubsecRound;
 
 use crate::format::{self, room_file, scroll_file};
-use crate::keeper::palace::Plan;
-use crate::keeper::walk::enter::scroll_ids;
-use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
+use crate::keeper::palace::ChangePlan;
+use crate::keeper::walk::enter::newest_scroll_ids;
+use crate::keeper::{Caller, Keeper, Refusal, new_id};
 use crate::model::{Edit, Layout, RoomId, RoomRef, Scroll, Slot};
 use crate::render;
 use crate::session::Visit;
 
 /// The most characters a title may have.
-const LONGEST_TITLE: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 
 /// A scroll to be left.
 #[derive(Clone, Debug)]
@@ -28,19 +28,19 @@ impl Keeper {
     /// Leaves a scroll, stamped now, by the caller's name.
     pub fn write_scroll(&mut self, by: &Caller, new: &NewScroll) -> Result<String, Refusal> {
         let title = render::line(&new.title);
-        if title.is_empty() || title.chars().count() > LONGEST_TITLE {
-            let why = format!("a scroll needs a title of 1 to {LONGEST_TITLE} characters");
-            return Err(Refusal::Nonsense(why));
+        if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
+            let why = format!("a scroll needs a title of 1 to {MAX_TITLE_CHARS} characters");
+            return Err(Refusal::Invalid(why));
         }
         let (key, here) = match &new.room {
             None if self.visit(by).workspace.is_some() => {
-                let standing = self.standing(by)?;
+                let standing = self.current_position(by)?;
                 (standing.workspace, Some(standing.room))
             }
-            _ => (self.current(by)?, None),
+            _ => (self.current_workspace(by)?, None),
         };
-        let scroll = self.roll(by, title.clone(), &new.body);
-        let held = self.at(&key)?;
+        let scroll = self.new_scroll(by, title.clone(), &new.body);
+        let held = self.open_palace(&key)?;
         let (mut place, mut hung) = (String::new(), None);
         held.change(by, |held| {
             let room = match (&new.room, &here) {
@@ -50,12 +50,12 @@ impl Keeper {
                 (None, None) => held.palace.entry().cloned().ok_or(Refusal::NoRooms)?,
             };
             if held.palace.room(&room).is_none() {
-                let broken = held.broken(&room_file(&room)).cloned().map(Box::new);
-                return Err(broken.map_or(Refusal::Unbuilt { room }, Refusal::Unreadable));
+                let broken = held.file_error(&room_file(&room)).cloned().map(Box::new);
+                return Err(broken.map_or(Refusal::RoomNotBuilt { room }, Refusal::UnreadableFile));
             }
             place = render::line(&held.palace.name_of(&room));
             let now = Some(format::write_scroll(&scroll));
-            let plan = Plan {
+            let plan = ChangePlan {
                 edits: vec![Edit { path: scroll_file(&room, &scroll), was: None, now }],
                 subject: format!("scroll {room}: {title}"),
                 body: format!("Left the scroll \"{title}\" in {place}"),
@@ -63,16 +63,16 @@ impl Keeper {
             hung = Some(room);
             Ok(plan)
         })?;
-        let number = hung.and_then(|room| self.shown_in(by, &key, &room));
+        let number = hung.and_then(|room| self.scroll_number_if_here(by, &key, &room));
         let number = number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
         let answer = format!("The scroll \"{title}\" hangs in {place} now{number}.\n");
         Ok(answer)
     }
 
-    fn roll(&mut self, by: &Caller, title: String, body: &str) -> Scroll {
+    fn new_scroll(&mut self, by: &Caller, title: String, body: &str) -> Scroll {
         let end = if body.ends_with('\n') { "" } else { "\n" };
         Scroll {
-            id: fresh_id(&mut self.ids, by.now),
+            id: new_id(&mut self.id_generator, by.now),
             title,
             written: by.now.trunc_subsecs(0),
             by: by.name.clone(),
@@ -82,12 +82,13 @@ impl Keeper {
 
     /// If the caller stands in the room, gives its newest scrolls their numbers,
     /// and returns that of the first.
-    fn shown_in(&mut self, by: &Caller, key: &str, room: &RoomId) -> Option<usize> {
-        let standing = self.standing(by).ok()?;
+    fn scroll_number_if_here(&mut self, by: &Caller, key: &str, room: &RoomId) -> Option<usize> {
+        let standing = self.current_position(by).ok()?;
         if standing.workspace != key || standing.room != *room {
             return None;
         }
-        let newest = scroll_ids(&self.at(key).ok()?.palace, room, 0, Visit::SCROLLS);
+        let newest =
+            newest_scroll_ids(&self.open_palace(key).ok()?.palace, room, 0, Visit::SCROLLS);
         self.visit(by).unroll(0, newest);
         Some(Layout::default().number(Slot::Scroll(0)))
     }

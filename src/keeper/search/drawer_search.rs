@@ -5,18 +5,18 @@ use std::collections::HashSet;
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::keeper::mempalace::drawers::{address, likenesses, words};
-use crate::keeper::palace::Held;
-use crate::keeper::palace::search_documents::facet_of_drawer;
-use crate::keeper::search::search_query::span;
-use crate::keeper::semantic::vectors::Understood;
-use crate::keeper::{Address, Alike, Caller, Keeper, Ranker, Refusal};
+use crate::keeper::mempalace::drawers::{drawer_location, find_similar_drawers, validate_text};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::search_documents::drawer_facet;
+use crate::keeper::search::search_query::parse_time_range;
+use crate::keeper::semantic::vectors::EmbeddedQuery;
+use crate::keeper::{Caller, DrawerLocation, Keeper, Ranker, Refusal, SimilarDrawer};
 use crate::model::{Opening, Shelf, Sort};
 use crate::search::{Hit, Query, TWINS, question_in};
 
 /// What drawers are searched for.
 #[derive(Clone, Debug, Default)]
-pub struct SearchedFor {
+pub struct DrawerQuery {
     /// What they are about.
     pub words: String,
     /// Only those of this wing, exactly.
@@ -31,22 +31,22 @@ pub struct SearchedFor {
 
 /// The drawers that were found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Finds {
+pub struct DrawerHits {
     /// The best, best first.
-    pub best: Vec<Found>,
+    pub best: Vec<DrawerHit>,
     /// How many there are.
     pub total: usize,
     /// What was asked, without what stands before and behind a long question.
-    pub asked: String,
+    pub question: String,
     /// By what they were found, where a model is named.
     pub ranker: Option<Ranker>,
 }
 
 /// A drawer that was found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct DrawerHit {
     /// The drawer.
-    pub address: Address,
+    pub location: DrawerLocation,
     /// What it says.
     pub text: String,
     /// Where the text comes from.
@@ -56,7 +56,7 @@ pub struct Found {
     /// How well it fits, from 0 to 1.
     pub similarity: f64,
     /// Where in the text that is which fits best, in bytes.
-    pub passage: usize,
+    pub passage_start: usize,
 }
 
 impl Keeper {
@@ -64,30 +64,32 @@ impl Keeper {
     pub fn search_drawers(
         &mut self,
         by: &Caller,
-        wanted: &SearchedFor,
+        wanted: &DrawerQuery,
         most: usize,
-    ) -> Result<Finds, Refusal> {
+    ) -> Result<DrawerHits, Refusal> {
         if wanted.words.trim().is_empty() {
-            return Err(Refusal::Nonsense("the `query` is empty: say what to look for".to_owned()));
+            return Err(Refusal::Invalid("the `query` is empty: say what to look for".to_owned()));
         }
-        let (since, before) =
-            span(wanted.since.as_deref(), ("before", wanted.before.as_deref()), by.now)?;
+        let (since, before) = parse_time_range(
+            wanted.since.as_deref(),
+            ("before", wanted.before.as_deref()),
+            by.now,
+        )?;
         let asked = question_in(&wanted.words).trim().to_owned();
-        let Some(key) = self.current_if_any(by)? else {
-            return Ok(Finds { asked, ..Finds::default() });
+        let Some(key) = self.current_workspace_if_any(by)? else {
+            return Ok(DrawerHits { question: asked, ..DrawerHits::default() });
         };
         let models = self.models.clone();
-        let held = self.at(&key)?;
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
-        let mind = held.mind(&models);
-        let understood = mind.as_ref().map(|it| held.understand(it, &wanted.words));
+        let mind = held.vector_store(&models);
+        let understood = mind.as_ref().map(|it| held.embed_query(it, &wanted.words));
         let drawers = &held.palace.drawers;
         // Where each drawer is filed is dear to find out: the folder's name is what
         // most of those in it say. There are fewer shelves than drawers.
         let shelves = (wanted.wing.is_some() || wanted.room.is_some()).then(|| {
-            let shelves = drawers.on_shelves(|it| is_wanted(it, wanted)).into_iter();
-            let facets: HashSet<_> =
-                shelves.map(|(room, said)| facet_of_drawer(room, said)).collect();
+            let shelves = drawers.on_shelves(|it| matches_shelf(it, wanted)).into_iter();
+            let facets: HashSet<_> = shelves.map(|(room, said)| drawer_facet(room, said)).collect();
             held.index().narrowed(|it| facets.contains(it))
         });
         let query = Query {
@@ -97,24 +99,29 @@ impl Keeper {
             facets: shelves.as_deref(),
             since,
             before,
-            meaning: understood.as_ref().and_then(Understood::meaning),
+            meaning: understood.as_ref().and_then(EmbeddedQuery::query_and_vectors),
             ..Query::default()
         };
         let hits = held.index().find(&query, |_| true);
-        let best = hits.best.iter().filter_map(|it| found(held, it)).collect();
-        Ok(Finds { best, total: hits.total, asked, ranker: understood.map(|it| it.ranker) })
+        let best = hits.best.iter().filter_map(|it| drawer_hit(held, it)).collect();
+        Ok(DrawerHits {
+            best,
+            total: hits.total,
+            question: asked,
+            ranker: understood.map(|it| it.ranker),
+        })
     }
 
     /// Returns a drawer by its id, as if it was found at `from`; `None`: no drawer has
     /// that id.
-    pub fn drawer_with(
+    pub fn drawer_by_id(
         &mut self,
         by: &Caller,
         id: Ulid,
         from: usize,
-    ) -> Result<Option<Found>, Refusal> {
-        let Some(key) = self.current_if_any(by)? else { return Ok(None) };
-        let held = self.at(&key)?;
+    ) -> Result<Option<DrawerHit>, Refusal> {
+        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(None) };
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
         let file = held.palace.drawers.with_id(id).next().map(str::to_owned);
         let hit = file.map(|it| Hit {
@@ -122,44 +129,44 @@ impl Keeper {
             similarity: 1.0,
             passage: from..from,
         });
-        Ok(hit.and_then(|it| found(held, &it)))
+        Ok(hit.and_then(|it| drawer_hit(held, &it)))
     }
 
     /// Finds the drawers that are like a text: by 0.9, the same but for their
     /// wording, or by `least`.
-    pub fn drawers_like(
+    pub fn drawers_similar_to(
         &mut self,
         by: &Caller,
         text: &str,
         least: Option<f32>,
-    ) -> Result<Vec<Alike>, Refusal> {
-        words("content", text)?;
+    ) -> Result<Vec<SimilarDrawer>, Refusal> {
+        validate_text("content", text)?;
         let least = least.unwrap_or(TWINS);
         if !(0.0..=1.0).contains(&least) {
             let why = format!("the `threshold` is from 0 to 1, not {least}");
-            return Err(Refusal::Nonsense(why));
+            return Err(Refusal::Invalid(why));
         }
-        let Some(key) = self.current_if_any(by)? else { return Ok(Vec::new()) };
-        let held = self.at(&key)?;
+        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(Vec::new()) };
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
-        Ok(likenesses(held, text, least))
+        Ok(find_similar_drawers(held, text, least))
     }
 }
 
-fn is_wanted(shelf: &Shelf, wanted: &SearchedFor) -> bool {
+fn matches_shelf(shelf: &Shelf, wanted: &DrawerQuery) -> bool {
     let same = |asked: Option<&String>, name: &String| asked.is_none_or(|it| it == name);
     same(wanted.wing.as_ref(), &shelf.wing) && same(wanted.room.as_ref(), &shelf.room)
 }
 
-fn found(held: &Held, hit: &Hit) -> Option<Found> {
+fn drawer_hit(held: &OpenPalace, hit: &Hit) -> Option<DrawerHit> {
     let Opening::Drawer(file) = &hit.opening else { return None };
     let drawer = held.palace.drawers.get(file)?;
-    Some(Found {
-        address: address(held, file)?,
+    Some(DrawerHit {
+        location: drawer_location(held, file)?,
         text: drawer.text.clone(),
         source: drawer.source.clone(),
         filed: drawer.filed,
         similarity: f64::from(hit.similarity),
-        passage: hit.passage.start,
+        passage_start: hit.passage.start,
     })
 }

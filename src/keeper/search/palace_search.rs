@@ -6,14 +6,14 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::format::room_file;
-use crate::keeper::maintain::check::path_from;
-use crate::keeper::palace::Held;
+use crate::keeper::maintain::check::display_path;
+use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents;
-use crate::keeper::search::search_query::room_of;
-use crate::keeper::semantic::models::Models;
-use crate::keeper::semantic::vectors::Understood;
-use crate::keeper::work::list::work_place;
-use crate::keeper::{Caller, Keeper, Ranker, Refusal, Sought};
+use crate::keeper::search::search_query::room_of_item;
+use crate::keeper::semantic::models::ModelCache;
+use crate::keeper::semantic::vectors::EmbeddedQuery;
+use crate::keeper::work::list::describe_work_item;
+use crate::keeper::{Caller, Keeper, Ranker, Refusal, SearchQuery};
 use crate::model::{Layout, Opening, Palace, Sort};
 use crate::render::{self, Found};
 use crate::search::{Hit, Hits, Query, excerpt};
@@ -21,14 +21,14 @@ use crate::session::Standing;
 
 /// How many characters of what was found are shown in a list, and how many where
 /// there is room.
-const EXCERPT: usize = 120;
-const PASSAGE: usize = 240;
+const LIST_EXCERPT_CHARS: usize = 120;
+const PASSAGE_CHARS: usize = 240;
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Search {
+pub struct SearchResults {
     /// The best, best first.
-    pub best: Vec<Sighting>,
+    pub best: Vec<SearchHit>,
     /// How many things fit.
     pub total: usize,
     /// By what, where a model is named.
@@ -38,42 +38,42 @@ pub struct Search {
 
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sighting {
+pub struct SearchHit {
     /// What sort of thing it is.
-    pub sort: Sort,
+    pub kind: Sort,
     /// Its file.
     pub file: Option<String>,
     /// The wing and the room it stands in, by slug.
-    pub place: (Option<String>, Option<String>),
+    pub wing_and_room: (Option<String>, Option<String>),
     /// When it was written, if that is known.
     pub written: Option<DateTime<Utc>>,
     /// How well it fits, from 0 to 1.
     pub similarity: f32,
     /// What it is called and where it is, and the passage that fits.
-    pub shown: Found,
+    pub display: Found,
 }
 
-impl Search {
+impl SearchResults {
     /// Renders what was found as a page, with paths from `here`.
-    pub fn page(&self, here: &Path) -> String {
-        let path = |it: &Sighting| it.file.as_ref().map(|it| path_from(here, &self.root, it));
-        let found: Vec<_> = self.best.iter().map(|it| (it.shown.clone(), path(it))).collect();
+    pub fn to_text(&self, here: &Path) -> String {
+        let path = |it: &SearchHit| it.file.as_ref().map(|it| display_path(here, &self.root, it));
+        let found: Vec<_> = self.best.iter().map(|it| (it.display.clone(), path(it))).collect();
         let ranker = self.ranker.as_ref().map(|it| format!("{it}\n"));
         render::sightings(&found, self.total) + &ranker.unwrap_or_default()
     }
 
     /// Renders what was found as JSON, with paths from `here`.
-    pub fn json(&self, here: &Path) -> String {
+    pub fn to_json(&self, here: &Path) -> String {
         let spelled = self.best.iter().map(|it| {
             json!({
-                "kind": it.sort.to_string(),
-                "title": it.shown.title,
-                "wing": it.place.0,
-                "room": it.place.1,
+                "kind": it.kind.to_string(),
+                "title": it.display.title,
+                "wing": it.wing_and_room.0,
+                "room": it.wing_and_room.1,
                 "written": it.written.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true)),
-                "passage": it.shown.excerpt,
+                "passage": it.display.excerpt,
                 "similarity": (f64::from(it.similarity) * 1000.0).round() / 1000.0,
-                "file": it.file.as_ref().map(|it| path_from(here, &self.root, it)),
+                "file": it.file.as_ref().map(|it| display_path(here, &self.root, it)),
             })
         });
         let results: Vec<Value> = spelled.collect();
@@ -91,7 +91,7 @@ impl Search {
 impl Keeper {
     /// Searches everything but entities, for which there is a tool of their own
     /// (v2 section 3.8).
-    pub(crate) fn search(
+    pub(crate) fn search_from_menu(
         &mut self,
         by: &Caller,
         said: Option<&str>,
@@ -100,7 +100,7 @@ impl Keeper {
         let Some(said) = said else {
             return Ok("Say in `params` what to look for.".to_owned());
         };
-        let mut sought = Sought::read(said)?;
+        let mut sought = SearchQuery::parse(said)?;
         if sought.words.trim().is_empty() {
             return Ok("Say in `params` what to look for, too.".to_owned());
         }
@@ -108,10 +108,11 @@ impl Keeper {
             sought.kinds = Sort::ALL.into_iter().filter(|it| *it != Sort::Entity).collect();
         }
         let models = self.models.clone();
-        let held = self.at(&at.workspace)?;
+        let held = self.open_palace(&at.workspace)?;
         let (Hits { best, total }, ranker) =
-            find(held, &sought, Layout::OPENINGS, by.now, &models)?;
-        let shown = |it: &Hit| found(&held.palace, it, &sought.words, (EXCERPT, by.now));
+            run_search(held, &sought, Layout::OPENINGS, by.now, &models)?;
+        let shown =
+            |it: &Hit| describe_hit(&held.palace, it, &sought.words, (LIST_EXCERPT_CHARS, by.now));
         let found: Vec<_> = best.iter().filter_map(shown).collect();
         self.visit(by).openings = best.into_iter().map(|it| it.opening).collect();
         let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
@@ -120,26 +121,26 @@ impl Keeper {
 
     /// Searches everything, for a person at a terminal: the best `most` of what
     /// fits.
-    pub fn look_for(
+    pub fn search_palace(
         &mut self,
         by: &Caller,
-        sought: &Sought,
+        sought: &SearchQuery,
         most: usize,
-    ) -> Result<Search, Refusal> {
+    ) -> Result<SearchResults, Refusal> {
         if sought.words.trim().is_empty() {
-            return Err(Refusal::Nonsense("say what to look for".to_owned()));
+            return Err(Refusal::Invalid("say what to look for".to_owned()));
         }
         let models = self.models.clone();
-        let held = self.opened(by)?;
-        let (Hits { best, total }, ranker) = find(held, sought, most, by.now, &models)?;
-        let best = best.iter().filter_map(|it| sighting(&held.palace, it, &sought.words, by.now));
+        let held = self.current_open_palace(by)?;
+        let (Hits { best, total }, ranker) = run_search(held, sought, most, by.now, &models)?;
+        let best = best.iter().filter_map(|it| search_hit(&held.palace, it, &sought.words, by.now));
         let (best, root) = (best.collect(), held.store().root().to_owned());
-        Ok(Search { best, total, ranker, root })
+        Ok(SearchResults { best, total, ranker, root })
     }
 
     /// Opens what the last search or query found, by its place among that.
     /// `None`: nothing has that place.
-    pub(crate) fn open_result(
+    pub(crate) fn open_search_result(
         &mut self,
         by: &Caller,
         at: &Standing,
@@ -150,13 +151,13 @@ impl Keeper {
             Some(Opening::Room(room)) => {
                 let workspace = at.workspace.clone();
                 self.visit(by).go(Standing::in_room(&workspace, room));
-                return self.here(by).map(Some);
+                return self.render_here(by).map(Some);
             }
-            Some(Opening::Scroll(which)) => self.read(by, &at.workspace, &which)?,
-            Some(Opening::Drawer(file)) => self.read_drawer(by, at, place, &file)?,
-            Some(Opening::Diary(file)) => self.read_entry(by, &at.workspace, &file)?,
+            Some(Opening::Scroll(which)) => self.read_scroll(by, &at.workspace, &which)?,
+            Some(Opening::Drawer(file)) => self.read_drawer_part(by, at, place, &file)?,
+            Some(Opening::Diary(file)) => self.read_diary_entry(by, &at.workspace, &file)?,
             Some(which @ (Opening::Task(_) | Opening::Process(_))) => {
-                self.read_work(by, &at.workspace, &which)?
+                self.read_work_item(by, &at.workspace, &which)?
             }
             Some(Opening::Genus(name)) => self.list_genera(by, Some(&name))?,
             Some(Opening::Entity(name)) => self.get_entity(by, &name, 1)?,
@@ -164,8 +165,8 @@ impl Keeper {
         self.with_menu(by, &page).map(Some)
     }
 
-    fn read_entry(&mut self, by: &Caller, key: &str, file: &str) -> Result<String, Refusal> {
-        let diaries = &self.at(key)?.palace.diaries;
+    fn read_diary_entry(&mut self, by: &Caller, key: &str, file: &str) -> Result<String, Refusal> {
+        let diaries = &self.open_palace(key)?.palace.diaries;
         Ok(match (diaries.get(file), diaries.agent_of(file)) {
             (Some(entry), Some(agent)) => render::entry(entry, agent, by.now),
             _ => "That page has been torn out since.".to_owned(),
@@ -175,28 +176,28 @@ impl Keeper {
 
 /// Finds what is sought, the best `most` of it, and says by what if it may be by
 /// meaning.
-fn find(
-    held: &mut Held,
-    sought: &Sought,
+fn run_search(
+    held: &mut OpenPalace,
+    sought: &SearchQuery,
     most: usize,
     now: DateTime<Utc>,
-    models: &Models,
+    models: &ModelCache,
 ) -> Result<(Hits, Option<Ranker>), Refusal> {
-    let (since, before) = sought.span(now)?;
-    let mind = held.mind(models);
-    let places = sought.places(&held.palace)?;
-    let understood = mind.as_ref().map(|it| held.understand(it, &sought.words));
+    let (since, before) = sought.time_range(now)?;
+    let mind = held.vector_store(models);
+    let places = sought.matching_rooms(&held.palace)?;
+    let understood = mind.as_ref().map(|it| held.embed_query(it, &sought.words));
     let asked = Query {
         words: &sought.words,
         most,
         sorts: &sought.kinds,
         since,
         before,
-        meaning: understood.as_ref().and_then(Understood::meaning),
+        meaning: understood.as_ref().and_then(EmbeddedQuery::query_and_vectors),
         ..Query::default()
     };
     let is_there = |it: &Opening| match &places {
-        Some(places) => room_of(&held.palace, it).is_some_and(|it| places.contains(it)),
+        Some(places) => room_of_item(&held.palace, it).is_some_and(|it| places.contains(it)),
         None => true,
     };
     let hits = held.index().find(&asked, is_there);
@@ -204,20 +205,20 @@ fn find(
 }
 
 /// Tells of one thing that was found.
-fn sighting(palace: &Palace, hit: &Hit, words: &str, now: DateTime<Utc>) -> Option<Sighting> {
-    let document = search_documents::document(palace, &hit.opening)?;
-    Some(Sighting {
-        sort: hit.opening.sort(),
-        file: file_of(palace, &hit.opening),
-        place: (document.wing.map(Into::into), document.room.map(Into::into)),
+fn search_hit(palace: &Palace, hit: &Hit, words: &str, now: DateTime<Utc>) -> Option<SearchHit> {
+    let document = search_documents::item_document(palace, &hit.opening)?;
+    Some(SearchHit {
+        kind: hit.opening.sort(),
+        file: file_of_item(palace, &hit.opening),
+        wing_and_room: (document.wing.map(Into::into), document.room.map(Into::into)),
         written: document.written,
         similarity: hit.similarity,
-        shown: found(palace, hit, words, (PASSAGE, now))?,
+        display: describe_hit(palace, hit, words, (PASSAGE_CHARS, now))?,
     })
 }
 
 /// Returns the file in which one can read of something.
-fn file_of(palace: &Palace, opening: &Opening) -> Option<String> {
+fn file_of_item(palace: &Palace, opening: &Opening) -> Option<String> {
     match opening {
         Opening::Room(id) => Some(room_file(id)),
         Opening::Scroll(which) => palace.file_of_scroll(which).map(str::to_owned),
@@ -231,13 +232,13 @@ fn file_of(palace: &Palace, opening: &Opening) -> Option<String> {
 }
 
 /// Shows one thing that was found, so many characters of it, at that moment.
-fn found(
+fn describe_hit(
     palace: &Palace,
     hit: &Hit,
     words: &str,
     (most, now): (usize, DateTime<Utc>),
 ) -> Option<Found> {
-    let document = search_documents::document(palace, &hit.opening)?;
+    let document = search_documents::item_document(palace, &hit.opening)?;
     let age = document.written.map(|it| format!(", {}", render::ago(it, now)));
     let age = age.unwrap_or_default();
     let place = match &hit.opening {
@@ -248,7 +249,7 @@ fn found(
             format!("drawer in {}/{}{age}", shelf.wing, shelf.room)
         }
         Opening::Diary(file) => format!("diary of {}{age}", palace.diaries.agent_of(file)?),
-        Opening::Task(_) | Opening::Process(_) => work_place(palace, &hit.opening, &age)?,
+        Opening::Task(_) | Opening::Process(_) => describe_work_item(palace, &hit.opening, &age)?,
         Opening::Genus(_) => "genus".to_owned(),
         Opening::Entity(_) => palace.graph.get_opening(&hit.opening)?.genus.clone(),
     };

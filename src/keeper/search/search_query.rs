@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use crate::keeper::Refusal;
-use crate::keeper::graph::dates::date;
+use crate::keeper::graph::dates::parse_date_argument;
 use crate::model::{Opening, Palace, RoomId, Sort, SortError, did_you_mean};
 
 /// What may narrow a search, as it is spelled before a colon: `kind:drawer`.
-const KEYS: [&str; 5] = ["wing", "room", "kind", "since", "until"];
+const FILTER_KEYS: [&str; 5] = ["wing", "room", "kind", "since", "until"];
 
 /// What is searched for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sought {
+pub struct SearchQuery {
     /// What it is about: a question or some words.
     pub words: String,
     /// Only what stands in this wing, by slug or name.
@@ -28,16 +28,16 @@ pub struct Sought {
     pub until: Option<String>,
 }
 
-impl Sought {
+impl SearchQuery {
     /// Reads what is said in one text: `kind:drawer since:2026-03 the boiler`.
     /// What holds blanks stands in quotes, `room:"great hall"`.
-    pub(crate) fn read(said: &str) -> Result<Self, Refusal> {
+    pub(crate) fn parse(said: &str) -> Result<Self, Refusal> {
         let mut sought = Self::default();
         let mut rest = said;
         while let Some(piece) = rest.split_inclusive(char::is_whitespace).next() {
-            match filter(rest) {
+            match parse_filter(rest) {
                 Some((key, value, length)) => {
-                    sought.narrow(key, value)?;
+                    sought.set_filter(key, value)?;
                     rest = &rest[length..];
                 }
                 None => {
@@ -50,12 +50,15 @@ impl Sought {
     }
 
     /// Returns when what is wanted was written: from when, and before when.
-    pub(crate) fn span(&self, now: DateTime<Utc>) -> Result<Span, Refusal> {
-        span(self.since.as_deref(), ("until", self.until.as_deref()), now)
+    pub(crate) fn time_range(&self, now: DateTime<Utc>) -> Result<TimeRange, Refusal> {
+        parse_time_range(self.since.as_deref(), ("until", self.until.as_deref()), now)
     }
 
     /// Returns the rooms that are meant, if it matters where something is.
-    pub(crate) fn places(&self, palace: &Palace) -> Result<Option<BTreeSet<RoomId>>, Refusal> {
+    pub(crate) fn matching_rooms(
+        &self,
+        palace: &Palace,
+    ) -> Result<Option<BTreeSet<RoomId>>, Refusal> {
         if self.wing.is_none() && self.room.is_none() {
             return Ok(None);
         }
@@ -63,17 +66,17 @@ impl Sought {
         let mut places: BTreeSet<_> = palace.places().into_iter().chain(scrolls).collect();
         if let Some(wing) = &self.wing {
             let said = format!("wing `{}`", wing.escape_debug());
-            keep(&mut places, wing, &said, |it| wing_names(palace, it))?;
+            retain_named_rooms(&mut places, wing, &said, |it| wing_names(palace, it))?;
         }
         if let Some(room) = &self.room {
             let wing = self.wing.as_ref().map(|it| format!(" in `{}`", it.escape_debug()));
             let said = format!("room `{}`{}", room.escape_debug(), wing.unwrap_or_default());
-            keep(&mut places, room, &said, |it| room_names(palace, it))?;
+            retain_named_rooms(&mut places, room, &said, |it| room_names(palace, it))?;
         }
         Ok(Some(places.into_iter().cloned().collect()))
     }
 
-    fn narrow(&mut self, key: &str, value: &str) -> Result<(), Refusal> {
+    fn set_filter(&mut self, key: &str, value: &str) -> Result<(), Refusal> {
         let said = Some(value.to_owned());
         match key {
             "wing" => self.wing = said,
@@ -82,7 +85,7 @@ impl Sought {
             "until" => self.until = said,
             _ => {
                 let kind = value.parse();
-                let kind = kind.map_err(|it: SortError| Refusal::Nonsense(it.to_string()))?;
+                let kind = kind.map_err(|it: SortError| Refusal::Invalid(it.to_string()))?;
                 self.kinds.push(kind);
             }
         }
@@ -91,31 +94,31 @@ impl Sought {
 }
 
 /// From when, and before when; `None`: whenever.
-pub(crate) type Span = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
+pub(crate) type TimeRange = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
 /// Reads from when and before when something is wanted; `end` tells how the
 /// latter is called.
-pub(crate) fn span(
+pub(crate) fn parse_time_range(
     since: Option<&str>,
     end: (&str, Option<&str>),
     now: DateTime<Utc>,
-) -> Result<Span, Refusal> {
+) -> Result<TimeRange, Refusal> {
     let moment = |what, said: Option<&str>| -> Result<Option<DateTime<Utc>>, Refusal> {
-        let date = said.map(|it| date(what, it, now)).transpose()?;
+        let date = said.map(|it| parse_date_argument(what, it, now)).transpose()?;
         Ok(date.map(|it| it.moment().unwrap_or(DateTime::<Utc>::MIN_UTC)))
     };
     let (since, before) = (moment("since", since)?, moment(end.0, end.1)?);
     if since.zip(before).is_some_and(|(since, before)| since >= before) {
         let end = end.0;
         let why = format!("`since` must be earlier than `{end}`: nothing lies between them");
-        return Err(Refusal::Nonsense(why));
+        return Err(Refusal::Invalid(why));
     }
     Ok((since, before))
 }
 
 /// Keeps the rooms one of whose names is `meant`, in whatever case; `said` is how
 /// that is told to whom means none.
-fn keep(
+fn retain_named_rooms(
     places: &mut BTreeSet<&RoomId>,
     meant: &str,
     said: &str,
@@ -129,11 +132,11 @@ fn keep(
     }
     let near = did_you_mean(meant, known.iter().map(String::as_str));
     let near = near.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
-    Err(Refusal::Nonsense(format!("there is no {said}{near}")))
+    Err(Refusal::Invalid(format!("there is no {said}{near}")))
 }
 
 /// Returns the room in which something stands, hangs or is filed.
-pub(crate) fn room_of<'a>(palace: &'a Palace, opening: &'a Opening) -> Option<&'a RoomId> {
+pub(crate) fn room_of_item<'a>(palace: &'a Palace, opening: &'a Opening) -> Option<&'a RoomId> {
     match opening {
         Opening::Room(id) => Some(id),
         Opening::Scroll(which) => Some(&which.room),
@@ -143,8 +146,8 @@ pub(crate) fn room_of<'a>(palace: &'a Palace, opening: &'a Opening) -> Option<&'
 }
 
 /// Takes a filter off the beginning of a text: its key, its value, how long it is.
-fn filter(text: &str) -> Option<(&str, &str, usize)> {
-    let key = KEYS
+fn parse_filter(text: &str) -> Option<(&str, &str, usize)> {
+    let key = FILTER_KEYS
         .into_iter()
         .find(|it| text.strip_prefix(it).is_some_and(|rest| rest.starts_with(':')))?;
     let said = &text[key.len() + 1..];
@@ -179,13 +182,13 @@ fn room_names(palace: &Palace, room: &RoomId) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn read(said: &str) -> Sought {
-        Sought::read(said).unwrap()
+    fn parse_query(said: &str) -> SearchQuery {
+        SearchQuery::parse(said).unwrap()
     }
 
     #[test]
-    fn filters_stand_among_the_words() {
-        let sought = read("kind:drawer why did\nroom:\"great hall\" it stop? since:2026-03");
+    fn filters_may_stand_anywhere_among_the_words() {
+        let sought = parse_query("kind:drawer why did\nroom:\"great hall\" it stop? since:2026-03");
         assert_eq!(sought.words, " why did\n it stop? ");
         assert_eq!(sought.kinds, [Sort::Drawer]);
         assert_eq!(sought.room.as_deref(), Some("great hall"));
@@ -193,10 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_filter_is_words() {
+    fn text_that_only_looks_like_a_filter_stays_in_the_words() {
         for said in ["kind: drawer", "a kindred room", "http://since:8080", "room:\"great", "wing:"]
         {
-            assert_eq!(read(said), Sought { words: said.to_owned(), ..Sought::default() });
+            assert_eq!(
+                parse_query(said),
+                SearchQuery { words: said.to_owned(), ..SearchQuery::default() }
+            );
         }
     }
 }

@@ -9,28 +9,28 @@ use crate::render;
 use crate::store;
 
 /// No file of a model is larger, in bytes.
-const LARGEST: u64 = 2 << 30;
+const MAX_MODEL_FILE_BYTES: u64 = 2 << 30;
 
 /// The models that were read, each once for all palaces that name it.
 #[derive(Clone, Default)]
-pub(crate) struct Models {
+pub(crate) struct ModelCache {
     /// Whether passages are read in the background.
-    pub(crate) ahead: bool,
-    read: Arc<Mutex<HashMap<PathBuf, Weak<Model>>>>,
+    pub(crate) in_background: bool,
+    loaded: Arc<Mutex<HashMap<PathBuf, Weak<Model>>>>,
 }
 
-impl Models {
+impl ModelCache {
     /// Reads the model in a folder, as it is spelled in the palace at `root`, unless
     /// it was read already. The error says what is wrong with it.
-    pub(crate) fn read(&self, root: &Path, folder: &str) -> Result<Arc<Model>, String> {
+    pub(crate) fn load(&self, root: &Path, folder: &str) -> Result<Arc<Model>, String> {
         let place = root.join(folder);
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = read.get(&place).and_then(Weak::upgrade) {
             return Ok(model);
         }
         let about = |name: &str| format!("`{name}` in `{}`", render::line(folder));
         let file = |name: &str| {
-            let bytes = store::bytes_of(&place.join(name), LARGEST);
+            let bytes = store::bytes_of(&place.join(name), MAX_MODEL_FILE_BYTES);
             bytes.map_err(|why| format!("{}: {why}", about(name)))
         };
         let text = |name: &str| {

@@ -1,34 +1,34 @@
 //! Opening drawers while walking.
 
 use crate::format::room_file;
-use crate::keeper::palace::Held;
+use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Drawer, Layout, Opening, Palace, RoomId};
 use crate::render::{self, Filed, Reading, RoomView};
 use crate::session::Standing;
 
 /// How many bytes of a drawer are read at once: some thousand tokens.
-const PART: usize = 24_000;
+const MAX_PART_BYTES: usize = 24_000;
 
 impl Keeper {
     /// Lists the drawers of the room the caller stands in, newest first; asked
     /// again, those behind them; after the oldest come the newest. `None`: there
     /// are none.
-    pub(crate) fn open_drawers(
+    pub(crate) fn list_room_drawers(
         &mut self,
         by: &Caller,
         at: &Standing,
     ) -> Result<Option<String>, Refusal> {
         let seen = self.visit(by).drawers_seen;
-        let palace = &self.at(&at.workspace)?.palace;
-        let all = drawers_at(palace, &at.room);
+        let palace = &self.open_palace(&at.workspace)?.palace;
+        let all = drawers_newest_first(palace, &at.room);
         let from = if seen < all.len() { seen } else { 0 };
         let shown: Vec<_> = all.iter().skip(from).take(Layout::OPENINGS).collect();
         if shown.is_empty() {
             return Ok(None);
         }
         let seen = from + shown.len();
-        let filed: Vec<_> = shown.iter().filter_map(|it| filed(palace, it.0)).collect();
+        let filed: Vec<_> = shown.iter().filter_map(|it| drawer_view(palace, it.0)).collect();
         let page = render::drawers(&palace.name_of(&at.room), &filed, all.len() - seen, by.now);
         let openings = shown.iter().map(|it| Opening::Drawer(it.0.to_owned())).collect();
         let visit = self.visit(by);
@@ -38,7 +38,7 @@ impl Keeper {
 
     /// Reads a drawer, the `place`th of what can be opened; of a long one, the
     /// next part at each asking.
-    pub(crate) fn read_drawer(
+    pub(crate) fn read_drawer_part(
         &mut self,
         by: &Caller,
         at: &Standing,
@@ -46,15 +46,15 @@ impl Keeper {
         file: &str,
     ) -> Result<String, Refusal> {
         let mark = self.visit(by).bookmark.take();
-        let held = self.at(&at.workspace)?;
-        held.glance(file);
-        let Some(it) = filed(&held.palace, file) else {
+        let held = self.open_palace(&at.workspace)?;
+        held.refresh_file(file);
+        let Some(it) = drawer_view(&held.palace, file) else {
             return Ok("That drawer has been taken away since.".to_owned());
         };
         let text = &it.drawer.text;
         let from = mark.filter(|(of, from)| of == file && text.is_char_boundary(*from));
         let from = from.map_or(0, |(_, from)| from);
-        let to = part_end(text, from);
+        let to = find_part_end(text, from);
         let page = render::drawer(&it, Reading { from, to, place }, by.now);
         let left = to < text.len();
         self.visit(by).bookmark = left.then(|| (file.to_owned(), to));
@@ -64,17 +64,17 @@ impl Keeper {
 
 /// Renders a room that nobody has built and that holds drawers; `None`: it is
 /// no such room.
-pub(crate) fn storeroom(held: &Held, view: &RoomView<'_>) -> Option<String> {
+pub(crate) fn render_drawer_only_room(held: &OpenPalace, view: &RoomView<'_>) -> Option<String> {
     let palace = &held.palace;
     let wing = palace.drawers.wing_name(view.id.wing.as_ref()?)?;
-    let bare = view.room.is_none() && held.broken(&room_file(view.id)).is_none();
+    let bare = view.room.is_none() && held.file_error(&room_file(view.id)).is_none();
     let stored = bare && palace.is_place(view.id);
     stored.then(|| render::storeroom(view, &palace.name_of(view.id), wing))
 }
 
 /// Finds the rooms that hold drawers and that a visitor names: by the slug, by
 /// the name drawers are filed under, or by wing and name.
-pub(crate) fn storerooms_called(palace: &Palace, said: &str) -> Vec<RoomId> {
+pub(crate) fn find_drawer_rooms(palace: &Palace, said: &str) -> Vec<RoomId> {
     let said = said.to_lowercase();
     let same = |it: &str| it.to_lowercase() == said;
     let drawers = &palace.drawers;
@@ -87,13 +87,13 @@ pub(crate) fn storerooms_called(palace: &Palace, said: &str) -> Vec<RoomId> {
 }
 
 /// Returns the drawers that are opened in a room with their files, newest first.
-fn drawers_at<'a>(palace: &'a Palace, room: &'a RoomId) -> Vec<(&'a str, &'a Drawer)> {
+fn drawers_newest_first<'a>(palace: &'a Palace, room: &'a RoomId) -> Vec<(&'a str, &'a Drawer)> {
     let mut all: Vec<_> = palace.cabinets(room).flat_map(|it| palace.drawers.in_room(it)).collect();
     all.sort_by_key(|(_, it)| std::cmp::Reverse((it.filed, it.id)));
     all
 }
 
-fn filed<'a>(palace: &'a Palace, file: &str) -> Option<Filed<'a>> {
+fn drawer_view<'a>(palace: &'a Palace, file: &str) -> Option<Filed<'a>> {
     let drawers = &palace.drawers;
     let (drawer, shelf) = (drawers.get(file)?, drawers.shelf_of(file)?);
     Some(Filed { drawer, shelf, room: drawers.room_of(file)? })
@@ -101,12 +101,13 @@ fn filed<'a>(palace: &'a Palace, file: &str) -> Option<Filed<'a>> {
 
 /// Returns where a part of a text ends that begins at `from`: at the end of a
 /// line, if there is one.
-fn part_end(text: &str, from: usize) -> usize {
+fn find_part_end(text: &str, from: usize) -> usize {
     let rest = &text[from..];
-    if rest.len() <= PART {
+    if rest.len() <= MAX_PART_BYTES {
         return text.len();
     }
-    let end = (0..=PART).rev().find(|it| rest.is_char_boundary(*it)).unwrap_or(rest.len());
-    let line = rest[..end].rfind('\n').map(|it| it + 1).filter(|it| *it > PART / 2);
+    let end =
+        (0..=MAX_PART_BYTES).rev().find(|it| rest.is_char_boundary(*it)).unwrap_or(rest.len());
+    let line = rest[..end].rfind('\n').map(|it| it + 1).filter(|it| *it > MAX_PART_BYTES / 2);
     from + line.unwrap_or(end)
 }

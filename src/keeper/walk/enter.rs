@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use crate::format::{Place, room_file};
-use crate::keeper::error::some_of;
-use crate::keeper::palace::Held;
+use crate::keeper::error::quote_names;
+use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::file_states;
-use crate::keeper::walk::drawers::storeroom;
+use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls;
-use crate::keeper::walk::halls::{beginning, choices, exhibit, is_entrance};
+use crate::keeper::walk::halls::{available_actions, hall_view, is_entrance_hall, start_position};
 use crate::keeper::walk::notices;
-use crate::keeper::walk::notices::Exhibits;
+use crate::keeper::walk::notices::RoomScope;
 use crate::keeper::walk::visit_log;
-use crate::keeper::workspaces::as_of::{is_past, present};
+use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Code, Diagnostic, Files, Opening, Palace, RoomId, ScrollId, Severity, Sort};
 use crate::render::{self, Notice, RoomView, Summary};
@@ -22,13 +22,13 @@ use crate::search::{Query, words_asked};
 use crate::session::{Since, Standing, Visit};
 
 /// How many of the latest changes a summary tells of.
-const RECENT: usize = 3;
+const MAX_RECENT_CHANGES: usize = 3;
 
 /// How many broken files a room tells of.
-const BROKEN: usize = 3;
+const MAX_BROKEN_FILES: usize = 3;
 
 /// Words in the names of rooms that say nothing of what the rooms are about.
-const FURNITURE: &[&str] = &[
+const GENERIC_ROOM_WORDS: &[&str] = &[
     "alcove",
     "archive",
     "archives",
@@ -66,87 +66,88 @@ impl Keeper {
         create: bool,
         as_of: Option<&str>,
     ) -> Result<String, Refusal> {
-        let key = match self.find(asked) {
+        let key = match self.find_workspace(asked) {
             Ok(workspace) => {
-                self.open(&workspace)?;
+                self.open_workspace(&workspace)?;
                 match as_of {
-                    Some(said) => self.open_past(by, &workspace.key, said)?,
+                    Some(said) => self.open_as_of(by, &workspace.key, said)?,
                     None => workspace.key,
                 }
             }
             Err(Refusal::NoSuchWorkspace { .. }) if create && as_of.is_some() => {
                 let why = "a workspace that is only now made has no past: leave out `as_of`";
-                return Err(Refusal::Nonsense(why.to_owned()));
+                return Err(Refusal::Invalid(why.to_owned()));
             }
             Err(Refusal::NoSuchWorkspace { .. }) if create => {
-                self.found(by, asked, &Files::new())?
+                self.create_workspace(by, asked, &Files::new())?
             }
             Err(refusal) => return Err(refusal),
         };
-        self.come_in(by, &key)
+        self.enter_palace(by, &key)
     }
 
     /// Enters the palace that tools act on which name none.
-    pub fn enter_usual(&mut self, by: &Caller) -> Result<String, Refusal> {
-        let key = self.current(by)?;
-        let place = render::line(&self.at(&key)?.palace.settings.name);
-        Ok(format!("You are in {place} now.\n\n{}", self.come_in(by, &key)?))
+    pub fn enter_default(&mut self, by: &Caller) -> Result<String, Refusal> {
+        let key = self.current_workspace(by)?;
+        let place = render::line(&self.open_palace(&key)?.palace.settings.name);
+        Ok(format!("You are in {place} now.\n\n{}", self.enter_palace(by, &key)?))
     }
 
     /// Enters the palace that changed last, or the only one.
-    pub(crate) fn enter_last(&mut self, by: &Caller) -> Result<String, Refusal> {
-        let (last, others) = self.last()?;
-        self.open(&last)?;
+    pub(crate) fn enter_last_changed(&mut self, by: &Caller) -> Result<String, Refusal> {
+        let (last, others) = self.last_changed_workspace()?;
+        self.open_workspace(&last)?;
         let place = render::line(&last.name);
         let why = match others.len() {
             0 => String::new(),
             _ => format!(
                 ": no workspace was set, and this one changed last. set_workspace enters another: {}",
-                some_of(&others)
+                quote_names(&others)
             ),
         };
-        Ok(format!("You are in {place} now{why}.\n\n{}", self.come_in(by, &last.key)?))
+        Ok(format!("You are in {place} now{why}.\n\n{}", self.enter_palace(by, &last.key)?))
     }
 
     /// Begins a walk at the entry of a palace.
-    pub(crate) fn come_in(&mut self, by: &Caller, key: &str) -> Result<String, Refusal> {
-        let held = self.at(key)?;
+    pub(crate) fn enter_palace(&mut self, by: &Caller, key: &str) -> Result<String, Refusal> {
+        let held = self.open_palace(key)?;
         held.catch_up()?;
-        let at = beginning(&held.palace, key);
-        let summary = if at.is_none() { Some(bootstrap(held, by)?) } else { None };
+        let at = start_position(&held.palace, key);
+        let summary = if at.is_none() { Some(palace_summary(held, by)?) } else { None };
         let visit = self.visit(by);
         visit.begin(key, at);
         let tutored = std::mem::replace(&mut visit.tutored, true);
         let tutorial = if tutored { String::new() } else { render::tutorial().to_owned() + "\n" };
-        let moment = self.moment_told(by, key)?;
+        let moment = self.as_of_notice(by, key)?;
         match summary {
             Some(summary) => Ok(tutorial + &moment + &summary),
-            None => Ok(tutorial + &moment + &self.here(by)?),
+            None => Ok(tutorial + &moment + &self.render_here(by)?),
         }
     }
 
     /// Renders the place the caller stands in, with its newest scrolls.
-    pub(crate) fn here(&mut self, by: &Caller) -> Result<String, Refusal> {
-        let standing = self.standing(by)?;
-        self.recognize(by, &standing.workspace)?;
-        let held = self.at(&standing.workspace)?;
-        held.glance(&room_file(&standing.room));
+    pub(crate) fn render_here(&mut self, by: &Caller) -> Result<String, Refusal> {
+        let standing = self.current_position(by)?;
+        self.load_visit(by, &standing.workspace)?;
+        let held = self.open_palace(&standing.workspace)?;
+        held.refresh_file(&room_file(&standing.room));
         // A hall has no scrolls: they hang in the room above.
         let scrolls = if standing.hall.is_some() { 0 } else { Visit::SCROLLS };
-        let newest = scroll_ids(&held.palace, &standing.room, 0, scrolls);
-        let preface = match is_entrance(&standing) {
-            true => bootstrap(held, by)? + "\n",
+        let newest = newest_scroll_ids(&held.palace, &standing.room, 0, scrolls);
+        let preface = match is_entrance_hall(&standing) {
+            true => palace_summary(held, by)? + "\n",
             false => String::new(),
         };
         self.visit(by).unroll(0, newest);
         let mut openings = Vec::new();
-        let page = self.look(by, |held, view| {
+        let page = self.render_room_view(by, |held, view| {
             let listed = view.exhibit.iter().flat_map(|it| &it.listed);
             openings = listed.map(|it| Opening::Entity(it.name.clone())).collect();
             match view.room {
                 _ if standing.hall.is_some() => preface + &render::hall(view),
                 Some(_) => render::room(view),
-                None => storeroom(held, view).unwrap_or_else(|| unfinished(held, view, &standing)),
+                None => render_drawer_only_room(held, view)
+                    .unwrap_or_else(|| render_unbuilt_room(held, view, &standing)),
             }
         })?;
         if !openings.is_empty() {
@@ -156,29 +157,29 @@ impl Keeper {
     }
 
     /// Renders the numbers the caller can choose.
-    pub(crate) fn menu(&mut self, by: &Caller) -> Result<String, Refusal> {
-        self.look(by, |_, view| render::menu(view))
+    pub(crate) fn render_menu(&mut self, by: &Caller) -> Result<String, Refusal> {
+        self.render_room_view(by, |_, view| render::menu(view))
     }
 
     /// Returns where the caller stands; somebody who came in before there was a
     /// room stands in the entry as soon as there is one.
-    pub(crate) fn standing(&mut self, by: &Caller) -> Result<Standing, Refusal> {
+    pub(crate) fn current_position(&mut self, by: &Caller) -> Result<Standing, Refusal> {
         let visit = self.visit(by);
         let now = visit.standing.clone();
-        if let Some(standing) = now.clone().filter(|it| !is_entrance(it)) {
+        if let Some(standing) = now.clone().filter(|it| !is_entrance_hall(it)) {
             return Ok(standing);
         }
         let Some(workspace) = visit.workspace.clone() else {
             let known = self.workspaces()?.into_iter().map(|it| it.name).collect();
-            return Err(self.none_set(known));
+            return Err(self.no_workspace_refusal(known));
         };
-        let held = self.at(&workspace)?;
+        let held = self.open_palace(&workspace)?;
         held.catch_up()?;
         let palace = &held.palace;
         // Where nothing is built or known, one can at least stand before the cabinets.
         let storeroom = palace.drawers.rooms().next().cloned();
         let storeroom = storeroom.map(|it| Standing::in_room(&workspace, it));
-        let standing = beginning(palace, &workspace).or(storeroom).ok_or(Refusal::NoRooms)?;
+        let standing = start_position(palace, &workspace).or(storeroom).ok_or(Refusal::NoRooms)?;
         if now.as_ref() != Some(&standing) {
             let visit = self.visit(by);
             // Nobody has gone anywhere: what was listed can still be opened.
@@ -191,29 +192,34 @@ impl Keeper {
 
     /// Shows `render` the place the caller stands in, and keeps what its
     /// numbers mean.
-    pub(crate) fn look(
+    pub(crate) fn render_room_view(
         &mut self,
         by: &Caller,
-        render: impl FnOnce(&Held, &RoomView<'_>) -> String,
+        render: impl FnOnce(&OpenPalace, &RoomView<'_>) -> String,
     ) -> Result<String, Refusal> {
-        let standing = self.standing(by)?;
-        let held = self.at(&standing.workspace)?;
-        if notices::has_past(&held.palace) {
-            held.recall()?;
+        let standing = self.current_position(by)?;
+        let held = self.open_palace(&standing.workspace)?;
+        if notices::needs_history(&held.palace) {
+            held.load_history()?;
         }
-        let seen = halls::seen(&held.palace, &standing);
+        let seen = halls::visible_hall(&held.palace, &standing);
         if let Some(hall) = &seen {
-            held.keep_in_order(&hall.arrangement);
+            held.keep_arrangement_sorted(&hall.arrangement);
         }
         let back = self.visit(by).way_back().cloned();
-        let back = back.map(|it| self.name_of(&it, &standing.workspace));
-        let (held, visit) = (&self.held[&standing.workspace], &self.visits[&by.name]);
+        let back = back.map(|it| self.place_name(&it, &standing.workspace));
+        let (held, visit) = (&self.open_palaces[&standing.workspace], &self.visits[&by.name]);
         let (palace, room) = (&held.palace, &standing.room);
         let scrolls = visit.scrolls.iter().filter_map(|it| palace.scroll(it));
         let layout = palace.settings.layout;
-        let contents = seen.as_ref().map(|it| halls::contents(palace, &standing, it));
+        let contents = seen.as_ref().map(|it| halls::hall_contents(palace, &standing, it));
         let listed = contents.as_ref().map_or(0, |it| it.listed.len());
-        let actions = choices(palace, &standing, contents.as_ref(), came_from(visit, &standing));
+        let actions = available_actions(
+            palace,
+            &standing,
+            contents.as_ref(),
+            previous_room(visit, &standing),
+        );
         // Somebody may have taken away the page that was shown.
         let is_there = visit.page * layout.page(actions.len()) < actions.len();
         let total = if standing.hall.is_some() { 0 } else { palace.scrolls_in(room).count() };
@@ -225,11 +231,11 @@ impl Keeper {
             older: total.saturating_sub(visit.scrolls_seen),
             drawers: if standing.hall.is_some() { 0 } else { palace.drawers_at(room) },
             openings: visit.openings.len().max(listed),
-            exhibit: seen.zip(contents).map(|(hall, it)| exhibit(palace, &hall, &it)),
+            exhibit: seen.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
             actions,
             page: if is_there { visit.page } else { 0 },
             back,
-            notices: notices(held, room, visit.since.get(&standing.workspace), by.now),
+            notices: room_notices(held, room, visit.since.get(&standing.workspace), by.now),
             now: by.now,
         };
         let (text, menu, page) = (render(held, &view), view.actions, view.page);
@@ -239,9 +245,9 @@ impl Keeper {
     }
 
     /// Says what a place is called by somebody who is in the workspace `from`.
-    pub(crate) fn name_of(&self, at: &Standing, from: &str) -> String {
-        let Some(held) = self.held.get(&at.workspace) else {
-            return present(&at.workspace).to_owned();
+    pub(crate) fn place_name(&self, at: &Standing, from: &str) -> String {
+        let Some(held) = self.open_palaces.get(&at.workspace) else {
+            return present_key(&at.workspace).to_owned();
         };
         let name = match &at.hall {
             Some(hall) if hall.depth > 0 => hall.title.clone(),
@@ -250,14 +256,14 @@ impl Keeper {
         if at.workspace == from {
             return name;
         }
-        let then = if is_past(&at.workspace) { " as it was" } else { "" };
+        let then = if is_as_of_key(&at.workspace) { " as it was" } else { "" };
         format!("{name} in {}{then}", held.palace.settings.name)
     }
 }
 
 /// Returns the scrolls of a room after the first `from`, newest first, at most
 /// `most`.
-pub(crate) fn scroll_ids(
+pub(crate) fn newest_scroll_ids(
     palace: &Palace,
     room: &RoomId,
     from: usize,
@@ -268,52 +274,57 @@ pub(crate) fn scroll_ids(
 }
 
 /// Returns the room the visitor came from, if it is in the same palace.
-pub(crate) fn came_from<'a>(visit: &'a Visit, at: &Standing) -> Option<&'a RoomId> {
+pub(crate) fn previous_room<'a>(visit: &'a Visit, at: &Standing) -> Option<&'a RoomId> {
     visit.way_back().filter(|it| it.workspace == at.workspace).map(|it| &it.room)
 }
 
 /// What the server says of a room by itself; `since` is what others did before
 /// the visitor came.
-pub(crate) fn notices(
-    held: &Held,
+pub(crate) fn room_notices(
+    held: &OpenPalace,
     room: &RoomId,
     since: Option<&Since>,
     now: DateTime<Utc>,
 ) -> Vec<Notice> {
-    let exhibits = Exhibits::of(&held.palace, room);
-    let news = since.map(|it| visit_log::notices(&held.palace, &exhibits, it, now));
-    let work = notices::notices(held, &exhibits, now);
+    let exhibits = RoomScope::for_room(&held.palace, room);
+    let news = since.map(|it| visit_log::change_notices(&held.palace, &exhibits, it, now));
+    let work = notices::work_notices(held, &exhibits, now);
     let told = news
         .into_iter()
         .flatten()
         .chain(work)
-        .chain(held.health().notice(&held.palace.graph, &exhibits));
+        .chain(held.entity_faults().room_notice(&held.palace.graph, &exhibits));
     let mut notices: Vec<_> = told.map(Notice).collect();
     notices.extend(held.store().condition().map(Notice));
-    notices.extend(lost_entry(held).filter(|_| held.palace.entry() == Some(room)));
-    notices.extend(broken(held).into_iter().map(Notice));
+    notices.extend(missing_entry_notice(held).filter(|_| held.palace.entry() == Some(room)));
+    notices.extend(broken_file_notices(held).into_iter().map(Notice));
     notices
 }
 
 /// Says of files that cannot be read what is wrong, and what is shown instead.
-pub(crate) fn broken(held: &Held) -> Vec<String> {
+pub(crate) fn broken_file_notices(held: &OpenPalace) -> Vec<String> {
     let broken: Vec<_> = held.findings().filter(|it| it.severity() == Severity::Error).collect();
-    let mut told: Vec<_> =
-        broken.iter().take(BROKEN).map(|it| placed(it) + instead(held, it)).collect();
-    if broken.len() > BROKEN {
-        told.push(format!("and {} more that `palazzo check` lists", broken.len() - BROKEN));
+    let mut told: Vec<_> = broken
+        .iter()
+        .take(MAX_BROKEN_FILES)
+        .map(|it| diagnostic_line(it) + fallback_note(held, it))
+        .collect();
+    if broken.len() > MAX_BROKEN_FILES {
+        told.push(format!(
+            "and {} more that `palazzo check` lists",
+            broken.len() - MAX_BROKEN_FILES
+        ));
     }
     told
 }
 
 /// Says that visits were to begin elsewhere. What is wrong with the file of a room
 /// that stands is told with the file.
-fn lost_entry(held: &Held) -> Option<Notice> {
+fn missing_entry_notice(held: &OpenPalace) -> Option<Notice> {
     let named = held.palace.settings.entry.as_ref()?;
-    let is_there = held
-        .palace
-        .resolve(named, None)
-        .is_ok_and(|it| held.palace.room(&it).is_some() || held.broken(&room_file(&it)).is_some());
+    let is_there = held.palace.resolve(named, None).is_ok_and(|it| {
+        held.palace.room(&it).is_some() || held.file_error(&room_file(&it)).is_some()
+    });
     let lost = format!(
         "{}: the entry room `{named}` is not there, so visits begin here: build it, or name \
          another room as `entry`",
@@ -322,31 +333,31 @@ fn lost_entry(held: &Held) -> Option<Notice> {
     (!is_there).then_some(Notice(lost))
 }
 
-fn placed(Diagnostic { file, at, message, .. }: &Diagnostic) -> String {
+fn diagnostic_line(Diagnostic { file, at, message, .. }: &Diagnostic) -> String {
     format!("{file}:{}:{}: {}", at.line, at.column, render::line(message))
 }
 
 /// Says what is shown instead of a file that cannot be read.
-fn instead(held: &Held, of: &Diagnostic) -> &'static str {
+fn fallback_note(held: &OpenPalace, of: &Diagnostic) -> &'static str {
     if of.code == Code::Repository {
         return "";
     }
-    match held.ledger.standing(&of.file) {
-        file_states::Standing::Outlived => " (shown is what it said before)",
-        file_states::Standing::Absent => " (nothing of it is shown)",
+    match held.file_states.state(&of.file) {
+        file_states::FileState::Stale => " (shown is what it said before)",
+        file_states::FileState::Absent => " (nothing of it is shown)",
         // Only a part of it is not understood.
-        file_states::Standing::Present => "",
+        file_states::FileState::Present => "",
     }
 }
 
-fn bootstrap(held: &Held, by: &Caller) -> Result<String, Refusal> {
+fn palace_summary(held: &OpenPalace, by: &Caller) -> Result<String, Refusal> {
     let palace = &held.palace;
     let summary = Summary {
         rooms: 0,
         scrolls: palace.scrolls().count(),
         entities: palace.graph.len(),
         genera: palace.graph.genera().map(|(genus, number)| (genus.to_owned(), number)).collect(),
-        recent: held.recent(RECENT)?,
+        recent: held.recent_commits(MAX_RECENT_CHANGES)?,
     };
     let summary = render::summary(&palace.settings.name, &summary, by.now);
     if held.store().moment().is_some() {
@@ -364,29 +375,30 @@ fn bootstrap(held: &Held, by: &Caller) -> Result<String, Refusal> {
     ))
 }
 
-fn unfinished(held: &Held, view: &RoomView<'_>, standing: &Standing) -> String {
+fn render_unbuilt_room(held: &OpenPalace, view: &RoomView<'_>, standing: &Standing) -> String {
     let name = held.palace.name_of(&standing.room);
     let door = standing.door.as_deref().unwrap_or(&name);
-    let sealed = held.broken(&room_file(&standing.room));
+    let sealed = held.file_error(&room_file(&standing.room));
     let context = match sealed {
         Some(finding) => format!(
             "Its file is there but cannot be read: {}. Mend it, or ask its author to.\n",
-            placed(finding)
+            diagnostic_line(finding)
         ),
-        None => context(held, &name),
+        None => unbuilt_room_context(held, &name),
     };
     render::unfinished(view, door, &context)
 }
 
 /// Says what this workspace knows that the name of an unbuilt room could be
 /// about (v1 section 9; v2 section 3.2).
-fn context(held: &Held, name: &str) -> String {
+fn unbuilt_room_context(held: &OpenPalace, name: &str) -> String {
     let graph = &held.palace.graph;
     if graph.is_empty() {
         return "Workspace context:\n  This workspace is empty. Create entities to begin.\n"
             .to_owned();
     }
-    let words = words_asked(name).into_iter().filter(|it| !FURNITURE.contains(&it.as_str()));
+    let words =
+        words_asked(name).into_iter().filter(|it| !GENERIC_ROOM_WORDS.contains(&it.as_str()));
     let topic = words.collect::<Vec<_>>().join(" ");
     let asked =
         Query { words: &topic, most: usize::MAX, sorts: &[Sort::Entity], ..Query::default() };

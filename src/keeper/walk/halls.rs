@@ -7,11 +7,11 @@ use crate::session::Standing;
 
 /// What the hall is called in which visits begin where nobody has built a room:
 /// as the room whose place it takes.
-const ENTRANCE: &str = "entrance-hall";
+const ENTRANCE_HALL_SLUG: &str = "entrance-hall";
 
 /// Returns the hall that somebody sees who stands in a place: the one they are
 /// in, or what the room shows of the graph.
-pub(crate) fn seen(palace: &Palace, at: &Standing) -> Option<Hall> {
+pub(crate) fn visible_hall(palace: &Palace, at: &Standing) -> Option<Hall> {
     if let Some(hall) = &at.hall {
         return Some(hall.clone());
     }
@@ -25,7 +25,7 @@ pub(crate) fn seen(palace: &Palace, at: &Standing) -> Option<Hall> {
 }
 
 /// Looks at what a hall holds that is seen from a place.
-pub(crate) fn contents(palace: &Palace, at: &Standing, hall: &Hall) -> Contents {
+pub(crate) fn hall_contents(palace: &Palace, at: &Standing, hall: &Hall) -> Contents {
     let layout = palace.settings.layout;
     let below = layout.page(0);
     let here = match palace.room(&at.room).filter(|_| at.hall.is_none()) {
@@ -42,7 +42,7 @@ pub(crate) fn contents(palace: &Palace, at: &Standing, hall: &Hall) -> Contents 
 /// Returns everything that can be chosen in a place: what its author wrote, then
 /// what is made from the graph, then the doors no action leads through. `from`
 /// is where the visitor came from.
-pub(crate) fn choices(
+pub(crate) fn available_actions(
     palace: &Palace,
     at: &Standing,
     contents: Option<&Contents>,
@@ -57,36 +57,37 @@ pub(crate) fn choices(
         return passages.collect();
     }
     let own = palace.room(&at.room).map(|it| it.actions.clone()).unwrap_or_default();
-    let doors = palace.doors(&at.room).into_iter().map(|it| through(it, from));
+    let doors = palace.doors(&at.room).into_iter().map(|it| door_action(it, from));
     own.into_iter().chain(passages).chain(doors).collect()
 }
 
 /// Returns what is shown of a hall, besides the ways into its parts.
-pub(crate) fn exhibit<'a>(palace: &'a Palace, hall: &Hall, contents: &Contents) -> Exhibit<'a> {
+pub(crate) fn hall_view<'a>(palace: &'a Palace, hall: &Hall, contents: &Contents) -> Exhibit<'a> {
     let Contents { total, listed, .. } = contents;
     let listed = listed.iter().filter_map(|name| palace.graph.get(name)).collect();
-    let remark = lacked(palace, hall).map(|it| format!("None of them has the attribute `{it}`."));
+    let remark = missing_grouping_attribute(palace, hall)
+        .map(|it| format!("None of them has the attribute `{it}`."));
     Exhibit { title: hall.title.clone(), total: *total, listed, remark }
 }
 
 /// Returns where visits begin in a palace: in its entry, or, where nothing is
 /// built, in a hall that has everything in it.
-pub(crate) fn beginning(palace: &Palace, workspace: &str) -> Option<Standing> {
+pub(crate) fn start_position(palace: &Palace, workspace: &str) -> Option<Standing> {
     if let Some(entry) = palace.entry() {
         return Some(Standing::in_room(workspace, entry.clone()));
     }
-    let room = ENTRANCE.parse().ok().filter(|_| !palace.graph.is_empty())?;
+    let room = ENTRANCE_HALL_SLUG.parse().ok().filter(|_| !palace.graph.is_empty())?;
     let hall = Some(Hall::whole(Arrangement::Everything));
     Some(Standing { hall, ..Standing::in_room(workspace, room) })
 }
 
 /// Tells whether a place is the hall in which visits begin where nothing is built.
-pub(crate) fn is_entrance(at: &Standing) -> bool {
+pub(crate) fn is_entrance_hall(at: &Standing) -> bool {
     at.hall.as_ref().is_some_and(|it| it.arrangement == Arrangement::Everything && it.depth == 0)
 }
 
 /// Returns the attribute that a hall is to be parted by, and nothing in it has.
-fn lacked<'a>(palace: &Palace, hall: &'a Hall) -> Option<&'a str> {
+fn missing_grouping_attribute<'a>(palace: &Palace, hall: &'a Hall) -> Option<&'a str> {
     let Arrangement::Genus { by: By::Attribute(attribute), .. } = &hall.arrangement else {
         return None;
     };
@@ -96,7 +97,7 @@ fn lacked<'a>(palace: &Palace, hall: &'a Hall) -> Option<&'a str> {
     first.headings.iter().all(Option::is_none).then_some(attribute)
 }
 
-fn through(Door { to, name }: Door, from: Option<&RoomId>) -> Action {
+fn door_action(Door { to, name }: Door, from: Option<&RoomId>) -> Action {
     let verb = if from == Some(&to) { "Go back to" } else { "Go to" };
     let doorway = Doorway { room: RoomRef::from(to), workspace: None };
     Action { label: format!("{verb} {name}"), deed: Deed::Navigate(doorway) }

@@ -9,28 +9,28 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::keeper::palace::Held;
-use crate::keeper::work::list::view;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::work::list::work_view;
 use crate::model::{About, Arrangement, Deed, Opening, Palace, RoomId};
 use crate::render;
 
 /// How many processes and how many tasks a room tells of.
-const PROCESSES: usize = 2;
-const TASKS: usize = 3;
+const MAX_PROCESSES: usize = 2;
+const MAX_TASKS: usize = 3;
 
 /// What a room shows of the graph.
-pub(crate) struct Exhibits<'a> {
+pub(crate) struct RoomScope<'a> {
     /// Whether the room is about everything: the entry, or a room that shows all
     /// there are.
-    is_wide: bool,
+    is_whole_palace: bool,
     room: &'a RoomId,
     names: BTreeSet<&'a str>,
     genera: BTreeSet<String>,
 }
 
-impl<'a> Exhibits<'a> {
+impl<'a> RoomScope<'a> {
     /// Looks at what the actions of a room ask of the graph, and what it shows.
-    pub(crate) fn of(palace: &'a Palace, room: &'a RoomId) -> Self {
+    pub(crate) fn for_room(palace: &'a Palace, room: &'a RoomId) -> Self {
         let found = palace.room(room);
         let actions = found.map(|it| it.actions.as_slice()).unwrap_or_default();
         let (mut names, mut genera) = (BTreeSet::new(), BTreeSet::new());
@@ -45,31 +45,31 @@ impl<'a> Exhibits<'a> {
             genera.insert(genus.to_lowercase());
         }
         let is_wide = palace.entry() == Some(room) || shown == Some(&Arrangement::Everything);
-        Self { is_wide, room, names, genera }
+        Self { is_whole_palace: is_wide, room, names, genera }
     }
 
     /// Tells whether the room shows all entities of a genus.
-    pub(crate) fn shows_genus(&self, genus: &str) -> bool {
-        self.is_wide || self.genera.contains(&genus.to_lowercase())
+    pub(crate) fn includes_genus(&self, genus: &str) -> bool {
+        self.is_whole_palace || self.genera.contains(&genus.to_lowercase())
     }
 
     /// Tells whether the room shows an entity of that name by itself.
-    pub(crate) fn shows_name(&self, name: &str) -> bool {
+    pub(crate) fn includes_entity(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
     /// Tells whether what happens in a room concerns the room.
-    pub(crate) fn shows_room(&self, room: &RoomId) -> bool {
-        self.is_wide || self.room == room
+    pub(crate) fn includes_room(&self, room: &RoomId) -> bool {
+        self.is_whole_palace || self.room == room
     }
 
-    fn concerns(&self, palace: &Palace, about: &About) -> bool {
+    fn includes_about(&self, palace: &Palace, about: &About) -> bool {
         let is_here = |it| palace.resolve(it, None).as_ref() == Ok(self.room);
         let shows = |name: &String| {
             let genus = palace.graph.get(name).map(|it| it.genus.as_str());
-            self.shows_name(name) || genus.is_some_and(|it| self.shows_genus(it))
+            self.includes_entity(name) || genus.is_some_and(|it| self.includes_genus(it))
         };
-        self.is_wide
+        self.is_whole_palace
             || about.room.as_ref().is_some_and(is_here)
             || about.entity.as_ref().is_some_and(shows)
     }
@@ -77,7 +77,7 @@ impl<'a> Exhibits<'a> {
 
 /// Tells whether anything that a room tells of has an age that only its past
 /// knows.
-pub(crate) fn has_past(palace: &Palace) -> bool {
+pub(crate) fn needs_history(palace: &Palace) -> bool {
     palace.processes.values().any(|it| it.state.is_open())
         || palace.tasks.values().any(|it| it.state.is_open() && it.set.is_none())
 }
@@ -92,17 +92,18 @@ pub(crate) fn open_work(palace: &Palace, concerns: impl Fn(&About) -> bool) -> [
 }
 
 /// Says what waits to be done in a room.
-pub(crate) fn notices(
-    held: &Held,
-    exhibits: &Exhibits<'_>,
+pub(crate) fn work_notices(
+    held: &OpenPalace,
+    exhibits: &RoomScope<'_>,
     now: chrono::DateTime<chrono::Utc>,
 ) -> Vec<String> {
     let palace = &held.palace;
-    let [processes, tasks] = open_work(palace, |about| exhibits.concerns(palace, about));
-    let shown = processes.iter().take(PROCESSES).chain(tasks.iter().take(TASKS));
-    let views = shown.filter_map(|it| view(held, it));
+    let [processes, tasks] = open_work(palace, |about| exhibits.includes_about(palace, about));
+    let shown = processes.iter().take(MAX_PROCESSES).chain(tasks.iter().take(MAX_TASKS));
+    let views = shown.filter_map(|it| work_view(held, it));
     let mut told: Vec<_> = views.map(|it| render::work_notice(&it, now)).collect();
-    let left = processes.len().saturating_sub(PROCESSES) + tasks.len().saturating_sub(TASKS);
+    let left =
+        processes.len().saturating_sub(MAX_PROCESSES) + tasks.len().saturating_sub(MAX_TASKS);
     if left > 0 {
         told.push(format!("and {left} more to be done: list_tasks"));
     }

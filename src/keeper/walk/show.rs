@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use crate::format::room_file;
-use crate::keeper::palace::Held;
-use crate::keeper::walk::drawers::storeroom;
-use crate::keeper::walk::enter::notices;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::walk::drawers::render_drawer_only_room;
+use crate::keeper::walk::enter::room_notices;
 use crate::keeper::walk::halls;
-use crate::keeper::walk::halls::{choices, exhibit};
+use crate::keeper::walk::halls::{available_actions, hall_view};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Files, Palace, RoomId, RoomRef, did_you_mean};
 use crate::render::{self, MapView, RoomView};
@@ -15,9 +15,9 @@ use crate::session::{Standing, Visit};
 
 impl Keeper {
     /// Returns a palace as it stands in memory, opened if need be.
-    pub fn palace_called(&mut self, workspace: &str) -> Result<&Palace, Refusal> {
-        let workspace = self.find(workspace)?;
-        self.open(&workspace).map(|held| &*held.palace)
+    pub fn palace_by_name(&mut self, workspace: &str) -> Result<&Palace, Refusal> {
+        let workspace = self.find_workspace(workspace)?;
+        self.open_workspace(&workspace).map(|held| &*held.palace)
     }
 
     /// Renders a room, or the entry, as a visitor would first see it, or would
@@ -28,17 +28,17 @@ impl Keeper {
         room: Option<&RoomRef>,
         at: Option<&str>,
     ) -> Result<String, Refusal> {
-        let mut key = self.current(by)?;
+        let mut key = self.current_workspace(by)?;
         if let Some(said) = at {
-            key = self.open_past(by, &key, said)?;
+            key = self.open_as_of(by, &key, said)?;
         }
-        let held = self.at(&key)?;
-        held.recall()?;
-        let id = place(held, room)?;
+        let held = self.open_palace(&key)?;
+        held.load_history()?;
+        let id = resolve_room_or_entry(held, room)?;
         let palace = &held.palace;
         let at = Standing::in_room(&key, id.clone());
-        let seen = halls::seen(palace, &at);
-        let contents = seen.as_ref().map(|it| halls::contents(palace, &at, it));
+        let seen = halls::visible_hall(palace, &at);
+        let contents = seen.as_ref().map(|it| halls::hall_contents(palace, &at, it));
         let total = palace.scrolls_in(&id).count();
         let view = RoomView {
             id: &id,
@@ -47,24 +47,24 @@ impl Keeper {
             scrolls: palace.scrolls_in(&id).take(Visit::SCROLLS).collect(),
             older: total.saturating_sub(Visit::SCROLLS),
             drawers: palace.drawers_at(&id),
-            actions: choices(palace, &at, contents.as_ref(), None),
+            actions: available_actions(palace, &at, contents.as_ref(), None),
             openings: contents.as_ref().map_or(0, |it| it.listed.len()),
-            exhibit: seen.zip(contents).map(|(hall, it)| exhibit(palace, &hall, &it)),
+            exhibit: seen.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
             page: 0,
             back: None,
-            notices: notices(held, &id, None, by.now),
+            notices: room_notices(held, &id, None, by.now),
             now: by.now,
         };
-        let page = storeroom(held, &view).unwrap_or_else(|| render::room(&view));
+        let page = render_drawer_only_room(held, &view).unwrap_or_else(|| render::room(&view));
         let versions = held.history().get(&room_file(&id)).copied();
         Ok(page + &render::versions(versions, held.store().moment(), by.now))
     }
 
     /// Renders the map of the palace.
     pub fn show_map(&mut self, by: &Caller) -> Result<String, Refusal> {
-        let key = self.current(by)?;
-        let held = self.at(&key)?;
-        held.recall()?;
+        let key = self.current_workspace(by)?;
+        let held = self.open_palace(&key)?;
+        held.load_history()?;
         let (palace, history) = (&held.palace, held.history());
         let view =
             MapView { palace, here: None, hall: None, history, file_of: room_file, now: by.now };
@@ -73,19 +73,19 @@ impl Keeper {
 
     /// Founds a palace from the files of a template, under its own name and in
     /// one commit; returns the directory it lies in.
-    pub fn found_from(
+    pub fn create_from_template(
         &mut self,
         by: &Caller,
         name: &str,
         template: &Files,
     ) -> Result<PathBuf, Refusal> {
-        let key = self.found(by, name, template)?;
-        Ok(self.at(&key)?.store().root().to_owned())
+        let key = self.create_workspace(by, name, template)?;
+        Ok(self.open_palace(&key)?.store().root().to_owned())
     }
 }
 
 /// Finds the room that is to be shown; without one, the entry.
-fn place(held: &Held, room: Option<&RoomRef>) -> Result<RoomId, Refusal> {
+fn resolve_room_or_entry(held: &OpenPalace, room: Option<&RoomRef>) -> Result<RoomId, Refusal> {
     let palace = &held.palace;
     let id = match room {
         Some(called) => palace.resolve(called, None)?,
@@ -98,9 +98,9 @@ fn place(held: &Held, room: Option<&RoomRef>) -> Result<RoomId, Refusal> {
 }
 
 /// Says why there is no room of that name to look at.
-pub(crate) fn no_such_room(held: &Held, id: &RoomId) -> Refusal {
-    if let Some(finding) = held.broken(&room_file(id)) {
-        return Refusal::Unreadable(finding.clone().into());
+pub(crate) fn no_such_room(held: &OpenPalace, id: &RoomId) -> Refusal {
+    if let Some(finding) = held.file_error(&room_file(id)) {
+        return Refusal::UnreadableFile(finding.clone().into());
     }
     let rooms = || held.palace.rooms().map(|(id, _)| id);
     let meant = did_you_mean(id.slug.as_str(), rooms().map(|it| it.slug.as_str()));

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::format::room_file;
-use crate::keeper::walk::drawers::storerooms_called;
-use crate::keeper::walk::enter::scroll_ids;
-use crate::keeper::workspaces::as_of::{is_past, present};
+use crate::keeper::walk::drawers::find_drawer_rooms;
+use crate::keeper::walk::enter::newest_scroll_ids;
+use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
     Action, Deed, Doorway, Layout, Palace, RoomId, RoomRef, ScrollId, Slot, did_you_mean,
@@ -14,20 +14,20 @@ use crate::render::{self, MapView};
 use crate::session::{Standing, Visit};
 
 /// How many rooms are named when none of them was meant.
-const NEAREST: usize = 5;
+const MAX_SUGGESTED_ROOMS: usize = 5;
 
 /// What a number led to.
 #[derive(Debug)]
-pub enum Step {
+pub enum ActOutcome {
     /// A page to read.
     Page(String),
-    /// A tool to run; what it answers goes to [`Keeper::answered`].
-    Ask(Question),
+    /// A tool to run; what it answers goes to [`Keeper::render_tool_answer`].
+    RunTool(ToolRequest),
 }
 
 /// A tool that an action runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct ToolRequest {
     /// The action's label.
     pub label: String,
     /// The tool, as the room names it.
@@ -35,7 +35,7 @@ pub struct Question {
     /// Its arguments, as the room gives them.
     pub params: Map<String, Value>,
     /// The tools that change things and that this palace lets actions call.
-    pub allowed: Vec<String>,
+    pub allowed_tools: Vec<String>,
     /// Why those tools may not be called on this machine, if they may not.
     pub missing_consent: Option<String>,
 }
@@ -43,15 +43,20 @@ pub struct Question {
 impl Keeper {
     /// Does what `number` stands for in the caller's menu. Without a session,
     /// shows the entry of the palace that is the only one or changed last.
-    pub fn act(&mut self, by: &Caller, number: i64, said: Option<&str>) -> Result<Step, Refusal> {
+    pub fn choose_number(
+        &mut self,
+        by: &Caller,
+        number: i64,
+        said: Option<&str>,
+    ) -> Result<ActOutcome, Refusal> {
         if self.visit(by).workspace.is_none() {
-            return self.enter_last(by).map(Step::Page);
+            return self.enter_last_changed(by).map(ActOutcome::Page);
         }
-        let standing = self.standing(by)?;
-        let held = self.at(&standing.workspace)?;
+        let standing = self.current_position(by)?;
+        let held = self.open_palace(&standing.workspace)?;
         held.catch_up()?;
         if self.visit(by).menu.is_empty() {
-            self.menu(by)?;
+            self.render_menu(by)?;
         }
         let visit = self.visit(by);
         let layout = visit.layout;
@@ -59,17 +64,17 @@ impl Keeper {
         let slot = layout.slot(number, actions).ok_or(Refusal::NoSuchAction { number })?;
         if let Slot::Action(place) = slot {
             let action = visit.menu.get(visit.page * layout.page(actions) + place).cloned();
-            return self.choose(by, action.ok_or(Refusal::NoSuchAction { number })?, &standing);
+            return self.run_action(by, action.ok_or(Refusal::NoSuchAction { number })?, &standing);
         }
-        let page = self.use_global(by, slot, said, &standing)?;
-        page.ok_or(Refusal::NoSuchAction { number }).map(Step::Page)
+        let page = self.use_global_slot(by, slot, said, &standing)?;
+        page.ok_or(Refusal::NoSuchAction { number }).map(ActOutcome::Page)
     }
 
     /// Tells what a query action's tool found, and what can be done next.
-    pub fn answered(
+    pub fn render_tool_answer(
         &mut self,
         by: &Caller,
-        question: &Question,
+        question: &ToolRequest,
         found: &str,
     ) -> Result<String, Refusal> {
         let told = format!("{}\n{found}", render::narrate(&question.label));
@@ -78,33 +83,46 @@ impl Keeper {
 
     /// Adds the caller's menu to a page.
     pub fn with_menu(&mut self, by: &Caller, page: &str) -> Result<String, Refusal> {
-        Ok(format!("{}\n\n{}", page.trim_end(), self.menu(by)?))
+        Ok(format!("{}\n\n{}", page.trim_end(), self.render_menu(by)?))
     }
 
-    fn choose(&mut self, by: &Caller, action: Action, at: &Standing) -> Result<Step, Refusal> {
+    fn run_action(
+        &mut self,
+        by: &Caller,
+        action: Action,
+        at: &Standing,
+    ) -> Result<ActOutcome, Refusal> {
         let Action { label, deed } = action;
         match deed {
-            Deed::Navigate(doorway) => self.pass(by, &doorway, label, at).map(Step::Page),
+            Deed::Navigate(doorway) => {
+                self.pass_doorway(by, &doorway, label, at).map(ActOutcome::Page)
+            }
             Deed::Text { content } => {
                 let page = format!("{}\n{}", render::narrate(&label), render::prose(&content));
-                self.with_menu(by, &page).map(Step::Page)
+                self.with_menu(by, &page).map(ActOutcome::Page)
             }
             Deed::Enter(hall) => {
                 self.visit(by).go(Standing { door: None, hall: Some(hall), ..at.clone() });
-                self.here(by).map(Step::Page)
+                self.render_here(by).map(ActOutcome::Page)
             }
             Deed::Query { tool, params } => {
-                let held = self.at(&at.workspace)?;
+                let held = self.open_palace(&at.workspace)?;
                 let allowed = held.palace.settings.allow.clone();
                 let consent = held.store().check_tools_consent(&allowed);
                 let missing_consent = consent.err().map(|it| it.to_string());
-                Ok(Step::Ask(Question { label, tool, params, allowed, missing_consent }))
+                Ok(ActOutcome::RunTool(ToolRequest {
+                    label,
+                    tool,
+                    params,
+                    allowed_tools: allowed,
+                    missing_consent,
+                }))
             }
         }
     }
 
     /// Passes a doorway, into another palace if it says so (v2 section 3.6).
-    fn pass(
+    fn pass_doorway(
         &mut self,
         by: &Caller,
         Doorway { room, workspace }: &Doorway,
@@ -113,28 +131,28 @@ impl Keeper {
     ) -> Result<String, Refusal> {
         let (key, from) = match workspace {
             None => (at.workspace.clone(), Some(&at.room)),
-            Some(workspace) => match self.find(workspace)?.key {
+            Some(workspace) => match self.find_workspace(workspace)?.key {
                 // A door to the palace it is in leads to no other time either.
-                key if key == present(&at.workspace) => (at.workspace.clone(), None),
+                key if key == present_key(&at.workspace) => (at.workspace.clone(), None),
                 key => (key, None),
             },
         };
-        let held = self.at(&key)?;
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
         let room = held.palace.resolve(room, from)?;
         let place = render::line(&held.palace.settings.name);
         let told = match key == at.workspace {
             true => String::new(),
-            false if is_past(&at.workspace) => {
+            false if is_as_of_key(&at.workspace) => {
                 format!("You are in {place} now, and in the present.\n\n")
             }
             false => format!("You are in {place} now.\n\n"),
         };
         self.visit(by).go(Standing { door: Some(label), ..Standing::in_room(&key, room) });
-        Ok(told + &self.here(by)?)
+        Ok(told + &self.render_here(by)?)
     }
 
-    fn use_global(
+    fn use_global_slot(
         &mut self,
         by: &Caller,
         slot: Slot,
@@ -150,27 +168,27 @@ impl Keeper {
                     return Ok(None);
                 }
                 visit.turn_page();
-                return self.menu(by).map(Some);
+                return self.render_menu(by).map(Some);
             }
-            Slot::Back if self.visit(by).back() => return self.here(by).map(Some),
+            Slot::Back if self.visit(by).back() => return self.render_here(by).map(Some),
             Slot::Back => "You came in here: there is no way back.".to_owned(),
             Slot::GoTo => return self.go_to(by, said, at).map(Some),
-            Slot::Search => self.search(by, said, at)?,
-            Slot::OlderScrolls => self.older_scrolls(by, at)?,
-            Slot::Inventory => self.inventory(by, at)?,
+            Slot::Search => self.search_from_menu(by, said, at)?,
+            Slot::OlderScrolls => self.render_older_scrolls(by, at)?,
+            Slot::Inventory => self.render_inventory(by, at)?,
             Slot::WriteScroll => "To leave a scroll here, call write_scroll with a `title` and a \
                  `body`: what you found, what you doubt, what remains."
                 .to_owned(),
-            Slot::Map => self.map(by, at)?,
+            Slot::Map => self.render_map(by, at)?,
             Slot::Scroll(place) => match self.visit(by).scrolls.get(place).cloned() {
-                Some(which) => self.read(by, &at.workspace, &which)?,
+                Some(which) => self.read_scroll(by, &at.workspace, &which)?,
                 None => return Ok(None),
             },
-            Slot::Drawers => match self.open_drawers(by, at)? {
+            Slot::Drawers => match self.list_room_drawers(by, at)? {
                 Some(page) => page,
                 None => return Ok(None),
             },
-            Slot::Opening(place) => return self.open_result(by, at, place),
+            Slot::Opening(place) => return self.open_search_result(by, at, place),
         };
         self.with_menu(by, &page).map(Some)
     }
@@ -181,24 +199,24 @@ impl Keeper {
         };
         if let Ok(called) = said.parse::<RoomRef>() {
             let file = room_file(called.as_id());
-            self.at(&at.workspace)?.glance(&file);
+            self.open_palace(&at.workspace)?.refresh_file(&file);
         }
-        let palace = &self.at(&at.workspace)?.palace;
-        let room = room_called(palace, said, &at.room)?;
+        let palace = &self.open_palace(&at.workspace)?.palace;
+        let room = resolve_room_name(palace, said, &at.room)?;
         self.visit(by).go(Standing::in_room(&at.workspace, room));
-        self.here(by)
+        self.render_here(by)
     }
 
     /// Shows the scrolls behind those shown; after the oldest come the newest.
-    fn older_scrolls(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
-        let total = self.at(&at.workspace)?.palace.scrolls_in(&at.room).count();
+    fn render_older_scrolls(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
+        let total = self.open_palace(&at.workspace)?.palace.scrolls_in(&at.room).count();
         if total <= Visit::SCROLLS {
             return Ok("No older scrolls hang here.".to_owned());
         }
         let seen = self.visit(by).scrolls_seen;
         let from = if seen < total { seen } else { 0 };
-        let palace = &self.at(&at.workspace)?.palace;
-        let ids = scroll_ids(palace, &at.room, from, Layout::SCROLLS);
+        let palace = &self.open_palace(&at.workspace)?.palace;
+        let ids = newest_scroll_ids(palace, &at.room, from, Layout::SCROLLS);
         let shown: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
         let left = total.saturating_sub(from + ids.len());
         let page = render::older(&palace.name_of(&at.room), &shown, left, by.now);
@@ -208,18 +226,18 @@ impl Keeper {
 
     /// Lists what is at hand: in this design, the scrolls of the room and the
     /// things that always work (v1 section 7).
-    fn inventory(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
-        let palace = &self.at(&at.workspace)?.palace;
-        let ids = scroll_ids(palace, &at.room, 0, Layout::SCROLLS);
+    fn render_inventory(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
+        let palace = &self.open_palace(&at.workspace)?.palace;
+        let ids = newest_scroll_ids(palace, &at.room, 0, Layout::SCROLLS);
         let shown: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
         let page = render::inventory(&shown, palace.scrolls_in(&at.room).count(), by.now);
         self.visit(by).unroll(0, ids);
         Ok(page)
     }
 
-    fn map(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
-        let held = self.at(&at.workspace)?;
-        held.recall()?;
+    fn render_map(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
+        let held = self.open_palace(&at.workspace)?;
+        held.load_history()?;
         let (palace, history, here) = (&held.palace, held.history(), Some(&at.room));
         let hall = at.hall.as_ref().filter(|it| it.depth > 0).map(|it| it.title.as_str());
         let view = MapView { palace, here, hall, history, file_of: room_file, now: by.now };
@@ -227,14 +245,14 @@ impl Keeper {
     }
 
     /// Reads a scroll.
-    pub(crate) fn read(
+    pub(crate) fn read_scroll(
         &mut self,
         by: &Caller,
         key: &str,
         which: &ScrollId,
     ) -> Result<String, Refusal> {
-        self.has_read(by, key, which);
-        let palace = &self.at(key)?.palace;
+        self.mark_scroll_read(by, key, which);
+        let palace = &self.open_palace(key)?.palace;
         Ok(match palace.scroll(which) {
             Some(scroll) => render::scroll(scroll, &palace.name_of(&which.room), by.now),
             None => "That scroll has been taken down since.".to_owned(),
@@ -243,7 +261,7 @@ impl Keeper {
 }
 
 /// Finds the room a visitor names: by slug, by full name, or by the name shown.
-fn room_called(palace: &Palace, said: &str, from: &RoomId) -> Result<RoomId, Refusal> {
+fn resolve_room_name(palace: &Palace, said: &str, from: &RoomId) -> Result<RoomId, Refusal> {
     if let Ok(called) = said.parse::<RoomRef>() {
         let id = palace.resolve(&called, Some(from))?;
         if palace.is_place(&id) || palace.callers(&id).next().is_some() {
@@ -253,7 +271,7 @@ fn room_called(palace: &Palace, said: &str, from: &RoomId) -> Result<RoomId, Ref
     let same = |name: &str| name.to_lowercase() == said.to_lowercase();
     let named: Vec<_> =
         palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id.clone()).collect();
-    let named = if named.is_empty() { storerooms_called(palace, said) } else { named };
+    let named = if named.is_empty() { find_drawer_rooms(palace, said) } else { named };
     let asked = said.to_owned();
     match named.as_slice() {
         [only] => Ok(only.clone()),
@@ -261,13 +279,18 @@ fn room_called(palace: &Palace, said: &str, from: &RoomId) -> Result<RoomId, Ref
             let names = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
             let stored = palace.drawers.rooms().filter_map(|it| palace.drawers.room_name(it));
             let meant = did_you_mean(said, names.chain(stored)).map(str::to_owned);
-            let rooms = palace.places().into_iter().take(NEAREST).map(RoomId::to_string).collect();
+            let rooms = palace
+                .places()
+                .into_iter()
+                .take(MAX_SUGGESTED_ROOMS)
+                .map(RoomId::to_string)
+                .collect();
             Err(Refusal::NoSuchRoom { asked, meant, rooms })
         }
         _ => {
             let rooms: Vec<_> = named.iter().map(|it| format!("`{it}`")).collect();
             let why = format!("several rooms are named `{asked}`; say which: {}", rooms.join(", "));
-            Err(Refusal::Nonsense(why))
+            Err(Refusal::Invalid(why))
         }
     }
 }

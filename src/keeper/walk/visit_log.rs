@@ -11,27 +11,27 @@ use std::collections::{BTreeSet, HashSet};
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::format::Place;
-use crate::keeper::palace::Held;
-use crate::keeper::palace::reload::digest;
-use crate::keeper::walk::notices::Exhibits;
-use crate::keeper::workspaces::as_of::is_past;
-use crate::keeper::{Caller, Keeper, Refusal, listed};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::reload::text_digest;
+use crate::keeper::walk::notices::RoomScope;
+use crate::keeper::workspaces::as_of::is_as_of_key;
+use crate::keeper::{Caller, Keeper, Refusal, join_names};
 use crate::model::{CommitId, Palace, Record, RoomId, ScrollId};
 use crate::render::{self, ago, cut};
 use crate::session::Since;
 
 /// How many commits are looked at: who was away for longer is told of the
 /// newest.
-const FARTHEST: usize = 500;
+const MAX_COMMITS: usize = 500;
 
 /// How many scrolls are kept in mind as read, and as unread.
-const KEPT: usize = 200;
+const MAX_SAVED_SCROLLS: usize = 200;
 
 /// How many unread scrolls a room tells of.
-const NAMED: usize = 3;
+const MAX_LISTED_SCROLLS: usize = 3;
 
 /// What is noted of a visit.
-struct Note {
+struct LastVisit {
     commit: CommitId,
     at: DateTime<Utc>,
     unread: BTreeSet<ScrollId>,
@@ -41,113 +41,118 @@ struct Note {
 impl Keeper {
     /// Recognizes a visitor who is in a palace for the first time in a
     /// conversation: sees what others did since the last, and notes the visit.
-    pub(crate) fn recognize(&mut self, by: &Caller, key: &str) -> Result<(), Refusal> {
-        if is_past(key) || self.visit(by).since.contains_key(key) {
+    pub(crate) fn load_visit(&mut self, by: &Caller, key: &str) -> Result<(), Refusal> {
+        if is_as_of_key(key) || self.visit(by).since.contains_key(key) {
             return Ok(());
         }
-        let held = self.at(key)?;
+        let held = self.open_palace(key)?;
         // Where the history cannot be read, that is reported elsewhere.
         let Some(head) = held.head.clone() else { return Ok(()) };
-        let since = match last_visit(held, by).map(|it| since(held, by, it)) {
+        let since = match read_last_visit(held, by).map(|it| changes_since_visit(held, by, it)) {
             Some(Err(Refusal::Store(err))) if err.is_of_repository() => return Ok(()),
             Some(since) => since?,
             None => Since::default(),
         };
         let since = Since { came: Some((head, by.now)), ..since };
-        note(held, by, &since);
+        save_visit(held, by, &since);
         self.visit(by).since.insert(key.to_owned(), since);
         Ok(())
     }
 
     /// Notes that a visitor has read a scroll.
-    pub(crate) fn has_read(&mut self, by: &Caller, key: &str, which: &ScrollId) {
-        let Some(held) = self.held.get(key) else { return };
+    pub(crate) fn mark_scroll_read(&mut self, by: &Caller, key: &str, which: &ScrollId) {
+        let Some(held) = self.open_palaces.get(key) else { return };
         let Some(since) = self.visits.get_mut(&by.name).and_then(|it| it.since.get_mut(key)) else {
             return;
         };
         let is_news = held.palace.scroll(which).is_some_and(|it| it.by != by.name);
         if is_news && since.read.insert(which.clone()) {
             since.unread.remove(which);
-            note(held, by, since);
+            save_visit(held, by, since);
         }
     }
 }
 
 /// Says in a room what others did to it and to what it shows; at the entry, to
 /// all there is.
-pub(crate) fn notices(
+pub(crate) fn change_notices(
     palace: &Palace,
-    exhibits: &Exhibits<'_>,
+    exhibits: &RoomScope<'_>,
     since: &Since,
     now: DateTime<Utc>,
 ) -> Vec<String> {
     let Some(at) = since.at else { return Vec::new() };
-    let bound = if since.is_cut { format!(", newest {FARTHEST} commits") } else { String::new() };
+    let bound =
+        if since.is_cut { format!(", newest {MAX_COMMITS} commits") } else { String::new() };
     let last = format!("since your last visit ({}{bound})", ago(at, now));
-    let changed = entities(exhibits, since);
+    let changed = count_changed_entities(exhibits, since);
     let entities = (!changed.is_empty()).then(|| format!("Changed {last}: {}", changed.join(", ")));
     let rooms: Vec<_> = since
         .rooms
         .iter()
-        .filter(|(it, _)| exhibits.shows_room(it))
-        .map(|(it, by)| room(palace, it, by))
+        .filter(|(it, _)| exhibits.includes_room(it))
+        .map(|(it, by)| describe_changed_room(palace, it, by))
         .collect();
-    let rooms = (!rooms.is_empty()).then(|| format!("Rooms changed {last}: {}", listed(&rooms)));
+    let rooms =
+        (!rooms.is_empty()).then(|| format!("Rooms changed {last}: {}", join_names(&rooms)));
     let told = entities.into_iter().chain(rooms);
-    told.chain(unread(palace, exhibits, since, now)).collect()
+    told.chain(unread_scroll_notices(palace, exhibits, since, now)).collect()
 }
 
 /// Counts the entities that were changed, by genus.
-fn entities(exhibits: &Exhibits<'_>, since: &Since) -> Vec<String> {
+fn count_changed_entities(exhibits: &RoomScope<'_>, since: &Since) -> Vec<String> {
     let counts = since.entities.iter().filter_map(|(genus, names)| {
-        let count = match exhibits.shows_genus(genus) {
+        let count = match exhibits.includes_genus(genus) {
             true => names.len(),
-            false => names.iter().filter(|it| exhibits.shows_name(it)).count(),
+            false => names.iter().filter(|it| exhibits.includes_entity(it)).count(),
         };
         (count > 0).then(|| render::count(count, &cut(&render::line(genus), 40)))
     });
     counts.collect()
 }
 
-fn room(palace: &Palace, id: &RoomId, by: &str) -> String {
+fn describe_changed_room(palace: &Palace, id: &RoomId, by: &str) -> String {
     let name = render::line(&palace.name_of(id));
     let gone = if palace.room(id).is_none() { "; it is gone" } else { "" };
     format!("{name} (by {}{gone})", cut(&render::line(by), 20))
 }
 
-fn unread(
+fn unread_scroll_notices(
     palace: &Palace,
-    exhibits: &Exhibits<'_>,
+    exhibits: &RoomScope<'_>,
     since: &Since,
     now: DateTime<Utc>,
 ) -> Vec<String> {
-    let here = since.unread.iter().filter(|it| exhibits.shows_room(&it.room));
+    let here = since.unread.iter().filter(|it| exhibits.includes_room(&it.room));
     let mut here: Vec<_> =
         here.filter_map(|it| palace.scroll(it).map(|scroll| (&it.room, scroll))).collect();
     here.sort_by_key(|(_, it)| std::cmp::Reverse((it.written, it.id)));
-    let named = here.iter().take(NAMED).map(|(room, it)| {
+    let named = here.iter().take(MAX_LISTED_SCROLLS).map(|(room, it)| {
         let (title, room) = (cut(&render::line(&it.title), 60), palace.name_of(room));
         let (by, age) = (cut(&render::line(&it.by), 20), ago(it.written, now));
         format!("Unread: \"{title}\" in {} (by {by}, {age})", render::line(&room))
     });
     let mut told: Vec<_> = named.collect();
-    if here.len() > NAMED {
-        told.push(format!("and {} unread", render::count(here.len() - NAMED, "more scroll")));
+    if here.len() > MAX_LISTED_SCROLLS {
+        told.push(format!(
+            "and {} unread",
+            render::count(here.len() - MAX_LISTED_SCROLLS, "more scroll")
+        ));
     }
     told
 }
 
 /// Sees what others have committed since a visit.
-fn since(held: &Held, by: &Caller, last: Note) -> Result<Since, Refusal> {
-    let (records, is_cut) = held.store().since(&last.commit, FARTHEST)?.unwrap_or_default();
-    let Note { commit, at, unread, read } = last;
-    let differing = differing(held, by, &commit, &records)?;
+fn changes_since_visit(held: &OpenPalace, by: &Caller, last: LastVisit) -> Result<Since, Refusal> {
+    let (records, is_cut) = held.store().since(&last.commit, MAX_COMMITS)?.unwrap_or_default();
+    let LastVisit { commit, at, unread, read } = last;
+    let differing = files_changed_since_visit(held, by, &commit, &records)?;
     let mut since = Since { at: Some(at), is_cut, unread, ..Since::default() };
     // What changed last is told last, and so it is what counts.
     for Record { moment, touched, .. } in records.iter().rev().filter(|it| it.moment.by != by.name)
     {
         for path in touched.iter().filter(|it| differing.contains(*it)) {
-            see(&held.palace, by, path, &moment.by, &mut since);
+            record_change(&held.palace, by, path, &moment.by, &mut since);
         }
     }
     let palace = &held.palace;
@@ -158,8 +163,8 @@ fn since(held: &Held, by: &Caller, last: Note) -> Result<Since, Refusal> {
 /// Lists the files that are not as the visitor has seen or left them: what came
 /// and went in between is nothing, and a past that was written anew tells again
 /// of what is as it was.
-fn differing(
-    held: &Held,
+fn files_changed_since_visit(
+    held: &OpenPalace,
     by: &Caller,
     seen: &CommitId,
     records: &[Record],
@@ -176,7 +181,7 @@ fn differing(
     Ok(differing)
 }
 
-fn see(palace: &Palace, by: &Caller, path: &str, who: &str, since: &mut Since) {
+fn record_change(palace: &Palace, by: &Caller, path: &str, who: &str, since: &mut Since) {
     match Place::of(path) {
         Ok(Place::Room(id)) => {
             since.rooms.insert(id, who.to_owned());
@@ -197,8 +202,8 @@ fn see(palace: &Palace, by: &Caller, path: &str, who: &str, since: &mut Since) {
 }
 
 /// Returns what was noted when the visitor last came in.
-fn last_visit(held: &Held, by: &Caller) -> Option<Note> {
-    let text = String::from_utf8(held.store().aside(&name(by))?).ok()?;
+fn read_last_visit(held: &OpenPalace, by: &Caller) -> Option<LastVisit> {
+    let text = String::from_utf8(held.store().aside(&visit_file_name(by))?).ok()?;
     let mut lines = text.lines();
     let (commit, at) = (lines.next()?.to_owned(), lines.next()?.parse().ok()?);
     let (mut unread, mut read) = (BTreeSet::new(), BTreeSet::new());
@@ -209,25 +214,25 @@ fn last_visit(held: &Held, by: &Caller) -> Option<Note> {
         let scrolls = if mark == "read" { &mut read } else { &mut unread };
         scrolls.insert(which);
     }
-    Some(Note { commit: CommitId(commit), at, unread, read })
+    Some(LastVisit { commit: CommitId(commit), at, unread, read })
 }
 
 /// Notes a visit. One that cannot be noted costs the visitor nothing but that
 /// the same is told again.
-fn note(held: &Held, by: &Caller, since: &Since) {
+fn save_visit(held: &OpenPalace, by: &Caller, since: &Since) {
     let Some((commit, at)) = &since.came else { return };
     let mut text = format!("{commit}\n{}\n", at.to_rfc3339_opts(SecondsFormat::Secs, true));
     for (mark, scrolls) in [("unread", &since.unread), ("read", &since.read)] {
         let mut newest: Vec<_> = scrolls.iter().collect();
         newest.sort_by_key(|it| std::cmp::Reverse(it.id));
-        for ScrollId { room, id } in newest.into_iter().take(KEPT) {
+        for ScrollId { room, id } in newest.into_iter().take(MAX_SAVED_SCROLLS) {
             text.push_str(&format!("{mark} {room}/{id}\n"));
         }
     }
-    drop(held.store().set_aside(&name(by), text.as_bytes()));
+    drop(held.store().set_aside(&visit_file_name(by), text.as_bytes()));
 }
 
 /// Returns a plain file name for what is noted of a visitor.
-fn name(by: &Caller) -> String {
-    format!("visits-{:016x}", digest(&by.name))
+fn visit_file_name(by: &Caller) -> String {
+    format!("visits-{:016x}", text_digest(&by.name))
 }

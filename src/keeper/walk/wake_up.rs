@@ -6,32 +6,32 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use crate::keeper::mempalace::facts::statement;
-use crate::keeper::palace::Held;
-use crate::keeper::walk::notices::{has_past, open_work};
-use crate::keeper::work::list::view;
+use crate::keeper::mempalace::facts::fact_record;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::walk::notices::{needs_history, open_work};
+use crate::keeper::work::list::work_view;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Date, Severity};
 use crate::render::{self, Part, ago, cut, line};
 use crate::tokens;
 
 /// The fewest tokens that say anything.
-pub const LEAST_TOKENS: usize = 100;
+pub const MIN_TOKENS: usize = 100;
 
 /// How many tokens are enough, if nobody says otherwise.
-pub const USUAL_TOKENS: usize = 1_000;
+pub const DEFAULT_TOKENS: usize = 1_000;
 
 /// How many tokens the rooms may take in which something can be left.
-const PLACES: usize = 600;
+const MAX_PLACES_TOKENS: usize = 600;
 
 /// How many things of a kind are looked at: more would fit into no budget.
-const LOOKED_AT: usize = 200;
+const MAX_ITEMS: usize = 200;
 
 /// How many of the latest changes are told.
-const RECENT: usize = 10;
+const MAX_RECENT_CHANGES: usize = 10;
 
 /// How many characters of a text are told.
-const OPENING: usize = 240;
+const MAX_EXCERPT_CHARS: usize = 240;
 
 impl Keeper {
     /// Tells in at most `budget` tokens what an agent should know when it wakes
@@ -43,53 +43,66 @@ impl Keeper {
         workspace: Option<&str>,
         budget: usize,
     ) -> Result<String, Refusal> {
-        if budget < LEAST_TOKENS {
-            let why = format!("a budget of {budget} tokens says nothing: give it {LEAST_TOKENS}");
-            return Err(Refusal::Nonsense(why));
+        if budget < MIN_TOKENS {
+            let why = format!("a budget of {budget} tokens says nothing: give it {MIN_TOKENS}");
+            return Err(Refusal::Invalid(why));
         }
-        let held = self.looked_into(by, workspace)?;
-        if has_past(&held.palace) {
-            held.recall()?;
+        let held = self.open_for_reading(by, workspace)?;
+        if needs_history(&held.palace) {
+            held.load_history()?;
         }
         let now = by.now;
         let parts = [
-            to_be_done(held, now),
-            scrolls(held, now),
-            diaries(held, now),
-            facts(held, now),
-            observations(held),
-            wings(held),
-            rooms(held),
-            recent(held, now)?,
+            open_work_section(held, now),
+            scrolls_section(held, now),
+            diaries_section(held, now),
+            facts_section(held, now),
+            observations_section(held),
+            wings_section(held),
+            rooms_section(held),
+            recent_changes_section(held, now)?,
         ];
-        Ok(render::waking(&head(held), &parts, budget, tokens::count))
+        Ok(render::waking(&palace_heading(held), &parts, budget, tokens::count))
     }
 
     /// Lists the rooms and wings in which something can be left.
-    pub fn places(&mut self, by: &Caller, workspace: Option<&str>) -> Result<String, Refusal> {
-        let held = self.looked_into(by, workspace)?;
-        Ok(render::waking(&head(held), &[rooms(held), wings(held)], PLACES, tokens::count))
+    pub fn list_places_to_write(
+        &mut self,
+        by: &Caller,
+        workspace: Option<&str>,
+    ) -> Result<String, Refusal> {
+        let held = self.open_for_reading(by, workspace)?;
+        Ok(render::waking(
+            &palace_heading(held),
+            &[rooms_section(held), wings_section(held)],
+            MAX_PLACES_TOKENS,
+            tokens::count,
+        ))
     }
 
-    fn looked_into(&mut self, by: &Caller, workspace: Option<&str>) -> Result<&mut Held, Refusal> {
+    fn open_for_reading(
+        &mut self,
+        by: &Caller,
+        workspace: Option<&str>,
+    ) -> Result<&mut OpenPalace, Refusal> {
         let key = match workspace {
-            Some(asked) => self.find(asked)?.key,
+            Some(asked) => self.find_workspace(asked)?.key,
             // A palace that the first write would make holds nothing.
-            None => match self.current(by) {
+            None => match self.current_workspace(by) {
                 Err(Refusal::NoSuchWorkspace { .. }) => {
-                    return Err(self.none_set(Vec::new()));
+                    return Err(self.no_workspace_refusal(Vec::new()));
                 }
                 current => current?,
             },
         };
-        let held = self.at(&key)?;
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
         Ok(held)
     }
 }
 
 /// Says which palace this is, and how much it holds.
-fn head(held: &Held) -> String {
+fn palace_heading(held: &OpenPalace) -> String {
     let palace = &held.palace;
     let counts = [
         (palace.rooms().len(), "room"),
@@ -101,46 +114,46 @@ fn head(held: &Held) -> String {
     format!("── {} ──\n{}\n", cut(&line(&palace.settings.name), 40), counts.join(", "))
 }
 
-fn to_be_done(held: &Held, now: DateTime<Utc>) -> Part {
+fn open_work_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
     let broken = held.findings().filter(|it| it.severity() == Severity::Error);
     let broken = broken.map(|it| format!("Mend {}:{}: {}", it.file, it.at.line, line(&it.message)));
     let work = open_work(&held.palace, |_| true).concat();
-    let work = work.iter().filter_map(|it| view(held, it));
+    let work = work.iter().filter_map(|it| work_view(held, it));
     let work: Vec<_> = work.map(|it| render::work_notice(&it, now)).collect();
     let lines: Vec<_> = work.into_iter().chain(broken).collect();
-    part("To be done", lines.len(), lines.into_iter())
+    new_section("To be done", lines.len(), lines.into_iter())
 }
 
-fn scrolls(held: &Held, now: DateTime<Utc>) -> Part {
+fn scrolls_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
     let palace = &held.palace;
     let mut all: Vec<_> = palace.scrolls().collect();
     all.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
     let lines = all.iter().map(|(room, it)| {
         let (title, room) = (cut(&line(&it.title), 80), cut(&palace.name_of(room), 40));
         let (by, age) = (cut(&line(&it.by), 20), ago(it.written, now));
-        format!("\"{title}\" in {room} ({by}, {age}): {}", opening(&it.body))
+        format!("\"{title}\" in {room} ({by}, {age}): {}", text_start(&it.body))
     });
-    part("Latest scrolls", all.len(), lines)
+    new_section("Latest scrolls", all.len(), lines)
 }
 
-fn diaries(held: &Held, now: DateTime<Utc>) -> Part {
+fn diaries_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
     let diaries = &held.palace.diaries;
     let entries = diaries.agents().flat_map(|(agent, _)| {
-        diaries.of(agent).take(LOOKED_AT).map(move |(_, entry)| (agent, entry))
+        diaries.of(agent).take(MAX_ITEMS).map(move |(_, entry)| (agent, entry))
     });
     let mut entries: Vec<_> = entries.collect();
     entries.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
     let lines = entries.into_iter().map(|(agent, it)| {
         let age = it.written.map(|at| format!(", {}", ago(at, now))).unwrap_or_default();
         let (agent, topic) = (cut(&line(agent), 20), cut(&line(&it.topic), 40));
-        format!("{agent}{age}, {topic}: {}", opening(&it.text))
+        format!("{agent}{age}, {topic}: {}", text_start(&it.text))
     });
-    part("Diary", diaries.len(), lines)
+    new_section("Diary", diaries.len(), lines)
 }
 
 /// Tells the facts that hold, those that began last first, and of those that began
 /// together the newest subject's.
-fn facts(held: &Held, now: DateTime<Utc>) -> Part {
+fn facts_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
     let today = Date::from(now);
     let mut starts: Vec<_> = held.palace.graph.starts().collect();
     starts.sort_unstable_by_key(|it| (Reverse(it.id), &it.name, it.is_defined));
@@ -150,14 +163,14 @@ fn facts(held: &Held, now: DateTime<Utc>) -> Part {
     holding.sort_by_cached_key(|(_, fact)| Reverse(fact.begin()));
     let lines = holding.iter().map(|(name, fact)| {
         let since = fact.since.as_ref().map(|it| format!(" (since {})", cut(&line(it), 20)));
-        statement(name, fact, today).told() + &since.unwrap_or_default()
+        fact_record(name, fact, today).to_line() + &since.unwrap_or_default()
     });
-    part("Facts that hold", holding.len(), lines)
+    new_section("Facts that hold", holding.len(), lines)
 }
 
 /// Tells what was observed last of the entities that are related most, and of those
 /// the newest.
-fn observations(held: &Held) -> Part {
+fn observations_section(held: &OpenPalace) -> Part {
     let graph = &held.palace.graph;
     let mut all: Vec<_> = graph.starts().filter(|it| !it.observations.is_empty()).collect();
     all.sort_by_cached_key(|it| {
@@ -167,15 +180,16 @@ fn observations(held: &Held) -> Part {
     let lines = all.iter().map(|it| {
         let (name, genus) = (cut(&line(&it.name), 60), cut(&line(&it.genus), 40));
         let genus = if genus.is_empty() { genus } else { format!(" ({genus})") };
-        let last = it.observations.iter().rev().take(OPENING / 8).map(|it| opening(it));
+        let last =
+            it.observations.iter().rev().take(MAX_EXCERPT_CHARS / 8).map(|it| text_start(it));
         let last: Vec<_> = last.filter(|it| !it.is_empty()).collect();
-        format!("{name}{genus}: {}", opening(&last.join("; ")))
+        format!("{name}{genus}: {}", text_start(&last.join("; ")))
     });
-    part("Observed, of the most related first", all.len(), lines)
+    new_section("Observed, of the most related first", all.len(), lines)
 }
 
 /// Tells which wings hold drawers, and how many in which room.
-fn wings(held: &Held) -> Part {
+fn wings_section(held: &OpenPalace) -> Part {
     let mut wings: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     for (shelf, _, count) in held.palace.drawers.shelves() {
         *wings.entry(shelf.wing).or_default().entry(shelf.room).or_default() += count;
@@ -184,13 +198,13 @@ fn wings(held: &Held) -> Part {
     wings.sort_by_key(|(_, rooms)| Reverse(rooms.values().sum::<usize>()));
     let lines = wings.iter().map(|(wing, rooms)| {
         let rooms: Vec<_> = rooms.iter().map(|(room, count)| format!("{room} {count}")).collect();
-        cut(&line(&format!("{wing}: {}", rooms.join(", "))), OPENING)
+        cut(&line(&format!("{wing}: {}", rooms.join(", "))), MAX_EXCERPT_CHARS)
     });
-    part("Drawers by wing and room", wings.len(), lines)
+    new_section("Drawers by wing and room", wings.len(), lines)
 }
 
 /// Tells the rooms: the entry, then those with most scrolls.
-fn rooms(held: &Held) -> Part {
+fn rooms_section(held: &OpenPalace) -> Part {
     let palace = &held.palace;
     let mut rooms: Vec<_> =
         palace.rooms().map(|(id, it)| (id, it, palace.scrolls_in(id).count())).collect();
@@ -202,24 +216,24 @@ fn rooms(held: &Held) -> Part {
         };
         format!("{} ({id}){scrolls}", cut(&line(&room.name), 60))
     });
-    part("Rooms, the entry first", rooms.len(), lines)
+    new_section("Rooms, the entry first", rooms.len(), lines)
 }
 
-fn recent(held: &Held, now: DateTime<Utc>) -> Result<Part, Refusal> {
-    let moments = held.recent(RECENT)?;
+fn recent_changes_section(held: &OpenPalace, now: DateTime<Utc>) -> Result<Part, Refusal> {
+    let moments = held.recent_commits(MAX_RECENT_CHANGES)?;
     let lines = moments.iter().map(|it| {
         let (subject, by) = (cut(&line(&it.subject), 80), cut(&line(&it.by), 20));
         format!("{subject} ({by}, {})", ago(it.at, now))
     });
-    Ok(part("Latest changes", moments.len(), lines))
+    Ok(new_section("Latest changes", moments.len(), lines))
 }
 
-fn part(heading: &'static str, total: usize, lines: impl Iterator<Item = String>) -> Part {
-    Part { heading, lines: lines.take(LOOKED_AT).collect(), total }
+fn new_section(heading: &'static str, total: usize, lines: impl Iterator<Item = String>) -> Part {
+    Part { heading, lines: lines.take(MAX_ITEMS).collect(), total }
 }
 
 /// Returns how a text begins.
-fn opening(text: &str) -> String {
-    let start: String = text.chars().take(2 * OPENING).collect();
-    cut(&line(&start), OPENING)
+fn text_start(text: &str) -> String {
+    let start: String = text.chars().take(2 * MAX_EXCERPT_CHARS).collect();
+    cut(&line(&start), MAX_EXCERPT_CHARS)
 }

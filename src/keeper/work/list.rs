@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use ulid::Ulid;
 
-use crate::keeper::graph::ask::known_entity;
-use crate::keeper::palace::Held;
+use crate::keeper::graph::ask::resolve_entity_name;
+use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{About, Layout, Opening, Palace, RoomRef, State, did_you_mean};
 use crate::render::{self, ProcessView, TaskView, WorkView};
 
 /// The most characters a title may have.
-const LONGEST_TITLE: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 
 /// Which tasks and processes are wanted.
 #[derive(Clone, Debug, Default)]
-pub struct Pending {
+pub struct WorkQuery {
     /// Only those about this entity, by name.
     pub entity: Option<String>,
     /// Only those about this room.
@@ -31,12 +31,12 @@ pub struct Pending {
 impl Keeper {
     /// Lists processes and tasks, oldest first. What is shown can be opened by
     /// number.
-    pub fn list_tasks(&mut self, by: &Caller, wanted: &Pending) -> Result<String, Refusal> {
-        let key = self.current(by)?;
-        let held = self.at(&key)?;
+    pub fn list_tasks(&mut self, by: &Caller, wanted: &WorkQuery) -> Result<String, Refusal> {
+        let key = self.current_workspace(by)?;
+        let held = self.open_palace(&key)?;
         held.catch_up()?;
-        held.recall()?;
-        let about = about(&held.palace, wanted.entity.as_deref(), wanted.room.as_ref())?;
+        held.load_history()?;
+        let about = resolve_about(&held.palace, wanted.entity.as_deref(), wanted.room.as_ref())?;
         let palace = &held.palace;
         let is_there =
             |it: &RoomRef| palace.resolve(it, None).ok().map(RoomRef::from) == about.room;
@@ -53,8 +53,8 @@ impl Keeper {
         let page = wanted.page.max(1);
         let first = (page - 1).saturating_mul(Layout::OPENINGS);
         let shown: Vec<_> = all.iter().skip(first).take(Layout::OPENINGS).cloned().collect();
-        let views: Vec<_> = shown.iter().filter_map(|it| view(held, it)).collect();
-        let said = said(palace, &about);
+        let views: Vec<_> = shown.iter().filter_map(|it| work_view(held, it)).collect();
+        let said = describe_about(palace, &about);
         let which = if wanted.done { "Done" } else { "To be done" };
         let which = format!("{which} {said}");
         let told = render::works(which.trim_end(), &views, all.len(), page, by.now);
@@ -63,15 +63,15 @@ impl Keeper {
     }
 
     /// Tells all that is known of a task or a process.
-    pub(crate) fn read_work(
+    pub(crate) fn read_work_item(
         &mut self,
         by: &Caller,
         key: &str,
         which: &Opening,
     ) -> Result<String, Refusal> {
-        let held = self.at(key)?;
-        held.recall()?;
-        Ok(match view(held, which) {
+        let held = self.open_palace(key)?;
+        held.load_history()?;
+        Ok(match work_view(held, which) {
             Some(WorkView::Task(it)) => render::task(&it, by.now),
             Some(WorkView::Process(it)) => render::process(&it, by.now),
             None => "That has been taken away since.".to_owned(),
@@ -80,25 +80,29 @@ impl Keeper {
 }
 
 /// Says what is known of a task or a process.
-pub(crate) fn view<'a>(held: &'a Held, which: &Opening) -> Option<WorkView<'a>> {
+pub(crate) fn work_view<'a>(held: &'a OpenPalace, which: &Opening) -> Option<WorkView<'a>> {
     let palace = &held.palace;
     Some(match which {
         Opening::Task(file) => {
             let task = palace.tasks.get(file)?;
             let set = task.set.or_else(|| Some(held.history().get(file)?.created));
-            WorkView::Task(TaskView { task, about: said(palace, &task.about), set })
+            WorkView::Task(TaskView { task, about: describe_about(palace, &task.about), set })
         }
         Opening::Process(file) => {
             let process = palace.processes.get(file)?;
             let moved = held.history().get(file).map(|it| it.updated).or(process.started);
-            WorkView::Process(ProcessView { process, about: said(palace, &process.about), moved })
+            WorkView::Process(ProcessView {
+                process,
+                about: describe_about(palace, &process.about),
+                moved,
+            })
         }
         _ => return None,
     })
 }
 
 /// Says what a task or a process that was found is, and how far; `age`, how old.
-pub(crate) fn work_place(palace: &Palace, which: &Opening, age: &str) -> Option<String> {
+pub(crate) fn describe_work_item(palace: &Palace, which: &Opening, age: &str) -> Option<String> {
     match which {
         Opening::Task(_) => Some(format!("task{age}")),
         Opening::Process(file) => {
@@ -110,18 +114,18 @@ pub(crate) fn work_place(palace: &Palace, which: &Opening, age: &str) -> Option<
 }
 
 /// Finds out what is meant by an entity and a room.
-pub(crate) fn about(
+pub(crate) fn resolve_about(
     palace: &Palace,
     entity: Option<&str>,
     room: Option<&RoomRef>,
 ) -> Result<About, Refusal> {
-    let entity = entity.map(|it| known_entity(palace, it)).transpose()?;
+    let entity = entity.map(|it| resolve_entity_name(palace, it)).transpose()?;
     let room = room.map(|it| palace.resolve(it, None)).transpose()?;
     Ok(About { entity, room: room.map(RoomRef::from) })
 }
 
 /// Says what something is about: `about the claim "Stasis is data", in Hall of Geology`.
-fn said(palace: &Palace, about: &About) -> String {
+fn describe_about(palace: &Palace, about: &About) -> String {
     let graph = &palace.graph;
     let entity = about.entity.as_ref().map(|name| {
         let genus = graph.get(name).and_then(|it| graph.genus(&it.genus));
@@ -134,7 +138,7 @@ fn said(palace: &Palace, about: &About) -> String {
 }
 
 /// Something that is found by its title.
-pub(crate) trait Titled {
+pub(crate) trait WorkItem {
     /// What it is, with its article.
     const WHAT: &'static str;
     /// What it is called.
@@ -145,7 +149,10 @@ pub(crate) trait Titled {
 
 /// Finds the file of a task or a process by the name of that file or by its
 /// title, whatever the case; those that are not done come before those that are.
-pub(crate) fn find<T: Titled>(all: &BTreeMap<String, T>, said: &str) -> Result<String, Refusal> {
+pub(crate) fn find_work_file<T: WorkItem>(
+    all: &BTreeMap<String, T>,
+    said: &str,
+) -> Result<String, Refusal> {
     let stem =
         |file: &str| file.rsplit('/').next().map(|it| it.trim_end_matches(".yaml").to_owned());
     if let Some((file, _)) =
@@ -161,32 +168,32 @@ pub(crate) fn find<T: Titled>(all: &BTreeMap<String, T>, said: &str) -> Result<S
         [(file, _)] => Ok((*file).clone()),
         [] => {
             let open = all.values().filter(|it| it.state().is_open());
-            let meant = did_you_mean(said, open.map(Titled::title));
+            let meant = did_you_mean(said, open.map(WorkItem::title));
             let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
             let why =
                 format!("{} `{quoted}` is not there{hint} (list_tasks lists what is)", T::WHAT);
-            Err(Refusal::Nonsense(why))
+            Err(Refusal::Invalid(why))
         }
         several => {
             let ids: Vec<_> = several.iter().take(5).filter_map(|(it, _)| stem(it)).collect();
             let why = format!("several are called `{quoted}`; say which: {}", ids.join(", "));
-            Err(Refusal::Nonsense(why))
+            Err(Refusal::Invalid(why))
         }
     }
 }
 
 /// Makes a text fit to be a title.
-pub(crate) fn titled(text: &str, key: &str) -> Result<String, Refusal> {
+pub(crate) fn validate_title(text: &str, key: &str) -> Result<String, Refusal> {
     let title = render::line(text);
-    if title.is_empty() || title.chars().count() > LONGEST_TITLE {
-        let why = format!("the `{key}` has 1 to {LONGEST_TITLE} characters");
-        return Err(Refusal::Nonsense(why));
+    if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
+        let why = format!("the `{key}` has 1 to {MAX_TITLE_CHARS} characters");
+        return Err(Refusal::Invalid(why));
     }
     Ok(title)
 }
 
 /// Adds to a note what comes to be said.
-pub(crate) fn noted(old: Option<&String>, new: Option<&str>) -> Option<String> {
+pub(crate) fn append_note(old: Option<&String>, new: Option<&str>) -> Option<String> {
     let new = new.map(|it| it.replace("\r\n", "\n").trim_end().to_owned());
     let both = old.cloned().into_iter().chain(new.filter(|it| !it.is_empty()));
     let both: Vec<_> = both.collect();
@@ -194,6 +201,6 @@ pub(crate) fn noted(old: Option<&String>, new: Option<&str>) -> Option<String> {
 }
 
 /// Returns the moment that the name of a file tells that is named for an id.
-pub(crate) fn moment_of(id: Ulid) -> DateTime<Utc> {
+pub(crate) fn time_of_id(id: Ulid) -> DateTime<Utc> {
     DateTime::<Utc>::from(id.datetime()).trunc_subsecs(0)
 }

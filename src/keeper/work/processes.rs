@@ -3,9 +3,11 @@
 use chrono::SubsecRound as _;
 
 use crate::format;
-use crate::keeper::palace::Plan;
-use crate::keeper::work::list::{Titled, about, find, moment_of, noted, titled};
-use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
+use crate::keeper::palace::ChangePlan;
+use crate::keeper::work::list::{
+    WorkItem, append_note, find_work_file, resolve_about, time_of_id, validate_title,
+};
+use crate::keeper::{Caller, Keeper, Refusal, new_id};
 use crate::model::{Edit, Process, RoomRef, Stage, State};
 use crate::render;
 
@@ -22,7 +24,7 @@ pub struct NewProcess {
     pub room: Option<RoomRef>,
 }
 
-impl Titled for Process {
+impl WorkItem for Process {
     const WHAT: &'static str = "the process";
 
     fn title(&self) -> &str {
@@ -38,35 +40,35 @@ impl Keeper {
     /// Starts a process at its first step. One of the same name is not started
     /// as long as it runs.
     pub fn start_process(&mut self, by: &Caller, new: &NewProcess) -> Result<String, Refusal> {
-        let name = titled(&new.name, "name")?;
-        let steps = new.steps.iter().map(|it| titled(it, "steps"));
+        let name = validate_title(&new.name, "name")?;
+        let steps = new.steps.iter().map(|it| validate_title(it, "steps"));
         let steps = steps.collect::<Result<Vec<_>, _>>()?;
         let Some(first) = steps.first().cloned() else {
-            return Err(Refusal::Nonsense("a process needs `steps`, one at least".to_owned()));
+            return Err(Refusal::Invalid("a process needs `steps`, one at least".to_owned()));
         };
-        let key = self.current_or_first(by)?;
-        let id = fresh_id(&mut self.ids, by.now);
-        let started = self.at(&key)?.change(by, |held| {
+        let key = self.current_or_new_workspace(by)?;
+        let id = new_id(&mut self.id_generator, by.now);
+        let started = self.open_palace(&key)?.change(by, |held| {
             let stages = steps.iter().cloned().map(|text| Stage { text, note: None });
             let process = Process {
                 name: name.clone(),
-                about: about(&held.palace, new.entity.as_deref(), new.room.as_ref())?,
+                about: resolve_about(&held.palace, new.entity.as_deref(), new.room.as_ref())?,
                 stages: stages.collect(),
                 step: 1,
                 state: State::Open,
-                started: Some(moment_of(id)),
+                started: Some(time_of_id(id)),
             };
             let mut running = held.palace.processes.values().filter(|it| it.state.is_open());
             let mut edits = Vec::new();
             if !running.any(|it| it.name == name) {
                 let path = format!("processes/{id}.yaml");
                 let text = format::new_process(&path, &process);
-                let text = text.ok_or_else(|| Refusal::Unwritable { file: path.clone() })?;
+                let text = text.ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?;
                 edits.push(Edit { path, was: None, now: Some(text) });
             }
             let subject = format!("process {}: start", render::cut(&name, 50));
             let steps = render::count(steps.len(), "step");
-            Ok(Plan { edits, subject, body: format!("Started \"{name}\", {steps}") })
+            Ok(ChangePlan { edits, subject, body: format!("Started \"{name}\", {steps}") })
         })?;
         let answer = match started {
             true => format!("{name} is at step 1/{}: {first}\n", steps.len()),
@@ -84,31 +86,31 @@ impl Keeper {
         note: Option<&str>,
         to: Option<usize>,
     ) -> Result<String, Refusal> {
-        let key = self.current(by)?;
+        let key = self.current_workspace(by)?;
         let mut answer = String::new();
-        self.at(&key)?.change(by, |held| {
-            let path = find(&held.palace.processes, said)?;
-            let was = held.text(&path)?;
+        self.open_palace(&key)?.change(by, |held| {
+            let path = find_work_file(&held.palace.processes, said)?;
+            let was = held.read_for_change(&path)?;
             let (Some(text), Some(old)) = (&was, held.palace.processes.get(&path)) else {
                 return Err(Refusal::Contended);
             };
-            let new = advanced(old, note, to, by)?;
+            let new = advance(old, note, to, by)?;
             let now = match new == *old {
                 true => text.clone(),
                 false => format::edit_process(&path, text, old, &new)
-                    .ok_or_else(|| Refusal::Entangled { file: path.clone() })?,
+                    .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?,
             };
             let name = render::line(&new.name);
-            answer = told(&new, new != *old);
+            answer = process_status_line(&new, new != *old);
             let subject = format!("process {}: advance", render::cut(&name, 50));
             let body = answer.trim_end().to_owned();
-            Ok(Plan { edits: vec![Edit { path, was, now: Some(now) }], subject, body })
+            Ok(ChangePlan { edits: vec![Edit { path, was, now: Some(now) }], subject, body })
         })?;
         Ok(answer)
     }
 }
 
-fn advanced(
+fn advance(
     old: &Process,
     note: Option<&str>,
     to: Option<usize>,
@@ -120,7 +122,7 @@ fn advanced(
         return Ok(new);
     }
     if let Some(stage) = new.stages.get_mut(old.step - 1) {
-        stage.note = noted(stage.note.as_ref(), note);
+        stage.note = append_note(stage.note.as_ref(), note);
     }
     match to {
         Some(step) if (1..=steps).contains(&step) => {
@@ -128,7 +130,7 @@ fn advanced(
         }
         Some(_) => {
             let why = format!("`{}` has the steps 1 to {steps}", render::line(&old.name));
-            return Err(Refusal::Nonsense(why));
+            return Err(Refusal::Invalid(why));
         }
         None if old.step < steps => new.step += 1,
         None => new.state = State::Done(Some(by.now.trunc_subsecs(0))),
@@ -136,7 +138,7 @@ fn advanced(
     Ok(new)
 }
 
-fn told(process: &Process, changed: bool) -> String {
+fn process_status_line(process: &Process, changed: bool) -> String {
     let (name, steps) = (render::line(&process.name), process.stages.len());
     let stage = process.stage().map(|it| render::line(&it.text)).unwrap_or_default();
     match (process.state, changed) {

@@ -3,9 +3,11 @@
 use chrono::SubsecRound as _;
 
 use crate::format;
-use crate::keeper::palace::Plan;
-use crate::keeper::work::list::{Titled, about, find, moment_of, noted, titled};
-use crate::keeper::{Caller, Keeper, Refusal, fresh_id};
+use crate::keeper::palace::ChangePlan;
+use crate::keeper::work::list::{
+    WorkItem, append_note, find_work_file, resolve_about, time_of_id, validate_title,
+};
+use crate::keeper::{Caller, Keeper, Refusal, new_id};
 use crate::model::{Edit, RoomRef, State, Task};
 use crate::render;
 
@@ -24,7 +26,7 @@ pub struct NewTask {
     pub note: Option<String>,
 }
 
-impl Titled for Task {
+impl WorkItem for Task {
     const WHAT: &'static str = "the task";
 
     fn title(&self) -> &str {
@@ -39,17 +41,17 @@ impl Titled for Task {
 impl Keeper {
     /// Sets a task. The same task is not set twice as long as it is open.
     pub fn create_task(&mut self, by: &Caller, new: &NewTask) -> Result<String, Refusal> {
-        let title = titled(&new.title, "title")?;
-        let key = self.current_or_first(by)?;
-        let id = fresh_id(&mut self.ids, by.now);
-        let set = self.at(&key)?.change(by, |held| {
+        let title = validate_title(&new.title, "title")?;
+        let key = self.current_or_new_workspace(by)?;
+        let id = new_id(&mut self.id_generator, by.now);
+        let set = self.open_palace(&key)?.change(by, |held| {
             let task = Task {
                 title: title.clone(),
-                about: about(&held.palace, new.entity.as_deref(), new.room.as_ref())?,
+                about: resolve_about(&held.palace, new.entity.as_deref(), new.room.as_ref())?,
                 who: new.who.as_deref().map(render::line).filter(|it| !it.is_empty()),
                 state: State::Open,
-                note: noted(None, new.note.as_deref()),
-                set: Some(moment_of(id)),
+                note: append_note(None, new.note.as_deref()),
+                set: Some(time_of_id(id)),
             };
             let is_same = |it: &Task| it.title == task.title && it.about == task.about;
             let mut open = held.palace.tasks.values().filter(|it| it.state.is_open());
@@ -57,11 +59,11 @@ impl Keeper {
             if !open.any(is_same) {
                 let path = format!("tasks/{id}.yaml");
                 let text = format::new_task(&path, &task);
-                let text = text.ok_or_else(|| Refusal::Unwritable { file: path.clone() })?;
+                let text = text.ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?;
                 edits.push(Edit { path, was: None, now: Some(text) });
             }
             let subject = format!("task {}: set", render::cut(&title, 50));
-            Ok(Plan { edits, subject, body: format!("Set the task \"{title}\"") })
+            Ok(ChangePlan { edits, subject, body: format!("Set the task \"{title}\"") })
         })?;
         let answer = match set {
             true => format!("The task \"{title}\" is set.\n"),
@@ -77,11 +79,11 @@ impl Keeper {
         said: &str,
         note: Option<&str>,
     ) -> Result<String, Refusal> {
-        let key = self.current(by)?;
+        let key = self.current_workspace(by)?;
         let mut title = String::new();
-        let done = self.at(&key)?.change(by, |held| {
-            let path = find(&held.palace.tasks, said)?;
-            let was = held.text(&path)?;
+        let done = self.open_palace(&key)?.change(by, |held| {
+            let path = find_work_file(&held.palace.tasks, said)?;
+            let was = held.read_for_change(&path)?;
             let (Some(text), Some(old)) = (&was, held.palace.tasks.get(&path)) else {
                 return Err(Refusal::Contended);
             };
@@ -89,16 +91,16 @@ impl Keeper {
             let mut new = old.clone();
             if old.state.is_open() {
                 new.state = State::Done(Some(by.now.trunc_subsecs(0)));
-                new.note = noted(old.note.as_ref(), note);
+                new.note = append_note(old.note.as_ref(), note);
             }
             let now = match new == *old {
                 true => text.clone(),
                 false => format::edit_task(&path, text, old, &new)
-                    .ok_or_else(|| Refusal::Entangled { file: path.clone() })?,
+                    .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?,
             };
             let edits = vec![Edit { path, was, now: Some(now) }];
             let subject = format!("task {}: done", render::cut(&title, 50));
-            Ok(Plan { edits, subject, body: format!("Did the task \"{title}\"") })
+            Ok(ChangePlan { edits, subject, body: format!("Did the task \"{title}\"") })
         })?;
         let answer = match done {
             true => format!("The task \"{title}\" is done.\n"),

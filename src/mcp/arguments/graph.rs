@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::keeper::{Direction, EntityChange, Era, Parting, Related};
+use crate::keeper::{Direction, EntityChange, RelationQuery, RelationRemoval, TimelineQuery};
 use crate::mcp::arguments::{Filled, Page, Written, written};
 use crate::model::{Entity, Relation};
 
@@ -72,7 +72,7 @@ pub(in crate::mcp) struct GetRelationships {
     page: Option<Page>,
 }
 
-impl From<GetRelationships> for Related {
+impl From<GetRelationships> for RelationQuery {
     fn from(it: GetRelationships) -> Self {
         Self {
             name: it.name,
@@ -100,7 +100,7 @@ pub(in crate::mcp) struct GetTimeline {
     page: Option<Page>,
 }
 
-impl From<GetTimeline> for Era {
+impl From<GetTimeline> for TimelineQuery {
     fn from(it: GetTimeline) -> Self {
         Self {
             entity: it.entity,
@@ -243,7 +243,7 @@ struct RelationName {
     since: Option<Written>,
 }
 
-impl From<RelationName> for Parting {
+impl From<RelationName> for RelationRemoval {
     fn from(RelationName { r#type: kind, to, since }: RelationName) -> Self {
         Self { kind, to, since: written(since) }
     }
@@ -262,7 +262,7 @@ impl From<UpdateEntity> for EntityChange {
             add_observations: it.add_observations.unwrap_or_default(),
             remove_observations: it.remove_observations.unwrap_or_default(),
             add_relations: relations(it.add_relations),
-            remove_relations: gone.map(Parting::from).collect(),
+            remove_relations: gone.map(RelationRemoval::from).collect(),
         }
     }
 }

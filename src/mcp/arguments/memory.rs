@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-use crate::keeper::{Excerpt, Observed};
+use crate::keeper::{EntityObservations, GraphPage};
 use crate::model::{self, Triple};
 
 /// One thing that is remembered.
@@ -107,7 +107,7 @@ struct Addition {
     contents: Vec<String>,
 }
 
-impl From<AddObservations> for Vec<Observed> {
+impl From<AddObservations> for Vec<EntityObservations> {
     fn from(it: AddObservations) -> Self {
         it.observations.into_iter().map(|it| (it.entity_name, it.contents)).collect()
     }
@@ -129,8 +129,8 @@ pub(in crate::mcp) struct Added {
     added_observations: Vec<String>,
 }
 
-impl From<Vec<Observed>> for Additions {
-    fn from(added: Vec<Observed>) -> Self {
+impl From<Vec<EntityObservations>> for Additions {
+    fn from(added: Vec<EntityObservations>) -> Self {
         let added = added.into_iter();
         let results = added
             .map(|(entity_name, added_observations)| Added { entity_name, added_observations });
@@ -162,7 +162,7 @@ struct Deletion {
     observations: Vec<String>,
 }
 
-impl From<DeleteObservations> for Vec<Observed> {
+impl From<DeleteObservations> for Vec<EntityObservations> {
     fn from(it: DeleteObservations) -> Self {
         it.deletions.into_iter().map(|it| (it.entity_name, it.observations)).collect()
     }
@@ -215,8 +215,8 @@ pub(in crate::mcp) struct Network {
     notice: Option<String>,
 }
 
-impl From<Excerpt> for Network {
-    fn from(Excerpt { entities, relations, left_out }: Excerpt) -> Self {
+impl From<GraphPage> for Network {
+    fn from(GraphPage { entities, relations, omission_note: left_out }: GraphPage) -> Self {
         Self {
             entities: entities.into_iter().map(Node::from).collect(),
             relations: relations.into_iter().map(Edge::from).collect(),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::keeper::{NewProcess, NewTask, Pending};
+use crate::keeper::{NewProcess, NewTask, WorkQuery};
 use crate::mcp::arguments::{Page, Parsed};
 use crate::model::RoomRef;
 
@@ -54,7 +54,7 @@ pub(in crate::mcp) struct ListTasks {
     page: Option<Page>,
 }
 
-impl From<ListTasks> for Pending {
+impl From<ListTasks> for WorkQuery {
     fn from(it: ListTasks) -> Self {
         Self {
             entity: it.entity,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::keeper::{Caller, Keeper, Pages};
+use crate::keeper::{Caller, DiaryPage, Keeper};
 use crate::mcp::arguments::{DiaryRead, DiaryWrite};
 use crate::mcp::mempalace::{found, moment, reply, share, shown, told};
 use crate::mcp::reply::Answer;
@@ -37,7 +37,7 @@ fn write(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DiaryWrite) -> Answe
 fn diary_read() -> Handle {
     let about = ("Read a diary", "The latest entries of an agent's diary, newest first.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DiaryRead| {
-        let Pages { entries, total, agents } =
+        let DiaryPage { entries, total, agents } =
             told(keeper.read_diary(by, &it.agent_name, it.last()))?;
         let most = share(entries.iter().map(|it| it.text.as_str()));
         let entries: Vec<_> = entries.iter().map(|it| page(it, most)).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::keeper::{Caller, Dossier, Keeper, NewFact, Stated, Statement};
+use crate::keeper::{AddedFact, Caller, FactRecord, FactsAbout, Keeper, NewFact};
 use crate::mcp::arguments::{KgAdd, KgInvalidate, KgQuery, KgTimeline, Nothing};
 use crate::mcp::mempalace::{fitting, found, mind, reply, told};
 use crate::mcp::reply::Answer;
@@ -28,8 +28,9 @@ fn query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> Answer {
         return Err("the `entity` is empty: say whom to ask about".to_owned());
     }
     let as_of = it.as_of();
-    let known = told(keeper.facts(by, &it.entity, as_of.as_deref(), it.direction()))?;
-    let Dossier { outgoing, incoming, entity, undated, besides, meant } = known;
+    let known = told(keeper.facts_about(by, &it.entity, as_of.as_deref(), it.direction()))?;
+    let FactsAbout { outgoing, incoming, entity, undated, other_facts: besides, suggestion: meant } =
+        known;
     let facts = outgoing.iter().map(|it| with_direction("outgoing", it));
     let facts = facts.chain(incoming.iter().map(|it| with_direction("incoming", it)));
     let facts: Vec<_> = facts.collect();
@@ -74,11 +75,10 @@ fn kg_add() -> Handle {
 }
 
 fn add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgAdd) -> Answer {
-    let said =
-        |it: &Statement| json!({ "success": true, "triple_id": triple_id(it), "fact": it.told() });
+    let said = |it: &FactRecord| json!({ "success": true, "triple_id": triple_id(it), "fact": it.to_line() });
     let new = NewFact::from(it);
-    Ok(reply(match told(keeper.state_fact(by, &new))? {
-        Stated::Known(it) => {
+    Ok(reply(match told(keeper.add_fact(by, &new))? {
+        AddedFact::AlreadyKnown(it) => {
             let mut value = said(&it);
             value["reason"] = "already_known".into();
             if let Some(hint) = stands(&it, &new.relation) {
@@ -87,10 +87,10 @@ fn add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgAdd) -> Answer {
             value["valid_from"] = it.relation.since.into();
             value
         }
-        Stated::New(it, also) => {
+        AddedFact::Added(it, also) => {
             let mut value = said(&it);
             if !also.is_empty() {
-                value["also_true"] = also.iter().map(Statement::told).collect();
+                value["also_true"] = also.iter().map(FactRecord::to_line).collect();
                 value["hint"] = "These hold too. If they no longer do, end them with \
                                  mempalace_kg_invalidate."
                     .into();
@@ -102,7 +102,7 @@ fn add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgAdd) -> Answer {
 
 /// Says what stands of a fact that was known already, where something else was said
 /// of when it began, and how to correct it.
-fn stands(known: &Statement, said: &Relation) -> Option<String> {
+fn stands(known: &FactRecord, said: &Relation) -> Option<String> {
     let (since, asked) = (known.relation.since.as_ref()?, said.since.as_ref()?);
     let (begin, new) = (known.relation.begin()?, said.begin()?);
     let stays = format!("Nothing was changed: it stands as true from {since} on.");
@@ -122,7 +122,7 @@ fn kg_invalidate() -> Handle {
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgInvalidate| {
         let (triple, ended) = it.told();
         let it = told(keeper.end_fact(by, &triple, ended.as_deref()))?;
-        let value = json!({ "success": true, "fact": it.told(), "ended": it.relation.until });
+        let value = json!({ "success": true, "fact": it.to_line(), "ended": it.relation.until });
         Ok(reply(value))
     };
     Handle::new(ToolSet::Mempalace, "mempalace_kg_invalidate", about, Effect::AddsOnce, run)
@@ -133,7 +133,7 @@ fn kg_timeline() -> Handle {
         ("Timeline of facts", "The facts about a name, or all, in the order in which they began.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgTimeline| {
         let (entity, (offset, limit)) = (it.entity(), it.page());
-        let facts = told(keeper.chronicle(by, entity.as_deref()))?;
+        let facts = told(keeper.fact_timeline(by, entity.as_deref()))?;
         let page = facts.iter().skip(offset).take(limit).map(fact).collect();
         let (timeline, _) = fitting(page);
         let (count, total) = (timeline.len(), facts.len());
@@ -174,7 +174,7 @@ fn kg_stats() -> Handle {
     Handle::new(ToolSet::Mempalace, "mempalace_kg_stats", about, Effect::Reads, run)
 }
 
-fn with_direction(direction: &str, it: &Statement) -> Value {
+fn with_direction(direction: &str, it: &FactRecord) -> Value {
     let Relation { kind, to, since, until, source } = &it.relation;
     json!({
         "direction": direction,
@@ -190,7 +190,7 @@ fn with_direction(direction: &str, it: &Statement) -> Value {
     })
 }
 
-fn fact(it: &Statement) -> Value {
+fn fact(it: &FactRecord) -> Value {
     let Relation { kind, to, since, until, .. } = &it.relation;
     json!({
         "subject": it.subject,
@@ -203,7 +203,7 @@ fn fact(it: &Statement) -> Value {
 }
 
 /// Names a fact by what it says, and since when.
-fn triple_id(it: &Statement) -> String {
+fn triple_id(it: &FactRecord) -> String {
     let Relation { kind, to, since, .. } = &it.relation;
     let parts = [Some(&it.subject), Some(kind), Some(to), since.as_ref()];
     let parts = parts.into_iter().flatten().map(|it| folded(it).replace(' ', "_"));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::aaak;
-use crate::keeper::{Alike, Caller, Keeper, Stock};
+use crate::keeper::{Caller, DrawerStats, Keeper, SimilarDrawer};
 use crate::mcp::arguments::{CheckDuplicate, ListRooms, Nothing};
 use crate::mcp::mempalace::{counts, drawer_id, found, found_in, hint, mind, share, told};
 use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
@@ -34,23 +34,26 @@ fn status() -> Handle {
          Call this first in every conversation.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, Nothing {}| {
-        let stock = told(keeper.stock(by))?;
+        let stock = told(keeper.drawer_stats(by))?;
         let (wings, more_wings) = counts(by_wing(&stock));
         let (rooms, more_rooms) = counts(by_room(&stock, None));
-        let root = told(keeper.root(by))?.map(|it| it.display().to_string());
+        let root = told(keeper.palace_root(by))?.map(|it| it.display().to_string());
         let mut value = json!({
-            "total_drawers": stock.total(),
+            "total_drawers": stock.total_drawers(),
             "wings": wings,
             "rooms": rooms,
             "palace_path": root,
             "protocol": PROTOCOL,
             "aaak_dialect": aaak::GUIDE,
         });
-        if !stock.broken.is_empty() {
-            hint(&mut value, &format!("Files that cannot be read: {}", stock.broken.join("; ")));
+        if !stock.file_errors.is_empty() {
+            hint(
+                &mut value,
+                &format!("Files that cannot be read: {}", stock.file_errors.join("; ")),
+            );
         }
-        if !stock.diaries.is_empty() {
-            value["diaries"] = counts(stock.diaries).0.into();
+        if !stock.entries_by_agent.is_empty() {
+            value["diaries"] = counts(stock.entries_by_agent).0.into();
         }
         mind(
             &mut value,
@@ -65,7 +68,7 @@ fn status() -> Handle {
 fn list_wings() -> Handle {
     let about = ("List wings", "All wings, with how many drawers each has.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, Nothing {}| {
-        let (wings, left_out) = counts(by_wing(&told(keeper.stock(by))?));
+        let (wings, left_out) = counts(by_wing(&told(keeper.drawer_stats(by))?));
         let mut value = json!({ "wings": wings });
         mind(&mut value, left_out, "they are those with fewest drawers");
         found(keeper, by, value)
@@ -76,7 +79,7 @@ fn list_wings() -> Handle {
 fn list_rooms() -> Handle {
     let about = ("List rooms", "The rooms of a wing or of all, with how many drawers each has.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: ListRooms| {
-        let (stock, wing) = (told(keeper.stock(by))?, it.wing());
+        let (stock, wing) = (told(keeper.drawer_stats(by))?, it.wing());
         let (rooms, left_out) = counts(by_room(&stock, wing.as_deref()));
         let mut value = json!({ "wing": wing.as_deref().unwrap_or("all"), "rooms": rooms });
         mind(&mut value, left_out, "say a wing, or search");
@@ -91,8 +94,8 @@ fn list_rooms() -> Handle {
 fn get_taxonomy() -> Handle {
     let about = ("Get taxonomy", "The whole tree: every wing, its rooms, their drawers counted.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, Nothing {}| {
-        let stock = told(keeper.stock(by))?;
-        let shelves = stock.shelves.iter();
+        let stock = told(keeper.drawer_stats(by))?;
+        let shelves = stock.drawers_by_shelf.iter();
         let all = shelves.map(|(it, n)| (format!("{}\0{}", it.wing, it.room), *n));
         let (shelves, left_out) = counts(all);
         let mut taxonomy: Map<String, Value> = Map::new();
@@ -113,7 +116,7 @@ fn check_duplicate() -> Handle {
         "Whether a text is filed already, and where. mempalace_add_drawer checks by itself.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CheckDuplicate| {
-        let alike = told(keeper.drawers_like(by, &it.content, it.threshold()))?;
+        let alike = told(keeper.drawers_similar_to(by, &it.content, it.threshold()))?;
         let value = json!({ "is_duplicate": !alike.is_empty(), "matches": matches(&alike) });
         found(keeper, by, value)
     };
@@ -121,17 +124,17 @@ fn check_duplicate() -> Handle {
 }
 
 /// Spells what is like a text.
-pub(super) fn matches(alike: &[Alike]) -> Value {
+pub(super) fn matches(alike: &[SimilarDrawer]) -> Value {
     let most = share(alike.iter().map(|it| it.text.as_str()));
     let spelled = alike.iter().map(|it| {
         let (content, part) = found_in(&it.text, 0, most);
         let mut value = json!({
-            "id": drawer_id(&it.address),
-            "wing": it.address.shelf.wing,
-            "room": it.address.shelf.room,
+            "id": drawer_id(&it.location),
+            "wing": it.location.shelf.wing,
+            "room": it.location.shelf.room,
             "similarity": rounded(it.similarity),
             "content": content,
-            "differs": it.differs,
+            "differs": it.difference,
         });
         if let Some(part) = part {
             value["bytes"] = part;
@@ -151,17 +154,18 @@ fn get_aaak_spec() -> Handle {
     Handle::new(ToolSet::Mempalace, "mempalace_get_aaak_spec", about, Effect::Reads, run)
 }
 
-fn by_wing(stock: &Stock) -> BTreeMap<String, usize> {
+fn by_wing(stock: &DrawerStats) -> BTreeMap<String, usize> {
     let mut wings = BTreeMap::new();
-    for (shelf, count) in &stock.shelves {
+    for (shelf, count) in &stock.drawers_by_shelf {
         *wings.entry(shelf.wing.clone()).or_default() += count;
     }
     wings
 }
 
-pub(super) fn by_room(stock: &Stock, wing: Option<&str>) -> BTreeMap<String, usize> {
+pub(super) fn by_room(stock: &DrawerStats, wing: Option<&str>) -> BTreeMap<String, usize> {
     let mut rooms = BTreeMap::new();
-    let wanted = stock.shelves.iter().filter(|(it, _)| wing.is_none_or(|wing| wing == it.wing));
+    let wanted =
+        stock.drawers_by_shelf.iter().filter(|(it, _)| wing.is_none_or(|wing| wing == it.wing));
     for (shelf, count) in wanted {
         *rooms.entry(shelf.room.clone()).or_default() += count;
     }
@@ -169,7 +173,7 @@ pub(super) fn by_room(stock: &Stock, wing: Option<&str>) -> BTreeMap<String, usi
 }
 
 /// Says that there is no wing of that name, if there is none.
-pub(super) fn no_such_wing(stock: &Stock, wing: &str) -> Option<String> {
+pub(super) fn no_such_wing(stock: &DrawerStats, wing: &str) -> Option<String> {
     let wings = by_wing(stock);
     (!wings.contains_key(wing)).then(|| no_such("wing", wing, "", wings.keys()))
 }

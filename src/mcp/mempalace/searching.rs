@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use ulid::Ulid;
 
-use crate::keeper::{Caller, Finds, Found, Keeper, SearchedFor};
+use crate::keeper::{Caller, DrawerHit, DrawerHits, DrawerQuery, Keeper};
 use crate::mcp::arguments::Search;
 use crate::mcp::mempalace::reading::{by_room, no_such, no_such_wing, rounded};
 use crate::mcp::mempalace::{
@@ -31,14 +31,14 @@ pub(super) fn search() -> Handle {
 
 fn searched(keeper: &mut Keeper, by: &Caller, it: &Search) -> Answer {
     if let Some((id, from)) = named(&it.query)
-        && let Some(drawer) = told(keeper.drawer_with(by, id, from))?
+        && let Some(drawer) = told(keeper.drawer_by_id(by, id, from))?
     {
         return found(keeper, by, read(&it.query, &drawer));
     }
     let ((wing, room), (since, before)) = (it.place(), it.dates());
     let filters = json!({ "wing": wing, "room": room });
-    let wanted = SearchedFor { words: it.query.clone(), wing, room, since, before };
-    let Finds { best: results, total, asked, ranker } =
+    let wanted = DrawerQuery { words: it.query.clone(), wing, room, since, before };
+    let DrawerHits { best: results, total, question: asked, ranker } =
         told(keeper.search_drawers(by, &wanted, it.limit()))?;
     let number = results.len();
     let mut value = json!({ "query": it.query, "filters": filters });
@@ -80,15 +80,15 @@ fn named(query: &str) -> Option<(Ulid, usize)> {
 }
 
 /// Answers with the text of one drawer, or as much of it as an answer takes in.
-fn read(query: &str, drawer: &Found) -> Value {
-    let (text, part) = shown_from(&drawer.text, drawer.passage, READ);
+fn read(query: &str, drawer: &DrawerHit) -> Value {
+    let (text, part) = shown_from(&drawer.text, drawer.passage_start, READ);
     let next = part.as_ref().and_then(|it| it["to"].as_u64());
     let mut value = json!({ "query": query, "filters": { "wing": null, "room": null } });
     value["results"] = [spelled(drawer, &text, part)].into_iter().collect();
     if let Some(next) =
         next.filter(|it| usize::try_from(*it).is_ok_and(|it| it < drawer.text.len()))
     {
-        let name = drawer_id(&drawer.address);
+        let name = drawer_id(&drawer.location);
         hint(&mut value, &format!("The text goes on: search for `{name}@{next}`"));
     }
     value
@@ -121,8 +121,8 @@ fn sanitize(value: &mut Value, query: &str, asked: &str) {
 
 /// Says why nothing was found: where there is no such place, or something would be
 /// found elsewhere or at another time.
-fn why_none(keeper: &mut Keeper, by: &Caller, wanted: &SearchedFor) -> Result<String, String> {
-    let stock = told(keeper.stock(by))?;
+fn why_none(keeper: &mut Keeper, by: &Caller, wanted: &DrawerQuery) -> Result<String, String> {
+    let stock = told(keeper.drawer_stats(by))?;
     if let Some(why) = wanted.wing.as_ref().and_then(|it| no_such_wing(&stock, it)) {
         return Ok(why);
     }
@@ -131,8 +131,8 @@ fn why_none(keeper: &mut Keeper, by: &Caller, wanted: &SearchedFor) -> Result<St
         let wing = wanted.wing.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
         return Ok(no_such("room", room, &wing, rooms.keys()));
     }
-    let always = SearchedFor { since: None, before: None, ..wanted.clone() };
-    let anywhere = SearchedFor { wing: None, room: None, ..always.clone() };
+    let always = DrawerQuery { since: None, before: None, ..wanted.clone() };
+    let anywhere = DrawerQuery { wing: None, room: None, ..always.clone() };
     for (less, what) in [(always, "`since` and `before`"), (anywhere, "`wing` and `room`")] {
         let total = told(keeper.search_drawers(by, &less, 1))?.total;
         if total > 0 {
@@ -143,19 +143,19 @@ fn why_none(keeper: &mut Keeper, by: &Caller, wanted: &SearchedFor) -> Result<St
     Ok("Nothing fits: try other words.".to_owned())
 }
 
-fn hit(it: &Found, most: usize) -> Value {
-    let (text, part) = found_in(&it.text, it.passage, most);
+fn hit(it: &DrawerHit, most: usize) -> Value {
+    let (text, part) = found_in(&it.text, it.passage_start, most);
     spelled(it, &text, part)
 }
 
-fn spelled(it: &Found, text: &str, part: Option<Value>) -> Value {
+fn spelled(it: &DrawerHit, text: &str, part: Option<Value>) -> Value {
     let mut value = json!({
         "text": text,
-        "wing": it.address.shelf.wing,
-        "room": it.address.shelf.room,
+        "wing": it.location.shelf.wing,
+        "room": it.location.shelf.room,
         "source_file": it.source,
         "similarity": rounded(it.similarity),
-        "drawer_id": drawer_id(&it.address),
+        "drawer_id": drawer_id(&it.location),
         "filed_at": moment(it.filed),
     });
     if let Some(part) = part {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::keeper::{Caller, Crossing, Keeper, Reached, Stock};
+use crate::keeper::{Caller, DrawerStats, Keeper, ReachedRoom, RoomAcrossWings};
 use crate::mcp::arguments::{FindTunnels, Nothing, Traverse};
 use crate::mcp::memory_tools::spread;
 use crate::mcp::mempalace::reading::no_such_wing;
@@ -37,13 +37,13 @@ fn find_tunnels() -> Handle {
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: FindTunnels| {
         let wings = it.wings();
         let wings: Vec<_> = wings.iter().map(String::as_str).collect();
-        let (tunnels, left) = told(keeper.tunnels(by, &wings))?;
+        let (tunnels, left) = told(keeper.find_tunnels(by, &wings))?;
         let spelled = tunnels.iter().map(|it| {
             let mut value = crossing(it);
             value["recent"] = moment(it.newest);
             value
         });
-        let unknown = told(keeper.stock(by)).map(|stock| no_such_wings(&stock, &wings))?;
+        let unknown = told(keeper.drawer_stats(by)).map(|stock| no_such_wings(&stock, &wings))?;
         Ok(listed(spelled.collect(), (left, "say a wing"), unknown.as_deref()))
     };
     Handle::new(ToolSet::Mempalace, "mempalace_find_tunnels", about, Effect::Reads, run)
@@ -52,14 +52,14 @@ fn find_tunnels() -> Handle {
 fn graph_stats() -> Handle {
     let about = ("Count ways", "How many rooms and tunnels there are, and the greatest of them.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, Nothing {}| {
-        let network = told(keeper.network(by))?;
+        let network = told(keeper.tunnel_stats(by))?;
         let (wings, left_out) = counts(network.wings);
         let mut value = json!({
             "total_rooms": network.rooms,
             "tunnel_rooms": network.tunnels,
             "total_edges": network.edges,
             "rooms_per_wing": wings,
-            "top_tunnels": network.greatest.iter().map(crossing).collect::<Vec<_>>(),
+            "top_tunnels": network.top_tunnels.iter().map(crossing).collect::<Vec<_>>(),
         });
         mind(&mut value, left_out, "they are wings with fewest rooms");
         found(keeper, by, value)
@@ -87,12 +87,12 @@ fn listed(items: Vec<Value>, (left, how): (usize, &str), hint: Option<&str>) -> 
 }
 
 /// Says which of some wings are not there.
-fn no_such_wings(stock: &Stock, wings: &[&str]) -> Option<String> {
+fn no_such_wings(stock: &DrawerStats, wings: &[&str]) -> Option<String> {
     let unknown: Vec<_> = wings.iter().filter_map(|it| no_such_wing(stock, it)).collect();
     (!unknown.is_empty()).then(|| unknown.join(". "))
 }
 
-fn step(Reached { room, hop, via }: &Reached) -> Value {
+fn step(ReachedRoom { room, hop, via }: &ReachedRoom) -> Value {
     let mut value = crossing(room);
     value["hop"] = (*hop).into();
     if *hop > 0 {
@@ -101,6 +101,6 @@ fn step(Reached { room, hop, via }: &Reached) -> Value {
     value
 }
 
-fn crossing(it: &Crossing) -> Value {
+fn crossing(it: &RoomAcrossWings) -> Value {
     json!({ "room": it.room, "wings": it.wings, "count": it.count })
 }

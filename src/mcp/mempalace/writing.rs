@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::keeper::{Caller, Filing, Keeper, NewDrawer};
+use crate::keeper::{Caller, FilingOutcome, Keeper, NewDrawer};
 use crate::mcp::arguments::{AddDrawer, DeleteDrawer};
 use crate::mcp::mempalace::reading::matches;
 use crate::mcp::mempalace::{drawer_id, id_in, reply, told};
@@ -28,20 +28,20 @@ fn add_drawer() -> Handle {
 
 fn add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: AddDrawer) -> Answer {
     Ok(reply(match told(keeper.file_drawer(by, &NewDrawer::from(it)))? {
-        Filing::New(it) => json!({
+        FilingOutcome::Filed(it) => json!({
             "success": true,
             "drawer_id": drawer_id(&it),
             "wing": it.shelf.wing,
             "room": it.shelf.room,
         }),
-        Filing::Known(it) => json!({
+        FilingOutcome::AlreadyFiled(it) => json!({
             "success": true,
             "reason": "already_exists",
             "drawer_id": drawer_id(&it),
             "wing": it.shelf.wing,
             "room": it.shelf.room,
         }),
-        Filing::Alike(alike) => json!({
+        FilingOutcome::SimilarFound(alike) => json!({
             "success": false,
             "reason": "duplicate",
             "matches": matches(&alike),

@@ -3,38 +3,38 @@
 
 use serde_json::Value;
 
-use crate::keeper::memory_server::graph_page::Wanted;
+use crate::keeper::memory_server::graph_page::NodeQuery;
 use crate::model::Entity;
 use crate::render;
 
 /// What of all that is wanted is shown.
-pub(crate) struct Cut<'a> {
+pub(crate) struct Omissions<'a> {
     /// All that is wanted.
-    pub(crate) all: &'a [&'a Entity],
+    pub(crate) matches: &'a [&'a Entity],
     /// How many of them come before those shown.
-    pub(crate) begin: usize,
+    pub(crate) start: usize,
     /// Those that are shown.
     pub(crate) shown: &'a [Entity],
     /// How many relations of those shown are not.
-    pub(crate) left: usize,
+    pub(crate) omitted_relations: usize,
 }
 
-impl Cut<'_> {
+impl Omissions<'_> {
     /// Says how much was left out, and how to ask for it; `None`: nothing was that
     /// comes behind what is shown. `links` says how many relations are shown, and
     /// how many there are.
-    pub(crate) fn told(&self, wanted: &Wanted<'_>, links: (usize, usize)) -> Option<String> {
-        let end = self.begin + self.shown.len();
-        let parts = self.parts(wanted.skipped());
-        if end == self.all.len() && parts.is_empty() && self.left == 0 {
+    pub(crate) fn describe(&self, wanted: &NodeQuery<'_>, links: (usize, usize)) -> Option<String> {
+        let end = self.start + self.shown.len();
+        let parts = self.truncated_entities(wanted.skipped_observations());
+        if end == self.matches.len() && parts.is_empty() && self.omitted_relations == 0 {
             return None;
         }
         let mut here = Vec::new();
-        if self.shown.len() < self.all.len() {
-            let (from, all) = (self.begin + 1, render::count(self.all.len(), "entity"));
+        if self.shown.len() < self.matches.len() {
+            let (from, all) = (self.start + 1, render::count(self.matches.len(), "entity"));
             here.push(format!("{from} to {end} of {all}, oldest first"));
         }
-        here.extend(parts.iter().take(3).map(|(it, part)| of_observations(wanted, it, part)));
+        here.extend(parts.iter().take(3).map(|(it, part)| describe_observations(wanted, it, part)));
         if links.0 < links.1 {
             here.push(format!("{} of {}", links.0, render::count(links.1, "relation")));
         }
@@ -45,8 +45,8 @@ impl Cut<'_> {
 
     /// Returns the entities of which not all observations behind those skipped are
     /// shown as they are.
-    fn parts(&self, skipped: usize) -> Vec<(&Entity, &Entity)> {
-        let here = self.all[self.begin..].iter().copied().zip(self.shown);
+    fn truncated_entities(&self, skipped: usize) -> Vec<(&Entity, &Entity)> {
+        let here = self.matches[self.start..].iter().copied().zip(self.shown);
         let is_part = |(it, part): &(&Entity, &Entity)| {
             it.observations.len() > skipped + part.observations.len() || is_abridged(it, part)
         };
@@ -54,32 +54,32 @@ impl Cut<'_> {
     }
 
     /// Says how to see what is not shown.
-    fn advice(&self, wanted: &Wanted<'_>, part: Option<(&Entity, &Entity)>) -> Vec<String> {
-        let is_cut = self.begin + self.shown.len() < self.all.len();
+    fn advice(&self, wanted: &NodeQuery<'_>, part: Option<(&Entity, &Entity)>) -> Vec<String> {
+        let is_cut = self.start + self.shown.len() < self.matches.len();
         let last = self.shown.last().filter(|_| is_cut);
         let last = last.map(|it| Value::from(it.name.as_str()));
-        let is_of_many = matches!(wanted, Wanted::Named(names, _) if names.len() > 1);
+        let is_of_many = matches!(wanted, NodeQuery::ByNames(names, _) if names.len() > 1);
         let mut advice = Vec::new();
         advice.extend(match (wanted, last) {
-            (Wanted::All, Some(name)) => {
+            (NodeQuery::All, Some(name)) => {
                 Some(format!("To go on, call read_graph with {{\"after\": {name}}}"))
             }
-            (Wanted::Holding(_), Some(name)) => {
+            (NodeQuery::Containing(_), Some(name)) => {
                 Some(format!("Say more in the query, or go on with \"after\": {name}"))
             }
             _ => is_of_many.then(|| "Name fewer at once".to_owned()),
         });
-        if self.left > 0 && !is_of_many {
+        if self.omitted_relations > 0 && !is_of_many {
             advice.push("open_nodes shows a relation with either end".to_owned());
         }
-        advice.extend(part.map(|(it, part)| in_full(wanted, it, part)));
+        advice.extend(part.map(|(it, part)| observations_advice(wanted, it, part)));
         advice
     }
 }
 
 /// Says which observations of an entity are shown.
-fn of_observations(wanted: &Wanted<'_>, it: &Entity, part: &Entity) -> String {
-    let (skipped, shown) = (wanted.skipped(), part.observations.len());
+fn describe_observations(wanted: &NodeQuery<'_>, it: &Entity, part: &Entity) -> String {
+    let (skipped, shown) = (wanted.skipped_observations(), part.observations.len());
     let all = render::count(it.observations.len(), "observation");
     let name = render::cut(&render::line(&it.name), 60);
     let which = match skipped {
@@ -88,21 +88,21 @@ fn of_observations(wanted: &Wanted<'_>, it: &Entity, part: &Entity) -> String {
     };
     let how = match wanted {
         _ if is_abridged(it, part) => ", shortened",
-        Wanted::Holding(_) => ", those that hold the query first",
+        NodeQuery::Containing(_) => ", those that hold the query first",
         _ => "",
     };
     format!("{which} of the {all} of {name}{how}")
 }
 
 /// Says how to see the observations of an entity that are not shown.
-fn in_full(wanted: &Wanted<'_>, it: &Entity, part: &Entity) -> String {
+fn observations_advice(wanted: &NodeQuery<'_>, it: &Entity, part: &Entity) -> String {
     let name = Value::from(it.name.as_str());
-    if let Wanted::Holding(_) = wanted {
+    if let NodeQuery::Containing(_) = wanted {
         return format!(
             "open_nodes with {{\"names\": [{name}]}} shows observations in their order"
         );
     }
-    match wanted.skipped() + part.observations.len() {
+    match wanted.skipped_observations() + part.observations.len() {
         skip if skip < it.observations.len() => {
             format!(
                 "To go on with observations, call open_nodes with {{\"names\": [{name}], \"skip\": {skip}}}"

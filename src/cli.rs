@@ -1,7 +1,6 @@
 //! The command line: one file for each subcommand, an `Args` and a `run`.
 
 mod aaak;
-mod bar;
 mod blame;
 mod check;
 mod client_config;
@@ -19,7 +18,7 @@ mod init;
 mod log;
 mod map;
 mod mine;
-mod page;
+mod progress_bar;
 mod restore;
 mod schema;
 mod search;
@@ -27,6 +26,7 @@ mod serve;
 mod show;
 mod signal;
 mod templates;
+mod terminal;
 mod trust;
 mod undo;
 mod wake_up;
@@ -148,7 +148,7 @@ pub fn run() -> ExitCode {
         Ok(code) => code,
         Err(Failure::Input(err)) if err.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            page::failure(&failure.to_string());
+            terminal::failure(&failure.to_string());
             ExitCode::from(2)
         }
     }

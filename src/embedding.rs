@@ -8,15 +8,15 @@
 mod encoder;
 mod error;
 #[cfg(test)]
-mod scene;
-mod tensors;
+mod fixture;
+mod safetensors;
 mod vocabulary;
 
 pub use error::Error;
 
 use encoder::Encoder;
 use ndarray::Axis;
-use tensors::Tensors;
+use safetensors::Tensors;
 use vocabulary::Vocabulary;
 
 /// How many tokens of a text are read, with those that begin and end it: what
@@ -59,8 +59,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::scene::{CONFIG, VOCABULARY, Weights, changed};
     use super::*;
+    use crate::embedding::fixture::{CONFIG, VOCABULARY, Weights, changed};
 
     fn file() -> Vec<u8> {
         let weights = Weights::new();

@@ -3,14 +3,14 @@
 //! What others keep is turned into values of ours and back. Nothing here meets
 //! a disk, and nothing that can be read is given up for something that cannot.
 
+mod agent_transcripts;
+mod chat_exports;
 mod conversation;
-mod exports;
-mod memory;
+mod memory_file;
 mod mempalace;
-mod mined;
-mod pieces;
-mod transcripts;
+mod mempalace_chunks;
+mod mine;
 
-pub use memory::{Memory, read_memory, write_memory};
+pub use memory_file::{Memory, read_memory, write_memory};
 pub use mempalace::{Estate, Fact, Kept, Noted, Row, Tables, read_mempalace};
-pub use mined::{Haul, Lode, Mined};
+pub use mine::{Haul, Lode, Mined};

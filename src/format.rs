@@ -3,41 +3,40 @@
 //! Reading never fails. It yields as much of a palace as could be understood,
 //! and a [`Diagnostic`] for each thing that could not. Nothing here meets a disk.
 
-mod conflict;
 mod diary;
 mod drawer;
 mod entity;
+mod file_parser;
+mod fix;
+mod fmt;
+mod front_matter;
 mod genus;
-mod matter;
-mod mend;
-mod place;
-mod reader;
+mod merge_conflict;
+mod parsed_file;
+mod paths;
+mod positions;
 mod room;
 mod schema;
 mod scroll;
 mod settings;
-mod spots;
-mod tidy;
-mod toml;
-mod understood;
 mod work;
 mod yaml;
 
 use rayon::prelude::*;
 
-pub use conflict::is_conflicted;
-pub use mend::{Mended, Rooms, mend, right_path};
-pub use place::{
+pub use fix::{Mended, Rooms, mend, right_path};
+pub use fmt::{Tidied, tidy};
+pub use merge_conflict::is_conflicted;
+pub use parsed_file::Understood;
+pub use paths::{
     Place, diary_file, drawer_file, drawer_room, entity_file, is_entity_file, room_file,
     scroll_file,
 };
+pub use positions::Spots;
 pub use schema::{announced, introduced};
-pub use spots::Spots;
-pub use tidy::{Tidied, tidy};
-pub use understood::Understood;
 
-use crate::format::reader::Reader;
-use crate::format::understood::{Holding, at_its_place, hold};
+use crate::format::file_parser::Reader;
+use crate::format::parsed_file::{Holding, at_its_place, hold};
 use crate::model::{
     Diagnostic, Drawer, Entity, Entry, FileKind, Files, Genus, Palace, Process, Room, Scroll,
     Settings, Task,
@@ -73,7 +72,7 @@ fn understood(mut reader: Reader<'_>, text: &str) -> Understood {
     let place = Place::of(path);
     if let Ok(place) = &place
         && *place != Place::Other
-        && !conflict::is_readable(&mut reader, place, text)
+        && !merge_conflict::is_readable(&mut reader, place, text)
     {
         return Understood { holding: None, findings: reader.into_findings() };
     }

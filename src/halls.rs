@@ -7,14 +7,14 @@
 //! comes back sees what the graph holds then.
 
 mod label;
-mod parting;
+mod partition;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::model::{Arrangement, Hall, Layout, Mark, Register};
 
-use parting::{parts, runs_apart};
+use partition::{parts, runs_apart};
 
 /// How many choices lead from a room to the hall that lists an entity, at most,
 /// if that can be done: the one behind them opens it.

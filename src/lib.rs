@@ -37,7 +37,8 @@ pub mod model;
 
 // Workrooms: each does one thing and knows nothing of its neighbours.
 pub mod aaak;
-pub mod compare;
+pub mod check;
+pub mod diff;
 pub mod embedding;
 pub mod exchange;
 pub mod format;
@@ -46,7 +47,6 @@ pub mod render;
 pub mod search;
 pub mod session;
 pub mod store;
-pub mod survey;
 pub mod tokens;
 pub mod watch;
 

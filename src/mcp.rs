@@ -2,20 +2,20 @@
 //! thoughts.
 
 mod arguments;
-mod calls;
-mod connection;
+mod call_queue;
+mod call_runner;
 mod graph_tools;
 mod handler;
 mod instructions;
-mod lines;
-mod memory_tools;
-mod mempalace;
+mod json_rpc;
+mod memory_server_tools;
+mod mempalace_tools;
 mod palace_tools;
 mod prompts;
-mod queue;
 mod reply;
 mod resources;
 mod server;
+mod stdio_transport;
 mod subscribers;
 mod toolbox;
 mod work_tools;
@@ -27,7 +27,7 @@ pub use toolbox::{ToolSet, Toolbox};
 impl Toolbox {
     /// Lays out all tools there are, and offers those of `offered`.
     pub fn new(offered: Vec<ToolSet>) -> Self {
-        Self::answering(offered, memory_tools::MOST)
+        Self::answering(offered, memory_server_tools::MOST)
     }
 
     /// Lays out all tools there are, and offers those of `offered`; none cuts
@@ -39,7 +39,7 @@ impl Toolbox {
     fn answering(offered: Vec<ToolSet>, most: usize) -> Self {
         let own = palace_tools::all().into_iter().chain(graph_tools::all());
         let own = own.chain(work_tools::all());
-        let others = memory_tools::all(most).into_iter().chain(mempalace::all());
+        let others = memory_server_tools::all(most).into_iter().chain(mempalace_tools::all());
         Self::of(own.chain(others).collect(), offered)
     }
 }

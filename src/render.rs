@@ -3,47 +3,47 @@
 //! Nothing here reads a file, asks the time or keeps state: `now` is a
 //! parameter, so yesterday can be tested today.
 
+mod age;
 mod date;
 mod diary;
-mod difference;
 mod drawer;
 mod entity;
-mod excerpt;
-mod exhibit;
+mod entity_listing;
+mod findings_report;
 mod genus;
 mod history;
-mod leaf;
 mod map;
+mod markdown;
 mod narration;
-mod report;
+mod palace_diff;
 mod room;
 mod scroll;
-mod summary;
-mod time;
+mod source_excerpt;
 mod timeline;
-mod waking;
+mod wake_up;
 mod work;
+mod workspace_summary;
 
+pub use age::ago;
 pub use date::dated;
 pub use diary::entry;
-pub use difference::{differences, edge, fate, terms, thing};
 pub use drawer::{Filed, Reading, drawer, drawers, storeroom, title};
 pub use entity::{entities, entity, left_out, relations};
-pub use excerpt::excerpt;
-pub use exhibit::{Exhibit, passage};
+pub use entity_listing::{Exhibit, passage};
+pub use findings_report::{Reported, github, json, sarif};
 pub use genus::{Census, genera, genus};
 pub use history::{blame, log, moment, versions};
-pub use leaf::{room_leaf, scroll_leaf};
 pub use map::{MapView, map};
+pub use markdown::{room_leaf, scroll_leaf};
 pub use narration::narrate;
-pub use report::{Reported, github, json, sarif};
+pub use palace_diff::{differences, edge, fate, terms, thing};
 pub use room::{Notice, RoomView, from_afar, hall, menu, room, unfinished};
 pub use scroll::{Found, inventory, older, results, scroll, sightings};
-pub use summary::{Summary, context, summary, tutorial};
-pub use time::ago;
+pub use source_excerpt::excerpt;
 pub use timeline::timeline;
-pub use waking::{Part, waking};
+pub use wake_up::{Part, waking};
 pub use work::{ProcessView, TaskView, WorkView, process, task, work_notice, works};
+pub use workspace_summary::{Summary, context, summary, tutorial};
 
 use serde_json::Value;
 

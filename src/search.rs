@@ -4,26 +4,26 @@
 //! changes a thing puts it in anew. Nothing here reads a file or asks the time;
 //! the same question to the same things has the same answer.
 
-mod dates;
-mod excerpt;
+mod date_words;
+mod document_terms;
+#[cfg(test)]
+mod fixture;
+mod hybrid_rank;
 mod index;
 mod language;
 mod lexicon;
-mod meaning;
+mod near_duplicates;
 mod passage;
-mod question;
+mod query_words;
 mod rank;
-mod reading;
-#[cfg(test)]
-mod scene;
+mod snippet;
 mod substring;
-mod twins;
 mod words;
 
-pub use excerpt::excerpt;
+pub use hybrid_rank::to_read;
 pub use index::{Document, Index};
-pub use meaning::to_read;
-pub use question::{question_in, words_asked};
+pub use near_duplicates::{Difference, TWINS, Twin, differences, in_words, likeness};
+pub use query_words::{question_in, words_asked};
 pub use rank::{Hit, Hits, Query};
+pub use snippet::excerpt;
 pub use substring::Needle;
-pub use twins::{Difference, TWINS, Twin, differences, in_words, likeness};

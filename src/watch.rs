@@ -6,10 +6,9 @@
 //! come back with a doubt: a file that was perhaps only half written is handed
 //! out once more when it has been left alone for a moment.
 
-mod echo;
-mod rounds;
-
-pub use rounds::Rounds;
+mod cookie;
+mod poller;
+pub use poller::Rounds;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,7 +19,7 @@ use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{Config, ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::model::Watching;
-use crate::watch::echo::Echo;
+use crate::watch::cookie::Echo;
 
 /// How long a doubtful file must be left alone before it counts.
 const QUIET: Duration = Duration::from_millis(100);

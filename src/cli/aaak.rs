@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::aaak;
-use crate::cli::{Outcome, page};
+use crate::cli::{Outcome, terminal};
 use crate::keeper::{self, Finding};
 use crate::model::Severity;
 use crate::tokens;
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     match &args.command {
         Command::Check(it) => check(it),
         Command::Spec => {
-            page::print(&format!("{}\n\n{}", aaak::GUIDE, aaak::GRAMMAR))?;
+            terminal::print(&format!("{}\n\n{}", aaak::GUIDE, aaak::GRAMMAR))?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -57,12 +57,12 @@ fn check(args: &Check) -> Outcome {
     let text = text_of(&args.note)?;
     let findings = aaak::check(&args.note.display().to_string(), &text);
     for finding in &findings {
-        page::finding(&finding.file, &Finding::from_diagnostic(finding.clone(), &text))?;
+        terminal::finding(&finding.file, &Finding::from_diagnostic(finding.clone(), &text))?;
     }
     if let Some(plain) = &args.beside {
-        page::print(&compared(tokens::count(&text), tokens::count(&text_of(plain)?)))?;
+        terminal::print(&compared(tokens::count(&text), tokens::count(&text_of(plain)?)))?;
     } else if args.tokens {
-        page::print(&format!("{} tokens ({})", tokens::count(&text), tokens::TOKENIZER))?;
+        terminal::print(&format!("{} tokens ({})", tokens::count(&text), tokens::TOKENIZER))?;
     }
     let errors = findings.iter().filter(|it| it.severity() == Severity::Error).count();
     Ok(ExitCode::from(u8::from(errors > 0)))
@@ -80,7 +80,7 @@ fn compared(note: usize, plain: usize) -> String {
     format!("{note} tokens, and {plain} in plain words: {verdict} ({})", tokens::TOKENIZER)
 }
 
-fn text_of(place: &Path) -> Result<String, super::Failure> {
+fn text_of(place: &Path) -> Result<String, crate::cli::Failure> {
     if place != Path::new("-") {
         return Ok(keeper::read_text_file(place)?);
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cli::home::Home;
-use crate::cli::{Outcome, page, person};
+use crate::cli::{Outcome, person, terminal};
 
 /// Show who wrote each line of a room, a scroll, an entity or a file, and when
 #[derive(clap::Args)]
@@ -18,6 +18,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    page::print(&keeper.blame(&person("blame"), &args.thing)?)?;
+    terminal::print(&keeper.blame(&person("blame"), &args.thing)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, mpsc};
 use clap::ValueEnum;
 
 use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, explain, page, person};
+use crate::cli::{Failure, Outcome, explain, person, terminal};
 use crate::keeper::{CheckReport, Keeper};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::model::{Code, Severity, Tool, Watching, printable};
@@ -113,9 +113,9 @@ fn report(format: Format, inspection: &CheckReport) -> io::Result<()> {
     let here = std::env::current_dir().unwrap_or_default();
     match format {
         Format::Human => print(inspection, &here)?,
-        Format::Json => page::print(&inspection.json(&here))?,
-        Format::Github => page::print(&inspection.github_annotations(&here))?,
-        Format::Sarif => page::print(&inspection.sarif(&here))?,
+        Format::Json => terminal::print(&inspection.json(&here))?,
+        Format::Github => terminal::print(&inspection.github_annotations(&here))?,
+        Format::Sarif => terminal::print(&inspection.sarif(&here))?,
     }
     anstream::eprintln!("{}", inspection.summary());
     Ok(())
@@ -135,7 +135,7 @@ fn mend(keeper: &Keeper) -> Result<(), Failure> {
 fn print(inspection: &CheckReport, here: &Path) -> io::Result<()> {
     for palace in &inspection.palaces {
         for finding in &palace.findings {
-            page::finding(&palace.finding_path(finding, here), finding)?;
+            terminal::finding(&palace.finding_path(finding, here), finding)?;
         }
     }
     Ok(())

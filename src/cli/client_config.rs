@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::cli::home::{self, Workspace};
 use crate::cli::serve::without_twins;
-use crate::cli::{Outcome, page};
+use crate::cli::{Outcome, terminal};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::model::quoted;
 
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         Client::Codex => ("Put into ~/.codex/config.toml:", start.toml()),
     };
     anstream::eprintln!("{where_to}");
-    page::print(&what)?;
+    terminal::print(&what)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::cli::{Cli, Outcome, page};
+use crate::cli::{Cli, Outcome, terminal};
 
 /// Print completions for a shell
 #[derive(clap::Args)]
@@ -17,6 +17,6 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "palazzo", &mut script);
-    page::print(&String::from_utf8_lossy(&script))?;
+    terminal::print(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }

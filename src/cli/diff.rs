@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cli::home::Home;
-use crate::cli::{Outcome, page, person};
+use crate::cli::{Outcome, person, terminal};
 
 /// Say what differs between two states of a palace, in its own words
 ///
@@ -29,8 +29,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
     let told = keeper.diff(&person("diff"), args.range.as_deref(), args.text)?;
     match args.text {
-        true => page::patch(&told)?,
-        false => page::print(&told)?,
+        true => terminal::patch(&told)?,
+        false => terminal::print(&told)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, page};
+use crate::cli::{Failure, Outcome, terminal};
 use crate::keeper::{DoctorReport, GitLock, Keeper, git_version};
 
 /// Show what may keep palaces from being written, or remove a lock file of git
@@ -44,7 +44,7 @@ fn show(args: &Args) -> Result<(), Failure> {
     for examination in keeper(&home).examine_repositories()? {
         page += &shown(&examination);
     }
-    Ok(page::print(&page)?)
+    Ok(terminal::print(&page)?)
 }
 
 fn shown(examination: &DoctorReport) -> String {
@@ -79,7 +79,7 @@ fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
         confirm(&lock)?;
     }
     if keeper.remove_git_lock(path)? {
-        page::print(&format!("removed {}", lock.path.display()))?;
+        terminal::print(&format!("removed {}", lock.path.display()))?;
     }
     Ok(())
 }

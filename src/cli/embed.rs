@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::bar::Bar;
 use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, page, person};
+use crate::cli::progress_bar::Bar;
+use crate::cli::{Failure, Outcome, person, terminal};
 use crate::keeper::EmbedOutcome;
 
 /// Have a palace's model read all that it has not read yet, so that search finds it
@@ -28,7 +28,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let bar = Bar::default();
     match keeper.embed_passages(&person("embed"), |done, all| bar.show(done, all))? {
         EmbedOutcome::Embedded(new, all) => {
-            page::print(&format!("Passages read: {new}; known: {all}."))?;
+            terminal::print(&format!("Passages read: {new}; known: {all}."))?;
             Ok(ExitCode::SUCCESS)
         }
         EmbedOutcome::NoModel => {

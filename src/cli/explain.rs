@@ -2,16 +2,16 @@
 
 use std::io;
 
-use crate::cli::page;
+use crate::cli::terminal;
 use crate::model::{Code, Rule};
 
 /// Prints what one code stands for, or the table of all of them.
 pub(super) fn print(code: Option<Code>) -> io::Result<()> {
     match code.map(Code::rule) {
         Some(Rule { word, severity, meaning, advice, .. }) => {
-            page::print(&format!("── {word} ({severity}) ──\n{meaning}.\n\n{advice}"))
+            terminal::print(&format!("── {word} ({severity}) ──\n{meaning}.\n\n{advice}"))
         }
-        None => page::print(&table()),
+        None => terminal::print(&table()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, page, person};
+use crate::cli::{Failure, Outcome, person, terminal};
 use crate::keeper::{FmtReport, Keeper};
 
 /// Bring files into the form in which Palazzo writes them
@@ -74,17 +74,17 @@ fn nothing_at(path: &Path) -> Failure {
 
 fn tell(tidying: &FmtReport, here: &Path, diff: bool) -> std::io::Result<()> {
     for finding in &tidying.findings {
-        page::finding_aside(&tidying.path_from(&finding.diagnostic.file, here), finding);
+        terminal::finding_aside(&tidying.path_from(&finding.diagnostic.file, here), finding);
     }
     for file in &tidying.unformattable {
         let file = tidying.path_from(file, here);
-        page::failure(&format!("{file} is left alone: it would no longer say the same"));
+        terminal::failure(&format!("{file} is left alone: it would no longer say the same"));
     }
     if diff {
-        return page::patch(&tidying.diff());
+        return terminal::patch(&tidying.diff());
     }
     let paths = tidying.edits.iter().map(|it| tidying.path_from(&it.path, here));
-    page::print(&paths.collect::<Vec<_>>().join("\n"))
+    terminal::print(&paths.collect::<Vec<_>>().join("\n"))
 }
 
 fn summarise(seen: usize, changed: usize, written: bool) {

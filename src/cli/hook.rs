@@ -6,7 +6,7 @@ use std::process::{self, ExitCode, Stdio};
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::{Failure, Outcome, home, page, person};
+use crate::cli::{Failure, Outcome, home, person, terminal};
 use crate::keeper::{DEFAULT_TOKENS, Keeper};
 use crate::model::quoted;
 
@@ -111,11 +111,11 @@ pub(super) fn run(args: &Args) -> Outcome {
         Command::Install(it) => install(it),
         Command::Remove(it) => remove(it),
         Command::SessionStart(it) => {
-            start(it).unwrap_or_else(|err| page::failure(&err.to_string()));
+            start(it).unwrap_or_else(|err| terminal::failure(&err.to_string()));
             Ok(ExitCode::SUCCESS)
         }
         Command::SessionEnd(it) => {
-            end(it).unwrap_or_else(|err| page::failure(&err.to_string()));
+            end(it).unwrap_or_else(|err| terminal::failure(&err.to_string()));
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -125,7 +125,7 @@ fn start(args: &SessionStart) -> Result<(), Failure> {
     let keeper = Keeper::new(home::find(args.home.as_deref()), None);
     let mut keeper = keeper.with_consent_folder(home::state());
     let budget = tokens(&args.budget)?;
-    Ok(page::print(&keeper.wake_up(&person("hook"), args.workspace.as_deref(), budget)?)?)
+    Ok(terminal::print(&keeper.wake_up(&person("hook"), args.workspace.as_deref(), budget)?)?)
 }
 
 /// Reads a number of tokens. It is a text until then: whoever calls for the beginning
@@ -178,7 +178,7 @@ fn install(args: &Install) -> Outcome {
         anstream::eprintln!("There is no palace in {} yet", home.display());
     }
     let file = file.display();
-    page::print(&format!("Claude Code begins with what the palace knows{kept}: {file}"))?;
+    terminal::print(&format!("Claude Code begins with what the palace knows{kept}: {file}"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -190,9 +190,9 @@ fn remove(place: &Place) -> Outcome {
             true => std::fs::remove_file(&file)?,
             false => write(&file, &settings)?,
         }
-        page::print(&format!("The hook is taken out of {}", file.display()))?;
+        terminal::print(&format!("The hook is taken out of {}", file.display()))?;
     } else {
-        page::print(&format!("There is no hook of ours in {}", file.display()))?;
+        terminal::print(&format!("There is no hook of ours in {}", file.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,17 +1,17 @@
 //! `palazzo import`.
 
 mod mempalace;
-mod tables;
+pub(crate) mod mempalace_sqlite;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use crate::cli::bar::Bar;
 use crate::cli::home::Home;
+use crate::cli::progress_bar::Bar;
 use crate::cli::signal;
-use crate::cli::{Failure, Outcome, page, person};
+use crate::cli::{Failure, Outcome, person, terminal};
 use crate::keeper::MemoryImportSummary;
 use crate::model::printable;
 
@@ -73,7 +73,7 @@ fn memory(args: &Memory) -> Outcome {
         anstream::eprintln!("{name}: and {} more like these", imported.notes.len() - TOLD);
     }
     let root = keeper.palace_root(&by)?;
-    page::print(&summary(&imported, root.as_deref(), args.dry_run))?;
+    terminal::print(&summary(&imported, root.as_deref(), args.dry_run))?;
     Ok(ExitCode::from(u8::from(imported.faults > 0)))
 }
 

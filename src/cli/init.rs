@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, page, person, templates};
+use crate::cli::{Failure, Outcome, person, templates, terminal};
 use crate::model::{Files, did_you_mean};
 
 /// Make a new palace, empty or from a template
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let mut keeper = home::keeper(args.home.as_deref(), &Workspace { workspace: None });
     let root = keeper.create_from_template(&person("init"), name, &files)?;
-    page::print(&root.display().to_string())?;
+    terminal::print(&root.display().to_string())?;
     anstream::eprintln!("Founded {name}. Walk it with: palazzo walk {}", root.display());
     Ok(ExitCode::SUCCESS)
 }
@@ -52,7 +52,7 @@ fn begin_history(dir: Option<&Path>) -> Outcome {
     home::require_palace(&keeper, &home::find(dir))?;
     let begun = keeper.create_repositories(&person("init"))?;
     for palace in &begun {
-        page::print(&palace.display().to_string())?;
+        terminal::print(&palace.display().to_string())?;
     }
     match begun.len() {
         0 => anstream::eprintln!("Every palace in {} has a repository.", home::find(dir).display()),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cli::home::Home;
-use crate::cli::{Outcome, page, person};
+use crate::cli::{Outcome, person, terminal};
 
 /// List what was changed, when and by whom, newest first
 ///
@@ -26,6 +26,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    page::print(&keeper.log(&person("log"), args.thing.as_deref(), args.most)?)?;
+    terminal::print(&keeper.log(&person("log"), args.thing.as_deref(), args.most)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cli::home::{self, Workspace};
-use crate::cli::{Outcome, page, person};
+use crate::cli::{Outcome, person, terminal};
 
 /// Show the map of a palace: rooms, doors, scrolls, versions and ages
 #[derive(clap::Args)]
@@ -19,6 +19,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = home::keeper(args.dir.as_deref(), &args.workspace);
-    page::print(&keeper.show_map(&person("map"))?)?;
+    terminal::print(&keeper.show_map(&person("map"))?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
 
-use crate::cli::bar::Bar;
 use crate::cli::home::Home;
+use crate::cli::progress_bar::Bar;
 use crate::cli::signal;
-use crate::cli::{Failure, Outcome, page, person};
+use crate::cli::{Failure, Outcome, person, terminal};
 use crate::keeper::{Caller, Haul, Keeper, Lode, MineSummary, SourceFile, is_palace_file};
 use crate::model::printable;
 
@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         let said = format!("{name} was filed before and has changed; its older text stays: {file}");
         anstream::eprintln!("{}", printable(&said));
     }
-    page::print(&summary(&mining, args.dry_run))?;
+    terminal::print(&summary(&mining, args.dry_run))?;
     Ok(ExitCode::from(u8::from(faults > 0)))
 }
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cli::home::Home;
-use crate::cli::{Outcome, page, person};
+use crate::cli::{Outcome, person, terminal};
 
 /// Make a room, a scroll, an entity or a file what it was, in a new commit
 ///
@@ -26,6 +26,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    page::print(&keeper.restore(&person("restore"), &args.thing, &args.to)?)?;
+    terminal::print(&keeper.restore(&person("restore"), &args.thing, &args.to)?)?;
     Ok(ExitCode::SUCCESS)
 }

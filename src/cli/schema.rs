@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::cli::{Outcome, page};
+use crate::cli::{Outcome, terminal};
 use crate::keeper;
 use crate::model::FileKind;
 
@@ -20,8 +20,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     match args.kind {
-        Some(kind) => page::print(&keeper::json_schema(kind))?,
-        None => page::print(&FileKind::ALL.map(line).concat())?,
+        Some(kind) => terminal::print(&keeper::json_schema(kind))?,
+        None => terminal::print(&FileKind::ALL.map(line).concat())?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 
 use crate::cli::home::Home;
-use crate::cli::{Outcome, page, person};
+use crate::cli::{Outcome, person, terminal};
 use crate::keeper::SearchQuery;
 use crate::model::Sort;
 
@@ -72,7 +72,7 @@ pub(super) fn run(args: Args) -> Outcome {
     };
     let found = keeper.search_palace(&person("search"), &sought, args.limit)?;
     let here = std::env::current_dir().unwrap_or_default();
-    page::print(&match args.format {
+    terminal::print(&match args.format {
         Format::Human => found.to_text(&here),
         Format::Json => found.to_json(&here),
     })?;

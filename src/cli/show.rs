@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cli::home::Home;
-use crate::cli::{Failure, Outcome, page, person};
+use crate::cli::{Failure, Outcome, person, terminal};
 use crate::model::RoomRef;
 
 /// Show a room as a visitor sees it
@@ -24,6 +24,6 @@ pub(super) fn run(args: &Args) -> Outcome {
     let room = args.room.as_ref().map(|it| it.parse::<RoomRef>()).transpose();
     let room = room.map_err(|err| Failure::Said(err.to_string()))?;
     let mut keeper = args.home.keeper();
-    page::print(&keeper.show(&person("show"), room.as_ref(), args.at.as_deref())?)?;
+    terminal::print(&keeper.show(&person("show"), room.as_ref(), args.at.as_deref())?)?;
     Ok(ExitCode::SUCCESS)
 }

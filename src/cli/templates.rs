@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use rust_embed::RustEmbed;
 
-use crate::cli::{Outcome, page};
+use crate::cli::{Outcome, terminal};
 use crate::model::Files;
 
 /// List the templates that `palazzo init` can start from
@@ -21,7 +21,7 @@ pub(super) fn run(_: &Args) -> Outcome {
         let files = files(&name).unwrap_or_default();
         let count = |folder: &str| files.keys().filter(|it| it.starts_with(folder)).count();
         let (rooms, entities) = (count("rooms/"), count("entities/"));
-        page::print(&format!("{name:<18} {rooms} rooms, {entities} entities"))?;
+        terminal::print(&format!("{name:<18} {rooms} rooms, {entities} entities"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::home::{self, Workspace};
-use crate::cli::{Outcome, page};
+use crate::cli::{Outcome, terminal};
 use crate::keeper::Keeper;
 use crate::model::{Allowed, Consent, quoted};
 
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     if let Some(folder) = &args.remove {
         let removed = keeper.remove_consents(&home::of_user(folder))?;
         if !removed.is_empty() {
-            page::print("No longer allowed:")?;
+            terminal::print("No longer allowed:")?;
         }
         show(&removed, "Nothing was allowed there.")?;
         return Ok(ExitCode::from(u8::from(removed.is_empty())));
@@ -83,7 +83,7 @@ fn is_confirmed() -> io::Result<bool> {
 
 fn show(consents: &[Consent], otherwise: &str) -> Outcome {
     let lines: Vec<_> = consents.iter().map(line).collect();
-    page::print(&if lines.is_empty() { otherwise.to_owned() } else { lines.join("\n") })?;
+    terminal::print(&if lines.is_empty() { otherwise.to_owned() } else { lines.join("\n") })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cli::home::Home;
-use crate::cli::{Outcome, page, person};
+use crate::cli::{Outcome, person, terminal};
 
 /// Take back the last change a tool made, in a new commit; again for the one before
 ///
@@ -20,6 +20,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    page::print(&keeper.undo(&person("undo"), args.dry_run)?)?;
+    terminal::print(&keeper.undo(&person("undo"), args.dry_run)?)?;
     Ok(ExitCode::SUCCESS)
 }

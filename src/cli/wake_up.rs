@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::{Outcome, home, page, person};
+use crate::cli::{Outcome, home, person, terminal};
 use crate::keeper::{DEFAULT_TOKENS, Keeper};
 
 /// Say what an agent should know when a conversation begins
@@ -27,6 +27,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let keeper = Keeper::new(home::find(args.home.as_deref()), None);
     let mut keeper = keeper.with_consent_folder(home::state());
-    page::print(&keeper.wake_up(&person("wake-up"), args.workspace.as_deref(), args.budget)?)?;
+    terminal::print(&keeper.wake_up(
+        &person("wake-up"),
+        args.workspace.as_deref(),
+        args.budget,
+    )?)?;
     Ok(ExitCode::SUCCESS)
 }

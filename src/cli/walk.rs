@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 
 use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, page, person};
+use crate::cli::{Failure, Outcome, person, terminal};
 use crate::keeper::Keeper;
 use crate::mcp::{Answer, Reply, ToolSet, Toolbox};
 
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let keeper = home::keeper(args.dir.as_deref(), &args.workspace);
     let tools = Toolbox::new(ToolSet::OWN.to_vec());
     let mut walk = Walk { keeper, tools };
-    page::print(&walk.begin()?)?;
+    terminal::print(&walk.begin()?)?;
     let mut lines = io::stdin().lock().lines();
     loop {
         print_prompt()?;
@@ -44,12 +44,12 @@ pub(super) fn run(args: &Args) -> Outcome {
         match word {
             "" => {}
             "q" | "quit" | "exit" => break,
-            "scroll" if rest.trim().is_empty() => page::print("Say its title: scroll TITLE")?,
+            "scroll" if rest.trim().is_empty() => terminal::print("Say its title: scroll TITLE")?,
             "scroll" => walk.scroll(rest, &mut lines)?,
             _ => walk.step(word, rest.trim())?,
         }
     }
-    page::print("")?;
+    terminal::print("")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -62,7 +62,7 @@ impl Walk {
     fn step(&mut self, word: &str, said: &str) -> io::Result<()> {
         let Ok(action) = word.parse::<i64>() else {
             let help = "A number chooses an action; `scroll TITLE` leaves a scroll; `q` leaves.";
-            return page::print(help);
+            return terminal::print(help);
         };
         let mut arguments = json!({ "action": action });
         if !said.is_empty() {
@@ -78,7 +78,7 @@ impl Walk {
         title: &str,
         lines: &mut impl Iterator<Item = io::Result<String>>,
     ) -> io::Result<()> {
-        page::print("Write; a line with only a dot ends the scroll.")?;
+        terminal::print("Write; a line with only a dot ends the scroll.")?;
         let mut body = String::new();
         for line in lines {
             let line = line?;
@@ -110,6 +110,6 @@ fn print_prompt() -> io::Result<()> {
 
 fn show(answer: &Answer) -> io::Result<()> {
     match answer {
-        Ok(Reply { text, .. }) | Err(text) => page::print(text),
+        Ok(Reply { text, .. }) | Err(text) => terminal::print(text),
     }
 }

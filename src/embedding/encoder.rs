@@ -4,7 +4,7 @@ use ndarray::{Array1, Array2, Axis, Slice};
 use serde::Deserialize;
 
 use crate::embedding::Error;
-use crate::embedding::tensors::Tensors;
+use crate::embedding::safetensors::Tensors;
 
 /// A text has a beginning and an end at least, and something between.
 const FEWEST: usize = 3;

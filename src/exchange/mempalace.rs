@@ -9,7 +9,7 @@ use std::fmt::Display;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
 use serde_json::{Map, Value};
 
-use crate::exchange::pieces::fitted;
+use crate::exchange::mempalace_chunks::fitted;
 use crate::model::{Date, Entity, LARGEST_FILE, Relation, folded, is_printable};
 
 /// How many bytes a text may have, so that there is room for what is said of it.

@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::format::reader::{Reader, text};
+use crate::format::file_parser::{Reader, text};
 use crate::format::yaml::{Body, Node, Out};
 use crate::model::{Code, Entity, Relation, Spot};
 

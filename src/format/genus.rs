@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::format::reader::{Reader, text};
+use crate::format::file_parser::{Reader, text};
 use crate::format::yaml::{Body, Key, Node, Out};
 use crate::model::{Attribute, Code, Genus, Kind, RelationType, Spot, Status, did_you_mean};
 

@@ -4,7 +4,8 @@
 
 use serde_json::Map;
 
-use crate::format::reader::{self, Fields, Reader};
+use crate::format::file_parser;
+use crate::format::file_parser::{Fields, Reader};
 use crate::format::yaml::{Body, Node, Out};
 use crate::model::{Action, Arrangement, Code, Deed, Doorway, Room, did_you_mean, prose, slip_of};
 
@@ -22,7 +23,7 @@ pub(super) fn read(reader: &mut Reader<'_>, text: &str) -> Option<Room> {
     let generate = file.take("generate").and_then(|it| generate(reader, it));
     let portals = file.list(reader, "portals");
     let portals =
-        portals.into_iter().filter_map(|it| reader::room(reader, it, "portals")).collect();
+        portals.into_iter().filter_map(|it| file_parser::room(reader, it, "portals")).collect();
     Some(Room { id, name: name?, description: prose(&description), actions, portals, generate })
 }
 
@@ -30,7 +31,7 @@ fn generate(reader: &mut Reader<'_>, node: Node) -> Option<Arrangement> {
     let at = node.at;
     let mut fields = reader.fields(node, "`generate`", GENERATE)?;
     let mut word = |key: &str| match fields.take(key) {
-        Some(node) => reader::text(reader, node, key).map(Some),
+        Some(node) => file_parser::text(reader, node, key).map(Some),
         None => Some(None),
     };
     let (genus, by) = (word("genus"), word("by"));
@@ -79,8 +80,8 @@ fn navigate(reader: &mut Reader<'_>, fields: &mut Fields) -> Option<Deed> {
     match fields.take("room") {
         Some(room) => {
             let room = match &workspace {
-                None => reader::room(reader, room, "room")?,
-                Some(_) => reader::room_elsewhere(reader, room, "room")?,
+                None => file_parser::room(reader, room, "room")?,
+                Some(_) => file_parser::room_elsewhere(reader, room, "room")?,
             };
             Some(Deed::Navigate(Doorway { room, workspace }))
         }

@@ -10,12 +10,12 @@
 #![expect(dead_code, reason = "what is spelled is only described, nothing is read into it")]
 
 mod entity;
+pub(crate) mod front_matter;
 mod genus;
-mod matter;
 mod modeline;
 mod palace;
 mod room;
-mod text;
+pub(crate) mod scalars;
 mod work;
 
 use schemars::JsonSchema;
@@ -35,9 +35,9 @@ pub(super) fn of(kind: FileKind) -> String {
         FileKind::Genus => spelled::<genus::Genus>(),
         FileKind::Task => spelled::<work::Task>(),
         FileKind::Process => spelled::<work::Process>(),
-        FileKind::Scroll => spelled::<matter::Scroll>(),
-        FileKind::Drawer => spelled::<matter::Drawer>(),
-        FileKind::Diary => spelled::<matter::Entry>(),
+        FileKind::Scroll => spelled::<front_matter::Scroll>(),
+        FileKind::Drawer => spelled::<front_matter::Drawer>(),
+        FileKind::Diary => spelled::<front_matter::Entry>(),
     };
     format!("{schema:#}\n")
 }
@@ -57,7 +57,7 @@ mod tests {
     use toml_edit::{Document, Item};
 
     use super::*;
-    use crate::format::{Place, matter, understand, yaml};
+    use crate::format::{Place, front_matter, understand, yaml};
     use crate::model::{Code, Diagnostic, Severity};
 
     /// One file of every kind that has a schema.
@@ -117,7 +117,7 @@ mod tests {
         match kind(path) {
             FileKind::Palace => Some(json(Document::parse(text).ok()?.as_item())),
             FileKind::Scroll | FileKind::Drawer | FileKind::Diary => {
-                Some(yaml::parse(matter::split(text)?.0).ok()?.to_json())
+                Some(yaml::parse(front_matter::split(text)?.0).ok()?.to_json())
             }
             _ => Some(yaml::parse(text).ok()?.to_json()),
         }

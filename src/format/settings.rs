@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml_edit::{Document, DocumentMut, Item, TableLike, TomlError, value};
 
-use crate::format::reader::Reader;
+use crate::format::file_parser::Reader;
 use crate::model::{
     Code, Commit, HandEdits, Layout, Settings, Spot, did_you_mean, lines, slips_of,
 };

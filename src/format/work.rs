@@ -3,8 +3,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::format::matter::{self, moment, moment_out};
-use crate::format::reader::{self, Fields, Reader, list, text};
+use crate::format::file_parser;
+use crate::format::file_parser::{Fields, Reader, list, text};
+use crate::format::front_matter;
+use crate::format::front_matter::{moment, moment_out};
 use crate::format::yaml::{Body, Node, Out};
 use crate::model::{About, Code, Process, Stage, State, Task, did_you_mean, prose, slip_of};
 
@@ -71,12 +73,12 @@ pub(super) fn process_out(process: &Process) -> Out {
 }
 
 fn made(path: &str) -> Option<DateTime<Utc>> {
-    matter::dated(matter::id_in_name(path), path)
+    front_matter::dated(front_matter::id_in_name(path), path)
 }
 
 fn about(reader: &mut Reader<'_>, fields: &mut Fields) -> About {
     let entity = fields.text(reader, "entity");
-    let room = fields.take("room").and_then(|it| reader::room(reader, it, "room"));
+    let room = fields.take("room").and_then(|it| file_parser::room(reader, it, "room"));
     About { entity, room }
 }
 

@@ -7,16 +7,16 @@
 //! library's in quoting. Editing changes only what differs, and what it gives
 //! back is read again before it is believed.
 
+pub(crate) mod attached_comments;
+pub(crate) mod comments;
 mod edit;
-mod fault;
-mod marks;
-mod notes;
-mod read;
+pub(crate) mod error;
+pub(crate) mod parse;
 mod write;
 
+pub(super) use attached_comments::Notes;
+pub(super) use comments::Marks;
 pub(super) use edit::edit;
-pub(super) use fault::Fault;
-pub(super) use marks::Marks;
-pub(super) use notes::Notes;
-pub(super) use read::{Body, Key, Node, parse};
+pub(super) use error::Fault;
+pub(super) use parse::{Body, Key, Node, parse};
 pub(super) use write::{Out, one_line, write, write_noted};

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::halls::parting::{run_around, runs_apart};
+use crate::halls::partition::{run_around, runs_apart};
 use crate::model::{Arrangement, By, Card, Heading, Register, abridged, alike, whole_words};
 
 /// How much room a heading has, and each end of a tab.

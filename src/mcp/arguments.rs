@@ -2,7 +2,7 @@
 //! word is found out while reading it, so that the answer can name its place.
 
 mod graph;
-mod memory;
+pub(crate) mod memory_server;
 mod mempalace;
 mod palace;
 mod work;
@@ -19,7 +19,7 @@ pub(super) use graph::{
     CreateEntities, GetEntity, GetRelationships, GetTimeline, ListEntities, ListGenera,
     RemoveEntities, SearchEntities, UpdateEntity,
 };
-pub(super) use memory::{
+pub(super) use memory_server::{
     AddObservations, Additions, DeleteEntities, DeleteObservations, Done, Edge, Edges, Network,
     Node, Nodes, OpenNodes, ReadGraph, SearchNodes,
 };

@@ -18,9 +18,9 @@ use rmcp::service::{NotificationContext, RequestContext, Service, SubscriptionCo
 use rmcp::{RoleServer, ServerHandler};
 
 use crate::keeper::{Caller, Keeper};
-use crate::mcp::calls::fault;
+use crate::mcp::call_queue::Need;
+use crate::mcp::call_runner::fault;
 use crate::mcp::prompts;
-use crate::mcp::queue::Need;
 use crate::mcp::reply::shortened;
 use crate::mcp::resources;
 use crate::mcp::server::{Server, name_of_client};

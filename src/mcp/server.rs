@@ -13,11 +13,11 @@ use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use crate::keeper::{Caller, Keeper};
-use crate::mcp::calls::Calls;
-use crate::mcp::connection::Connection;
+use crate::mcp::call_queue::Need;
+use crate::mcp::call_runner::Calls;
 use crate::mcp::handler::Guarded;
-use crate::mcp::queue::Need;
 use crate::mcp::reply::shortened;
+use crate::mcp::stdio_transport::Connection;
 use crate::mcp::subscribers::{Promises, Subscribers};
 use crate::mcp::{Reply, ToolSet, Toolbox};
 

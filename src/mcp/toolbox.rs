@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::keeper::{Caller, Keeper, ToolRequest};
-use crate::mcp::queue::Need;
+use crate::mcp::call_queue::Need;
 use crate::mcp::reply::{Answer, Reply, failed_after, shortened, warnings};
 use crate::model::{self, Bearing, Parameter, did_you_mean, printable};
 

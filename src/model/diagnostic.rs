@@ -1,5 +1,8 @@
 //! What is wrong with a file, said so that its author can mend it.
 
+pub(crate) mod code;
+pub(crate) mod rule;
+pub(crate) mod value_path;
 use std::fmt;
 
 use crate::model::Code;

@@ -1,5 +1,7 @@
 //! Entities: the typed nodes of the knowledge graph, and what is known of them.
 
+pub(crate) mod genus;
+pub(crate) mod relation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ulid::Ulid;

@@ -1,21 +1,25 @@
 //! The knowledge graph, held so that every question costs what its answer is long.
 
-mod arranged;
-mod index;
-mod selection;
-mod spelling;
-mod timeline;
-
+pub(crate) mod entity_check;
+pub(crate) mod entity_filter;
+pub(crate) mod grouped_entities;
+pub(crate) mod grouping;
+pub(crate) mod name_index;
+pub(crate) mod name_spelling;
+pub(crate) mod sorted_list;
+pub(crate) mod timeline;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-pub use selection::Selection;
-pub use spelling::folded;
+pub use entity_filter::Selection;
+pub use name_spelling::folded;
 pub use timeline::{Event, Fact, Span};
 
-use crate::model::catalogue::Catalogue;
-use crate::model::graph::index::{Index, Print, of_dates, of_name, of_targets, of_values, print};
-use crate::model::graph::spelling::spelled;
+use crate::model::graph::grouped_entities::Catalogue;
+use crate::model::graph::name_index::{
+    Index, Print, of_dates, of_name, of_targets, of_values, print,
+};
+use crate::model::graph::name_spelling::spelled;
 use crate::model::{Date, Entity, Genus, Kind, Opening, Relation, did_you_mean};
 
 type Names = BTreeSet<Arc<str>>;

@@ -1,5 +1,6 @@
 //! What git knows of a palace's past.
 
+pub(crate) mod item_diff;
 use std::collections::BTreeMap;
 use std::fmt;
 

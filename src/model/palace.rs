@@ -1,6 +1,7 @@
 //! The palace: rooms, the doors between them, the scrolls on their walls, and
 //! the graph below.
 
+pub(crate) mod drawer_rooms;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;

@@ -1,5 +1,7 @@
 //! Rooms and the names they are called by.
 
+pub(crate) mod action;
+pub(crate) mod menu;
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,5 +1,7 @@
 //! What `palace.toml` says.
 
+pub(crate) mod consent;
+pub(crate) mod watch_mode;
 use crate::model::{Layout, RoomRef};
 
 /// The settings of one palace.

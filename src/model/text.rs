@@ -1,5 +1,6 @@
 //! Lines, which characters may be shown, and in which order texts stand.
 
+pub(crate) mod token_weight;
 use std::cmp::Ordering;
 
 /// Yields the lines of a text as YAML counts them (1.2, chapter 5.4): a carriage

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Action, Layout, Room, RoomId, Scroll, Slot};
-use crate::render::{Exhibit, ago, count, exhibit, line, prose};
+use crate::render::{Exhibit, ago, count, entity_listing, line, prose};
 
 /// Where a visitor stands, and all that a page about it shows.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ pub fn room(view: &RoomView<'_>) -> String {
     if view.layout == Layout::Classic {
         page.push_str(&bracketed(&view.notices));
     }
-    page.push_str(&view.exhibit.as_ref().map(exhibit::shown).unwrap_or_default());
+    page.push_str(&view.exhibit.as_ref().map(entity_listing::shown).unwrap_or_default());
     page.push('\n');
     page.push_str(&menu(view));
     if view.layout == Layout::Wide {
@@ -64,7 +64,7 @@ pub fn room(view: &RoomView<'_>) -> String {
 
 /// Renders the hall one stands in.
 pub fn hall(view: &RoomView<'_>) -> String {
-    let held = view.exhibit.as_ref().map(exhibit::hall).unwrap_or_default();
+    let held = view.exhibit.as_ref().map(entity_listing::hall).unwrap_or_default();
     format!("{held}\n{}", menu(view))
 }
 

@@ -5,8 +5,7 @@
 //! room within the hour. Terms and passages are numbers; a document that is
 //! taken out leaves a gap, and the gaps are closed when they are many.
 
-mod gaps;
-
+pub(crate) mod compaction;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -15,8 +14,8 @@ use chrono::{DateTime, Utc};
 use rayon::prelude::*;
 
 use crate::model::Opening;
+use crate::search::document_terms::Reading;
 use crate::search::lexicon::Lexicon;
-use crate::search::reading::Reading;
 
 /// How many seconds apart notes of one room are one conversation.
 const TOGETHER: i64 = 3600;
@@ -399,7 +398,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::scene::{day, note};
+    use crate::search::fixture::{day, note};
     use crate::search::{Hits, Query};
 
     /// The `number`th document, as the `edition`th edition has it.

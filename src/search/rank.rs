@@ -6,8 +6,7 @@
 //! its best passage; the rest of it and the room it is in add a little, so that
 //! among equals the one in the likely place is first.
 
-mod column;
-
+pub(crate) mod score_column;
 use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
@@ -16,8 +15,8 @@ use chrono::{DateTime, Utc};
 use crate::model::{Opening, Sort, Vector, Vectors};
 use crate::search::index::{Entry, Index, Posting};
 use crate::search::lexicon::Term;
-use crate::search::question::{Asked, AskedWord};
-use crate::search::rank::column::Column;
+use crate::search::query_words::{Asked, AskedWord};
+use crate::search::rank::score_column::Column;
 use crate::search::words::{Script, beginning, words};
 
 /// BM25's share of length normalisation.
@@ -375,7 +374,7 @@ fn similarity(score: f32, weight: f32) -> f32 {
 mod tests {
     use super::*;
     use crate::search::Document;
-    use crate::search::scene::{day, note};
+    use crate::search::fixture::{day, note};
 
     fn index(notes: &[Document<'static>]) -> Index {
         Index::of(notes.to_vec())

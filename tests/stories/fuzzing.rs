@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use palazzo::check::Survey;
 use palazzo::format::{self, Rooms, Spots, Tidied};
 use palazzo::keeper::Finding;
 use palazzo::model::{Date, Diagnostic, Files, Palace, RoomRef, Tool, Trail};
-use palazzo::survey::Survey;
-use palazzo::{aaak, compare, exchange};
+use palazzo::{aaak, diff, exchange};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -235,7 +235,7 @@ proptest! {
                 prop_assert_eq!(&was.0, &now.0, "{}\n-- became --\n{}", text, anew);
                 prop_assert_eq!(heads(was.1), heads(now.1), "{}\n-- became --\n{}", text, anew);
                 prop_assert_eq!(format::tidy(&path, &anew), Some(Tidied::Already), "{}", anew);
-                compare::unified(&path, Some(&text), Some(&anew));
+                diff::unified(&path, Some(&text), Some(&anew));
             }
             Some(Tidied::Wrong(findings)) => prop_assert!(!findings.is_empty(), "{}", text),
             Some(Tidied::Already | Tidied::Stubborn) | None => {}

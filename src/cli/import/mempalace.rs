@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use chrono::{Local, TimeZone as _};
 use serde_json::{Map, Value};
 
-use crate::cli::bar::Bar;
 use crate::cli::home::{self, Workspace, of_user, set};
-use crate::cli::import::{place, tables};
+use crate::cli::import::{mempalace_sqlite, place};
+use crate::cli::progress_bar::Bar;
 use crate::cli::signal;
-use crate::cli::{Failure, Outcome, page, person};
+use crate::cli::{Failure, Outcome, person, terminal};
 use crate::keeper::{ImportSummary, Tables};
 use crate::model::printable;
 
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         anstream::eprintln!("{}", printable(told));
     }
     let root = keeper.palace_root(&by)?;
-    page::print(&summary(&moved, root.as_deref(), args.dry_run))?;
+    terminal::print(&summary(&moved, root.as_deref(), args.dry_run))?;
     Ok(ExitCode::from(u8::from(!moved.errors.is_empty())))
 }
 
@@ -155,13 +155,13 @@ impl Place {
         let mut tables = Tables::default();
         let [chroma, exact] = [CHROMA, EXACT].map(|it| self.palace.join(it));
         if chroma.is_file() {
-            tables::chroma(&chroma, &self.collection, &mut tables)?;
+            mempalace_sqlite::chroma(&chroma, &self.collection, &mut tables)?;
         }
         if exact.is_file() {
-            tables::exact(&exact, &self.collection, &mut tables)?;
+            mempalace_sqlite::exact(&exact, &self.collection, &mut tables)?;
         }
         for facts in &self.facts {
-            tables::facts(facts, &mut tables)?;
+            mempalace_sqlite::facts(facts, &mut tables)?;
         }
         let elsewhere = ELSEWHERE.iter().filter(|(mark, _)| self.palace.join(mark).is_file());
         tables.faults.extend(elsewhere.map(|(mark, whose)| {

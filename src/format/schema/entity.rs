@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use crate::format::schema::text::{Id, Text};
+use crate::format::schema::scalars::{Id, Text};
 
 /// An entity of the knowledge graph, with its observations and the relations
 /// that start from it.

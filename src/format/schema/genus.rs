@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::json;
 
-use crate::format::schema::text::{Text, Words};
+use crate::format::schema::scalars::{Text, Words};
 
 /// What is laid down for the entities of one genus.
 #[derive(JsonSchema)]

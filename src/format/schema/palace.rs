@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 
-use crate::format::schema::text::RoomName;
+use crate::format::schema::scalars::RoomName;
 
 /// A palace: its name, the room where visits begin, and settings.
 #[derive(JsonSchema)]

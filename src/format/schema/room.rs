@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use crate::format::schema::text::{Id, RoomName, Text, Words};
+use crate::format::schema::scalars::{Id, RoomName, Text, Words};
 
 /// A room of a palace: what a visitor sees, and what can be done there.
 #[derive(JsonSchema)]

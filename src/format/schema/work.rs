@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 
-use crate::format::schema::text::{Moment, RoomName, Text, Words};
+use crate::format::schema::scalars::{Moment, RoomName, Text, Words};
 
 /// Something that is to be done.
 #[derive(JsonSchema)]

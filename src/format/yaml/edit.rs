@@ -7,8 +7,8 @@ use std::str::FromStr;
 use serde_json::Value;
 use yaml_edit::{Mapping, Sequence, YamlFile, YamlNode};
 
-use crate::format::yaml::marks::{Comment, Marks};
-use crate::format::yaml::read::{Body, Key, Node, parse};
+use crate::format::yaml::comments::{Comment, Marks};
+use crate::format::yaml::parse::{Body, Key, Node, parse};
 use crate::format::yaml::write::{Out, write};
 use crate::model::Spot;
 

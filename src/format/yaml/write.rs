@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use serde_saphyr::{FlowSeq, SerializerOptions, ser_options};
 
-use crate::format::yaml::notes::Notes;
+use crate::format::yaml::attached_comments::Notes;
 
 /// What is to be written, and in which style.
 #[derive(Clone, Debug, PartialEq)]

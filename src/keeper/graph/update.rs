@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use serde_json::{Map, Value};
 
-use crate::compare;
+use crate::diff;
 use crate::keeper::graph::ask::resolve_entity_name;
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::merge::merge_entity;
@@ -133,7 +133,7 @@ fn plan_update(
         new.name.clone_from(&name);
     }
     reject_if_any(violations(&held.palace.graph, &were, &new).into_iter())?;
-    let details = compare::entity(&old, &new).into_iter();
+    let details = diff::entity(&old, &new).into_iter();
     let details = details.filter(|it| !matches!(it, Detail::Renamed { .. })).collect();
     *require_entity(&mut revision, held, &was)? = new;
     let gone: Vec<_> = family.into_iter().filter(|it| *it != name).collect();

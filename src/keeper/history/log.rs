@@ -1,6 +1,6 @@
 //! Looking into the past: what was done, what differs, who wrote what.
 
-use crate::compare::unified;
+use crate::diff::unified;
 use crate::keeper::graph::resolve;
 use crate::keeper::graph::resolve::Resolved;
 use crate::keeper::history::palace_diff::palace_diff;

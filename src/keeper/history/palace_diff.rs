@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::compare::{self, differing_lines};
+use crate::diff;
+use crate::diff::differing_lines;
 use crate::format::{self, Place};
 use crate::model::{
     Content, Detail, Difference, Differing, Fate, Filed, Files, Palace, ScrollId, Thing,
@@ -29,7 +30,7 @@ pub(crate) fn palace_diff(differing: &[Differing]) -> Vec<Difference> {
     }
     let ((was, _), (now, _)) =
         (format::read(PLACEHOLDER_NAME, &was), format::read(PLACEHOLDER_NAME, &now));
-    differences.extend(compare::palaces(&was, &now));
+    differences.extend(diff::palaces(&was, &now));
     let mentioned: BTreeSet<_> = differences.iter().map(|it| it.thing.clone()).collect();
     for it in meant {
         let thing = identify_file(&now, &it.path).or_else(|| identify_file(&was, &it.path));

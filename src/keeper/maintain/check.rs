@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::check::Survey;
 use crate::format::{Place, Spots, room_file};
 use crate::keeper::maintain::doctor;
 use crate::keeper::palace::OpenPalace;
@@ -10,7 +11,6 @@ use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::{Keeper, Refusal};
 use crate::model::{Code, Diagnostic, RoomId, Severity, Tool, Trail, lines};
 use crate::render::{self, Reported};
-use crate::survey::Survey;
 
 /// How many findings a room's builder is told of.
 const MAX_ROOM_FINDINGS: usize = 5;

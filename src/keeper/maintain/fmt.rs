@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::compare;
+use crate::diff;
 use crate::format::{self, Tidied};
 use crate::keeper::maintain::check::{Finding, display_path};
 use crate::keeper::palace::missing_schema_edits;
@@ -58,7 +58,7 @@ impl FmtReport {
     pub fn diff(&self) -> String {
         let diff = |it: &Edit| {
             let path = format!("{}{}", self.repository_prefix, it.path);
-            compare::unified(&path, it.was.as_deref(), it.now.as_deref())
+            diff::unified(&path, it.was.as_deref(), it.now.as_deref())
         };
         self.edits.iter().map(diff).collect()
     }

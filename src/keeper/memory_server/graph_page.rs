@@ -12,7 +12,8 @@ use std::collections::{BTreeSet, HashSet};
 use ulid::Ulid;
 
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Entity, Graph, Incoming, Triple, abridged, weight};
+use crate::model::weight;
+use crate::model::{Entity, Graph, Incoming, Triple, abridged};
 use crate::search::Needle;
 
 use cut::Omissions;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::model::graph::index::{dated, of_dates, print};
+use crate::model::graph::name_index::{dated, of_dates, print};
 use crate::model::{Date, Entity, Graph, Relation};
 
 /// Something that is known to have been so at a date.

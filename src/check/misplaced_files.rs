@@ -1,0 +1,100 @@
+//! Files that lie, or are named, as if they held something else. Who names a
+//! file for nothing that is known has a reason.
+
+use std::collections::HashMap;
+
+use crate::check::{Remark, Survey};
+use crate::model::{Code, RoomId, Shelf, Slug, Trail};
+
+impl Survey<'_> {
+    /// Looks whether files hold what they are named for.
+    pub(crate) fn strangers(&self) -> Vec<Remark> {
+        let mut remarks = self.strange_entities();
+        remarks.extend(self.strange_rooms());
+        remarks.extend(self.strange_drawers());
+        remarks
+    }
+
+    /// Tells of entities in the folder of another genus, or in a file named for
+    /// another entity.
+    fn strange_entities(&self) -> Vec<Remark> {
+        let graph = &self.palace.graph;
+        let slugs = |text| Slug::of(text).map(|slug| (slug.to_string(), text));
+        let genera: HashMap<_, _> = graph.genera().filter_map(|(it, _)| slugs(it)).collect();
+        let names: HashMap<_, _> = graph.iter().filter_map(|it| slugs(&it.name)).collect();
+        let mut remarks = Vec::new();
+        for (file, entity) in graph.files() {
+            let parts: Vec<_> = file.trim_end_matches(".yaml").split('/').collect();
+            let [_, folder, .., name] = parts.as_slice() else { continue };
+            if let Some(other) = genera.get(*folder).filter(|_| !is(folder, &entity.genus)) {
+                remarks.push(stranger(file, "genus", "folder", other));
+            }
+            if let Some(other) = names.get(*name).filter(|_| !is(name, &entity.name)) {
+                remarks.push(stranger(file, "name", "file", other));
+            }
+        }
+        remarks
+    }
+
+    /// Tells of rooms in a file that is named for another room of the wing.
+    fn strange_rooms(&self) -> Vec<Remark> {
+        let rooms = self.palace.rooms().filter_map(|(id, room)| {
+            let id = RoomId { slug: Slug::of(&room.name)?, ..id.clone() };
+            Some((id, room.name.as_str()))
+        });
+        let names: HashMap<_, _> = rooms.collect();
+        let strange = self.palace.rooms().filter(|(id, it)| !is(id.slug.as_str(), &it.name));
+        let strange = strange.filter_map(|(id, _)| Some((id, names.get(id)?)));
+        strange.map(|(id, other)| stranger(&(self.file_of)(id), "name", "file", other)).collect()
+    }
+
+    /// Tells of drawers in the folder of another wing or room.
+    fn strange_drawers(&self) -> Vec<Remark> {
+        let drawers = &self.palace.drawers;
+        let mut remarks = Vec::new();
+        for room in drawers.rooms() {
+            let folders = room.wing.as_ref().and_then(|it| drawers.wing_name(it));
+            let Some((wing, name)) = folders.zip(drawers.room_name(room)) else { continue };
+            for (file, _) in drawers.in_room(room) {
+                let Some(Shelf { wing: its_wing, room: its_room }) = drawers.shelf_of(file) else {
+                    continue;
+                };
+                if its_wing != wing {
+                    remarks.push(stranger(file, "wing", "folder", wing));
+                } else if its_room != name {
+                    remarks.push(stranger(file, "room", "folder", name));
+                } else {
+                    remarks.extend(moved(file, &its_wing, &its_room));
+                }
+            }
+        }
+        remarks
+    }
+}
+
+/// Tells of a drawer whose folders are named for nothing it says: moving a file moves
+/// no drawer that says itself where it is filed.
+fn moved(file: &str, wing: &str, room: &str) -> Option<Remark> {
+    let mut folders = file.split('/').skip(1);
+    let said = [("wing", wing), ("room", room)].into_iter();
+    let (key, said, folder) =
+        said.filter_map(|(key, said)| Some((key, said, folders.next()?))).find(
+            |(_, said, folder)| Slug::of(said).is_some_and(|it| !folder.starts_with(it.as_str())),
+        )?;
+    let message =
+        format!("the folder is named `{folder}`, and the drawer says `{}`", said.escape_debug());
+    let remark = Remark::new(Code::PathMismatch, file, Trail::TOP.value(key), message);
+    Some(remark.hint(format!(
+        "what it says counts: to move it, change the `{key}` it says, or take that out"
+    )))
+}
+
+/// Tells whether `slug` is the name of what is called `text`.
+fn is(slug: &str, text: &str) -> bool {
+    Slug::of(text).is_some_and(|it| it.as_str() == slug)
+}
+
+fn stranger(file: &str, key: &str, what: &str, other: &str) -> Remark {
+    let message = format!("the {what} is named for `{}`", other.escape_debug());
+    Remark::new(Code::PathMismatch, file, Trail::TOP.value(key), message)
+}

@@ -1,0 +1,185 @@
+//! Rooms and the ways between them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use strsim::osa_distance;
+
+use crate::check::{Remark, Survey};
+use crate::model::{Code, Room, RoomId, RoomRef, Trail};
+
+/// How many rooms a hint lists.
+const LISTED: usize = 5;
+/// How many rooms that are not there are compared with those that are.
+pub(crate) const COMPARED: usize = 20;
+/// How many rooms are walked through to find out whether one is cut off.
+const WALKED: usize = 100;
+
+/// Where each room leads by itself, as far as rooms stand there.
+type Ways<'a> = BTreeMap<&'a RoomId, BTreeSet<RoomId>>;
+
+impl Survey<'_> {
+    /// Looks at every room, every way out of it, and whether one can get there.
+    pub(crate) fn doors(&self) -> Vec<Remark> {
+        let ways: Ways<'_> = self.palace.rooms().map(|(id, it)| (id, self.built(id, it))).collect();
+        let mut remarks: Vec<_> = self.lost_entry().into_iter().collect();
+        let mut compared = 0;
+        for (id, room) in self.palace.rooms() {
+            let file = (self.file_of)(id);
+            remarks.extend(self.dead_ends(id, room, &file, &mut compared));
+            remarks.extend(self.one_way(id, room, &file, &ways));
+            let is_bare =
+                room.description.is_empty() && room.actions.is_empty() && room.generate.is_none();
+            if is_bare && !self.broken.contains(file.as_str()) {
+                let message = "there is nothing to see here: no description, no actions";
+                remarks.push(Remark::new(Code::EmptyRoom, &file, Trail::TOP, message));
+            }
+        }
+        remarks.extend(self.unreachable(&ways));
+        remarks
+    }
+
+    /// Returns the rooms that stand where a room's own ways lead.
+    fn built(&self, id: &RoomId, room: &Room) -> BTreeSet<RoomId> {
+        let out = room.ways_out().filter_map(|it| self.palace.resolve(it, Some(id)).ok());
+        out.filter(|it| self.palace.room(it).is_some()).collect()
+    }
+
+    fn lost_entry(&self) -> Option<Remark> {
+        let entry = self.palace.settings.entry.as_ref()?;
+        if self.palace.resolve(entry, None).is_ok_and(|it| self.has_file(&it)) {
+            return None;
+        }
+        let message = format!("the entry room `{entry}` is not there");
+        let about = Trail::TOP.value("entry");
+        let remark = Remark::new(Code::LostEntry, "palace.toml", about, message);
+        Some(remark.hint("build it, or name another room as `entry`"))
+    }
+
+    /// Tells of the ways out of a room that lead to no room, each once; `compared` as
+    /// for one of them.
+    pub(crate) fn dead_ends(
+        &self,
+        id: &RoomId,
+        room: &Room,
+        file: &str,
+        compared: &mut usize,
+    ) -> Vec<Remark> {
+        let mut seen = BTreeSet::new();
+        let ways = ways_out(room).filter(|(way, _)| seen.insert(*way));
+        ways.filter_map(|(way, about)| self.dead_end(way, Some(id), file, about, compared))
+            .collect()
+    }
+
+    /// Tells of one that leads to no room, from the room `from`; `compared` counts
+    /// those for which a room of a similar name has been looked for.
+    pub(crate) fn dead_end(
+        &self,
+        way: &RoomRef,
+        from: Option<&RoomId>,
+        file: &str,
+        about: Trail,
+        compared: &mut usize,
+    ) -> Option<Remark> {
+        match self.palace.resolve(way, from) {
+            Ok(to) if self.has_file(&to) => None,
+            Ok(to) => {
+                let message = format!("the room `{to}` is not built yet");
+                let remark = Remark::new(Code::UnfinishedRoom, file, about, message);
+                *compared += 1;
+                let meant = (*compared <= COMPARED).then(|| self.nearest(&to));
+                Some(match meant.flatten() {
+                    Some(meant) => remark.hint(format!("did you mean `{meant}`?")),
+                    None => remark,
+                })
+            }
+            Err(several) => {
+                let message = format!("several rooms are called `{way}`");
+                let named = several.candidates.iter().take(LISTED);
+                let named: Vec<_> = named.map(|it| format!("`{it}`")).collect();
+                let more = if several.candidates.len() > LISTED { " …" } else { "" };
+                let hint = format!("say which: {}{more}", named.join(", "));
+                Some(Remark::new(Code::AmbiguousRoom, file, about, message).hint(hint))
+            }
+        }
+    }
+
+    /// Tells of actions that lead to a room which has no way of its own back.
+    fn one_way(&self, id: &RoomId, room: &Room, file: &str, ways: &Ways<'_>) -> Vec<Remark> {
+        let mut seen = BTreeSet::new();
+        let mut remarks = Vec::new();
+        for (place, action) in room.actions.iter().enumerate() {
+            let Some(way) = action.leads_to() else { continue };
+            let Ok(to) = self.palace.resolve(way, Some(id)) else { continue };
+            let back = ways.get(&to).is_none_or(|it| it.contains(id));
+            if !back && to != *id && seen.insert(to.clone()) {
+                let message = format!("`{to}` has no way of its own back: a plain door leads here");
+                let about = Trail::TOP.value("actions").item(place).value("room");
+                remarks.push(Remark::new(Code::OneWayDoor, file, about, message));
+            }
+        }
+        remarks
+    }
+
+    /// Tells of the rooms to which no way leads from the entry. Doors can be
+    /// walked from both sides, whichever declares them.
+    fn unreachable(&self, ways: &Ways<'_>) -> Vec<Remark> {
+        let Some(entry) = self.palace.entry().filter(|_| !self.is_torn("rooms/")) else {
+            return Vec::new();
+        };
+        let mut doors: BTreeMap<&RoomId, Vec<&RoomId>> = BTreeMap::new();
+        for (from, to) in ways.iter().flat_map(|(from, all)| all.iter().map(move |to| (*from, to)))
+        {
+            doors.entry(from).or_default().push(to);
+            doors.entry(to).or_default().push(from);
+        }
+        let (mut reached, mut next) = (BTreeSet::from([entry]), vec![entry]);
+        while let Some(here) = next.pop() {
+            let new = doors.get(here).into_iter().flatten().copied();
+            next.extend(new.filter(|it| reached.insert(*it)));
+        }
+        ways.keys().filter(|it| !reached.contains(*it)).map(|it| self.unreached(it)).collect()
+    }
+
+    /// Tells of one room that it is not joined to the entry, if the walk from there
+    /// comes to an end soon.
+    pub fn cut_off(&self, id: &RoomId) -> Option<Remark> {
+        let entry = self.palace.entry().filter(|_| !self.is_torn("rooms/"))?;
+        let (mut reached, mut next) = (BTreeSet::from([id.clone()]), vec![id.clone()]);
+        while let Some(here) = next.pop() {
+            if here == *entry || reached.len() > WALKED {
+                return None;
+            }
+            let room = self.palace.room(&here)?;
+            let doors = self.built(&here, room).into_iter();
+            let doors = doors.chain(self.palace.callers(&here).cloned());
+            next.extend(doors.filter(|it| reached.insert(it.clone())));
+        }
+        Some(self.unreached(id))
+    }
+
+    fn unreached(&self, id: &RoomId) -> Remark {
+        let message = "no way leads here from the entry";
+        let remark = Remark::new(Code::Unreachable, &(self.file_of)(id), Trail::TOP, message);
+        remark.hint("let an action or a portal of another room lead here")
+    }
+
+    /// Tells whether a room stands, or would if its file could be read.
+    fn has_file(&self, id: &RoomId) -> bool {
+        self.palace.room(id).is_some() || self.broken.contains((self.file_of)(id).as_str())
+    }
+
+    /// Returns the room whose name is one slip of the pen away.
+    fn nearest(&self, id: &RoomId) -> Option<&RoomId> {
+        let said = id.to_string();
+        self.palace.rooms().map(|(it, _)| it).find(|it| osa_distance(&it.to_string(), &said) == 1)
+    }
+}
+
+/// Yields every way out of a room, with where its file says so.
+fn ways_out(room: &Room) -> impl Iterator<Item = (&RoomRef, Trail)> {
+    let action = |place| Trail::TOP.value("actions").item(place).value("room");
+    let actions = room.actions.iter().enumerate();
+    let actions = actions.filter_map(move |(place, it)| Some((it.leads_to()?, action(place))));
+    let portal = |place| Trail::TOP.value("portals").item(place);
+    actions.chain(room.portals.iter().enumerate().map(move |(place, it)| (it, portal(place))))
+}

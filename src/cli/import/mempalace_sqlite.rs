@@ -1,0 +1,283 @@
+//! The tables of MemPalace, read as they lie there. SQLite itself reads them, so
+//! that whatever another process is about to write is seen wholly or not at all;
+//! nothing is written, not even what SQLite would keep beside a file.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params};
+use serde_json::{Map, Value};
+
+use crate::cli::Failure;
+use crate::keeper::{Row, Tables};
+
+/// How long to wait for somebody who is writing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What means something of its own in the address of a file.
+const MEANT: &AsciiSet = &CONTROLS.add(b' ').add(b'%').add(b'?').add(b'#').add(b'\\');
+
+/// What is known of a name.
+const ENTITIES: [&str; 4] = ["id", "name", "type", "properties"];
+
+/// What is known of a fact.
+const TRIPLES: [&str; 9] = [
+    "id",
+    "subject",
+    "predicate",
+    "object",
+    "valid_from",
+    "valid_to",
+    "source_file",
+    "source_closet",
+    "source_drawer_id",
+];
+
+/// A file of SQLite, opened to be read.
+struct Opened {
+    db: Connection,
+    /// Where its copy lies, until it is closed.
+    _copy: Option<tempfile::TempDir>,
+}
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+enum Unread {
+    #[error("{0}")]
+    Tables(#[from] rusqlite::Error),
+    #[error("{0}")]
+    File(#[from] std::io::Error),
+}
+
+/// Reads the texts that Chroma holds in a collection.
+pub(crate) fn chroma(file: &Path, collection: &str, into: &mut Tables) -> Result<(), Failure> {
+    read(file, |db| {
+        if !has_collection(db, collection)? {
+            into.faults.push(format!("{}: it has no collection `{collection}`", file.display()));
+            return Ok(());
+        }
+        let mut texts: HashMap<i64, Row> = HashMap::new();
+        let query = "SELECT id, embedding_id FROM embeddings NOT INDEXED WHERE segment_id IN (
+            SELECT segments.id FROM segments JOIN collections ON collections.id = collection
+            WHERE name = ?1 AND scope = 'METADATA')";
+        let mut query = db.prepare(query)?;
+        let mut found = query.query([collection])?;
+        while let Some(row) = found.next()? {
+            let id = String::from_utf8_lossy(row.get_ref(1)?.as_bytes()?).into_owned();
+            texts.insert(row.get(0)?, Row { table: "embeddings", id, fields: Map::new() });
+        }
+        let mut query = db.prepare(
+            "SELECT id, key, string_value, int_value, float_value, bool_value
+            FROM embedding_metadata NOT INDEXED",
+        )?;
+        let mut found = query.query([])?;
+        while let Some(row) = found.next()? {
+            let place: i64 = row.get(0)?;
+            let Some(text) = texts.get_mut(&place) else { continue };
+            let key = String::from_utf8_lossy(row.get_ref(1)?.as_bytes()?).into_owned();
+            let is_true = row.get::<_, Option<bool>>(5)?.map(Value::Bool);
+            let said = [2, 3, 4].into_iter().map(|it| Ok(value(row.get_ref(it)?)));
+            let said = said.collect::<Result<Vec<_>, rusqlite::Error>>()?;
+            if said.iter().any(Result::is_err) {
+                into.faults.push(format!("embeddings {}: its `{key}` is no text", text.id));
+                texts.remove(&place);
+                continue;
+            }
+            let said = said.into_iter().flatten().flatten().next();
+            text.fields.extend(said.or(is_true).map(|it| (key, it)));
+        }
+        into.texts.extend(texts.into_values());
+        into.faults.extend(queued(db, collection)?);
+        Ok(())
+    })
+}
+
+/// Reads the texts that MemPalace holds without Chroma in a collection.
+pub(crate) fn exact(file: &Path, collection: &str, into: &mut Tables) -> Result<(), Failure> {
+    read(file, |db| {
+        let columns = ["id", "document", "metadata_json"];
+        let which = "WHERE collection_id IN (SELECT id FROM collections WHERE name = ?1)";
+        for Row { table, id, mut fields } in
+            rows(db, "documents", &columns, which, [collection], into)?
+        {
+            let known = fields.get("metadata_json").and_then(Value::as_str).unwrap_or("{}");
+            match serde_json::from_str::<Map<String, Value>>(known) {
+                Ok(mut known) => {
+                    known.extend(fields.remove("document").map(|it| (Tables::TEXT.to_owned(), it)));
+                    into.texts.push(Row { table, id, fields: known });
+                }
+                Err(_) => {
+                    let why = "its `metadata_json` is no object in JSON";
+                    into.faults.push(format!("documents {id}: {why}"));
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Reads the facts, and the names they speak of.
+pub(crate) fn facts(file: &Path, into: &mut Tables) -> Result<(), Failure> {
+    read(file, |db| {
+        let entities = rows(db, "entities", &ENTITIES, "", [], into)?;
+        let triples = rows(db, "triples", &TRIPLES, "ORDER BY rowid", [], into)?;
+        into.entities.extend(entities);
+        into.triples.extend(triples);
+        Ok(())
+    })
+}
+
+fn read(
+    file: &Path,
+    with: impl FnOnce(&Connection) -> Result<(), rusqlite::Error>,
+) -> Result<(), Failure> {
+    let tried = open(file).and_then(|it| {
+        // All is read as it is at one moment.
+        let moment = it.db.unchecked_transaction()?;
+        with(&moment)?;
+        Ok(())
+    });
+    tried.map_err(|err| {
+        let code = match &err {
+            Unread::Tables(err) => err.sqlite_error_code(),
+            Unread::File(_) => None,
+        };
+        let why = match code {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                "somebody is writing to it: try again when they are done"
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                "it is damaged, and nothing was taken in: `sqlite3 FILE .recover` may save the rest"
+            }
+            _ => return Failure::Said(format!("cannot read {}: {err}", file.display())),
+        };
+        Failure::Said(format!("cannot read {}: {why} ({err})", file.display()))
+    })
+}
+
+/// Opens a file to be read. If the last who wrote to it left something that must
+/// first be brought in, a copy is opened.
+fn open(file: &Path) -> Result<Opened, Unread> {
+    let in_use = || beside(file, "-shm").is_file();
+    if is_logged(file)? && !in_use() {
+        let copy = open_copy(file)?;
+        if !in_use() {
+            return Ok(copy);
+        }
+    }
+    let path = std::path::absolute(file)?;
+    let path = percent_encode(path.as_os_str().as_encoded_bytes(), MEANT).to_string();
+    let root = if path.starts_with('/') { "" } else { "/" };
+    let address = format!("file://{root}{path}?mode=ro&readonly_shm=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(address, flags)?;
+    db.busy_timeout(PATIENCE)?;
+    match db.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())) {
+        Ok(()) => Ok(Opened { db, _copy: None }),
+        Err(err) if err.sqlite_error_code() == Some(ErrorCode::ReadOnly) => open_copy(file),
+        Err(err) => Err(err.into()),
+    }
+}
+
+/// Tells whether changes to a file are logged beside it before they are brought
+/// in (byte 18 of the [format](https://sqlite.org/fileformat2.html)).
+fn is_logged(file: &Path) -> Result<bool, std::io::Error> {
+    let mut head = Vec::new();
+    File::open(file)?.take(19).read_to_end(&mut head)?;
+    Ok(head.get(18) == Some(&2))
+}
+
+fn open_copy(file: &Path) -> Result<Opened, Unread> {
+    let folder = tempfile::tempdir()?;
+    let copy = folder.path().join("copy");
+    for end in ["", "-wal", "-journal"] {
+        let from = beside(file, end);
+        if from.is_file() {
+            std::fs::copy(from, beside(&copy, end))?;
+        }
+    }
+    Ok(Opened { db: Connection::open(copy)?, _copy: Some(folder) })
+}
+
+fn beside(file: &Path, end: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+fn has_collection(db: &Connection, name: &str) -> Result<bool, rusqlite::Error> {
+    db.prepare("SELECT 1 FROM collections WHERE name = ?1")?.exists([name])
+}
+
+/// Says if Chroma has written down more than it has taken in.
+fn queued(db: &Connection, collection: &str) -> Result<Option<String>, rusqlite::Error> {
+    let query = "SELECT count(*) FROM embeddings_queue WHERE
+        topic LIKE '%/' || (SELECT id FROM collections WHERE name = ?1) AND
+        seq_id > (SELECT max_seq_id.seq_id FROM max_seq_id
+            JOIN segments ON segments.id = segment_id JOIN collections ON collections.id = collection
+            WHERE name = ?1 AND scope = 'METADATA')";
+    let waiting: i64 = db.query_row(query, [collection], |row| row.get(0))?;
+    let why = "not taken in by Chroma yet: open the palace with MemPalace, then import again";
+    Ok((waiting > 0).then(|| format!("embeddings_queue: {waiting} {why}")))
+}
+
+/// Reads those of the `columns` of a table that it has; older ones have fewer.
+fn rows(
+    db: &Connection,
+    table: &'static str,
+    columns: &[&str],
+    which: &str,
+    parameters: impl Params,
+    into: &mut Tables,
+) -> Result<Vec<Row>, rusqlite::Error> {
+    let mut known = db.prepare("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2")?;
+    let mut has = Vec::new();
+    for column in columns {
+        if *column == "id" || known.exists([table, column])? {
+            has.push(*column);
+        }
+    }
+    let mut query = db.prepare(&format!("SELECT {} FROM {table} {which}", has.join(", ")))?;
+    let mut found = query.query(parameters)?;
+    let mut rows = Vec::new();
+    while let Some(it) = found.next()? {
+        let (mut row, mut odd) = (Row { table, ..Row::default() }, None);
+        for (place, column) in has.iter().enumerate() {
+            match value(it.get_ref(place)?) {
+                Ok(said) => row.fields.extend(said.map(|it| ((*column).to_owned(), it))),
+                Err(NoText) => odd = Some(column),
+            }
+        }
+        row.id = row.fields.get("id").map_or_else(String::new, |it| match it {
+            Value::String(id) => id.clone(),
+            id => id.to_string(),
+        });
+        match odd {
+            Some(column) => {
+                into.faults.push(format!("{table} {}: its `{column}` is no text", row.id));
+            }
+            None => rows.push(row),
+        }
+    }
+    Ok(rows)
+}
+
+/// Bytes that are not UTF-8.
+struct NoText;
+
+fn value(it: ValueRef<'_>) -> Result<Option<Value>, NoText> {
+    Ok(match it {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.into()),
+        ValueRef::Real(number) => Some(number.into()),
+        ValueRef::Text(text) => Some(str::from_utf8(text).map_err(|_| NoText)?.into()),
+        ValueRef::Blob(_) => return Err(NoText),
+    })
+}

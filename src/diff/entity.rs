@@ -1,0 +1,92 @@
+//! What differs between two states of one entity.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+use crate::diff::{renamed, value};
+use crate::model::{Detail, Entity, Part, Relation};
+
+/// Lists what differs between two states of one entity.
+pub fn entity(was: &Entity, now: &Entity) -> Vec<Detail> {
+    let id = |it: &Entity| it.id.map(|it| it.to_string());
+    let mut details: Vec<_> = renamed(&was.name, &now.name).into_iter().collect();
+    details.extend(value("genus", Some(&was.genus), Some(&now.genus)));
+    details.extend(value("status", was.status.as_deref(), now.status.as_deref()));
+    details.extend(attributes(was, now));
+    let observation = |it: &String| Part::Observation(it.clone());
+    details.extend(parts("observations", &was.observations, &now.observations, observation));
+    details.extend(relations(&was.relations, &now.relations));
+    details.extend(value("id", id(was).as_deref(), id(now).as_deref()));
+    details
+}
+
+fn attributes(was: &Entity, now: &Entity) -> Vec<Detail> {
+    let said = |it: &serde_json::Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+    let new = now.attributes.keys().filter(|it| !was.attributes.contains_key(*it));
+    let keys = was.attributes.keys().chain(new);
+    let differing = keys.filter_map(|key| {
+        let (old, new) = (was.attributes.get(key), now.attributes.get(key));
+        let (old, new) = (old.map(said), new.map(said));
+        value(key, old.as_deref(), new.as_deref())
+    });
+    differing.collect()
+}
+
+/// A relation that is gone, and one of the same type to the same entity that came
+/// at a time it touches, or with its beginning, are one with other dates.
+fn relations(was: &[Relation], now: &[Relation]) -> Vec<Detail> {
+    let (gained, lost) = differing(was, now);
+    if gained.is_empty() && lost.is_empty() {
+        return reordered("relations", was, now);
+    }
+    let mut left: HashMap<_, Vec<usize>> = HashMap::new();
+    for (place, it) in lost.iter().enumerate() {
+        left.entry((&it.kind, &it.to)).or_default().push(place);
+    }
+    let (mut details, mut dated, mut kept) = (Vec::new(), Vec::new(), HashSet::new());
+    for now in gained {
+        let is_it = |place: &usize| lost[*place].since == now.since || lost[*place].touches(now);
+        let alike = left.get_mut(&(&now.kind, &now.to));
+        match alike.and_then(|them| Some(them.remove(them.iter().position(is_it)?))) {
+            Some(place) => {
+                kept.insert(place);
+                dated.push(Detail::Dated { was: lost[place].clone(), now: now.clone() });
+            }
+            None => details.push(Detail::Gained(Part::Relation(now.clone()))),
+        }
+    }
+    let gone = lost.into_iter().enumerate().filter(|(place, _)| !kept.contains(place));
+    details.extend(gone.map(|(_, it)| Detail::Lost(Part::Relation(it.clone()))));
+    details.extend(dated);
+    details
+}
+
+/// Tells which parts came and went, or else that their order is another.
+fn parts<T: Eq + Hash>(
+    all: &'static str,
+    was: &[T],
+    now: &[T],
+    part: impl Fn(&T) -> Part,
+) -> Vec<Detail> {
+    let (gained, lost) = differing(was, now);
+    if gained.is_empty() && lost.is_empty() {
+        return reordered(all, was, now);
+    }
+    let gained = gained.into_iter().map(|it| Detail::Gained(part(it)));
+    gained.chain(lost.into_iter().map(|it| Detail::Lost(part(it)))).collect()
+}
+
+/// Returns what came and what went, each as often as it did.
+fn differing<'a, T: Eq + Hash>(was: &'a [T], now: &'a [T]) -> (Vec<&'a T>, Vec<&'a T>) {
+    let mut left: HashMap<&T, usize> = HashMap::new();
+    for it in was {
+        *left.entry(it).or_default() += 1;
+    }
+    let mut take = |it: &T| left.get_mut(it).filter(|it| **it > 0).map(|it| *it -= 1).is_some();
+    let gained = now.iter().filter(|it| !take(it)).collect();
+    (gained, was.iter().filter(|it| take(it)).collect())
+}
+
+fn reordered<T: Eq>(all: &'static str, was: &[T], now: &[T]) -> Vec<Detail> {
+    if was == now { Vec::new() } else { vec![Detail::Reordered(all)] }
+}

@@ -1,0 +1,52 @@
+//! What differs between two states of one room.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use crate::diff::{lines, renamed, value};
+use crate::model::{Action, Detail, Part, Room};
+
+pub(crate) fn details(was: &Room, now: &Room) -> Vec<Detail> {
+    let id = |it: &Room| it.id.map(|it| it.to_string());
+    let mut details: Vec<_> = renamed(&was.name, &now.name).into_iter().collect();
+    details.extend(actions(&was.actions, &now.actions));
+    let (before, after): (BTreeSet<_>, BTreeSet<_>) =
+        (was.portals.iter().collect(), now.portals.iter().collect());
+    let portal = |it: &&_| Part::Portal(ToString::to_string(*it));
+    details.extend(after.difference(&before).map(|it| Detail::Gained(portal(it))));
+    details.extend(before.difference(&after).map(|it| Detail::Lost(portal(it))));
+    if before == after && was.portals != now.portals {
+        details.push(Detail::Reordered("portals"));
+    }
+    let shown = |it: &Room| it.generate.as_ref().map(ToString::to_string);
+    details.extend(value("generate", shown(was).as_deref(), shown(now).as_deref()));
+    details.extend(lines("description", &was.description, &now.description));
+    details.extend(value("id", id(was).as_deref(), id(now).as_deref()));
+    details
+}
+
+/// Actions of one label are one action, those of the same label in their order.
+fn actions(was: &[Action], now: &[Action]) -> Vec<Detail> {
+    let part = |it: &Action| Part::Action(it.label.clone());
+    let mut left: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    for (at, action) in was.iter().enumerate() {
+        left.entry(&action.label).or_default().push_back(at);
+    }
+    let (mut details, mut kept) = (Vec::new(), Vec::new());
+    for action in now {
+        let old = left.get_mut(action.label.as_str()).and_then(VecDeque::pop_front);
+        match old {
+            None => details.push(Detail::Gained(part(action))),
+            Some(at) => {
+                kept.push(at);
+                let is_other = was[at].deed != action.deed;
+                details.extend(is_other.then(|| Detail::Altered(part(action))));
+            }
+        }
+    }
+    let lost: BTreeSet<_> = left.into_values().flatten().collect();
+    details.extend(lost.into_iter().map(|at| Detail::Lost(part(&was[at]))));
+    if !kept.is_sorted() {
+        details.push(Detail::Reordered("actions"));
+    }
+    details
+}

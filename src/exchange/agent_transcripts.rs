@@ -1,0 +1,110 @@
+//! The transcripts that coding agents keep: one JSON object a line.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::exchange::Haul;
+use crate::exchange::conversation::{Speaker, Turn, exchanges};
+
+/// The room in which conversations are filed that have no title.
+const ROOM: &str = "conversations";
+
+/// How what a program says in the user's name begins.
+const MACHINE_MADE: &[&str] = &[
+    "<command-",
+    "<local-command-",
+    "<system-reminder>",
+    "<environment_context>",
+    "<user_instructions>",
+    "# AGENTS.md instructions",
+];
+
+/// Reads a transcript of Claude Code or of Codex; `None`: it is neither. A line
+/// that is no object in JSON is named by its number.
+pub(crate) fn read(text: &str) -> Option<Haul> {
+    let (lines, faults) = objects(text);
+    let turns: Vec<_> =
+        lines.iter().filter_map(|it| claude_code(it).or_else(|| codex(it))).collect();
+    if turns.is_empty() && !lines.iter().any(is_known) {
+        return None;
+    }
+    let folder = lines.iter().find_map(|it| {
+        let folder = it.get("cwd").or_else(|| it.pointer("/payload/cwd"))?.as_str()?;
+        folder.rsplit(['/', '\\']).find(|it| !it.is_empty())
+    });
+    Some(Haul { texts: exchanges(folder, ROOM, &turns), faults })
+}
+
+fn objects(text: &str) -> (Vec<Value>, Vec<String>) {
+    let (mut objects, mut faults) = (Vec::new(), Vec::new());
+    for (line, number) in text.split_inclusive('\n').zip(1..) {
+        match serde_json::from_str::<Value>(line.trim_end()) {
+            Ok(it) if it.is_object() => objects.push(it),
+            Ok(_) => faults.push(format!("line {number}: this is no object")),
+            // Of a conversation that goes on, the last line may be half written.
+            Err(_) if line.trim().is_empty() || !line.ends_with('\n') => {}
+            Err(err) => {
+                faults.push(format!("line {number}: this is not JSON (column {})", err.column()));
+            }
+        }
+    }
+    (objects, faults)
+}
+
+/// Tells whether a line is of a kind that one of the two writes.
+fn is_known(line: &Value) -> bool {
+    let kind = line.get("type").and_then(Value::as_str);
+    line.get("sessionId").is_some() || kind == Some("session_meta") || kind == Some("summary")
+}
+
+/// Reads what was said in a line of Claude Code: no thoughts, no calls of tools
+/// and what they gave, nothing said to or by helpers.
+fn claude_code(line: &Value) -> Option<Turn> {
+    let is_set = |key: &str| line.get(key) == Some(&Value::Bool(true));
+    if ["isMeta", "isSidechain", "isCompactSummary"].into_iter().any(is_set) {
+        return None;
+    }
+    turn(line.get("type")?.as_str()?, line.pointer("/message/content")?, line)
+}
+
+/// Reads what was said in a line of Codex, of whichever age.
+fn codex(line: &Value) -> Option<Turn> {
+    let item = if line.get("type")? == "response_item" { line.get("payload")? } else { line };
+    if item.get("type")? != "message" {
+        return None;
+    }
+    turn(item.get("role")?.as_str()?, item.get("content")?, line)
+}
+
+fn turn(role: &str, content: &Value, line: &Value) -> Option<Turn> {
+    let speaker = match role {
+        "user" => Speaker::User,
+        "assistant" => Speaker::Assistant,
+        _ => return None,
+    };
+    let texts = match content {
+        Value::String(text) => vec![text.as_str()],
+        Value::Array(blocks) => blocks.iter().filter_map(spoken).collect(),
+        _ => return None,
+    };
+    let is_said = |it: &&str| {
+        let start = it.trim_start();
+        !start.is_empty() && !MACHINE_MADE.iter().any(|made| start.starts_with(made))
+    };
+    let texts: Vec<_> = texts.into_iter().filter(is_said).collect();
+    if texts.is_empty() {
+        return None;
+    }
+    let at = line.get("timestamp").and_then(Value::as_str);
+    Some(Turn { speaker, text: texts.join("\n\n"), at: at.and_then(moment) })
+}
+
+fn spoken(block: &Value) -> Option<&str> {
+    let is_text = matches!(block.get("type")?.as_str()?, "text" | "input_text" | "output_text");
+    block.get("text").and_then(Value::as_str).filter(|_| is_text)
+}
+
+/// Reads a moment as RFC 3339 spells it.
+pub(crate) fn moment(text: &str) -> Option<DateTime<Utc>> {
+    DateTime::parse_from_rfc3339(text).ok().map(|it| it.to_utc())
+}

@@ -1,0 +1,537 @@
+//! Mending what is wrong in a file where there is no doubt what was meant.
+//!
+//! A mended file is believed only if it is read with fewer findings than before,
+//! and none that was not there; a text in quotes only if the file up to its line
+//! can then be read, so that nothing is swallowed and no fault merely moves.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
+
+use crate::format::file_parser::Reader;
+use crate::format::yaml::one_line;
+use crate::format::{Holding, Place, front_matter, is_conflicted, understand, understood};
+use crate::model::{Code, Diagnostic, LARGEST_FILE, RoomId, Slug, Spot, lines};
+
+/// With so many findings a file is not mended: they were not made by slips.
+const MOST: usize = 200;
+
+/// How many bytes are read again at most to mend one file.
+const EFFORT: usize = 16 * LARGEST_FILE;
+
+/// A file in which something was mended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mended {
+    /// Its text.
+    pub text: String,
+    /// What was wrong with it, in the order of the file.
+    pub faults: Vec<Diagnostic>,
+}
+
+/// The rooms of a palace that a doorway may mean.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rooms(BTreeMap<Slug, BTreeSet<RoomId>>);
+
+/// A file that is being mended.
+struct Draft<'a> {
+    path: &'a str,
+    rooms: &'a Rooms,
+    text: String,
+    findings: Vec<Diagnostic>,
+    mended: Vec<Diagnostic>,
+    /// How many bytes may still be read.
+    effort: usize,
+}
+
+/// What might be meant in place of what is wrong.
+struct Attempt {
+    fault: Diagnostic,
+    place: Range<usize>,
+    anew: String,
+}
+
+/// Mends what can be mended in the text of a file; `None`: nothing can, or it
+/// would cost too much. What has been mended is mended to the end: mending it once
+/// more finds nothing to do.
+///
+/// Words that are one slip of the pen away from the only one possible, what names
+/// one of the `rooms` and is no slug, ids that contradict the file's name, texts that
+/// want quotes. A file with a merge conflict is left to whoever resolves it.
+pub fn mend(path: &str, text: &str, rooms: &Rooms) -> Option<Mended> {
+    if is_conflicted(text) {
+        return None;
+    }
+    let mut draft = Draft {
+        path,
+        rooms,
+        text: text.to_owned(),
+        findings: findings(path, text),
+        mended: Vec::new(),
+        effort: EFFORT,
+    };
+    while draft.heal(&draft.attempts())? {}
+    let Draft { text, mended: mut faults, .. } = draft;
+    faults.sort_by_key(|it| it.at);
+    (!faults.is_empty()).then_some(Mended { text, faults })
+}
+
+/// Returns the path that a file should have whose name, or that of a folder it
+/// lies in, is none such a file may have.
+pub fn right_path(path: &str) -> Option<String> {
+    let (start, ending) = path.rsplit_once('.')?;
+    let ending = match ending.to_lowercase().as_str() {
+        "yml" | "yaml" => "yaml",
+        "md" | "markdown" => "md",
+        _ => return None,
+    };
+    let slug = |it: &str| match it.parse::<Slug>() {
+        Ok(_) => Some(it.to_owned()),
+        Err(_) => Slug::of(it).map(|it| it.to_string()),
+    };
+    let mut names = start.split('/');
+    let (kind, mut names): (_, Vec<_>) = (names.next()?, names.map(str::to_owned).collect());
+    // Rooms are called as their files are, texts only as the folders they lie in.
+    let named = match kind {
+        "rooms" => names.len(),
+        "scrolls" | "drawers" | "diary" => names.len().checked_sub(1)?,
+        _ => 0,
+    };
+    for name in &mut names[..named] {
+        *name = slug(name)?;
+    }
+    let right = format!("{kind}/{}.{ending}", names.join("/"));
+    (right != path).then_some(right)
+}
+
+impl Rooms {
+    /// Finds the rooms among the files of a palace.
+    pub fn of<'a>(files: impl IntoIterator<Item = (&'a String, &'a String)>) -> Self {
+        let mut rooms = Self::default();
+        for (path, text) in files {
+            let Ok(Place::Room(id)) = Place::of(path) else { continue };
+            let name = match understand(path, text).holding {
+                Some(Holding::Room(_, room)) => Slug::of(&room.name),
+                _ => None,
+            };
+            for called in name.into_iter().chain([id.slug.clone()]) {
+                rooms.0.entry(called).or_default().insert(id.clone());
+            }
+        }
+        rooms
+    }
+
+    /// Returns the room whose name or slug makes that slug, if there is but one,
+    /// and its own slug means no other.
+    fn meant(&self, called: &str) -> Option<&RoomId> {
+        let only = |called: &Slug| {
+            let rooms = self.0.get(called)?;
+            rooms.first().filter(|_| rooms.len() == 1)
+        };
+        let room = only(&called.parse().ok()?)?;
+        only(&room.slug)
+    }
+}
+
+impl Draft<'_> {
+    /// Returns what could be put right, in the order of the file, no two in one place.
+    fn attempts(&self) -> Vec<Attempt> {
+        if self.findings.len() >= MOST {
+            return Vec::new();
+        }
+        let page = Page::of(&self.text);
+        let mut attempts: Vec<_> =
+            self.findings.iter().filter_map(|it| page.attempt(it, self.rooms)).collect();
+        attempts.sort_by_key(|it| it.place.start);
+        attempts.dedup_by(|it, before| it.place.start < before.place.end);
+        attempts
+    }
+
+    /// Makes as many of the attempts as can be believed: all at once, else the
+    /// halves for themselves. Tells whether there were any; `None`: it costs too
+    /// much to find out.
+    fn heal(&mut self, attempts: &[Attempt]) -> Option<bool> {
+        if attempts.is_empty() {
+            return Some(false);
+        }
+        let text = self.with(attempts);
+        self.effort = self.effort.checked_sub(text.len())?;
+        let after = findings(self.path, &text);
+        if self.is_better(attempts, &text, &after) {
+            self.mended.extend(attempts.iter().map(|it| it.fault.clone()));
+            (self.text, self.findings) = (text, after);
+            return Some(true);
+        }
+        if let [only] = attempts {
+            return self.heal_twice(only, text, &after);
+        }
+        // The later half moves nothing that stands before it.
+        let (start, end) = attempts.split_at(attempts.len() / 2);
+        let is_end_better = self.heal(end)?;
+        Some(self.heal(start)? || is_end_better)
+    }
+
+    /// Makes an attempt and the one that it gives reason to: an action of no type is not
+    /// asked for its room, which may be wrong too.
+    fn heal_twice(
+        &mut self,
+        first: &Attempt,
+        mut text: String,
+        after: &[Diagnostic],
+    ) -> Option<bool> {
+        let known: HashSet<_> = self.findings.iter().map(|it| &it.message).collect();
+        let mut others = after.iter().filter(|it| !known.contains(&it.message));
+        let next = match (others.next(), others.next()) {
+            (Some(fault), None) if first.fault.code == Code::BadValue => {
+                Page::of(&text).attempt(fault, self.rooms)
+            }
+            _ => None,
+        };
+        let Some(Attempt { fault, place, anew }) = next else { return Some(false) };
+        text.replace_range(place, &anew);
+        self.effort = self.effort.checked_sub(text.len())?;
+        let after = findings(self.path, &text);
+        let is_better = self.is_better(std::slice::from_ref(first), &text, &after);
+        if is_better {
+            self.mended.extend([first.fault.clone(), fault]);
+            (self.text, self.findings) = (text, after);
+        }
+        Some(is_better)
+    }
+
+    fn with(&self, attempts: &[Attempt]) -> String {
+        let (mut text, mut from) = (String::new(), 0);
+        for Attempt { place, anew, .. } in attempts {
+            text.push_str(&self.text[from..place.start]);
+            text.push_str(anew);
+            from = place.end;
+        }
+        text + &self.text[from..]
+    }
+
+    /// Tells whether a file can be read that ends behind a line, which is then what
+    /// belongs there. Where brackets are open it cannot.
+    fn is_read(&self, text: &str, line: usize) -> bool {
+        let mut start: String = text.split_inclusive('\n').take(line).collect();
+        if front_matter::opened(text).is_some() {
+            start.push_str("\n---\n");
+        }
+        let is_wrong = |it: &Diagnostic| {
+            it.code == Code::Syntax || it.code == Code::WrongType && it.at.line == line
+        };
+        !findings(self.path, &start).iter().any(is_wrong)
+    }
+
+    /// Tells whether a file has a fault less for each attempt, and no other more.
+    /// What could not be read at all may have others further down.
+    fn is_better(&self, attempts: &[Attempt], text: &str, after: &[Diagnostic]) -> bool {
+        if let [Attempt { fault, .. }] = attempts
+            && fault.code == Code::Syntax
+        {
+            let line = fault.at.line;
+            let is_later = |it: &Diagnostic| it.code != Code::Syntax || it.at.line > line;
+            return after.iter().all(is_later) && self.is_read(text, line);
+        }
+        let known: HashSet<_> = self.findings.iter().map(|it| &it.message).collect();
+        after.len() + attempts.len() <= self.findings.len()
+            && after.iter().all(|it| known.contains(&it.message))
+    }
+}
+
+/// Returns what is wrong with a file by itself: all of it, or as much as matters.
+fn findings(path: &str, text: &str) -> Vec<Diagnostic> {
+    understood(Reader::finding(path, MOST), text).findings
+}
+
+/// The lines of a text, without their breaks.
+struct Page<'a> {
+    text: &'a str,
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Page<'a> {
+    fn of(text: &'a str) -> Self {
+        Self { text, lines: lines(text).collect() }
+    }
+
+    /// Finds what is meant in place of what is wrong.
+    fn attempt(&self, fault: &Diagnostic, rooms: &Rooms) -> Option<Attempt> {
+        let (place, anew) = match &fault.meant {
+            Some(meant) if fault.code == Code::BadSlug => {
+                (self.spelled(fault.at, fault.code)?, rooms.meant(meant)?.to_string())
+            }
+            Some(meant) => (self.spelled(fault.at, fault.code)?, meant.to_string()),
+            None if fault.code == Code::Syntax => self.quoted(fault.at)?,
+            None => return None,
+        };
+        Some(Attempt { fault: fault.clone(), place, anew })
+    }
+
+    /// Returns where the word is spelled that stands at that place.
+    fn spelled(&self, at: Spot, code: Code) -> Option<Range<usize>> {
+        let line = self.line(at.line)?;
+        let before: usize =
+            self.text[line.clone()].chars().take(at.column - 1).map(char::len_utf8).sum();
+        let start = line.start + before;
+        let rest = &self.text[start..line.end];
+        let end = match rest.chars().next()? {
+            quote @ ('"' | '\'') => rest[1..].find(quote)? + 2,
+            _ if code == Code::UnknownKey => rest
+                .find(|it: char| !(it.is_alphanumeric() || matches!(it, '_' | '-')))
+                .unwrap_or(rest.len()),
+            _ => {
+                let end = rest.find([',', ']', '}', '#']).unwrap_or(rest.len());
+                rest[..end].trim_end().len()
+            }
+        };
+        Some(start..start + end)
+    }
+
+    /// Returns the text behind the key of a line, and the same in quotes.
+    fn quoted(&self, at: Spot) -> Option<(Range<usize>, String)> {
+        let line = self.line(at.line)?;
+        let (key, value) = self.text[line.clone()].split_once(": ")?;
+        let said = value.trim();
+        // What begins so is in some other style, and ` #` may be meant as a comment.
+        if said.is_empty()
+            || said.starts_with(['"', '\'', '[', '{', '|', '>'])
+            || said.contains(" #")
+        {
+            return None;
+        }
+        // A text may go on further in, on a line below.
+        let column = |it: &str, blanks: &[char]| it.len() - it.trim_start_matches(blanks).len();
+        let mut below = self.lines[at.line..].iter().map(|it| it.trim_end());
+        let below = below.find(|it| !it.is_empty() && !it.trim_start().starts_with('#'));
+        if below.is_some_and(|it| column(it, &[' ', '\t']) > column(key, &[' ', '-'])) {
+            return None;
+        }
+        let start = line.start + key.len() + 2 + (value.len() - value.trim_start().len());
+        Some((start..start + said.len(), one_line(said)))
+    }
+
+    /// Returns where a line begins and ends.
+    fn line(&self, number: usize) -> Option<Range<usize>> {
+        let line = self.lines.get(number.checked_sub(1)?)?;
+        let start = line.as_ptr() as usize - self.text.as_ptr() as usize;
+        Some(start..start + line.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Files;
+
+    /// Mends a file of a palace that has some rooms.
+    fn mend(path: &str, text: &str) -> Option<Mended> {
+        let room = |path: &str, name: &str| (path.to_owned(), format!("name: {name}\n"));
+        let numbered = (0..190).map(|it| room(&format!("rooms/room-{it}.yaml"), "Some"));
+        let rooms = [
+            room("rooms/attic.yaml", "The Attic"),
+            room("rooms/crypt.yaml", "[unreadable"),
+            room("rooms/east/annex.yaml", "Glass House"),
+            room("rooms/one-shed.yaml", "Shed"),
+            room("rooms/other-shed.yaml", "Shed"),
+            room("rooms/loft.yaml", "Loft"),
+            room("rooms/east/loft.yaml", "High Loft"),
+        ];
+        let files: Files = numbered.chain(rooms).collect();
+        super::mend(path, text, &Rooms::of(&files))
+    }
+
+    #[track_caller]
+    fn becomes(path: &str, text: &str, meant: &str) {
+        assert_eq!(mend(path, text).map(|it| it.text).as_deref(), Some(meant), "{text}");
+    }
+
+    #[test]
+    fn a_word_that_is_one_slip_away_becomes_what_is_meant() {
+        becomes("rooms/a.yaml", "nmae: Hall # mine\n", "name: Hall # mine\n");
+        becomes("rooms/a.yaml", "\"naem\" : Hall\r\n", "name : Hall\r\n");
+        becomes(
+            "palace.toml",
+            "name = \"P\"\n[meun]\nlayout = \"wide\"\n",
+            "name = \"P\"\n[menu]\nlayout = \"wide\"\n",
+        );
+        let action =
+            |word| format!("name: Hall\nactions: [{{ label: Go, type: {word}, room: a }}]\n");
+        becomes("rooms/a.yaml", &action("navigat"), &action("navigate"));
+        becomes("tasks/a.yaml", "title: T\nstatus: doen # yes\n", "title: T\nstatus: done # yes\n");
+    }
+
+    #[test]
+    fn what_names_a_room_becomes_its_slug() {
+        becomes(
+            "rooms/a.yaml",
+            "name: Hall\nportals:\n  - The Attic\n  - 'Crypt'\n  - Glass house # warm\n  - ATTIC\n",
+            "name: Hall\nportals:\n  - attic\n  - crypt\n  - east/annex # warm\n  - attic\n",
+        );
+        becomes("tasks/a.yaml", "title: T\nroom: The Attic\n", "title: T\nroom: attic\n");
+    }
+
+    #[test]
+    fn what_names_no_room_or_several_or_one_elsewhere_stays() {
+        for portal in ["The Cellar", "Shed", "Loft", "High Loft"] {
+            let text = format!("name: Hall\nportals: [{portal}]\n");
+            assert_eq!(mend("rooms/a.yaml", &text), None, "{text}");
+        }
+        let elsewhere = "name: Hall\nactions:\n  - label: Go\n    type: navigate\n    room: The Attic\n    workspace: other\n";
+        assert_eq!(mend("rooms/a.yaml", elsewhere), None);
+    }
+
+    #[test]
+    fn a_text_that_wants_quotes_has_them() {
+        becomes(
+            "rooms/a.yaml",
+            "name: Wegener: a life\ndescription: @ home: now\n",
+            "name: \"Wegener: a life\"\ndescription: \"@ home: now\"\n",
+        );
+        becomes(
+            "rooms/a.yaml",
+            "name: Hall\ndescription: @home\n",
+            "name: Hall\ndescription: \"@home\"\n",
+        );
+        becomes(
+            "scrolls/a/a.md",
+            "---\ntitle: A: b\nwritten: 2026-03-01\n---\nC: d: e\n",
+            "---\ntitle: \"A: b\"\nwritten: 2026-03-01\n---\nC: d: e\n",
+        );
+    }
+
+    #[test]
+    fn what_stands_in_brackets_is_left_alone() {
+        for line in [
+            "{ label: Go: home, type: navigate, room: a }",
+            "{ type: navigate, room: a, label: Go: home }",
+            "{ type: navigate, room: a,\n      label: Go: home }",
+            "{ type: navigate,\n    label: Go: home,\n    room: a }",
+        ] {
+            let other = "{ label: Go, type: navigate, room: b }";
+            for items in [[line, other], [other, line]] {
+                let text = format!("name: Hall\nactions:\n  - {}\n  - {}\n", items[0], items[1]);
+                assert_eq!(mend("rooms/a.yaml", &text), None, "{text}");
+            }
+        }
+        let text = "name: E\ngenus: G\nrelations:\n- {type: a, to: Foo: bar}\n- {type: b, to: Z}\n";
+        assert_eq!(mend("entities/g/e.yaml", text), None);
+    }
+
+    #[test]
+    fn the_id_of_another_becomes_that_of_the_name() {
+        let text = |id| format!("---\nid: {id}\ntitle: T\nwritten: 2026-03-01\n---\n");
+        let (own, other) = ("01KJMPXF9069S44V81ASY1KY37", "01KJMPXF9069S44V81ASY1KY38");
+        becomes(&format!("scrolls/a/{own}.md"), &text(other), &text(own));
+    }
+
+    #[test]
+    fn slips_are_mended_however_many_stand_beside_what_cannot_be() {
+        let strange: Vec<_> = (0..60).map(|it| format!("strange {it}: x\n")).collect();
+        let strange = strange.concat();
+        let room = |one, other| {
+            format!(
+                "name: Hall\nactions:\n  - {{ {one}: Go, type: navigate, room: a }}\n  - {{ {other}: Come, type: navigate, room: b }}\n{strange}"
+            )
+        };
+        becomes("rooms/a.yaml", &room("aabel", "\u{c0}abel"), &room("label", "label"));
+        let portals = |slug: fn(usize) -> String| {
+            let portals: Vec<_> = (0..190).map(|it| format!("  - {}\n", slug(it))).collect();
+            format!("name: Hall\nportals:\n{}", portals.concat())
+        };
+        becomes(
+            "rooms/a.yaml",
+            &portals(|it| format!("Room {it}")),
+            &portals(|it| format!("room-{it}")),
+        );
+    }
+
+    #[test]
+    fn of_an_action_both_its_type_and_its_room_are_mended() {
+        let room = |one: &str, other: &str| {
+            let action = |label, it: &str| format!("  - {{ label: {label}, {it} }}\n");
+            format!("name: Hall\nactions:\n{}{}", action("Go", one), action("Come", other))
+        };
+        let right = "type: navigate, room: attic";
+        for wrong in ["type: navigat, room: The Attic", "room: The Attic, type: navigat"] {
+            let meant =
+                if wrong.starts_with("room") { "room: attic, type: navigate" } else { right };
+            becomes("rooms/a.yaml", &room(wrong, wrong), &room(meant, meant));
+            let faults = mend("rooms/a.yaml", &room(wrong, right)).map(|it| it.faults.len());
+            assert_eq!(faults, Some(2));
+        }
+        let nowhere = room("type: navigat, room: The Cellar", right);
+        assert_eq!(mend("rooms/a.yaml", &nowhere), None, "no such room is there");
+    }
+
+    #[test]
+    fn of_many_lines_that_are_alike_the_wrong_ones_are_mended() {
+        let text = |attic| {
+            let line = |it| if it % 10 == 4 { attic } else { "attic" };
+            let portals: Vec<_> = (0..40).map(|it| format!("  - {}\n", line(it))).collect();
+            format!("name: Hall\nportals:\n{}", portals.concat())
+        };
+        becomes("rooms/a.yaml", &text("The Attic"), &text("attic"));
+        becomes("rooms/a.yaml", &text("Attic"), &text("attic"));
+    }
+
+    #[test]
+    fn what_is_mended_is_mended_to_the_end() {
+        let key = |it: usize| ["aabel", "\u{c0}abel", "lable"][it % 3];
+        let action = |it| format!("  - {{ {}: A, type: text }}\n", key(it));
+        let actions: Vec<_> = (0..90).map(action).collect();
+        let text = format!("name: Hall\nactions:\n{}", actions.concat());
+        let mended = mend("rooms/a.yaml", &text).unwrap();
+        assert_eq!(mended.faults.len(), 90);
+        assert!(mended.faults.is_sorted_by_key(|it| it.at));
+        assert_eq!(mend("rooms/a.yaml", &mended.text), None);
+    }
+
+    #[test]
+    fn what_may_be_meant_otherwise_stays() {
+        for text in [
+            "nmae: Hall\nname: Attic\n",
+            "name: Hall\nnotes: x\n",
+            "name: [Hall\n",
+            "name: a: b # c\n",
+            "name: Wegener: a life\n  and a death\n",
+            "name: Wegener: a life\n\n  and a death\n",
+            "name: Wegener: a life\n# or\n\tand a death\n",
+            "nam: Hall\nnmae: Attic\n",
+            "name: Hall\nactions: [{ labe: Go, lable: Come, type: text }]\n",
+            "name: Hall\nportals:\n  - to: the: attic\n  - crypt\n",
+            "name: &a Hall\n",
+            "name: \"Hall\" of stone\n",
+            "name: Hall\nportals:\n  - one: two\n",
+            "name: Hall\nactions: [{ label: a: b }]\n",
+            "name: Hall\n",
+            "nmae: Hall\n<<<<<<< HEAD\na: b\n=======\nc: d\n>>>>>>> branch\n",
+        ] {
+            assert_eq!(mend("rooms/a.yaml", text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn of_values_only_those_of_types_and_states_are_mended() {
+        let ask =
+            |tool| format!("name: Hall\nactions: [{{ label: Ask, type: query, tool: {tool} }}]\n");
+        for (path, text) in [
+            ("genera/a.yaml", "name: A\nattributes: { a: numbr }\n"),
+            ("genera/a.yaml", "name: A\nstatuses: { open: [close], closed: [] }\n"),
+            ("rooms/a.yaml", &ask("list_entites")),
+            ("entities/a/a.yaml", "name: A\ngenus: A\nstatus: contestet\n"),
+            ("palace.toml", "name = \"P\"\nentry = \"The Attic\"\n"),
+            ("palace.toml", "name = \"P\"\n[git]\ncommit = \"manul\"\n"),
+        ] {
+            assert_eq!(mend(path, text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_files_become_slugs_and_endings_those_that_are_read() {
+        let right = |path| right_path(path).unwrap_or_default();
+        assert_eq!(right("rooms/Great Hall.yaml"), "rooms/great-hall.yaml");
+        assert_eq!(right("rooms/east/Annex.YML"), "rooms/east/annex.yaml");
+        assert_eq!(right("scrolls/The Hall/On Stasis.md"), "scrolls/the-hall/On Stasis.md");
+        assert_eq!(right("entities/claim/X y.yml"), "entities/claim/X y.yaml");
+        assert_eq!(right("rooms/---.yaml"), "");
+        assert_eq!(right("rooms/hall.yaml"), "");
+    }
+}

@@ -1,0 +1,139 @@
+//! Merge conflicts that nobody has resolved: the lines with which git marks the
+//! two sides (git-merge(1), "How conflicts are presented").
+
+use std::ops::RangeInclusive;
+
+use crate::format::Place;
+use crate::format::file_parser::Reader;
+use crate::format::front_matter;
+use crate::model::{Code, Spot, lines};
+
+const OURS: &str = "<<<<<<<";
+const BETWEEN: &str = "=======";
+const THEIRS: &str = ">>>>>>>";
+
+/// Tells whether the three marks of a merge conflict stand in order in a text,
+/// each at the beginning of a line.
+pub fn is_conflicted(text: &str) -> bool {
+    marked(text).is_some()
+}
+
+/// Finds a conflict in a file, and tells whether the file can be read all the
+/// same: where it is one in the text behind front matter, which may quote one.
+pub(crate) fn is_readable(reader: &mut Reader<'_>, place: &Place, text: &str) -> bool {
+    let Some(marked) = marked(text) else { return true };
+    let at = Spot { line: *marked.start(), column: 1 };
+    let lines = marked.clone().count();
+    let is_readable = is_of_markdown(place) && is_behind_matter(text, at.line);
+    let finding = if is_readable {
+        let message =
+            format!("the marks of a merge conflict stand in the text, {lines} lines in all");
+        reader.find(Code::MergeMarks, at, message)
+    } else {
+        let message = format!("a merge conflict nobody has resolved, {lines} lines in all");
+        reader.find(Code::MergeConflict, at, message)
+    };
+    let hint = "keep what is right, take out the lines of `<<<<<<<`, `=======` and `>>>>>>>`, then `git add` it";
+    finding.hint = Some(match is_readable {
+        true => format!("if the text does not quote them: {hint}"),
+        false => hint.to_owned(),
+    });
+    is_readable
+}
+
+/// Returns the lines, counted from one, from the first mark to the last.
+fn marked(text: &str) -> Option<RangeInclusive<usize>> {
+    // Of nearly all files this is all that has to be asked.
+    if !text.contains(OURS) {
+        return None;
+    }
+    let is_mark = |line: &str, mark: &str| {
+        line.strip_prefix(mark).is_some_and(|label| label.is_empty() || label.starts_with(' '))
+    };
+    let mut numbered = (1..).zip(lines(text));
+    let (start, _) = numbered.find(|(_, line)| is_mark(unmarked(line), OURS))?;
+    numbered.find(|(_, line)| is_mark(line, BETWEEN))?;
+    let (end, _) = numbered.find(|(_, line)| is_mark(line, THEIRS))?;
+    Some(start..=end)
+}
+
+fn is_of_markdown(place: &Place) -> bool {
+    matches!(place, Place::Scroll(_) | Place::Drawer(_) | Place::Diary(_))
+}
+
+/// Tells whether a line stands in the text of a Markdown file, not in what the
+/// file says of itself before it.
+fn is_behind_matter(file: &str, line: usize) -> bool {
+    match (front_matter::opened(file), front_matter::split(file)) {
+        (Some(_), None) => false,
+        (Some(_), Some((matter, _))) => line > lines(matter).count() + 1,
+        // The two sides may differ from the first line on.
+        (None, _) => {
+            let sides = file.split_once('\n').map(|(_, rest)| rest);
+            line > 1 || sides.and_then(front_matter::opened).is_none()
+        }
+    }
+}
+
+/// Returns a line without a byte order mark.
+fn unmarked(line: &str) -> &str {
+    line.strip_prefix('\u{feff}').unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::format::understand;
+    use crate::model::Code;
+
+    const CONFLICT: &str = "<<<<<<< HEAD\na: b\n=======\nc: d\n>>>>>>> branch\n";
+
+    /// Returns what is found in a file, and whether it holds anything.
+    fn found(path: &str, text: &str) -> (Vec<(Code, usize)>, bool) {
+        let read = understand(path, text);
+        (read.findings.iter().map(|it| (it.code, it.at.line)).collect(), !read.is_nothing())
+    }
+
+    #[test]
+    fn what_cannot_be_read_for_a_conflict_is_told_for_it_alone() {
+        let matter = "title: T\nwritten: 2026-03-01\n";
+        for (path, text, line) in [
+            ("rooms/a.yaml", format!("name: Hall\n{CONFLICT}"), 2),
+            ("rooms/a.yaml", format!("\u{feff}{CONFLICT}"), 1),
+            ("rooms/a.yaml", format!("name: Hall\n{CONFLICT}").replace('\n', "\r\n"), 2),
+            ("palace.toml", CONFLICT.to_owned(), 1),
+            ("scrolls/a/a.md", format!("---\n{matter}{CONFLICT}---\n\nDust.\n"), 4),
+            ("scrolls/a/a.md", format!("---\n{matter}{CONFLICT}"), 4),
+            ("drawers/a/a/a.md", CONFLICT.replace("a: b", "---\na: b\n---"), 1),
+            ("diary/a/a.md", CONFLICT.replace("a: b", "---\na: b\n---"), 1),
+            (
+                "scrolls/a/a.md",
+                format!("---\n{}", CONFLICT.replace("a: b", "a: b\n---\n\nDust.")),
+                2,
+            ),
+        ] {
+            assert_eq!(found(path, &text), (vec![(Code::MergeConflict, line)], false), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_text_of_a_scroll_may_quote_one() {
+        let scroll = format!("---\ntitle: T\nwritten: 2026-03-01\n---\n{CONFLICT}");
+        assert_eq!(found("scrolls/a/a.md", &scroll), (vec![(Code::MergeMarks, 5)], true));
+        for path in ["drawers/a/a/a.md", "diary/a/a.md"] {
+            assert_eq!(found(path, CONFLICT), (vec![(Code::MergeMarks, 1)], true));
+        }
+    }
+
+    #[test]
+    fn only_three_marks_in_order_at_the_beginning_of_lines_are_a_conflict() {
+        for text in [
+            "<<<<<<< HEAD\n>>>>>>> branch\n=======\n",
+            "=======\n<<<<<<< HEAD\n>>>>>>> branch\n",
+            " <<<<<<< HEAD\n=======\n>>>>>>> branch\n",
+            "<<<<<<<< HEAD\n=======\n>>>>>>> branch\n",
+            "<<<<<<< HEAD\n======= =\n",
+        ] {
+            assert_eq!(found("drawers/a/a/a.md", text), (Vec::new(), true), "{text}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What stands behind the keys of many files.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+/// A text. A number or a date is taken as it is written.
+pub(crate) struct Text;
+
+/// A text that says something.
+pub(crate) struct Words;
+
+/// What a room is called: `great-hall`, `code/auth-migration`.
+pub(crate) struct RoomName;
+
+/// A ULID.
+pub(crate) struct Id;
+
+/// A time in full, or a day.
+pub(crate) struct Moment;
+
+macro_rules! described {
+    ($type:ident, $schema:tt) => {
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    };
+}
+
+described!(Text, { "type": ["string", "number", "boolean"] });
+described!(Words, { "type": ["string", "number", "boolean"], "pattern": r"\S" });
+described!(RoomName, {
+    "type": ["string", "number", "boolean"],
+    "pattern": "^([a-z0-9][a-z0-9_-]{0,79}/)?[a-z0-9][a-z0-9_-]{0,79}$"
+});
+described!(Id, {
+    "type": "string",
+    "pattern": "^[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}$"
+});
+described!(Moment, { "type": "string", "pattern": r"^\s*[+-]?\d+\s*-\s*\d+\s*-\s*\d" });

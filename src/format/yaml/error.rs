@@ -1,0 +1,89 @@
+//! What can be wrong with YAML, and what to do about the slips that hands make
+//! most.
+
+use granit_parser::{ErrorKind, ScanError};
+
+use crate::model::{Code, Spot};
+
+/// Why a text is not YAML as palaces are written in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::format) struct Fault {
+    pub(in crate::format) code: Code,
+    pub(in crate::format) at: Spot,
+    pub(in crate::format) message: String,
+    pub(in crate::format) hint: Option<&'static str>,
+}
+
+/// Returns a fault that needs no advice.
+pub(crate) fn fault<T>(code: Code, at: Spot, message: impl Into<String>) -> Result<T, Fault> {
+    Err(Fault { code, at, message: message.into(), hint: None })
+}
+
+/// Tells what the parser stumbled over.
+pub(crate) fn syntax(err: &ScanError) -> Fault {
+    let marker = err.marker();
+    let at = Spot { line: marker.line().max(1), column: marker.col() + 1 };
+    let code = match err.kind() {
+        ErrorKind::RecursionLimitExceeded => Code::TooDeep,
+        ErrorKind::UnknownAnchor => Code::NotPlainYaml,
+        _ => Code::Syntax,
+    };
+    let message = match code {
+        Code::NotPlainYaml => "aliases (`*name`) are not used here".to_owned(),
+        _ => format!("this is not YAML: {}", err.info()),
+    };
+    Fault { code, at, message, hint: quoting(err.kind()).or(layout(err.kind())) }
+}
+
+/// Says where quotes are missing, or too many.
+fn quoting(kind: &ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::MappingValueNotAllowed => {
+            "a text that holds `: ` needs quotes; a key begins in the column of its neighbours"
+        }
+        ErrorKind::UnknownAnchor => "a text that begins with `*` needs quotes",
+        ErrorKind::MappingKeyNotAllowed => "a text that begins with `? ` needs quotes",
+        ErrorKind::UnexpectedCharacter { character: '@' | '`' | '%' } => {
+            "a text that begins with this character needs quotes"
+        }
+        ErrorKind::UnknownQuotedScalarEscape => {
+            "write `\\\\` for a backslash, or use single quotes"
+        }
+        ErrorKind::InvalidQuotedScalarIndent | ErrorKind::UnclosedQuotedScalar => {
+            "close the quotes on the line where they open, or indent the lines that follow"
+        }
+        ErrorKind::InvalidTrailingSingleQuotedScalar => {
+            "quote the whole text, and write `''` for an apostrophe in it"
+        }
+        ErrorKind::InvalidTrailingDoubleQuotedScalar => {
+            "quote the whole text, and write `\\\"` for a quotation mark in it"
+        }
+        ErrorKind::UnclosedFlowCollection { .. } => "close the bracket, or quote the text",
+        ErrorKind::MisplacedFlowCollectionEnd => "open the bracket, or quote the text",
+        ErrorKind::BlockSequenceEntryNotAllowed => {
+            "a list begins on the line below its key; a text that begins with `- ` needs quotes"
+        }
+        _ => return None,
+    })
+}
+
+/// Says how lines are to stand.
+fn layout(kind: &ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabInPlainScalar
+        | ErrorKind::TabAtBlockScalarStart => "indent with blanks",
+        ErrorKind::UnexpectedCharacter { .. } => "take the character out",
+        ErrorKind::InvalidBlockScalarHeader => "the text begins on the line below `|` or `>`",
+        ErrorKind::InvalidIndentation | ErrorKind::ExpectedBlockMappingKey => {
+            "keys of one mapping begin in the same column"
+        }
+        ErrorKind::ExpectedBlockSequenceEntry => "each item of a list begins with `- `",
+        ErrorKind::SimpleKeyExpected => {
+            "write `key: value`; the lines of a long text are indented, below `key: |`"
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,280 @@
+//! Lines of input as messages of JSON-RPC.
+//!
+//! A client waits for an answer under each `id` that it sends. So a line that is no
+//! valid message is answered here, under its `id` as far as that can be read; rmcp
+//! gets valid messages only. Halves of a character that lost the other half, as
+//! programs write them that count in UTF-16 (`\ud83d`), are replaced.
+
+pub(crate) mod id_scanner;
+use rmcp::RoleServer;
+use rmcp::model::{ErrorCode, RequestId};
+use rmcp::service::RxJsonRpcMessage;
+use serde::Deserialize as _;
+use serde_json::{Map, Value, json};
+use tokio::io::{self, AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
+
+use crate::mcp::json_rpc::id_scanner::Outline;
+use crate::mcp::reply::shortened;
+use crate::model::printable;
+
+/// A longer line is not read.
+const LONGEST: usize = 16 * 1024 * 1024;
+/// What stands for a character that cannot be known (U+FFFD).
+const UNKNOWN: &[u8] = b"fffd";
+
+/// A message, or why it is none.
+pub(crate) type Decoded = Result<Box<RxJsonRpcMessage<RoleServer>>, Invalid>;
+
+/// The error that answers an invalid message.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Invalid {
+    /// The `id` of the message; null where it cannot be read.
+    pub(crate) id: Value,
+    /// The code of the error.
+    pub(crate) code: ErrorCode,
+    /// What is wrong.
+    pub(crate) message: String,
+}
+
+/// One of two escapes that together are a character.
+#[derive(PartialEq, Eq)]
+enum Half {
+    First,
+    Second,
+}
+
+impl Invalid {
+    /// Refuses the request `id`, which is no valid request.
+    pub(crate) fn request(id: Value, message: &str) -> Self {
+        Self { id, code: ErrorCode::INVALID_REQUEST, message: message.to_owned() }
+    }
+
+    fn params(id: Value, message: &str) -> Self {
+        Self { id, code: ErrorCode::INVALID_PARAMS, message: message.to_owned() }
+    }
+
+    fn unreadable(id: Value, why: &str) -> Self {
+        let message = format!("this cannot be read: {why}");
+        Self { id, code: ErrorCode::PARSE_ERROR, message }
+    }
+
+    /// Returns the line that tells the client.
+    pub(crate) fn line(&self) -> Vec<u8> {
+        let message = shortened(&printable(&self.message));
+        let error = json!({ "code": self.code.0, "message": message });
+        format!("{}\n", json!({ "jsonrpc": "2.0", "id": self.id, "error": error })).into_bytes()
+    }
+}
+
+/// Reads a line and decodes its messages: one, several of a batch, or none; `None`:
+/// the input has ended.
+pub(crate) async fn next(
+    input: &mut (impl AsyncBufRead + Unpin),
+) -> io::Result<Option<Vec<Decoded>>> {
+    let mut line = read(input).await?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    if line.len() < LONGEST {
+        return Ok(Some(decode(&mut line)));
+    }
+    let mut outline = Outline::of(&line);
+    while !line.is_empty() && !line.ends_with(b"\n") {
+        line = read(input).await?;
+        outline.add(&line);
+    }
+    Ok(Some(unreadable(&outline, "it has more than 16 MiB")))
+}
+
+async fn read(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    input.take(LONGEST as u64).read_until(b'\n', &mut line).await?;
+    Ok(line)
+}
+
+/// Decodes the messages of a line. Each member of a batch counts as a line of its
+/// own, and is answered so: MCP knows no batches since 2025-06-18.
+fn decode(line: &mut [u8]) -> Vec<Decoded> {
+    mend(line);
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Vec::new();
+    }
+    match serde_json::from_slice(line) {
+        Ok(Value::Array(members)) if !members.is_empty() => {
+            members.into_iter().filter_map(message).collect()
+        }
+        Ok(value) => message(value).into_iter().collect(),
+        Err(err) => unreadable(&Outline::of(line), &err.to_string()),
+    }
+}
+
+/// Refuses what is no JSON, under each `id` that can be read all the same.
+fn unreadable(outline: &Outline, why: &str) -> Vec<Decoded> {
+    outline.ids().into_iter().map(|id| Err(Invalid::unreadable(id, why))).collect()
+}
+
+/// Takes a value for a message. `None`: it needs no answer and says nothing, as an
+/// invalid notification, or a response, for no client is asked anything.
+fn message(value: Value) -> Option<Decoded> {
+    let Value::Object(mut fields) = value else {
+        return Some(Err(Invalid::request(Value::Null, "a message is a JSON object")));
+    };
+    let is_response = fields.contains_key("result") || fields.contains_key("error");
+    let id = fields.remove("id");
+    let reply_to = id.clone().filter(|it| it.is_number() || it.is_string()).unwrap_or_default();
+    match (fields.get("method"), id) {
+        (None, _) if is_response => None,
+        (None, _) => Some(Err(Invalid::request(reply_to, "a message needs a `method`"))),
+        (Some(Value::String(_)), None) => {
+            serde_json::from_value(Value::Object(fields)).ok().map(|it| Ok(Box::new(it)))
+        }
+        (Some(Value::String(_)), Some(_)) => Some(request(reply_to, fields)),
+        (Some(_), _) => Some(Err(Invalid::request(reply_to, "`method` must be a text"))),
+    }
+}
+
+fn request(id: Value, mut fields: Map<String, Value>) -> Decoded {
+    if RequestId::deserialize(&id).is_err() {
+        let message = "an `id` must be a text or a whole number of at most 64 bits";
+        return Err(Invalid::request(id, message));
+    }
+    if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Err(Invalid::request(id, "`jsonrpc` must be \"2.0\""));
+    }
+    let mut request = json!({ "jsonrpc": "2.0", "id": id, "method": fields.remove("method") });
+    match fields.remove("params") {
+        None | Some(Value::Null) => {}
+        Some(Value::Object(params)) if params.get("_meta").is_none_or(Value::is_object) => {
+            request["params"] = params.into();
+        }
+        Some(Value::Object(_)) => {
+            return Err(Invalid::params(id, "`params._meta` must be an object"));
+        }
+        Some(_) => return Err(Invalid::params(id, "`params` must be an object")),
+    }
+    let read = serde_json::from_value(request);
+    read.map(Box::new).map_err(|err| Invalid::params(id, &err.to_string()))
+}
+
+fn mend(line: &mut [u8]) {
+    let mut at = 0;
+    while at < line.len() {
+        let length = match half(&line[at..]) {
+            Some(Half::First) if half(&line[at + 6..]) == Some(Half::Second) => 12,
+            Some(_) => {
+                line[at + 2..at + 6].copy_from_slice(UNKNOWN);
+                6
+            }
+            // An escaped backslash escapes nothing.
+            None if line[at] == b'\\' => 2,
+            None => 1,
+        };
+        at += length;
+    }
+}
+
+fn half(text: &[u8]) -> Option<Half> {
+    let digits = text.strip_prefix(b"\\u")?.get(..4)?;
+    match u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()? {
+        0xd800..=0xdbff => Some(Half::First),
+        0xdc00..=0xdfff => Some(Half::Second),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_that_have_lost_the_other_are_marked_and_nothing_else_is() {
+        for (said, heard) in [
+            (r#"{"a":"cut \ud83d"}"#, r#"{"a":"cut \ufffd"}"#),
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
+            (r#""\uDE00\uD83D""#, r#""\ufffd\ufffd""#),
+            (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
+            (r#""\\ud83d \\\ud83d""#, r#""\\ud83d \\\ufffd""#),
+            (r#""\u00e9\n\""#, r#""\u00e9\n\""#),
+            (r"\ud8", r"\ud8"),
+            ("\\", "\\"),
+        ] {
+            let mut line = said.as_bytes().to_vec();
+            mend(&mut line);
+            assert_eq!(String::from_utf8(line).unwrap(), heard);
+        }
+    }
+
+    /// Tells for each message of a line whether it is valid, or the `id` and code of
+    /// the error.
+    fn decoded(line: &[u8]) -> Vec<Result<(), (Value, i32)>> {
+        let decoded = decode(&mut line.to_vec());
+        decoded.into_iter().map(|it| it.map(drop).map_err(|it| (it.id, it.code.0))).collect()
+    }
+
+    #[test]
+    fn an_invalid_request_is_refused_under_its_id() {
+        for (line, id, code) in [
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#, json!(1), -32602),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}"#, json!(1), -32602),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":7}}"#, json!(1), -32602),
+            (r#"{"jsonrpc":"2.0","id":"a"}"#, json!("a"), -32600),
+            (r#"{"jsonrpc":"2.0","id":"a","method":7}"#, json!("a"), -32600),
+            (r#"{"id":1,"method":"ping"}"#, json!(1), -32600),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, json!(1), -32600),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, json!(1.5), -32600),
+            (
+                r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"ping"}"#,
+                json!(u64::MAX),
+                -32600,
+            ),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, Value::Null, -32600),
+            (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, Value::Null, -32600),
+            (r#"{"jsonrpc":"2.0"}"#, Value::Null, -32600),
+            (r#"{"method":7}"#, Value::Null, -32600),
+            ("[]", Value::Null, -32600),
+            ("7", Value::Null, -32600),
+            ("not json", Value::Null, -32700),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1"#, json!(1), -32700),
+        ] {
+            assert_eq!(decoded(line.as_bytes()), [Err((id, code))], "{line}");
+        }
+    }
+
+    #[test]
+    fn valid_messages_pass() {
+        for line in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1.0,"method":"ping","params":null}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"no/such","params":{"a":[1]},"result":7}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        ] {
+            assert_eq!(decoded(line.as_bytes()), [Ok(())], "{line}");
+        }
+    }
+
+    #[test]
+    fn notifications_responses_and_blank_lines_are_never_answered() {
+        for line in [
+            "",
+            " \r\n",
+            r#"{"jsonrpc":"1.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":[1]}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"a":1e999}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{"a":1e999}}"#,
+            r#"{"id":1.5,"error":7}"#,
+        ] {
+            assert_eq!(decoded(line.as_bytes()), [], "{line}");
+        }
+    }
+
+    #[test]
+    fn each_member_of_a_batch_counts_as_a_line() {
+        let batch = br#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"id":2},7,[8],
+            {"jsonrpc":"2.0","method":"notifications/initialized"}]"#;
+        let refused = |id| Err((id, -32600));
+        let null = || refused(Value::Null);
+        assert_eq!(decoded(batch), [Ok(()), refused(json!(2)), null(), null(), Ok(())]);
+    }
+}

@@ -1,0 +1,225 @@
+//! The ids of messages that are no JSON.
+
+use serde_json::Value;
+
+/// How many bytes of a line are kept.
+const MOST: usize = 64 * 1024;
+
+/// A line without the contents of its parameters: `{"id":1,"params":{}}`.
+#[derive(Default)]
+pub(crate) struct Outline {
+    kept: Vec<u8>,
+    depth: usize,
+    is_quoted: bool,
+    is_escaped: bool,
+    /// At which depth the fields of a message are: 1, or 2 in a batch.
+    level: Option<usize>,
+}
+
+/// What can be read of one message.
+#[derive(Default)]
+struct Member {
+    ids: Vec<Value>,
+    is_request: bool,
+    is_response: bool,
+}
+
+impl Outline {
+    /// Outlines a line, or its beginning.
+    pub(crate) fn of(line: &[u8]) -> Self {
+        let mut outline = Self::default();
+        outline.add(line);
+        outline
+    }
+
+    /// Adds what follows in the line.
+    pub(crate) fn add(&mut self, line: &[u8]) {
+        for it in line {
+            if self.level.is_none() && !it.is_ascii_whitespace() {
+                self.level = Some(if *it == b'[' { 2 } else { 1 });
+            }
+            let above = self.depth;
+            match it {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' if self.is_quoted => self.is_escaped = true,
+                b'"' => self.is_quoted = !self.is_quoted,
+                b'{' | b'[' if !self.is_quoted => self.depth += 1,
+                b'}' | b']' if !self.is_quoted => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+            if above.min(self.depth) <= self.level() && self.kept.len() < MOST {
+                self.kept.push(*it);
+            }
+        }
+    }
+
+    /// Returns the `id` of each message that must be answered; a single null where
+    /// none can be read. A message with two different ids has none.
+    pub(crate) fn ids(&self) -> Vec<Value> {
+        if self.is_notification() {
+            return Vec::new();
+        }
+        let (answered, other): (Vec<_>, Vec<_>) =
+            self.members().into_iter().partition(|it| it.is_request || !it.is_response);
+        let is_response = answered.is_empty() && !other.is_empty();
+        let ids: Vec<_> = answered.into_iter().filter_map(Member::id).collect();
+        match ids.is_empty() && !is_response {
+            true => vec![Value::Null],
+            false => ids,
+        }
+    }
+
+    /// Tells whether all but the contents of parameters can be read, and there is no
+    /// `id`.
+    fn is_notification(&self) -> bool {
+        let message = serde_json::from_slice::<Value>(&self.kept).unwrap_or_default();
+        message.get("method").is_some_and(Value::is_string) && message.get("id").is_none()
+    }
+
+    fn members(&self) -> Vec<Member> {
+        let (mut members, mut depth, mut key) = (Vec::<Member>::new(), 0_usize, None);
+        let mut rest = self.kept.as_slice();
+        while let Some(first) = rest.first() {
+            let (token, after) = rest.split_at(token_length(rest));
+            rest = after;
+            match first {
+                b'{' | b'[' => {
+                    depth += 1;
+                    key = None;
+                    if *first == b'{' && depth == self.level() {
+                        members.push(Member::default());
+                    }
+                }
+                b'}' | b']' => (depth, key) = (depth.saturating_sub(1), None),
+                b',' => key = None,
+                b'"' if after.trim_ascii_start().starts_with(b":") => {
+                    key = serde_json::from_slice::<String>(token).ok();
+                    if let (Some(member), Some(key)) = (members.last_mut(), &key) {
+                        member.is_request |= key == "method";
+                        member.is_response |= key == "result" || key == "error";
+                    }
+                }
+                it if it.is_ascii_whitespace() || *it == b':' => {}
+                // A number at the very end may have been cut.
+                _ if after.is_empty() && *first != b'"' => {}
+                _ => {
+                    let value = serde_json::from_slice::<Value>(token);
+                    let id = value.ok().filter(|it| it.is_number() || it.is_string());
+                    if let (Some(member), Some("id"), Some(id)) =
+                        (members.last_mut(), key.as_deref(), id)
+                    {
+                        member.ids.push(id);
+                    }
+                }
+            }
+        }
+        members
+    }
+
+    fn level(&self) -> usize {
+        self.level.unwrap_or(1)
+    }
+}
+
+impl Member {
+    fn id(self) -> Option<Value> {
+        let mut ids = self.ids.into_iter();
+        let first = ids.next()?;
+        ids.all(|it| it == first).then_some(first)
+    }
+}
+
+/// Returns how long the token is that `text` begins with: a text with its quotes, a
+/// number or word, or a single byte.
+fn token_length(text: &[u8]) -> usize {
+    let ends = |it: &u8| b"{}[],:\"".contains(it) || it.is_ascii_whitespace();
+    match text.first() {
+        Some(b'"') => {
+            let mut is_escaped = false;
+            let end = text.iter().skip(1).position(|it| {
+                let is_end = *it == b'"' && !is_escaped;
+                is_escaped = *it == b'\\' && !is_escaped;
+                is_end
+            });
+            end.map_or(text.len(), |it| it + 2)
+        }
+        Some(it) if ends(it) => 1,
+        _ => text.iter().position(ends).unwrap_or(text.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn ids(line: &[u8]) -> Vec<Value> {
+        Outline::of(line).ids()
+    }
+
+    #[test]
+    fn the_id_is_read_whatever_the_parameters_hold() {
+        let deep = "[".repeat(9_999) + &"]".repeat(9_999);
+        for params in [&deep, "[1e999]", "{\"id\":7,\"}\":[\"\\\"]\"]}", "[\u{7f} nonsense]"] {
+            let first = format!(r#"{{"id":1,"method":"m","params":{params}}}"#);
+            let last = format!(r#"{{"params":{params},"method":"m","id":"one"}}"#);
+            assert_eq!(ids(first.as_bytes()), [json!(1)], "{params}");
+            assert_eq!(ids(last.as_bytes()), [json!("one")], "{params}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_a_broken_message_is_read() {
+        for line in [
+            r#"{"id":1,"method":"m","params":{"a":"#,
+            r#"{"id":1,"method":"m","params":{"a":[1,2}}"#,
+            r#"{"params":{"a":[1,2}},"method":"m","id":1}"#,
+            r#"{"params":{"a":1}},"method":"m","id":1}"#,
+            r#"{"id":1,"method":"m",}"#,
+            r#"{"id":1,"method":"m","params":{}"#,
+            r#"{"id":1,"#,
+            "{\0\"id\":1,\"method\":\"m\"}",
+            r#"{"id":1,"id":1 "method":"m"}"#,
+            r#"x {"id":1,"method":"m"}"#,
+        ] {
+            assert_eq!(ids(line.as_bytes()), [json!(1)], "{line}");
+        }
+        assert_eq!(ids(b"{\"id\":\"a\\\"b\",\"method\":\xff\"m\"}"), [json!("a\"b")]);
+    }
+
+    #[test]
+    fn an_id_that_may_be_another_is_none() {
+        for line in [
+            r#"{"id":1"#,
+            r#"{"id":"on"#,
+            r#"{"id":1,"id":2,"method":}"#,
+            r#"{"method":"m","params":{"id":1"#,
+            r#"{"id":[1],"method":"m"#,
+            "{\"id\":\"\u{0}\",",
+            "",
+            "}",
+            "nonsense",
+        ] {
+            assert_eq!(ids(line.as_bytes()), [Value::Null], "{line}");
+        }
+    }
+
+    #[test]
+    fn every_member_of_a_broken_batch_is_found() {
+        let line = r#"[{"id":1,"method":"m"},{"method":"m"},{"id":2,"params":{"id":3}},{"id":4,"#;
+        assert_eq!(ids(line.as_bytes()), [json!(1), json!(2), json!(4)]);
+        assert_eq!(ids(br#"{"id":1,"method":"m"}{"id":2,"method":"m"}"#), [json!(1), json!(2)]);
+    }
+
+    #[test]
+    fn notifications_and_responses_have_no_answer() {
+        for line in [
+            r#"{"method":"m","params":[1e999]}"#,
+            r#"{"id":1,"result":[1e999]}"#,
+            r#"{"id":1,"result":[1"#,
+        ] {
+            assert_eq!(ids(line.as_bytes()), Vec::<Value>::new(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Entities in order: what each arrangement of the graph holds, and where.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::model::graph::sorted_list::Ranked;
+use crate::model::{Arrangement, By, Date, Entity, alphabetical};
+
+/// One heading of a card: a genus, a status, a year; none comes last.
+pub type Heading = Option<String>;
+
+/// The place of one entity in an arrangement: what it stands under, and what it
+/// is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// What it stands under, from the widest to the narrowest; all cards of an
+    /// arrangement have the same number of headings.
+    pub headings: Arc<[Heading]>,
+    /// The entity's name.
+    pub name: Arc<str>,
+}
+
+/// A point between two cards: all cards it comes before stand on one side.
+///
+/// It names some headings, and if it names all of them, the beginning of a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// The first headings of the cards behind it.
+    pub headings: Vec<Heading>,
+    /// How the first of their names begins.
+    pub name: String,
+}
+
+/// All entities of one arrangement, in its order.
+#[derive(Clone, Debug)]
+pub struct Register {
+    cards: Ranked<Card>,
+}
+
+/// The registers that somebody has asked for, kept in order from then on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Catalogue {
+    registers: BTreeMap<Arrangement, Register>,
+}
+
+impl Catalogue {
+    /// Keeps a register.
+    pub(crate) fn keep(&mut self, arrangement: &Arrangement, register: Register) {
+        self.registers.insert(arrangement.clone(), register);
+    }
+
+    /// Returns a register that is kept.
+    pub(crate) fn register(&self, arrangement: &Arrangement) -> Option<&Register> {
+        self.registers.get(arrangement)
+    }
+
+    /// Puts an entity in every register it belongs in.
+    pub(crate) fn put(&mut self, name: &Arc<str>, entity: &Entity) {
+        for (arrangement, register) in
+            self.registers.iter_mut().filter(|(it, _)| it.has(&entity.genus))
+        {
+            register.cards.insert(Card::of(arrangement, name, entity));
+        }
+    }
+
+    /// Takes an entity, as it was put, from every register.
+    pub(crate) fn take(&mut self, name: &Arc<str>, entity: &Entity) {
+        for (arrangement, register) in
+            self.registers.iter_mut().filter(|(it, _)| it.has(&entity.genus))
+        {
+            register.cards.remove(&Card::of(arrangement, name, entity));
+        }
+    }
+}
+
+impl Register {
+    /// Puts cards in order.
+    pub(crate) fn of(cards: Vec<Card>) -> Self {
+        Self { cards: Ranked::of(cards) }
+    }
+
+    /// Returns the card at a place, from 0.
+    pub fn card(&self, place: usize) -> Option<&Card> {
+        self.cards.get(place)
+    }
+
+    /// Returns how many cards come first of which `is_before` holds. It must
+    /// hold of none behind one of which it does not.
+    pub fn count_before(&self, is_before: impl Fn(&Card) -> bool) -> usize {
+        self.cards.count_before(is_before)
+    }
+
+    /// Returns the places between two marks; without a mark, to the end.
+    pub fn between(&self, from: Option<&Mark>, until: Option<&Mark>) -> Range<usize> {
+        let before = |mark: &Mark| self.count_before(|it| it.is_before(mark));
+        let start = from.map_or(0, before);
+        let end = until.map_or_else(|| self.cards.len(), before);
+        start..end.max(start)
+    }
+}
+
+impl Card {
+    /// Tells whether the card comes before a mark.
+    pub fn is_before(&self, mark: &Mark) -> bool {
+        let common = self.headings.len().min(mark.headings.len());
+        in_order(&self.headings[..common], &mark.headings)
+            .then_with(|| alphabetical(&self.name, &mark.name))
+            .is_lt()
+    }
+
+    pub(crate) fn of(arrangement: &Arrangement, name: &Arc<str>, entity: &Entity) -> Self {
+        let headings = match arrangement {
+            Arrangement::Genus { by: By::Date, .. } => dates(entity).into(),
+            Arrangement::Genus { by: By::Attribute(attribute), .. } => {
+                [entity.attributes.get(attribute).and_then(text)].into()
+            }
+            _ => headings(arrangement, &entity.genus, entity.status.as_deref()).unwrap_or_default(),
+        };
+        Self { headings, name: name.clone() }
+    }
+}
+
+/// Returns what entities of that genus and status stand under; `None`: in this
+/// arrangement that depends on more than these.
+pub(crate) fn headings(
+    arrangement: &Arrangement,
+    genus: &str,
+    status: Option<&str>,
+) -> Option<Arc<[Heading]>> {
+    let status = status.map(str::to_owned);
+    match arrangement {
+        Arrangement::Everything => Some([Some(genus.to_owned()), status].into()),
+        Arrangement::Genus { by: By::Status, .. } => Some([status].into()),
+        Arrangement::Genus { by: By::Name, .. } => Some([].into()),
+        Arrangement::Genus { by: By::Date | By::Attribute(_), .. } => None,
+    }
+}
+
+impl Ord for Card {
+    fn cmp(&self, other: &Self) -> Ordering {
+        in_order(&self.headings, &other.headings)
+            .then_with(|| alphabetical(&self.name, &other.name))
+    }
+}
+
+impl PartialOrd for Card {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+fn in_order(a: &[Heading], b: &[Heading]) -> Ordering {
+    let differing = a.iter().zip(b).find(|(a, b)| a != b);
+    match differing {
+        Some((Some(a), Some(b))) => by_value(a, b),
+        Some((None, _)) => Ordering::Greater,
+        Some((_, None)) => Ordering::Less,
+        None => a.len().cmp(&b.len()),
+    }
+}
+
+/// Puts numbers and dates in the order of what they say, a year among the numbers, and
+/// words behind them; what says the same goes by its letters.
+fn by_value(a: &str, b: &str) -> Ordering {
+    let in_order = match (value(a), value(b)) {
+        (Some(a), Some(b)) => a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)),
+        (a, b) => a.is_none().cmp(&b.is_none()),
+    };
+    in_order.then_with(|| alphabetical(a, b))
+}
+
+/// Returns what a text says that is a number or a date.
+fn value(text: &str) -> Option<(f64, Option<Date>)> {
+    // Most are words, and there may be a hundred thousand.
+    text.starts_with(|it: char| it.is_ascii_digit() || "+-.".contains(it)).then_some(())?;
+    if let Ok(date) = text.parse::<Date>() {
+        return Some((date.year().into(), Some(date)));
+    }
+    let number: f64 = text.parse().ok()?;
+    number.is_finite().then_some((number, None))
+}
+
+/// Year, month and day of an entity's beginning, which its id tells.
+fn dates(entity: &Entity) -> [Heading; 3] {
+    let created = entity.id.map(|it| DateTime::<Utc>::from(it.datetime()));
+    ["%Y", "%m", "%d"].map(|part| created.map(|it| it.format(part).to_string()))
+}
+
+fn text(value: &Value) -> Heading {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        value => Some(value.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_dates_go_by_value_and_words_behind_them() {
+        let mut said = [
+            "1900",
+            "0900",
+            "44 BC",
+            "none",
+            "-0010",
+            "753 BC",
+            "1066-10-14",
+            "1066",
+            "12 BC",
+            "0033-04-03",
+            "168",
+            "9",
+            "31",
+            "-2.5",
+            "1e3",
+            "Inf",
+            "-",
+            "1066-10",
+            "10",
+            "+inf",
+        ];
+        said.sort_by(|a, b| by_value(a, b));
+        let sorted = "753 BC, 44 BC, 12 BC, -0010, -2.5, 9, 10, 31, 0033-04-03, 168, 0900, 1e3, \
+                      1066, 1066-10, 1066-10-14, 1900, +inf, -, Inf, none";
+        assert_eq!(said.join(", "), sorted);
+    }
+}

@@ -1,0 +1,220 @@
+//! What the graph shows in a room or a hall.
+
+use std::collections::HashMap;
+
+use crate::model::weight;
+use crate::model::{Entity, Layout, Slot, abridged, alike, whole_words};
+use crate::render::{line, thousands};
+
+/// How much room all names of a page have together, and each at least and at
+/// most: a page of thirty stays below five hundred tokens. Beside a genus or a
+/// status a name makes do with less.
+const NAMES: usize = 640;
+const SHORTEST: usize = 20;
+const BESIDE: usize = 12;
+const LONGEST: usize = 160;
+
+/// What all names of a list begin with is said once if it has more bytes than this.
+const SHARED: usize = 7;
+
+/// What the graph shows in a place, besides what can be chosen there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exhibit<'a> {
+    /// What it is called: `Claim · contested`.
+    pub title: String,
+    /// How many entities it is about.
+    pub total: usize,
+    /// Those that are shown, in the order of their numbers.
+    pub listed: Vec<&'a Entity>,
+    /// What else is to be known of it: one sentence.
+    pub remark: Option<String>,
+}
+
+/// Says where a passage leads, and how many entities stand there.
+pub fn passage(to: &str, total: usize) -> String {
+    format!("{to} ({})", thousands(total))
+}
+
+/// Renders what a hall holds, which is all there is to it.
+pub(crate) fn hall(exhibit: &Exhibit<'_>) -> String {
+    let about = match exhibit.total {
+        0 => "This hall is empty now: what it held is gone, or stands elsewhere.".to_owned(),
+        total => format!("Made from the graph as it is now: {}.", entities(total)),
+    };
+    format!("── {} ──\n{about}\n{}", line(&exhibit.title), list(exhibit))
+}
+
+/// Renders what a room shows of the graph.
+pub(crate) fn shown(exhibit: &Exhibit<'_>) -> String {
+    let end = if exhibit.listed.is_empty() { '.' } else { ':' };
+    let about = match exhibit.total {
+        0 => "no entities yet.".to_owned(),
+        total => format!("{}{end}", entities(total)),
+    };
+    let remark = exhibit.remark.as_ref().map(|it| format!("{it}\n")).unwrap_or_default();
+    format!("\n{}: {about}\n{remark}{}", line(&exhibit.title), list(exhibit))
+}
+
+/// Lists entities with what tells them apart: in a hall of contested claims
+/// neither genus nor status do.
+fn list(Exhibit { listed, .. }: &Exhibit<'_>) -> String {
+    let differ =
+        |of: fn(&Entity) -> Option<&str>| listed.windows(2).any(|pair| of(pair[0]) != of(pair[1]));
+    let (genera, statuses) = (differ(|it| Some(&it.genus)), differ(|it| it.status.as_deref()));
+    let room = (NAMES / listed.len().max(1)).clamp(SHORTEST, LONGEST);
+    let names: Vec<_> = listed.iter().map(|it| line(&it.name)).collect();
+    let shared = shared(&names);
+    let notes = listed.iter().map(|it| {
+        let genus = genera.then_some(it.genus.as_str());
+        let notes = genus.into_iter().chain(it.status.as_deref().filter(|_| statuses));
+        let notes = notes.map(|it| format!(" · {}", abridged(&line(it), SHORTEST)));
+        notes.collect::<Vec<_>>().concat()
+    });
+    let notes: Vec<_> = notes.collect();
+    let left = |notes: &String| room.saturating_sub(weight(notes)).max(BESIDE);
+    let names: Vec<_> = names.iter().map(String::as_str).zip(notes.iter().map(left)).collect();
+    let labels = told_apart(&names, shared.len());
+    let numbers = (0..).map(|place| Layout::Wide.number(Slot::Opening(place)));
+    let lines = labels.iter().zip(&notes).zip(numbers);
+    let lines = lines.map(|((it, notes), number)| format!("  {number}. {it}{notes}\n"));
+    let lines = lines.collect::<Vec<_>>().concat();
+    if shared.is_empty() {
+        lines
+    } else {
+        format!("Each begins with \"{}\".\n{lines}", abridged(shared.trim_end(), LONGEST))
+    }
+}
+
+/// Shortens names, of which each has so much room, without the first `known` bytes.
+/// Those that would read the same begin where they differ.
+fn told_apart(names: &[(&str, usize)], known: usize) -> Vec<String> {
+    let mut begin = vec![known; names.len()];
+    loop {
+        let labels = names.iter().zip(&begin).map(|((name, room), begin)| {
+            let more = if known > 0 { "…" } else { "" };
+            let passed = abridged(&name[known..*begin], room / 4);
+            let gap = if passed.ends_with('…') || passed.is_empty() { "" } else { "…" };
+            let rest = abridged(&name[*begin..], room.saturating_sub(weight(&passed)));
+            format!("{more}{passed}{gap}{rest}")
+        });
+        let labels: Vec<_> = labels.collect();
+        let mut same: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, label) in labels.iter().enumerate() {
+            same.entry(label).or_default().push(place);
+        }
+        let before = begin.clone();
+        for group in same.values().filter(|it| it.len() > 1) {
+            let first = names[group[0]].0;
+            let alike = group.iter().map(|it| alike(first, names[*it].0)).min().unwrap_or_default();
+            // What one name is and another begins with tells nothing of either.
+            let whole = |it: &usize| alike < names[*it].0.len();
+            for place in group.iter().filter(|it| whole(it)) {
+                begin[*place] = before[*place].max(whole_words(first, alike));
+            }
+        }
+        if begin == before {
+            return labels;
+        }
+    }
+}
+
+/// Returns the words that all names of a list begin with, if they are many.
+fn shared(names: &[String]) -> &str {
+    let Some((first, others @ [_, ..])) = names.split_first() else { return "" };
+    let bytes = others.iter().map(|it| alike(first, it)).min().unwrap_or_default();
+    let words = whole_words(first, bytes);
+    if words > SHARED { &first[..words] } else { "" }
+}
+
+fn entities(total: usize) -> String {
+    format!("{} {}", thousands(total), if total == 1 { "entity" } else { "entities" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens;
+
+    /// What is left of five hundred tokens beside a hall's title and menu.
+    const LIST: usize = 400;
+
+    /// Thirty entities.
+    fn named(name: fn(usize) -> String, status: fn(usize) -> Option<&'static str>) -> Vec<Entity> {
+        let entity = |it| Entity {
+            is_defined: true,
+            status: status(it).map(str::to_owned),
+            ..Entity::loose_end(&name(it))
+        };
+        (0..Layout::OPENINGS).map(entity).collect()
+    }
+
+    #[test]
+    fn what_all_names_begin_with_is_said_once() {
+        let seen = |names: &[&str]| {
+            let entities: Vec<_> = names.iter().map(|it| Entity::loose_end(it)).collect();
+            let listed = entities.iter().collect();
+            list(&Exhibit { title: String::new(), total: names.len(), listed, remark: None })
+        };
+        let symbols = ["gneiss::fold::open", "gneiss::fold::shut", "gneiss::form"];
+        let few = ["Ice moves", "Ice melts"];
+        insta::assert_snapshot!(seen(&symbols) + &seen(&few), @r#"
+        Each begins with "gneiss::".
+          31. …fold::open
+          32. …fold::shut
+          33. …form
+          31. Ice moves
+          32. Ice melts
+        "#);
+    }
+
+    #[test]
+    fn names_that_differ_in_the_middle_or_at_the_end_are_told_apart() {
+        let about = |it: usize| {
+            format!("关于数据库迁移期间连接池耗尽原因的调查报告第{it}号以及后续改进措施")
+        };
+        let english = |it: usize| {
+            let (who, of) = (["The", "An"][it / 2 % 2], ["1990, and of", "1890, in"][it % 2]);
+            format!("{who} effect of erosion on growth in the year {of} volume {}", it / 4)
+        };
+        let page = |names: &dyn Fn(usize) -> String, few: usize| {
+            let entities: Vec<_> = (0..30).map(|it| Entity::loose_end(&names(it))).collect();
+            let listed: Vec<_> = entities.iter().collect();
+            let all = list(&Exhibit { title: String::new(), total: 30, listed, remark: None });
+            all.lines().take(few).collect::<Vec<_>>().join("\n")
+        };
+        insta::assert_snapshot!([page(&about, 5), page(&english, 4)].join("\n"), @r#"
+        Each begins with "关于数据库迁移期间连接池耗尽原因的调查报告第".
+          31. …0号…施
+          32. …1号…施
+          33. …2号…施
+          34. …3号…施
+          31. T…1990,…0
+          32. T…1890,…0
+          33. A…1990,…0
+          34. A…1890,…0
+        "#);
+    }
+
+    #[test]
+    fn thirty_names_of_whatever_kind_fit_on_a_page_of_five_hundred_tokens() {
+        let kinds: [fn(usize) -> String; 9] = [
+            |it| format!("{} is older than the map of it, no. {it}", ["Ice", "Stasis"][it % 2]),
+            |it| format!("{}, Râmnicu Vâlcea {it}", ["Dąbrowa", "Żywiec", "Plzeň"][it % 3]),
+            |it| format!("{:08x}-4f1d-{:012x}", it * 0x0b97_3145, it * 0x5eed_1234),
+            |it| format!("{}::Murchison::flux_{it:02}", ["eustasy", "neptunism"][it % 2]),
+            |it| format!("{}山水月石第{it}番", ["風谷", "雲雪", "梅竹"][it % 3]),
+            |it| format!("{}ምርመራ ስለ ድንጋይ ዕድሜ ቁጥር {it}", ["የአየር ", "የውሃ "][it % 2]),
+            |it| format!("{} об истощении пула соединений № {it}", ["Отчёт", "Доклад"][it % 2]),
+            |it| ["㐀", "㐁", "㐂", "㐃", "㐄", "㐅"][it % 6].repeat(6) + &it.to_string(),
+            |it| format!("{}.example/~a{it}/?q=%20&b=[{it}]#{{x}}", ["http://a", "b"][it % 2]),
+        ];
+        let statuses = |it: usize| Some(["contested", "settled"][it % 2]);
+        for entities in kinds.iter().flat_map(|it| [named(*it, |_| None), named(*it, statuses)]) {
+            let listed = entities.iter().collect();
+            let title = String::new();
+            let page = list(&Exhibit { title, total: Layout::OPENINGS, listed, remark: None });
+            let cost = tokens::count(&page);
+            assert!(cost <= LIST, "{cost} tokens:\n{page}");
+        }
+    }
+}

@@ -47,12 +47,12 @@ type Outcome = Result<ExitCode, Failure>;
 /// Why a command could not do its work; it exits with 2.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("{}", in_a_terminal(.0))]
+    #[error("{}", refusal_for_terminal(.0))]
     Refused(#[from] Refusal),
     #[error("{0}")]
-    Said(String),
+    Message(String),
     #[error("{0}")]
-    Input(#[from] std::io::Error),
+    Io(#[from] std::io::Error),
     #[error("the connection failed: {0}")]
     Connection(Box<dyn std::error::Error + Send + Sync>),
 }
@@ -146,16 +146,16 @@ pub fn run() -> ExitCode {
     };
     match outcome {
         Ok(code) => code,
-        Err(Failure::Input(err)) if err.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Failure::Io(err)) if err.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            terminal::failure(&failure.to_string());
+            terminal::eprint_failure(&failure.to_string());
             ExitCode::from(2)
         }
     }
 }
 
 /// Says why something was refused to somebody who has commands, not tools.
-fn in_a_terminal(refusal: &Refusal) -> String {
+fn refusal_for_terminal(refusal: &Refusal) -> String {
     match refusal {
         Refusal::NoWorkspaceSet { known, home, .. } if known.is_empty() => {
             format!(
@@ -176,14 +176,14 @@ fn in_a_terminal(refusal: &Refusal) -> String {
 
 /// Tells the time. `PALAZZO_NOW` (RFC 3339) stops the clock, for tests and
 /// demonstrations.
-fn now() -> DateTime<Utc> {
+fn current_time() -> DateTime<Utc> {
     let stopped = std::env::var("PALAZZO_NOW").ok().and_then(|it| it.parse().ok());
     // `Utc::now` panics where the clock shows a year before 1970.
     stopped.unwrap_or_else(|| SystemTime::now().into())
 }
 
 /// The person at the terminal.
-fn person(command: &'static str) -> Caller {
+fn terminal_user(command: &'static str) -> Caller {
     let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
-    Caller::for_person(&name.unwrap_or_else(|_| "someone".to_owned()), command, now())
+    Caller::for_person(&name.unwrap_or_else(|_| "someone".to_owned()), command, current_time())
 }

@@ -15,33 +15,37 @@ use crate::model::{
     Detail, Difference, Entity, Fate, Palace, Room, RoomId, Scroll, ScrollId, Settings, Thing,
 };
 
-pub use entity::entity;
-pub use lines::{differing_lines, unified};
+pub use entity::diff_entity;
+pub use lines::{count_changed_lines, unified_diff};
 
 /// Lists what differs between `was` and `now`: settings, rooms, scrolls, entities.
 ///
 /// A room, scroll or entity that is somewhere else, or called otherwise, is known by its id, and a
 /// room that has none by being the same.
-pub fn palaces(was: &Palace, now: &Palace) -> Vec<Difference> {
-    let settings = settings(&was.settings, &now.settings);
-    let settings = changed(Thing::Settings, settings).into_iter();
-    settings.chain(rooms(was, now)).chain(scrolls(was, now)).chain(entities(was, now)).collect()
+pub fn diff_palaces(was: &Palace, now: &Palace) -> Vec<Difference> {
+    let settings = diff_settings(&was.settings, &now.settings);
+    let settings = change_if_any(Thing::Settings, settings).into_iter();
+    settings
+        .chain(diff_rooms(was, now))
+        .chain(diff_scrolls(was, now))
+        .chain(diff_entities(was, now))
+        .collect()
 }
 
-fn rooms(was: &Palace, now: &Palace) -> Vec<Difference> {
+fn diff_rooms(was: &Palace, now: &Palace) -> Vec<Difference> {
     let gone = || was.rooms().filter(|(id, _)| now.room(id).is_none());
     let mut homeless: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (id, room) in gone() {
-        homeless.entry(known_by(room)).or_default().push((id, room));
+        homeless.entry(room_identity(room)).or_default().push((id, room));
     }
     let mut differences = Vec::new();
     for (id, room) in now.rooms() {
         let thing = Thing::Room(id.clone());
         if let Some(old) = was.room(id) {
-            differences.extend(changed(thing, room::details(old, room)));
+            differences.extend(change_if_any(thing, room::diff_room(old, room)));
             continue;
         }
-        let twins = homeless.get_mut(&known_by(room));
+        let twins = homeless.get_mut(&room_identity(room));
         let origin = twins.and_then(|them| {
             let at = them.iter().position(|(_, it)| room.id.is_some() || *it == room)?;
             Some(them.remove(at))
@@ -49,25 +53,25 @@ fn rooms(was: &Palace, now: &Palace) -> Vec<Difference> {
         match origin {
             Some((from, old)) => {
                 let moved = Detail::Moved { from: from.clone() };
-                let details = [moved].into_iter().chain(room::details(old, room));
-                differences.extend(changed(thing, details.collect()));
+                let details = [moved].into_iter().chain(room::diff_room(old, room));
+                differences.extend(change_if_any(thing, details.collect()));
             }
             None => differences.push(Difference { thing, fate: Fate::Added }),
         }
     }
     let left: BTreeSet<_> = homeless.values().flatten().map(|(id, _)| *id).collect();
     let gone = gone().filter(|(id, _)| left.contains(id));
-    differences.extend(gone.map(|(id, _)| removed(Thing::Room(id.clone()))));
+    differences.extend(gone.map(|(id, _)| removal(Thing::Room(id.clone()))));
     differences
 }
 
 /// What tells a room from others wherever it stands: its id, or else what it is called.
-fn known_by(room: &Room) -> Result<Ulid, &str> {
+fn room_identity(room: &Room) -> Result<Ulid, &str> {
     room.id.ok_or(&room.name)
 }
 
-fn scrolls(was: &Palace, now: &Palace) -> Vec<Difference> {
-    let (before, after) = (hung(was), hung(now));
+fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<Difference> {
+    let (before, after) = (scrolls_by_id(was), scrolls_by_id(now));
     let thing = |(room, it): &(&RoomId, &Scroll)| Thing::Scroll {
         which: ScrollId { room: (*room).clone(), id: it.id },
         title: it.title.clone(),
@@ -75,35 +79,37 @@ fn scrolls(was: &Palace, now: &Palace) -> Vec<Difference> {
     let mut differences = Vec::new();
     for (id, scroll) in &after {
         match before.get(id) {
-            Some(old) => differences.extend(changed(thing(scroll), scroll_details(*old, *scroll))),
+            Some(old) => {
+                differences.extend(change_if_any(thing(scroll), diff_scroll(*old, *scroll)))
+            }
             None => differences.push(Difference { thing: thing(scroll), fate: Fate::Added }),
         }
     }
     let gone = before.iter().filter(|(id, _)| !after.contains_key(id));
-    differences.extend(gone.map(|(_, it)| removed(thing(it))));
+    differences.extend(gone.map(|(_, it)| removal(thing(it))));
     differences
 }
 
-fn hung(palace: &Palace) -> BTreeMap<Ulid, (&RoomId, &Scroll)> {
+fn scrolls_by_id(palace: &Palace) -> BTreeMap<Ulid, (&RoomId, &Scroll)> {
     palace.scrolls().map(|(room, it)| (it.id, (room, it))).collect()
 }
 
-fn scroll_details(was: (&RoomId, &Scroll), now: (&RoomId, &Scroll)) -> Vec<Detail> {
+fn diff_scroll(was: (&RoomId, &Scroll), now: (&RoomId, &Scroll)) -> Vec<Detail> {
     let ((from, old), (room, new)) = (was, now);
     let moved = (from != room).then(|| Detail::Moved { from: from.clone() });
     let written = |it: &Scroll| it.written.to_rfc3339();
     let details = [
         moved,
-        renamed(&old.title, &new.title),
-        value("by", Some(&old.by), Some(&new.by)),
-        value("written", Some(&written(old)), Some(&written(new))),
-        lines("text", &old.body, &new.body),
+        name_change(&old.title, &new.title),
+        value_change("by", Some(&old.by), Some(&new.by)),
+        value_change("written", Some(&written(old)), Some(&written(new))),
+        text_change("text", &old.body, &new.body),
     ];
     details.into_iter().flatten().collect()
 }
 
-fn entities(was: &Palace, now: &Palace) -> Vec<Difference> {
-    let (before, after) = (named(was), named(now));
+fn diff_entities(was: &Palace, now: &Palace) -> Vec<Difference> {
+    let (before, after) = (entities_by_name(was), entities_by_name(now));
     let gone = || before.iter().filter(|(key, _)| !after.contains_key(*key));
     let mut nameless: BTreeMap<Ulid, &Entity> =
         gone().filter_map(|(_, it)| Some((it.id?, *it))).collect();
@@ -115,22 +121,22 @@ fn entities(was: &Palace, now: &Palace) -> Vec<Difference> {
         match before.get(key).copied().or_else(by_id) {
             Some(old) => {
                 renamed.insert(&old.name);
-                differences.extend(changed(thing, entity::entity(old, entity)));
+                differences.extend(change_if_any(thing, entity::diff_entity(old, entity)));
             }
             None => differences.push(Difference { thing, fate: Fate::Added }),
         }
     }
     let gone = gone().filter(|(_, it)| !renamed.contains(&it.name));
-    differences.extend(gone.map(|(_, it)| removed(Thing::Entity(it.name.clone()))));
+    differences.extend(gone.map(|(_, it)| removal(Thing::Entity(it.name.clone()))));
     differences
 }
 
 /// What there is by name; a name that nobody has defined may also be an entity's.
-fn named(palace: &Palace) -> BTreeMap<(&str, bool), &Entity> {
+fn entities_by_name(palace: &Palace) -> BTreeMap<(&str, bool), &Entity> {
     palace.graph.starts().map(|it| ((it.name.as_str(), it.is_defined), it)).collect()
 }
 
-fn settings(was: &Settings, now: &Settings) -> Vec<Detail> {
+fn diff_settings(was: &Settings, now: &Settings) -> Vec<Detail> {
     let entry = |it: &Settings| it.entry.as_ref().map(ToString::to_string);
     let allow = |it: &Settings| (!it.allow.is_empty()).then(|| it.allow.join(", "));
     let word = |it: &dyn std::fmt::Debug| Some(format!("{it:?}").to_lowercase());
@@ -141,33 +147,34 @@ fn settings(was: &Settings, now: &Settings) -> Vec<Detail> {
         ("hand_edits", word(&was.hand_edits), word(&now.hand_edits)),
         ("allow", allow(was), allow(now)),
     ];
-    let values =
-        values.into_iter().filter_map(|(of, was, now)| value(of, was.as_deref(), now.as_deref()));
-    renamed(&was.name, &now.name).into_iter().chain(values).collect()
+    let values = values
+        .into_iter()
+        .filter_map(|(of, was, now)| value_change(of, was.as_deref(), now.as_deref()));
+    name_change(&was.name, &now.name).into_iter().chain(values).collect()
 }
 
-fn changed(thing: Thing, details: Vec<Detail>) -> Option<Difference> {
+fn change_if_any(thing: Thing, details: Vec<Detail>) -> Option<Difference> {
     (!details.is_empty()).then_some(Difference { thing, fate: Fate::Changed(details) })
 }
 
-fn removed(thing: Thing) -> Difference {
+fn removal(thing: Thing) -> Difference {
     Difference { thing, fate: Fate::Removed }
 }
 
-fn renamed(from: &str, to: &str) -> Option<Detail> {
+fn name_change(from: &str, to: &str) -> Option<Detail> {
     let renamed = || Detail::Renamed { from: from.to_owned(), to: to.to_owned() };
     (from != to).then(renamed)
 }
 
-fn value(of: &str, was: Option<&str>, now: Option<&str>) -> Option<Detail> {
+fn value_change(of: &str, was: Option<&str>, now: Option<&str>) -> Option<Detail> {
     let owned = |it: Option<&str>| it.map(str::to_owned);
     let value = || Detail::Value { of: of.to_owned(), was: owned(was), now: owned(now) };
     (was != now).then(value)
 }
 
 /// Counts the lines of prose that differ; whether the last of them has an end is not asked.
-fn lines(text: &'static str, was: &str, now: &str) -> Option<Detail> {
-    let count = || differing_lines(&format!("{was}\n"), &format!("{now}\n")).max(1);
+fn text_change(text: &'static str, was: &str, now: &str) -> Option<Detail> {
+    let count = || count_changed_lines(&format!("{was}\n"), &format!("{now}\n")).max(1);
     (was != now).then(|| Detail::Lines { text, count: count() })
 }
 
@@ -186,14 +193,14 @@ mod tests {
         palace
     }
 
-    fn told(was: &[(&str, &str)], now: &[(&str, &str)]) -> String {
+    fn rendered_diff(was: &[(&str, &str)], now: &[(&str, &str)]) -> String {
         let (was, now) = (palace(was), palace(now));
-        assert_eq!(palaces(&was, &was), []);
-        render::differences(&palaces(&was, &now))
+        assert_eq!(diff_palaces(&was, &was), []);
+        render::palace_diff(&diff_palaces(&was, &now))
     }
 
-    fn room(was: &str, now: &str) -> String {
-        told(&[("rooms/hall.yaml", was)], &[("rooms/hall.yaml", now)])
+    fn rendered_room_diff(was: &str, now: &str) -> String {
+        rendered_diff(&[("rooms/hall.yaml", was)], &[("rooms/hall.yaml", now)])
     }
 
     #[test]
@@ -204,15 +211,15 @@ mod tests {
         let now = "name: Great Hall\ndescription: |\n  Stone.\n  Ivy.\n  Dark.\n  A draught.\nactions:\n\
             - { label: Look up, type: text, content: Bats. }\n- { label: Listen, type: text, content: Drip? }\n\
             - { label: Enter the alcove, type: navigate, room: alcove }\nportals: [well, yard]\n";
-        assert_snapshot!(room(was, now), @"room hall: called 'Great Hall', was 'Hall'; action 'Listen' changed; action 'Enter the alcove' added; action 'Descend' removed; actions in another order; portal to yard added; portal to attic removed; description changed (2 lines)");
+        assert_snapshot!(rendered_room_diff(was, now), @"room hall: called 'Great Hall', was 'Hall'; action 'Listen' changed; action 'Enter the alcove' added; action 'Descend' removed; actions in another order; portal to yard added; portal to attic removed; description changed (2 lines)");
         let twice = "name: Hall\nactions:\n- { label: A, type: text }\n- { label: A, type: text, content: b }\n";
         let once = "name: Hall\nactions:\n- { label: A, type: text }\n";
-        assert_snapshot!(room(twice, once), @"room hall: action 'A' removed");
-        assert_snapshot!(room(once, &once.replace("Hall", "\"Hall\" # of course")), @"");
+        assert_snapshot!(rendered_room_diff(twice, once), @"room hall: action 'A' removed");
+        assert_snapshot!(rendered_room_diff(once, &once.replace("Hall", "\"Hall\" # of course")), @"");
         let shows = |what| format!("name: Hall\ngenerate: {{ {what} }}\n");
         let (by_status, by_genus) = (shows("genus: Claim"), shows("by: genus"));
-        assert_snapshot!(room(&by_status, &by_genus), @"room hall: generate Claim by status → all by genus");
-        assert_snapshot!(room(&by_genus, "name: Hall\n"), @"room hall: generate all by genus removed");
+        assert_snapshot!(rendered_room_diff(&by_status, &by_genus), @"room hall: generate Claim by status → all by genus");
+        assert_snapshot!(rendered_room_diff(&by_genus, "name: Hall\n"), @"room hall: generate all by genus removed");
     }
 
     #[test]
@@ -230,7 +237,7 @@ mod tests {
             ("rooms/west/crypt.yaml", gone),
             ("rooms/attic.yaml", "name: Attic\n"),
         ];
-        assert_snapshot!(told(&was, &now), @"
+        assert_snapshot!(rendered_diff(&was, &now), @"
         room attic: added
         room east/hall: moved from hall; called 'Old Hall', was 'Hall'
         room west/crypt: moved from crypt
@@ -245,10 +252,10 @@ mod tests {
             observations: [one, two, two]\nrelations:\n- { type: disputed_by, to: Gradualism }\n- { type: of, to: Gould }\n";
         let now = "name: Stasis\ngenus: Claim\nstatus: contested\nattributes: { confidence: high, era: Devonian }\n\
             observations: [two, three]\nrelations:\n- { type: disputed_by, to: Gradualism, since: 1972 }\n- { type: cites, to: Eldredge }\n";
-        assert_snapshot!(told(&[(file, was)], &[(file, now)]), @"entity Stasis: status open → contested; confidence low → high; seen 3 removed; era Devonian added; observation 'three' added; observation 'one' removed; observation 'two' removed; relation cites → Eldredge added; relation of → Gould removed; relation disputed_by → Gradualism: no dates → since 1972");
+        assert_snapshot!(rendered_diff(&[(file, was)], &[(file, now)]), @"entity Stasis: status open → contested; confidence low → high; seen 3 removed; era Devonian added; observation 'three' added; observation 'one' removed; observation 'two' removed; relation cites → Eldredge added; relation of → Gould removed; relation disputed_by → Gradualism: no dates → since 1972");
         let id = "id: 01K8ZC6V8A4S6C2E3N1R5T7W9X\ngenus: Claim\n";
         let (old, new) = (format!("{id}name: Old\n"), format!("{id}name: New\n"));
-        assert_snapshot!(told(&[("entities/a.yaml", &old), ("entities/b.yaml", was)], &[("entities/c.yaml", &new)]), @"
+        assert_snapshot!(rendered_diff(&[("entities/a.yaml", &old), ("entities/b.yaml", was)], &[("entities/c.yaml", &new)]), @"
         entity New: called 'New', was 'Old'
         entity Stasis: removed
         ");
@@ -269,7 +276,7 @@ mod tests {
         let other = scroll("Other", "a\nc\n");
         let settings = "name = \"P\"\nentry = \"hall\"\n[git]\ncommit = \"manual\"\n";
         let now = [("palace.toml", settings), (&kept, &other), (&to, &text), (&new, &text)];
-        assert_snapshot!(told(&was, &now), @"
+        assert_snapshot!(rendered_diff(&was, &now), @"
         settings: entry hall added; commit auto → manual
         scroll 'Other' in hall: called 'Other', was 'One'; text changed (1 line)
         scroll 'One' in crypt: moved from hall

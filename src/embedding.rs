@@ -21,7 +21,7 @@ use vocabulary::Vocabulary;
 
 /// How many tokens of a text are read, with those that begin and end it: what
 /// all-MiniLM-L6-v2 was made for, whatever its `tokenizer.json` says.
-const MOST: usize = 256;
+const MAX_TOKENS: usize = 256;
 
 /// A model that was read: it knows words, and turns texts into directions.
 pub struct Model {
@@ -32,12 +32,12 @@ pub struct Model {
 impl Model {
     /// Reads a model: `model.safetensors`, `vocab.txt`, and `config.json` if there
     /// is one.
-    pub fn read(weights: &[u8], vocabulary: &str, config: Option<&str>) -> Result<Self, Error> {
-        let vocabulary = Vocabulary::read(vocabulary)?;
-        let encoder = Encoder::read(&Tensors::read(weights)?, vocabulary.len(), config)?;
-        let states = encoder.states(&vocabulary.tokens("", encoder.positions()));
+    pub fn parse(weights: &[u8], vocabulary: &str, config: Option<&str>) -> Result<Self, Error> {
+        let vocabulary = Vocabulary::parse(vocabulary)?;
+        let encoder = Encoder::from_tensors(&Tensors::parse(weights)?, vocabulary.len(), config)?;
+        let states = encoder.hidden_states(&vocabulary.tokenize("", encoder.max_positions()));
         if !states.iter().all(|it| it.is_finite()) {
-            return Err(Error::NoNumbers);
+            return Err(Error::NotFinite);
         }
         Ok(Self { vocabulary, encoder })
     }
@@ -45,8 +45,8 @@ impl Model {
     /// Returns the direction of a text: as many numbers for every text, of length
     /// one together; nothing but noughts where the model's own numbers are none.
     pub fn embed(&self, text: &str) -> Vec<f32> {
-        let tokens = self.vocabulary.tokens(text, MOST.min(self.encoder.positions()));
-        let states = self.encoder.states(&tokens);
+        let tokens = self.vocabulary.tokenize(text, MAX_TOKENS.min(self.encoder.max_positions()));
+        let states = self.encoder.hidden_states(&tokens);
         let mean = states.mean_axis(Axis(0)).unwrap_or_default();
         let length = mean.dot(&mean).sqrt();
         let unit = if length.is_finite() && length > 0.0 { mean / length } else { mean * 0.0 };
@@ -60,10 +60,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::embedding::fixture::{CONFIG, VOCABULARY, Weights, changed};
+    use crate::embedding::fixture::{CONFIG, TestWeights, VOCABULARY, model_with_header};
 
-    fn file() -> Vec<u8> {
-        let weights = Weights::new();
+    fn model_file() -> Vec<u8> {
+        let weights = TestWeights::new();
         weights.file(&weights.header())
     }
 
@@ -71,7 +71,7 @@ mod tests {
     /// of the same weights, averaged over the tokens, and of length one.
     #[test]
     fn a_text_has_the_direction_that_others_find() {
-        let model = Model::read(&file(), VOCABULARY, Some(CONFIG)).unwrap();
+        let model = Model::parse(&model_file(), VOCABULARY, Some(CONFIG)).unwrap();
         for (text, expected) in [
             (
                 "The herons wade in the marsh.",
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn of_a_long_text_the_beginning_is_read() {
-        let model = Model::read(&file(), VOCABULARY, Some(CONFIG)).unwrap();
+        let model = Model::parse(&model_file(), VOCABULARY, Some(CONFIG)).unwrap();
         let long = "heron marsh wade ".repeat(9);
         assert_eq!(model.embed(&long), model.embed(&long.repeat(9)));
         assert_ne!(model.embed("heron"), model.embed("marsh"));
@@ -108,14 +108,15 @@ mod tests {
     fn what_is_wrong_with_weights_is_told() {
         let query = "encoder.layer.1.attention.self.query.weight";
         let set = |name: &'static str, key: &'static str, value: serde_json::Value| {
-            changed(move |header| header[name][key] = value).err()
+            model_with_header(move |header| header[name][key] = value).err()
         };
         let told = [
-            Model::read(b"", VOCABULARY, None).err(),
-            Model::read(&[0xff; 9], VOCABULARY, None).err(),
-            Model::read(b"\x02\0\0\0\0\0\0\0[]", VOCABULARY, None).err(),
-            Model::read(b"\x02\0\0\0\0\0\0\0{}", VOCABULARY, None).err(),
-            changed(|header| drop(header.remove("encoder.layer.0.output.dense.bias"))).err(),
+            Model::parse(b"", VOCABULARY, None).err(),
+            Model::parse(&[0xff; 9], VOCABULARY, None).err(),
+            Model::parse(b"\x02\0\0\0\0\0\0\0[]", VOCABULARY, None).err(),
+            Model::parse(b"\x02\0\0\0\0\0\0\0{}", VOCABULARY, None).err(),
+            model_with_header(|header| drop(header.remove("encoder.layer.0.output.dense.bias")))
+                .err(),
             set(query, "dtype", json!("F16")),
             set(query, "dtype", json!(1)),
             set(query, "shape", json!([8, 9])),
@@ -127,7 +128,7 @@ mod tests {
             set("embeddings.word_embeddings.weight", "shape", json!([12, 0])),
             set("embeddings.position_embeddings.weight", "shape", json!([1, 8])),
         ];
-        insta::assert_snapshot!(spelled(&told), @r#"
+        insta::assert_snapshot!(error_lines(&told), @r#"
         `model.safetensors` is no such file: it has not even a header's length
         `model.safetensors` is no such file: its header goes past its end
         `model.safetensors` is no such file: invalid type: sequence, expected a map at line 1 column 0
@@ -149,16 +150,16 @@ mod tests {
     #[test]
     fn what_does_not_go_with_the_weights_is_told() {
         let more = format!("{VOCABULARY}one\nmore\n");
-        let config = |text: &str| Model::read(&file(), VOCABULARY, Some(text)).err();
+        let config = |text: &str| Model::parse(&model_file(), VOCABULARY, Some(text)).err();
         let told = [
-            Model::read(&file(), &more, Some(CONFIG)).err(),
-            Model::read(&file(), "the\nof\n", Some(CONFIG)).err(),
-            Model::read(&file(), VOCABULARY, None).err(),
+            Model::parse(&model_file(), &more, Some(CONFIG)).err(),
+            Model::parse(&model_file(), "the\nof\n", Some(CONFIG)).err(),
+            Model::parse(&model_file(), VOCABULARY, None).err(),
             config("no"),
             config(r#"{"model_type": "roberta"}"#),
             config(r#"{"num_attention_heads": 0}"#),
         ];
-        insta::assert_snapshot!(spelled(&told), @r#"
+        insta::assert_snapshot!(error_lines(&told), @r#"
         `vocab.txt`: it has 14 pieces, and the model knows 12
         `vocab.txt`: it has no `[UNK]`: it is of no BERT
         `config.json`: 12 heads (`num_attention_heads`) do not share 8 numbers
@@ -168,16 +169,16 @@ mod tests {
         "#);
     }
 
-    fn spelled(told: &[Option<Error>]) -> String {
+    fn error_lines(told: &[Option<Error>]) -> String {
         let line = |it: &Option<Error>| it.as_ref().map_or("nothing".to_owned(), Error::to_string);
         told.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
     fn half_a_file_is_no_model() {
-        let file = file();
+        let file = model_file();
         for end in (0..file.len()).step_by(7) {
-            assert!(Model::read(&file[..end], VOCABULARY, Some(CONFIG)).is_err(), "{end}");
+            assert!(Model::parse(&file[..end], VOCABULARY, Some(CONFIG)).is_err(), "{end}");
         }
     }
 
@@ -188,9 +189,9 @@ mod tests {
             byte: u8,
             text: String,
         ) {
-            let mut file = file();
+            let mut file = model_file();
             file[at] = byte;
-            if let Ok(model) = Model::read(&file, VOCABULARY, Some(CONFIG)) {
+            if let Ok(model) = Model::parse(&file, VOCABULARY, Some(CONFIG)) {
                 let length = model.embed(&text).iter().map(|it| it * it).sum::<f32>();
                 prop_assert!((length - 1.0).abs() < 1e-3 || length == 0.0, "{length}");
             }

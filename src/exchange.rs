@@ -11,6 +11,9 @@ mod mempalace;
 mod mempalace_chunks;
 mod mine;
 
-pub use memory_file::{Memory, read_memory, write_memory};
-pub use mempalace::{Estate, Fact, Kept, Noted, Row, Tables, read_mempalace};
-pub use mine::{Haul, Lode, Mined};
+pub use memory_file::{MemoryFile, read_memory_file, write_memory_file};
+pub use mempalace::{
+    ImportedDiaryEntry, ImportedDrawer, ImportedFact, MempalaceData, MempalaceTables, Row,
+    read_mempalace,
+};
+pub use mine::{Extracted, ExtractedText, SourceKind};

@@ -14,29 +14,29 @@ use std::sync::Arc;
 
 use crate::model::{Arrangement, Hall, Layout, Mark, Register};
 
-use partition::{parts, runs_apart};
+use partition::{first_differing_heading, partition};
 
 /// How many choices lead from a room to the hall that lists an entity, at most,
 /// if that can be done: the one behind them opens it.
-const STEPS: usize = 4;
+const MAX_CHOICES: usize = 4;
 
 /// How many entities a hall lists where it may choose.
-const FEW: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// What one finds in a hall, or in a room that shows one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Contents {
+pub struct HallContents {
     /// How many entities it holds.
     pub total: usize,
     /// Their names in order, where they are few.
-    pub listed: Vec<Arc<str>>,
+    pub entity_names: Vec<Arc<str>>,
     /// The ways to parts of it, where they are many.
-    pub passages: Vec<Passage>,
+    pub sub_halls: Vec<SubHall>,
 }
 
 /// A way into part of a hall.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Passage {
+pub struct SubHall {
     /// What the part is called, seen from the hall: `contested`, `A to Bel`.
     pub label: String,
     /// How many entities it holds.
@@ -47,65 +47,77 @@ pub struct Passage {
 
 /// How many choices there is room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slots {
+pub struct ChoiceCapacity {
     /// On the page that is shown; two at least.
-    pub here: usize,
+    pub this_page: usize,
     /// On the pages of halls.
-    pub below: usize,
+    pub hall_page: usize,
 }
 
 /// Looks at what a hall holds. `register` holds its arrangement.
-pub fn contents(register: &Register, hall: &Hall, slots: Slots) -> Contents {
+pub fn hall_contents(register: &Register, hall: &Hall, slots: ChoiceCapacity) -> HallContents {
     let all = register.between(hall.from.as_ref(), hall.until.as_ref());
     let total = all.len();
-    let steps = slots.steps(total).max(STEPS.saturating_sub(hall.depth));
+    let steps = slots.choices_needed(total).max(MAX_CHOICES.saturating_sub(hall.depth));
     // Whoever comes in sees the genera, however little there is of them.
     let is_entrance = hall.arrangement == Arrangement::Everything && hall.depth == 0;
-    if steps == 0 || total <= FEW && !(is_entrance && runs_apart(register, &all) == Some(0)) {
+    if steps == 0
+        || total <= MAX_LISTED
+            && !(is_entrance && first_differing_heading(register, &all) == Some(0))
+    {
         let cards = all.filter_map(|place| register.card(place));
         let listed = cards.map(|it| it.name.clone()).collect();
-        return Contents { total, listed, passages: Vec::new() };
+        return HallContents { total, entity_names: listed, sub_halls: Vec::new() };
     }
-    let parts = parts(register, &all, slots.here, slots.reach(steps - 1));
+    let parts = partition(register, &all, slots.this_page, slots.max_entities(steps - 1));
     let passage = |part: &Range<usize>| {
-        let (label, title) = label::of(register, &hall.arrangement, &all, part).unwrap_or_default();
-        let from =
-            if part.start == all.start { hall.from.clone() } else { mark(register, part.start) };
-        let until = if part.end == all.end { hall.until.clone() } else { mark(register, part.end) };
+        let (label, title) =
+            label::label_and_title(register, &hall.arrangement, &all, part).unwrap_or_default();
+        let from = if part.start == all.start {
+            hall.from.clone()
+        } else {
+            mark_before(register, part.start)
+        };
+        let until =
+            if part.end == all.end { hall.until.clone() } else { mark_before(register, part.end) };
         let (arrangement, depth) = (hall.arrangement.clone(), hall.depth + 1);
-        Passage { label, total: part.len(), hall: Hall { arrangement, from, until, depth, title } }
+        SubHall { label, total: part.len(), hall: Hall { arrangement, from, until, depth, title } }
     };
-    Contents { total, listed: Vec::new(), passages: parts.iter().map(passage).collect() }
+    HallContents { total, entity_names: Vec::new(), sub_halls: parts.iter().map(passage).collect() }
 }
 
-impl Slots {
+impl ChoiceCapacity {
     /// Returns how many entities can be told apart by `choices` choices in
     /// halls, if the last hall lists as many as have numbers.
-    fn reach(self, choices: usize) -> usize {
+    fn max_entities(self, choices: usize) -> usize {
         let choices = u32::try_from(choices).unwrap_or(u32::MAX);
-        self.below.saturating_pow(choices).saturating_mul(Layout::OPENINGS)
+        self.hall_page.saturating_pow(choices).saturating_mul(Layout::OPENINGS)
     }
 
     /// Returns how many choices, this one among them, it takes at least to tell
     /// apart so many entities.
-    fn steps(self, total: usize) -> usize {
+    fn choices_needed(self, total: usize) -> usize {
         if total <= Layout::OPENINGS {
             return 0;
         }
-        let suffices = |steps: &usize| self.here.saturating_mul(self.reach(steps - 1)) >= total;
+        let suffices =
+            |steps: &usize| self.this_page.saturating_mul(self.max_entities(steps - 1)) >= total;
         (1..).take(64).find(suffices).unwrap_or(64)
     }
 }
 
 /// Marks the point before the card at `place`, in as few words as tell it from
 /// the one before.
-fn mark(register: &Register, place: usize) -> Option<Mark> {
+fn mark_before(register: &Register, place: usize) -> Option<Mark> {
     let (last, first) = (register.card(place.checked_sub(1)?)?, register.card(place)?);
     let headings = &first.headings;
     let apart = headings.iter().zip(last.headings.iter()).position(|(a, b)| a != b);
     Some(match apart {
         Some(level) => Mark { headings: headings[..=level].to_vec(), name: String::new() },
-        None => Mark { headings: headings.to_vec(), name: label::behind(&first.name, &last.name) },
+        None => Mark {
+            headings: headings.to_vec(),
+            name: label::distinguishing_prefix(&first.name, &last.name),
+        },
     })
 }
 
@@ -121,8 +133,8 @@ mod tests {
     use crate::model::{By, Entity, Graph};
 
     /// The slots of a page of the wide layout, and of the classic.
-    const WIDE: Slots = Slots { here: 12, below: 12 };
-    const CLASSIC: Slots = Slots { here: 7, below: 7 };
+    const WIDE_CAPACITY: ChoiceCapacity = ChoiceCapacity { this_page: 12, hall_page: 12 };
+    const CLASSIC_CAPACITY: ChoiceCapacity = ChoiceCapacity { this_page: 7, hall_page: 7 };
 
     fn entity(genus: &str, name: &str) -> Entity {
         Entity {
@@ -149,25 +161,38 @@ mod tests {
         graph
     }
 
-    fn claims(by: By) -> Arrangement {
+    fn claims_by(by: By) -> Arrangement {
         Arrangement::Genus { genus: "Claim".to_owned(), by }
     }
 
     /// Goes through every hall below one, and returns the names listed there.
-    fn tour(register: &Register, hall: &Hall, slots: Slots, steps: usize) -> Vec<Arc<str>> {
-        let found = contents(register, hall, slots);
+    fn list_below(
+        register: &Register,
+        hall: &Hall,
+        slots: ChoiceCapacity,
+        steps: usize,
+    ) -> Vec<Arc<str>> {
+        let found = hall_contents(register, hall, slots);
         assert!(hall.depth <= steps, "{} is {} choices away", hall.title, hall.depth);
-        assert!(found.listed.len() <= Layout::OPENINGS && found.passages.len() <= slots.here);
-        assert!(found.listed.is_empty() || found.passages.is_empty());
-        let labels: BTreeSet<_> = found.passages.iter().map(|it| &it.label).collect();
+        assert!(
+            found.entity_names.len() <= Layout::OPENINGS
+                && found.sub_halls.len() <= slots.this_page
+        );
+        assert!(found.entity_names.is_empty() || found.sub_halls.is_empty());
+        let labels: BTreeSet<_> = found.sub_halls.iter().map(|it| &it.label).collect();
         // Names that differ only behind hundreds of letters may have the same tab.
         let are_cut = labels.iter().any(|it| it.contains('…'));
-        assert!(labels.len() == found.passages.len() || are_cut, "{}: {labels:?}", hall.title);
-        let mut listed = found.listed;
-        for Passage { label, total, hall } in found.passages {
+        assert!(labels.len() == found.sub_halls.len() || are_cut, "{}: {labels:?}", hall.title);
+        let mut listed = found.entity_names;
+        for SubHall { label, total, hall } in found.sub_halls {
             assert!(total > 0 && label.chars().count() < 140, "{label} ({total})");
             assert_eq!(register.between(hall.from.as_ref(), hall.until.as_ref()).len(), total);
-            listed.extend(tour(register, &hall, Slots { here: slots.below, ..slots }, steps));
+            listed.extend(list_below(
+                register,
+                &hall,
+                ChoiceCapacity { this_page: slots.hall_page, ..slots },
+                steps,
+            ));
         }
         assert_eq!(listed.len(), found.total, "{}", hall.title);
         listed
@@ -176,25 +201,31 @@ mod tests {
     /// Holds that every entity of an arrangement is listed once, at most four
     /// choices away.
     #[track_caller]
-    fn all_are_near(graph: &Graph, arrangement: Arrangement, slots: Slots) {
+    fn assert_all_within_four_choices(
+        graph: &Graph,
+        arrangement: Arrangement,
+        slots: ChoiceCapacity,
+    ) {
         let register = graph.register(&arrangement);
         let held = graph.iter().filter(|it| arrangement.has(&it.genus)).count();
-        let listed = tour(&register, &Hall::whole(arrangement), slots, STEPS);
+        let listed = list_below(&register, &Hall::whole(arrangement), slots, MAX_CHOICES);
         assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), held);
     }
 
     /// Shows what stands in a hall, and in the first hall below it, and so on.
-    fn seen(graph: &Graph, arrangement: Arrangement, which: &[usize]) -> String {
+    fn rendered_halls(graph: &Graph, arrangement: Arrangement, which: &[usize]) -> String {
         let register = graph.register(&arrangement);
         let (mut hall, mut page) = (Hall::whole(arrangement), String::new());
         let mut which = which.iter();
         loop {
-            let found = contents(&register, &hall, WIDE);
+            let found = hall_contents(&register, &hall, WIDE_CAPACITY);
             page.push_str(&format!("── {} ({}) ──\n", hall.title, found.total));
-            page.extend(found.listed.iter().map(|it| format!("  {it}\n")));
-            page.extend(found.passages.iter().map(|it| format!("  {} ({})\n", it.label, it.total)));
+            page.extend(found.entity_names.iter().map(|it| format!("  {it}\n")));
+            page.extend(
+                found.sub_halls.iter().map(|it| format!("  {} ({})\n", it.label, it.total)),
+            );
             let Some(next) = which.next() else { return page };
-            hall = found.passages[*next].hall.clone();
+            hall = found.sub_halls[*next].hall.clone();
         }
     }
 
@@ -206,7 +237,7 @@ mod tests {
             let status = statuses[usize::from(it % 5 > 0) + usize::from(it % 10 == 7)];
             claim(&format!("{} {}", words[it % 7], it / 7), status)
         }));
-        assert_snapshot!(seen(&graph, claims(By::Status), &[0, 2]), @"
+        assert_snapshot!(rendered_halls(&graph, claims_by(By::Status), &[0, 2]), @"
         ── Claim (700) ──
           contested (490)
           open (140)
@@ -237,7 +268,7 @@ mod tests {
             let genus = if it < 300 { 9 } else { it % 20 };
             entity(&format!("Genus {genus:02}"), &format!("Entity {it}"))
         }));
-        assert_snapshot!(seen(&graph, Arrangement::Everything, &[0]), @"
+        assert_snapshot!(rendered_halls(&graph, Arrangement::Everything, &[0]), @"
         ── All that is known (400) ──
           Genus 00 to Genus 01 (10)
           Genus 02 to Genus 03 (10)
@@ -272,7 +303,7 @@ mod tests {
             let id = (it % 100 > 0).then(|| ulid::Ulid::from_parts(moment, it.into()));
             Entity { id, ..claim(&format!("Claim {it}"), "open") }
         }));
-        assert_snapshot!(seen(&graph, claims(By::Date), &[0, 0, 0]), @"
+        assert_snapshot!(rendered_halls(&graph, claims_by(By::Date), &[0, 0, 0]), @"
         ── Claim (1000) ──
           2025 (530)
           2026 (362)
@@ -316,7 +347,7 @@ mod tests {
             entity
         }));
         let by = By::Attribute("confidence".to_owned());
-        assert_snapshot!(seen(&graph, claims(by), &[3]), @"
+        assert_snapshot!(rendered_halls(&graph, claims_by(by), &[3]), @"
         ── Claim (90) ──
           confidence: 0.5 (22)
           confidence: high (23)
@@ -338,7 +369,7 @@ mod tests {
             entity
         }));
         let by = By::Attribute("height".to_owned());
-        assert_snapshot!(seen(&graph, claims(by), &[]), @"
+        assert_snapshot!(rendered_halls(&graph, claims_by(by), &[]), @"
         ── Claim (120) ──
           height: 1 to 38 (16)
           height: 42 to 79 (16)
@@ -367,7 +398,7 @@ mod tests {
             entity
         }));
         let by = By::Attribute("born".to_owned());
-        assert_snapshot!(seen(&graph, claims(by), &[]), @"
+        assert_snapshot!(rendered_halls(&graph, claims_by(by), &[]), @"
         ── Claim (120) ──
           born: 60 BC to 45 BC (16)
           born: 44 BC to 29 BC (16)
@@ -387,7 +418,7 @@ mod tests {
     #[test]
     fn what_all_names_begin_with_is_left_out_of_the_tabs() {
         let graph = graph((0..200).map(|it| claim(&format!("Specimen no. {it:05}"), "open")));
-        assert_snapshot!(seen(&graph, claims(By::Name), &[3]), @"
+        assert_snapshot!(rendered_halls(&graph, claims_by(By::Name), &[3]), @"
         ── Claim (200) ──
           …0000 to …0001 (20)
           …0002 to …0003 (20)
@@ -428,12 +459,17 @@ mod tests {
         let names =
             (0..100).map(|it| claim(&format!("{}{it}", char::from(b'a' + it % 26)), "open"));
         let mut graph = graph(names);
-        let arrangement = claims(By::Name);
+        let arrangement = claims_by(By::Name);
         graph.keep(&arrangement);
-        let whole =
-            contents(&graph.register(&arrangement), &Hall::whole(arrangement.clone()), WIDE);
-        let hall = whole.passages[0].hall.clone();
-        let count = |graph: &Graph| contents(&graph.register(&arrangement), &hall, WIDE).total;
+        let whole = hall_contents(
+            &graph.register(&arrangement),
+            &Hall::whole(arrangement.clone()),
+            WIDE_CAPACITY,
+        );
+        let hall = whole.sub_halls[0].hall.clone();
+        let count = |graph: &Graph| {
+            hall_contents(&graph.register(&arrangement), &hall, WIDE_CAPACITY).total
+        };
         let before = count(&graph);
         for (file, name) in [("new", "Aardvark"), ("other", "Zebra")] {
             graph.put(&format!("entities/{file}.yaml"), Some(claim(name, "open"))).unwrap();
@@ -444,13 +480,13 @@ mod tests {
         }
         graph.put("entities/new.yaml", Some(claim("Mole", "open"))).unwrap();
         assert_eq!(count(&graph), 0);
-        assert_eq!(seen(&graph, arrangement, &[]), "── Claim (2) ──\n  Mole\n  Zebra\n");
+        assert_eq!(rendered_halls(&graph, arrangement, &[]), "── Claim (2) ──\n  Mole\n  Zebra\n");
     }
 
     /// Entities named so that to part them evenly is hard: all alike at their
     /// beginnings, all within each other, of very many genera, one genus of nearly
     /// all, nearly all of one status.
-    const HARD: [fn(usize) -> Entity; 5] = [
+    const HARD_TO_SPLIT: [fn(usize) -> Entity; 5] = [
         |it| entity("Claim", &format!("The very same beginning {it}")),
         |it| entity("Claim", &format!("{}{it}", "a".repeat(it % 30))),
         |it| entity(&format!("Genus {}", it % 200), &format!("Entity {it}")),
@@ -467,23 +503,30 @@ mod tests {
     #[test]
     fn four_choices_lead_to_as_many_as_there_are_numbers_for() {
         for (here, below) in [(2, 4), (3, 3), (4, 3)] {
-            let slots = Slots { here, below };
-            let most = here * slots.reach(STEPS - 1);
-            assert_eq!((slots.steps(most), slots.steps(most + 1)), (STEPS, STEPS + 1));
-            for named in HARD {
-                all_are_near(&graph((0..most).map(named)), Arrangement::Everything, slots);
+            let slots = ChoiceCapacity { this_page: here, hall_page: below };
+            let most = here * slots.max_entities(MAX_CHOICES - 1);
+            assert_eq!(
+                (slots.choices_needed(most), slots.choices_needed(most + 1)),
+                (MAX_CHOICES, MAX_CHOICES + 1)
+            );
+            for named in HARD_TO_SPLIT {
+                assert_all_within_four_choices(
+                    &graph((0..most).map(named)),
+                    Arrangement::Everything,
+                    slots,
+                );
             }
         }
-        let reach = |slots: Slots| slots.here * slots.reach(STEPS - 1);
-        assert_eq!([reach(WIDE), reach(CLASSIC)], [622_080, 72_030]);
+        let reach = |slots: ChoiceCapacity| slots.this_page * slots.max_entities(MAX_CHOICES - 1);
+        assert_eq!([reach(WIDE_CAPACITY), reach(CLASSIC_CAPACITY)], [622_080, 72_030]);
         // Even where an author left no more than two numbers.
-        assert_eq!(reach(Slots { here: 2, below: 12 }), 103_680);
+        assert_eq!(reach(ChoiceCapacity { this_page: 2, hall_page: 12 }), 103_680);
     }
 
     #[test]
     fn a_hundred_thousand_entities_are_near() {
-        let graph = graph((0..100_000).map(HARD[3]));
-        all_are_near(&graph, Arrangement::Everything, WIDE);
+        let graph = graph((0..100_000).map(HARD_TO_SPLIT[3]));
+        assert_all_within_four_choices(&graph, Arrangement::Everything, WIDE_CAPACITY);
     }
 
     /// Names and headings as people and programs give them: few or many alike.
@@ -514,9 +557,9 @@ mod tests {
                 attributes: std::iter::once(("k".to_owned(), json!(statuses[it % statuses.len()]))).collect(),
                 ..entity(&genera[it * it % 17 % genera.len()], name)
             }));
-            let slots = Slots { here, below: 12 };
-            all_are_near(&graph, Arrangement::Everything, slots);
-            all_are_near(&graph, Arrangement::Genus { genus: genera[0].clone(), by }, slots);
+            let slots = ChoiceCapacity { this_page: here, hall_page: 12 };
+            assert_all_within_four_choices(&graph, Arrangement::Everything, slots);
+            assert_all_within_four_choices(&graph, Arrangement::Genus { genus: genera[0].clone(), by }, slots);
         }
     }
 }

@@ -28,7 +28,7 @@ use std::sync::{Arc, PoisonError};
 use chrono::{DateTime, Utc};
 use ulid::{Generator, Ulid};
 
-pub use crate::exchange::{Haul, Lode, Mined, Row, Tables};
+pub use crate::exchange::{Extracted, ExtractedText, MempalaceTables, Row, SourceKind};
 pub use crate::keeper::graph::ask::{Direction, EntityQuery, RelationQuery};
 pub use crate::keeper::graph::delete::DeletedEntities;
 pub use crate::keeper::graph::relations::RelationRemoval;
@@ -127,7 +127,7 @@ impl Caller {
     /// Names a client by what it calls itself, made fit for one line; a
     /// nameless one is an `agent`.
     pub fn for_client(name: &str, now: DateTime<Utc>) -> Self {
-        let name = render::cut(&render::line(name), 60);
+        let name = render::truncate(&render::one_line(name), 60);
         let name = if name.is_empty() { "agent".to_owned() } else { name };
         let cancelled = Arc::default();
         Self { author: Author::Client(name.clone()), name, tool: "", now, cancelled }
@@ -252,8 +252,11 @@ fn new_id(ids: &mut Generator, now: DateTime<Utc>) -> Ulid {
 
 /// Lists names in one line, the first few of many.
 fn join_names(names: &[String]) -> String {
-    let shown: Vec<_> =
-        names.iter().take(MAX_LISTED_NAMES).map(|it| render::cut(&render::line(it), 60)).collect();
+    let shown: Vec<_> = names
+        .iter()
+        .take(MAX_LISTED_NAMES)
+        .map(|it| render::truncate(&render::one_line(it), 60))
+        .collect();
     match names.len() - shown.len() {
         0 => shown.join(", "),
         left => format!("{} and {left} more", shown.join(", ")),

@@ -20,26 +20,28 @@ mod subscribers;
 mod toolbox;
 mod work_tools;
 
-pub use reply::{Answer, Reply};
+pub use reply::{ToolReply, ToolResult};
 pub use server::{Server, serve};
 pub use toolbox::{ToolSet, Toolbox};
 
 impl Toolbox {
     /// Lays out all tools there are, and offers those of `offered`.
     pub fn new(offered: Vec<ToolSet>) -> Self {
-        Self::answering(offered, memory_server_tools::MOST)
+        Self::with_answer_limit(offered, memory_server_tools::MAX_ANSWER_WEIGHT)
     }
 
     /// Lays out all tools there are, and offers those of `offered`; none cuts
     /// its answers for being more than a client takes in.
     pub fn unbounded(offered: Vec<ToolSet>) -> Self {
-        Self::answering(offered, usize::MAX)
+        Self::with_answer_limit(offered, usize::MAX)
     }
 
-    fn answering(offered: Vec<ToolSet>, most: usize) -> Self {
-        let own = palace_tools::all().into_iter().chain(graph_tools::all());
-        let own = own.chain(work_tools::all());
-        let others = memory_server_tools::all(most).into_iter().chain(mempalace_tools::all());
-        Self::of(own.chain(others).collect(), offered)
+    fn with_answer_limit(offered: Vec<ToolSet>, most: usize) -> Self {
+        let own = palace_tools::palace_tools().into_iter().chain(graph_tools::graph_tools());
+        let own = own.chain(work_tools::work_tools());
+        let others = memory_server_tools::memory_server_tools(most)
+            .into_iter()
+            .chain(mempalace_tools::mempalace_tools());
+        Self::from_tools(own.chain(others).collect(), offered)
     }
 }

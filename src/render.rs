@@ -25,40 +25,40 @@ mod work;
 mod workspace_summary;
 
 pub use age::ago;
-pub use date::dated;
-pub use diary::entry;
-pub use drawer::{Filed, Reading, drawer, drawers, storeroom, title};
-pub use entity::{entities, entity, left_out, relations};
-pub use entity_listing::{Exhibit, passage};
-pub use findings_report::{Reported, github, json, sarif};
-pub use genus::{Census, genera, genus};
-pub use history::{blame, log, moment, versions};
+pub use date::date_with_age;
+pub use diary::diary_entry;
+pub use drawer::{DrawerRange, DrawerView, drawer, drawer_list, drawer_title, unbuilt_drawer_room};
+pub use entity::{entity, entity_list, relations, skipped_relations};
+pub use entity_listing::{EntityListing, sub_hall_label};
+pub use findings_report::{ReportedFinding, findings_json, github_annotations, sarif_report};
+pub use genus::{GenusCount, genus, genus_list};
+pub use history::{blame, commit_description, log, version_summary};
 pub use map::{MapView, map};
-pub use markdown::{room_leaf, scroll_leaf};
-pub use narration::narrate;
-pub use palace_diff::{differences, edge, fate, terms, thing};
-pub use room::{Notice, RoomView, from_afar, hall, menu, room, unfinished};
-pub use scroll::{Found, inventory, older, results, scroll, sightings};
-pub use source_excerpt::excerpt;
+pub use markdown::{room_markdown, scroll_markdown};
+pub use narration::narrate_action;
+pub use palace_diff::{change_summary, item_label, palace_diff, relation_label, relation_validity};
+pub use room::{Notice, RoomView, hall, menu, room, room_built_elsewhere, unfinished_room};
+pub use scroll::{HitView, cli_search_results, inventory, older_scrolls, scroll, search_results};
+pub use source_excerpt::source_excerpt;
 pub use timeline::timeline;
-pub use wake_up::{Part, waking};
-pub use work::{ProcessView, TaskView, WorkView, process, task, work_notice, works};
-pub use workspace_summary::{Summary, context, summary, tutorial};
+pub use wake_up::{WakeUpSection, wake_up};
+pub use work::{ProcessView, TaskView, WorkView, process, task, work_list, work_notice};
+pub use workspace_summary::{WorkspaceSummary, tutorial, unbuilt_room_context, workspace_summary};
 
 use serde_json::Value;
 
 use crate::model::{is_printable, printable};
 
 /// Says how many there are of something: `1 scroll`, `3 scrolls`.
-pub fn count(number: usize, noun: &str) -> String {
+pub fn pluralize(number: usize, noun: &str) -> String {
     match number {
         1 => format!("1 {noun}"),
-        _ => format!("{number} {}", plural(noun)),
+        _ => format!("{number} {}", plural_form(noun)),
     }
 }
 
 /// Says it as English does of most that are several: `Claims`, `Theories`, `Processes`.
-fn plural(noun: &str) -> String {
+fn plural_form(noun: &str) -> String {
     if let Some(stem) = noun.strip_suffix("sis") {
         return format!("{stem}ses");
     }
@@ -70,7 +70,7 @@ fn plural(noun: &str) -> String {
 }
 
 /// Writes a number as people read it: `4,210`.
-pub fn thousands(number: usize) -> String {
+pub fn group_thousands(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join(",")
@@ -78,23 +78,23 @@ pub fn thousands(number: usize) -> String {
 
 /// Makes a text safe for one line of a page: no line breaks, which could pose
 /// as a menu, and nothing that does more than be read.
-pub fn line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let clean = text.chars().map(|it| if is_printable(it) { it } else { ' ' });
     clean.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Makes a text safe for a page: its lines stay.
-pub fn prose(text: &str) -> String {
+pub fn printable_text(text: &str) -> String {
     printable(text.trim_end())
 }
 
 /// Writes a value as a person would: a text without quotes.
-pub fn plain(value: &Value) -> String {
+pub fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Cuts a text to at most `most` characters, with `…` where something went.
-pub fn cut(text: &str, most: usize) -> String {
+pub fn truncate(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", text[..end].trim_end()),

@@ -20,10 +20,12 @@ mod snippet;
 mod substring;
 mod words;
 
-pub use hybrid_rank::to_read;
+pub use hybrid_rank::texts_to_embed;
 pub use index::{Document, Index};
-pub use near_duplicates::{Difference, TWINS, Twin, differences, in_words, likeness};
-pub use query_words::{question_in, words_asked};
+pub use near_duplicates::{
+    DUPLICATE_THRESHOLD, NearDuplicate, WordChange, describe_changes, text_similarity, word_changes,
+};
+pub use query_words::{extract_question, query_content_words};
 pub use rank::{Hit, Hits, Query};
-pub use snippet::excerpt;
+pub use snippet::snippet;
 pub use substring::Needle;

@@ -11,7 +11,7 @@ pub const TOKENIZER: &str = "cl100k_base";
 
 /// Counts the tokens of a text. The first count of a process takes a tenth of a
 /// second longer than others.
-pub fn count(text: &str) -> usize {
+pub fn count_tokens(text: &str) -> usize {
     cl100k_base_singleton().encode_ordinary(text).len()
 }
 
@@ -21,9 +21,9 @@ mod tests {
 
     #[test]
     fn tokens_are_those_of_the_tokenizer_and_no_estimate() {
-        assert_eq!(count(""), 0);
-        assert_eq!(count("hello world"), 2);
-        assert_eq!(count("<|endoftext|>"), 7, "what looks like a command is text");
-        assert_eq!(count(&" ".repeat(100_000)), 782);
+        assert_eq!(count_tokens(""), 0);
+        assert_eq!(count_tokens("hello world"), 2);
+        assert_eq!(count_tokens("<|endoftext|>"), 7, "what looks like a command is text");
+        assert_eq!(count_tokens(&" ".repeat(100_000)), 782);
     }
 }

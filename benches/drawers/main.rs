@@ -37,31 +37,31 @@ mod peer;
 mod scene;
 mod table;
 
-use peer::{Cost, Peer};
-use scene::Scene;
-use table::Table;
+use peer::{CallCost, MeasuredServer};
+use scene::DrawerFixture;
+use table::CostTable;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 /// The size that the claims are about.
-const CLAIMED: usize = 10_000;
+const CLAIMED_SIZE: usize = 10_000;
 /// How often each thing is done, after a few times that do not count.
 const ROUNDS: usize = 300;
-const UNCOUNTED: usize = 5;
+const WARM_UP_ROUNDS: usize = 5;
 /// How often in a smoke run.
-const SMOKE: usize = 5;
+const SMOKE_ROUNDS: usize = 5;
 /// How many drawers are filed before memory is compared, and how many in a smoke run.
-const FILED: usize = 2_000;
-const SMOKE_FILED: usize = 100;
+const FILED_DRAWERS: usize = 2_000;
+const SMOKE_FILED_DRAWERS: usize = 100;
 /// How many drawers are there before.
-const FEW: usize = 100;
+const DRAWERS_BEFORE: usize = 100;
 /// How much of the memory of a fresh server one that has filed many may have.
-const TIMES: u64 = 2;
+const MAX_MEMORY_RATIO: u64 = 2;
 
 fn main() {
-    let Some(asked) = ground::asked() else { return };
+    let Some(asked) = ground::requested_parts() else { return };
     let is_asked = |it: &usize| asked.is_empty() || asked.contains(&it.to_string());
-    let sizes = if ground::is_smoke() { &SIZES[..1] } else { &SIZES };
-    sizes.iter().copied().filter(is_asked).for_each(measure);
+    let sizes = if ground::is_smoke_run() { &SIZES[..1] } else { &SIZES };
+    sizes.iter().copied().filter(is_asked).for_each(measure_size);
     if asked.is_empty() || asked.iter().any(|it| it == "memory") {
         compare_memory();
     }
@@ -70,57 +70,58 @@ fn main() {
 /// Compares the memory of a server that has filed many drawers with that of a fresh one, after the
 /// same search.
 fn compare_memory() {
-    let filed = if ground::is_smoke() { SMOKE_FILED } else { FILED };
-    let scene = Scene::new(FEW);
-    let mut server = Peer::palazzo(scene.ground(), "mempalace");
+    let filed = if ground::is_smoke_run() { SMOKE_FILED_DRAWERS } else { FILED_DRAWERS };
+    let scene = DrawerFixture::new(DRAWERS_BEFORE);
+    let mut server = MeasuredServer::start_palazzo(scene.bench_dir(), "mempalace");
     for round in 0..filed {
-        server.call("mempalace_add_drawer", &scene.arguments("add_drawer", round));
+        server.call_tool("mempalace_add_drawer", &scene.tool_arguments("add_drawer", round));
     }
-    let search = scene.arguments("search", 0);
-    server.call("mempalace_search", &search);
-    let after = server.megabytes();
+    let search = scene.tool_arguments("search", 0);
+    server.call_tool("mempalace_search", &search);
+    let after = server.memory_in_mb();
     drop(server);
-    let mut server = Peer::palazzo(scene.ground(), "mempalace");
-    server.call("mempalace_search", &search);
-    let fresh = server.megabytes();
-    let holds = if after <= TIMES * fresh { "yes" } else { "NO" };
+    let mut server = MeasuredServer::start_palazzo(scene.bench_dir(), "mempalace");
+    server.call_tool("mempalace_search", &search);
+    let fresh = server.memory_in_mb();
+    let holds = if after <= MAX_MEMORY_RATIO * fresh { "yes" } else { "NO" };
     println!(
-        "\n{filed} drawers filed: {after} MB; a fresh server: {fresh} MB; at most {TIMES} times: {holds}"
+        "\n{filed} drawers filed: {after} MB; a fresh server: {fresh} MB; at most {MAX_MEMORY_RATIO} times: {holds}"
     );
 }
 
-fn measure(size: usize) {
-    let rounds = UNCOUNTED + if ground::is_smoke() { SMOKE } else { ROUNDS };
-    let scene = Scene::new(size);
-    println!("\n── {size} drawers, {} facts ──\n{}", scene.facts(), scene.weight());
-    let mut server = Peer::palazzo(scene.ground(), "mempalace");
+fn measure_size(size: usize) {
+    let rounds = WARM_UP_ROUNDS + if ground::is_smoke_run() { SMOKE_ROUNDS } else { ROUNDS };
+    let scene = DrawerFixture::new(size);
+    println!("\n── {size} drawers, {} facts ──\n{}", scene.fact_count(), scene.disk_usage());
+    let mut server = MeasuredServer::start_palazzo(scene.bench_dir(), "mempalace");
     let mut call = |tool: &str, round: usize| {
-        let cost = server.call(&format!("mempalace_{tool}"), &scene.arguments(tool, round));
-        (cost, server.megabytes())
+        let cost =
+            server.call_tool(&format!("mempalace_{tool}"), &scene.tool_arguments(tool, round));
+        (cost, server.memory_in_mb())
     };
     for (what, tool) in [("first status, reading all", "status"), ("first search", "search")] {
-        let (Cost { wall, cpu }, megabytes) = call(tool, 0);
+        let (CallCost { wall, cpu }, megabytes) = call(tool, 0);
         println!("{what}: {wall:.1?}, CPU {cpu:.1?}, then {megabytes} MB");
     }
-    let mut table = Table::default();
+    let mut table = CostTable::default();
     for round in 0..rounds {
         for tool in ["status", "search", "check_duplicate", "kg_query"] {
             let (cost, _) = call(tool, round);
-            table.note(tool, cost);
+            table.add_cost(tool, cost);
         }
     }
     for round in 0..rounds {
-        table.note("one file, synced", scene.sync_one_file(round));
+        table.add_cost("one file, synced", scene.sync_one_file(round));
         for (tool, next, after) in [
             ("add_drawer", "search", "search, after it"),
             ("kg_add", "kg_query", "kg_query, after it"),
         ] {
-            table.note(tool, call(tool, round).0);
-            table.note(after, call(next, round).0);
+            table.add_cost(tool, call(tool, round).0);
+            table.add_cost(after, call(next, round).0);
         }
     }
-    print!("{}", table.shown(UNCOUNTED, size == CLAIMED));
-    println!("then {} MB; {}", server.megabytes(), scene.weight());
+    print!("{}", table.render(WARM_UP_ROUNDS, size == CLAIMED_SIZE));
+    println!("then {} MB; {}", server.memory_in_mb(), scene.disk_usage());
     drop(server);
-    scene.assert_kept(2 * rounds);
+    scene.assert_all_committed(2 * rounds);
 }

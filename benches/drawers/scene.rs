@@ -13,70 +13,72 @@ use serde_json::{Value, json};
 use ulid::Ulid;
 
 use crate::corpus::{Corpus, Question};
-use crate::ground::Ground;
-use crate::peer::Cost;
+use crate::ground::BenchDir;
+use crate::peer::CallCost;
 
 const WINGS: usize = 10;
 const ROOMS: usize = 10;
 /// One fact for so many drawers, and no folder holds more of them.
-const DRAWERS_A_FACT: usize = 10;
-const FOLDER: usize = 1_000;
+const DRAWERS_PER_FACT: usize = 10;
+const ENTITIES_PER_FOLDER: usize = 1_000;
 /// How many sentences a text has: some six hundred characters.
-const SENTENCES: usize = 6;
+const SENTENCES_PER_TEXT: usize = 6;
 
 /// A home of one palace, in git.
-pub(crate) struct Scene {
+pub(crate) struct DrawerFixture {
     size: usize,
     sentences: Vec<String>,
     questions: Vec<Question>,
-    ground: Ground,
+    dir: BenchDir,
 }
 
-impl Scene {
+impl DrawerFixture {
     /// Builds the palace, with so many drawers, in one commit.
     pub(crate) fn new(size: usize) -> Self {
-        let ground = Ground::new();
+        let ground = BenchDir::new();
         fs::create_dir(ground.path().join("home")).expect("it is new");
-        let Corpus { notes, questions } = Corpus::of_set("choosing");
+        let Corpus { notes, questions } = Corpus::load_half("choosing");
         let sentences = notes.iter().flat_map(|it| it.text.split_inclusive(". "));
         let sentences = sentences.map(|it| it.trim_end().to_owned()).collect();
-        let scene = Self { size, sentences, questions, ground };
-        scene.git(&["init", "-q", "-b", "main"]);
-        scene.import();
-        scene.git(&["reset", "-q", "--hard"]);
+        let scene = Self { size, sentences, questions, dir: ground };
+        scene.run_git(&["init", "-q", "-b", "main"]);
+        scene.fast_import();
+        scene.run_git(&["reset", "-q", "--hard"]);
         scene
     }
 
     /// Returns where everything lies.
-    pub(crate) fn ground(&self) -> &Ground {
-        &self.ground
+    pub(crate) fn bench_dir(&self) -> &BenchDir {
+        &self.dir
     }
 
     /// Returns how many facts there are.
-    pub(crate) fn facts(&self) -> usize {
-        self.size / DRAWERS_A_FACT
+    pub(crate) fn fact_count(&self) -> usize {
+        self.size / DRAWERS_PER_FACT
     }
 
     /// Says how much lies on the disk: texts, and what git has beside them.
-    pub(crate) fn weight(&self) -> String {
-        let home = self.ground.path().join("home");
-        let [files, git] =
-            [home.join("palace"), home.join(".git")].map(|it| bytes(&it).expect("it is there"));
+    pub(crate) fn disk_usage(&self) -> String {
+        let home = self.dir.path().join("home");
+        let [files, git] = [home.join("palace"), home.join(".git")]
+            .map(|it| folder_bytes(&it).expect("it is there"));
         format!("on disk: files {} kB, .git {} kB", files / 1024, git / 1024)
     }
 
     /// Returns what a tool is told in a round; what is filed is always new.
-    pub(crate) fn arguments(&self, tool: &str, round: usize) -> Value {
-        let some = mixed(round) % self.facts();
+    pub(crate) fn tool_arguments(&self, tool: &str, round: usize) -> Value {
+        let some = hash_number(round) % self.fact_count();
         match tool {
             "search" => json!({ "query": self.questions[round % self.questions.len()].ask }),
-            "check_duplicate" => json!({ "content": self.text(mixed(round) % self.size) }),
+            "check_duplicate" => {
+                json!({ "content": self.drawer_text(hash_number(round) % self.size) })
+            }
             "add_drawer" => json!({
-                "wing": wing(round), "room": room(round), "content": self.text(self.size + round),
+                "wing": wing_name(round), "room": room_name(round), "content": self.drawer_text(self.size + round),
             }),
-            "kg_query" => json!({ "entity": person(some) }),
+            "kg_query" => json!({ "entity": person_name(some) }),
             "kg_add" => json!({
-                "subject": person(some), "predicate": "has_read", "object": format!("Volume {round}"),
+                "subject": person_name(some), "predicate": "has_read", "object": format!("Volume {round}"),
                 "valid_from": "2026-03-01",
             }),
             _ => json!({}),
@@ -85,34 +87,33 @@ impl Scene {
 
     /// Writes one small file durably, and nothing else: what the disk itself asks
     /// for.
-    pub(crate) fn sync_one_file(&self, round: usize) -> Cost {
+    pub(crate) fn sync_one_file(&self, round: usize) -> CallCost {
         let begun = Instant::now();
-        let mut file =
-            fs::File::create(self.ground.path().join("file")).expect("it can be written");
-        file.write_all(self.text(round).as_bytes()).expect("it can be written");
+        let mut file = fs::File::create(self.dir.path().join("file")).expect("it can be written");
+        file.write_all(self.drawer_text(round).as_bytes()).expect("it can be written");
         file.sync_all().expect("it can be synced");
-        Cost { wall: begun.elapsed(), cpu: Duration::ZERO }
+        CallCost { wall: begun.elapsed(), cpu: Duration::ZERO }
     }
 
     /// Holds that each change became a commit, and that nothing lies about.
-    pub(crate) fn assert_kept(&self, changes: usize) {
-        let commits = self.git(&["rev-list", "--count", "HEAD"]);
+    pub(crate) fn assert_all_committed(&self, changes: usize) {
+        let commits = self.run_git(&["rev-list", "--count", "HEAD"]);
         assert_eq!(commits.trim(), (1 + changes).to_string());
-        assert_eq!(self.git(&["status", "--porcelain"]), "");
+        assert_eq!(self.run_git(&["status", "--porcelain"]), "");
     }
 
     /// Tells git the whole palace as one commit.
-    fn import(&self) {
-        let mut command = self.ground.command("git");
-        command.arg("-C").arg(self.ground.path().join("home")).args(["fast-import", "--quiet"]);
+    fn fast_import(&self) {
+        let mut command = self.dir.isolated_command("git");
+        command.arg("-C").arg(self.dir.path().join("home")).args(["fast-import", "--quiet"]);
         let mut child = command.stdin(Stdio::piped()).spawn().expect("git is there");
         let mut input = io::BufWriter::new(child.stdin.take().expect("it listens"));
         let head =
             "commit refs/heads/main\ncommitter Ada <ada@x> 1760000000 +0000\ndata 5\nBegin\n";
         input.write_all(head.as_bytes()).expect("it listens");
         let settings = ("palace.toml".to_owned(), "name = \"Palace\"\n".to_owned());
-        let drawers = (0..self.size).map(|it| self.drawer(it));
-        for (path, text) in drawers.chain((0..self.facts()).map(fact)).chain([settings]) {
+        let drawers = (0..self.size).map(|it| self.drawer_file(it));
+        for (path, text) in drawers.chain((0..self.fact_count()).map(fact_file)).chain([settings]) {
             let file = format!("M 100644 inline palace/{path}\ndata {}\n{text}\n", text.len());
             input.write_all(file.as_bytes()).expect("it listens");
         }
@@ -120,10 +121,10 @@ impl Scene {
         assert!(child.wait().expect("it ends").success());
     }
 
-    fn drawer(&self, number: usize) -> (String, String) {
+    fn drawer_file(&self, number: usize) -> (String, String) {
         let minutes = i64::try_from(number).expect("there are not so many");
         let filed = DateTime::<Utc>::UNIX_EPOCH + TimeDelta::minutes(29_000_000 + minutes);
-        let [wing, room] = [wing(number), room(number)];
+        let [wing, room] = [wing_name(number), room_name(number)];
         let id = Ulid::from_parts(u64::try_from(filed.timestamp_millis()).expect("it is late"), 1);
         let path = format!("drawers/{wing}/{room}/{id}.md");
         let drawer = Drawer {
@@ -132,58 +133,59 @@ impl Scene {
             source: Some(format!("meeting-{number}.md")),
             by: Some("mcp".to_owned()),
             filed: Some(filed),
-            text: self.text(number),
+            text: self.drawer_text(number),
         };
         (path, format::write_drawer(&drawer))
     }
 
     /// Returns some sentences, and a word of its own.
-    fn text(&self, number: usize) -> String {
-        let said = (0..SENTENCES).map(|it| mixed(SENTENCES * number + it) % self.sentences.len());
+    fn drawer_text(&self, number: usize) -> String {
+        let said = (0..SENTENCES_PER_TEXT)
+            .map(|it| hash_number(SENTENCES_PER_TEXT * number + it) % self.sentences.len());
         let said: Vec<&str> = said.map(|it| self.sentences[it].as_str()).collect();
         format!("{} word{number}.", said.join(" "))
     }
 
-    fn git(&self, arguments: &[&str]) -> String {
-        let mut command = self.ground.command("git");
-        command.arg("-C").arg(self.ground.path().join("home")).args(arguments);
+    fn run_git(&self, arguments: &[&str]) -> String {
+        let mut command = self.dir.isolated_command("git");
+        command.arg("-C").arg(self.dir.path().join("home")).args(arguments);
         let output = command.output().expect("git is there");
         assert!(output.status.success(), "git {arguments:?}: {output:?}");
         String::from_utf8(output.stdout).expect("git says text")
     }
 }
 
-fn wing(number: usize) -> String {
+fn wing_name(number: usize) -> String {
     format!("wing-{}", number % WINGS)
 }
 
-fn room(number: usize) -> String {
+fn room_name(number: usize) -> String {
     format!("room-{}", number / WINGS % ROOMS)
 }
 
-fn person(number: usize) -> String {
+fn person_name(number: usize) -> String {
     format!("Ada {number}")
 }
 
-fn fact(number: usize) -> (String, String) {
-    let path = format!("entities/people-{}/ada-{number}.yaml", number / FOLDER);
+fn fact_file(number: usize) -> (String, String) {
+    let path = format!("entities/people-{}/ada-{number}.yaml", number / ENTITIES_PER_FOLDER);
     let text = format!(
         "name: {}\ngenus: People {}\nrelations:\n\
          - {{ type: works_on, to: Project {}, since: 2026-01-01 }}\n",
-        person(number),
-        number / FOLDER,
+        person_name(number),
+        number / ENTITIES_PER_FOLDER,
         number % 100,
     );
     (path, text)
 }
 
 /// Returns how many bytes the files below a folder have.
-fn bytes(folder: &Path) -> io::Result<u64> {
+fn folder_bytes(folder: &Path) -> io::Result<u64> {
     let mut all = 0;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         all += match entry.file_type()?.is_dir() {
-            true => bytes(&entry.path())?,
+            true => folder_bytes(&entry.path())?,
             false => entry.metadata()?.len(),
         };
     }
@@ -191,7 +193,7 @@ fn bytes(folder: &Path) -> io::Result<u64> {
 }
 
 /// Returns a number that has nothing to do with `number`, always the same.
-fn mixed(number: usize) -> usize {
+fn hash_number(number: usize) -> usize {
     let number = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

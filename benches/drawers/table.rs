@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::peer::Cost;
+use crate::peer::CallCost;
 
 /// Rows of costs, in the order in which they were first noted.
 #[derive(Default)]
-pub(crate) struct Table {
-    rows: Vec<(&'static str, Vec<Cost>)>,
+pub(crate) struct CostTable {
+    rows: Vec<(&'static str, Vec<CallCost>)>,
 }
 
-impl Table {
+impl CostTable {
     /// Notes what something cost.
-    pub(crate) fn note(&mut self, what: &'static str, cost: Cost) {
+    pub(crate) fn add_cost(&mut self, what: &'static str, cost: CallCost) {
         match self.rows.iter_mut().find(|(it, _)| *it == what) {
             Some((_, costs)) => costs.push(cost),
             None => self.rows.push((what, vec![cost])),
@@ -22,16 +22,17 @@ impl Table {
 
     /// Shows median and ninety-ninth percentile, without the first few times,
     /// and whether the claims hold.
-    pub(crate) fn shown(&self, uncounted: usize, makes_claims: bool) -> String {
+    pub(crate) fn render(&self, uncounted: usize, makes_claims: bool) -> String {
         let heads = ["wall p50", "p99", "CPU p50", "p99"].map(|it| format!("{it:>12}")).concat();
         let mut table = format!("{:<22}{heads}\n", "");
         for (what, costs) in &self.rows {
             let costs = &costs[uncounted..];
-            let wall = times(costs, |it| it.wall);
-            let cpu = times(costs, |it| it.cpu);
-            let shown = [&wall, &cpu].map(|it| [at(it, 50), at(it, 99)].map(shown).concat());
-            let claim = claim(what).filter(|_| makes_claims).map(|most| {
-                let holds = if at(&wall, 50) < most { "yes" } else { "no" };
+            let wall = sorted_times(costs, |it| it.wall);
+            let cpu = sorted_times(costs, |it| it.cpu);
+            let shown = [&wall, &cpu]
+                .map(|it| [percentile(it, 50), percentile(it, 99)].map(format_time).concat());
+            let claim = claimed_limit(what).filter(|_| makes_claims).map(|most| {
+                let holds = if percentile(&wall, 50) < most { "yes" } else { "no" };
                 format!("  < {most:?}: {holds}")
             });
             writeln!(table, "{what:<22}{}{}", shown.concat(), claim.unwrap_or_default())
@@ -42,7 +43,7 @@ impl Table {
 }
 
 /// Returns what something takes at most, as a median of wall time.
-fn claim(what: &str) -> Option<Duration> {
+fn claimed_limit(what: &str) -> Option<Duration> {
     match what {
         "search" => Some(Duration::from_millis(2)),
         "add_drawer" => Some(Duration::from_millis(15)),
@@ -50,17 +51,17 @@ fn claim(what: &str) -> Option<Duration> {
     }
 }
 
-fn times(costs: &[Cost], of: impl Fn(&Cost) -> Duration) -> Vec<Duration> {
+fn sorted_times(costs: &[CallCost], of: impl Fn(&CallCost) -> Duration) -> Vec<Duration> {
     let mut times: Vec<_> = costs.iter().map(of).collect();
     times.sort();
     times
 }
 
 /// Returns the time that `percent` of all do not exceed.
-fn at(sorted: &[Duration], percent: usize) -> Duration {
+fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)]
 }
 
-fn shown(time: Duration) -> String {
+fn format_time(time: Duration) -> String {
     format!("{:>9.3} ms", time.as_secs_f64() * 1e3)
 }

@@ -4,67 +4,70 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const BYTES: u64 = 512 * 1024 * 1024;
+const DISK_BYTES: u64 = 512 * 1024 * 1024;
 
 /// An ext4 in a file, mounted.
-pub(crate) struct Disk {
+pub(crate) struct LoopDisk {
     image: PathBuf,
     place: PathBuf,
     _folder: tempfile::TempDir,
 }
 
-impl Disk {
+impl LoopDisk {
     /// Makes one; `None`: that cannot be done here.
     pub(crate) fn new() -> Option<Self> {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).ok()?;
         let (image, place) = (folder.path().join("image"), folder.path().join("disk"));
         fs::create_dir(&place).ok()?;
         let disk = Self { image, place, _folder: folder };
-        let can = run("xfs_io", &["-V"]) && disk.format() && disk.mount();
+        let can = run_command("xfs_io", &["-V"]) && disk.format() && disk.mount();
         can.then_some(disk)
     }
 
     /// Returns where it is mounted.
-    pub(crate) fn place(&self) -> &Path {
+    pub(crate) fn mount_point(&self) -> &Path {
         &self.place
     }
 
     /// Cuts the power: what has not been written is gone.
-    pub(crate) fn cut(&self) {
+    pub(crate) fn cut_power(&self) {
         let place = self.place.to_string_lossy();
-        assert!(run("xfs_io", &["-x", "-c", "shutdown", &place]), "the power can be cut");
+        assert!(run_command("xfs_io", &["-x", "-c", "shutdown", &place]), "the power can be cut");
     }
 
     /// Puts it to use again after a cut.
-    pub(crate) fn mount_again(&self) {
+    pub(crate) fn remount(&self) {
         let place = self.place.to_string_lossy();
-        assert!(run("umount", &[&place]) && self.mount(), "it can be mounted again");
+        assert!(run_command("umount", &[&place]) && self.mount(), "it can be mounted again");
     }
 
     /// Makes it empty.
     pub(crate) fn wipe(&mut self) {
         let place = self.place.to_string_lossy().into_owned();
-        assert!(run("umount", &[&place]) && self.format() && self.mount(), "it can be wiped");
+        assert!(
+            run_command("umount", &[&place]) && self.format() && self.mount(),
+            "it can be wiped"
+        );
     }
 
     fn format(&self) -> bool {
-        let made = fs::File::create(&self.image).and_then(|it| it.set_len(BYTES));
-        made.is_ok() && run("mkfs.ext4", &["-qF", &self.image.to_string_lossy()])
+        let made = fs::File::create(&self.image).and_then(|it| it.set_len(DISK_BYTES));
+        made.is_ok() && run_command("mkfs.ext4", &["-qF", &self.image.to_string_lossy()])
     }
 
     fn mount(&self) -> bool {
         let (image, place) = (self.image.to_string_lossy(), self.place.to_string_lossy());
-        run("mount", &["-o", "loop", &image, &place])
+        run_command("mount", &["-o", "loop", &image, &place])
     }
 }
 
-impl Drop for Disk {
+impl Drop for LoopDisk {
     fn drop(&mut self) {
-        run("umount", &[&self.place.to_string_lossy()]);
+        run_command("umount", &[&self.place.to_string_lossy()]);
     }
 }
 
-fn run(program: &str, arguments: &[&str]) -> bool {
+fn run_command(program: &str, arguments: &[&str]) -> bool {
     let output = Command::new(program).args(arguments).output();
     output.is_ok_and(|it| it.status.success())
 }

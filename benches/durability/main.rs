@@ -49,97 +49,97 @@ mod writer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use disk::Disk;
-use witness::{Found, Home, Kind};
-use writer::Writer;
+use disk::LoopDisk;
+use witness::{CheckedHome, DurabilityReport, RepositoryKind};
+use writer::PipelinedWriter;
 
 /// How many rounds share a home: later ones find a longer past.
-const ROUNDS_OF_A_HOME: usize = 20;
+const ROUNDS_PER_HOME: usize = 20;
 
 fn main() {
-    let Some(asked) = asked::asked() else { return };
-    let mut dice = Dice::new();
-    if asked::is_smoke() {
-        kill(4, &mut dice);
-        survive(2, &mut dice);
-        collect(1);
-        steps::every_step(Some(2));
-        contend(10);
+    let Some(asked) = asked::requested_parts() else { return };
+    let mut dice = RandomDelays::new();
+    if asked::is_smoke_run() {
+        test_kills(4, &mut dice);
+        test_survivor(2, &mut dice);
+        test_gc(1);
+        steps::kill_at_every_syscall(Some(2));
+        test_contention(10);
         return;
     }
     let number = asked.get(1).and_then(|it| it.parse().ok());
     let chosen = |name: &str| asked.first().is_none_or(|it| *it == name);
     if chosen("kill") {
-        kill(number.unwrap_or(20), &mut dice);
+        test_kills(number.unwrap_or(20), &mut dice);
     }
     if chosen("survivor") {
-        survive(number.unwrap_or(10), &mut dice);
+        test_survivor(number.unwrap_or(10), &mut dice);
     }
     if chosen("gc") {
-        collect(number.unwrap_or(10));
+        test_gc(number.unwrap_or(10));
     }
     if chosen("every-step") {
-        steps::every_step(number);
+        steps::kill_at_every_syscall(number);
     }
     if chosen("power") {
-        cut_the_power(number.unwrap_or(5), &mut dice);
+        test_power_cuts(number.unwrap_or(5), &mut dice);
     }
     if chosen("contention") {
-        contend(number.unwrap_or(100));
+        test_contention(number.unwrap_or(100));
     }
 }
 
-fn kill(rounds: usize, dice: &mut Dice) {
-    let mut total = Found::default();
-    let mut homes = Kind::ALL.map(Home::new);
+fn test_kills(rounds: usize, dice: &mut RandomDelays) {
+    let mut total = DurabilityReport::default();
+    let mut homes = RepositoryKind::ALL.map(CheckedHome::new);
     for round in 0..rounds {
-        let kind = round % Kind::ALL.len();
+        let kind = round % RepositoryKind::ALL.len();
         let home = &mut homes[kind];
-        let answered = write_for(home, round, dice.instant(), Writer::kill);
-        let refused = home.write_again(round);
-        let found = home.look(answered, refused);
-        if tell(round, &found) {
-            homes[kind] = Home::new(Kind::ALL[kind]);
+        let answered = write_until_ended(home, round, dice.next_delay(), PipelinedWriter::kill);
+        let refused = home.write_with_new_server(round);
+        let found = home.check_writes(answered, refused);
+        if report_round(round, &found) {
+            homes[kind] = CheckedHome::new(RepositoryKind::ALL[kind]);
         }
         total += found;
     }
     println!("{rounds} × kill -9: {total}");
-    check(&total);
+    fail_smoke_run_if_wrong(&total);
 }
 
 /// Kills one of two servers again and again; the other goes on.
-fn survive(rounds: usize, dice: &mut Dice) {
-    let mut total = Found::default();
-    let mut home = Home::new(Kind::Packed);
-    let mut survivor = Writer::start(home.palazzo(), usize::MAX);
+fn test_survivor(rounds: usize, dice: &mut RandomDelays) {
+    let mut total = DurabilityReport::default();
+    let mut home = CheckedHome::new(RepositoryKind::Packed);
+    let mut survivor = PipelinedWriter::start(home.serve_command(), usize::MAX);
     for round in 0..rounds {
-        let mut other = Writer::start(home.palazzo(), round);
-        let (begun, time) = (Instant::now(), dice.instant());
+        let mut other = PipelinedWriter::start(home.serve_command(), round);
+        let (begun, time) = (Instant::now(), dice.next_delay());
         while begun.elapsed() < time {
             other.write();
             survivor.write();
         }
         let answered = other.kill();
         survivor.write();
-        survivor.wait();
-        let found = home.look(answered, 0);
-        tell(round, &found);
+        survivor.wait_for_answers();
+        let found = home.check_writes(answered, 0);
+        report_round(round, &found);
         total += found;
     }
     let (answered, refused) = survivor.finish();
-    total += home.look(answered, refused);
+    total += home.check_writes(answered, refused);
     println!("{rounds} kills of one of two servers: {total}");
-    check(&total);
+    fail_smoke_run_if_wrong(&total);
 }
 
 /// Lets two servers write while git collects garbage in a loop.
-fn collect(seconds: usize) {
-    let mut home = Home::new(Kind::Packed);
+fn test_gc(seconds: usize) {
+    let mut home = CheckedHome::new(RepositoryKind::Packed);
     let stop = AtomicBool::new(false);
     let time = Duration::from_secs(seconds as u64);
     let (answered, refused, collections) = std::thread::scope(|scope| {
         let servers = [1, 2].map(|server| {
-            let mut writer = Writer::start(home.palazzo(), server);
+            let mut writer = PipelinedWriter::start(home.serve_command(), server);
             scope.spawn(move || {
                 let begun = Instant::now();
                 while begun.elapsed() < time {
@@ -148,34 +148,35 @@ fn collect(seconds: usize) {
                 writer.finish()
             })
         });
-        let git = scope.spawn(|| home.collect_until(|| stop.load(Ordering::Relaxed)));
+        let git = scope.spawn(|| home.run_gc_until(|| stop.load(Ordering::Relaxed)));
         let ended = servers.map(|it| it.join().expect("a writer ends"));
         stop.store(true, Ordering::Relaxed);
         let [one, two] = ended;
         ([one.0, two.0].concat(), one.1 + two.1, git.join().expect("git ends"))
     });
-    let found = home.look(answered, refused);
+    let found = home.check_writes(answered, refused);
     println!("{collections} × git gc --prune=now in {seconds} s beside 2 servers: {found}");
-    check(&found);
+    fail_smoke_run_if_wrong(&found);
 }
 
-fn cut_the_power(rounds: usize, dice: &mut Dice) {
-    let Some(mut disk) = Disk::new() else {
+fn test_power_cuts(rounds: usize, dice: &mut RandomDelays) {
+    let Some(mut disk) = LoopDisk::new() else {
         println!("power cuts: passed over, for they need root, loop devices, mkfs.ext4, xfs_io");
         return;
     };
-    let (mut total, mut home) = (Found::default(), Home::at(disk.place()));
+    let (mut total, mut home) =
+        (DurabilityReport::default(), CheckedHome::open_or_create(disk.mount_point()));
     for round in 0..rounds {
-        let answered = write_for(&home, round, dice.instant(), |writer| {
-            disk.cut();
+        let answered = write_until_ended(&home, round, dice.next_delay(), |writer| {
+            disk.cut_power();
             writer.kill()
         });
-        disk.mount_again();
-        let refused = home.write_again(round);
-        let found = home.look(answered, refused);
-        if tell(round, &found) {
+        disk.remount();
+        let refused = home.write_with_new_server(round);
+        let found = home.check_writes(answered, refused);
+        if report_round(round, &found) {
             disk.wipe();
-            home = Home::at(disk.place());
+            home = CheckedHome::open_or_create(disk.mount_point());
         }
         total += found;
     }
@@ -184,22 +185,22 @@ fn cut_the_power(rounds: usize, dice: &mut Dice) {
 
 /// Tells of a round in which something was wrong, and says whether the next is
 /// to begin with a new home: after a fault, or when the past has grown long.
-fn tell(round: usize, found: &Found) -> bool {
-    if found.is_wrong() {
+fn report_round(round: usize, found: &DurabilityReport) -> bool {
+    if found.has_errors() {
         println!("  round {round}: {found}");
     }
-    found.is_wrong() || (round + 1).is_multiple_of(ROUNDS_OF_A_HOME)
+    found.has_errors() || (round + 1).is_multiple_of(ROUNDS_PER_HOME)
 }
 
 /// Writes into `home` for so long, lets `end` end it, and returns the words that
 /// were answered.
-fn write_for(
-    home: &Home,
+fn write_until_ended(
+    home: &CheckedHome,
     round: usize,
     time: Duration,
-    end: impl FnOnce(Writer) -> Vec<String>,
+    end: impl FnOnce(PipelinedWriter) -> Vec<String>,
 ) -> Vec<String> {
-    let mut writer = Writer::start(home.palazzo(), round);
+    let mut writer = PipelinedWriter::start(home.serve_command(), round);
     let begun = Instant::now();
     while begun.elapsed() < time {
         writer.write();
@@ -207,13 +208,13 @@ fn write_for(
     end(writer)
 }
 
-fn contend(writes: usize) {
-    let mut home = Home::new(Kind::Fresh);
+fn test_contention(writes: usize) {
+    let mut home = CheckedHome::new(RepositoryKind::Fresh);
     let stop = AtomicBool::new(false);
     let begun = Instant::now();
     let (answered, refused, by_hand) = std::thread::scope(|scope| {
         let servers = [1, 2].map(|server| {
-            let mut writer = Writer::start(home.palazzo(), server);
+            let mut writer = PipelinedWriter::start(home.serve_command(), server);
             scope.spawn(move || {
                 (0..writes).for_each(|_| writer.write());
                 writer.finish()
@@ -227,31 +228,31 @@ fn contend(writes: usize) {
         ([one.0, two.0].concat(), one.1 + two.1, by_hand)
     });
     let time = begun.elapsed().as_secs_f64();
-    let found = home.look(answered, refused);
+    let found = home.check_writes(answered, refused);
     println!(
         "2 servers × {writes} writes and {by_hand} commits by hand in {time:.1} s: {found}, \
          {} of the commits by hand touched the palace",
-        home.reverting_commits()
+        home.count_reverting_commits()
     );
-    check(&found);
+    fail_smoke_run_if_wrong(&found);
 }
 
 /// Fails a smoke run in which something was wrong; others only report it.
-fn check(found: &Found) {
-    assert!(!asked::is_smoke() || !found.is_wrong(), "{found}");
+fn fail_smoke_run_if_wrong(found: &DurabilityReport) {
+    assert!(!asked::is_smoke_run() || !found.has_errors(), "{found}");
 }
 
 /// Chance enough for instants.
-struct Dice(u64);
+struct RandomDelays(u64);
 
-impl Dice {
+impl RandomDelays {
     fn new() -> Self {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self(u64::from(now.unwrap_or_default().subsec_nanos()) | 1)
     }
 
     /// Returns something between nothing and a fifth of a second.
-    fn instant(&mut self) -> Duration {
+    fn next_delay(&mut self) -> Duration {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

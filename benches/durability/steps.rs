@@ -7,11 +7,11 @@
 use std::process::Command;
 
 use crate::asked;
-use crate::witness::{Found, Home, Kind};
-use crate::writer::Writer;
+use crate::witness::{CheckedHome, DurabilityReport, RepositoryKind};
+use crate::writer::PipelinedWriter;
 
 /// The system calls that change something on a disk.
-const CHANGING: [&str; 12] = [
+const CHANGING_SYSCALLS: [&str; 12] = [
     "openat",
     "write",
     "pwrite64",
@@ -27,25 +27,25 @@ const CHANGING: [&str; 12] = [
 ];
 
 /// Kills a server at every step of one write, at most `most` steps of each system call.
-pub(crate) fn every_step(most: Option<usize>) {
+pub(crate) fn kill_at_every_syscall(most: Option<usize>) {
     if Command::new("strace").arg("-V").output().is_err() {
         println!("every step: passed over, for it needs strace");
         return;
     }
-    let (mut total, mut kills) = (Found::default(), 0);
-    for kind in [Kind::Fresh, Kind::Packed] {
-        let mut home = Home::new(kind);
-        for call in CHANGING {
+    let (mut total, mut kills) = (DurabilityReport::default(), 0);
+    for kind in [RepositoryKind::Fresh, RepositoryKind::Packed] {
+        let mut home = CheckedHome::new(kind);
+        for call in CHANGING_SYSCALLS {
             for step in 1..=most.unwrap_or(usize::MAX) {
                 let round = kills * 10 + 2;
-                let Some(answered) = killed_at(&home, call, step, round) else { break };
-                let refused = home.write_again(round);
-                let found = home.look(answered, refused);
-                if found.is_wrong() {
+                let Some(answered) = kill_at_syscall(&home, call, step, round) else { break };
+                let refused = home.write_with_new_server(round);
+                let found = home.check_writes(answered, refused);
+                if found.has_errors() {
                     println!("  {call} {step}: {found}");
-                    home = Home::new(kind);
-                } else if matches!(kind, Kind::Packed) {
-                    home.git(&["pack-refs", "--all"]);
+                    home = CheckedHome::new(kind);
+                } else if matches!(kind, RepositoryKind::Packed) {
+                    home.run_git(&["pack-refs", "--all"]);
                 }
                 total += found;
                 kills += 1;
@@ -53,21 +53,26 @@ pub(crate) fn every_step(most: Option<usize>) {
         }
     }
     println!("{kills} kills, one at every step of a write: {total}");
-    assert!(!asked::is_smoke() || !total.is_wrong(), "{total}");
+    assert!(!asked::is_smoke_run() || !total.has_errors(), "{total}");
 }
 
 /// Kills a server at the call of that number after its start; `None`: it ended its write before.
-fn killed_at(home: &Home, call: &str, step: usize, round: usize) -> Option<Vec<String>> {
-    let mut writer = Writer::start(home.palazzo(), round);
+fn kill_at_syscall(
+    home: &CheckedHome,
+    call: &str,
+    step: usize,
+    round: usize,
+) -> Option<Vec<String>> {
+    let mut writer = PipelinedWriter::start(home.serve_command(), round);
     let inject = format!("--inject={call}:signal=SIGKILL:when={step}");
     let mut strace = Command::new("strace");
     strace.args(["-q", "-f", "-o", "/dev/null", &format!("--trace={call}"), &inject]);
-    let process = writer.process().to_string();
+    let process = writer.process_id().to_string();
     let mut strace = strace.args(["-p", &process]).spawn().expect("strace starts");
     writer.wait_until_traced();
     writer.write();
-    writer.wait();
-    let is_killed = writer.is_killed();
+    writer.wait_for_answers();
+    let is_killed = writer.has_server_ended();
     let answered = writer.kill();
     drop(strace.wait());
     is_killed.then_some(answered)

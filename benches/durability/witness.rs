@@ -7,10 +7,10 @@ use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::writer::Writer;
+use crate::writer::PipelinedWriter;
 
 /// A home of palaces in a folder of its own.
-pub(crate) struct Home {
+pub(crate) struct CheckedHome {
     place: PathBuf,
     answered: Vec<String>,
     _folder: Option<tempfile::TempDir>,
@@ -18,7 +18,7 @@ pub(crate) struct Home {
 
 /// The kind of repository around a palace.
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum RepositoryKind {
     Fresh,
     /// With `packed-refs`, as after `git gc`.
     Packed,
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
 
 /// What was found when all was over.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct DurabilityReport {
     answered: usize,
     refused: usize,
     not_in_git: usize,
@@ -38,27 +38,27 @@ pub(crate) struct Found {
     unsound: usize,
 }
 
-impl Kind {
+impl RepositoryKind {
     pub(crate) const ALL: [Self; 4] = [Self::Fresh, Self::Packed, Self::Cloned, Self::Linked];
 }
 
-impl Home {
+impl CheckedHome {
     /// Makes a home below the target directory.
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: RepositoryKind) -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room");
-        let mut home = Self::at(folder.path());
+        let mut home = Self::open_or_create(folder.path());
         let other = folder.path().join("other");
         let place = other.to_string_lossy().into_owned();
         match kind {
-            Kind::Fresh => {}
-            Kind::Packed => home.git(&["pack-refs", "--all"]),
-            Kind::Cloned => {
-                home.git(&["clone", "-q", ".", &place]);
+            RepositoryKind::Fresh => {}
+            RepositoryKind::Packed => home.run_git(&["pack-refs", "--all"]),
+            RepositoryKind::Cloned => {
+                home.run_git(&["clone", "-q", ".", &place]);
                 home.place = other;
-                home.git(&["config", "maintenance.auto", "false"]);
+                home.run_git(&["config", "maintenance.auto", "false"]);
             }
-            Kind::Linked => {
-                home.git(&["worktree", "add", "-q", "-b", "side", &place]);
+            RepositoryKind::Linked => {
+                home.run_git(&["worktree", "add", "-q", "-b", "side", &place]);
                 home.place = other;
             }
         }
@@ -66,32 +66,32 @@ impl Home {
     }
 
     /// Takes the home in `folder`, making it if it is not there.
-    pub(crate) fn at(folder: &Path) -> Self {
+    pub(crate) fn open_or_create(folder: &Path) -> Self {
         let place = folder.join("home");
         let home = Self { place, answered: Vec::new(), _folder: None };
         if !home.place.is_dir() {
             fs::create_dir(&home.place).expect("it is new");
-            home.git(&["init", "-q", "-b", "main"]);
+            home.run_git(&["init", "-q", "-b", "main"]);
             fs::write(home.place.join("notes.md"), "notes\n").expect("it can be written");
-            home.git(&["add", "notes.md"]);
-            home.git(&["commit", "-qm", "begin"]);
-            home.git(&["config", "maintenance.auto", "false"]);
+            home.run_git(&["add", "notes.md"]);
+            home.run_git(&["commit", "-qm", "begin"]);
+            home.run_git(&["config", "maintenance.auto", "false"]);
             drop(Command::new("sync").status());
         }
         home
     }
 
     /// Returns the command of a server that knows nothing but this home.
-    pub(crate) fn palazzo(&self) -> Command {
+    pub(crate) fn serve_command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
-        alone(&mut command);
+        isolate_from_config(&mut command);
         command.arg("serve").arg(&self.place);
         command
     }
 
     /// Starts a server as anybody would, and writes; returns how many writes were refused.
-    pub(crate) fn write_again(&mut self, round: usize) -> usize {
-        let mut writer = Writer::start(self.palazzo(), 1_000_000 + round);
+    pub(crate) fn write_with_new_server(&mut self, round: usize) -> usize {
+        let mut writer = PipelinedWriter::start(self.serve_command(), 1_000_000 + round);
         writer.write();
         let (answered, refused) = writer.finish();
         self.answered.extend(answered);
@@ -99,33 +99,38 @@ impl Home {
     }
 
     /// Lets git collect garbage until told to stop, and returns how often it did.
-    pub(crate) fn collect_until(&self, stop: impl Fn() -> bool) -> usize {
+    pub(crate) fn run_gc_until(&self, stop: impl Fn() -> bool) -> usize {
         let mut collections = 0;
         while !stop() {
-            collections += usize::from(self.try_git(&["gc", "-q", "--prune=now"]).status.success());
+            collections +=
+                usize::from(self.try_run_git(&["gc", "-q", "--prune=now"]).status.success());
         }
         collections
     }
 
     /// Looks whether the words that were answered now and ever before are there,
     /// and nothing that should not be.
-    pub(crate) fn look(&mut self, answered: Vec<String>, refused: usize) -> Found {
+    pub(crate) fn check_writes(
+        &mut self,
+        answered: Vec<String>,
+        refused: usize,
+    ) -> DurabilityReport {
         let now = answered.len();
         self.answered.extend(answered);
         let grep = ["grep", "-hoE", "word-[0-9]+-[0-9]+-", "HEAD"];
-        let in_git = words(&String::from_utf8_lossy(&self.try_git(&grep).stdout));
-        let on_disk = words(&all_text(&self.place.join("keep")));
+        let in_git = extract_words(&String::from_utf8_lossy(&self.try_run_git(&grep).stdout));
+        let on_disk = extract_words(&read_all_text(&self.place.join("keep")));
         let lost = |there: &BTreeSet<String>| {
             self.answered.iter().filter(|it| !there.contains(*it)).count()
         };
-        let fsck = self.try_git(&["fsck", "--strict", "--no-dangling", "--no-progress"]);
+        let fsck = self.try_run_git(&["fsck", "--strict", "--no-dangling", "--no-progress"]);
         let said = String::from_utf8_lossy(&fsck.stdout) + String::from_utf8_lossy(&fsck.stderr);
-        Found {
+        DurabilityReport {
             answered: now,
             refused,
             not_in_git: lost(&in_git),
             not_on_disk: lost(&on_disk),
-            strays: self.strays(),
+            strays: self.list_stray_files(),
             unsound: usize::from(!fsck.status.success() || !said.trim().is_empty()),
         }
     }
@@ -136,56 +141,56 @@ impl Home {
         while !stop() {
             fs::write(self.place.join("notes.md"), commits.to_string()).expect("it can be written");
             // Git does not wait for its lock: what fails is tried again.
-            let ok = |args: &[&str]| self.try_git(args).status.success();
+            let ok = |args: &[&str]| self.try_run_git(args).status.success();
             if ok(&["add", "notes.md"]) && ok(&["commit", "-qm", "by hand"]) {
                 commits += 1;
             }
         }
-        drop(self.try_git(&["commit", "-qam", "by hand"]));
+        drop(self.try_run_git(&["commit", "-qam", "by hand"]));
         commits
     }
 
     /// Counts the commits of the person's that touched the palace.
-    pub(crate) fn reverting_commits(&self) -> usize {
+    pub(crate) fn count_reverting_commits(&self) -> usize {
         let log = ["log", "--author=Ada", "--format=%h", "--", "keep"];
-        String::from_utf8_lossy(&self.try_git(&log).stdout).lines().count()
+        String::from_utf8_lossy(&self.try_run_git(&log).stdout).lines().count()
     }
 
     /// Lists what git does not expect, and lock and temporary files.
-    fn strays(&self) -> Vec<String> {
-        let status = self.try_git(&["status", "--porcelain", "-uall"]).stdout;
+    fn list_stray_files(&self) -> Vec<String> {
+        let status = self.try_run_git(&["status", "--porcelain", "-uall"]).stdout;
         let status = String::from_utf8_lossy(&status).into_owned();
         let is_left = |it: &PathBuf| it.extension().is_some_and(|it| it == "lock" || it == "tmp");
-        let git_dir = self.try_git(&["rev-parse", "--git-common-dir"]).stdout;
+        let git_dir = self.try_run_git(&["rev-parse", "--git-common-dir"]).stdout;
         let git_dir = self.place.join(String::from_utf8_lossy(&git_dir).trim());
-        let all = files(&self.place).into_iter().chain(files(&git_dir));
+        let all = list_files(&self.place).into_iter().chain(list_files(&git_dir));
         let left = all.filter(is_left);
         let left = left.map(|it| it.display().to_string());
         status.lines().map(str::to_owned).chain(left).collect()
     }
 
-    pub(crate) fn git(&self, arguments: &[&str]) {
-        let output = self.try_git(arguments);
+    pub(crate) fn run_git(&self, arguments: &[&str]) {
+        let output = self.try_run_git(arguments);
         assert!(output.status.success(), "git {arguments:?}: {output:?}");
     }
 
-    fn try_git(&self, arguments: &[&str]) -> Output {
+    fn try_run_git(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new("git");
-        alone(&mut command);
+        isolate_from_config(&mut command);
         command.env("GIT_AUTHOR_NAME", "Ada").env("GIT_AUTHOR_EMAIL", "ada@example.org");
         command.env("GIT_COMMITTER_NAME", "Ada").env("GIT_COMMITTER_EMAIL", "ada@example.org");
         command.arg("-C").arg(&self.place).args(arguments).output().expect("git is there")
     }
 }
 
-impl Found {
+impl DurabilityReport {
     /// Tells whether anything is not as it must be.
-    pub(crate) fn is_wrong(&self) -> bool {
+    pub(crate) fn has_errors(&self) -> bool {
         self.refused + self.not_in_git + self.not_on_disk + self.strays.len() + self.unsound > 0
     }
 }
 
-impl AddAssign for Found {
+impl AddAssign for DurabilityReport {
     fn add_assign(&mut self, other: Self) {
         self.answered += other.answered;
         self.refused += other.refused;
@@ -196,7 +201,7 @@ impl AddAssign for Found {
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for DurabilityReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { answered, refused, not_in_git, not_on_disk, strays, unsound } = self;
         let (number, some) = (strays.len(), &strays[..strays.len().min(3)]);
@@ -209,25 +214,25 @@ impl fmt::Display for Found {
 }
 
 /// Cuts a command off from the configuration of the machine.
-fn alone(command: &mut Command) {
+fn isolate_from_config(command: &mut Command) {
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
     command.env("GIT_TERMINAL_PROMPT", "0");
 }
 
-fn words(text: &str) -> BTreeSet<String> {
+fn extract_words(text: &str) -> BTreeSet<String> {
     let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '-');
     words.filter(|it| it.starts_with("word-")).map(str::to_owned).collect()
 }
 
-fn all_text(folder: &Path) -> String {
-    let texts = files(folder).into_iter().filter_map(|it| fs::read_to_string(it).ok());
+fn read_all_text(folder: &Path) -> String {
+    let texts = list_files(folder).into_iter().filter_map(|it| fs::read_to_string(it).ok());
     texts.collect::<Vec<_>>().join("\n")
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+fn list_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let below = |entry: fs::DirEntry| match entry.file_type() {
-        Ok(it) if it.is_dir() => files(&entry.path()),
+        Ok(it) if it.is_dir() => list_files(&entry.path()),
         _ => vec![entry.path()],
     };
     entries.flat_map(below).collect()

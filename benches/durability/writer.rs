@@ -10,24 +10,24 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 /// How many calls are under way at once.
-const UNDER_WAY: usize = 8;
+const MAX_IN_FLIGHT: usize = 8;
 /// How many rooms and entities are written again and again.
-const PLACES: usize = 20;
+const ROOM_COUNT: usize = 20;
 
 /// A server, and a client of it.
-pub(crate) struct Writer {
+pub(crate) struct PipelinedWriter {
     server: Child,
-    ask: ChildStdin,
+    input: ChildStdin,
     answers: Receiver<(usize, bool)>,
     listener: JoinHandle<()>,
     name: usize,
-    asked: usize,
+    last_id: usize,
     waiting: HashMap<usize, String>,
     answered: Vec<String>,
     refused: usize,
 }
 
-impl Writer {
+impl PipelinedWriter {
     /// Starts a server, enters its palace, and makes what will be changed.
     pub(crate) fn start(mut command: Command, name: usize) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -48,44 +48,53 @@ impl Writer {
             }
         });
         let (waiting, answered) = (HashMap::new(), Vec::new());
-        let mut writer =
-            Self { server, ask, answers, listener, name, asked: 0, waiting, answered, refused: 0 };
-        writer.begin();
+        let mut writer = Self {
+            server,
+            input: ask,
+            answers,
+            listener,
+            name,
+            last_id: 0,
+            waiting,
+            answered,
+            refused: 0,
+        };
+        writer.set_up();
         writer
     }
 
     /// Writes something with a word of its own in it, and waits only while too
     /// much is under way.
     pub(crate) fn write(&mut self) {
-        while self.waiting.len() >= UNDER_WAY && self.hear() {}
-        let word = format!("word-{}-{}-", self.name, self.asked);
-        let (tool, arguments) = self.deed(&word);
-        let id = self.call(tool, &arguments);
+        while self.waiting.len() >= MAX_IN_FLIGHT && self.receive_answer() {}
+        let word = format!("word-{}-{}-", self.name, self.last_id);
+        let (tool, arguments) = self.next_write(&word);
+        let id = self.call_tool(tool, &arguments);
         self.waiting.insert(id, word);
     }
 
     /// Waits for all answers.
-    pub(crate) fn wait(&mut self) {
-        while !self.waiting.is_empty() && self.hear() {}
+    pub(crate) fn wait_for_answers(&mut self) {
+        while !self.waiting.is_empty() && self.receive_answer() {}
     }
 
     /// Waits for all answers; returns the words that were answered, and how many
     /// calls were refused.
     pub(crate) fn finish(mut self) -> (Vec<String>, usize) {
-        self.wait();
+        self.wait_for_answers();
         let refused = self.refused;
-        (self.end(), refused)
+        (self.close(), refused)
     }
 
     /// Kills the server, and returns the words that were answered by then.
     pub(crate) fn kill(mut self) -> Vec<String> {
         self.server.kill().expect("it can be killed");
-        while self.hear() {}
-        self.end()
+        while self.receive_answer() {}
+        self.close()
     }
 
     /// Returns the number of the server's process.
-    pub(crate) fn process(&self) -> u32 {
+    pub(crate) fn process_id(&self) -> u32 {
         self.server.id()
     }
 
@@ -102,53 +111,55 @@ impl Writer {
     }
 
     /// Returns whether the server has ended; waits up to 0.1 s for it.
-    pub(crate) fn is_killed(&mut self) -> bool {
+    pub(crate) fn has_server_ended(&mut self) -> bool {
         (0..20).any(|_| {
             std::thread::sleep(Duration::from_millis(5));
             self.server.try_wait().is_ok_and(|it| it.is_some())
         })
     }
 
-    fn end(self) -> Vec<String> {
-        let Self { mut server, ask, listener, answered, .. } = self;
+    fn close(self) -> Vec<String> {
+        let Self { mut server, input: ask, listener, answered, .. } = self;
         drop(ask);
         drop(server.wait());
         listener.join().expect("it ends with the server");
         answered
     }
 
-    fn begin(&mut self) {
+    fn set_up(&mut self) {
         let about = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {},
             "clientInfo": { "name": format!("writer {}", self.name), "version": "1" },
         });
-        self.request("initialize", &about);
-        self.hear();
-        self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        self.call("set_workspace", &json!({ "workspace": "keep", "create": true }));
-        self.hear();
-        let rooms = (0..PLACES).map(|it| {
+        self.send_request("initialize", &about);
+        self.receive_answer();
+        self.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        self.call_tool("set_workspace", &json!({ "workspace": "keep", "create": true }));
+        self.receive_answer();
+        let rooms = (0..ROOM_COUNT).map(|it| {
             let slug = format!("room-{it}");
             json!({ "slug": slug, "name": slug, "description": "Stone.", "merge": true, "quiet": true })
         });
         let entities =
-            (0..PLACES).map(|it| json!({ "name": format!("Thing {it}"), "genus": "Thing" }));
+            (0..ROOM_COUNT).map(|it| json!({ "name": format!("Thing {it}"), "genus": "Thing" }));
         let entities = json!({ "entities": entities.collect::<Vec<_>>() });
         let rooms: Vec<_> = rooms.collect();
         for room in &rooms {
-            self.call("build_room", room);
-            self.hear();
+            self.call_tool("build_room", room);
+            self.receive_answer();
         }
-        self.call("create_entities", &entities);
-        self.hear();
+        self.call_tool("create_entities", &entities);
+        self.receive_answer();
         self.refused = 0;
     }
 
-    fn deed(&self, word: &str) -> (&'static str, Value) {
-        let (room, thing) =
-            (format!("room-{}", self.asked % PLACES), format!("Thing {}", self.asked % PLACES));
-        match self.asked % 4 {
+    fn next_write(&self, word: &str) -> (&'static str, Value) {
+        let (room, thing) = (
+            format!("room-{}", self.last_id % ROOM_COUNT),
+            format!("Thing {}", self.last_id % ROOM_COUNT),
+        );
+        match self.last_id % 4 {
             0 => ("write_scroll", json!({ "title": "On words", "body": word, "room": room })),
             1 => {
                 let action = json!({ "label": word, "type": "text", "content": "Said." });
@@ -162,24 +173,26 @@ impl Writer {
         }
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) -> usize {
-        self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))
+    fn call_tool(&mut self, tool: &str, arguments: &Value) -> usize {
+        self.send_request("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
 
-    fn request(&mut self, method: &str, params: &Value) -> usize {
-        self.asked += 1;
-        let id = self.asked;
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+    fn send_request(&mut self, method: &str, params: &Value) -> usize {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send_message(
+            &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }),
+        );
         id
     }
 
     /// Says something, which nobody may be there to hear.
-    fn say(&mut self, message: &Value) {
-        drop(self.ask.write_all(format!("{message}\n").as_bytes()));
+    fn send_message(&mut self, message: &Value) {
+        drop(self.input.write_all(format!("{message}\n").as_bytes()));
     }
 
     /// Takes in one answer; `false`: there will be none any more.
-    fn hear(&mut self) -> bool {
+    fn receive_answer(&mut self) -> bool {
         let Ok((id, done)) = self.answers.recv() else { return false };
         let word = self.waiting.remove(&id);
         if done {

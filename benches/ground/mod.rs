@@ -7,22 +7,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-pub(crate) use asked::{asked, is_smoke};
+pub(crate) use asked::{is_smoke_run, requested_parts};
 
 /// Git tidying up behind our backs would cost whoever comes next.
-const SETTINGS: &str = "[user]\nname = Ada\nemail = ada@example.org\n[maintenance]\nauto = false\n\
+const GIT_CONFIG: &str = "[user]\nname = Ada\nemail = ada@example.org\n[maintenance]\nauto = false\n\
                         [gc]\nauto = 0\n[advice]\ndetachedHead = false\n";
 
 /// A folder that is gone with its owner, in `$PALAZZO_BENCH_DIR` if that is set.
-pub(crate) struct Ground(tempfile::TempDir);
+pub(crate) struct BenchDir(tempfile::TempDir);
 
-impl Ground {
+impl BenchDir {
     /// Makes the folder, with settings of git.
     pub(crate) fn new() -> Self {
         let place = std::env::var_os("PALAZZO_BENCH_DIR");
         let place = place.map_or(PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
         let dir = tempfile::tempdir_in(place).expect("the folder for benchmarks is there");
-        fs::write(dir.path().join("gitconfig"), SETTINGS).expect("it can be written");
+        fs::write(dir.path().join("gitconfig"), GIT_CONFIG).expect("it can be written");
         Self(dir)
     }
 
@@ -32,7 +32,7 @@ impl Ground {
     }
 
     /// Returns a command that knows nothing of this machine.
-    pub(crate) fn command(&self, program: &str) -> Command {
+    pub(crate) fn isolated_command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         for name in ["GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "XDG_CONFIG_HOME"] {
             command.env_remove(name);

@@ -41,63 +41,66 @@ use palazzo::format;
 use palazzo::model::{Arrangement, Entity, Palace};
 use serde_json::json;
 
-use client::Client;
-use scene::Scene;
-use table::Growth;
-use walker::{Cost, Walker};
+use client::McpClient;
+use scene::MuseumFixture;
+use table::GrowthRow;
+use walker::{PageCost, Walker};
 
 /// How many entities are looked for.
-const SOUGHT: usize = 200;
+const LOOKUPS: usize = 200;
 
 /// Which parts of a hundred thousand entities the museums have that are compared.
-const PARTS: [usize; 3] = [100, 10, 1];
+const SIZE_DIVISORS: [usize; 3] = [100, 10, 1];
 
 /// How many entities are looked for in a smoke run.
-const SMOKE: usize = 5;
+const SMOKE_LOOKUPS: usize = 5;
 
 /// A museum, and somebody who walks in it.
 struct Museum {
-    scene: Scene,
+    fixture: MuseumFixture,
     palace: Palace,
     walker: Walker,
 }
 
 fn main() {
-    if ground::asked().is_none() {
+    if ground::requested_parts().is_none() {
         return;
     }
-    let parts = if ground::is_smoke() { &PARTS[..1] } else { &PARTS };
+    let parts = if ground::is_smoke_run() { &SIZE_DIVISORS[..1] } else { &SIZE_DIVISORS };
     let mut museums: Vec<_> = parts.iter().copied().map(Museum::open).collect();
-    println!("{}", table::growth(&grown(&mut museums)));
-    let Some(Museum { scene, palace, mut walker }) = museums.pop() else { return };
+    println!("{}", table::growth_table(&measure_growth(&mut museums)));
+    let Some(Museum { fixture: scene, palace, mut walker }) = museums.pop() else { return };
     let ping = (0..100).map(|_| walker.client.ping()).min().unwrap_or_default();
     println!("ping, part of every time: {:.3} ms\n", ping.as_secs_f64() * 1e3);
 
-    seek(&mut walker, &palace);
-    let rooms = Scene::ROOMS.map(|(room, generate)| {
-        let page = walker.ask("palace_action", &json!({ "action": 16, "params": room }));
-        tour(&mut walker, &format!("{room} {generate}"), page)
+    measure_lookups(&mut walker, &palace);
+    let rooms = MuseumFixture::ROOMS.map(|(room, generate)| {
+        let page = walker.call_tool("palace_action", &json!({ "action": 16, "params": room }));
+        measure_tour(&mut walker, &format!("{room} {generate}"), page)
     });
-    println!("{}", table::pages("every hall below", &rooms.concat()));
+    println!("{}", table::pages_table("every hall below", &rooms.concat()));
 
-    scene.clear_rooms();
-    let mut walker = Walker::new(Client::start(scene.palazzo()));
-    let tutorial = walker.enter().1.tokens[0];
-    let page = walker.enter();
+    scene.remove_rooms();
+    let mut walker = Walker::new(McpClient::start(scene.serve_command()));
+    let tutorial = walker.enter_palace().1.tokens[0];
+    let page = walker.enter_palace();
     println!("without rooms: {tutorial} tokens with the tutorial, then {}", page.1.tokens[0]);
-    println!("{}", table::pages("every hall below", &tour(&mut walker, "the entrance", page)));
+    println!(
+        "{}",
+        table::pages_table("every hall below", &measure_tour(&mut walker, "the entrance", page))
+    );
 }
 
 impl Museum {
     /// Builds a museum with one `part` of a hundred thousand entities, and has
     /// somebody come in.
     fn open(part: usize) -> Self {
-        let scene = Scene::new(part);
+        let scene = MuseumFixture::new(part);
         let (palace, findings) = format::read("museum", &scene.files);
         assert_eq!(findings, [], "the museum has no fault");
         let begun = Instant::now();
-        let mut walker = Walker::new(Client::start(scene.palazzo()));
-        let (greeted, first) = (begun.elapsed(), walker.client.enter());
+        let mut walker = Walker::new(McpClient::start(scene.serve_command()));
+        let (greeted, first) = (begun.elapsed(), walker.client.enter_palace());
         println!(
             "{:>7} entities in {} genera: initialize, from spawn, {:.0} ms; first set_workspace, \
              which reads every file, {:.0} ms",
@@ -106,20 +109,20 @@ impl Museum {
             greeted.as_secs_f64() * 1e3,
             first.as_secs_f64() * 1e3
         );
-        Self { scene, palace, walker }
+        Self { fixture: scene, palace, walker }
     }
 }
 
 /// Walks to entities of several museums by turns, and returns of each museum how
 /// many it has, how many actions led to the farthest, and what the steps cost.
-fn grown(museums: &mut [Museum]) -> Vec<Growth> {
+fn measure_growth(museums: &mut [Museum]) -> Vec<GrowthRow> {
     let mut rows: Vec<_> =
         museums.iter().map(|it| (it.palace.graph.len(), 0, Vec::new())).collect();
-    let places: Vec<_> = museums.iter().map(|it| places(&it.palace)).collect();
-    for turn in 0..wanted() {
+    let places: Vec<_> = museums.iter().map(|it| entity_positions(&it.palace)).collect();
+    for turn in 0..lookup_count() {
         for ((museum, places), row) in museums.iter_mut().zip(&places).zip(&mut rows) {
-            let Some(entity) = sought(&museum.palace).nth(turn) else { continue };
-            let walk = museum.walker.walk(places[&*entity.name], &entity.name);
+            let Some(entity) = sample_entities(&museum.palace).nth(turn) else { continue };
+            let walk = museum.walker.walk_to_entity(places[&*entity.name], &entity.name);
             row.1 = row.1.max(walk.len() - 1);
             row.2.extend(&walk[1..]);
         }
@@ -128,14 +131,14 @@ fn grown(museums: &mut [Museum]) -> Vec<Growth> {
 }
 
 /// Returns where each entity stands in the order of all.
-fn places(palace: &Palace) -> HashMap<Arc<str>, usize> {
+fn entity_positions(palace: &Palace) -> HashMap<Arc<str>, usize> {
     let register = palace.graph.register(&Arrangement::Everything);
     (0..).map_while(|place| Some((register.card(place)?.name.clone(), place))).collect()
 }
 
 /// Looks for entities in every way there is.
-fn seek(walker: &mut Walker, palace: &Palace) {
-    let places = places(palace);
+fn measure_lookups(walker: &mut Walker, palace: &Palace) {
+    let places = entity_positions(palace);
     let ways = [
         "walk from the entry",
         "list_entities, genus and status known",
@@ -144,9 +147,9 @@ fn seek(walker: &mut Walker, palace: &Palace) {
         "get_entity, by the whole name",
     ];
     let mut ways = ways.map(|it| (it, Vec::new()));
-    let mut steps: Vec<(String, Vec<Cost>)> = Vec::new();
-    for entity in sought(palace) {
-        let walk = walker.walk(places[entity.name.as_str()], &entity.name);
+    let mut steps: Vec<(String, Vec<PageCost>)> = Vec::new();
+    for entity in sample_entities(palace) {
+        let walk = walker.walk_to_entity(places[entity.name.as_str()], &entity.name);
         let actions = walk.len() - 1;
         for (step, cost) in walk.iter().enumerate() {
             let what = match step {
@@ -160,39 +163,44 @@ fn seek(walker: &mut Walker, palace: &Palace) {
             }
         }
         let opened = walk[actions];
-        let listed = walker.turn_pages(entity);
+        let listed = walker.page_through_list(entity);
         let longest = entity.name.split(' ').max_by_key(|it| it.len()).unwrap_or_default();
-        let found = [&entity.name, longest].map(|words| walker.search(words, &entity.name));
-        let got = walker.ask("get_entity", &json!({ "name": entity.name })).1;
-        let opened = |(pages, cost): (usize, Cost)| (pages + 1, cost.and(opened));
-        ways[0].1.push((actions, walk.into_iter().fold(Cost::default(), Cost::and)));
+        let found =
+            [&entity.name, longest].map(|words| walker.search_for_entity(words, &entity.name));
+        let got = walker.call_tool("get_entity", &json!({ "name": entity.name })).1;
+        let opened = |(pages, cost): (usize, PageCost)| (pages + 1, cost.plus(opened));
+        ways[0].1.push((actions, walk.into_iter().fold(PageCost::default(), PageCost::plus)));
         ways[1].1.push(opened(listed));
         ways[2].1.extend(found[0].map(opened));
         ways[3].1.extend(found[1].map(opened));
         ways[4].1.push((1, got));
     }
-    println!("{}", table::pages("walking, page by page", &steps));
-    println!("{}", table::ways(wanted(), &ways));
+    println!("{}", table::pages_table("walking, page by page", &steps));
+    println!("{}", table::lookup_table(lookup_count(), &ways));
 }
 
 /// Goes through every hall below a page.
-fn tour(walker: &mut Walker, what: &str, (page, cost): (String, Cost)) -> Vec<(String, Vec<Cost>)> {
+fn measure_tour(
+    walker: &mut Walker,
+    what: &str,
+    (page, cost): (String, PageCost),
+) -> Vec<(String, Vec<PageCost>)> {
     let mut costs = Vec::new();
-    let doors = walker.tour(&page, &mut costs);
+    let doors = walker.tour_halls(&page, &mut costs);
     let farthest = format!("  its halls, {} actions at most", doors + 1);
     vec![(what.to_owned(), vec![cost]), (farthest, costs)]
 }
 
 /// Returns how many entities are looked for.
-fn wanted() -> usize {
-    if ground::is_smoke() { SMOKE } else { SOUGHT }
+fn lookup_count() -> usize {
+    if ground::is_smoke_run() { SMOKE_LOOKUPS } else { LOOKUPS }
 }
 
 /// Returns so many entities that nobody chose.
-fn sought(palace: &Palace) -> impl Iterator<Item = &Entity> {
+fn sample_entities(palace: &Palace) -> impl Iterator<Item = &Entity> {
     let all: Vec<_> = palace.graph.iter().collect();
     let mut state = 1_u64;
-    (0..wanted()).map(move |_| {
+    (0..lookup_count()).map(move |_| {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         all[usize::try_from(state >> 33).expect("it is small") % all.len()]

@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 
 use palazzo::model::Files;
 
-use crate::ground::Ground;
+use crate::ground::BenchDir;
 
-const ABOUT: [&str; 50] = [
+const TOPICS: [&str; 50] = [
     "Amber",
     "Basalt",
     "Catastrophism",
@@ -62,7 +62,7 @@ const ABOUT: [&str; 50] = [
     "Uniformity",
     "Volcanism",
 ];
-const SAYS: [&str; 20] = [
+const VERBS: [&str; 20] = [
     "accounts for",
     "came before",
     "cannot explain",
@@ -84,7 +84,7 @@ const SAYS: [&str; 20] = [
     "speeds up",
     "was older than",
 ];
-const WHAT: [&str; 40] = [
+const OBJECTS: [&str; 40] = [
     "the Cambrian boundary",
     "the Deccan traps",
     "the Great Dying",
@@ -126,11 +126,11 @@ const WHAT: [&str; 40] = [
     "the wear of pebbles",
     "the width of rings",
 ];
-const FIRST: [&str; 20] = [
+const FIRST_NAMES: [&str; 20] = [
     "Ada", "Agnes", "Charles", "Dorothea", "Emil", "Florence", "Georges", "Inge", "James", "Jean",
     "Johanna", "Karl", "Louis", "Marie", "Mary", "Otto", "Roderick", "Tanya", "William", "Xu",
 ];
-const LAST: [&str; 25] = [
+const LAST_NAMES: [&str; 25] = [
     "Agassiz",
     "Anning",
     "Atwater",
@@ -157,7 +157,7 @@ const LAST: [&str; 25] = [
     "Werner",
     "Wilson",
 ];
-const PLACES: [&str; 20] = [
+const PLACE_NAMES: [&str; 20] = [
     "Ångström",
     "Bærum",
     "Český Krumlov",
@@ -179,10 +179,10 @@ const PLACES: [&str; 20] = [
     "Värmland",
     "Żywiec",
 ];
-const SIGNS: [char; 16] = [
+const KANJI: [char; 16] = [
     '山', '水', '石', '火', '風', '雲', '海', '島', '谷', '雪', '月', '春', '秋', '松', '竹', '梅',
 ];
-const SMALL: [&str; 13] = [
+const SMALL_GENERA: [&str; 13] = [
     "Archive",
     "Dataset",
     "Expedition",
@@ -210,13 +210,13 @@ const GENERA: [(&str, usize); 7] = [
 ];
 
 /// The museum: a home with one palace, in git.
-pub(crate) struct Scene {
-    pub(crate) ground: Ground,
+pub(crate) struct MuseumFixture {
+    pub(crate) dir: BenchDir,
     /// The files of the palace.
     pub(crate) files: Files,
 }
 
-impl Scene {
+impl MuseumFixture {
     /// The rooms that show the graph, the entry first, with what they show.
     pub(crate) const ROOMS: [(&str, &str); 6] = [
         ("rotunda", "{ by: genus }"),
@@ -229,36 +229,36 @@ impl Scene {
 
     /// Builds the museum, with one `part` of its hundred thousand entities.
     pub(crate) fn new(part: usize) -> Self {
-        let ground = Ground::new();
+        let ground = BenchDir::new();
         fs::create_dir(ground.path().join("home")).expect("it is new");
-        let scene = Self { ground, files: files(part) };
-        scene.git(&["init", "-q", "-b", "main"]);
-        scene.import();
-        scene.git(&["reset", "-q", "--hard"]);
+        let scene = Self { dir: ground, files: museum_files(part) };
+        scene.run_git(&["init", "-q", "-b", "main"]);
+        scene.fast_import();
+        scene.run_git(&["reset", "-q", "--hard"]);
         scene
     }
 
     /// Takes all rooms away.
-    pub(crate) fn clear_rooms(&self) {
+    pub(crate) fn remove_rooms(&self) {
         fs::remove_dir_all(self.home().join("museum/rooms")).expect("it is there");
         fs::write(self.home().join("museum/palace.toml"), "name = \"Museum\"\n")
             .expect("it is there");
     }
 
     /// Returns the command of a server that knows nothing but this home.
-    pub(crate) fn palazzo(&self) -> Command {
-        let mut command = self.ground.command(env!("CARGO_BIN_EXE_palazzo"));
+    pub(crate) fn serve_command(&self) -> Command {
+        let mut command = self.dir.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
         command.arg("serve").arg(self.home());
         command
     }
 
     fn home(&self) -> PathBuf {
-        self.ground.path().join("home")
+        self.dir.path().join("home")
     }
 
     /// Tells git the whole palace as one commit.
-    fn import(&self) {
-        let mut command = self.ground.command("git");
+    fn fast_import(&self) {
+        let mut command = self.dir.isolated_command("git");
         command.arg("-C").arg(self.home()).args(["fast-import", "--quiet"]);
         let mut child = command.stdin(Stdio::piped()).spawn().expect("git is there");
         let mut input = child.stdin.take().expect("it listens");
@@ -273,17 +273,17 @@ impl Scene {
         assert!(child.wait().expect("it ends").success());
     }
 
-    fn git(&self, arguments: &[&str]) {
-        let mut command = self.ground.command("git");
+    fn run_git(&self, arguments: &[&str]) {
+        let mut command = self.dir.isolated_command("git");
         let status = command.arg("-C").arg(self.home()).args(arguments).status();
         assert!(status.expect("git is there").success(), "git {arguments:?}");
     }
 }
 
-fn files(part: usize) -> Files {
+fn museum_files(part: usize) -> Files {
     let settings = "name = \"Museum\"\nentry = \"rotunda\"\n".to_owned();
     let mut files = Files::from([("palace.toml".to_owned(), settings)]);
-    for (slug, generate) in Scene::ROOMS {
+    for (slug, generate) in MuseumFixture::ROOMS {
         let text = format!(
             "name: The {slug}\ndescription: |\n  A gallery runs round the wall, four floors of oak \
              drawers with brass tabs.\n  Whoever leans over the rail hears the pendulum below.\n\
@@ -292,18 +292,18 @@ fn files(part: usize) -> Files {
         );
         files.insert(format!("rooms/{slug}.yaml"), text);
     }
-    let small = SMALL.into_iter().map(|genus| (genus, 385));
+    let small = SMALL_GENERA.into_iter().map(|genus| (genus, 385));
     for (folder, (genus, count)) in GENERA.into_iter().chain(small).enumerate() {
         for number in 0..count / part {
             let path = format!("entities/{folder:02}/{:02}/{number}.yaml", number / 500);
-            files.insert(path, entity(genus, number));
+            files.insert(path, entity_yaml(genus, number));
         }
     }
     files
 }
 
-fn entity(genus: &str, number: usize) -> String {
-    let (name, next) = (name(genus, number), name(genus, number + 1));
+fn entity_yaml(genus: &str, number: usize) -> String {
+    let (name, next) = (entity_name(genus, number), entity_name(genus, number + 1));
     let status = match (genus, number * 7 % 100) {
         ("Symbol" | "Person" | "Place" | "作品", _) => "",
         (_, ..60) => "status: open\n",
@@ -329,25 +329,34 @@ fn entity(genus: &str, number: usize) -> String {
     )
 }
 
-fn name(genus: &str, number: usize) -> String {
+fn entity_name(genus: &str, number: usize) -> String {
     let of = |words: &[&str], number: usize| words[number % words.len()].to_owned();
     match genus {
         "Claim" => {
-            let (says, what) = (of(&SAYS, number / 50), of(&WHAT, number / 1_000));
-            format!("{} {says} {what}", of(&ABOUT, number))
+            let (says, what) = (of(&VERBS, number / 50), of(&OBJECTS, number / 1_000));
+            format!("{} {says} {what}", of(&TOPICS, number))
         }
         "Symbol" => {
-            let (module, kind) = (of(&ABOUT, number), of(&LAST, number / 50));
+            let (module, kind) = (of(&TOPICS, number), of(&LAST_NAMES, number / 50));
             let module = module.to_lowercase().replace(' ', "_");
-            format!("{module}::{kind}::{}_{:02}", of(&FIRST, number).to_lowercase(), number / 1_250)
+            format!(
+                "{module}::{kind}::{}_{:02}",
+                of(&FIRST_NAMES, number).to_lowercase(),
+                number / 1_250
+            )
         }
         "Specimen" => format!("Specimen {}-{:05}", 1870 + number % 140, number),
         "Person" => {
-            let (first, last) = (of(&FIRST, number), of(&LAST, number / 20));
-            format!("{first} {}. {last}", roman(number / 500))
+            let (first, last) = (of(&FIRST_NAMES, number), of(&LAST_NAMES, number / 20));
+            format!("{first} {}. {last}", middle_initials(number / 500))
         }
         "Place" => {
-            format!("{}, {} {}", of(&PLACES, number), of(&PLACES, number / 20), number / 400)
+            format!(
+                "{}, {} {}",
+                of(&PLACE_NAMES, number),
+                of(&PLACE_NAMES, number / 20),
+                number / 400
+            )
         }
         "Event" => {
             let hash = (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
@@ -355,15 +364,15 @@ fn name(genus: &str, number: usize) -> String {
             format!("{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..28])
         }
         "作品" => {
-            let signs = (0..4).map(|place| SIGNS[number * 7 / 16_usize.pow(place) % 16]);
+            let signs = (0..4).map(|place| KANJI[number * 7 / 16_usize.pow(place) % 16]);
             format!("{}第{number}番", signs.collect::<String>())
         }
-        _ => format!("{genus} on {} no. {number}", of(&WHAT, number)),
+        _ => format!("{genus} on {} no. {number}", of(&OBJECTS, number)),
     }
 }
 
 /// Names the middle names of many people who are called alike.
-fn roman(number: usize) -> String {
+fn middle_initials(number: usize) -> String {
     let letter = |number: usize| char::from(b'A' + u8::try_from(number % 26).expect("it is small"));
     match number {
         ..26 => letter(number).to_string(),

@@ -1,22 +1,22 @@
 //! What was counted, in columns.
 
-use crate::walker::Cost;
+use crate::walker::PageCost;
 
 /// What a generated page may cost, and how long it may take.
-const TOKENS: usize = 500;
-const MILLISECONDS: f64 = 2.0;
+const MAX_PAGE_TOKENS: usize = 500;
+const MAX_PAGE_MS: f64 = 2.0;
 /// How many actions lead to an entity at most.
-const ACTIONS: usize = 5;
+const MAX_ACTIONS: usize = 5;
 
 /// How many entities a palace has, how many actions led to the farthest, and what
 /// the steps to all of them cost.
-pub(crate) type Growth = (usize, usize, Vec<Cost>);
+pub(crate) type GrowthRow = (usize, usize, Vec<PageCost>);
 
 /// What a step may cost with the most entities, in what it costs with the fewest.
-const TIMES: f64 = 2.0;
+const MAX_TIME_RATIO: f64 = 2.0;
 
 /// Shows what a step costs in palaces of several sizes, the smallest first.
-pub(crate) fn growth(rows: &[Growth]) -> String {
+pub(crate) fn growth_table(rows: &[GrowthRow]) -> String {
     let mut table = format!(
         "{:<18}{:>8}{:>8}{:>16}{:>20}{:>10}{:>8}\n",
         "a step of a walk", "actions", "steps", "cl100k med/max", "time med/p99", "ratio", "claim"
@@ -25,16 +25,16 @@ pub(crate) fn growth(rows: &[Growth]) -> String {
     for (entities, actions, costs) in rows {
         let tokens = sorted(costs.iter().map(|it| it.tokens[0]));
         let times = sorted(costs.iter().map(|it| it.time));
-        let times = [50, 99].map(|it| at(&times, it).as_secs_f64() * 1e3);
+        let times = [50, 99].map(|it| percentile(&times, it).as_secs_f64() * 1e3);
         let ratio = times[0] / *least.get_or_insert(times[0]);
         table.push_str(&format!(
             "{entities:<18}{actions:>8}{:>8}{:>11}/{:>4}{:>10.2}/{:>6.2} ms{ratio:>10.2}{:>8}\n",
             costs.len(),
-            at(&tokens, 50),
-            at(&tokens, 100),
+            percentile(&tokens, 50),
+            percentile(&tokens, 100),
             times[0],
             times[1],
-            judged(ratio < TIMES && *actions <= ACTIONS)
+            yes_or_no(ratio < MAX_TIME_RATIO && *actions <= MAX_ACTIONS)
         ));
     }
     table
@@ -42,7 +42,7 @@ pub(crate) fn growth(rows: &[Growth]) -> String {
 
 /// Shows what the pages of some kinds cost one by one, each kind with the number
 /// of its pages.
-pub(crate) fn pages(title: &str, rows: &[(String, Vec<Cost>)]) -> String {
+pub(crate) fn pages_table(title: &str, rows: &[(String, Vec<PageCost>)]) -> String {
     let mut table = format!(
         "{title:<34}{:>7}{:>16}{:>16}{:>20}{:>12}\n{:<34}{:>7}{:>16}{:>16}{:>20}{:>12}\n",
         "pages",
@@ -60,12 +60,12 @@ pub(crate) fn pages(title: &str, rows: &[(String, Vec<Cost>)]) -> String {
     for (what, costs) in rows {
         let tokens = |encoding: usize| {
             let tokens = sorted(costs.iter().map(|it| it.tokens[encoding]));
-            (at(&tokens, 50), at(&tokens, 100))
+            (percentile(&tokens, 50), percentile(&tokens, 100))
         };
         let times = sorted(costs.iter().map(|it| it.time));
-        let times = [50, 99].map(|it| at(&times, it).as_secs_f64() * 1e3);
+        let times = [50, 99].map(|it| percentile(&times, it).as_secs_f64() * 1e3);
         let (old, new) = (tokens(0), tokens(1));
-        let holds = old.1.max(new.1) < TOKENS && times[0] < MILLISECONDS;
+        let holds = old.1.max(new.1) < MAX_PAGE_TOKENS && times[0] < MAX_PAGE_MS;
         table.push_str(&format!(
             "{what:<34}{:>7}{:>10}/{:>5}{:>10}/{:>5}{:>11.2}/{:>5.2} ms{:>9}\n",
             costs.len(),
@@ -75,14 +75,14 @@ pub(crate) fn pages(title: &str, rows: &[(String, Vec<Cost>)]) -> String {
             new.1,
             times[0],
             times[1],
-            judged(holds)
+            yes_or_no(holds)
         ));
     }
     table
 }
 
 /// Shows what whole ways to an entity cost: actions and all that is read.
-pub(crate) fn ways(sought: usize, rows: &[(&str, Vec<(usize, Cost)>)]) -> String {
+pub(crate) fn lookup_table(sought: usize, rows: &[(&str, Vec<(usize, PageCost)>)]) -> String {
     let mut table = format!(
         "{:<44}{:>7}{:>18}{:>24}{:>24}{:>10}\n{:<44}{:>7}{:>18}{:>24}{:>24}{:>10}\n",
         "to one entity",
@@ -99,9 +99,10 @@ pub(crate) fn ways(sought: usize, rows: &[(&str, Vec<(usize, Cost)>)]) -> String
         "≤ 5"
     );
     for (place, (what, found)) in rows.iter().enumerate() {
-        let actions = three(found.iter().map(|it| it.0));
-        let tokens = |encoding: usize| three(found.iter().map(|it| it.1.tokens[encoding])).1;
-        let claim = if place == 0 { judged(actions.0 <= ACTIONS) } else { "" };
+        let actions = summarize_counts(found.iter().map(|it| it.0));
+        let tokens =
+            |encoding: usize| summarize_counts(found.iter().map(|it| it.1.tokens[encoding])).1;
+        let claim = if place == 0 { yes_or_no(actions.0 <= MAX_ACTIONS) } else { "" };
         table.push_str(&format!(
             "{what:<44}{:>4}/{sought}{:>18}{:>24}{:>24}{claim:>8}\n",
             found.len(),
@@ -113,16 +114,16 @@ pub(crate) fn ways(sought: usize, rows: &[(&str, Vec<(usize, Cost)>)]) -> String
     table
 }
 
-pub(crate) fn judged(holds: bool) -> &'static str {
+pub(crate) fn yes_or_no(holds: bool) -> &'static str {
     if holds { "yes" } else { "NO" }
 }
 
 /// Returns the largest number, and median, ninetieth percentile and largest as
 /// a text.
-fn three(numbers: impl Iterator<Item = usize>) -> (usize, String) {
+fn summarize_counts(numbers: impl Iterator<Item = usize>) -> (usize, String) {
     let numbers = sorted(numbers);
-    let shown = [50, 90, 100].map(|it| at(&numbers, it).to_string());
-    (at(&numbers, 100), shown.join("/"))
+    let shown = [50, 90, 100].map(|it| percentile(&numbers, it).to_string());
+    (percentile(&numbers, 100), shown.join("/"))
 }
 
 fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
@@ -132,7 +133,7 @@ fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// Returns what `percent` of all do not exceed.
-fn at<T: Copy + Default>(sorted: &[T], percent: usize) -> T {
+fn percentile<T: Copy + Default>(sorted: &[T], percent: usize) -> T {
     let place = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
     sorted.get(place).copied().unwrap_or_default()
 }

@@ -35,23 +35,24 @@ use std::time::{Duration, Instant};
 use palazzo::store::{Known, Store};
 use serde_json::json;
 
-use client::Client;
-use scene::{Scene, State};
+use client::McpClient;
+use scene::{HistoryFixture, ObjectStorage};
 
 /// How often each thing is done, after once that does not count.
 const ROUNDS: usize = 7;
 /// How many rooms there are, and how many in a smoke run.
-const ROOMS: usize = 1_000;
-const SMOKE: usize = 20;
+const ROOM_COUNT: usize = 1_000;
+const SMOKE_ROOM_COUNT: usize = 20;
 
 fn main() {
-    if ground::asked().is_none() {
+    if ground::requested_parts().is_none() {
         return;
     }
-    let scene = Scene::new(if ground::is_smoke() { SMOKE } else { ROOMS });
-    println!("{}", scene.about());
-    for state in [State::Loose, State::Packed, State::Graphed] {
-        scene.put_in(state);
+    let scene =
+        HistoryFixture::new(if ground::is_smoke_run() { SMOKE_ROOM_COUNT } else { ROOM_COUNT });
+    println!("{}", scene.describe_size());
+    for state in [ObjectStorage::Loose, ObjectStorage::Packed, ObjectStorage::CommitGraph] {
+        scene.set_storage(state);
         println!(
             "\n{:<34}{:>12}{:>12}{:>12}",
             format!("── {state:?} ──"),
@@ -59,19 +60,19 @@ fn main() {
             "from spawn",
             "git"
         );
-        logs(&scene);
-        diff(&scene);
-        versions(&scene);
-        past(&scene);
+        measure_logs(&scene);
+        measure_diff(&scene);
+        measure_version_counts(&scene);
+        measure_as_of(&scene);
     }
 }
 
-fn logs(scene: &Scene) {
-    let room = scene.room();
+fn measure_logs(scene: &HistoryFixture) {
+    let room = scene.sample_room();
     let path = format!("rooms/{room}.yaml");
     let ask = |most: usize| {
         let mut heard = 0;
-        let log = scene.store().log(&[&path], |_| {
+        let log = scene.open_store().log(&[&path], |_| {
             heard += 1;
             heard < most
         });
@@ -80,97 +81,114 @@ fn logs(scene: &Scene) {
     };
     let tracked = format!("museum/{path}");
     let same =
-        ask(usize::MAX) == scene.git(&["log", "--format=%h", "--", &tracked]).lines().count();
+        ask(usize::MAX) == scene.run_git(&["log", "--format=%h", "--", &tracked]).lines().count();
     assert!(same, "git finds as many commits");
-    row(
+    print_row(
         "log of one room, all 10",
-        median(|| ask(usize::MAX)),
-        median(|| scene.palazzo(&["log", &room])),
-        median(|| scene.git(&["log", "--format=%h %an %s", "--", &tracked])),
+        median_time(|| ask(usize::MAX)),
+        median_time(|| scene.run_palazzo(&["log", &room])),
+        median_time(|| scene.run_git(&["log", "--format=%h %an %s", "--", &tracked])),
     );
-    row(
+    print_row(
         "log of one room, the newest",
-        median(|| ask(1)),
-        median(|| scene.palazzo(&["log", "-n", "1", &room])),
-        median(|| scene.git(&["log", "-1", "--format=%h %an %s", "--", &tracked])),
+        median_time(|| ask(1)),
+        median_time(|| scene.run_palazzo(&["log", "-n", "1", &room])),
+        median_time(|| scene.run_git(&["log", "-1", "--format=%h %an %s", "--", &tracked])),
     );
-    row(
+    print_row(
         "blame of one room",
-        median(|| scene.store().blame(&path, &scene.text(&path)).expect("it can be read")),
-        median(|| scene.palazzo(&["blame", &room])),
-        median(|| scene.git(&["blame", &tracked])),
+        median_time(|| {
+            scene.open_store().blame(&path, &scene.read_file(&path)).expect("it can be read")
+        }),
+        median_time(|| scene.run_palazzo(&["blame", &room])),
+        median_time(|| scene.run_git(&["blame", &tracked])),
     );
 }
 
-fn diff(scene: &Scene) {
+fn measure_diff(scene: &HistoryFixture) {
     let diff = |store: Store| {
         let since = store.revision("HEAD~100", chrono::Utc::now()).expect("it is there");
         let now = store.head().expect("it is there").expect("it is there");
         store.as_of(&now).and_then(|it| it.changed_since(Some(&since))).expect("it can be read")
     };
-    row(
+    print_row(
         "diff HEAD~100..HEAD",
-        median(|| diff(scene.store())),
-        median(|| scene.palazzo(&["diff", "HEAD~100.."])),
-        median(|| scene.git(&["diff", "HEAD~100", "HEAD"])),
+        median_time(|| diff(scene.open_store())),
+        median_time(|| scene.run_palazzo(&["diff", "HEAD~100.."])),
+        median_time(|| scene.run_git(&["diff", "HEAD~100", "HEAD"])),
     );
 }
 
-fn versions(scene: &Scene) {
+fn measure_version_counts(scene: &HistoryFixture) {
     let count = || {
         let mut known = Known::default();
-        scene.store().history(&mut known).expect("it can be read");
+        scene.open_store().history(&mut known).expect("it can be read");
         known.history.len()
     };
     let map = || {
-        let mut client = Client::start(scene.serve());
-        client.enter();
-        client.choose(0)
+        let mut client = McpClient::start(scene.serve_command());
+        client.enter_palace();
+        client.choose_action(0)
     };
     let of_all = ["log", "--format=%ct", "--name-only"];
-    let (forget, keep) = (|| scene.forget(), || assert!(count() > scene.rooms()));
-    let git = median(|| scene.git(&of_all));
-    row("versions of all rooms, cold", prepared(forget, count), timed(forget, map), git);
-    row("versions of all rooms, warm", prepared(keep, count), timed(keep, map), git);
+    let (forget, keep) = (|| scene.clear_cache(), || assert!(count() > scene.room_count()));
+    let git = median_time(|| scene.run_git(&of_all));
+    print_row(
+        "versions of all rooms, cold",
+        median_time_after_setup(forget, count),
+        median_of_times(forget, map),
+        git,
+    );
+    print_row(
+        "versions of all rooms, warm",
+        median_time_after_setup(keep, count),
+        median_of_times(keep, map),
+        git,
+    );
     let behind = || {
-        scene.git(&["checkout", "-q", "--detach", "HEAD~100"]);
-        scene.forget();
+        scene.run_git(&["checkout", "-q", "--detach", "HEAD~100"]);
+        scene.clear_cache();
         count();
-        scene.git(&["checkout", "-q", "main"]);
+        scene.run_git(&["checkout", "-q", "main"]);
     };
-    row("versions of all rooms, behind", prepared(behind, count), timed(behind, map), git);
+    print_row(
+        "versions of all rooms, behind",
+        median_time_after_setup(behind, count),
+        median_of_times(behind, map),
+        git,
+    );
 }
 
-fn past(scene: &Scene) {
-    let old = format!("HEAD~{}", scene.commits() / 2);
+fn measure_as_of(scene: &HistoryFixture) {
+    let old = format!("HEAD~{}", scene.commit_count() / 2);
     let as_of = json!({ "workspace": "museum", "as_of": old });
     let mut first = Vec::new();
     let mut again = Vec::new();
-    for _ in 0..rounds() {
-        let mut client = Client::start(scene.serve());
-        client.enter();
+    for _ in 0..round_count() {
+        let mut client = McpClient::start(scene.serve_command());
+        client.enter_palace();
         client.ping();
-        first.push(client.call("set_workspace", &as_of));
-        again.push(client.call("set_workspace", &as_of));
+        first.push(client.call_tool("set_workspace", &as_of));
+        again.push(client.call_tool("set_workspace", &as_of));
     }
     let shown = |it: Duration| format!("{:>9.2} ms", it.as_secs_f64() * 1e3);
-    println!("{:<34}{:>12}{}", format!("as of {old}, first"), "", shown(middle(first)));
-    println!("{:<34}{:>12}{}", format!("as of {old}, again"), "", shown(middle(again)));
+    println!("{:<34}{:>12}{}", format!("as of {old}, first"), "", shown(median_of(first)));
+    println!("{:<34}{:>12}{}", format!("as of {old}, again"), "", shown(median_of(again)));
 }
 
-fn row(what: &str, asked: Duration, spawned: Duration, git: Duration) {
+fn print_row(what: &str, asked: Duration, spawned: Duration, git: Duration) {
     let shown = |it: Duration| format!("{:>9.2} ms", it.as_secs_f64() * 1e3);
     println!("{what:<34}{}{}{}", shown(asked), shown(spawned), shown(git));
 }
 
 /// Returns how long something takes.
-fn median<T>(act: impl Fn() -> T) -> Duration {
-    prepared(|| (), act)
+fn median_time<T>(act: impl Fn() -> T) -> Duration {
+    median_time_after_setup(|| (), act)
 }
 
 /// Returns how long something takes that has to be prepared each time.
-fn prepared<T>(prepare: impl Fn(), act: impl Fn() -> T) -> Duration {
-    timed(prepare, || {
+fn median_time_after_setup<T>(prepare: impl Fn(), act: impl Fn() -> T) -> Duration {
+    median_of_times(prepare, || {
         let begun = Instant::now();
         drop(act());
         begun.elapsed()
@@ -178,19 +196,19 @@ fn prepared<T>(prepare: impl Fn(), act: impl Fn() -> T) -> Duration {
 }
 
 /// Returns the median of times that `act` takes itself.
-fn timed(prepare: impl Fn(), act: impl Fn() -> Duration) -> Duration {
-    let times = (0..=rounds()).map(|_| {
+fn median_of_times(prepare: impl Fn(), act: impl Fn() -> Duration) -> Duration {
+    let times = (0..=round_count()).map(|_| {
         prepare();
         act()
     });
-    middle(times.skip(1).collect())
+    median_of(times.skip(1).collect())
 }
 
-fn rounds() -> usize {
-    if ground::is_smoke() { 1 } else { ROUNDS }
+fn round_count() -> usize {
+    if ground::is_smoke_run() { 1 } else { ROUNDS }
 }
 
-fn middle(mut times: Vec<Duration>) -> Duration {
+fn median_of(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times[times.len() / 2]
 }

@@ -4,25 +4,29 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::entity;
+use crate::entity_json;
 
 /// A graph of so many entities, each with five observations and two relations.
-pub(crate) struct Graph {
+pub(crate) struct GeneratedGraph {
     pub(crate) size: usize,
 }
 
-impl Graph {
+impl GeneratedGraph {
     /// Writes it as the reference memory server does.
-    pub(crate) fn file(&self) -> String {
+    pub(crate) fn to_jsonl(&self) -> String {
         let mut file = String::new();
         for number in 0..self.size {
-            let mut line = entity(&name(number), kind(number), &observations(number));
+            let mut line = entity_json(
+                &entity_name(number),
+                entity_type(number),
+                &generate_observations(number),
+            );
             line["type"] = "entity".into();
             writeln!(file, "{line}").expect("a text takes all");
         }
         for number in 0..self.size {
             for (to, said) in [(number + 1, "follows"), (number / 50, "belongs_to")] {
-                let (from, to) = (name(number), name(to % self.size));
+                let (from, to) = (entity_name(number), entity_name(to % self.size));
                 let line =
                     json!({ "type": "relation", "from": from, "to": to, "relationType": said });
                 writeln!(file, "{line}").expect("a text takes all");
@@ -32,37 +36,39 @@ impl Graph {
     }
 
     /// Returns what a tool is told in a round; nothing is said twice.
-    pub(crate) fn arguments(&self, tool: &str, round: usize) -> Value {
-        let some = name(round * 7919 % self.size);
+    pub(crate) fn tool_arguments(&self, tool: &str, round: usize) -> Value {
+        let some = entity_name(round * 7919 % self.size);
         match tool {
             "create_entities" => {
                 let new = format!("Newcomer {round}");
-                json!({ "entities": [entity(&new, "visitor", &observations(round))] })
+                json!({ "entities": [entity_json(&new, "visitor", &generate_observations(round))] })
             }
             "add_observations" => {
                 let seen = format!("was seen in round {round}");
                 json!({ "observations": [{ "entityName": some, "contents": [seen] }] })
             }
-            "search_nodes" => json!({ "query": format!("{}.", name(round * 7919 % self.size)) }),
-            _ => json!({ "names": [some, name(round * 31 % self.size)] }),
+            "search_nodes" => {
+                json!({ "query": format!("{}.", entity_name(round * 7919 % self.size)) })
+            }
+            _ => json!({ "names": [some, entity_name(round * 31 % self.size)] }),
         }
     }
 }
 
-fn name(number: usize) -> String {
-    format!("{} {number}", phrase(number, 2))
+fn entity_name(number: usize) -> String {
+    format!("{} {number}", generate_phrase(number, 2))
 }
 
-fn kind(number: usize) -> &'static str {
+fn entity_type(number: usize) -> &'static str {
     ["person", "place", "event", "idea", "thing"][number % 5]
 }
 
-fn observations(number: usize) -> Vec<String> {
-    let said = (1..5).map(|it| format!("{}.", phrase(number * 5 + it, 12)));
-    std::iter::once(format!("Goes by the name of {}.", name(number))).chain(said).collect()
+fn generate_observations(number: usize) -> Vec<String> {
+    let said = (1..5).map(|it| format!("{}.", generate_phrase(number * 5 + it, 12)));
+    std::iter::once(format!("Goes by the name of {}.", entity_name(number))).chain(said).collect()
 }
 
-fn phrase(number: usize, words: usize) -> String {
+fn generate_phrase(number: usize, words: usize) -> String {
     const SYLLABLES: [&str; 8] = ["ba", "ke", "lo", "mi", "nu", "ra", "so", "ti"];
     let mut state = number as u64 + 1;
     let mut phrase = Vec::new();

@@ -34,63 +34,65 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use graph::Graph;
-use ground::Ground;
-use peer::{Cost, Peer};
+use graph::GeneratedGraph;
+use ground::BenchDir;
+use peer::{CallCost, MeasuredServer};
 
 const SIZES: [usize; 5] = [100, 1_000, 10_000, 30_000, 100_000];
 /// Beyond this a call of the reference takes seconds.
-const TOO_MUCH: usize = 30_000;
+const MAX_REFERENCE_SIZE: usize = 30_000;
 /// How often each thing is done, after a few times that do not count.
 const ROUNDS: usize = 30;
-const UNCOUNTED: usize = 3;
+const WARM_UP_ROUNDS: usize = 3;
 /// How often in a smoke run.
-const SMOKE: usize = 1;
+const SMOKE_ROUNDS: usize = 1;
 
 fn main() {
-    let Some(asked) = ground::asked() else { return };
+    let Some(asked) = ground::requested_parts() else { return };
     let is_asked = |it: &usize| asked.is_empty() || asked.contains(&it.to_string());
-    let sizes = if ground::is_smoke() { &SIZES[..1] } else { &SIZES };
-    sizes.iter().copied().filter(is_asked).for_each(measure);
+    let sizes = if ground::is_smoke_run() { &SIZES[..1] } else { &SIZES };
+    sizes.iter().copied().filter(is_asked).for_each(measure_size);
 }
 
-fn measure(size: usize) {
-    let ground = Ground::new();
+fn measure_size(size: usize) {
+    let ground = BenchDir::new();
     let file = ground.path().join("memory.jsonl");
-    let graph = Graph { size };
-    std::fs::write(&file, graph.file()).expect("it can be written");
+    let graph = GeneratedGraph { size };
+    std::fs::write(&file, graph.to_jsonl()).expect("it can be written");
     println!("\n── {size} entities, {} relations ──", 2 * size);
-    let imported = import(&ground, &file);
-    let (mut ours, starting) = begin(Peer::palazzo(&ground, "memory"), &graph);
-    println!("import {imported:.2?}; first call {starting:.2?}, then {} MB", ours.megabytes());
-    let mut theirs = (size <= TOO_MUCH).then(|| reference::start(&file)).flatten();
+    let imported = import_graph(&ground, &file);
+    let (mut ours, starting) =
+        time_first_call(MeasuredServer::start_palazzo(&ground, "memory"), &graph);
+    println!("import {imported:.2?}; first call {starting:.2?}, then {} MB", ours.memory_in_mb());
+    let mut theirs =
+        (size <= MAX_REFERENCE_SIZE).then(|| reference::start_reference(&file)).flatten();
     println!(
         "{:<18}{:>12}{:>12}{:>12}{:>12}{:>10}",
         "", "wall", "CPU", "reference", "CPU", "CPU ratio"
     );
     for tool in ["create_entities", "add_observations", "search_nodes", "open_nodes"] {
         let mut costs = (Vec::new(), Vec::new());
-        let rounds = if ground::is_smoke() { SMOKE } else { ROUNDS };
-        for round in 0..UNCOUNTED + rounds {
-            let arguments = graph.arguments(tool, round);
-            let cost = ours.call(tool, &arguments);
-            let their_cost = theirs.as_mut().map(|it| it.call(tool, &arguments));
-            if round >= UNCOUNTED {
+        let rounds = if ground::is_smoke_run() { SMOKE_ROUNDS } else { ROUNDS };
+        for round in 0..WARM_UP_ROUNDS + rounds {
+            let arguments = graph.tool_arguments(tool, round);
+            let cost = ours.call_tool(tool, &arguments);
+            let their_cost = theirs.as_mut().map(|it| it.call_tool(tool, &arguments));
+            if round >= WARM_UP_ROUNDS {
                 costs.0.push(cost);
                 costs.1.extend(their_cost);
             }
         }
-        println!("{tool:<18}{}", row(&costs.0, &costs.1));
+        println!("{tool:<18}{}", format_row(&costs.0, &costs.1));
     }
     if let Some(theirs) = &theirs {
-        println!("memory: {} MB, reference {} MB", ours.megabytes(), theirs.megabytes());
+        println!("memory: {} MB, reference {} MB", ours.memory_in_mb(), theirs.memory_in_mb());
     }
 }
 
 /// Lets Palazzo take in what the reference remembers.
-fn import(ground: &Ground, file: &Path) -> Duration {
+fn import_graph(ground: &BenchDir, file: &Path) -> Duration {
     let begun = Instant::now();
-    let mut command = ground.command(env!("CARGO_BIN_EXE_palazzo"));
+    let mut command = ground.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
     command.args(["import", "memory"]).arg(file).arg("--home").arg(ground.path().join("home"));
     let output = command.output().expect("the program starts");
     assert!(output.status.success(), "{output:?}");
@@ -98,27 +100,34 @@ fn import(ground: &Ground, file: &Path) -> Duration {
 }
 
 /// Returns a server that has read everything, and how long that took it.
-fn begin(mut peer: Peer, graph: &Graph) -> (Peer, Duration) {
+fn time_first_call(mut peer: MeasuredServer, graph: &GeneratedGraph) -> (MeasuredServer, Duration) {
     let begun = Instant::now();
-    peer.call("open_nodes", &graph.arguments("open_nodes", 0));
+    peer.call_tool("open_nodes", &graph.tool_arguments("open_nodes", 0));
     (peer, begun.elapsed())
 }
 
-fn row(ours: &[Cost], theirs: &[Cost]) -> String {
-    let shown = |costs: &[Cost]| format!("{:>9.3} ms{:>9.3} ms", wall(costs), cpu(costs));
+fn format_row(ours: &[CallCost], theirs: &[CallCost]) -> String {
+    let shown = |costs: &[CallCost]| {
+        format!("{:>9.3} ms{:>9.3} ms", median_wall_ms(costs), mean_cpu_ms(costs))
+    };
     match theirs {
         [] => shown(ours),
-        theirs => format!("{}{}{:>9.1}×", shown(ours), shown(theirs), cpu(theirs) / cpu(ours)),
+        theirs => format!(
+            "{}{}{:>9.1}×",
+            shown(ours),
+            shown(theirs),
+            mean_cpu_ms(theirs) / mean_cpu_ms(ours)
+        ),
     }
 }
 
-fn wall(costs: &[Cost]) -> f64 {
+fn median_wall_ms(costs: &[CallCost]) -> f64 {
     let mut times: Vec<_> = costs.iter().map(|it| it.wall).collect();
     times.sort();
     times[times.len() / 2].as_secs_f64() * 1e3
 }
 
-fn cpu(costs: &[Cost]) -> f64 {
+fn mean_cpu_ms(costs: &[CallCost]) -> f64 {
     let all: Duration = costs.iter().map(|it| it.cpu).sum();
     #[expect(clippy::cast_precision_loss, reason = "nobody calls 2^52 times")]
     let number = costs.len() as f64;
@@ -126,6 +135,6 @@ fn cpu(costs: &[Cost]) -> f64 {
 }
 
 /// Returns an entity as both are told of it.
-fn entity(name: &str, kind: &str, observations: &[String]) -> Value {
+fn entity_json(name: &str, kind: &str, observations: &[String]) -> Value {
     json!({ "name": name, "entityType": kind, "observations": observations })
 }

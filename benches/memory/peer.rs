@@ -7,40 +7,40 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::ground::Ground;
+use crate::ground::BenchDir;
 
 /// A running server and both ends of its pipes.
-pub(crate) struct Peer {
+pub(crate) struct MeasuredServer {
     server: Child,
-    ask: Option<ChildStdin>,
-    hear: BufReader<ChildStdout>,
-    asked: u64,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    last_id: u64,
 }
 
 /// What a call took.
 #[derive(Clone, Copy)]
-pub(crate) struct Cost {
+pub(crate) struct CallCost {
     /// From asking to having the answer in hand.
     pub(crate) wall: Duration,
     /// What the server worked for it.
     pub(crate) cpu: Duration,
 }
 
-impl Peer {
+impl MeasuredServer {
     /// Starts Palazzo in the home that stands on that ground, with those tools.
-    pub(crate) fn palazzo(ground: &Ground, tools: &str) -> Self {
-        let mut command = ground.command(env!("CARGO_BIN_EXE_palazzo"));
+    pub(crate) fn start_palazzo(ground: &BenchDir, tools: &str) -> Self {
+        let mut command = ground.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
         command.arg("serve").arg(ground.path().join("home")).args(["--tools", tools]);
         Self::start(command)
     }
 
     /// Calls a tool.
-    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Cost {
-        self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))
+    pub(crate) fn call_tool(&mut self, tool: &str, arguments: &Value) -> CallCost {
+        self.send_request("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
 
     /// Returns how much memory it has.
-    pub(crate) fn megabytes(&self) -> u64 {
+    pub(crate) fn memory_in_mb(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.server.id()));
         let status = status.unwrap_or_default();
         let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:")).unwrap_or_default();
@@ -53,30 +53,30 @@ impl Peer {
         let mut server = command.spawn().expect("the program starts");
         let ask = server.stdin.take();
         let hear = BufReader::new(server.stdout.take().expect("it has an output"));
-        let mut peer = Self { server, ask, hear, asked: 0 };
+        let mut peer = Self { server, input: ask, output: hear, last_id: 0 };
         let about = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {},
             "clientInfo": { "name": "bench", "version": "1" },
         });
-        peer.request("initialize", &about);
-        peer.say(&format!(
+        peer.send_request("initialize", &about);
+        peer.send_line(&format!(
             "{}\n",
             json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })
         ));
         peer
     }
 
-    fn request(&mut self, method: &str, params: &Value) -> Cost {
-        self.asked += 1;
-        let id = self.asked;
+    fn send_request(&mut self, method: &str, params: &Value) -> CallCost {
+        self.last_id += 1;
+        let id = self.last_id;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let (mut answer, line) = (String::new(), format!("{request}\n"));
-        let (worked, begun) = (self.worked(), Instant::now());
-        self.say(&line);
-        self.hear.read_line(&mut answer).expect("the server answers");
+        let (worked, begun) = (self.cpu_time(), Instant::now());
+        self.send_line(&line);
+        self.output.read_line(&mut answer).expect("the server answers");
         let wall = begun.elapsed();
-        let cost = Cost { wall, cpu: self.worked().saturating_sub(worked) };
+        let cost = CallCost { wall, cpu: self.cpu_time().saturating_sub(worked) };
         let said: Value = serde_json::from_str(&answer).expect("the answer is JSON");
         let refused = said["result"].is_null() || said["result"]["isError"] == true;
         assert!(said["id"] == id && !refused, "{request}\n{answer}");
@@ -85,7 +85,7 @@ impl Peer {
 
     /// Returns how long all its threads have worked since it began, where the
     /// system tells (Linux).
-    fn worked(&self) -> Duration {
+    fn cpu_time(&self) -> Duration {
         let threads = fs::read_dir(format!("/proc/{}/task", self.server.id()));
         let threads = threads.into_iter().flatten().flatten();
         let stats = threads.filter_map(|it| fs::read_to_string(it.path().join("schedstat")).ok());
@@ -93,16 +93,16 @@ impl Peer {
         Duration::from_nanos(nanos.sum())
     }
 
-    fn say(&mut self, line: &str) {
-        let ask = self.ask.as_mut().expect("the pipe is open while we live");
+    fn send_line(&mut self, line: &str) {
+        let ask = self.input.as_mut().expect("the pipe is open while we live");
         ask.write_all(line.as_bytes()).expect("the server listens");
     }
 }
 
-impl Drop for Peer {
+impl Drop for MeasuredServer {
     fn drop(&mut self) {
         // A server whose input ends goes by itself.
-        self.ask = None;
+        self.input = None;
         drop(self.server.wait());
     }
 }

@@ -3,22 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::peer::Peer;
+use crate::peer::MeasuredServer;
 
 /// Where the reference server lies if nothing else is said.
-const REFERENCE: &str = concat!(
+const REFERENCE_PATH: &str = concat!(
     env!("CARGO_TARGET_TMPDIR"),
     "/reference/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
 );
 
 /// Starts the reference on `file`; `None`: it is not there.
-pub(crate) fn start(file: &Path) -> Option<Peer> {
+pub(crate) fn start_reference(file: &Path) -> Option<MeasuredServer> {
     let program = std::env::var_os("PALAZZO_REFERENCE");
-    let program = program.map_or_else(|| PathBuf::from(REFERENCE), PathBuf::from);
+    let program = program.map_or_else(|| PathBuf::from(REFERENCE_PATH), PathBuf::from);
     if !program.is_file() || Command::new("node").arg("--version").output().is_err() {
         return None;
     }
     let mut command = Command::new("node");
     command.arg(program).env("MEMORY_FILE_PATH", file).stderr(Stdio::null());
-    Some(Peer::start(command))
+    Some(MeasuredServer::start(command))
 }

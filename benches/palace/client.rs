@@ -7,72 +7,73 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// A running server and both ends of its pipes.
-pub(crate) struct Client {
+pub(crate) struct McpClient {
     server: Child,
-    ask: Option<ChildStdin>,
-    hear: BufReader<ChildStdout>,
-    asked: u64,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    last_id: u64,
     /// What the server answered last.
     pub(crate) answer: String,
 }
 
-impl Client {
+impl McpClient {
     /// Starts a server and introduces itself to it.
     pub(crate) fn start(mut command: Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().expect("the program starts");
         let ask = server.stdin.take();
         let hear = BufReader::new(server.stdout.take().expect("it has an output"));
-        let mut client = Self { server, ask, hear, asked: 0, answer: String::new() };
+        let mut client =
+            Self { server, input: ask, output: hear, last_id: 0, answer: String::new() };
         let about = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {},
             "clientInfo": { "name": "bench", "version": "1" },
         });
-        drop(client.request("initialize", &about));
-        client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        drop(client.send_request("initialize", &about));
+        client.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         client
     }
 
     /// Asks for a sign of life.
     pub(crate) fn ping(&mut self) -> Duration {
-        self.request("ping", &json!({})).1
+        self.send_request("ping", &json!({})).1
     }
 
     /// Enters the palace.
-    pub(crate) fn enter(&mut self) -> Duration {
-        self.call("set_workspace", &json!({ "workspace": "museum" }))
+    pub(crate) fn enter_palace(&mut self) -> Duration {
+        self.call_tool("set_workspace", &json!({ "workspace": "museum" }))
     }
 
     /// Chooses a number of the menu.
-    pub(crate) fn choose(&mut self, number: usize) -> Duration {
-        self.call("palace_action", &json!({ "action": number }))
+    pub(crate) fn choose_action(&mut self, number: usize) -> Duration {
+        self.call_tool("palace_action", &json!({ "action": number }))
     }
 
     /// Calls a tool.
-    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Duration {
-        self.ask(tool, arguments).1
+    pub(crate) fn call_tool(&mut self, tool: &str, arguments: &Value) -> Duration {
+        self.call_for_text(tool, arguments).1
     }
 
     /// Calls a tool, and returns what it says and how long that took.
-    pub(crate) fn ask(&mut self, tool: &str, arguments: &Value) -> (String, Duration) {
+    pub(crate) fn call_for_text(&mut self, tool: &str, arguments: &Value) -> (String, Duration) {
         let call = json!({ "name": tool, "arguments": arguments });
-        let (said, time) = self.request("tools/call", &call);
+        let (said, time) = self.send_request("tools/call", &call);
         let text = said["content"][0]["text"].as_str().expect("tools answer with a text");
         (text.to_owned(), time)
     }
 
     /// Returns what was answered, and the time from asking to having it in hand.
-    fn request(&mut self, method: &str, params: &Value) -> (Value, Duration) {
-        self.asked += 1;
-        let id = self.asked;
+    fn send_request(&mut self, method: &str, params: &Value) -> (Value, Duration) {
+        self.last_id += 1;
+        let id = self.last_id;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let line = format!("{request}\n");
         let begun = Instant::now();
-        self.write(&line);
+        self.write_line(&line);
         let (mut said, time) = loop {
             self.answer.clear();
-            self.hear.read_line(&mut self.answer).expect("the server answers");
+            self.output.read_line(&mut self.answer).expect("the server answers");
             let time = begun.elapsed();
             let said: Value = serde_json::from_str(&self.answer).expect("the answer is JSON");
             // What the server says unasked is no answer.
@@ -85,20 +86,20 @@ impl Client {
         (said["result"].take(), time)
     }
 
-    fn say(&mut self, message: &Value) {
-        self.write(&format!("{message}\n"));
+    fn send_message(&mut self, message: &Value) {
+        self.write_line(&format!("{message}\n"));
     }
 
-    fn write(&mut self, line: &str) {
-        let ask = self.ask.as_mut().expect("the pipe is open while we live");
+    fn write_line(&mut self, line: &str) {
+        let ask = self.input.as_mut().expect("the pipe is open while we live");
         ask.write_all(line.as_bytes()).expect("the server listens");
     }
 }
 
-impl Drop for Client {
+impl Drop for McpClient {
     fn drop(&mut self) {
         // A server whose input ends goes by itself.
-        self.ask = None;
+        self.input = None;
         drop(self.server.wait());
     }
 }

@@ -40,115 +40,120 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use client::Client;
-use scene::{Scene, Size};
-use table::{Comparison, Ledger};
+use client::McpClient;
+use scene::{PalaceSize, TwinPalaces};
+use table::{GitComparison, Timings};
 
-const SIZES: [Size; 4] = [
-    Size { rooms: 10, entities: 33 },
-    Size { rooms: 1_000, entities: 33 },
-    Size { rooms: 10, entities: 10_000 },
-    Size { rooms: 1_000, entities: 10_000 },
+const SIZES: [PalaceSize; 4] = [
+    PalaceSize { rooms: 10, entities: 33 },
+    PalaceSize { rooms: 1_000, entities: 33 },
+    PalaceSize { rooms: 10, entities: 10_000 },
+    PalaceSize { rooms: 1_000, entities: 10_000 },
 ];
 
 /// How often each thing is done, after a few times that do not count.
-const STARTS: usize = 10;
-const WALKS: usize = 200;
-const WRITES: usize = 40;
-const UNCOUNTED: usize = 5;
+const START_ROUNDS: usize = 10;
+const READ_ROUNDS: usize = 200;
+const WRITE_ROUNDS: usize = 40;
+const WARM_UP_ROUNDS: usize = 5;
 /// How often in a smoke run.
-const SMOKE: usize = 2;
+const SMOKE_ROUNDS: usize = 2;
 /// On a disk that makes everybody wait, fewer writes have to do.
-const PATIENCE: Duration = Duration::from_secs(20);
+const WRITE_TIME_LIMIT: Duration = Duration::from_secs(20);
 
 fn main() {
-    let Some(asked) = ground::asked() else { return };
-    let is_asked = |it: &Size| asked.is_empty() || asked.contains(&it.to_string());
-    let sizes = if ground::is_smoke() { &SIZES[..1] } else { &SIZES };
-    sizes.iter().copied().filter(is_asked).for_each(measure);
+    let Some(asked) = ground::requested_parts() else { return };
+    let is_asked = |it: &PalaceSize| asked.is_empty() || asked.contains(&it.to_string());
+    let sizes = if ground::is_smoke_run() { &SIZES[..1] } else { &SIZES };
+    sizes.iter().copied().filter(is_asked).for_each(measure_size);
 }
 
 /// Returns how many of `rounds` are made.
-fn limited(rounds: usize) -> usize {
-    if ground::is_smoke() { SMOKE } else { rounds }
+fn limit_rounds(rounds: usize) -> usize {
+    if ground::is_smoke_run() { SMOKE_ROUNDS } else { rounds }
 }
 
-fn measure(size: Size) {
-    let scene = Scene::new(size);
-    println!("\n── {size}: {} ──", scene.about());
-    let (mut starting, mut reading) = (Ledger::default(), Ledger::default());
-    start(&scene, &mut starting);
-    walk(&scene, &mut Ledger::default(), UNCOUNTED);
-    walk(&scene, &mut reading, limited(WALKS));
-    let mut writing = Comparison::default();
-    write(&scene, &mut reading, &mut writing);
-    scene.assert_twins();
-    println!("{}", starting.table("starting", false));
-    println!("{}", reading.table("reading", true));
-    print!("{}", writing.table());
+fn measure_size(size: PalaceSize) {
+    let scene = TwinPalaces::new(size);
+    println!("\n── {size}: {} ──", scene.describe_size());
+    let (mut starting, mut reading) = (Timings::default(), Timings::default());
+    measure_starting(&scene, &mut starting);
+    measure_reading(&scene, &mut Timings::default(), WARM_UP_ROUNDS);
+    measure_reading(&scene, &mut reading, limit_rounds(READ_ROUNDS));
+    let mut writing = GitComparison::default();
+    measure_writing(&scene, &mut reading, &mut writing);
+    scene.assert_same_files();
+    println!("{}", starting.render("starting", false));
+    println!("{}", reading.render("reading", true));
+    print!("{}", writing.render());
 }
 
 /// Measures what happens once in the life of a process.
-fn start(scene: &Scene, ledger: &mut Ledger) {
-    for _ in 0..limited(STARTS) {
+fn measure_starting(scene: &TwinPalaces, ledger: &mut Timings) {
+    for _ in 0..limit_rounds(START_ROUNDS) {
         let begun = Instant::now();
-        let mut client = Client::start(scene.palazzo());
-        ledger.note("initialize, from spawn", begun.elapsed());
-        ledger.note("set_workspace, first", client.enter());
-        ledger.note("map, first", client.choose(0));
+        let mut client = McpClient::start(scene.serve_command());
+        ledger.add_time("initialize, from spawn", begun.elapsed());
+        ledger.add_time("set_workspace, first", client.enter_palace());
+        ledger.add_time("map, first", client.choose_action(0));
     }
 }
 
 /// Measures a conversation that only reads.
-fn walk(scene: &Scene, ledger: &mut Ledger, rounds: usize) {
-    let mut client = Client::start(scene.palazzo());
-    client.enter();
+fn measure_reading(scene: &TwinPalaces, ledger: &mut Timings, rounds: usize) {
+    let mut client = McpClient::start(scene.serve_command());
+    client.enter_palace();
     for round in 0..rounds {
-        ledger.note("ping", client.ping());
-        ledger.note("set_workspace", client.enter());
-        ledger.note("navigate", client.choose(Scene::TO_NEXT));
-        ledger.note("map", client.choose(0));
-        client.choose(15);
-        ledger.note("navigate, unfinished room", client.choose(Scene::TO_UNFINISHED));
-        client.choose(15);
-        ledger.note("list_entities", client.call("list_entities", &json!({})));
-        let genus = json!({ "genus": scene.genus(round), "page": 2 });
-        ledger.note("list_entities, of a genus", client.call("list_entities", &genus));
-        let words = json!({ "query": scene.words(round) });
-        ledger.note("search_entities, two words", client.call("search_entities", &words));
-        let word = json!({ "query": Scene::IN_EVERY_ENTITY });
-        ledger.note("search_entities, in all", client.call("search_entities", &word));
-        let name = json!({ "name": scene.entity(round * 7) });
-        ledger.note("get_entity", client.call("get_entity", &name));
+        ledger.add_time("ping", client.ping());
+        ledger.add_time("set_workspace", client.enter_palace());
+        ledger.add_time("navigate", client.choose_action(TwinPalaces::TO_NEXT));
+        ledger.add_time("map", client.choose_action(0));
+        client.choose_action(15);
+        ledger.add_time(
+            "navigate, unfinished room",
+            client.choose_action(TwinPalaces::TO_UNFINISHED),
+        );
+        client.choose_action(15);
+        ledger.add_time("list_entities", client.call_tool("list_entities", &json!({})));
+        let genus = json!({ "genus": scene.genus_with_entities(round), "page": 2 });
+        ledger.add_time("list_entities, of a genus", client.call_tool("list_entities", &genus));
+        let words = json!({ "query": scene.search_words(round) });
+        ledger.add_time("search_entities, two words", client.call_tool("search_entities", &words));
+        let word = json!({ "query": TwinPalaces::IN_EVERY_ENTITY });
+        ledger.add_time("search_entities, in all", client.call_tool("search_entities", &word));
+        let name = json!({ "name": scene.entity_name(round * 7) });
+        ledger.add_time("get_entity", client.call_tool("get_entity", &name));
     }
 }
 
 /// Measures each way to write against git, and a look around after it.
-fn write(scene: &Scene, reading: &mut Ledger, writing: &mut Comparison) {
-    let mut client = Client::start(scene.palazzo());
-    client.enter();
+fn measure_writing(scene: &TwinPalaces, reading: &mut Timings, writing: &mut GitComparison) {
+    let mut client = McpClient::start(scene.serve_command());
+    client.enter_palace();
     let begun = Instant::now();
-    for round in (0..UNCOUNTED + limited(WRITES)).take_while(|_| begun.elapsed() < PATIENCE) {
-        let mut edits = scene.edits(round);
+    for round in (0..WARM_UP_ROUNDS + limit_rounds(WRITE_ROUNDS))
+        .take_while(|_| begun.elapsed() < WRITE_TIME_LIMIT)
+    {
+        let mut edits = scene.edits_for_round(round);
         // Whoever comes first after git finds the disk busy; that is not always the same.
         let first = round % edits.len();
         edits.rotate_left(first);
-        scene.settle();
+        scene.flush_disk();
         let mut ours = Vec::new();
         for (_, tool, arguments, _) in &edits {
-            ours.push((client.call(tool, arguments), client.choose(0)));
+            ours.push((client.call_tool(tool, arguments), client.choose_action(0)));
         }
         let synced = scene.sync_one_file(round);
-        scene.settle();
-        let theirs = edits.iter().map(|(.., file)| scene.same_with_git(file));
+        scene.flush_disk();
+        let theirs = edits.iter().map(|(.., file)| scene.repeat_edit_with_git(file));
         let theirs: Vec<_> = theirs.collect();
-        if round < UNCOUNTED {
+        if round < WARM_UP_ROUNDS {
             continue;
         }
-        writing.note("one file, synced", synced, None);
+        writing.add_times("one file, synced", synced, None);
         for (((what, ..), (ours, after)), theirs) in edits.iter().zip(ours).zip(theirs) {
-            writing.note(what, ours, Some(theirs));
-            reading.note("map, after a write", after);
+            writing.add_times(what, ours, Some(theirs));
+            reading.add_time("map, after a write", after);
         }
     }
 }

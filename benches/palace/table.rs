@@ -4,26 +4,26 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 /// What an answer may take.
-const READING: Duration = Duration::from_millis(1);
+const MAX_READ_TIME: Duration = Duration::from_millis(1);
 /// How much faster than git a write is to be.
-const FASTER: f64 = 3.0;
+const MIN_SPEEDUP: f64 = 3.0;
 
 /// Times of several things, in the order they were first done.
 #[derive(Default)]
-pub(crate) struct Ledger {
+pub(crate) struct Timings {
     rows: Vec<(&'static str, Vec<Duration>)>,
 }
 
 /// Times of Palazzo beside those of git.
 #[derive(Default)]
-pub(crate) struct Comparison {
-    ours: Ledger,
-    theirs: Ledger,
+pub(crate) struct GitComparison {
+    ours: Timings,
+    theirs: Timings,
 }
 
-impl Ledger {
+impl Timings {
     /// Notes how long something took.
-    pub(crate) fn note(&mut self, what: &'static str, time: Duration) {
+    pub(crate) fn add_time(&mut self, what: &'static str, time: Duration) {
         match self.rows.iter_mut().find(|(it, _)| *it == what) {
             Some((_, times)) => times.push(time),
             None => self.rows.push((what, vec![time])),
@@ -32,31 +32,39 @@ impl Ledger {
 
     /// Shows median and ninetieth percentile, and for reading calls whether the
     /// claim holds.
-    pub(crate) fn table(&self, title: &str, makes_claim: bool) -> String {
+    pub(crate) fn render(&self, title: &str, makes_claim: bool) -> String {
         let claim = if makes_claim { "claim" } else { "" };
         let mut table = format!("{title:<28}{:>12}{:>12}{claim:>12}\n", "median", "p90");
         for (what, times) in &self.rows {
             let claim = match makes_claim {
-                true => format!("{:>16}", judged("< 1 ms", at(times, 50) < READING)),
+                true => {
+                    format!("{:>16}", format_claim("< 1 ms", percentile(times, 50) < MAX_READ_TIME))
+                }
                 false => String::new(),
             };
-            writeln!(table, "{what:<28}{}{claim}", both(times)).expect("a text takes all");
+            writeln!(table, "{what:<28}{}{claim}", format_median_and_p90(times))
+                .expect("a text takes all");
         }
         table
     }
 }
 
-impl Comparison {
+impl GitComparison {
     /// Notes a write, and how long git took for the same.
-    pub(crate) fn note(&mut self, what: &'static str, ours: Duration, theirs: Option<Duration>) {
-        self.ours.note(what, ours);
+    pub(crate) fn add_times(
+        &mut self,
+        what: &'static str,
+        ours: Duration,
+        theirs: Option<Duration>,
+    ) {
+        self.ours.add_time(what, ours);
         if let Some(theirs) = theirs {
-            self.theirs.note(what, theirs);
+            self.theirs.add_time(what, theirs);
         }
     }
 
     /// Shows both side by side.
-    pub(crate) fn table(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let heads = ["median", "p90", "git median", "p90", "faster"];
         let mut table = format!("{:<28}", "writing, durable");
         for head in heads {
@@ -66,27 +74,29 @@ impl Comparison {
         for (what, ours) in &self.ours.rows {
             let theirs = self.theirs.rows.iter().find(|(it, _)| it == what);
             let against = theirs.map_or(String::new(), |(_, theirs)| {
-                let ratio = at(theirs, 50).as_secs_f64() / at(ours, 50).as_secs_f64();
-                let claim = judged("3 times", ratio >= FASTER);
-                format!("{}{ratio:>9.1} ×{claim:>16}", both(theirs))
+                let ratio =
+                    percentile(theirs, 50).as_secs_f64() / percentile(ours, 50).as_secs_f64();
+                let claim = format_claim("3 times", ratio >= MIN_SPEEDUP);
+                format!("{}{ratio:>9.1} ×{claim:>16}", format_median_and_p90(theirs))
             });
-            writeln!(table, "{what:<28}{}{against}", both(ours)).expect("a text takes all");
+            writeln!(table, "{what:<28}{}{against}", format_median_and_p90(ours))
+                .expect("a text takes all");
         }
         table
     }
 }
 
-fn judged(claim: &str, holds: bool) -> String {
+fn format_claim(claim: &str, holds: bool) -> String {
     format!("{claim} {}", if holds { "yes" } else { " no" })
 }
 
-fn both(times: &[Duration]) -> String {
+fn format_median_and_p90(times: &[Duration]) -> String {
     let shown = |it: Duration| format!("{:>9.3} ms", it.as_secs_f64() * 1e3);
-    shown(at(times, 50)) + &shown(at(times, 90))
+    shown(percentile(times, 50)) + &shown(percentile(times, 90))
 }
 
 /// Returns the time that `percent` of all do not exceed.
-fn at(times: &[Duration], percent: usize) -> Duration {
+fn percentile(times: &[Duration], percent: usize) -> Duration {
     let mut sorted = times.to_vec();
     sorted.sort();
     sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)]

@@ -34,7 +34,7 @@ pub(crate) struct Question {
 }
 
 /// Where each note of the set stands in the corpus, by its id.
-pub(crate) type Numbers = HashMap<String, usize>;
+pub(crate) type NoteNumbers = HashMap<String, usize>;
 
 #[derive(Deserialize)]
 struct WingFile {
@@ -65,9 +65,9 @@ struct QuestionInFile {
 
 impl Corpus {
     /// Reads the notes of our own set, and the questions of one half of it.
-    pub(crate) fn of_set(half: &str) -> Self {
-        let (notes, numbers) = notes();
-        let asked: Vec<QuestionInFile> = read(&place(&format!("questions/{half}.yaml")));
+    pub(crate) fn load_half(half: &str) -> Self {
+        let (notes, numbers) = load_notes();
+        let asked: Vec<QuestionInFile> = read_yaml(&set_path(&format!("questions/{half}.yaml")));
         let number = |id: &String| *numbers.get(id).unwrap_or_else(|| panic!("no note `{id}`"));
         let questions = asked.into_iter().map(|it| Question {
             answers: it.answers.iter().map(number).collect(),
@@ -78,13 +78,13 @@ impl Corpus {
     }
 
     /// Keeps only some questions.
-    pub(crate) fn only(&self, wanted: impl Fn(&Question) -> bool) -> Self {
+    pub(crate) fn filter_questions(&self, wanted: impl Fn(&Question) -> bool) -> Self {
         let questions = self.questions.iter().filter(|it| wanted(it)).cloned().collect();
         Self { notes: self.notes.clone(), questions }
     }
 
     /// Puts a text before every question, and another behind it.
-    pub(crate) fn pasted(&self, before: &str, behind: &str) -> Self {
+    pub(crate) fn with_pasted_text(&self, before: &str, behind: &str) -> Self {
         let mut corpus = Self { notes: self.notes.clone(), questions: self.questions.clone() };
         for question in &mut corpus.questions {
             question.ask = format!("{before}{}{behind}", question.ask);
@@ -94,10 +94,10 @@ impl Corpus {
 }
 
 /// Reads the notes of our own set.
-pub(crate) fn notes() -> (Vec<Note>, Numbers) {
-    let (mut notes, mut numbers) = (Vec::new(), Numbers::new());
-    for file in files(&place("notes")) {
-        let file: WingFile = read(&file);
+pub(crate) fn load_notes() -> (Vec<Note>, NoteNumbers) {
+    let (mut notes, mut numbers) = (Vec::new(), NoteNumbers::new());
+    for file in list_files(&set_path("notes")) {
+        let file: WingFile = read_yaml(&file);
         for room in file.rooms {
             for note in room.notes {
                 assert!(numbers.insert(note.id.clone(), notes.len()).is_none(), "{}", note.id);
@@ -116,28 +116,28 @@ pub(crate) fn notes() -> (Vec<Note>, Numbers) {
 }
 
 /// Returns the texts that somebody may paste before a question, by their names.
-pub(crate) fn prompts() -> Vec<(String, String)> {
+pub(crate) fn load_prompts() -> Vec<(String, String)> {
     let named = |file: PathBuf| {
         let name = file.file_stem().expect("it has a name").to_string_lossy().into_owned();
         (name, fs::read_to_string(file).expect("it is text"))
     };
-    let mut prompts: Vec<_> = files(&place("pasted")).into_iter().map(named).collect();
+    let mut prompts: Vec<_> = list_files(&set_path("pasted")).into_iter().map(named).collect();
     prompts.sort_by_key(|(_, text)| text.len());
     prompts
 }
 
 /// Reads a YAML file of the set.
-pub(crate) fn read<T: DeserializeOwned>(file: &Path) -> T {
+pub(crate) fn read_yaml<T: DeserializeOwned>(file: &Path) -> T {
     let text = fs::read_to_string(file).unwrap_or_else(|err| panic!("{}: {err}", file.display()));
     serde_saphyr::from_str(&text).unwrap_or_else(|err| panic!("{}: {err}", file.display()))
 }
 
 /// Returns where a file of the set lies.
-pub(crate) fn place(file: &str) -> PathBuf {
+pub(crate) fn set_path(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/retrieval/set").join(file)
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+fn list_files(folder: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(folder).expect("the folder is there");
     let mut files: Vec<_> = files.map(|it| it.expect("it can be listed").path()).collect();
     files.sort();

@@ -16,20 +16,20 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::corpus::{Corpus, Note, Question};
-use crate::meaning::Meaning;
-use crate::measure::{Score, judge};
-use crate::ours::Ours;
-use crate::plain::Plain;
-use crate::tool::Tool;
+use crate::meaning::NoteEmbeddings;
+use crate::measure::{RetrievalScore, score_corpus};
+use crate::ours::PalazzoIndex;
+use crate::plain::PlainBm25;
+use crate::tool::SearchTool;
 
 #[derive(Deserialize)]
-struct Sample {
+struct ConversationSample {
     conversation: Map<String, Value>,
-    qa: Vec<Asked>,
+    qa: Vec<QuestionRecord>,
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct QuestionRecord {
     question: String,
     /// A list of texts, or something else.
     #[serde(default)]
@@ -38,7 +38,7 @@ struct Asked {
 }
 
 #[derive(Deserialize)]
-struct Turn {
+struct DialogTurn {
     speaker: String,
     dia_id: String,
     #[serde(default)]
@@ -48,18 +48,18 @@ struct Turn {
 }
 
 /// A session and a turn in it, as evidence names them: `D3:12`.
-type Spot = (usize, usize);
+type TurnId = (usize, usize);
 
 /// Measures and prints, if the file is there.
-pub(crate) fn measure(mut meaning: Option<&mut Meaning>) {
+pub(crate) fn measure_locomo(mut meaning: Option<&mut NoteEmbeddings>) {
     let Some(file) = std::env::var_os("PALAZZO_LOCOMO") else {
         println!("\nLoCoMo is left out: PALAZZO_LOCOMO does not say where locomo10.json lies");
         return;
     };
     let text = fs::read_to_string(&file).expect("PALAZZO_LOCOMO names a file");
-    let samples: Vec<Sample> = serde_json::from_str(&text).expect("it is LoCoMo's");
+    let samples: Vec<ConversationSample> = serde_json::from_str(&text).expect("it is LoCoMo's");
     for (unit, by_turn) in [("session", false), ("turn", true)] {
-        let corpus = corpus(&samples, by_turn);
+        let corpus = build_corpus(&samples, by_turn);
         let asked = corpus.questions.len();
         let left = samples.iter().map(|it| it.qa.len()).sum::<usize>() - asked;
         println!(
@@ -67,44 +67,60 @@ pub(crate) fn measure(mut meaning: Option<&mut Meaning>) {
             corpus.notes.len()
         );
         if let Some(meaning) = &mut meaning {
-            meaning.read(&corpus.notes);
+            meaning.embed_notes(&corpus.notes);
         }
-        println!("{}", Score::head(""));
-        let (plain, ours) = (Plain::new(&corpus.notes), Ours::new(&corpus.notes));
-        let tool = Tool::new(&corpus.notes);
-        let answerable = corpus.only(|it| !it.kind.starts_with('5'));
+        println!("{}", RetrievalScore::header_row(""));
+        let (plain, ours) = (PlainBm25::new(&corpus.notes), PalazzoIndex::new(&corpus.notes));
+        let tool = SearchTool::new(&corpus.notes);
+        let answerable = corpus.filter_questions(|it| !it.kind.starts_with('5'));
         for (scope, in_wing) in [("in the wing", true), ("in all", false)] {
-            let score = judge(&corpus, in_wing, |ask, wing, most| plain.find(ask, wing, most));
-            println!("{}", score.row(&format!("plain BM25, {scope}")));
-            let score = judge(&corpus, in_wing, |ask, wing, most| ours.find(ask, wing, most));
-            println!("{}\n{}", score.row(&format!("Palazzo, {scope}")), score.by_kind());
-            let score = judge(&answerable, in_wing, |ask, wing, most| ours.find(ask, wing, most));
-            println!("{}", score.row(&format!("Palazzo, {scope}, categories 1 to 4")));
-            let score = judge(&corpus, in_wing, |ask, wing, most| tool.find(ask, wing, most));
-            println!("{}\n{}", score.row(&format!("mempalace_search, {scope}")), score.by_kind());
-            let score = judge(&answerable, in_wing, |ask, wing, most| tool.find(ask, wing, most));
-            println!("{}", score.row(&format!("mempalace_search, {scope}, 1 to 4")));
+            let score =
+                score_corpus(&corpus, in_wing, |ask, wing, most| plain.search(ask, wing, most));
+            println!("{}", score.total_row(&format!("plain BM25, {scope}")));
+            let score =
+                score_corpus(&corpus, in_wing, |ask, wing, most| ours.search(ask, wing, most));
+            println!("{}\n{}", score.total_row(&format!("Palazzo, {scope}")), score.rows_by_kind());
+            let score =
+                score_corpus(&answerable, in_wing, |ask, wing, most| ours.search(ask, wing, most));
+            println!("{}", score.total_row(&format!("Palazzo, {scope}, categories 1 to 4")));
+            let score =
+                score_corpus(&corpus, in_wing, |ask, wing, most| tool.search(ask, wing, most));
+            println!(
+                "{}\n{}",
+                score.total_row(&format!("mempalace_search, {scope}")),
+                score.rows_by_kind()
+            );
+            let score =
+                score_corpus(&answerable, in_wing, |ask, wing, most| tool.search(ask, wing, most));
+            println!("{}", score.total_row(&format!("mempalace_search, {scope}, 1 to 4")));
             let Some(it) = &meaning else { continue };
-            let score = judge(&corpus, in_wing, |ask, wing, most| ours.mean(it, ask, wing, most));
-            println!("{}\n{}", score.row(&format!("with meaning, {scope}")), score.by_kind());
+            let score = score_corpus(&corpus, in_wing, |ask, wing, most| {
+                ours.search_semantically(it, ask, wing, most)
+            });
+            println!(
+                "{}\n{}",
+                score.total_row(&format!("with meaning, {scope}")),
+                score.rows_by_kind()
+            );
         }
     }
 }
 
-fn corpus(samples: &[Sample], by_turn: bool) -> Corpus {
+fn build_corpus(samples: &[ConversationSample], by_turn: bool) -> Corpus {
     let mut corpus = Corpus::default();
     for (number, sample) in samples.iter().enumerate() {
         let wing = format!("conversation-{}", number + 1);
-        let mut spots: BTreeMap<Spot, usize> = BTreeMap::new();
-        for (session, turns) in sessions(&sample.conversation) {
+        let mut spots: BTreeMap<TurnId, usize> = BTreeMap::new();
+        for (session, turns) in parse_sessions(&sample.conversation) {
             let when = format!("session_{session}_date_time");
-            let written = sample.conversation.get(&when).and_then(Value::as_str).and_then(moment);
+            let written =
+                sample.conversation.get(&when).and_then(Value::as_str).and_then(parse_session_time);
             let room = format!("session-{session}");
             let mut lines = Vec::new();
             for turn in &turns {
                 let note = corpus.notes.len() + if by_turn { lines.len() } else { 0 };
-                spots.extend(spots_in(&turn.dia_id).map(|it| (it, note)));
-                lines.push(line(turn));
+                spots.extend(parse_turn_ids(&turn.dia_id).map(|it| (it, note)));
+                lines.push(format_turn(turn));
             }
             let texts = if by_turn { lines } else { vec![lines.join("\n")] };
             corpus.notes.extend(texts.into_iter().map(|text| Note {
@@ -115,13 +131,13 @@ fn corpus(samples: &[Sample], by_turn: bool) -> Corpus {
                 text,
             }));
         }
-        corpus.questions.extend(sample.qa.iter().filter_map(|it| question(it, &spots)));
+        corpus.questions.extend(sample.qa.iter().filter_map(|it| to_question(it, &spots)));
     }
     corpus
 }
 
 /// Yields the sessions of a conversation in order.
-fn sessions(conversation: &Map<String, Value>) -> BTreeMap<usize, Vec<Turn>> {
+fn parse_sessions(conversation: &Map<String, Value>) -> BTreeMap<usize, Vec<DialogTurn>> {
     let session = |(key, value): (&String, &Value)| {
         let number = key.strip_prefix("session_")?.parse().ok().filter(|_| value.is_array())?;
         Some((number, Vec::deserialize(value).expect("a session is a list of turns")))
@@ -129,14 +145,14 @@ fn sessions(conversation: &Map<String, Value>) -> BTreeMap<usize, Vec<Turn>> {
     conversation.iter().filter_map(session).collect()
 }
 
-fn line(turn: &Turn) -> String {
+fn format_turn(turn: &DialogTurn) -> String {
     let caption = turn.blip_caption.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
     format!("{}: {}{caption}", turn.speaker, turn.text.as_deref().unwrap_or_default())
 }
 
-fn question(asked: &Asked, spots: &BTreeMap<Spot, usize>) -> Option<Question> {
+fn to_question(asked: &QuestionRecord, spots: &BTreeMap<TurnId, usize>) -> Option<Question> {
     let texts = asked.evidence.as_array().into_iter().flatten().chain([&asked.evidence]);
-    let named = texts.filter_map(Value::as_str).flat_map(spots_in);
+    let named = texts.filter_map(Value::as_str).flat_map(parse_turn_ids);
     let mut answers: Vec<usize> = named.filter_map(|it| spots.get(&it).copied()).collect();
     answers.sort_unstable();
     answers.dedup();
@@ -153,7 +169,7 @@ fn question(asked: &Asked, spots: &BTreeMap<Spot, usize>) -> Option<Question> {
 
 /// Yields all spots that a text names: some hold two (`D8:6; D9:17`), some have
 /// noughts before the number (`D30:05`), some name nothing (`D`).
-fn spots_in(text: &str) -> impl Iterator<Item = Spot> {
+fn parse_turn_ids(text: &str) -> impl Iterator<Item = TurnId> {
     let number = |text: &str| -> Option<usize> {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         text[..digits].parse().ok()
@@ -165,6 +181,6 @@ fn spots_in(text: &str) -> impl Iterator<Item = Spot> {
 }
 
 /// Reads `1:56 pm on 8 May, 2023`.
-fn moment(text: &str) -> Option<DateTime<Utc>> {
+fn parse_session_time(text: &str) -> Option<DateTime<Utc>> {
     NaiveDateTime::parse_from_str(text, "%I:%M %p on %d %B, %Y").ok().map(|it| it.and_utc())
 }

@@ -30,59 +30,65 @@ mod tool;
 mod twins;
 
 use corpus::Corpus;
-use meaning::Meaning;
-use measure::{Score, judge};
-use ours::Ours;
-use plain::Plain;
+use meaning::NoteEmbeddings;
+use measure::{RetrievalScore, score_corpus};
+use ours::PalazzoIndex;
+use plain::PlainBm25;
 
 /// How many questions are asked in a smoke run.
-const SMOKE: usize = 10;
+const SMOKE_QUESTIONS: usize = 10;
 
 fn main() {
-    let Some(mut asked) = asked::asked() else { return };
-    if asked::is_smoke() {
+    let Some(mut asked) = asked::requested_parts() else { return };
+    if asked::is_smoke_run() {
         asked = ["choosing", "speed"].map(str::to_owned).to_vec();
     }
     let is_asked = |part: &str| asked.is_empty() || asked.iter().any(|it| it == part);
-    let mut meaning = Meaning::of_environment();
+    let mut meaning = NoteEmbeddings::from_env();
     for half in ["choosing", "reporting"] {
         if is_asked(half) {
-            of_our_own(half, meaning.as_mut());
+            measure_own_set(half, meaning.as_mut());
         }
     }
     if is_asked("locomo") {
-        locomo::measure(meaning.as_mut());
+        locomo::measure_locomo(meaning.as_mut());
     }
     if is_asked("twins") {
-        twins::measure();
+        twins::measure_near_duplicates();
     }
     if is_asked("speed") {
-        speed::measure();
+        speed::measure_speed();
     }
 }
 
-fn of_our_own(half: &str, mut meaning: Option<&mut Meaning>) {
-    let mut corpus = Corpus::of_set(half);
-    if asked::is_smoke() {
-        corpus.questions.truncate(SMOKE);
+fn measure_own_set(half: &str, mut meaning: Option<&mut NoteEmbeddings>) {
+    let mut corpus = Corpus::load_half(half);
+    if asked::is_smoke_run() {
+        corpus.questions.truncate(SMOKE_QUESTIONS);
     }
-    let (plain, ours) = (Plain::new(&corpus.notes), Ours::new(&corpus.notes));
+    let (plain, ours) = (PlainBm25::new(&corpus.notes), PalazzoIndex::new(&corpus.notes));
     if let Some(meaning) = &mut meaning {
-        meaning.read(&corpus.notes);
+        meaning.embed_notes(&corpus.notes);
     }
     let title = format!("\n{half}: {} questions", corpus.questions.len());
-    println!("{}", Score::head(&title));
+    println!("{}", RetrievalScore::header_row(&title));
     for (scope, in_wing) in [("in the wing", true), ("in all", false)] {
-        let score = judge(&corpus, in_wing, |ask, wing, most| plain.find(ask, wing, most));
-        println!("{}", score.row(&format!("plain BM25, {scope}")));
-        let score = judge(&corpus, in_wing, |ask, wing, most| ours.find(ask, wing, most));
-        println!("{}\n{}", score.row(&format!("Palazzo, {scope}")), score.by_kind());
+        let score = score_corpus(&corpus, in_wing, |ask, wing, most| plain.search(ask, wing, most));
+        println!("{}", score.total_row(&format!("plain BM25, {scope}")));
+        let score = score_corpus(&corpus, in_wing, |ask, wing, most| ours.search(ask, wing, most));
+        println!("{}\n{}", score.total_row(&format!("Palazzo, {scope}")), score.rows_by_kind());
         if let Some(it) = &meaning {
-            let score = judge(&corpus, in_wing, |ask, wing, most| ours.mean(it, ask, wing, most));
-            println!("{}\n{}", score.row(&format!("with meaning, {scope}")), score.by_kind());
+            let score = score_corpus(&corpus, in_wing, |ask, wing, most| {
+                ours.search_semantically(it, ask, wing, most)
+            });
+            println!(
+                "{}\n{}",
+                score.total_row(&format!("with meaning, {scope}")),
+                score.rows_by_kind()
+            );
         }
     }
-    for (name, prompt) in corpus::prompts() {
+    for (name, prompt) in corpus::load_prompts() {
         let prompt = prompt.trim_end();
         let pastes = [
             ("before it", format!("{prompt}\n\n"), ""),
@@ -90,14 +96,18 @@ fn of_our_own(half: &str, mut meaning: Option<&mut Meaning>) {
             ("around it", format!("{prompt}\n\n"), "\n\nAnswer in one sentence."),
         ];
         for (how, before, behind) in pastes {
-            let pasted = corpus.pasted(&before, behind);
-            let score = judge(&pasted, false, |ask, wing, most| plain.find(ask, wing, most));
-            println!("{}", score.row(&format!("plain BM25, {name} prompt {how}")));
-            let score = judge(&pasted, false, |ask, wing, most| ours.find(ask, wing, most));
-            println!("{}", score.row(&format!("Palazzo, {name} prompt {how}")));
+            let pasted = corpus.with_pasted_text(&before, behind);
+            let score =
+                score_corpus(&pasted, false, |ask, wing, most| plain.search(ask, wing, most));
+            println!("{}", score.total_row(&format!("plain BM25, {name} prompt {how}")));
+            let score =
+                score_corpus(&pasted, false, |ask, wing, most| ours.search(ask, wing, most));
+            println!("{}", score.total_row(&format!("Palazzo, {name} prompt {how}")));
             if let Some(it) = &meaning {
-                let score = judge(&pasted, false, |ask, wing, most| ours.mean(it, ask, wing, most));
-                println!("{}", score.row(&format!("with meaning, {name} prompt {how}")));
+                let score = score_corpus(&pasted, false, |ask, wing, most| {
+                    ours.search_semantically(it, ask, wing, most)
+                });
+                println!("{}", score.total_row(&format!("with meaning, {name} prompt {how}")));
             }
         }
     }

@@ -6,25 +6,25 @@ use std::time::{Duration, Instant};
 
 use palazzo::embedding::Model;
 use palazzo::model::{Vector, Vectors};
-use palazzo::search::to_read;
+use palazzo::search::texts_to_embed;
 
 use crate::corpus::Note;
-use crate::ours::document;
+use crate::ours::note_document;
 
 /// A question as long as most, in tokens of a BERT twenty-four.
-const QUESTION: &str = "Why did the boiler in the cellar stop working on the coldest night of the \
+const SAMPLE_QUESTION: &str = "Why did the boiler in the cellar stop working on the coldest night of the \
                         winter, and who came to repair it?";
 
 /// A model, and what it made of all notes it was shown.
-pub(crate) struct Meaning {
+pub(crate) struct NoteEmbeddings {
     pub(crate) model: Model,
     pub(crate) vectors: Vectors,
 }
 
-impl Meaning {
+impl NoteEmbeddings {
     /// Reads the model that `PALAZZO_MODEL` names, and measures how long a question
     /// takes.
-    pub(crate) fn of_environment() -> Option<Self> {
+    pub(crate) fn from_env() -> Option<Self> {
         let Some(folder) = std::env::var_os("PALAZZO_MODEL").map(PathBuf::from) else {
             println!("\nmeaning is left out: PALAZZO_MODEL does not say where a model lies");
             return None;
@@ -33,12 +33,12 @@ impl Meaning {
         let weights = fs::read(folder.join("model.safetensors")).expect("it has weights");
         let vocabulary = fs::read_to_string(folder.join("vocab.txt")).expect("it has words");
         let config = fs::read_to_string(folder.join("config.json")).ok();
-        let model = Model::read(&weights, &vocabulary, config.as_deref()).expect("it is a BERT");
+        let model = Model::parse(&weights, &vocabulary, config.as_deref()).expect("it is a BERT");
         println!("\nthe model was read in {:.0?}", begun.elapsed());
         let mut times: Vec<Duration> = (0..50)
             .map(|_| {
                 let begun = Instant::now();
-                drop(model.embed(QUESTION));
+                drop(model.embed(SAMPLE_QUESTION));
                 begun.elapsed()
             })
             .collect();
@@ -48,10 +48,12 @@ impl Meaning {
     }
 
     /// Reads notes, and says how long each took.
-    pub(crate) fn read(&mut self, notes: &[Note]) {
+    pub(crate) fn embed_notes(&mut self, notes: &[Note]) {
         let (begun, before) = (Instant::now(), self.vectors.len());
-        for (key, text) in
-            notes.iter().enumerate().flat_map(|it| to_read(&document(it)).collect::<Vec<_>>())
+        for (key, text) in notes
+            .iter()
+            .enumerate()
+            .flat_map(|it| texts_to_embed(&note_document(it)).collect::<Vec<_>>())
         {
             if let (false, Some(vector)) =
                 (self.vectors.contains_key(&key), Vector::of(&self.model.embed(&text)))

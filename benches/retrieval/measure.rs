@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use crate::corpus::{Corpus, Question};
 
 /// How many results are looked at.
-pub(crate) const DEEPEST: usize = 20;
+pub(crate) const MAX_DEPTH: usize = 20;
 
-const DEPTHS: [usize; 4] = [1, 5, 10, DEEPEST];
+const DEPTHS: [usize; 4] = [1, 5, 10, MAX_DEPTH];
 
 /// Sums over questions of one kind, or over all.
 #[derive(Clone, Copy, Default)]
-struct Sums {
+struct ScoreSums {
     asked: f64,
     recall: [f64; 4],
     all: [f64; 4],
@@ -21,32 +21,32 @@ struct Sums {
 
 /// What a finder was able to find, by kind of question.
 #[derive(Default)]
-pub(crate) struct Score {
-    all: Sums,
-    kinds: BTreeMap<String, Sums>,
+pub(crate) struct RetrievalScore {
+    all: ScoreSums,
+    kinds: BTreeMap<String, ScoreSums>,
 }
 
 /// Asks every question that has an answer, of one wing if `in_wing`, and judges
 /// the results. `find` gets question, wing, and how many results are wanted.
-pub(crate) fn judge(
+pub(crate) fn score_corpus(
     corpus: &Corpus,
     in_wing: bool,
     find: impl Fn(&str, Option<&str>, usize) -> Vec<usize>,
-) -> Score {
-    let mut score = Score::default();
+) -> RetrievalScore {
+    let mut score = RetrievalScore::default();
     for question in corpus.questions.iter().filter(|it| !it.answers.is_empty()) {
         let wing = &corpus.notes[question.answers[0]].wing;
-        let found = find(&question.ask, in_wing.then_some(wing.as_str()), DEEPEST);
-        let sums = of_one(question, &found);
+        let found = find(&question.ask, in_wing.then_some(wing.as_str()), MAX_DEPTH);
+        let sums = score_question(question, &found);
         score.all.add(&sums);
         score.kinds.entry(question.kind.clone()).or_default().add(&sums);
     }
     score
 }
 
-impl Score {
-    /// Names the columns of [`Score::row`].
-    pub(crate) fn head(title: &str) -> String {
+impl RetrievalScore {
+    /// Names the columns of [`RetrievalScore::total_row`].
+    pub(crate) fn header_row(title: &str) -> String {
         let mut head = format!("{title:<44}");
         for depth in DEPTHS {
             write!(head, "{:>8}", format!("R@{depth}")).expect("a text takes all");
@@ -59,19 +59,20 @@ impl Score {
 
     /// Shows in percent: recall at 1, 5, 10 and 20; questions all of whose
     /// answers were found, at 5 and 10; and the mean reciprocal rank.
-    pub(crate) fn row(&self, name: &str) -> String {
-        row(name, &self.all)
+    pub(crate) fn total_row(&self, name: &str) -> String {
+        format_row(name, &self.all)
     }
 
     /// Shows the same for each kind of question.
-    pub(crate) fn by_kind(&self) -> String {
-        let named =
-            |(kind, sums): (&String, &Sums)| row(&format!("    {kind} ({:.0})", sums.asked), sums);
+    pub(crate) fn rows_by_kind(&self) -> String {
+        let named = |(kind, sums): (&String, &ScoreSums)| {
+            format_row(&format!("    {kind} ({:.0})", sums.asked), sums)
+        };
         self.kinds.iter().map(named).collect::<Vec<_>>().join("\n")
     }
 }
 
-impl Sums {
+impl ScoreSums {
     fn add(&mut self, other: &Self) {
         self.asked += other.asked;
         self.reciprocal += other.reciprocal;
@@ -83,12 +84,12 @@ impl Sums {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "these are small counts")]
-fn of_one(question: &Question, found: &[usize]) -> Sums {
+fn score_question(question: &Question, found: &[usize]) -> ScoreSums {
     let ranks: Vec<Option<usize>> =
         question.answers.iter().map(|it| found.iter().position(|found| found == it)).collect();
     let within = |depth: usize| ranks.iter().flatten().filter(|rank| **rank < depth).count();
     let best = ranks.iter().flatten().min();
-    Sums {
+    ScoreSums {
         asked: 1.0,
         recall: DEPTHS.map(|it| within(it) as f64 / ranks.len() as f64),
         all: DEPTHS.map(|it| if within(it) == ranks.len() { 1.0 } else { 0.0 }),
@@ -96,7 +97,7 @@ fn of_one(question: &Question, found: &[usize]) -> Sums {
     }
 }
 
-fn row(name: &str, sums: &Sums) -> String {
+fn format_row(name: &str, sums: &ScoreSums) -> String {
     let percents = sums.recall.iter().chain(&sums.all[1..3]).chain([&sums.reciprocal]);
     let mut row = format!("{name:<44}");
     for sum in percents {

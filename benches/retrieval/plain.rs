@@ -11,25 +11,29 @@ const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
 /// An index of the plainest kind.
-pub(crate) struct Plain<'a> {
+pub(crate) struct PlainBm25<'a> {
     notes: &'a [Note],
     counts: Vec<HashMap<String, f64>>,
     lengths: Vec<f64>,
-    holding: HashMap<String, f64>,
+    document_frequency: HashMap<String, f64>,
 }
 
-impl<'a> Plain<'a> {
+impl<'a> PlainBm25<'a> {
     /// Indexes title and text of every note.
     pub(crate) fn new(notes: &'a [Note]) -> Self {
-        let mut plain =
-            Self { notes, counts: Vec::new(), lengths: Vec::new(), holding: HashMap::new() };
+        let mut plain = Self {
+            notes,
+            counts: Vec::new(),
+            lengths: Vec::new(),
+            document_frequency: HashMap::new(),
+        };
         for note in notes {
             let mut counts: HashMap<String, f64> = HashMap::new();
-            for word in words(&format!("{}\n{}", note.title, note.text)) {
+            for word in tokenize(&format!("{}\n{}", note.title, note.text)) {
                 *counts.entry(word).or_default() += 1.0;
             }
             for word in counts.keys() {
-                *plain.holding.entry(word.clone()).or_default() += 1.0;
+                *plain.document_frequency.entry(word.clone()).or_default() += 1.0;
             }
             plain.lengths.push(counts.values().sum());
             plain.counts.push(counts);
@@ -39,12 +43,12 @@ impl<'a> Plain<'a> {
 
     /// Returns the numbers of the best notes, of one wing if it is named.
     #[expect(clippy::cast_precision_loss, reason = "no set has 2^52 notes")]
-    pub(crate) fn find(&self, ask: &str, wing: Option<&str>, most: usize) -> Vec<usize> {
+    pub(crate) fn search(&self, ask: &str, wing: Option<&str>, most: usize) -> Vec<usize> {
         let all = self.notes.len() as f64;
         let average = self.lengths.iter().sum::<f64>() / all;
         let mut scores = BTreeMap::new();
-        for word in words(ask) {
-            let Some(holding) = self.holding.get(&word) else { continue };
+        for word in tokenize(ask) {
+            let Some(holding) = self.document_frequency.get(&word) else { continue };
             let rarity = (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();
             for (number, counts) in self.counts.iter().enumerate() {
                 let Some(count) = counts.get(&word) else { continue };
@@ -61,7 +65,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-fn words(text: &str) -> Vec<String> {
+fn tokenize(text: &str) -> Vec<String> {
     let words = text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
     words.map(str::to_lowercase).collect()
 }

@@ -8,18 +8,18 @@
 use std::time::Duration;
 
 use palazzo::model::Opening;
-use palazzo::search::{Index, TWINS};
+use palazzo::search::{DUPLICATE_THRESHOLD, Index};
 
 use crate::asked;
 use crate::corpus::{Corpus, Note};
-use crate::ours::{Ours, document, number};
+use crate::ours::{PalazzoIndex, note_document, note_number};
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
-const PUTS: usize = 1_000;
+const MAX_PUTS: usize = 1_000;
 
 /// Measures and prints.
-pub(crate) fn measure() {
-    let set = Corpus::of_set("choosing");
+pub(crate) fn measure_speed() {
+    let set = Corpus::load_half("choosing");
     let heads = [
         "index",
         "query p50",
@@ -33,66 +33,73 @@ pub(crate) fn measure() {
         "MB",
     ];
     println!("\n{:<16}{}", "notes", heads.map(|it| format!("{it:>12}")).concat());
-    let sizes = if asked::is_smoke() { &SIZES[..1] } else { &SIZES };
+    let sizes = if asked::is_smoke_run() { &SIZES[..1] } else { &SIZES };
     for size in sizes.iter().copied() {
-        let notes = notes(&set.notes, size);
-        let before = resident();
-        let begun = clock(Whose::All);
-        let mut ours = Ours { index: Index::of(notes.iter().enumerate().map(document).collect()) };
-        let indexed = clock(Whose::All).saturating_sub(begun);
-        let memory = resident().zip(before).map(|(after, before)| after.saturating_sub(before));
+        let notes = generate_notes(&set.notes, size);
+        let before = resident_bytes();
+        let begun = cpu_time(CpuClock::AllThreads);
+        let mut ours = PalazzoIndex {
+            index: Index::from_documents(notes.iter().enumerate().map(note_document).collect()),
+        };
+        let indexed = cpu_time(CpuClock::AllThreads).saturating_sub(begun);
+        let memory =
+            resident_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
         let times = |wing: Option<&str>| -> Vec<Duration> {
-            let ask = |it: &crate::corpus::Question| timed(|| drop(ours.find(&it.ask, wing, 10)));
+            let ask =
+                |it: &crate::corpus::Question| time_call(|| drop(ours.search(&it.ask, wing, 10)));
             set.questions.iter().map(ask).collect()
         };
         let (anywhere, in_wing) = (times(None), times(Some("wing-3")));
-        let again = notes.iter().enumerate().step_by((size / PUTS).max(1));
-        let text_of = |it: &Opening| Some(notes[number(it)].text.as_str());
-        let twins = |note: &Note| timed(|| drop(ours.index.twins(&note.text, TWINS, text_of)));
+        let again = notes.iter().enumerate().step_by((size / MAX_PUTS).max(1));
+        let text_of = |it: &Opening| Some(notes[note_number(it)].text.as_str());
+        let twins = |note: &Note| {
+            time_call(|| drop(ours.index.near_duplicates(&note.text, DUPLICATE_THRESHOLD, text_of)))
+        };
         let twins: Vec<_> = again.clone().map(|(_, it)| twins(it)).collect();
-        let puts: Vec<_> = again.map(|it| timed(|| ours.index.put(&document(it)))).collect();
+        let puts: Vec<_> =
+            again.map(|it| time_call(|| ours.index.put(&note_document(it)))).collect();
         let memory = memory.map_or("?".to_owned(), |it| (it / 1_048_576).to_string());
-        let times = [anywhere, in_wing, twins, puts].map(both).concat();
-        println!("{size:<16}{:>12}{times}{memory:>12}", shown(indexed));
+        let times = [anywhere, in_wing, twins, puts].map(format_p50_and_p99).concat();
+        println!("{size:<16}{:>12}{times}{memory:>12}", format_time(indexed));
     }
 }
 
-fn timed(does: impl FnOnce()) -> Duration {
-    let begun = clock(Whose::Own);
+fn time_call(does: impl FnOnce()) -> Duration {
+    let begun = cpu_time(CpuClock::ThisThread);
     does();
-    clock(Whose::Own).saturating_sub(begun)
+    cpu_time(CpuClock::ThisThread).saturating_sub(begun)
 }
 
 /// Whose time is measured: that of all threads, or of the one that asks.
 #[derive(Clone, Copy)]
-enum Whose {
-    All,
-    Own,
+enum CpuClock {
+    AllThreads,
+    ThisThread,
 }
 
 #[cfg(target_os = "linux")]
-fn clock(whose: Whose) -> Duration {
+fn cpu_time(whose: CpuClock) -> Duration {
     use rustix::time::{ClockId, clock_gettime};
     let time = clock_gettime(match whose {
-        Whose::All => ClockId::ProcessCPUTime,
-        Whose::Own => ClockId::ThreadCPUTime,
+        CpuClock::AllThreads => ClockId::ProcessCPUTime,
+        CpuClock::ThisThread => ClockId::ThreadCPUTime,
     });
     Duration::try_from(time).expect("time does not run backwards")
 }
 
 #[cfg(not(target_os = "linux"))]
-fn clock(_: Whose) -> Duration {
+fn cpu_time(_: CpuClock) -> Duration {
     use std::sync::LazyLock;
     use std::time::Instant;
-    static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
+    static PROCESS_START: LazyLock<Instant> = LazyLock::new(Instant::now);
     BEGINNING.elapsed()
 }
 
 /// Makes `size` notes in ten wings, of which each has ten rooms.
-pub(crate) fn notes(set: &[Note], size: usize) -> Vec<Note> {
+pub(crate) fn generate_notes(set: &[Note], size: usize) -> Vec<Note> {
     let sentences: Vec<&str> = set.iter().flat_map(|it| it.text.split_inclusive(". ")).collect();
     let made = |number: usize| {
-        let pick = |which: usize| sentences[mixed(2 * number + which) % sentences.len()];
+        let pick = |which: usize| sentences[hash_number(2 * number + which) % sentences.len()];
         Note {
             wing: format!("wing-{}", number % 10),
             room: format!("room-{}", number / 10 % 10),
@@ -105,25 +112,25 @@ pub(crate) fn notes(set: &[Note], size: usize) -> Vec<Note> {
 }
 
 /// Returns a number that has nothing to do with `number`, always the same.
-fn mixed(number: usize) -> usize {
+fn hash_number(number: usize) -> usize {
     let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (number ^ number >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32
 }
 
 /// Returns how much memory the process has, in bytes, where Linux says so.
-fn resident() -> Option<usize> {
+fn resident_bytes() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;
     Some(line.trim().trim_end_matches(" kB").parse::<usize>().ok()? * 1024)
 }
 
-fn both(mut times: Vec<Duration>) -> String {
+fn format_p50_and_p99(mut times: Vec<Duration>) -> String {
     times.sort();
     let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
-    format!("{:>12}{:>12}", shown(at(50)), shown(at(99)))
+    format!("{:>12}{:>12}", format_time(at(50)), format_time(at(99)))
 }
 
-fn shown(time: Duration) -> String {
+fn format_time(time: Duration) -> String {
     match time.as_secs_f64() {
         time if time < 0.001 => format!("{:.0} µs", time * 1e6),
         time if time < 1.0 => format!("{:.2} ms", time * 1e3),

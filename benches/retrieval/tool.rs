@@ -12,14 +12,14 @@ use ulid::Ulid;
 use crate::corpus::Note;
 
 /// A palace of drawers, and the tools to ask it with.
-pub(crate) struct Tool {
+pub(crate) struct SearchTool {
     _home: tempfile::TempDir,
     keeper: RefCell<Keeper>,
     toolbox: Toolbox,
     by: Caller,
 }
 
-impl Tool {
+impl SearchTool {
     /// Files every note as mining does, under an id that says its number.
     pub(crate) fn new(notes: &[Note]) -> Self {
         let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is a folder");
@@ -42,19 +42,19 @@ impl Tool {
     }
 
     /// Returns the numbers of the best notes, of one wing if it is named.
-    pub(crate) fn find(&self, ask: &str, wing: Option<&str>, most: usize) -> Vec<usize> {
+    pub(crate) fn search(&self, ask: &str, wing: Option<&str>, most: usize) -> Vec<usize> {
         let asked = json!({ "query": ask, "wing": wing, "limit": most });
         let Value::Object(asked) = asked else { return Vec::new() };
         let keeper = &mut self.keeper.borrow_mut();
-        let answer = self.toolbox.call(keeper, &self.by, "mempalace_search", asked);
+        let answer = self.toolbox.call_tool(keeper, &self.by, "mempalace_search", asked);
         let answer = answer.expect("there is that tool").expect("it can be asked so");
         let found = answer.structured.expect("it answers in fields");
         let results = found["results"].as_array().expect("they are a list").iter();
-        results.map(|it| number(it["drawer_id"].as_str().unwrap_or_default())).collect()
+        results.map(|it| note_number(it["drawer_id"].as_str().unwrap_or_default())).collect()
     }
 }
 
-fn number(drawer: &str) -> usize {
+fn note_number(drawer: &str) -> usize {
     let id = drawer.rsplit('_').next().unwrap_or_default();
     let id: Ulid = id.parse().expect("a drawer's id ends in ours");
     usize::try_from(u128::from(id)).expect("it is a number of a note")

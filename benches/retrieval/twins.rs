@@ -10,21 +10,21 @@
 use std::collections::BTreeMap;
 
 use palazzo::model::Opening;
-use palazzo::search::{TWINS, differences};
+use palazzo::search::{DUPLICATE_THRESHOLD, word_changes};
 use serde::Deserialize;
 
-use crate::corpus::{self, Note, Numbers};
-use crate::ours::{Ours, number};
+use crate::corpus::{self, Note, NoteNumbers};
+use crate::ours::{PalazzoIndex, note_number};
 
 #[derive(Deserialize)]
-struct TwinsFile {
-    edited: Vec<Pair>,
-    fact: Vec<Pair>,
-    paraphrase: Vec<Pair>,
+struct NearDuplicatesFile {
+    edited: Vec<NoteVariant>,
+    fact: Vec<NoteVariant>,
+    paraphrase: Vec<NoteVariant>,
 }
 
 #[derive(Deserialize)]
-struct Pair {
+struct NoteVariant {
     note: String,
     #[serde(default)]
     change: BTreeMap<String, String>,
@@ -36,80 +36,103 @@ struct Pair {
 }
 
 /// A text that somebody files, and the note it may be a copy of.
-struct Filed<'a> {
+struct FiledText<'a> {
     text: String,
     note: usize,
-    told: &'a [String],
+    expected_words: &'a [String],
 }
 
 /// What became of the texts of one kind.
 #[derive(Clone, Copy, Default)]
-struct Tally {
+struct DuplicateTally {
     filed: usize,
     compared: usize,
-    taken: usize,
-    told: usize,
+    refused: usize,
+    explained: usize,
 }
 
 /// Measures and prints.
-pub(crate) fn measure() {
-    let (notes, numbers) = corpus::notes();
-    let ours = Ours::new(&notes);
-    let file: TwinsFile = corpus::read(&corpus::place("twins.yaml"));
+pub(crate) fn measure_near_duplicates() {
+    let (notes, numbers) = corpus::load_notes();
+    let ours = PalazzoIndex::new(&notes);
+    let file: NearDuplicatesFile = corpus::read_yaml(&corpus::set_path("twins.yaml"));
     println!("\n{:<28}{:>8}{:>12}{:>12}", "near-duplicates", "texts", "compared", "refused");
-    let judged = |kind: &str, texts: &[Filed<'_>], itself: bool| {
-        let tally = judge(&ours, &notes, texts, itself);
-        let [compared, taken] = [tally.compared, tally.taken].map(|it| tally.percent(it));
+    let judged = |kind: &str, texts: &[FiledText<'_>], itself: bool| {
+        let tally = tally_texts(&ours, &notes, texts, itself);
+        let [compared, taken] = [tally.compared, tally.refused].map(|it| tally.percent(it));
         println!("{kind:<28}{:>8}{compared:>12}{taken:>12}", tally.filed);
-        if tally.told > 0 {
-            println!("    what differs is told{:>36}", tally.percent(tally.told));
+        if tally.explained > 0 {
+            println!("    what differs is told{:>36}", tally.percent(tally.explained));
         }
         tally
     };
-    let written = |pairs| written(pairs, &notes, &numbers);
+    let written = |pairs| authored_texts(pairs, &notes, &numbers);
     let copies = [
         judged("edited", &written(&file.edited), true),
         judged("one fact is another", &written(&file.fact), true),
-        judged("in capitals", &made(&notes, |_, it| Some(it.to_uppercase())), true),
-        judged("the first seven tenths", &made(&notes, |_, it| Some(most_of(it))), true),
-        judged("four tenths more", &made(&notes, |at, it| Some(with_more(it, at, &notes))), true),
-        judged("sentences in reverse", &made(&notes, |_, it| reversed(it)), true),
+        judged("in capitals", &generated_texts(&notes, |_, it| Some(it.to_uppercase())), true),
+        judged(
+            "the first seven tenths",
+            &generated_texts(&notes, |_, it| Some(truncate_text(it))),
+            true,
+        ),
+        judged(
+            "four tenths more",
+            &generated_texts(&notes, |at, it| Some(append_text(it, at, &notes))),
+            true,
+        ),
+        judged(
+            "sentences in reverse",
+            &generated_texts(&notes, |_, it| reverse_sentences(it)),
+            true,
+        ),
     ];
     let others = [
         judged("paraphrased", &written(&file.paraphrase), true),
-        judged("another note", &made(&notes, |_, it| Some(it.to_owned())), false),
+        judged("another note", &generated_texts(&notes, |_, it| Some(it.to_owned())), false),
     ];
-    let taken = |tallies: &[Tally]| tallies.iter().map(|it| it.taken).sum::<usize>();
-    let refused = Tally { filed: taken(&copies) + taken(&others), ..Tally::default() };
+    let taken = |tallies: &[DuplicateTally]| tallies.iter().map(|it| it.refused).sum::<usize>();
+    let refused =
+        DuplicateTally { filed: taken(&copies) + taken(&others), ..DuplicateTally::default() };
     let filed = copies.iter().map(|it| it.filed).sum();
-    let there = Tally { filed, ..Tally::default() };
+    let there = DuplicateTally { filed, ..DuplicateTally::default() };
     let (precision, recall) = (refused.percent(taken(&copies)), there.percent(taken(&copies)));
     println!("precision {precision}, recall {recall}");
 }
 
 /// Judges texts against all notes; against all others, unless the note `itself`
 /// counts.
-fn judge(ours: &Ours, notes: &[Note], texts: &[Filed<'_>], itself: bool) -> Tally {
-    let mut tally = Tally::default();
+fn tally_texts(
+    ours: &PalazzoIndex,
+    notes: &[Note],
+    texts: &[FiledText<'_>],
+    itself: bool,
+) -> DuplicateTally {
+    let mut tally = DuplicateTally::default();
     for it in texts {
-        let counts = |opening: &Opening| itself || number(opening) != it.note;
-        let text_of = |it: &Opening| counts(it).then(|| notes[number(it)].text.as_str());
-        let known = ours.index.lookalikes(&it.text, counts);
-        let known: Vec<usize> = known.iter().map(number).collect();
-        let taken = !ours.index.twins(&it.text, TWINS, text_of).is_empty();
-        let differ = differences(&notes[it.note].text, &it.text);
+        let counts = |opening: &Opening| itself || note_number(opening) != it.note;
+        let text_of = |it: &Opening| counts(it).then(|| notes[note_number(it)].text.as_str());
+        let known = ours.index.near_duplicate_candidates(&it.text, counts);
+        let known: Vec<usize> = known.iter().map(note_number).collect();
+        let taken = !ours.index.near_duplicates(&it.text, DUPLICATE_THRESHOLD, text_of).is_empty();
+        let differ = word_changes(&notes[it.note].text, &it.text);
         let names =
             |word: &String| differ.iter().any(|it| it.was.contains(word) || it.now.contains(word));
         tally.filed += 1;
         tally.compared += usize::from(known.contains(&it.note));
-        tally.taken += usize::from(taken);
-        tally.told += usize::from(!it.told.is_empty() && it.told.iter().all(names));
+        tally.refused += usize::from(taken);
+        tally.explained +=
+            usize::from(!it.expected_words.is_empty() && it.expected_words.iter().all(names));
     }
     tally
 }
 
-fn written<'a>(pairs: &'a [Pair], notes: &[Note], numbers: &Numbers) -> Vec<Filed<'a>> {
-    let filed = |pair: &'a Pair| {
+fn authored_texts<'a>(
+    pairs: &'a [NoteVariant],
+    notes: &[Note],
+    numbers: &NoteNumbers,
+) -> Vec<FiledText<'a>> {
+    let filed = |pair: &'a NoteVariant| {
         let note = numbers[&pair.note];
         let mut text = pair.text.clone();
         if text.is_empty() {
@@ -119,33 +142,36 @@ fn written<'a>(pairs: &'a [Pair], notes: &[Note], numbers: &Numbers) -> Vec<File
             assert!(text.contains(was), "`{}` does not say `{was}`", pair.note);
             text = text.replace(was, now);
         }
-        Filed { text, note, told: &pair.told }
+        FiledText { text, note, expected_words: &pair.told }
     };
     pairs.iter().map(filed).collect()
 }
 
-fn made(notes: &[Note], make: impl Fn(usize, &str) -> Option<String>) -> Vec<Filed<'static>> {
+fn generated_texts(
+    notes: &[Note],
+    make: impl Fn(usize, &str) -> Option<String>,
+) -> Vec<FiledText<'static>> {
     let made =
         notes.iter().enumerate().filter_map(|(note, it)| Some((note, make(note, &it.text)?)));
-    made.map(|(note, text)| Filed { text, note, told: &[] }).collect()
+    made.map(|(note, text)| FiledText { text, note, expected_words: &[] }).collect()
 }
 
-fn most_of(text: &str) -> String {
+fn truncate_text(text: &str) -> String {
     text.chars().take(text.chars().count() * 7 / 10).collect()
 }
 
-fn with_more(text: &str, at: usize, notes: &[Note]) -> String {
+fn append_text(text: &str, at: usize, notes: &[Note]) -> String {
     let more = notes[(at + 50) % notes.len()].text.chars().cycle();
     format!("{text} {}", more.take(text.chars().count() * 4 / 10).collect::<String>())
 }
 
-fn reversed(text: &str) -> Option<String> {
+fn reverse_sentences(text: &str) -> Option<String> {
     let mut sentences: Vec<&str> = text.split_inclusive(['.', '。']).map(str::trim).collect();
     sentences.reverse();
     (sentences.len() > 2).then(|| sentences.join(" "))
 }
 
-impl Tally {
+impl DuplicateTally {
     #[expect(clippy::cast_precision_loss, reason = "these are small counts")]
     fn percent(self, part: usize) -> String {
         format!("{:.1} %", 100.0 * part as f64 / self.filed as f64)

@@ -21,17 +21,17 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// What nobody should wait longer.
-const TARGET: Duration = Duration::from_millis(50);
+const MAX_WAIT: Duration = Duration::from_millis(50);
 
-struct Client {
+struct ServerConnection {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    asked: u64,
+    last_id: u64,
 }
 
 fn main() {
-    let Some(asked) = asked::asked() else { return };
-    let usual = if asked::is_smoke() { 3 } else { 50 };
+    let Some(asked) = asked::requested_parts() else { return };
+    let usual = if asked::is_smoke_run() { 3 } else { 50 };
     let rounds = asked.iter().find_map(|it| it.parse().ok()).unwrap_or(usual);
     let home = tempfile::tempdir().expect("a temporary directory");
     let palazzo = |argument: &str| {
@@ -45,56 +45,60 @@ fn main() {
     let mut server = serve.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a server");
     let input = server.stdin.take().expect("it has an input");
     let output = BufReader::new(server.stdout.take().expect("it has an output"));
-    let mut client = Client { input, output, asked: 0 };
-    client.begin();
+    let mut client = ServerConnection { input, output, last_id: 0 };
+    client.initialize();
     let lock = home.path().join(".git/palazzo/lock");
     let lock = File::options().read(true).write(true).open(lock).expect("a lock");
     let (mut pings, mut maps) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         lock.lock().expect("nobody else writes");
-        let write = client.post("claude", "tools/call", call("write_scroll", SCROLL));
-        pings.push(client.time("", "ping", json!({})));
-        maps.push(client.time("codex", "tools/call", call("palace_action", r#"{"action":0}"#)));
+        let write = client.send_request("claude", "tools/call", tool_call("write_scroll", SCROLL));
+        pings.push(client.time_request("", "ping", json!({})));
+        maps.push(client.time_request(
+            "codex",
+            "tools/call",
+            tool_call("palace_action", r#"{"action":0}"#),
+        ));
         lock.unlock().expect("it was held");
-        assert_eq!(client.hear()["id"], write, "the write is answered last");
+        assert_eq!(client.read_response()["id"], write, "the write is answered last");
     }
     drop(client);
     server.wait().expect("the server ends");
-    report("ping", pings);
-    report("palace_action 0", maps);
+    print_times("ping", pings);
+    print_times("palace_action 0", maps);
 }
 
 const SCROLL: &str = r#"{"title":"Noted","body":"While others ask."}"#;
 
-fn call(tool: &str, arguments: &str) -> Value {
+fn tool_call(tool: &str, arguments: &str) -> Value {
     let arguments: Value = serde_json::from_str(arguments).expect("it is JSON");
     json!({ "name": tool, "arguments": arguments })
 }
 
-fn report(what: &str, mut times: Vec<Duration>) {
+fn print_times(what: &str, mut times: Vec<Duration>) {
     times.sort();
     let (median, longest) = (times[times.len() / 2], times[times.len() - 1]);
-    let verdict = if longest <= TARGET { "" } else { ", more than 50 ms" };
+    let verdict = if longest <= MAX_WAIT { "" } else { ", more than 50 ms" };
     println!("{what}, {} times: median {median:.1?}, longest {longest:.1?}{verdict}", times.len());
 }
 
-impl Client {
+impl ServerConnection {
     /// Shakes hands, enters the palace as both clients, and writes once.
-    fn begin(&mut self) {
+    fn initialize(&mut self) {
         let about = json!({ "name": "claude", "version": "1.0" });
         let greeting =
             json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about });
-        self.time("", "initialize", greeting);
+        self.time_request("", "initialize", greeting);
         for client in ["claude", "codex"] {
-            let enter = call("set_workspace", r#"{"workspace":"survey"}"#);
-            self.time(client, "tools/call", enter);
+            let enter = tool_call("set_workspace", r#"{"workspace":"survey"}"#);
+            self.time_request(client, "tools/call", enter);
         }
-        self.time("claude", "tools/call", call("write_scroll", SCROLL));
+        self.time_request("claude", "tools/call", tool_call("write_scroll", SCROLL));
     }
 
     /// Sends a request, of the stateless era if a client is named, and returns its id.
-    fn post(&mut self, client: &str, method: &str, mut params: Value) -> u64 {
-        self.asked += 1;
+    fn send_request(&mut self, client: &str, method: &str, mut params: Value) -> u64 {
+        self.last_id += 1;
         if !client.is_empty() {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -103,22 +107,22 @@ impl Client {
             });
         }
         let request =
-            json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params });
+            json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params });
         writeln!(self.input, "{request}").expect("the server reads");
-        self.asked
+        self.last_id
     }
 
     /// Sends a request, and returns after how long the answer came.
-    fn time(&mut self, client: &str, method: &str, params: Value) -> Duration {
+    fn time_request(&mut self, client: &str, method: &str, params: Value) -> Duration {
         let begun = Instant::now();
-        let id = self.post(client, method, params);
-        let answer = self.hear();
+        let id = self.send_request(client, method, params);
+        let answer = self.read_response();
         assert_eq!(answer["id"], id, "{answer}");
         assert!(answer["error"].is_null() && answer["result"]["isError"] != true, "{answer}");
         begun.elapsed()
     }
 
-    fn hear(&mut self) -> Value {
+    fn read_response(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).expect("the server answers");
         serde_json::from_str(&line).expect("it is JSON")

@@ -26,93 +26,99 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use client::Client;
-use scene::{Scene, WAYS, Way};
+use client::McpClient;
+use scene::{SAVE_METHODS, SaveMethod, WatchFixture};
 
 /// How many stones the palaces hold.
 const SMALL: usize = 1_000;
 const LARGE: usize = 20_000;
 /// Who waits so long for a save to be shown has found a fault.
-const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_secs(60);
 /// How often a reload is tried.
-const RELOADS: usize = 10;
+const RELOAD_ROUNDS: usize = 10;
 
 fn main() {
-    if ground::asked().is_none() {
+    if ground::requested_parts().is_none() {
         return;
     }
     let rounds = std::env::var("PALAZZO_BENCH_ROUNDS").ok();
-    let usual = if ground::is_smoke() { 1 } else { 200 };
+    let usual = if ground::is_smoke_run() { 1 } else { 200 };
     let rounds = rounds.and_then(|it| it.parse().ok()).unwrap_or(usual);
-    let scene = Scene::new(SMALL);
-    let mut client = enter(&scene);
+    let scene = WatchFixture::new(SMALL);
+    let mut client = enter_palace(&scene);
     println!("{SMALL} files, {rounds} rounds");
     println!("{:<24}{:>10}{:>13}{:>13}{:>13}", "saved", "at once", "p50", "p99", "longest");
-    for (way, told) in WAYS.iter().zip('a'..) {
-        let seen: Vec<_> =
-            (0..rounds).map(|it| saved(&scene, &mut client, way, &format!("{told}{it}"))).collect();
+    for (way, told) in SAVE_METHODS.iter().zip('a'..) {
+        let seen: Vec<_> = (0..rounds)
+            .map(|it| time_save(&scene, &mut client, way, &format!("{told}{it}")))
+            .collect();
         let at_once = seen.iter().filter(|(calls, _)| *calls == 1).count();
         let times = seen.into_iter().map(|(_, time)| time).collect();
-        println!("{:<24}{:>10}{}", way.name, at_once, shown(times, &[50, 99, 100]));
+        println!("{:<24}{:>10}{}", way.name, at_once, format_percentiles(times, &[50, 99, 100]));
     }
     drop(client);
     println!("\n{:<24}{:>10}{:>13}{:>13}", "reload", "files", "p50", "longest");
-    let sizes: &[usize] = if ground::is_smoke() { &[SMALL] } else { &[SMALL, LARGE] };
+    let sizes: &[usize] = if ground::is_smoke_run() { &[SMALL] } else { &[SMALL, LARGE] };
     for stones in sizes {
-        reloads(&Scene::new(*stones), *stones);
+        measure_reloads(&WatchFixture::new(*stones), *stones);
     }
 }
 
-fn enter(scene: &Scene) -> Client {
-    let mut client = Client::start(scene.serve());
-    client.enter();
+fn enter_palace(scene: &WatchFixture) -> McpClient {
+    let mut client = McpClient::start(scene.serve_command());
+    client.enter_palace();
     // Once somebody asks, everything is counted; it is kept up from then on.
-    client.choose(0);
+    client.choose_action(0);
     client.ping();
     client
 }
 
 /// Saves once, and returns how many calls it took to be shown, and how long.
-fn saved(scene: &Scene, client: &mut Client, way: &Way, status: &str) -> (usize, Duration) {
+fn time_save(
+    scene: &WatchFixture,
+    client: &mut McpClient,
+    way: &SaveMethod,
+    status: &str,
+) -> (usize, Duration) {
     (way.prepare)(scene, status);
-    look(client);
+    read_stone(client);
     (way.save)(scene, status);
     let begun = Instant::now();
     for calls in 1.. {
-        look(client);
+        read_stone(client);
         if client.answer.contains(status) {
             return (calls, begun.elapsed());
         }
-        assert!(begun.elapsed() < PATIENCE, "{}: {}", way.name, client.answer);
+        assert!(begun.elapsed() < MAX_WAIT, "{}: {}", way.name, client.answer);
     }
     (0, begun.elapsed())
 }
 
-fn reloads(scene: &Scene, stones: usize) {
-    let mut client = enter(scene);
-    let rounds = if ground::is_smoke() { 1 } else { RELOADS };
+fn measure_reloads(scene: &WatchFixture, stones: usize) {
+    let mut client = enter_palace(scene);
+    let rounds = if ground::is_smoke_run() { 1 } else { RELOAD_ROUNDS };
     for changed in [0, 1, 1_000] {
         let times = (0..rounds).map(|round| {
             let status = format!("round{changed}-{round}");
-            scene.put_many(changed, &status);
+            scene.write_stones(changed, &status);
             let begun = Instant::now();
-            look(&mut client);
+            read_stone(&mut client);
             while changed > 0 && !client.answer.contains(&status) {
-                assert!(begun.elapsed() < PATIENCE, "{}", client.answer);
-                look(&mut client);
+                assert!(begun.elapsed() < MAX_WAIT, "{}", client.answer);
+                read_stone(&mut client);
             }
             begun.elapsed()
         });
         let what = format!("{changed} changed");
-        println!("{what:<24}{stones:>10}{}", shown(times.collect(), &[50, 100]));
+        println!("{what:<24}{stones:>10}{}", format_percentiles(times.collect(), &[50, 100]));
     }
 }
 
-fn look(client: &mut Client) {
-    client.call("get_entity", &json!({ "name": "Stone 0" }));
+fn read_stone(client: &mut McpClient) {
+    client.call_tool("get_entity", &json!({ "name": "Stone 0" }));
 }
 
-fn shown(mut times: Vec<Duration>, percents: &[usize]) -> String {
+fn format_percentiles(mut times: Vec<Duration>, percents: &[usize]) -> String {
     times.sort();
     let at = |percent: &usize| times[(times.len() * percent / 100).min(times.len() - 1)];
     let shown = percents.iter().map(|it| format!("{:>10.2} ms", at(it).as_secs_f64() * 1e3));

@@ -5,22 +5,22 @@ use std::collections::{BTreeMap, HashMap};
 
 use ulid::Ulid;
 
-use crate::check::{Remark, Survey};
+use crate::check::{CheckFinding, PalaceCheck};
 use crate::model::{Code, Trail};
 
-impl Survey<'_> {
+impl PalaceCheck<'_> {
     /// Looks for what is there twice.
-    pub(crate) fn twins(&self) -> Vec<Remark> {
-        let mut remarks = self.same_ids();
-        remarks.extend(self.files_alike());
-        remarks.extend(self.names_alike());
-        remarks.extend(self.genera_alike());
+    pub(crate) fn check_duplicates(&self) -> Vec<CheckFinding> {
+        let mut remarks = self.duplicate_ids();
+        remarks.extend(self.case_variant_files());
+        remarks.extend(self.case_variant_names());
+        remarks.extend(self.case_variant_genera());
         remarks
     }
 
-    fn same_ids(&self) -> Vec<Remark> {
+    fn duplicate_ids(&self) -> Vec<CheckFinding> {
         let rooms = self.palace.rooms();
-        let rooms = rooms.filter_map(|(id, it)| Some((it.id?, (self.file_of)(id))));
+        let rooms = rooms.filter_map(|(id, it)| Some((it.id?, (self.room_file)(id))));
         let entities = self.palace.graph.files();
         let entities = entities.filter_map(|(file, it)| Some((it.id?, file.to_owned())));
         let scrolls = self.palace.scroll_files().map(|(file, it)| (it.id, file.to_owned()));
@@ -29,8 +29,9 @@ impl Survey<'_> {
         for (id, file) in rooms.chain(entities).chain(scrolls) {
             if let Some(first) = holders.get(&id) {
                 let message = format!("{first} has the same id");
-                let remark = Remark::new(Code::SameId, &file, Trail::TOP.value("id"), message);
-                remarks.push(remark.hint("leave the id out of the younger of the two"));
+                let remark =
+                    CheckFinding::new(Code::SameId, &file, Trail::TOP.value("id"), message);
+                remarks.push(remark.with_hint("leave the id out of the younger of the two"));
             } else {
                 holders.insert(id, file);
             }
@@ -39,44 +40,45 @@ impl Survey<'_> {
     }
 
     /// Tells of files that some systems take for one.
-    fn files_alike(&self) -> Vec<Remark> {
+    fn case_variant_files(&self) -> Vec<CheckFinding> {
         let palace = self.palace;
         let scrolls = palace.scroll_files().map(|(file, _)| file);
         let entities = palace.graph.files().map(|(file, _)| file);
         let drawers = palace.drawers.rooms().flat_map(|it| palace.drawers.in_room(it));
         let work = palace.tasks.keys().chain(palace.processes.keys());
         let files = scrolls.chain(entities).chain(drawers.map(|(file, _)| file));
-        let twins = alike(files.chain(work.map(String::as_str)));
+        let twins = case_variants(files.chain(work.map(String::as_str)));
         let remark = |(first, file): (&str, &str)| {
             let message = format!("{first} differs from this file in case only");
-            let remark = Remark::new(Code::CaseTwins, file, Trail::TOP, message);
-            remark.hint("rename one: some systems cannot hold both")
+            let remark = CheckFinding::new(Code::CaseTwins, file, Trail::TOP, message);
+            remark.with_hint("rename one: some systems cannot hold both")
         };
         twins.into_iter().map(remark).collect()
     }
 
-    fn names_alike(&self) -> Vec<Remark> {
+    fn case_variant_names(&self) -> Vec<CheckFinding> {
         let graph = &self.palace.graph;
-        let twins = alike(graph.iter().map(|it| it.name.as_str()));
+        let twins = case_variants(graph.iter().map(|it| it.name.as_str()));
         let remark = |(first, name): (&str, &str)| {
             let file = graph.file_of(name).unwrap_or_default();
             let message = format!("`{}` differs from this name in case only", first.escape_debug());
-            Remark::new(Code::CaseTwins, file, Trail::TOP.value("name"), message)
+            CheckFinding::new(Code::CaseTwins, file, Trail::TOP.value("name"), message)
         };
         twins.into_iter().map(remark).collect()
     }
 
     /// Tells of genera that are spelled in two ways: what is laid down for one
     /// does not hold for the other.
-    fn genera_alike(&self) -> Vec<Remark> {
+    fn case_variant_genera(&self) -> Vec<CheckFinding> {
         let graph = &self.palace.graph;
         let laid_down = graph.rules().map(|it| it.name.as_str());
-        let twins = alike(laid_down.chain(graph.genera().map(|(it, _)| it)));
+        let twins = case_variants(laid_down.chain(graph.genera().map(|(it, _)| it)));
         let remark = |(first, genus): (&str, &str)| {
             let file = graph.file_of(&graph.of_genus(genus, None).next()?.name)?;
             let message = format!("there is a genus `{}`, in another case", first.escape_debug());
-            let remark = Remark::new(Code::CaseTwins, file, Trail::TOP.value("genus"), message);
-            Some(remark.hint(match graph.genus(first) {
+            let remark =
+                CheckFinding::new(Code::CaseTwins, file, Trail::TOP.value("genus"), message);
+            Some(remark.with_hint(match graph.genus(first) {
                 Some(_) => format!("write `{}`", first.escape_debug()),
                 None => "write it in one way, if the same is meant".to_owned(),
             }))
@@ -86,7 +88,7 @@ impl Survey<'_> {
 }
 
 /// Pairs each text with the first that differs from it in case only.
-fn alike<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
+fn case_variants<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
     let mut first: HashMap<String, &str> = HashMap::new();
     let mut twins = Vec::new();
     for text in texts {

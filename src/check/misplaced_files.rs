@@ -3,21 +3,21 @@
 
 use std::collections::HashMap;
 
-use crate::check::{Remark, Survey};
+use crate::check::{CheckFinding, PalaceCheck};
 use crate::model::{Code, RoomId, Shelf, Slug, Trail};
 
-impl Survey<'_> {
+impl PalaceCheck<'_> {
     /// Looks whether files hold what they are named for.
-    pub(crate) fn strangers(&self) -> Vec<Remark> {
-        let mut remarks = self.strange_entities();
-        remarks.extend(self.strange_rooms());
-        remarks.extend(self.strange_drawers());
+    pub(crate) fn check_misplaced_files(&self) -> Vec<CheckFinding> {
+        let mut remarks = self.misplaced_entities();
+        remarks.extend(self.misplaced_rooms());
+        remarks.extend(self.misplaced_drawers());
         remarks
     }
 
     /// Tells of entities in the folder of another genus, or in a file named for
     /// another entity.
-    fn strange_entities(&self) -> Vec<Remark> {
+    fn misplaced_entities(&self) -> Vec<CheckFinding> {
         let graph = &self.palace.graph;
         let slugs = |text| Slug::of(text).map(|slug| (slug.to_string(), text));
         let genera: HashMap<_, _> = graph.genera().filter_map(|(it, _)| slugs(it)).collect();
@@ -26,30 +26,34 @@ impl Survey<'_> {
         for (file, entity) in graph.files() {
             let parts: Vec<_> = file.trim_end_matches(".yaml").split('/').collect();
             let [_, folder, .., name] = parts.as_slice() else { continue };
-            if let Some(other) = genera.get(*folder).filter(|_| !is(folder, &entity.genus)) {
-                remarks.push(stranger(file, "genus", "folder", other));
+            if let Some(other) = genera.get(*folder).filter(|_| !is_slug_of(folder, &entity.genus))
+            {
+                remarks.push(path_mismatch(file, "genus", "folder", other));
             }
-            if let Some(other) = names.get(*name).filter(|_| !is(name, &entity.name)) {
-                remarks.push(stranger(file, "name", "file", other));
+            if let Some(other) = names.get(*name).filter(|_| !is_slug_of(name, &entity.name)) {
+                remarks.push(path_mismatch(file, "name", "file", other));
             }
         }
         remarks
     }
 
     /// Tells of rooms in a file that is named for another room of the wing.
-    fn strange_rooms(&self) -> Vec<Remark> {
+    fn misplaced_rooms(&self) -> Vec<CheckFinding> {
         let rooms = self.palace.rooms().filter_map(|(id, room)| {
             let id = RoomId { slug: Slug::of(&room.name)?, ..id.clone() };
             Some((id, room.name.as_str()))
         });
         let names: HashMap<_, _> = rooms.collect();
-        let strange = self.palace.rooms().filter(|(id, it)| !is(id.slug.as_str(), &it.name));
+        let strange =
+            self.palace.rooms().filter(|(id, it)| !is_slug_of(id.slug.as_str(), &it.name));
         let strange = strange.filter_map(|(id, _)| Some((id, names.get(id)?)));
-        strange.map(|(id, other)| stranger(&(self.file_of)(id), "name", "file", other)).collect()
+        strange
+            .map(|(id, other)| path_mismatch(&(self.room_file)(id), "name", "file", other))
+            .collect()
     }
 
     /// Tells of drawers in the folder of another wing or room.
-    fn strange_drawers(&self) -> Vec<Remark> {
+    fn misplaced_drawers(&self) -> Vec<CheckFinding> {
         let drawers = &self.palace.drawers;
         let mut remarks = Vec::new();
         for room in drawers.rooms() {
@@ -60,11 +64,11 @@ impl Survey<'_> {
                     continue;
                 };
                 if its_wing != wing {
-                    remarks.push(stranger(file, "wing", "folder", wing));
+                    remarks.push(path_mismatch(file, "wing", "folder", wing));
                 } else if its_room != name {
-                    remarks.push(stranger(file, "room", "folder", name));
+                    remarks.push(path_mismatch(file, "room", "folder", name));
                 } else {
-                    remarks.extend(moved(file, &its_wing, &its_room));
+                    remarks.extend(drawer_folder_mismatch(file, &its_wing, &its_room));
                 }
             }
         }
@@ -74,7 +78,7 @@ impl Survey<'_> {
 
 /// Tells of a drawer whose folders are named for nothing it says: moving a file moves
 /// no drawer that says itself where it is filed.
-fn moved(file: &str, wing: &str, room: &str) -> Option<Remark> {
+fn drawer_folder_mismatch(file: &str, wing: &str, room: &str) -> Option<CheckFinding> {
     let mut folders = file.split('/').skip(1);
     let said = [("wing", wing), ("room", room)].into_iter();
     let (key, said, folder) =
@@ -83,18 +87,18 @@ fn moved(file: &str, wing: &str, room: &str) -> Option<Remark> {
         )?;
     let message =
         format!("the folder is named `{folder}`, and the drawer says `{}`", said.escape_debug());
-    let remark = Remark::new(Code::PathMismatch, file, Trail::TOP.value(key), message);
-    Some(remark.hint(format!(
+    let remark = CheckFinding::new(Code::PathMismatch, file, Trail::TOP.value(key), message);
+    Some(remark.with_hint(format!(
         "what it says counts: to move it, change the `{key}` it says, or take that out"
     )))
 }
 
 /// Tells whether `slug` is the name of what is called `text`.
-fn is(slug: &str, text: &str) -> bool {
+fn is_slug_of(slug: &str, text: &str) -> bool {
     Slug::of(text).is_some_and(|it| it.as_str() == slug)
 }
 
-fn stranger(file: &str, key: &str, what: &str, other: &str) -> Remark {
+fn path_mismatch(file: &str, key: &str, what: &str, other: &str) -> CheckFinding {
     let message = format!("the {what} is named for `{}`", other.escape_debug());
-    Remark::new(Code::PathMismatch, file, Trail::TOP.value(key), message)
+    CheckFinding::new(Code::PathMismatch, file, Trail::TOP.value(key), message)
 }

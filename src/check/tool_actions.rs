@@ -4,39 +4,39 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::check::{Remark, Survey};
+use crate::check::{CheckFinding, PalaceCheck};
 use crate::model::{Action, Bearing, Code, Deed, Room, Tool, Trail, did_you_mean};
 
-impl Survey<'_> {
+impl PalaceCheck<'_> {
     /// Looks whether each question has a tool that may answer it.
-    pub(crate) fn questions(&self) -> Vec<Remark> {
-        let tools = self.by_name();
-        let mut remarks = self.allowed(&tools);
+    pub(crate) fn check_tool_actions(&self) -> Vec<CheckFinding> {
+        let tools = self.tools_by_name();
+        let mut remarks = self.check_allowed_tools(&tools);
         for (id, room) in self.palace.rooms() {
-            remarks.extend(self.questions_of(room, &(self.file_of)(id), &tools));
+            remarks.extend(self.check_room_tool_actions(room, &(self.room_file)(id), &tools));
         }
         remarks
     }
 
     /// Looks whether each question that one room asks has a tool that may answer it.
-    pub(crate) fn questions_of(
+    pub(crate) fn check_room_tool_actions(
         &self,
         room: &Room,
         file: &str,
         tools: &HashMap<&str, &Tool>,
-    ) -> Vec<Remark> {
+    ) -> Vec<CheckFinding> {
         let mut remarks = Vec::new();
         for (place, action) in room.actions.iter().enumerate() {
             let Deed::Query { tool, params } = &action.deed else { continue };
             let at = Trail::TOP.value("actions").item(place);
             match tools.get(Tool::bare_name(tool)) {
-                None => remarks.push(self.unknown(file, at.value("tool"), tool)),
+                None => remarks.push(self.unknown_tool(file, at.value("tool"), tool)),
                 Some(tool) => {
-                    remarks.extend(self.forbidden(file, &at, tool));
-                    remarks.extend(params_remarks(file, &at, tool, params));
+                    remarks.extend(self.forbidden_tool(file, &at, tool));
+                    remarks.extend(check_tool_params(file, &at, tool, params));
                     let reads = tool.bearing == Bearing::Reads;
                     remarks.extend(
-                        reads.then(|| self.nobodies(file, &at, params)).into_iter().flatten(),
+                        reads.then(|| self.unknown_names(file, &at, params)).into_iter().flatten(),
                     );
                 }
             }
@@ -45,29 +45,34 @@ impl Survey<'_> {
     }
 
     /// Returns the tools by their names.
-    pub(crate) fn by_name(&self) -> HashMap<&str, &Tool> {
+    pub(crate) fn tools_by_name(&self) -> HashMap<&str, &Tool> {
         self.tools.iter().map(|it| (it.name, it)).collect()
     }
 
     /// Looks at the tools that settings let actions ask.
-    fn allowed(&self, tools: &HashMap<&str, &Tool>) -> Vec<Remark> {
+    fn check_allowed_tools(&self, tools: &HashMap<&str, &Tool>) -> Vec<CheckFinding> {
         let allowed = self.palace.settings.allow.iter().enumerate();
         let strange = allowed.filter(|(_, it)| !tools.contains_key(Tool::bare_name(it)));
         let about = |place| Trail::TOP.value("actions").value("allow").item(place);
-        strange.map(|(place, it)| self.unknown("palace.toml", about(place), it)).collect()
+        strange.map(|(place, it)| self.unknown_tool("palace.toml", about(place), it)).collect()
     }
 
-    fn unknown(&self, file: &str, about: Trail, name: &str) -> Remark {
+    fn unknown_tool(&self, file: &str, about: Trail, name: &str) -> CheckFinding {
         let message = format!("there is no tool `{}`", name.escape_debug());
-        let remark = Remark::new(Code::UnknownTool, file, about, message);
+        let remark = CheckFinding::new(Code::UnknownTool, file, about, message);
         match did_you_mean(Tool::bare_name(name), self.tools.iter().map(|it| it.name)) {
-            Some(meant) => remark.hint(format!("did you mean `{meant}`?")),
+            Some(meant) => remark.with_hint(format!("did you mean `{meant}`?")),
             None => remark,
         }
     }
 
     /// Tells of entities and genera that are asked for and that nobody has.
-    fn nobodies(&self, file: &str, at: &Trail, params: &Map<String, Value>) -> Vec<Remark> {
+    fn unknown_names(
+        &self,
+        file: &str,
+        at: &Trail,
+        params: &Map<String, Value>,
+    ) -> Vec<CheckFinding> {
         let graph = &self.palace.graph;
         let about = |key: &str| at.clone().value("tool_params").value(key);
         // What the visitor says stands in place of `{params}`.
@@ -77,19 +82,20 @@ impl Survey<'_> {
         for key in Action::NAMING {
             let lost = said(key).filter(|it| !found(it));
             let lost = lost.and_then(|it| graph.lost(it, about(key)));
-            remarks.extend(lost.and_then(|it| self.faulty(file, it)));
+            remarks.extend(lost.and_then(|it| self.fault_finding(file, it)));
         }
-        let is_torn = self.is_torn("entities/") || self.is_torn("genera/");
+        let is_torn =
+            self.has_unreadable_files("entities/") || self.has_unreadable_files("genera/");
         let lost = said("genus").filter(|it| !is_torn && graph.genus_called(it).is_none());
         remarks.extend(lost.map(|it| {
             let genus = it.escape_debug();
             let message = format!("no entity has the genus `{genus}`, and no file tells of it");
-            Remark::new(Code::UndefinedGenus, file, about("genus"), message)
+            CheckFinding::new(Code::UndefinedGenus, file, about("genus"), message)
         }));
         remarks
     }
 
-    fn forbidden(&self, file: &str, at: &Trail, tool: &Tool) -> Option<Remark> {
+    fn forbidden_tool(&self, file: &str, at: &Trail, tool: &Tool) -> Option<CheckFinding> {
         let name = tool.name;
         let why = tool.bearing.refusal(name, &self.palace.settings.allow)?;
         let message = format!("`{name}` {why}, and actions ask only tools that read");
@@ -98,14 +104,19 @@ impl Survey<'_> {
             _ => "name it in `[actions] allow` of palace.toml, or let whoever visits call it",
         };
         let about = at.clone().value("tool");
-        Some(Remark::new(Code::ForbiddenTool, file, about, message).hint(hint))
+        Some(CheckFinding::new(Code::ForbiddenTool, file, about, message).with_hint(hint))
     }
 }
 
-fn params_remarks(file: &str, at: &Trail, tool: &Tool, params: &Map<String, Value>) -> Vec<Remark> {
+fn check_tool_params(
+    file: &str,
+    at: &Trail,
+    tool: &Tool,
+    params: &Map<String, Value>,
+) -> Vec<CheckFinding> {
     let name = tool.name;
     let given = at.clone().value("tool_params");
-    let remark = |about, message| Remark::new(Code::ToolParams, file, about, message);
+    let remark = |about, message| CheckFinding::new(Code::ToolParams, file, about, message);
     let mut remarks = Vec::new();
     for (key, value) in params {
         let about = given.clone();
@@ -115,13 +126,14 @@ fn params_remarks(file: &str, at: &Trail, tool: &Tool, params: &Map<String, Valu
                 let known = tool.parameters.iter().map(|it| it.name.as_str());
                 let remark = remark(about.key(key), message);
                 remarks.push(match did_you_mean(key, known) {
-                    Some(meant) => remark.hint(format!("did you mean `{meant}`?")),
+                    Some(meant) => remark.with_hint(format!("did you mean `{meant}`?")),
                     None => remark,
                 });
             }
             Some(parameter) => {
-                let kind = parameter.kind.as_deref().filter(|it| !is_a(value, it));
-                let wanted = kind.map(|it| format!("`{key}` of `{name}` is {}", a(it)));
+                let kind = parameter.kind.as_deref().filter(|it| !has_json_type(value, it));
+                let wanted =
+                    kind.map(|it| format!("`{key}` of `{name}` is {}", json_type_description(it)));
                 remarks.extend(wanted.map(|it| remark(about.value(key), it)));
             }
         }
@@ -136,7 +148,7 @@ fn params_remarks(file: &str, at: &Trail, tool: &Tool, params: &Map<String, Valu
 }
 
 /// Tells whether a value is of a type of JSON Schema; nothing at all fits all.
-fn is_a(value: &Value, kind: &str) -> bool {
+fn has_json_type(value: &Value, kind: &str) -> bool {
     match (value, kind) {
         (Value::Null, _) => true,
         (Value::Bool(_), it) => it == "boolean",
@@ -147,7 +159,7 @@ fn is_a(value: &Value, kind: &str) -> bool {
     }
 }
 
-fn a(kind: &str) -> &'static str {
+fn json_type_description(kind: &str) -> &'static str {
     match kind {
         "boolean" => "true or false",
         "integer" | "number" => "a number",

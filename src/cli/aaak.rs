@@ -19,7 +19,7 @@ pub(super) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    Check(Check),
+    Check(CheckArgs),
     /// Show what a model is told of AAAK, and the grammar
     Spec,
 }
@@ -29,7 +29,7 @@ enum Command {
 /// Exits with 0 if no errors were found, with 1 if some were, with 2 if it could
 /// not look.
 #[derive(clap::Args)]
-struct Check {
+struct CheckArgs {
     /// The note; `-` is standard input
     #[arg(value_name = "FILE")]
     note: PathBuf,
@@ -45,31 +45,38 @@ struct Check {
 
 pub(super) fn run(args: &Args) -> Outcome {
     match &args.command {
-        Command::Check(it) => check(it),
+        Command::Check(it) => check_note(it),
         Command::Spec => {
-            terminal::print(&format!("{}\n\n{}", aaak::GUIDE, aaak::GRAMMAR))?;
+            terminal::print_page(&format!("{}\n\n{}", aaak::GUIDE, aaak::GRAMMAR))?;
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-fn check(args: &Check) -> Outcome {
-    let text = text_of(&args.note)?;
+fn check_note(args: &CheckArgs) -> Outcome {
+    let text = read_note(&args.note)?;
     let findings = aaak::check(&args.note.display().to_string(), &text);
     for finding in &findings {
-        terminal::finding(&finding.file, &Finding::from_diagnostic(finding.clone(), &text))?;
+        terminal::print_finding(&finding.file, &Finding::from_diagnostic(finding.clone(), &text))?;
     }
     if let Some(plain) = &args.beside {
-        terminal::print(&compared(tokens::count(&text), tokens::count(&text_of(plain)?)))?;
+        terminal::print_page(&compare_token_counts(
+            tokens::count_tokens(&text),
+            tokens::count_tokens(&read_note(plain)?),
+        ))?;
     } else if args.tokens {
-        terminal::print(&format!("{} tokens ({})", tokens::count(&text), tokens::TOKENIZER))?;
+        terminal::print_page(&format!(
+            "{} tokens ({})",
+            tokens::count_tokens(&text),
+            tokens::TOKENIZER
+        ))?;
     }
     let errors = findings.iter().filter(|it| it.severity() == Severity::Error).count();
     Ok(ExitCode::from(u8::from(errors > 0)))
 }
 
 /// Says how long a note is beside the same in plain words.
-fn compared(note: usize, plain: usize) -> String {
+fn compare_token_counts(note: usize, plain: usize) -> String {
     let saved =
         i128::try_from(plain).unwrap_or_default() - i128::try_from(note).unwrap_or_default();
     let verdict = match saved {
@@ -80,7 +87,7 @@ fn compared(note: usize, plain: usize) -> String {
     format!("{note} tokens, and {plain} in plain words: {verdict} ({})", tokens::TOKENIZER)
 }
 
-fn text_of(place: &Path) -> Result<String, crate::cli::Failure> {
+fn read_note(place: &Path) -> Result<String, crate::cli::Failure> {
     if place != Path::new("-") {
         return Ok(keeper::read_text_file(place)?);
     }

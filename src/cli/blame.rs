@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use crate::cli::home::Home;
-use crate::cli::{Outcome, person, terminal};
+use crate::cli::home::HomeArgs;
+use crate::cli::{Outcome, terminal, terminal_user};
 
 /// Show who wrote each line of a room, a scroll, an entity or a file, and when
 #[derive(clap::Args)]
@@ -13,11 +13,11 @@ pub(super) struct Args {
     thing: String,
 
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    terminal::print(&keeper.blame(&person("blame"), &args.thing)?)?;
+    terminal::print_page(&keeper.blame(&terminal_user("blame"), &args.thing)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,8 +7,8 @@ use std::sync::{Arc, mpsc};
 
 use clap::ValueEnum;
 
-use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, explain, person, terminal};
+use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::{Failure, Outcome, explain, terminal, terminal_user};
 use crate::keeper::{CheckReport, Keeper};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::model::{Code, Severity, Tool, Watching, printable};
@@ -55,15 +55,15 @@ enum Format {
 
 pub(super) fn run(args: &Args) -> Outcome {
     if let Some(code) = args.explain {
-        explain::print(code)?;
+        explain::print_explanation(code)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let home = home::find(args.dir.as_deref());
-    let mut keeper = home::keeper(Some(&home), &Workspace { workspace: None });
+    let home = home::find_home(args.dir.as_deref());
+    let mut keeper = home::keeper_for_home(Some(&home), &WorkspaceArgs { workspace: None });
     if args.fix {
-        mend(&keeper)?;
+        fix(&keeper)?;
     }
-    let tools = Toolbox::new(ToolSet::ALL.to_vec()).known();
+    let tools = Toolbox::new(ToolSet::ALL.to_vec()).action_tools();
     if args.watch {
         keeper = keeper.with_watching(Watching::Auto, |it| anstream::eprintln!("palazzo: {it}"));
     }
@@ -74,10 +74,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let inspection = keeper.check(&tools)?;
     if inspection.palaces.is_empty() {
-        return Err(Failure::Said(format!("there is no palace in {}", home.display())));
+        return Err(Failure::Message(format!("there is no palace in {}", home.display())));
     }
     if args.watch {
-        return watch(args.format, &mut keeper, &tools, &told);
+        return watch_and_report(args.format, &mut keeper, &tools, &told);
     }
     report(args.format, &inspection)?;
     Ok(ExitCode::from(u8::from(inspection.count_with_severity(Severity::Error) > 0)))
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 /// Reports, and again whenever something else is to be said, until it is stopped;
 /// of files that may have changed it is `told`.
-fn watch(
+fn watch_and_report(
     format: Format,
     keeper: &mut Keeper,
     tools: &[Tool],
@@ -112,19 +112,19 @@ fn watch(
 fn report(format: Format, inspection: &CheckReport) -> io::Result<()> {
     let here = std::env::current_dir().unwrap_or_default();
     match format {
-        Format::Human => print(inspection, &here)?,
-        Format::Json => terminal::print(&inspection.json(&here))?,
-        Format::Github => terminal::print(&inspection.github_annotations(&here))?,
-        Format::Sarif => terminal::print(&inspection.sarif(&here))?,
+        Format::Human => print_findings(inspection, &here)?,
+        Format::Json => terminal::print_page(&inspection.json(&here))?,
+        Format::Github => terminal::print_page(&inspection.github_annotations(&here))?,
+        Format::Sarif => terminal::print_page(&inspection.sarif(&here))?,
     }
     anstream::eprintln!("{}", inspection.summary());
     Ok(())
 }
 
 /// Mends what can be, and says so beside the report.
-fn mend(keeper: &Keeper) -> Result<(), Failure> {
+fn fix(keeper: &Keeper) -> Result<(), Failure> {
     let here = std::env::current_dir().unwrap_or_default();
-    for mending in keeper.fix_files(&person("check"))? {
+    for mending in keeper.fix_files(&terminal_user("check"))? {
         for told in mending.report_lines(&here) {
             anstream::eprintln!("{}", printable(&told));
         }
@@ -132,10 +132,10 @@ fn mend(keeper: &Keeper) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print(inspection: &CheckReport, here: &Path) -> io::Result<()> {
+fn print_findings(inspection: &CheckReport, here: &Path) -> io::Result<()> {
     for palace in &inspection.palaces {
         for finding in &palace.findings {
-            terminal::finding(&palace.finding_path(finding, here), finding)?;
+            terminal::print_finding(&palace.finding_path(finding, here), finding)?;
         }
     }
     Ok(())

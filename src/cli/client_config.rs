@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::cli::home::{self, Workspace};
-use crate::cli::serve::without_twins;
+use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::{Outcome, terminal};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::model::quoted;
@@ -30,7 +30,7 @@ pub(super) struct Args {
     tools: Vec<ToolSet>,
 
     #[command(flatten)]
-    workspace: Workspace,
+    workspace: WorkspaceArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -43,33 +43,35 @@ enum Client {
 }
 
 /// How a client starts the server, and what it calls it.
-struct Start {
+struct ServerCommand {
     name: &'static str,
     program: String,
     arguments: Vec<String>,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    without_twins(Toolbox::new(args.tools.clone()))?;
-    let start = Start::of(args);
+    reject_duplicate_tools(Toolbox::new(args.tools.clone()))?;
+    let start = ServerCommand::from_args(args);
     let (where_to, what) = match args.client {
-        Client::ClaudeCode => ("Run (add `-s user` for all your projects):", start.command()),
+        Client::ClaudeCode => {
+            ("Run (add `-s user` for all your projects):", start.claude_command())
+        }
         Client::ClaudeDesktop => (
             "Put into claude_desktop_config.json (Settings, Developer, Edit Config):",
-            start.json("mcpServers"),
+            start.json_config("mcpServers"),
         ),
-        Client::Cursor => ("Put into ~/.cursor/mcp.json:", start.json("mcpServers")),
-        Client::Vscode => ("Put into .vscode/mcp.json:", start.json("servers")),
-        Client::Codex => ("Put into ~/.codex/config.toml:", start.toml()),
+        Client::Cursor => ("Put into ~/.cursor/mcp.json:", start.json_config("mcpServers")),
+        Client::Vscode => ("Put into .vscode/mcp.json:", start.json_config("servers")),
+        Client::Codex => ("Put into ~/.codex/config.toml:", start.toml_config()),
     };
     anstream::eprintln!("{where_to}");
-    terminal::print(&what)?;
+    terminal::print_page(&what)?;
     Ok(ExitCode::SUCCESS)
 }
 
-impl Start {
-    fn of(args: &Args) -> Self {
-        let home = home::find(args.home.as_deref()).display().to_string();
+impl ServerCommand {
+    fn from_args(args: &Args) -> Self {
+        let home = home::find_home(args.home.as_deref()).display().to_string();
         let mut arguments = vec!["serve".to_owned(), home];
         let tools: Vec<_> = args.tools.iter().map(|it| it.name()).collect();
         if !tools.is_empty() {
@@ -89,19 +91,19 @@ impl Start {
         Self { name, program, arguments }
     }
 
-    fn command(&self) -> String {
+    fn claude_command(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.arguments);
         let words: Vec<_> = words.map(|it| quoted(it)).collect();
         format!("claude mcp add {} -- {}", self.name, words.join(" "))
     }
 
-    fn json(&self, key: &str) -> String {
+    fn json_config(&self, key: &str) -> String {
         let Self { name, program, arguments } = self;
         let config = json!({ key: { *name: { "command": program, "args": arguments } } });
         format!("{config:#}")
     }
 
-    fn toml(&self) -> String {
+    fn toml_config(&self) -> String {
         let text = |it: &String| toml_edit::Value::from(it).to_string();
         let arguments: Vec<_> = self.arguments.iter().map(text).collect();
         let (program, arguments) = (text(&self.program), arguments.join(", "));

@@ -17,6 +17,6 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "palazzo", &mut script);
-    terminal::print(&String::from_utf8_lossy(&script))?;
+    terminal::print_page(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use crate::cli::home::Home;
-use crate::cli::{Outcome, person, terminal};
+use crate::cli::home::HomeArgs;
+use crate::cli::{Outcome, terminal, terminal_user};
 
 /// Say what differs between two states of a palace, in its own words
 ///
@@ -22,15 +22,15 @@ pub(super) struct Args {
     text: bool,
 
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    let told = keeper.diff(&person("diff"), args.range.as_deref(), args.text)?;
+    let told = keeper.diff(&terminal_user("diff"), args.range.as_deref(), args.text)?;
     match args.text {
-        true => terminal::patch(&told)?,
-        false => terminal::print(&told)?,
+        true => terminal::print_patch(&told)?,
+        false => terminal::print_page(&told)?,
     }
     Ok(ExitCode::SUCCESS)
 }

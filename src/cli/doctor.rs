@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, terminal};
 use crate::keeper::{DoctorReport, GitLock, Keeper, git_version};
 
@@ -31,23 +31,23 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     match &args.remove_lock {
         Some(path) => remove_lock(args, path)?,
-        None => show(args)?,
+        None => print_report(args)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(args: &Args) -> Result<(), Failure> {
-    let home = home::find(args.dir.as_deref());
+fn print_report(args: &Args) -> Result<(), Failure> {
+    let home = home::find_home(args.dir.as_deref());
     let git = git_version().unwrap_or_else(|| "git: not installed".to_owned());
     let mut page =
         format!("palazzo {}\n{git}\nhome {}\n", env!("CARGO_PKG_VERSION"), home.display());
-    for examination in keeper(&home).examine_repositories()? {
-        page += &shown(&examination);
+    for examination in keeper_for_dir(&home).examine_repositories()? {
+        page += &render_examination(&examination);
     }
-    Ok(terminal::print(&page)?)
+    Ok(terminal::print_page(&page)?)
 }
 
-fn shown(examination: &DoctorReport) -> String {
+fn render_examination(examination: &DoctorReport) -> String {
     let mut shown = format!("\n{}\n", examination.root.display());
     match &examination.repository {
         Ok(Some(it)) => {
@@ -74,40 +74,40 @@ fn shown(examination: &DoctorReport) -> String {
 }
 
 fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
-    let (keeper, lock) = find(args.dir.as_deref(), path)?;
+    let (keeper, lock) = find_lock(args.dir.as_deref(), path)?;
     if !args.yes && !lock.is_held() {
-        confirm(&lock)?;
+        confirm_removal(&lock)?;
     }
     if keeper.remove_git_lock(path)? {
-        terminal::print(&format!("removed {}", lock.path.display()))?;
+        terminal::print_page(&format!("removed {}", lock.path.display()))?;
     }
     Ok(())
 }
 
 /// Finds the lock file in the home that is given or usual, else in the folder with its `.git`.
-fn find(dir: Option<&Path>, path: &Path) -> Result<(Keeper, GitLock), Failure> {
-    let above = if dir.is_none() { above_git(path) } else { None };
-    for home in [Some(home::find(dir)), above].into_iter().flatten() {
-        let keeper = keeper(&home);
+fn find_lock(dir: Option<&Path>, path: &Path) -> Result<(Keeper, GitLock), Failure> {
+    let above = if dir.is_none() { folder_above_git(path) } else { None };
+    for home in [Some(home::find_home(dir)), above].into_iter().flatten() {
+        let keeper = keeper_for_dir(&home);
         if let Some(lock) = keeper.find_git_lock(path)? {
             return Ok((keeper, lock));
         }
     }
-    Err(Failure::Said(format!(
+    Err(Failure::Message(format!(
         "`{}` is no lock file of git in the repository of a palace here; name the palace: palazzo \
          doctor DIR --remove-lock PATH",
         path.display()
     )))
 }
 
-fn above_git(path: &Path) -> Option<PathBuf> {
+fn folder_above_git(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     let git = path.ancestors().find(|it| it.file_name().is_some_and(|it| it == ".git"))?;
     git.parent().map(Path::to_owned)
 }
 
-fn confirm(lock: &GitLock) -> Result<(), Failure> {
-    let kept = |why: &str| Failure::Said(format!("`{}` stays: {why}", lock.path.display()));
+fn confirm_removal(lock: &GitLock) -> Result<(), Failure> {
+    let kept = |why: &str| Failure::Message(format!("`{}` stays: {why}", lock.path.display()));
     if !stdin().is_terminal() {
         return Err(kept("without a terminal it is removed only with --yes"));
     }
@@ -124,6 +124,6 @@ fn confirm(lock: &GitLock) -> Result<(), Failure> {
     }
 }
 
-fn keeper(home: &Path) -> Keeper {
-    home::keeper(Some(home), &Workspace { workspace: None })
+fn keeper_for_dir(home: &Path) -> Keeper {
+    home::keeper_for_home(Some(home), &WorkspaceArgs { workspace: None })
 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::home::{self, Workspace};
-use crate::cli::progress_bar::Bar;
-use crate::cli::{Failure, Outcome, person, terminal};
+use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::progress_bar::ProgressBar;
+use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::EmbedOutcome;
 
 /// Have a palace's model read all that it has not read yet, so that search finds it
@@ -20,20 +20,20 @@ pub(super) struct Args {
     home: Option<PathBuf>,
 
     #[command(flatten)]
-    workspace: Workspace,
+    workspace: WorkspaceArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
-    let bar = Bar::default();
-    match keeper.embed_passages(&person("embed"), |done, all| bar.show(done, all))? {
+    let mut keeper = home::keeper_for_home(args.home.as_deref(), &args.workspace);
+    let bar = ProgressBar::default();
+    match keeper.embed_passages(&terminal_user("embed"), |done, all| bar.show(done, all))? {
         EmbedOutcome::Embedded(new, all) => {
-            terminal::print(&format!("Passages read: {new}; known: {all}."))?;
+            terminal::print_page(&format!("Passages read: {new}; known: {all}."))?;
             Ok(ExitCode::SUCCESS)
         }
         EmbedOutcome::NoModel => {
             let how = "write `[search]` and below it `model = \"…\"`, the path of its folder";
-            Err(Failure::Said(format!("palace.toml names no model: {how}")))
+            Err(Failure::Message(format!("palace.toml names no model: {how}")))
         }
     }
 }

@@ -6,16 +6,16 @@ use crate::cli::terminal;
 use crate::model::{Code, Rule};
 
 /// Prints what one code stands for, or the table of all of them.
-pub(super) fn print(code: Option<Code>) -> io::Result<()> {
+pub(super) fn print_explanation(code: Option<Code>) -> io::Result<()> {
     match code.map(Code::rule) {
         Some(Rule { word, severity, meaning, advice, .. }) => {
-            terminal::print(&format!("── {word} ({severity}) ──\n{meaning}.\n\n{advice}"))
+            terminal::print_page(&format!("── {word} ({severity}) ──\n{meaning}.\n\n{advice}"))
         }
-        None => terminal::print(&table()),
+        None => terminal::print_page(&code_table()),
     }
 }
 
-fn table() -> String {
+fn code_table() -> String {
     let line =
         |it: &Rule| format!("{:<17} {:<8} {}\n", it.word, it.severity.to_string(), it.meaning);
     let lines: String = Rule::ALL.iter().map(line).collect();

@@ -6,20 +6,20 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use crate::cli::home::Home;
-use crate::cli::{Failure, Outcome, person};
+use crate::cli::home::HomeArgs;
+use crate::cli::{Failure, Outcome, terminal_user};
 use crate::model::printable_json;
 
 /// Give another program what is remembered here
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
-    what: What,
+    what: ExportTarget,
 }
 
 #[derive(Subcommand)]
-enum What {
-    Memory(Memory),
+enum ExportTarget {
+    Memory(ExportMemoryArgs),
 }
 
 /// Write the knowledge graph as the file of the reference memory server
@@ -27,24 +27,24 @@ enum What {
 /// Names, types, observations and relations, as it writes them itself; it has
 /// no statuses, attributes and dates.
 #[derive(clap::Args)]
-struct Memory {
+struct ExportMemoryArgs {
     /// The file, which must not be there yet; `-` for standard output
     #[arg(default_value = "-")]
     file: PathBuf,
 
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     match &args.what {
-        What::Memory(args) => memory(args),
+        ExportTarget::Memory(args) => export_memory(args),
     }
 }
 
-fn memory(args: &Memory) -> Outcome {
+fn export_memory(args: &ExportMemoryArgs) -> Outcome {
     let mut keeper = args.home.keeper();
-    let text = keeper.export_memory(&person("export"))?;
+    let text = keeper.export_memory(&terminal_user("export"))?;
     if args.file == Path::new("-") {
         let mut out = std::io::stdout();
         let text = if out.is_terminal() { printable_json(&text) + "\n" } else { text };
@@ -55,11 +55,11 @@ fn memory(args: &Memory) -> Outcome {
             .and_then(|mut file| file.write_all(text.as_bytes()));
         let file = args.file.display();
         written.map_err(|err| match err.kind() {
-            ErrorKind::AlreadyExists => Failure::Said(format!(
+            ErrorKind::AlreadyExists => Failure::Message(format!(
                 "{file} is there already, and nothing is written over it: name another file, or \
                  move that one away first"
             )),
-            _ => Failure::Said(format!("cannot write {file}: {err}")),
+            _ => Failure::Message(format!("cannot write {file}: {err}")),
         })?;
     }
     Ok(ExitCode::SUCCESS)

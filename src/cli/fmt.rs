@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, person, terminal};
+use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::{FmtReport, Keeper};
 
 /// Bring files into the form in which Palazzo writes them
@@ -33,61 +33,62 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let write = !(args.check || args.diff);
     let here = std::env::current_dir().unwrap_or_default();
-    let paths = if args.paths.is_empty() { vec![home::find(None)] } else { args.paths.clone() };
+    let paths =
+        if args.paths.is_empty() { vec![home::find_home(None)] } else { args.paths.clone() };
     let mut all = Vec::new();
     for path in paths {
-        let (keeper, within) = keeper_of(&path)?;
-        let tidied = keeper.fmt_files(&person("fmt"), within.as_deref(), write)?;
+        let (keeper, within) = keeper_for_path(&path)?;
+        let tidied = keeper.fmt_files(&terminal_user("fmt"), within.as_deref(), write)?;
         if tidied.iter().all(|it| it.file_count == 0 && it.findings.is_empty()) {
-            return Err(nothing_at(&path));
+            return Err(no_files_error(&path));
         }
         all.extend(tidied);
     }
     for tidying in &all {
-        tell(tidying, &here, args.diff)?;
+        print_result(tidying, &here, args.diff)?;
     }
     let count = |of: fn(&FmtReport) -> usize| all.iter().map(of).sum::<usize>();
     let changed = count(|it| it.edits.len());
     let left = count(|it| it.findings.len() + it.unformattable.len());
-    summarise(count(|it| it.file_count), changed, write);
+    print_summary(count(|it| it.file_count), changed, write);
     Ok(ExitCode::from(u8::from(left > 0 || args.check && changed > 0)))
 }
 
 /// Finds the palace around a path, and the path inside it; or the home there.
-fn keeper_of(path: &Path) -> Result<(Keeper, Option<String>), Failure> {
+fn keeper_for_path(path: &Path) -> Result<(Keeper, Option<String>), Failure> {
     let place = std::path::absolute(path)?;
     let palace = place.ancestors().find(|it| it.join("palace.toml").is_file());
     let home = match palace {
         Some(palace) => palace,
-        None if place.is_file() => return Err(nothing_at(path)),
+        None if place.is_file() => return Err(no_files_error(path)),
         None => &place,
     };
-    let keeper = home::keeper(Some(home), &Workspace { workspace: None });
+    let keeper = home::keeper_for_home(Some(home), &WorkspaceArgs { workspace: None });
     let within = place.strip_prefix(home).unwrap_or(Path::new(""));
     let within: Vec<_> = within.iter().map(|it| it.to_string_lossy()).collect();
     Ok((keeper, (!within.is_empty()).then(|| within.join("/"))))
 }
 
-fn nothing_at(path: &Path) -> Failure {
-    Failure::Said(format!("there is no file of a palace at {}", path.display()))
+fn no_files_error(path: &Path) -> Failure {
+    Failure::Message(format!("there is no file of a palace at {}", path.display()))
 }
 
-fn tell(tidying: &FmtReport, here: &Path, diff: bool) -> std::io::Result<()> {
+fn print_result(tidying: &FmtReport, here: &Path, diff: bool) -> std::io::Result<()> {
     for finding in &tidying.findings {
-        terminal::finding_aside(&tidying.path_from(&finding.diagnostic.file, here), finding);
+        terminal::eprint_finding(&tidying.path_from(&finding.diagnostic.file, here), finding);
     }
     for file in &tidying.unformattable {
         let file = tidying.path_from(file, here);
-        terminal::failure(&format!("{file} is left alone: it would no longer say the same"));
+        terminal::eprint_failure(&format!("{file} is left alone: it would no longer say the same"));
     }
     if diff {
-        return terminal::patch(&tidying.diff());
+        return terminal::print_patch(&tidying.diff());
     }
     let paths = tidying.edits.iter().map(|it| tidying.path_from(&it.path, here));
-    terminal::print(&paths.collect::<Vec<_>>().join("\n"))
+    terminal::print_page(&paths.collect::<Vec<_>>().join("\n"))
 }
 
-fn summarise(seen: usize, changed: usize, written: bool) {
+fn print_summary(seen: usize, changed: usize, written: bool) {
     let files = |number| if number == 1 { "1 file".to_owned() } else { format!("{number} files") };
     let verb = if written { "brought into form" } else { "not in form" };
     anstream::eprintln!("{} of {} {verb}", changed, files(seen));

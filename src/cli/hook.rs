@@ -6,26 +6,26 @@ use std::process::{self, ExitCode, Stdio};
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::{Failure, Outcome, home, person, terminal};
+use crate::cli::{Failure, Outcome, home, terminal, terminal_user};
 use crate::keeper::{DEFAULT_TOKENS, Keeper};
 use crate::model::quoted;
 
 /// What Claude Code calls the beginning of a conversation, and those of its
 /// beginnings at which it knows nothing yet.
-const BEGINNING: (&str, &str) = ("SessionStart", "startup|clear|compact");
+const START_EVENT: (&str, &str) = ("SessionStart", "startup|clear|compact");
 
 /// What it calls the moments after which a conversation may be gone.
-const ENDINGS: [(&str, &str); 2] = [("PreCompact", ""), ("SessionEnd", "")];
+const END_EVENTS: [(&str, &str); 2] = [("PreCompact", ""), ("SessionEnd", "")];
 
 /// What our commands say, whatever the program is called.
-const STARTS: &str = " hook session-start --home ";
-const ENDS: &str = " hook session-end --home ";
+const START_COMMAND: &str = " hook session-start --home ";
+const END_COMMAND: &str = " hook session-end --home ";
 
 /// What Claude Code tells a hook has a few hundred bytes.
-const LONGEST_WORD: u64 = 1 << 20;
+const MAX_INPUT_BYTES: u64 = 1 << 20;
 
 /// After so many seconds Claude Code goes on without an answer.
-const PATIENCE: u64 = 10;
+const HOOK_TIMEOUT_SECS: u64 = 10;
 
 /// Let Claude Code begin every conversation with what a palace knows, and keep it
 #[derive(clap::Args)]
@@ -36,22 +36,22 @@ pub(super) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    Install(Install),
-    Remove(Place),
-    SessionStart(SessionStart),
-    SessionEnd(SessionEnd),
+    Install(InstallArgs),
+    Remove(SettingsArgs),
+    SessionStart(SessionStartArgs),
+    SessionEnd(SessionEndArgs),
 }
 
 /// Write the hooks into the settings of Claude Code
 ///
 /// All else in them stays. To change what is said, install it again.
 #[derive(clap::Args)]
-struct Install {
+struct InstallArgs {
     #[command(flatten)]
-    place: Place,
+    place: SettingsArgs,
 
     #[command(flatten)]
-    start: SessionStart,
+    start: SessionStartArgs,
 
     /// And keep conversations: when one ends, or is about to be shortened, file what
     /// was said in drawers, as `palazzo mine` does
@@ -61,7 +61,7 @@ struct Install {
 
 /// Take the hooks out of the settings again
 #[derive(clap::Args)]
-struct Place {
+struct SettingsArgs {
     /// For the project in this directory, in `.claude/settings.local.json`, which is
     /// not shared (paths of this machine stand in it), and not for all projects, in
     /// `~/.claude/settings.json`
@@ -77,7 +77,7 @@ struct Place {
 ///
 /// Ends well whatever happens, so that no conversation is kept from beginning.
 #[derive(clap::Args)]
-struct SessionStart {
+struct SessionStartArgs {
     /// The home, or one palace
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
@@ -96,7 +96,7 @@ struct SessionStart {
 ///
 /// Does not wait for it, and ends well whatever happens.
 #[derive(clap::Args)]
-struct SessionEnd {
+struct SessionEndArgs {
     /// The home, or one palace
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
@@ -108,44 +108,49 @@ struct SessionEnd {
 
 pub(super) fn run(args: &Args) -> Outcome {
     match &args.command {
-        Command::Install(it) => install(it),
-        Command::Remove(it) => remove(it),
+        Command::Install(it) => install_hooks(it),
+        Command::Remove(it) => uninstall_hooks(it),
         Command::SessionStart(it) => {
-            start(it).unwrap_or_else(|err| terminal::failure(&err.to_string()));
+            run_session_start(it).unwrap_or_else(|err| terminal::eprint_failure(&err.to_string()));
             Ok(ExitCode::SUCCESS)
         }
         Command::SessionEnd(it) => {
-            end(it).unwrap_or_else(|err| terminal::failure(&err.to_string()));
+            run_session_end(it).unwrap_or_else(|err| terminal::eprint_failure(&err.to_string()));
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-fn start(args: &SessionStart) -> Result<(), Failure> {
-    let keeper = Keeper::new(home::find(args.home.as_deref()), None);
-    let mut keeper = keeper.with_consent_folder(home::state());
-    let budget = tokens(&args.budget)?;
-    Ok(terminal::print(&keeper.wake_up(&person("hook"), args.workspace.as_deref(), budget)?)?)
+fn run_session_start(args: &SessionStartArgs) -> Result<(), Failure> {
+    let keeper = Keeper::new(home::find_home(args.home.as_deref()), None);
+    let mut keeper = keeper.with_consent_folder(home::state_dir());
+    let budget = parse_budget(&args.budget)?;
+    Ok(terminal::print_page(&keeper.wake_up(
+        &terminal_user("hook"),
+        args.workspace.as_deref(),
+        budget,
+    )?)?)
 }
 
 /// Reads a number of tokens. It is a text until then: whoever calls for the beginning
 /// of a conversation is never refused.
-fn tokens(said: &str) -> Result<usize, Failure> {
-    let wrong = || Failure::Said(format!("`--budget {said}`: this is a number of tokens, from 1"));
+fn parse_budget(said: &str) -> Result<usize, Failure> {
+    let wrong =
+        || Failure::Message(format!("`--budget {said}`: this is a number of tokens, from 1"));
     said.parse().ok().filter(|it| *it > 0).ok_or_else(wrong)
 }
 
 /// Begins to file the conversation that Claude Code tells of. It gives its hooks a
 /// moment at its end, and ends those that are not done: what files is on its own.
-fn end(args: &SessionEnd) -> Result<(), Failure> {
+fn run_session_end(args: &SessionEndArgs) -> Result<(), Failure> {
     let mut told = String::new();
-    stdin().take(LONGEST_WORD).read_to_string(&mut told)?;
+    stdin().take(MAX_INPUT_BYTES).read_to_string(&mut told)?;
     let told: Value = serde_json::from_str(&told).unwrap_or_default();
     let unknown = "standard input names no `transcript_path`: nothing is kept";
     let transcript = told.get("transcript_path").and_then(Value::as_str);
-    let transcript = transcript.ok_or_else(|| Failure::Said(unknown.to_owned()))?;
+    let transcript = transcript.ok_or_else(|| Failure::Message(unknown.to_owned()))?;
     let mut mine = process::Command::new(std::env::current_exe()?);
-    mine.arg("mine").arg("--home").arg(home::find(args.home.as_deref()));
+    mine.arg("mine").arg("--home").arg(home::find_home(args.home.as_deref()));
     if let Some(name) = &args.workspace {
         mine.arg("--workspace").arg(name);
     }
@@ -157,56 +162,56 @@ fn end(args: &SessionEnd) -> Result<(), Failure> {
     Ok(())
 }
 
-fn install(args: &Install) -> Outcome {
-    let Install { place, start, keep } = args;
-    let file = file(place)?;
-    let mut settings = read(&file)?;
-    let budget = tokens(&start.budget)?;
-    take_out(&mut settings);
+fn install_hooks(args: &InstallArgs) -> Outcome {
+    let InstallArgs { place, start, keep } = args;
+    let file = settings_file(place)?;
+    let mut settings = read_settings(&file)?;
+    let budget = parse_budget(&start.budget)?;
+    remove_hooks(&mut settings);
     let put = |settings: &mut _, event, command: &str| {
-        put_in(settings, event, command).map_err(|what| odd(&file, &what))
+        add_hook(settings, event, command).map_err(|what| settings_error(&file, &what))
     };
-    let words = words(start.home.as_deref(), start.workspace.as_deref());
-    put(&mut settings, BEGINNING, &format!("{} --budget {}", words(STARTS), budget))?;
-    for event in ENDINGS.into_iter().filter(|_| *keep) {
-        put(&mut settings, event, &words(ENDS))?;
+    let words = hook_command(start.home.as_deref(), start.workspace.as_deref());
+    put(&mut settings, START_EVENT, &format!("{} --budget {}", words(START_COMMAND), budget))?;
+    for event in END_EVENTS.into_iter().filter(|_| *keep) {
+        put(&mut settings, event, &words(END_COMMAND))?;
     }
-    write(&file, &settings)?;
+    write_settings(&file, &settings)?;
     let kept = if *keep { ", and what is said is kept" } else { "" };
-    if !Keeper::new(home::find(start.home.as_deref()), None).has_palaces() {
-        let home = home::find(start.home.as_deref());
+    if !Keeper::new(home::find_home(start.home.as_deref()), None).has_palaces() {
+        let home = home::find_home(start.home.as_deref());
         anstream::eprintln!("There is no palace in {} yet", home.display());
     }
     let file = file.display();
-    terminal::print(&format!("Claude Code begins with what the palace knows{kept}: {file}"))?;
+    terminal::print_page(&format!("Claude Code begins with what the palace knows{kept}: {file}"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn remove(place: &Place) -> Outcome {
-    let file = file(place)?;
-    let mut settings = read(&file)?;
-    if take_out(&mut settings) {
+fn uninstall_hooks(place: &SettingsArgs) -> Outcome {
+    let file = settings_file(place)?;
+    let mut settings = read_settings(&file)?;
+    if remove_hooks(&mut settings) {
         match settings.is_empty() {
             true => std::fs::remove_file(&file)?,
-            false => write(&file, &settings)?,
+            false => write_settings(&file, &settings)?,
         }
-        terminal::print(&format!("The hook is taken out of {}", file.display()))?;
+        terminal::print_page(&format!("The hook is taken out of {}", file.display()))?;
     } else {
-        terminal::print(&format!("There is no hook of ours in {}", file.display()))?;
+        terminal::print_page(&format!("There is no hook of ours in {}", file.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns how a hook that does `what` is called.
-fn words(home: Option<&Path>, workspace: Option<&str>) -> impl Fn(&str) -> String {
+fn hook_command(home: Option<&Path>, workspace: Option<&str>) -> impl Fn(&str) -> String {
     let program = std::env::current_exe().map_or("palazzo".into(), |it| it.display().to_string());
-    let (program, home) = (quoted(&program), quoted(&home::find(home).display().to_string()));
+    let (program, home) = (quoted(&program), quoted(&home::find_home(home).display().to_string()));
     let workspace = workspace.map_or(String::new(), |it| format!(" --workspace {}", quoted(it)));
     move |what| format!("{program}{what}{home}{workspace}")
 }
 
 /// Adds a hook to the settings; `Err` says what in them is not as it should be.
-fn put_in(
+fn add_hook(
     settings: &mut Map<String, Value>,
     (event, matcher): (&str, &str),
     command: &str,
@@ -215,24 +220,24 @@ fn put_in(
     let hooks = hooks.as_object_mut().ok_or("`hooks` is no object")?;
     let moments = hooks.entry(event).or_insert_with(|| json!([]));
     let moments = moments.as_array_mut().ok_or_else(|| format!("`hooks.{event}` is no list"))?;
-    let hook = json!({ "type": "command", "command": command, "timeout": PATIENCE });
+    let hook = json!({ "type": "command", "command": command, "timeout": HOOK_TIMEOUT_SECS });
     moments.push(json!({ "matcher": matcher, "hooks": [hook] }));
     Ok(())
 }
 
 /// Takes every hook of ours out of the settings, and what it leaves empty; tells
 /// whether there was one.
-fn take_out(settings: &mut Map<String, Value>) -> bool {
+fn remove_hooks(settings: &mut Map<String, Value>) -> bool {
     let Some(hooks) = settings.get_mut("hooks").and_then(Value::as_object_mut) else {
         return false;
     };
-    let events = ENDINGS.into_iter().chain([BEGINNING]);
-    let had = events.filter(|(event, _)| take_out_of(hooks, event)).count() > 0;
+    let events = END_EVENTS.into_iter().chain([START_EVENT]);
+    let had = events.filter(|(event, _)| remove_event_hooks(hooks, event)).count() > 0;
     settings.retain(|key, it| !had || key != "hooks" || *it != json!({}));
     had
 }
 
-fn take_out_of(hooks: &mut Map<String, Value>, event: &str) -> bool {
+fn remove_event_hooks(hooks: &mut Map<String, Value>, event: &str) -> bool {
     let Some(moments) = hooks.get_mut(event).and_then(Value::as_array_mut) else { return false };
     let mut was_there = false;
     moments.retain_mut(|moment| {
@@ -240,7 +245,7 @@ fn take_out_of(hooks: &mut Map<String, Value>, event: &str) -> bool {
             return true;
         };
         let number = commands.len();
-        commands.retain(|it| !is_ours(it));
+        commands.retain(|it| !is_palazzo_hook(it));
         let had = commands.len() < number;
         was_there |= had;
         !had || !commands.is_empty()
@@ -251,14 +256,14 @@ fn take_out_of(hooks: &mut Map<String, Value>, event: &str) -> bool {
     was_there
 }
 
-fn is_ours(hook: &Value) -> bool {
+fn is_palazzo_hook(hook: &Value) -> bool {
     let command = hook.get("command").and_then(Value::as_str).unwrap_or_default();
-    command.contains(STARTS) || command.contains(ENDS)
+    command.contains(START_COMMAND) || command.contains(END_COMMAND)
 }
 
 /// Returns the file that holds the settings; where a link leads elsewhere, the
 /// one it leads to.
-fn file(place: &Place) -> Result<PathBuf, Failure> {
+fn settings_file(place: &SettingsArgs) -> Result<PathBuf, Failure> {
     let set = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let folder = || match place.project {
         true => Some(PathBuf::from(".claude")),
@@ -268,26 +273,26 @@ fn file(place: &Place) -> Result<PathBuf, Failure> {
     let name = if place.project { "settings.local.json" } else { "settings.json" };
     let file = place.settings.clone().or_else(|| folder().map(|it| it.join(name)));
     let unknown = "it is not known where Claude Code keeps its settings: say `--settings FILE`";
-    let file = file.ok_or_else(|| Failure::Said(unknown.to_owned()))?;
+    let file = file.ok_or_else(|| Failure::Message(unknown.to_owned()))?;
     let file = std::path::absolute(&file)?;
     // A link may lead to what is not there yet.
     let led = std::fs::read_link(&file).ok().zip(file.parent()).map(|(to, from)| from.join(to));
     Ok(std::fs::canonicalize(&file).ok().or(led).unwrap_or(file))
 }
 
-fn read(file: &Path) -> Result<Map<String, Value>, Failure> {
+fn read_settings(file: &Path) -> Result<Map<String, Value>, Failure> {
     let text = match std::fs::read_to_string(file) {
         Err(err) if err.kind() == ErrorKind::NotFound => return Ok(Map::new()),
-        text => text.map_err(|err| odd(file, &err.to_string()))?,
+        text => text.map_err(|err| settings_error(file, &err.to_string()))?,
     };
     if text.trim().is_empty() {
         return Ok(Map::new());
     }
-    serde_json::from_str(&text).map_err(|err| odd(file, &err.to_string()))
+    serde_json::from_str(&text).map_err(|err| settings_error(file, &err.to_string()))
 }
 
 /// Writes the settings beside where they are, and then in their place.
-fn write(file: &Path, settings: &Map<String, Value>) -> Result<(), Failure> {
+fn write_settings(file: &Path, settings: &Map<String, Value>) -> Result<(), Failure> {
     let new = file.with_extension("json.palazzo");
     let text = format!("{:#}\n", Value::from(settings.clone()));
     let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
@@ -298,10 +303,10 @@ fn write(file: &Path, settings: &Map<String, Value>) -> Result<(), Failure> {
     });
     written
         .and_then(|()| std::fs::rename(&new, file))
-        .map_err(|err| Failure::Said(format!("cannot write `{}`: {err}", file.display())))
+        .map_err(|err| Failure::Message(format!("cannot write `{}`: {err}", file.display())))
 }
 
 /// Says that the settings cannot be understood; they are left as they are.
-fn odd(file: &Path, what: &str) -> Failure {
-    Failure::Said(format!("`{}` is left as it is: {what}", file.display()))
+fn settings_error(file: &Path, what: &str) -> Failure {
+    Failure::Message(format!("`{}` is left as it is: {what}", file.display()))
 }

@@ -8,26 +8,26 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use crate::cli::home::Home;
-use crate::cli::progress_bar::Bar;
+use crate::cli::home::HomeArgs;
+use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
-use crate::cli::{Failure, Outcome, person, terminal};
+use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::MemoryImportSummary;
 use crate::model::printable;
 
 /// How much is said of what could not be understood.
-const TOLD: usize = 100;
+const MAX_PRINTED_MESSAGES: usize = 100;
 
 /// Take in what another program remembers
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
-    what: What,
+    what: ImportSource,
 }
 
 #[derive(Subcommand)]
-enum What {
-    Memory(Memory),
+enum ImportSource {
+    Memory(ImportMemoryArgs),
     Mempalace(mempalace::Args),
 }
 
@@ -38,7 +38,7 @@ enum What {
 /// already stays as it is, so a second import changes nothing. Exits with 1 if
 /// something could not be understood; it is named, and the rest is taken in.
 #[derive(clap::Args)]
-struct Memory {
+struct ImportMemoryArgs {
     /// The file; `-` for standard input
     file: PathBuf,
 
@@ -47,37 +47,40 @@ struct Memory {
     dry_run: bool,
 
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     match &args.what {
-        What::Memory(args) => memory(args),
-        What::Mempalace(args) => mempalace::run(args),
+        ImportSource::Memory(args) => import_memory(args),
+        ImportSource::Mempalace(args) => mempalace::run(args),
     }
 }
 
-fn memory(args: &Memory) -> Outcome {
-    let file = read(&args.file)?;
+fn import_memory(args: &ImportMemoryArgs) -> Outcome {
+    let file = read_input(&args.file)?;
     let mut keeper = args.home.keeper();
-    signal::finish_writes(&mut keeper);
-    let bar = Bar::default();
+    signal::finish_writes_on_signal(&mut keeper);
+    let bar = ProgressBar::default();
     let tell = move |done, all| bar.show(done, all);
-    let by = person("import");
+    let by = terminal_user("import");
     let imported = keeper.import_memory(&by, &file, args.dry_run, tell)?;
     let name = args.file.display();
-    for told in imported.notes.iter().take(TOLD) {
+    for told in imported.notes.iter().take(MAX_PRINTED_MESSAGES) {
         anstream::eprintln!("{}", printable(&format!("{name}: {told}")));
     }
-    if imported.notes.len() > TOLD {
-        anstream::eprintln!("{name}: and {} more like these", imported.notes.len() - TOLD);
+    if imported.notes.len() > MAX_PRINTED_MESSAGES {
+        anstream::eprintln!(
+            "{name}: and {} more like these",
+            imported.notes.len() - MAX_PRINTED_MESSAGES
+        );
     }
     let root = keeper.palace_root(&by)?;
-    terminal::print(&summary(&imported, root.as_deref(), args.dry_run))?;
+    terminal::print_page(&memory_summary(&imported, root.as_deref(), args.dry_run))?;
     Ok(ExitCode::from(u8::from(imported.faults > 0)))
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
     let read = match file == Path::new("-") {
         true => {
             let mut bytes = Vec::new();
@@ -85,20 +88,20 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
         }
         false => std::fs::read(file),
     };
-    read.map_err(|err| Failure::Said(format!("cannot read {}: {err}", file.display())))
+    read.map_err(|err| Failure::Message(format!("cannot read {}: {err}", file.display())))
 }
 
 /// Names the palace that was added to, and where it lies.
-fn place(workspace: Option<&str>, root: Option<&Path>) -> String {
+fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> String {
     match (workspace, root) {
         (Some(name), Some(root)) => format!("`{name}` in {}", root.display()),
         _ => "a new workspace".to_owned(),
     }
 }
 
-fn summary(imported: &MemoryImportSummary, root: Option<&Path>, dry: bool) -> String {
+fn memory_summary(imported: &MemoryImportSummary, root: Option<&Path>, dry: bool) -> String {
     let MemoryImportSummary { workspace, entities, observations, relations, faults, .. } = imported;
-    let place = place(workspace.as_deref(), root);
+    let place = palace_label(workspace.as_deref(), root);
     let verb = if dry { "Would add" } else { "Added" };
     let left = match faults {
         0 => String::new(),

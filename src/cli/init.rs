@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, person, templates, terminal};
+use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::{Failure, Outcome, templates, terminal, terminal_user};
 use crate::model::{Files, did_you_mean};
 
 /// Make a new palace, empty or from a template
@@ -33,38 +33,44 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     if let Some(dir) = &args.repository {
-        return begin_history(dir.as_deref().or(args.home.as_deref()));
+        return init_repository(dir.as_deref().or(args.home.as_deref()));
     }
     let name = args.name.as_deref().unwrap_or_default();
     let files = match &args.template {
         None => Files::new(),
-        Some(name) => templates::files(name).ok_or_else(|| no_such_template(name))?,
+        Some(name) => {
+            templates::template_files(name).ok_or_else(|| unknown_template_error(name))?
+        }
     };
-    let mut keeper = home::keeper(args.home.as_deref(), &Workspace { workspace: None });
-    let root = keeper.create_from_template(&person("init"), name, &files)?;
-    terminal::print(&root.display().to_string())?;
+    let mut keeper =
+        home::keeper_for_home(args.home.as_deref(), &WorkspaceArgs { workspace: None });
+    let root = keeper.create_from_template(&terminal_user("init"), name, &files)?;
+    terminal::print_page(&root.display().to_string())?;
     anstream::eprintln!("Founded {name}. Walk it with: palazzo walk {}", root.display());
     Ok(ExitCode::SUCCESS)
 }
 
-fn begin_history(dir: Option<&Path>) -> Outcome {
-    let mut keeper = home::keeper(dir, &Workspace { workspace: None });
-    home::require_palace(&keeper, &home::find(dir))?;
-    let begun = keeper.create_repositories(&person("init"))?;
+fn init_repository(dir: Option<&Path>) -> Outcome {
+    let mut keeper = home::keeper_for_home(dir, &WorkspaceArgs { workspace: None });
+    home::require_palace(&keeper, &home::find_home(dir))?;
+    let begun = keeper.create_repositories(&terminal_user("init"))?;
     for palace in &begun {
-        terminal::print(&palace.display().to_string())?;
+        terminal::print_page(&palace.display().to_string())?;
     }
     match begun.len() {
-        0 => anstream::eprintln!("Every palace in {} has a repository.", home::find(dir).display()),
+        0 => anstream::eprintln!(
+            "Every palace in {} has a repository.",
+            home::find_home(dir).display()
+        ),
         _ => anstream::eprintln!("A new history begins with each palace as it is."),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn no_such_template(name: &str) -> Failure {
-    let known: Vec<_> = templates::names();
+fn unknown_template_error(name: &str) -> Failure {
+    let known: Vec<_> = templates::template_names();
     let hint = did_you_mean(name, known.iter().map(String::as_str));
     let hint = hint.map_or(".".to_owned(), |it| format!("; did you mean `{it}`?"));
     let known = known.join(", ");
-    Failure::Said(format!("there is no template `{name}`{hint} There are: {known}"))
+    Failure::Message(format!("there is no template `{name}`{hint} There are: {known}"))
 }

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use crate::cli::home::Home;
-use crate::cli::{Outcome, person, terminal};
+use crate::cli::home::HomeArgs;
+use crate::cli::{Outcome, terminal, terminal_user};
 
 /// List what was changed, when and by whom, newest first
 ///
@@ -21,11 +21,11 @@ pub(super) struct Args {
     most: usize,
 
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    terminal::print(&keeper.log(&person("log"), args.thing.as_deref(), args.most)?)?;
+    terminal::print_page(&keeper.log(&terminal_user("log"), args.thing.as_deref(), args.most)?)?;
     Ok(ExitCode::SUCCESS)
 }

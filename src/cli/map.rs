@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::home::{self, Workspace};
-use crate::cli::{Outcome, person, terminal};
+use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::{Outcome, terminal, terminal_user};
 
 /// Show the map of a palace: rooms, doors, scrolls, versions and ages
 #[derive(clap::Args)]
@@ -14,11 +14,11 @@ pub(super) struct Args {
     dir: Option<PathBuf>,
 
     #[command(flatten)]
-    workspace: Workspace,
+    workspace: WorkspaceArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = home::keeper(args.dir.as_deref(), &args.workspace);
-    terminal::print(&keeper.show_map(&person("map"))?)?;
+    let mut keeper = home::keeper_for_home(args.dir.as_deref(), &args.workspace);
+    terminal::print_page(&keeper.show_map(&terminal_user("map"))?)?;
     Ok(ExitCode::SUCCESS)
 }

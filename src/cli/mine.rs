@@ -5,21 +5,23 @@ use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
 
-use crate::cli::home::Home;
-use crate::cli::progress_bar::Bar;
+use crate::cli::home::HomeArgs;
+use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
-use crate::cli::{Failure, Outcome, person, terminal};
-use crate::keeper::{Caller, Haul, Keeper, Lode, MineSummary, SourceFile, is_palace_file};
+use crate::cli::{Failure, Outcome, terminal, terminal_user};
+use crate::keeper::{
+    Caller, Extracted, Keeper, MineSummary, SourceFile, SourceKind, is_palace_file,
+};
 use crate::model::printable;
 
 /// The room of documents that lie in no folder of their own.
-const ROOM: &str = "notes";
+const DEFAULT_ROOM: &str = "notes";
 
 /// The file that makes a folder a palace: what lies in it is filed already.
-const PALACE: &str = "palace.toml";
+const PALACE_FILE: &str = "palace.toml";
 
 /// What exports are called, up to a number.
-const EXPORT: &str = "conversations";
+const EXPORT_PREFIX: &str = "conversations";
 
 /// File documents and conversations in drawers, word for word
 ///
@@ -58,29 +60,29 @@ pub(super) struct Args {
     dry_run: bool,
 
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
 }
 
 /// A file to be mined, where it is, and in which room it would be filed.
-struct Source {
+struct MineInput {
     path: PathBuf,
     room: String,
-    pit: SourceFile,
+    source: SourceFile,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut sources = Vec::new();
     for path in &args.paths {
-        find(path, &mut sources)?;
+        find_sources(path, &mut sources)?;
     }
-    sources.retain(|it| !is_kept(&it.path));
+    sources.retain(|it| !belongs_to_palace(&it.path));
     let mut keeper = args.home.keeper();
-    signal::finish_writes(&mut keeper);
-    let (by, bar) = (person("mine"), Bar::default());
+    signal::finish_writes_on_signal(&mut keeper);
+    let (by, bar) = (terminal_user("mine"), ProgressBar::default());
     let (mut mining, mut faults) = (MineSummary::default(), 0);
     for (place, source) in sources.iter().enumerate() {
         bar.show(place, sources.len());
-        for why in mine(&mut keeper, &by, args, source, &mut mining)? {
+        for why in mine_file(&mut keeper, &by, args, source, &mut mining)? {
             faults += 1;
             let said = format!("{}: {why}", source.path.display());
             anstream::eprintln!("{}", printable(&said));
@@ -91,11 +93,11 @@ pub(super) fn run(args: &Args) -> Outcome {
         let said = format!("{name} was filed before and has changed; its older text stays: {file}");
         anstream::eprintln!("{}", printable(&said));
     }
-    terminal::print(&summary(&mining, args.dry_run))?;
+    terminal::print_page(&mining_summary(&mining, args.dry_run))?;
     Ok(ExitCode::from(u8::from(faults > 0)))
 }
 
-fn summary(
+fn mining_summary(
     MineSummary { sources, new, extended: grown, already_filed: known, .. }: &MineSummary,
     dry: bool,
 ) -> String {
@@ -106,14 +108,14 @@ fn summary(
 }
 
 /// Mines one file, and returns what of it could not be understood.
-fn mine(
+fn mine_file(
     keeper: &mut Keeper,
     by: &Caller,
     args: &Args,
-    source: &Source,
+    source: &MineInput,
     mining: &mut MineSummary,
 ) -> Result<Vec<String>, Failure> {
-    let Haul { mut texts, faults } = match haul(source) {
+    let Extracted { mut texts, faults } = match extract_texts(source) {
         Ok(haul) => haul,
         Err(why) => return Ok(vec![why]),
     };
@@ -121,19 +123,20 @@ fn mine(
         it.wing = args.wing.clone().or(it.wing.take());
         it.room = args.room.clone().unwrap_or_else(|| std::mem::take(&mut it.room));
     }
-    keeper.file_mined_texts(by, &source.pit, &texts, mining, args.dry_run)?;
+    keeper.file_mined_texts(by, &source.source, &texts, mining, args.dry_run)?;
     Ok(faults)
 }
 
 /// Takes out of a file what is to be filed; the error says why nothing is.
-fn haul(source: &Source) -> Result<Haul, String> {
+fn extract_texts(source: &MineInput) -> Result<Extracted, String> {
     let unread = |err: std::io::Error| format!("it cannot be read: {err}");
     // Opening a pipe would wait for whoever writes to it.
     if !std::fs::metadata(&source.path).map_err(unread)?.is_file() {
         return Err("it is not an ordinary file".to_owned());
     }
-    let (text, marked) = text(std::fs::read(&source.path).map_err(unread)?, source.pit.kind)?;
-    let haul = source.pit.kind.mine(&text, &source.room);
+    let (text, marked) =
+        decode_text(std::fs::read(&source.path).map_err(unread)?, source.source.kind)?;
+    let haul = source.source.kind.extract(&text, &source.room);
     let mut haul = haul.ok_or_else(|| "it holds no conversation of a known kind".to_owned())?;
     haul.faults.extend(marked);
     Ok(haul)
@@ -141,10 +144,10 @@ fn haul(source: &Source) -> Result<Haul, String> {
 
 /// Takes the bytes of a file for a text; a transcript, which others may be writing,
 /// also where not all of it is one. Then it says what is marked in it.
-fn text(bytes: Vec<u8>, lode: Lode) -> Result<(String, Option<String>), String> {
+fn decode_text(bytes: Vec<u8>, lode: SourceKind) -> Result<(String, Option<String>), String> {
     let err = match String::from_utf8(bytes) {
         Ok(text) => return Ok((text, None)),
-        Err(_) if lode != Lode::Transcript => return Err("it is not UTF-8 text".to_owned()),
+        Err(_) if lode != SourceKind::Transcript => return Err("it is not UTF-8 text".to_owned()),
         Err(err) => err,
     };
     let (good, bad) = err.as_bytes().split_at(err.utf8_error().valid_up_to());
@@ -158,71 +161,80 @@ fn text(bytes: Vec<u8>, lode: Lode) -> Result<(String, Option<String>), String> 
 }
 
 /// Tells whether a file is one of a palace's own: what it says is filed already.
-fn is_kept(file: &Path) -> bool {
-    let palace = file.ancestors().skip(1).find(|it| it.join(PALACE).is_file());
+fn belongs_to_palace(file: &Path) -> bool {
+    let palace = file.ancestors().skip(1).find(|it| it.join(PALACE_FILE).is_file());
     let path = palace.and_then(|it| file.strip_prefix(it).ok()?.to_str());
     path.is_some_and(|it| is_palace_file(&it.replace(MAIN_SEPARATOR, "/")))
 }
 
 /// Finds what can be mined at a path, in the order of names.
-fn find(path: &Path, found: &mut Vec<Source>) -> Result<(), Failure> {
-    let path = std::fs::canonicalize(path).map_err(|err| unread(path, &err))?;
+fn find_sources(path: &Path, found: &mut Vec<MineInput>) -> Result<(), Failure> {
+    let path = std::fs::canonicalize(path).map_err(|err| read_error(path, &err))?;
     if path.is_dir() {
-        let wing = called(&path);
-        return walk(&path, &path, &wing, found);
+        let wing = file_name(&path);
+        return walk_folder(&path, &path, &wing, found);
     }
-    let name = called(&path);
-    let wing = path.parent().map(called).unwrap_or_default();
-    let lode = Lode::of(&name).ok_or_else(|| {
+    let name = file_name(&path);
+    let wing = path.parent().map(file_name).unwrap_or_default();
+    let lode = SourceKind::from_file_name(&name).ok_or_else(|| {
         let known = "what can be mined ends in .md, .markdown, .txt, .jsonl or .json";
-        Failure::Said(format!("{}: {known}", path.display()))
+        Failure::Message(format!("{}: {known}", path.display()))
     })?;
-    let written = written(&path);
-    found.push(Source {
+    let written = modified_time(&path);
+    found.push(MineInput {
         path,
-        room: ROOM.to_owned(),
-        pit: SourceFile { name, wing, kind: lode, modified: written },
+        room: DEFAULT_ROOM.to_owned(),
+        source: SourceFile { name, wing, kind: lode, modified: written },
     });
     Ok(())
 }
 
-fn walk(root: &Path, folder: &Path, wing: &str, found: &mut Vec<Source>) -> Result<(), Failure> {
+fn walk_folder(
+    root: &Path,
+    folder: &Path,
+    wing: &str,
+    found: &mut Vec<MineInput>,
+) -> Result<(), Failure> {
     let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let mut entries = entries.map_err(|err| unread(folder, &err))?;
+    let mut entries = entries.map_err(|err| read_error(folder, &err))?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
-        let (path, kind) = (entry.path(), entry.file_type().map_err(|err| unread(folder, &err))?);
-        if called(&path).starts_with('.') || path.join(PALACE).is_file() {
+        let (path, kind) =
+            (entry.path(), entry.file_type().map_err(|err| read_error(folder, &err))?);
+        if file_name(&path).starts_with('.') || path.join(PALACE_FILE).is_file() {
             continue;
         }
         if kind.is_dir() {
-            walk(root, &path, wing, found)?;
+            walk_folder(root, &path, wing, found)?;
         }
-        let Some(lode) = Lode::of(&called(&path)).filter(|_| kind.is_file()) else { continue };
+        let Some(lode) = SourceKind::from_file_name(&file_name(&path)).filter(|_| kind.is_file())
+        else {
+            continue;
+        };
         // Folders are full of JSON that nobody has said.
-        if lode == Lode::Export && !called(&path).starts_with(EXPORT) {
+        if lode == SourceKind::Export && !file_name(&path).starts_with(EXPORT_PREFIX) {
             continue;
         }
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        let room = if folder == root { ROOM.to_owned() } else { called(folder) };
-        let written = written(&path);
-        found.push(Source {
+        let room = if folder == root { DEFAULT_ROOM.to_owned() } else { file_name(folder) };
+        let written = modified_time(&path);
+        found.push(MineInput {
             path,
             room,
-            pit: SourceFile { name, wing: wing.to_owned(), kind: lode, modified: written },
+            source: SourceFile { name, wing: wing.to_owned(), kind: lode, modified: written },
         });
     }
     Ok(())
 }
 
-fn written(path: &Path) -> Option<DateTime<Utc>> {
+fn modified_time(path: &Path) -> Option<DateTime<Utc>> {
     Some(std::fs::metadata(path).ok()?.modified().ok()?.into())
 }
 
-fn called(path: &Path) -> String {
+fn file_name(path: &Path) -> String {
     path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn unread(path: &Path, err: &std::io::Error) -> Failure {
-    Failure::Said(format!("cannot read {}: {err}", path.display()))
+fn read_error(path: &Path, err: &std::io::Error) -> Failure {
+    Failure::Message(format!("cannot read {}: {err}", path.display()))
 }

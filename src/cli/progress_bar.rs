@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How far something has come, on a terminal whose owner waits.
 #[derive(Default)]
-pub(crate) struct Bar {
+pub(crate) struct ProgressBar {
     percent: AtomicUsize,
 }
 
-impl Bar {
+impl ProgressBar {
     const WIDTH: usize = 40;
 
     /// Shows it anew for each percent; takes it away at the end.

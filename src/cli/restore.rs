@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use crate::cli::home::Home;
-use crate::cli::{Outcome, person, terminal};
+use crate::cli::home::HomeArgs;
+use crate::cli::{Outcome, terminal, terminal_user};
 
 /// Make a room, a scroll, an entity or a file what it was, in a new commit
 ///
@@ -21,11 +21,11 @@ pub(super) struct Args {
     to: String,
 
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    terminal::print(&keeper.restore(&person("restore"), &args.thing, &args.to)?)?;
+    terminal::print_page(&keeper.restore(&terminal_user("restore"), &args.thing, &args.to)?)?;
     Ok(ExitCode::SUCCESS)
 }

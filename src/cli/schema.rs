@@ -20,12 +20,12 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     match args.kind {
-        Some(kind) => terminal::print(&keeper::json_schema(kind))?,
-        None => terminal::print(&FileKind::ALL.map(line).concat())?,
+        Some(kind) => terminal::print_page(&keeper::json_schema(kind))?,
+        None => terminal::print_page(&FileKind::ALL.map(kind_line).concat())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(kind: FileKind) -> String {
+fn kind_line(kind: FileKind) -> String {
     format!("{:<9} {}\n", kind.word(), kind.place())
 }

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 
-use crate::cli::home::Home;
-use crate::cli::{Outcome, person, terminal};
+use crate::cli::home::HomeArgs;
+use crate::cli::{Outcome, terminal, terminal_user};
 use crate::keeper::SearchQuery;
 use crate::model::Sort;
 
@@ -50,7 +50,7 @@ pub(super) struct Args {
     format: Format,
 
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -70,9 +70,9 @@ pub(super) fn run(args: Args) -> Outcome {
         since: args.since,
         until: args.until,
     };
-    let found = keeper.search_palace(&person("search"), &sought, args.limit)?;
+    let found = keeper.search_palace(&terminal_user("search"), &sought, args.limit)?;
     let here = std::env::current_dir().unwrap_or_default();
-    terminal::print(&match args.format {
+    terminal::print_page(&match args.format {
         Format::Human => found.to_text(&here),
         Format::Json => found.to_json(&here),
     })?;

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::signal;
-use crate::cli::{Failure, Outcome, now};
+use crate::cli::{Failure, Outcome, current_time};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
 use crate::model::Watching;
 
 /// Threads that wait are kept, the first of them the one that opens the palace: a call then waits
 /// for one of them where the system cannot start another.
-const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
+const THREAD_KEEP_ALIVE: Duration = Duration::from_secs(u32::MAX as u64);
 /// The stack of a thread, in bytes.
-const STACK: usize = 8 << 20;
+const THREAD_STACK_BYTES: usize = 8 << 20;
 
 /// Serve palaces over MCP on standard input and output
 ///
@@ -51,14 +51,14 @@ pub(super) struct Args {
         hide_possible_values = true,
         default_value = "auto"
     )]
-    watch: Watch,
+    watch: WatchOption,
 
     #[command(flatten)]
-    workspace: Workspace,
+    workspace: WorkspaceArgs,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Watch {
+enum WatchOption {
     Auto,
     Poll,
     Off,
@@ -69,14 +69,14 @@ pub(super) fn run(args: Args) -> Outcome {
         true => Toolbox::unbounded(args.tools),
         false => Toolbox::new(args.tools),
     };
-    let toolbox = without_twins(toolbox)?;
+    let toolbox = reject_duplicate_tools(toolbox)?;
     let dir = args.home.or(args.dir);
     let watching = match args.watch {
-        Watch::Auto => Watching::Auto,
-        Watch::Poll => Watching::Poll,
-        Watch::Off => Watching::Off,
+        WatchOption::Auto => Watching::Auto,
+        WatchOption::Poll => Watching::Poll,
+        WatchOption::Off => Watching::Off,
     };
-    let keeper = home::keeper(dir.as_deref(), &args.workspace);
+    let keeper = home::keeper_for_home(dir.as_deref(), &args.workspace);
     let keeper = keeper
         .with_watching(watching, |word| anstream::eprintln!("palazzo: {word}"))
         .with_background_embedding();
@@ -84,25 +84,29 @@ pub(super) fn run(args: Args) -> Outcome {
         anstream::eprintln!(
             "Serving {} over MCP on standard input, for a client to talk to. `palazzo \
              client-config` tells one how; `palazzo walk` is for people. Ctrl-D ends this.",
-            home::find(dir.as_deref()).display()
+            home::find_home(dir.as_deref()).display()
         );
     }
-    let server = Server::new(toolbox, keeper, now);
+    let server = Server::new(toolbox, keeper, current_time);
     // One thread talks to the client, so that calls take effect in the order they arrive.
     // The threads that work for it have as much stack as a main thread.
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime =
-        runtime.enable_all().thread_stack_size(STACK).thread_keep_alive(FOREVER).build()?;
-    let served = runtime.block_on(async { mcp::serve(server, signal::ended()?).await });
+    let runtime = runtime
+        .enable_all()
+        .thread_stack_size(THREAD_STACK_BYTES)
+        .thread_keep_alive(THREAD_KEEP_ALIVE)
+        .build()?;
+    let served =
+        runtime.block_on(async { mcp::serve(server, signal::termination_signal()?).await });
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS).map_err(Failure::Connection)
 }
 
 /// Refuses tools of which two have the same name.
-pub(super) fn without_twins(toolbox: Toolbox) -> Result<Toolbox, Failure> {
-    match toolbox.twice() {
+pub(super) fn reject_duplicate_tools(toolbox: Toolbox) -> Result<Toolbox, Failure> {
+    match toolbox.duplicate_name() {
         None => Ok(toolbox),
-        Some(name) => Err(Failure::Said(format!(
+        Some(name) => Err(Failure::Message(format!(
             "two of these sets of --tools have `{name}`, and it is not the same: offer one of them"
         ))),
     }

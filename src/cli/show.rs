@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use crate::cli::home::Home;
-use crate::cli::{Failure, Outcome, person, terminal};
+use crate::cli::home::HomeArgs;
+use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::model::RoomRef;
 
 /// Show a room as a visitor sees it
@@ -17,13 +17,17 @@ pub(super) struct Args {
     at: Option<String>,
 
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let room = args.room.as_ref().map(|it| it.parse::<RoomRef>()).transpose();
-    let room = room.map_err(|err| Failure::Said(err.to_string()))?;
+    let room = room.map_err(|err| Failure::Message(err.to_string()))?;
     let mut keeper = args.home.keeper();
-    terminal::print(&keeper.show(&person("show"), room.as_ref(), args.at.as_deref())?)?;
+    terminal::print_page(&keeper.show(
+        &terminal_user("show"),
+        room.as_ref(),
+        args.at.as_deref(),
+    )?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ use crate::keeper::Keeper;
 
 /// Lets a commit that is under way be finished before a signal ends the process; a
 /// second signal ends it at once.
-pub(super) fn finish_writes(keeper: &mut Keeper) {
+pub(super) fn finish_writes_on_signal(keeper: &mut Keeper) {
     let busy = Arc::new((Mutex::new(false), Condvar::new()));
     let shared = busy.clone();
     keeper.set_wait_callback(Arc::new(move |is_busy| {
@@ -20,7 +20,7 @@ pub(super) fn finish_writes(keeper: &mut Keeper) {
             return;
         };
         let _runtime = runtime.enter();
-        let Ok(ended) = ended() else { return };
+        let Ok(ended) = termination_signal() else { return };
         let ended = async {
             let number = ended.await;
             let wait = tokio::task::spawn_blocking(move || {
@@ -38,7 +38,7 @@ pub(super) fn finish_writes(keeper: &mut Keeper) {
 /// Is ready, with the number of the signal, when the process is asked to end. From the
 /// call on, such a signal no longer ends it by itself; a second one does.
 #[cfg(unix)]
-pub(super) fn ended() -> io::Result<impl Future<Output = i32> + Send + 'static> {
+pub(super) fn termination_signal() -> io::Result<impl Future<Output = i32> + Send + 'static> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -58,7 +58,7 @@ pub(super) fn ended() -> io::Result<impl Future<Output = i32> + Send + 'static> 
 /// Is ready when the process is asked to end. From the call on, Ctrl-C no longer ends
 /// it by itself.
 #[cfg(not(unix))]
-pub(super) fn ended() -> io::Result<impl Future<Output = i32> + Send + 'static> {
+pub(super) fn termination_signal() -> io::Result<impl Future<Output = i32> + Send + 'static> {
     Ok(async {
         // Where nothing can be waited for, nothing asks.
         if tokio::signal::ctrl_c().await.is_err() {

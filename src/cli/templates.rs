@@ -14,31 +14,32 @@ pub(super) struct Args {}
 
 #[derive(RustEmbed)]
 #[folder = "example-palaces"]
-struct Examples;
+struct ExamplePalaces;
 
 pub(super) fn run(_: &Args) -> Outcome {
-    for name in names() {
-        let files = files(&name).unwrap_or_default();
+    for name in template_names() {
+        let files = template_files(&name).unwrap_or_default();
         let count = |folder: &str| files.keys().filter(|it| it.starts_with(folder)).count();
         let (rooms, entities) = (count("rooms/"), count("entities/"));
-        terminal::print(&format!("{name:<18} {rooms} rooms, {entities} entities"))?;
+        terminal::print_page(&format!("{name:<18} {rooms} rooms, {entities} entities"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Names the templates.
-pub(super) fn names() -> Vec<String> {
-    let names = Examples::iter().filter_map(|it| it.split_once('/').map(|it| it.0.to_owned()));
+pub(super) fn template_names() -> Vec<String> {
+    let names =
+        ExamplePalaces::iter().filter_map(|it| it.split_once('/').map(|it| it.0.to_owned()));
     names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Returns the files of a template.
-pub(super) fn files(name: &str) -> Option<Files> {
+pub(super) fn template_files(name: &str) -> Option<Files> {
     let prefix = format!("{name}/");
     let mut files = Files::new();
-    for path in Examples::iter() {
+    for path in ExamplePalaces::iter() {
         if let Some(inside) = path.strip_prefix(&prefix) {
-            let text = String::from_utf8_lossy(&Examples::get(&path)?.data).into_owned();
+            let text = String::from_utf8_lossy(&ExamplePalaces::get(&path)?.data).into_owned();
             files.insert(inside.to_owned(), text);
         }
     }

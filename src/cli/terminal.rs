@@ -10,12 +10,12 @@ use crate::model::{Code, Diagnostic, Severity, printable};
 
 /// Returns a text that stands out.
 fn bold(text: &str) -> String {
-    styled(Style::new().bold(), text)
+    apply_style(Style::new().bold(), text)
 }
 
 /// Prints a page, its headings in bold. Whoever reads no further (`| head`)
 /// ends the program without a word.
-pub(crate) fn print(page: &str) -> io::Result<()> {
+pub(crate) fn print_page(page: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for line in printable(page).lines() {
         let heading = line.starts_with("── ") && line.ends_with(" ──");
@@ -25,7 +25,7 @@ pub(crate) fn print(page: &str) -> io::Result<()> {
 }
 
 /// Prints a patch, whose lines end as those of the files do.
-pub(crate) fn patch(page: &str) -> io::Result<()> {
+pub(crate) fn print_patch(page: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for line in page.split_inclusive('\n') {
         let said = line.trim_end_matches(['\r', '\n']);
@@ -36,36 +36,39 @@ pub(crate) fn patch(page: &str) -> io::Result<()> {
 
 /// Prints a finding so that an editor can jump to it, the line it is about, and
 /// what to do.
-pub(crate) fn finding(path: &str, it: &Finding) -> io::Result<()> {
-    write!(anstream::stdout().lock(), "{}", found(path, it))
+pub(crate) fn print_finding(path: &str, it: &Finding) -> io::Result<()> {
+    write!(anstream::stdout().lock(), "{}", format_finding(path, it))
 }
 
 /// Says a finding on the error stream.
-pub(crate) fn finding_aside(path: &str, it: &Finding) {
-    anstream::eprint!("{}", found(path, it));
+pub(crate) fn eprint_finding(path: &str, it: &Finding) {
+    anstream::eprint!("{}", format_finding(path, it));
 }
 
-fn found(path: &str, Finding { diagnostic: told, source_excerpt: excerpt }: &Finding) -> String {
+fn format_finding(
+    path: &str,
+    Finding { diagnostic: told, source_excerpt: excerpt }: &Finding,
+) -> String {
     let Diagnostic { code, at, message, .. } = told;
     let (path, message) = (printable(path), printable(message));
-    format!("{path}:{}:{}: {}: {message}\n{excerpt}", at.line, at.column, coloured(*code))
+    format!("{path}:{}:{}: {}: {message}\n{excerpt}", at.line, at.column, colored_code(*code))
 }
 
 /// Says on the error stream why something could not be done.
-pub(crate) fn failure(said: &str) {
+pub(crate) fn eprint_failure(said: &str) {
     anstream::eprintln!("{}: {}", bold("palazzo"), printable(said));
 }
 
-fn coloured(code: Code) -> String {
+fn colored_code(code: Code) -> String {
     let severity = code.severity();
     let colour = match severity {
         Severity::Error => AnsiColor::Red,
         Severity::Warning => AnsiColor::Yellow,
         Severity::Info => AnsiColor::Cyan,
     };
-    styled(colour.on_default().bold(), &format!("{severity}[{code}]"))
+    apply_style(colour.on_default().bold(), &format!("{severity}[{code}]"))
 }
 
-fn styled(style: Style, text: &str) -> String {
+fn apply_style(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }

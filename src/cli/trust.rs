@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cli::home::{self, Workspace};
+use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Outcome, terminal};
 use crate::keeper::Keeper;
 use crate::model::{Allowed, Consent, quoted};
@@ -35,36 +35,36 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let keeper = home::keeper(args.dir.as_deref(), &Workspace { workspace: None });
+    let keeper = home::keeper_for_home(args.dir.as_deref(), &WorkspaceArgs { workspace: None });
     if args.list {
-        return show(&keeper.consents()?, "Nothing is allowed on this machine.");
+        return print_consents(&keeper.consents()?, "Nothing is allowed on this machine.");
     }
     if let Some(folder) = &args.remove {
-        let removed = keeper.remove_consents(&home::of_user(folder))?;
+        let removed = keeper.remove_consents(&home::expand_tilde(folder))?;
         if !removed.is_empty() {
-            terminal::print("No longer allowed:")?;
+            terminal::print_page("No longer allowed:")?;
         }
-        show(&removed, "Nothing was allowed there.")?;
+        print_consents(&removed, "Nothing was allowed there.")?;
         return Ok(ExitCode::from(u8::from(removed.is_empty())));
     }
     let missing = keeper.missing_consents()?;
-    let home = home::find(args.dir.as_deref());
+    let home = home::find_home(args.dir.as_deref());
     home::require_palace(&keeper, &home)?;
     if missing.is_empty() {
-        return show(&[], &format!("Nothing in {} needs your consent.", home.display()));
+        return print_consents(&[], &format!("Nothing in {} needs your consent.", home.display()));
     }
-    show(&missing, "")?;
-    ask(&keeper, &home, &missing, args.yes)
+    print_consents(&missing, "")?;
+    ask_for_consent(&keeper, &home, &missing, args.yes)
 }
 
 /// Asks for consent, where there is somebody to ask, and stores it.
-fn ask(keeper: &Keeper, home: &Path, missing: &[Consent], is_given: bool) -> Outcome {
+fn ask_for_consent(keeper: &Keeper, home: &Path, missing: &[Consent], is_given: bool) -> Outcome {
     if !is_given && !io::stdin().is_terminal() {
         let again = format!("palazzo trust --yes {}", quoted(&home.display().to_string()));
         anstream::eprintln!("Nothing is allowed yet. Run this in a terminal, or `{again}`.");
         return Ok(ExitCode::from(1));
     }
-    if !is_given && !is_confirmed()? {
+    if !is_given && !confirm()? {
         anstream::eprintln!("Nothing is allowed.");
         return Ok(ExitCode::from(1));
     }
@@ -73,7 +73,7 @@ fn ask(keeper: &Keeper, home: &Path, missing: &[Consent], is_given: bool) -> Out
     Ok(ExitCode::SUCCESS)
 }
 
-fn is_confirmed() -> io::Result<bool> {
+fn confirm() -> io::Result<bool> {
     anstream::eprint!("Allow this? [y/N] ");
     io::stderr().flush()?;
     let mut answer = String::new();
@@ -81,13 +81,13 @@ fn is_confirmed() -> io::Result<bool> {
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-fn show(consents: &[Consent], otherwise: &str) -> Outcome {
-    let lines: Vec<_> = consents.iter().map(line).collect();
-    terminal::print(&if lines.is_empty() { otherwise.to_owned() } else { lines.join("\n") })?;
+fn print_consents(consents: &[Consent], otherwise: &str) -> Outcome {
+    let lines: Vec<_> = consents.iter().map(describe_consent).collect();
+    terminal::print_page(&if lines.is_empty() { otherwise.to_owned() } else { lines.join("\n") })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(consent: &Consent) -> String {
+fn describe_consent(consent: &Consent) -> String {
     let path = consent.path().unwrap_or("(a path that is not Unicode)");
     match &consent.allowed {
         Allowed::Tools(tools) => {

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use crate::cli::home::Home;
-use crate::cli::{Outcome, person, terminal};
+use crate::cli::home::HomeArgs;
+use crate::cli::{Outcome, terminal, terminal_user};
 
 /// Take back the last change a tool made, in a new commit; again for the one before
 ///
@@ -15,11 +15,11 @@ pub(super) struct Args {
     dry_run: bool,
 
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    terminal::print(&keeper.undo(&person("undo"), args.dry_run)?)?;
+    terminal::print_page(&keeper.undo(&terminal_user("undo"), args.dry_run)?)?;
     Ok(ExitCode::SUCCESS)
 }

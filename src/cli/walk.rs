@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::home::{self, Workspace};
-use crate::cli::{Failure, Outcome, person, terminal};
+use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::Keeper;
-use crate::mcp::{Answer, Reply, ToolSet, Toolbox};
+use crate::mcp::{ToolReply, ToolResult, ToolSet, Toolbox};
 
 /// Walk a palace yourself: numbers at a prompt
 ///
@@ -23,19 +23,19 @@ pub(super) struct Args {
     dir: Option<PathBuf>,
 
     #[command(flatten)]
-    workspace: Workspace,
+    workspace: WorkspaceArgs,
 }
 
-struct Walk {
+struct WalkSession {
     keeper: Keeper,
     tools: Toolbox,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let keeper = home::keeper(args.dir.as_deref(), &args.workspace);
-    let tools = Toolbox::new(ToolSet::OWN.to_vec());
-    let mut walk = Walk { keeper, tools };
-    terminal::print(&walk.begin()?)?;
+    let keeper = home::keeper_for_home(args.dir.as_deref(), &args.workspace);
+    let tools = Toolbox::new(ToolSet::FOR_ACTIONS.to_vec());
+    let mut walk = WalkSession { keeper, tools };
+    terminal::print_page(&walk.enter_palace()?)?;
     let mut lines = io::stdin().lock().lines();
     loop {
         print_prompt()?;
@@ -44,41 +44,43 @@ pub(super) fn run(args: &Args) -> Outcome {
         match word {
             "" => {}
             "q" | "quit" | "exit" => break,
-            "scroll" if rest.trim().is_empty() => terminal::print("Say its title: scroll TITLE")?,
-            "scroll" => walk.scroll(rest, &mut lines)?,
-            _ => walk.step(word, rest.trim())?,
+            "scroll" if rest.trim().is_empty() => {
+                terminal::print_page("Say its title: scroll TITLE")?
+            }
+            "scroll" => walk.write_scroll(rest, &mut lines)?,
+            _ => walk.choose_action(word, rest.trim())?,
         }
     }
-    terminal::print("")?;
+    terminal::print_page("")?;
     Ok(ExitCode::SUCCESS)
 }
 
-impl Walk {
+impl WalkSession {
     /// Shows the entry room of the palace.
-    fn begin(&mut self) -> Result<String, Failure> {
-        Ok(self.keeper.enter_default(&person("walk"))?)
+    fn enter_palace(&mut self) -> Result<String, Failure> {
+        Ok(self.keeper.enter_default(&terminal_user("walk"))?)
     }
 
-    fn step(&mut self, word: &str, said: &str) -> io::Result<()> {
+    fn choose_action(&mut self, word: &str, said: &str) -> io::Result<()> {
         let Ok(action) = word.parse::<i64>() else {
             let help = "A number chooses an action; `scroll TITLE` leaves a scroll; `q` leaves.";
-            return terminal::print(help);
+            return terminal::print_page(help);
         };
         let mut arguments = json!({ "action": action });
         if !said.is_empty() {
             arguments["params"] = said.into();
         }
-        let answer = self.call("palace_action", arguments);
-        show(&answer)
+        let answer = self.call_tool("palace_action", arguments);
+        print_answer(&answer)
     }
 
     /// Leaves a scroll: its text are the lines up to one that is only a dot.
-    fn scroll(
+    fn write_scroll(
         &mut self,
         title: &str,
         lines: &mut impl Iterator<Item = io::Result<String>>,
     ) -> io::Result<()> {
-        terminal::print("Write; a line with only a dot ends the scroll.")?;
+        terminal::print_page("Write; a line with only a dot ends the scroll.")?;
         let mut body = String::new();
         for line in lines {
             let line = line?;
@@ -88,16 +90,17 @@ impl Walk {
             body.push_str(&line);
             body.push('\n');
         }
-        let answer = self.call("write_scroll", json!({ "title": title, "body": body }));
-        show(&answer)
+        let answer = self.call_tool("write_scroll", json!({ "title": title, "body": body }));
+        print_answer(&answer)
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+    fn call_tool(&mut self, tool: &str, arguments: Value) -> ToolResult {
         let arguments = match arguments {
             Value::Object(map) => map,
             _ => Map::new(),
         };
-        let answer = self.tools.call(&mut self.keeper, &person("walk"), tool, arguments);
+        let answer =
+            self.tools.call_tool(&mut self.keeper, &terminal_user("walk"), tool, arguments);
         answer.unwrap_or_else(|| Err(format!("there is no tool `{tool}`")))
     }
 }
@@ -108,8 +111,8 @@ fn print_prompt() -> io::Result<()> {
     out.flush()
 }
 
-fn show(answer: &Answer) -> io::Result<()> {
+fn print_answer(answer: &ToolResult) -> io::Result<()> {
     match answer {
-        Ok(Reply { text, .. }) | Err(text) => terminal::print(text),
+        Ok(ToolReply { text, .. }) | Err(text) => terminal::print_page(text),
     }
 }

@@ -3,41 +3,41 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use crate::diff::{renamed, value};
+use crate::diff::{name_change, value_change};
 use crate::model::{Detail, Entity, Part, Relation};
 
 /// Lists what differs between two states of one entity.
-pub fn entity(was: &Entity, now: &Entity) -> Vec<Detail> {
+pub fn diff_entity(was: &Entity, now: &Entity) -> Vec<Detail> {
     let id = |it: &Entity| it.id.map(|it| it.to_string());
-    let mut details: Vec<_> = renamed(&was.name, &now.name).into_iter().collect();
-    details.extend(value("genus", Some(&was.genus), Some(&now.genus)));
-    details.extend(value("status", was.status.as_deref(), now.status.as_deref()));
-    details.extend(attributes(was, now));
+    let mut details: Vec<_> = name_change(&was.name, &now.name).into_iter().collect();
+    details.extend(value_change("genus", Some(&was.genus), Some(&now.genus)));
+    details.extend(value_change("status", was.status.as_deref(), now.status.as_deref()));
+    details.extend(diff_attributes(was, now));
     let observation = |it: &String| Part::Observation(it.clone());
-    details.extend(parts("observations", &was.observations, &now.observations, observation));
-    details.extend(relations(&was.relations, &now.relations));
-    details.extend(value("id", id(was).as_deref(), id(now).as_deref()));
+    details.extend(diff_parts("observations", &was.observations, &now.observations, observation));
+    details.extend(diff_relations(&was.relations, &now.relations));
+    details.extend(value_change("id", id(was).as_deref(), id(now).as_deref()));
     details
 }
 
-fn attributes(was: &Entity, now: &Entity) -> Vec<Detail> {
+fn diff_attributes(was: &Entity, now: &Entity) -> Vec<Detail> {
     let said = |it: &serde_json::Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
     let new = now.attributes.keys().filter(|it| !was.attributes.contains_key(*it));
     let keys = was.attributes.keys().chain(new);
     let differing = keys.filter_map(|key| {
         let (old, new) = (was.attributes.get(key), now.attributes.get(key));
         let (old, new) = (old.map(said), new.map(said));
-        value(key, old.as_deref(), new.as_deref())
+        value_change(key, old.as_deref(), new.as_deref())
     });
     differing.collect()
 }
 
 /// A relation that is gone, and one of the same type to the same entity that came
 /// at a time it touches, or with its beginning, are one with other dates.
-fn relations(was: &[Relation], now: &[Relation]) -> Vec<Detail> {
-    let (gained, lost) = differing(was, now);
+fn diff_relations(was: &[Relation], now: &[Relation]) -> Vec<Detail> {
+    let (gained, lost) = added_and_removed(was, now);
     if gained.is_empty() && lost.is_empty() {
-        return reordered("relations", was, now);
+        return order_change("relations", was, now);
     }
     let mut left: HashMap<_, Vec<usize>> = HashMap::new();
     for (place, it) in lost.iter().enumerate() {
@@ -62,22 +62,22 @@ fn relations(was: &[Relation], now: &[Relation]) -> Vec<Detail> {
 }
 
 /// Tells which parts came and went, or else that their order is another.
-fn parts<T: Eq + Hash>(
+fn diff_parts<T: Eq + Hash>(
     all: &'static str,
     was: &[T],
     now: &[T],
     part: impl Fn(&T) -> Part,
 ) -> Vec<Detail> {
-    let (gained, lost) = differing(was, now);
+    let (gained, lost) = added_and_removed(was, now);
     if gained.is_empty() && lost.is_empty() {
-        return reordered(all, was, now);
+        return order_change(all, was, now);
     }
     let gained = gained.into_iter().map(|it| Detail::Gained(part(it)));
     gained.chain(lost.into_iter().map(|it| Detail::Lost(part(it)))).collect()
 }
 
 /// Returns what came and what went, each as often as it did.
-fn differing<'a, T: Eq + Hash>(was: &'a [T], now: &'a [T]) -> (Vec<&'a T>, Vec<&'a T>) {
+fn added_and_removed<'a, T: Eq + Hash>(was: &'a [T], now: &'a [T]) -> (Vec<&'a T>, Vec<&'a T>) {
     let mut left: HashMap<&T, usize> = HashMap::new();
     for it in was {
         *left.entry(it).or_default() += 1;
@@ -87,6 +87,6 @@ fn differing<'a, T: Eq + Hash>(was: &'a [T], now: &'a [T]) -> (Vec<&'a T>, Vec<&
     (gained, was.iter().filter(|it| take(it)).collect())
 }
 
-fn reordered<T: Eq>(all: &'static str, was: &[T], now: &[T]) -> Vec<Detail> {
+fn order_change<T: Eq>(all: &'static str, was: &[T], now: &[T]) -> Vec<Detail> {
     if was == now { Vec::new() } else { vec![Detail::Reordered(all)] }
 }

@@ -3,17 +3,17 @@
 use gix_imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 
 /// How many lines are shown around those that differ.
-const AROUND: usize = 3;
+const CONTEXT_LINES: usize = 3;
 
 /// Counts the lines that differ between two texts: those that are in the place of others once.
-pub fn differing_lines(was: &str, now: &str) -> usize {
-    let hunks = hunks(&InternedInput::new(was, now));
+pub fn count_changed_lines(was: &str, now: &str) -> usize {
+    let hunks = diff_hunks(&InternedInput::new(was, now));
     hunks.iter().map(|it| it.before.len().max(it.after.len())).sum()
 }
 
 /// Renders the difference of a file's texts as `git diff` does, and as `git apply` reads it: lines
 /// that went begin with `-`, new ones with `+`. `None`: the file is not there.
-pub fn unified(path: &str, was: Option<&str>, now: Option<&str>) -> String {
+pub fn unified_diff(path: &str, was: Option<&str>, now: Option<&str>) -> String {
     let mut page = format!("diff --git a/{path} b/{path}\n");
     page.push_str(match (was, now) {
         (None, Some(_)) => "new file mode 100644\n",
@@ -22,7 +22,7 @@ pub fn unified(path: &str, was: Option<&str>, now: Option<&str>) -> String {
     });
     let (old, new) = (was.unwrap_or_default(), now.unwrap_or_default());
     let input = InternedInput::new(old, new);
-    let hunks = hunks(&input);
+    let hunks = diff_hunks(&input);
     if !hunks.is_empty() {
         let side = |letter: char, there: Option<&str>| {
             there.map_or("/dev/null".to_owned(), |_| format!("{letter}/{path}"))
@@ -31,27 +31,27 @@ pub fn unified(path: &str, was: Option<&str>, now: Option<&str>) -> String {
     }
     let lines = |text| -> Vec<&str> { str::split_inclusive(text, '\n').collect() };
     let (old, new) = (lines(old), lines(new));
-    for group in groups(&hunks) {
-        show(&mut page, group, &old, &new);
+    for group in group_hunks(&hunks) {
+        write_hunk_group(&mut page, group, &old, &new);
     }
     page
 }
 
-fn hunks(input: &InternedInput<&str>) -> Vec<Hunk> {
+fn diff_hunks(input: &InternedInput<&str>) -> Vec<Hunk> {
     let mut diff = Diff::compute(Algorithm::Histogram, input);
     diff.postprocess_lines(input);
     diff.hunks().collect()
 }
 
 /// Puts hunks together that lie so near each other that the lines around them touch.
-fn groups(hunks: &[Hunk]) -> impl Iterator<Item = &[Hunk]> {
-    hunks.chunk_by(|a, b| (b.before.start - a.before.end) as usize <= 2 * AROUND)
+fn group_hunks(hunks: &[Hunk]) -> impl Iterator<Item = &[Hunk]> {
+    hunks.chunk_by(|a, b| (b.before.start - a.before.end) as usize <= 2 * CONTEXT_LINES)
 }
 
-fn show(page: &mut String, group: &[Hunk], old: &[&str], new: &[&str]) {
+fn write_hunk_group(page: &mut String, group: &[Hunk], old: &[&str], new: &[&str]) {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
-    let before = (first.before.start as usize).min(AROUND);
-    let after = (old.len() - last.before.end as usize).min(AROUND);
+    let before = (first.before.start as usize).min(CONTEXT_LINES);
+    let after = (old.len() - last.before.end as usize).min(CONTEXT_LINES);
     let (from, to) = (first.before.start as usize - before, last.before.end as usize + after);
     let (from_new, to_new) = (first.after.start as usize - before, last.after.end as usize + after);
     let side = |start: usize, length: usize| match length {
@@ -65,15 +65,15 @@ fn show(page: &mut String, group: &[Hunk], old: &[&str], new: &[&str]) {
     for hunk in group {
         let (start, end) = (hunk.before.start as usize, hunk.before.end as usize);
         let added = &new[hunk.after.start as usize..hunk.after.end as usize];
-        put(page, ' ', &old[at..start]);
-        put(page, '-', &old[start..end]);
-        put(page, '+', added);
+        write_lines(page, ' ', &old[at..start]);
+        write_lines(page, '-', &old[start..end]);
+        write_lines(page, '+', added);
         at = end;
     }
-    put(page, ' ', &old[at..to]);
+    write_lines(page, ' ', &old[at..to]);
 }
 
-fn put(page: &mut String, sign: char, lines: &[&str]) {
+fn write_lines(page: &mut String, sign: char, lines: &[&str]) {
     for line in lines {
         let end = if line.ends_with('\n') { "" } else { "\n\\ No newline at end of file\n" };
         page.push_str(&format!("{sign}{line}{end}"));
@@ -95,7 +95,7 @@ mod tests {
         let was = numbered(1..30);
         let now =
             was.replace("\n5\n", "\nfive\n").replace("\n8\n", "\n").replace("\n29\n", "\nend");
-        assert_snapshot!(unified("rooms/hall.yaml", Some(&was), Some(&now)), @r"
+        assert_snapshot!(unified_diff("rooms/hall.yaml", Some(&was), Some(&now)), @r"
         diff --git a/rooms/hall.yaml b/rooms/hall.yaml
         --- a/rooms/hall.yaml
         +++ b/rooms/hall.yaml
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_file_that_comes_or_goes_is_shown_whole() {
-        assert_snapshot!(unified("a", None, Some("1\n2\n")), @r"
+        assert_snapshot!(unified_diff("a", None, Some("1\n2\n")), @r"
         diff --git a/a b/a
         new file mode 100644
         --- /dev/null
@@ -132,7 +132,7 @@ mod tests {
         +1
         +2
         ");
-        assert_snapshot!(unified("a", Some("1"), None), @r"
+        assert_snapshot!(unified_diff("a", Some("1"), None), @r"
         diff --git a/a b/a
         deleted file mode 100644
         --- a/a
@@ -141,7 +141,7 @@ mod tests {
         -1
         \ No newline at end of file
         ");
-        assert_eq!(unified("a", None, Some("")), "diff --git a/a b/a\nnew file mode 100644\n");
+        assert_eq!(unified_diff("a", None, Some("")), "diff --git a/a b/a\nnew file mode 100644\n");
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
             ("a", "a\n", 1),
             ("a\n", "a\n", 0),
         ] {
-            assert_eq!(differing_lines(was, now), count, "{was:?} {now:?}");
+            assert_eq!(count_changed_lines(was, now), count, "{was:?} {now:?}");
         }
     }
 
@@ -161,6 +161,6 @@ mod tests {
     fn texts_that_have_nothing_in_common_take_no_time() {
         let lines = |sign| (0..200_000).map(move |it| format!("{sign}{}", it % 1000));
         let text = |sign| lines(sign).collect::<Vec<_>>().join("\n");
-        assert_eq!(differing_lines(&text('a'), &text('b')), 200_000);
+        assert_eq!(count_changed_lines(&text('a'), &text('b')), 200_000);
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::diff::{lines, renamed, value};
+use crate::diff::{name_change, text_change, value_change};
 use crate::model::{Action, Detail, Part, Room};
 
-pub(crate) fn details(was: &Room, now: &Room) -> Vec<Detail> {
+pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<Detail> {
     let id = |it: &Room| it.id.map(|it| it.to_string());
-    let mut details: Vec<_> = renamed(&was.name, &now.name).into_iter().collect();
-    details.extend(actions(&was.actions, &now.actions));
+    let mut details: Vec<_> = name_change(&was.name, &now.name).into_iter().collect();
+    details.extend(diff_actions(&was.actions, &now.actions));
     let (before, after): (BTreeSet<_>, BTreeSet<_>) =
         (was.portals.iter().collect(), now.portals.iter().collect());
     let portal = |it: &&_| Part::Portal(ToString::to_string(*it));
@@ -18,14 +18,14 @@ pub(crate) fn details(was: &Room, now: &Room) -> Vec<Detail> {
         details.push(Detail::Reordered("portals"));
     }
     let shown = |it: &Room| it.generate.as_ref().map(ToString::to_string);
-    details.extend(value("generate", shown(was).as_deref(), shown(now).as_deref()));
-    details.extend(lines("description", &was.description, &now.description));
-    details.extend(value("id", id(was).as_deref(), id(now).as_deref()));
+    details.extend(value_change("generate", shown(was).as_deref(), shown(now).as_deref()));
+    details.extend(text_change("description", &was.description, &now.description));
+    details.extend(value_change("id", id(was).as_deref(), id(now).as_deref()));
     details
 }
 
 /// Actions of one label are one action, those of the same label in their order.
-fn actions(was: &[Action], now: &[Action]) -> Vec<Detail> {
+fn diff_actions(was: &[Action], now: &[Action]) -> Vec<Detail> {
     let part = |it: &Action| Part::Action(it.label.clone());
     let mut left: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (at, action) in was.iter().enumerate() {

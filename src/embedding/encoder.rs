@@ -7,13 +7,13 @@ use crate::embedding::Error;
 use crate::embedding::safetensors::Tensors;
 
 /// A text has a beginning and an end at least, and something between.
-const FEWEST: usize = 3;
+const MIN_POSITIONS: usize = 3;
 
 /// The layers of a BERT.
 pub(super) struct Encoder {
-    words: Array2<f32>,
-    places: Array2<f32>,
-    norm: Norm,
+    word_embeddings: Array2<f32>,
+    position_embeddings: Array2<f32>,
+    embedding_norm: LayerNorm,
     layers: Vec<Layer>,
 }
 
@@ -22,11 +22,11 @@ struct Layer {
     key: Linear,
     value: Linear,
     heads: usize,
-    attended: Linear,
-    attended_norm: Norm,
-    wide: Linear,
-    narrow: Linear,
-    norm: Norm,
+    attention_output: Linear,
+    attention_norm: LayerNorm,
+    intermediate: Linear,
+    output: Linear,
+    output_norm: LayerNorm,
 }
 
 struct Linear {
@@ -34,10 +34,10 @@ struct Linear {
     bias: Array1<f32>,
 }
 
-struct Norm {
+struct LayerNorm {
     weight: Array1<f32>,
     bias: Array1<f32>,
-    least: f32,
+    epsilon: f32,
 }
 
 /// What `config.json` says that the shapes do not; without it, what it says for
@@ -54,12 +54,12 @@ struct Config {
 
 impl Encoder {
     /// Reads the weights of an encoder that knows at least so many words.
-    pub(super) fn read(
+    pub(super) fn from_tensors(
         tensors: &Tensors<'_>,
         least: usize,
         config: Option<&str>,
     ) -> Result<Self, Error> {
-        let config = Config::read(config)?;
+        let config = Config::parse(config)?;
         let words = tensors.matrix("embeddings.word_embeddings.weight", None, None)?;
         let width = words.ncols();
         if words.nrows() < least {
@@ -73,39 +73,46 @@ impl Encoder {
         }
         let name = "embeddings.position_embeddings.weight";
         let places = tensors.matrix(name, None, Some(width))?;
-        if places.nrows() < FEWEST {
+        if places.nrows() < MIN_POSITIONS {
             let is = format!("[{}, {width}]", places.nrows());
-            return Err(Error::Shape {
+            return Err(Error::WrongShape {
                 name: name.to_owned(),
                 is,
-                wanted: format!("more than [{FEWEST}, …]"),
+                wanted: format!("more than [{MIN_POSITIONS}, …]"),
             });
         }
         let kinds = tensors.matrix("embeddings.token_type_embeddings.weight", None, Some(width))?;
         let numbers = (0..).map(|number| format!("encoder.layer.{number}"));
         let numbers =
             numbers.take_while(|it| tensors.has(&format!("{it}.attention.self.query.weight")));
-        let layers = numbers.map(|it| Layer::read(tensors, &it, width, &config));
+        let layers = numbers.map(|it| Layer::from_tensors(tensors, &it, width, &config));
         let layers = layers.collect::<Result<Vec<_>, _>>()?;
         if layers.is_empty() {
-            return Err(Error::Missing("encoder.layer.0.attention.self.query.weight".to_owned()));
+            return Err(Error::MissingTensor(
+                "encoder.layer.0.attention.self.query.weight".to_owned(),
+            ));
         }
-        let norm = Norm::read(tensors, "embeddings.LayerNorm", width, &config)?;
+        let norm = LayerNorm::from_tensors(tensors, "embeddings.LayerNorm", width, &config)?;
         // Each text is one: all its tokens are of the first kind.
-        Ok(Self { words, places: places + kinds.row(0), norm, layers })
+        Ok(Self {
+            word_embeddings: words,
+            position_embeddings: places + kinds.row(0),
+            embedding_norm: norm,
+            layers,
+        })
     }
 
     /// Returns how many tokens a text may have.
-    pub(super) fn positions(&self) -> usize {
-        self.places.nrows()
+    pub(super) fn max_positions(&self) -> usize {
+        self.position_embeddings.nrows()
     }
 
     /// Returns what has become of tokens that have looked at each other, a row for
-    /// each; there are no more than [`Encoder::positions`].
-    pub(super) fn states(&self, tokens: &[usize]) -> Array2<f32> {
-        let mut states = self.words.select(Axis(0), tokens);
-        states += &self.places.slice_axis(Axis(0), (..tokens.len()).into());
-        self.norm.apply(&mut states);
+    /// each; there are no more than [`Encoder::max_positions`].
+    pub(super) fn hidden_states(&self, tokens: &[usize]) -> Array2<f32> {
+        let mut states = self.word_embeddings.select(Axis(0), tokens);
+        states += &self.position_embeddings.slice_axis(Axis(0), (..tokens.len()).into());
+        self.embedding_norm.apply(&mut states);
         for layer in &self.layers {
             states = layer.apply(&states);
         }
@@ -114,16 +121,17 @@ impl Encoder {
 }
 
 impl Layer {
-    fn read(
+    fn from_tensors(
         tensors: &Tensors<'_>,
         name: &str,
         width: usize,
         config: &Config,
     ) -> Result<Self, Error> {
         let linear = |part: &str, to: Option<usize>, from: Option<usize>| {
-            Linear::read(tensors, &format!("{name}.{part}"), to, from)
+            Linear::from_tensors(tensors, &format!("{name}.{part}"), to, from)
         };
-        let norm = |part: &str| Norm::read(tensors, &format!("{name}.{part}"), width, config);
+        let norm =
+            |part: &str| LayerNorm::from_tensors(tensors, &format!("{name}.{part}"), width, config);
         let width = Some(width);
         let wide = linear("intermediate.dense", None, width)?;
         Ok(Self {
@@ -131,26 +139,26 @@ impl Layer {
             key: linear("attention.self.key", width, width)?,
             value: linear("attention.self.value", width, width)?,
             heads: config.num_attention_heads,
-            attended: linear("attention.output.dense", width, width)?,
-            attended_norm: norm("attention.output.LayerNorm")?,
-            narrow: linear("output.dense", width, Some(wide.bias.len()))?,
-            wide,
-            norm: norm("output.LayerNorm")?,
+            attention_output: linear("attention.output.dense", width, width)?,
+            attention_norm: norm("attention.output.LayerNorm")?,
+            output: linear("output.dense", width, Some(wide.bias.len()))?,
+            intermediate: wide,
+            output_norm: norm("output.LayerNorm")?,
         })
     }
 
     fn apply(&self, states: &Array2<f32>) -> Array2<f32> {
-        let mut seen = self.attended.apply(&self.attend(states)) + states;
-        self.attended_norm.apply(&mut seen);
-        let mut thought = self.wide.apply(&seen);
+        let mut seen = self.attention_output.apply(&self.self_attention(states)) + states;
+        self.attention_norm.apply(&mut seen);
+        let mut thought = self.intermediate.apply(&seen);
         thought.mapv_inplace(gelu);
-        let mut thought = self.narrow.apply(&thought) + seen;
-        self.norm.apply(&mut thought);
+        let mut thought = self.output.apply(&thought) + seen;
+        self.output_norm.apply(&mut thought);
         thought
     }
 
     /// Lets every token look at all, with each head at something else.
-    fn attend(&self, states: &Array2<f32>) -> Array2<f32> {
+    fn self_attention(&self, states: &Array2<f32>) -> Array2<f32> {
         let [query, key, value] = [&self.query, &self.key, &self.value].map(|it| it.apply(states));
         let width = query.ncols() / self.heads;
         #[expect(clippy::cast_precision_loss, reason = "no head is that wide")]
@@ -171,14 +179,14 @@ impl Layer {
 }
 
 impl Linear {
-    fn read(
+    fn from_tensors(
         tensors: &Tensors<'_>,
         name: &str,
         to: Option<usize>,
         from: Option<usize>,
     ) -> Result<Self, Error> {
         let weight = tensors.matrix(&format!("{name}.weight"), to, from)?;
-        let bias = tensors.row(&format!("{name}.bias"), weight.nrows())?;
+        let bias = tensors.vector(&format!("{name}.bias"), weight.nrows())?;
         Ok(Self { weight, bias })
     }
 
@@ -187,17 +195,17 @@ impl Linear {
     }
 }
 
-impl Norm {
-    fn read(
+impl LayerNorm {
+    fn from_tensors(
         tensors: &Tensors<'_>,
         name: &str,
         width: usize,
         config: &Config,
     ) -> Result<Self, Error> {
         Ok(Self {
-            weight: tensors.row(&format!("{name}.weight"), width)?,
-            bias: tensors.row(&format!("{name}.bias"), width)?,
-            least: config.layer_norm_eps,
+            weight: tensors.vector(&format!("{name}.weight"), width)?,
+            bias: tensors.vector(&format!("{name}.bias"), width)?,
+            epsilon: config.layer_norm_eps,
         })
     }
 
@@ -207,7 +215,7 @@ impl Norm {
         for mut row in states.rows_mut() {
             let mean = row.mean().unwrap_or_default();
             row -= mean;
-            let spread = (row.var(0.0) + self.least).sqrt();
+            let spread = (row.var(0.0) + self.epsilon).sqrt();
             row /= spread;
             row *= &self.weight;
             row += &self.bias;
@@ -216,7 +224,7 @@ impl Norm {
 }
 
 impl Config {
-    fn read(text: Option<&str>) -> Result<Self, Error> {
+    fn parse(text: Option<&str>) -> Result<Self, Error> {
         let Some(text) = text else { return Ok(Self::default()) };
         let config: Self =
             serde_json::from_str(text).map_err(|err| Error::Config(err.to_string()))?;
@@ -249,10 +257,11 @@ impl Default for Config {
 /// Gimpel); the error function is that of Abramowitz and Stegun, 7.1.26, good to
 /// seven digits.
 fn gelu(x: f32) -> f32 {
-    const TERMS: [f32; 5] = [1.061_405_4, -1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6];
+    const ERF_COEFFICIENTS: [f32; 5] =
+        [1.061_405_4, -1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6];
     let z = x.abs() / std::f32::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * z);
-    let sum = TERMS.into_iter().fold(0.0, |sum, term| (sum + term) * t);
+    let sum = ERF_COEFFICIENTS.into_iter().fold(0.0, |sum, term| (sum + term) * t);
     let erf = (1.0 - sum * (-z * z).exp()).copysign(x);
     0.5 * x * (1.0 + erf)
 }

@@ -5,13 +5,13 @@
 pub enum Error {
     /// The weights are in no safetensors file, or in half of one.
     #[error("`model.safetensors` is no such file: {0}")]
-    File(String),
+    InvalidFile(String),
     /// A tensor of a BERT is not there.
     #[error("`model.safetensors` is of no BERT: it has no `{0}`")]
-    Missing(String),
+    MissingTensor(String),
     /// A tensor is of numbers that are not read.
     #[error("`{name}` in `model.safetensors` is {kind}: only F32 is read")]
-    Kind {
+    UnsupportedType {
         /// The tensor.
         name: String,
         /// What it is made of.
@@ -19,7 +19,7 @@ pub enum Error {
     },
     /// A tensor has not the shape that the others ask for.
     #[error("`{name}` in `model.safetensors` is {is}, and {wanted} is needed")]
-    Shape {
+    WrongShape {
         /// The tensor.
         name: String,
         /// Its shape.
@@ -29,10 +29,10 @@ pub enum Error {
     },
     /// A tensor lies where the file does not reach, or is not as long as its shape.
     #[error("`{0}` in `model.safetensors` lies outside the file or is not as long as it says")]
-    Bounds(String),
+    OutOfBounds(String),
     /// What comes out of it are no numbers.
     #[error("`model.safetensors` makes no numbers of a text: some of its own are none")]
-    NoNumbers,
+    NotFinite,
     /// The settings are no such thing, or of another family.
     #[error("`config.json`: {0}")]
     Config(String),

@@ -10,19 +10,19 @@ pub(crate) const VOCABULARY: &str =
 pub(crate) const CONFIG: &str = r#"{"model_type": "bert", "num_attention_heads": 2}"#;
 
 const WIDTH: usize = 8;
-const WIDE: usize = 16;
-const PLACES: usize = 16;
+const INTERMEDIATE_WIDTH: usize = 16;
+const POSITIONS: usize = 16;
 
 /// The weights of a model, tensor by tensor.
 #[derive(Clone)]
-pub(crate) struct Weights(Vec<(String, Vec<usize>)>);
+pub(crate) struct TestWeights(Vec<(String, Vec<usize>)>);
 
-impl Weights {
+impl TestWeights {
     pub(crate) fn new() -> Self {
         let words = VOCABULARY.lines().count();
         let mut all = vec![
             ("embeddings.word_embeddings.weight".to_owned(), vec![words, WIDTH]),
-            ("embeddings.position_embeddings.weight".to_owned(), vec![PLACES, WIDTH]),
+            ("embeddings.position_embeddings.weight".to_owned(), vec![POSITIONS, WIDTH]),
             ("embeddings.token_type_embeddings.weight".to_owned(), vec![2, WIDTH]),
             ("embeddings.LayerNorm.weight".to_owned(), vec![WIDTH]),
             ("embeddings.LayerNorm.bias".to_owned(), vec![WIDTH]),
@@ -34,8 +34,8 @@ impl Weights {
                 ("attention.self.value", WIDTH, WIDTH),
                 ("attention.output.dense", WIDTH, WIDTH),
                 ("attention.output.LayerNorm", WIDTH, 0),
-                ("intermediate.dense", WIDE, WIDTH),
-                ("output.dense", WIDTH, WIDE),
+                ("intermediate.dense", INTERMEDIATE_WIDTH, WIDTH),
+                ("output.dense", WIDTH, INTERMEDIATE_WIDTH),
                 ("output.LayerNorm", WIDTH, 0),
             ] {
                 let name = format!("encoder.layer.{layer}.{part}");
@@ -75,9 +75,11 @@ impl Weights {
 }
 
 /// Reads the model, with something in its header changed.
-pub(crate) fn changed(change: impl FnOnce(&mut Map<String, Value>)) -> Result<Model, Error> {
-    let weights = Weights::new();
+pub(crate) fn model_with_header(
+    change: impl FnOnce(&mut Map<String, Value>),
+) -> Result<Model, Error> {
+    let weights = TestWeights::new();
     let mut header = weights.header();
     change(&mut header);
-    Model::read(&weights.file(&header), VOCABULARY, Some(CONFIG))
+    Model::parse(&weights.file(&header), VOCABULARY, Some(CONFIG))
 }

@@ -12,14 +12,14 @@ use crate::embedding::Error;
 /// The tensors of a file, by name.
 pub(crate) struct Tensors<'a> {
     header: HashMap<String, Value>,
-    numbers: &'a [u8],
+    data: &'a [u8],
     /// What all names begin with: `bert.` where a model was saved with its task.
     prefix: &'static str,
 }
 
 /// A tensor as the header tells of it.
 #[derive(Deserialize)]
-struct Told {
+struct TensorInfo {
     dtype: String,
     shape: Vec<usize>,
     data_offsets: (usize, usize),
@@ -27,8 +27,8 @@ struct Told {
 
 impl<'a> Tensors<'a> {
     /// Reads the header of a file.
-    pub(crate) fn read(file: &'a [u8]) -> Result<Self, Error> {
-        let torn = |why: &str| Error::File(why.to_owned());
+    pub(crate) fn parse(file: &'a [u8]) -> Result<Self, Error> {
+        let torn = |why: &str| Error::InvalidFile(why.to_owned());
         let (length, rest) =
             file.split_first_chunk().ok_or_else(|| torn("it has not even a header's length"))?;
         let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
@@ -37,12 +37,12 @@ impl<'a> Tensors<'a> {
         let header: HashMap<String, Value> =
             serde_json::from_slice(header).map_err(|err| torn(&err.to_string()))?;
         let is_of_a_task = header.keys().any(|it| it.starts_with("bert.embeddings."));
-        Ok(Self { header, numbers, prefix: if is_of_a_task { "bert." } else { "" } })
+        Ok(Self { header, data: numbers, prefix: if is_of_a_task { "bert." } else { "" } })
     }
 
     /// Tells whether there is a tensor of that name.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.header.contains_key(&self.full(name))
+        self.header.contains_key(&self.full_name(name))
     }
 
     /// Returns a matrix: so many rows, if that is known, of so many columns.
@@ -52,57 +52,57 @@ impl<'a> Tensors<'a> {
         rows: Option<usize>,
         columns: Option<usize>,
     ) -> Result<Array2<f32>, Error> {
-        let told = self.told(name)?;
+        let told = self.tensor_info(name)?;
         let fits = |is: usize, wanted: Option<usize>| wanted.is_none_or(|it| it == is) && is > 0;
         match told.shape[..] {
             [high, wide] if fits(high, rows) && fits(wide, columns) => {
-                let numbers = self.numbers(name, &told)?;
+                let numbers = self.values(name, &told)?;
                 Array2::from_shape_vec((high, wide), numbers)
-                    .map_err(|_| Error::Bounds(self.full(name)))
+                    .map_err(|_| Error::OutOfBounds(self.full_name(name)))
             }
-            _ => Err(self.misshapen(name, &told, &[rows, columns])),
+            _ => Err(self.shape_error(name, &told, &[rows, columns])),
         }
     }
 
     /// Returns a row of so many numbers.
-    pub(crate) fn row(&self, name: &str, length: usize) -> Result<Array1<f32>, Error> {
-        let told = self.told(name)?;
+    pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Array1<f32>, Error> {
+        let told = self.tensor_info(name)?;
         if told.shape != [length] {
-            return Err(self.misshapen(name, &told, &[Some(length)]));
+            return Err(self.shape_error(name, &told, &[Some(length)]));
         }
-        Ok(self.numbers(name, &told)?.into())
+        Ok(self.values(name, &told)?.into())
     }
 
-    fn told(&self, name: &str) -> Result<Told, Error> {
-        let full = self.full(name);
-        let Some(said) = self.header.get(&full) else { return Err(Error::Missing(full)) };
-        Told::deserialize(said).map_err(|err| Error::File(format!("`{full}`: {err}")))
+    fn tensor_info(&self, name: &str) -> Result<TensorInfo, Error> {
+        let full = self.full_name(name);
+        let Some(said) = self.header.get(&full) else { return Err(Error::MissingTensor(full)) };
+        TensorInfo::deserialize(said).map_err(|err| Error::InvalidFile(format!("`{full}`: {err}")))
     }
 
-    fn numbers(&self, name: &str, told: &Told) -> Result<Vec<f32>, Error> {
-        let name = self.full(name);
+    fn values(&self, name: &str, told: &TensorInfo) -> Result<Vec<f32>, Error> {
+        let name = self.full_name(name);
         if told.dtype != "F32" {
-            return Err(Error::Kind { name, kind: told.dtype.clone() });
+            return Err(Error::UnsupportedType { name, kind: told.dtype.clone() });
         }
         let (from, to) = told.data_offsets;
-        let bytes = self.numbers.get(from..to);
+        let bytes = self.data.get(from..to);
         let wanted = told.shape.iter().try_fold(size_of::<f32>(), |all, it| all.checked_mul(*it));
         let Some(bytes) = bytes.filter(|it| Some(it.len()) == wanted) else {
-            return Err(Error::Bounds(name));
+            return Err(Error::OutOfBounds(name));
         };
         let (numbers, _) = bytes.as_chunks();
         Ok(numbers.iter().map(|it| f32::from_le_bytes(*it)).collect())
     }
 
-    fn misshapen(&self, name: &str, told: &Told, wanted: &[Option<usize>]) -> Error {
+    fn shape_error(&self, name: &str, told: &TensorInfo, wanted: &[Option<usize>]) -> Error {
         let spelled = |it: &Option<usize>| it.map_or("any".to_owned(), |it| it.to_string());
         let wanted: Vec<_> = wanted.iter().map(spelled).collect();
         let is: Vec<_> = told.shape.iter().map(usize::to_string).collect();
         let [is, wanted] = [is, wanted].map(|it| format!("[{}]", it.join(", ")));
-        Error::Shape { name: self.full(name), is, wanted }
+        Error::WrongShape { name: self.full_name(name), is, wanted }
     }
 
-    fn full(&self, name: &str) -> String {
+    fn full_name(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 }

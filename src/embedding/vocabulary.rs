@@ -10,23 +10,23 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::embedding::Error;
 
 /// A longer word is not looked up.
-const LONGEST: usize = 100;
+const MAX_WORD_CHARS: usize = 100;
 
 /// How the pieces of a word begin that are not its first.
-const INSIDE: &str = "##";
+const CONTINUATION_PREFIX: &str = "##";
 
 /// All pieces, each with its number.
 pub(super) struct Vocabulary {
-    numbers: HashMap<String, usize>,
+    token_ids: HashMap<String, usize>,
     size: usize,
-    unknown: usize,
-    beginning: usize,
-    end: usize,
+    unknown_id: usize,
+    start_id: usize,
+    end_id: usize,
 }
 
 impl Vocabulary {
     /// Reads a list of pieces, one a line, numbered from nought.
-    pub(super) fn read(list: &str) -> Result<Self, Error> {
+    pub(super) fn parse(list: &str) -> Result<Self, Error> {
         let mut numbers = HashMap::new();
         for (number, piece) in list.lines().enumerate() {
             numbers.entry(piece.trim_end().to_owned()).or_insert(number);
@@ -36,7 +36,13 @@ impl Vocabulary {
             numbers.get(name).copied().ok_or_else(missing)
         };
         let (unknown, beginning, end) = (number("[UNK]")?, number("[CLS]")?, number("[SEP]")?);
-        Ok(Self { size: list.lines().count(), unknown, beginning, end, numbers })
+        Ok(Self {
+            size: list.lines().count(),
+            unknown_id: unknown,
+            start_id: beginning,
+            end_id: end,
+            token_ids: numbers,
+        })
     }
 
     /// Returns how many pieces there are.
@@ -46,28 +52,28 @@ impl Vocabulary {
 
     /// Takes a text apart into at most `most` pieces, with what begins and ends
     /// every text.
-    pub(super) fn tokens(&self, text: &str, most: usize) -> Vec<usize> {
+    pub(super) fn tokenize(&self, text: &str, most: usize) -> Vec<usize> {
         let room = most.saturating_sub(1);
-        let mut tokens = vec![self.beginning];
-        for word in words(text) {
+        let mut tokens = vec![self.start_id];
+        for word in split_words(text) {
             if tokens.len() >= room {
                 break;
             }
-            self.take_apart(&word, &mut tokens);
+            self.tokenize_word(&word, &mut tokens);
         }
         tokens.truncate(room.max(1));
-        tokens.push(self.end);
+        tokens.push(self.end_id);
         tokens
     }
 
-    fn take_apart(&self, word: &str, tokens: &mut Vec<usize>) {
+    fn tokenize_word(&self, word: &str, tokens: &mut Vec<usize>) {
         let before = tokens.len();
         let mut rest = word;
-        while !rest.is_empty() && word.chars().count() <= LONGEST {
-            let inside = if rest.len() < word.len() { INSIDE } else { "" };
+        while !rest.is_empty() && word.chars().count() <= MAX_WORD_CHARS {
+            let inside = if rest.len() < word.len() { CONTINUATION_PREFIX } else { "" };
             let ends = rest.char_indices().map(|(at, it)| at + it.len_utf8());
             let known = ends.rev().find_map(|end| {
-                let number = self.numbers.get(&format!("{inside}{}", &rest[..end]))?;
+                let number = self.token_ids.get(&format!("{inside}{}", &rest[..end]))?;
                 Some((*number, end))
             });
             let Some((number, end)) = known else { break };
@@ -76,22 +82,22 @@ impl Vocabulary {
         }
         if !rest.is_empty() {
             tokens.truncate(before);
-            tokens.push(self.unknown);
+            tokens.push(self.unknown_id);
         }
     }
 }
 
 /// Yields the words and signs of a text.
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let meant = text.chars().filter(|it| !is_noise(*it)).nfd();
+fn split_words(text: &str) -> impl Iterator<Item = String> {
+    let meant = text.chars().filter(|it| !is_ignored_char(*it)).nfd();
     let bare = meant.filter(|it| category(*it) != Category::NonspacingMark);
     let mut letters = bare.flat_map(char::to_lowercase).peekable();
     std::iter::from_fn(move || {
         while letters.next_if(|it| it.is_whitespace()).is_some() {}
         let first = letters.next()?;
         let mut word = String::from(first);
-        if !stands_alone(first) {
-            let belongs = |it: &char| !it.is_whitespace() && !stands_alone(*it);
+        if !is_single_char_word(first) {
+            let belongs = |it: &char| !it.is_whitespace() && !is_single_char_word(*it);
             while let Some(next) = letters.next_if(belongs) {
                 word.push(next);
             }
@@ -101,7 +107,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// Tells whether a sign is nothing to read.
-fn is_noise(sign: char) -> bool {
+fn is_ignored_char(sign: char) -> bool {
     use Category::{Control, Format, PrivateUse, Surrogate, Unassigned};
     let nothing = [Control, Format, PrivateUse, Surrogate, Unassigned];
     sign == '\u{fffd}' || !sign.is_whitespace() && nothing.contains(&category(sign))
@@ -109,7 +115,7 @@ fn is_noise(sign: char) -> bool {
 
 /// Tells whether a sign is a word by itself: a Han character, or punctuation, for
 /// which all signs of ASCII count that are no letters.
-fn stands_alone(sign: char) -> bool {
+fn is_single_char_word(sign: char) -> bool {
     use Category::{
         ClosePunctuation, ConnectorPunctuation, DashPunctuation, FinalPunctuation,
         InitialPunctuation, OpenPunctuation, OtherPunctuation,
@@ -134,7 +140,7 @@ mod tests {
     use super::*;
 
     fn split(text: &str) -> String {
-        words(text).collect::<Vec<_>>().join("|")
+        split_words(text).collect::<Vec<_>>().join("|")
     }
 
     #[test]
@@ -149,16 +155,16 @@ mod tests {
     #[test]
     fn a_word_is_taken_apart_into_the_longest_pieces_that_are_known() {
         let list = "[UNK]\n[CLS]\n[SEP]\nun\n##aff\n##able\n##a\nu\n,\n";
-        let vocabulary = Vocabulary::read(list).unwrap();
-        assert_eq!(vocabulary.tokens("Unaffable, unx", 256), [1, 3, 4, 5, 8, 0, 2]);
-        assert_eq!(vocabulary.tokens(&"u".repeat(101), 256), [1, 0, 2]);
-        assert_eq!(vocabulary.tokens("unaffable un", 4), [1, 3, 4, 2]);
-        assert_eq!(vocabulary.tokens("", 256), [1, 2]);
+        let vocabulary = Vocabulary::parse(list).unwrap();
+        assert_eq!(vocabulary.tokenize("Unaffable, unx", 256), [1, 3, 4, 5, 8, 0, 2]);
+        assert_eq!(vocabulary.tokenize(&"u".repeat(101), 256), [1, 0, 2]);
+        assert_eq!(vocabulary.tokenize("unaffable un", 4), [1, 3, 4, 2]);
+        assert_eq!(vocabulary.tokenize("", 256), [1, 2]);
     }
 
     #[test]
     fn a_list_of_other_words_is_refused() {
-        let said = Vocabulary::read("the\nof\n").err().map(|it| it.to_string());
+        let said = Vocabulary::parse("the\nof\n").err().map(|it| it.to_string());
         assert_eq!(said.as_deref(), Some("`vocab.txt`: it has no `[UNK]`: it is of no BERT"));
     }
 }

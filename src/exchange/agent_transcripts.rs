@@ -3,14 +3,14 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::exchange::Haul;
-use crate::exchange::conversation::{Speaker, Turn, exchanges};
+use crate::exchange::Extracted;
+use crate::exchange::conversation::{Message, Speaker, split_exchanges};
 
 /// The room in which conversations are filed that have no title.
-const ROOM: &str = "conversations";
+const DEFAULT_ROOM: &str = "conversations";
 
 /// How what a program says in the user's name begins.
-const MACHINE_MADE: &[&str] = &[
+const MACHINE_PREFIXES: &[&str] = &[
     "<command-",
     "<local-command-",
     "<system-reminder>",
@@ -21,21 +21,23 @@ const MACHINE_MADE: &[&str] = &[
 
 /// Reads a transcript of Claude Code or of Codex; `None`: it is neither. A line
 /// that is no object in JSON is named by its number.
-pub(crate) fn read(text: &str) -> Option<Haul> {
-    let (lines, faults) = objects(text);
-    let turns: Vec<_> =
-        lines.iter().filter_map(|it| claude_code(it).or_else(|| codex(it))).collect();
-    if turns.is_empty() && !lines.iter().any(is_known) {
+pub(crate) fn parse_transcript(text: &str) -> Option<Extracted> {
+    let (lines, faults) = parse_json_lines(text);
+    let turns: Vec<_> = lines
+        .iter()
+        .filter_map(|it| parse_claude_code_line(it).or_else(|| parse_codex_line(it)))
+        .collect();
+    if turns.is_empty() && !lines.iter().any(is_transcript_line) {
         return None;
     }
     let folder = lines.iter().find_map(|it| {
         let folder = it.get("cwd").or_else(|| it.pointer("/payload/cwd"))?.as_str()?;
         folder.rsplit(['/', '\\']).find(|it| !it.is_empty())
     });
-    Some(Haul { texts: exchanges(folder, ROOM, &turns), faults })
+    Some(Extracted { texts: split_exchanges(folder, DEFAULT_ROOM, &turns), faults })
 }
 
-fn objects(text: &str) -> (Vec<Value>, Vec<String>) {
+fn parse_json_lines(text: &str) -> (Vec<Value>, Vec<String>) {
     let (mut objects, mut faults) = (Vec::new(), Vec::new());
     for (line, number) in text.split_inclusive('\n').zip(1..) {
         match serde_json::from_str::<Value>(line.trim_end()) {
@@ -52,31 +54,31 @@ fn objects(text: &str) -> (Vec<Value>, Vec<String>) {
 }
 
 /// Tells whether a line is of a kind that one of the two writes.
-fn is_known(line: &Value) -> bool {
+fn is_transcript_line(line: &Value) -> bool {
     let kind = line.get("type").and_then(Value::as_str);
     line.get("sessionId").is_some() || kind == Some("session_meta") || kind == Some("summary")
 }
 
 /// Reads what was said in a line of Claude Code: no thoughts, no calls of tools
 /// and what they gave, nothing said to or by helpers.
-fn claude_code(line: &Value) -> Option<Turn> {
+fn parse_claude_code_line(line: &Value) -> Option<Message> {
     let is_set = |key: &str| line.get(key) == Some(&Value::Bool(true));
     if ["isMeta", "isSidechain", "isCompactSummary"].into_iter().any(is_set) {
         return None;
     }
-    turn(line.get("type")?.as_str()?, line.pointer("/message/content")?, line)
+    parse_message(line.get("type")?.as_str()?, line.pointer("/message/content")?, line)
 }
 
 /// Reads what was said in a line of Codex, of whichever age.
-fn codex(line: &Value) -> Option<Turn> {
+fn parse_codex_line(line: &Value) -> Option<Message> {
     let item = if line.get("type")? == "response_item" { line.get("payload")? } else { line };
     if item.get("type")? != "message" {
         return None;
     }
-    turn(item.get("role")?.as_str()?, item.get("content")?, line)
+    parse_message(item.get("role")?.as_str()?, item.get("content")?, line)
 }
 
-fn turn(role: &str, content: &Value, line: &Value) -> Option<Turn> {
+fn parse_message(role: &str, content: &Value, line: &Value) -> Option<Message> {
     let speaker = match role {
         "user" => Speaker::User,
         "assistant" => Speaker::Assistant,
@@ -84,27 +86,27 @@ fn turn(role: &str, content: &Value, line: &Value) -> Option<Turn> {
     };
     let texts = match content {
         Value::String(text) => vec![text.as_str()],
-        Value::Array(blocks) => blocks.iter().filter_map(spoken).collect(),
+        Value::Array(blocks) => blocks.iter().filter_map(block_text).collect(),
         _ => return None,
     };
     let is_said = |it: &&str| {
         let start = it.trim_start();
-        !start.is_empty() && !MACHINE_MADE.iter().any(|made| start.starts_with(made))
+        !start.is_empty() && !MACHINE_PREFIXES.iter().any(|made| start.starts_with(made))
     };
     let texts: Vec<_> = texts.into_iter().filter(is_said).collect();
     if texts.is_empty() {
         return None;
     }
     let at = line.get("timestamp").and_then(Value::as_str);
-    Some(Turn { speaker, text: texts.join("\n\n"), at: at.and_then(moment) })
+    Some(Message { speaker, text: texts.join("\n\n"), at: at.and_then(parse_timestamp) })
 }
 
-fn spoken(block: &Value) -> Option<&str> {
+fn block_text(block: &Value) -> Option<&str> {
     let is_text = matches!(block.get("type")?.as_str()?, "text" | "input_text" | "output_text");
     block.get("text").and_then(Value::as_str).filter(|_| is_text)
 }
 
 /// Reads a moment as RFC 3339 spells it.
-pub(crate) fn moment(text: &str) -> Option<DateTime<Utc>> {
+pub(crate) fn parse_timestamp(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_rfc3339(text).ok().map(|it| it.to_utc())
 }

@@ -4,21 +4,21 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::exchange::agent_transcripts::moment;
-use crate::exchange::conversation::{Speaker, Turn, exchanges};
-use crate::exchange::{Haul, Mined};
+use crate::exchange::agent_transcripts::parse_timestamp;
+use crate::exchange::conversation::{Message, Speaker, split_exchanges};
+use crate::exchange::{Extracted, ExtractedText};
 
 /// The room of a conversation without a title.
 const UNTITLED: &str = "untitled";
 
 /// Reads an export of either client; `None`: it is neither. A conversation that is
 /// none of theirs is named by its place in the list.
-pub(crate) fn read(text: &str) -> Option<Haul> {
+pub(crate) fn parse_export(text: &str) -> Option<Extracted> {
     let all: Value = serde_json::from_str(text).ok()?;
     let conversations = all.as_array()?;
-    let mut haul = Haul::default();
+    let mut haul = Extracted::default();
     for (place, it) in conversations.iter().enumerate() {
-        match claude_ai(it).or_else(|| chatgpt(it)) {
+        match parse_claude_ai(it).or_else(|| parse_chatgpt(it)) {
             Some(exchanges) => haul.texts.extend(exchanges),
             None => haul.faults.push(format!("[{place}]: it is no conversation of a known kind")),
         }
@@ -27,13 +27,13 @@ pub(crate) fn read(text: &str) -> Option<Haul> {
     is_export.then_some(haul)
 }
 
-fn claude_ai(conversation: &Value) -> Option<Vec<Mined>> {
+fn parse_claude_ai(conversation: &Value) -> Option<Vec<ExtractedText>> {
     let messages = conversation.get("chat_messages")?.as_array()?.iter();
-    let turns: Vec<_> = messages.filter_map(claude_ai_turn).collect();
-    Some(exchanges(Some("claude.ai"), title(conversation, "name"), &turns))
+    let turns: Vec<_> = messages.filter_map(parse_claude_ai_message).collect();
+    Some(split_exchanges(Some("claude.ai"), conversation_title(conversation, "name"), &turns))
 }
 
-fn claude_ai_turn(message: &Value) -> Option<Turn> {
+fn parse_claude_ai_message(message: &Value) -> Option<Message> {
     let speaker = match message.get("sender")?.as_str()? {
         "human" => Speaker::User,
         "assistant" => Speaker::Assistant,
@@ -44,14 +44,14 @@ fn claude_ai_turn(message: &Value) -> Option<Turn> {
     let whole = message.get("text").and_then(Value::as_str).unwrap_or_default();
     let said = if texts.is_empty() { whole.to_owned() } else { texts.join("\n\n") };
     let attached = message.get("attachments").and_then(Value::as_array).into_iter().flatten();
-    let parts: Vec<_> = std::iter::once(said).chain(attached.filter_map(attachment)).collect();
+    let parts: Vec<_> = std::iter::once(said).chain(attached.filter_map(attachment_text)).collect();
     let text = parts.join("\n\n");
-    let at = message.get("created_at").and_then(Value::as_str).and_then(moment);
-    Some(Turn { speaker, text, at })
+    let at = message.get("created_at").and_then(Value::as_str).and_then(parse_timestamp);
+    Some(Message { speaker, text, at })
 }
 
 /// Returns the text of what was attached, as a long one is that was pasted.
-fn attachment(it: &Value) -> Option<String> {
+fn attachment_text(it: &Value) -> Option<String> {
     let text = it.get("extracted_content")?.as_str().filter(|it| !it.trim().is_empty())?;
     let name = it.get("file_name").and_then(Value::as_str).filter(|it| !it.is_empty());
     Some(format!("Attachment {}:\n{text}", name.unwrap_or(UNTITLED)))
@@ -59,27 +59,28 @@ fn attachment(it: &Value) -> Option<String> {
 
 /// Reads the branch of a conversation that was seen last: what was asked anew in
 /// other words is left out.
-fn chatgpt(conversation: &Value) -> Option<Vec<Mined>> {
+fn parse_chatgpt(conversation: &Value) -> Option<Vec<ExtractedText>> {
     let mapping = conversation.get("mapping")?.as_object()?;
-    let mut at = conversation.get("current_node").and_then(Value::as_str).or_else(|| leaf(mapping));
+    let mut at =
+        conversation.get("current_node").and_then(Value::as_str).or_else(|| last_leaf(mapping));
     let mut turns = Vec::new();
     // No branch is longer than there are messages, whatever the file says.
     for _ in 0..mapping.len() {
         let Some(node) = at.and_then(|it| mapping.get(it)) else { break };
-        turns.extend(node.get("message").and_then(chatgpt_turn));
+        turns.extend(node.get("message").and_then(parse_chatgpt_message));
         at = node.get("parent").and_then(Value::as_str);
     }
     turns.reverse();
-    Some(exchanges(Some("chatgpt"), title(conversation, "title"), &turns))
+    Some(split_exchanges(Some("chatgpt"), conversation_title(conversation, "title"), &turns))
 }
 
-fn leaf(mapping: &Map<String, Value>) -> Option<&str> {
+fn last_leaf(mapping: &Map<String, Value>) -> Option<&str> {
     let has_children =
         |it: &Value| it.get("children").and_then(Value::as_array).is_some_and(|it| !it.is_empty());
     mapping.iter().rev().find(|(_, it)| !has_children(it)).map(|(name, _)| name.as_str())
 }
 
-fn chatgpt_turn(message: &Value) -> Option<Turn> {
+fn parse_chatgpt_message(message: &Value) -> Option<Message> {
     let speaker = match message.pointer("/author/role")?.as_str()? {
         "user" => Speaker::User,
         "assistant" => Speaker::Assistant,
@@ -87,11 +88,11 @@ fn chatgpt_turn(message: &Value) -> Option<Turn> {
     };
     let parts = message.pointer("/content/parts")?.as_array()?.iter();
     let texts: Vec<_> = parts.filter_map(Value::as_str).collect();
-    let at = message.get("create_time").and_then(Value::as_f64).and_then(seconds);
-    Some(Turn { speaker, text: texts.join("\n\n"), at })
+    let at = message.get("create_time").and_then(Value::as_f64).and_then(from_unix_seconds);
+    Some(Message { speaker, text: texts.join("\n\n"), at })
 }
 
-fn seconds(since: f64) -> Option<DateTime<Utc>> {
+fn from_unix_seconds(since: f64) -> Option<DateTime<Utc>> {
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a cast saturates, and no such date is one"
@@ -99,7 +100,7 @@ fn seconds(since: f64) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(since as i64, 0)
 }
 
-fn title<'a>(conversation: &'a Value, key: &str) -> &'a str {
+fn conversation_title<'a>(conversation: &'a Value, key: &str) -> &'a str {
     let title = conversation.get(key).and_then(Value::as_str).map(str::trim);
     title.filter(|it| !it.is_empty()).unwrap_or(UNTITLED)
 }

@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::exchange::Mined;
+use crate::exchange::ExtractedText;
 
 /// Who said something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Speaker {
 
 /// What was said at once.
 #[derive(Clone, Debug)]
-pub(super) struct Turn {
+pub(super) struct Message {
     pub(super) speaker: Speaker,
     pub(super) text: String,
     pub(super) at: Option<DateTime<Utc>>,
@@ -24,21 +24,25 @@ pub(super) struct Turn {
 
 /// Returns the exchanges of a conversation, to be filed under `wing` and `room`.
 /// What was answered before anybody asked is an exchange too.
-pub(super) fn exchanges(wing: Option<&str>, room: &str, turns: &[Turn]) -> Vec<Mined> {
+pub(super) fn split_exchanges(
+    wing: Option<&str>,
+    room: &str,
+    turns: &[Message],
+) -> Vec<ExtractedText> {
     let said: Vec<_> = turns.iter().filter(|it| !it.text.trim().is_empty()).collect();
-    let begins = |before: &&Turn, it: &&Turn| {
+    let begins = |before: &&Message, it: &&Message| {
         (before.speaker, it.speaker) != (Speaker::Assistant, Speaker::User)
     };
-    let exchanges = said.chunk_by(begins).map(|turns| Mined {
+    let exchanges = said.chunk_by(begins).map(|turns| ExtractedText {
         wing: wing.map(str::to_owned),
         room: room.to_owned(),
-        text: written(turns),
+        text: exchange_text(turns),
         at: turns.iter().find_map(|it| it.at),
     });
     exchanges.collect()
 }
 
-fn written(turns: &[&Turn]) -> String {
+fn exchange_text(turns: &[&Message]) -> String {
     let mut text = String::new();
     for said in turns.chunk_by(|a, b| a.speaker == b.speaker) {
         let name = match said[0].speaker {
@@ -60,7 +64,7 @@ mod tests {
 
     #[test]
     fn an_exchange_ends_where_somebody_asks_again() {
-        let turn = |speaker, text: &str| Turn { speaker, text: text.to_owned(), at: None };
+        let turn = |speaker, text: &str| Message { speaker, text: text.to_owned(), at: None };
         let turns = [
             turn(Speaker::Assistant, "Hello."),
             turn(Speaker::User, "Why Clerk?"),
@@ -70,7 +74,7 @@ mod tests {
             turn(Speaker::Assistant, "Since March."),
             turn(Speaker::User, "Thanks."),
         ];
-        let texts = exchanges(None, "r", &turns).into_iter().map(|it| it.text);
+        let texts = split_exchanges(None, "r", &turns).into_iter().map(|it| it.text);
         assert_snapshot!(texts.collect::<Vec<_>>().join("~~~\n"), @"
         Assistant:
         Hello.

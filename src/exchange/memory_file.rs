@@ -10,42 +10,42 @@ use crate::model::{Entity, LARGEST_FILE, Triple};
 
 /// What such a file holds, as far as it could be understood.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Memory {
+pub struct MemoryFile {
     /// The entities; each name once, in the order of the file.
     pub entities: Vec<Entity>,
     /// The relations, in the order of the file.
     pub relations: Vec<Triple>,
     /// What is worth knowing, and where it stands, in the order of the file: what was
     /// left out because it could not be understood, and what was joined.
-    pub told: Vec<String>,
+    pub messages: Vec<String>,
     /// How many of these could not be understood.
-    pub faults: usize,
+    pub fault_count: usize,
 }
 
 /// Reads such a file.
-pub fn read_memory(file: &[u8]) -> Memory {
-    let mut reader = Reader::default();
+pub fn read_memory_file(file: &[u8]) -> MemoryFile {
+    let mut reader = MemoryFileParser::default();
     let file = file.strip_prefix("\u{feff}".as_bytes()).unwrap_or(file);
     match serde_json::from_slice(file) {
         _ if file.starts_with(b"\xff\xfe") || file.starts_with(b"\xfe\xff") => {
             let how = "write it anew, as `iconv -f UTF-16 -t UTF-8` does";
-            reader.fault("the file", format!("this is UTF-16 and not UTF-8: {how}"));
+            reader.add_fault("the file", format!("this is UTF-16 and not UTF-8: {how}"));
         }
-        Ok(Value::Object(map)) if !map.contains_key("type") => reader.whole(map),
-        Ok(Value::Array(items)) => reader.list(items),
+        Ok(Value::Object(map)) if !map.contains_key("type") => reader.parse_object(map),
+        Ok(Value::Array(items)) => reader.parse_list(items),
         _ => {
             for (line, number) in file.split(|it| *it == b'\n').zip(1..) {
                 if !line.trim_ascii().is_empty() {
-                    reader.line(line, number);
+                    reader.parse_line(line, number);
                 }
             }
         }
     }
-    reader.memory
+    reader.file
 }
 
 /// Writes such a file as npm 2026.8.31 does: without a line break at its end.
-pub fn write_memory(entities: &[Entity], relations: &[Triple]) -> String {
+pub fn write_memory_file(entities: &[Entity], relations: &[Triple]) -> String {
     let entities = entities.iter().map(|Entity { name, genus, observations, .. }| {
         json!({ "type": "entity", "name": name, "entityType": genus, "observations": observations })
     });
@@ -57,79 +57,82 @@ pub fn write_memory(entities: &[Entity], relations: &[Triple]) -> String {
 }
 
 #[derive(Default)]
-struct Reader {
-    memory: Memory,
+struct MemoryFileParser {
+    file: MemoryFile,
     /// Where an entity of that name stands in the memory.
-    known: HashMap<String, usize>,
+    entity_positions: HashMap<String, usize>,
     /// Keys that nothing here has.
-    strange: HashSet<String>,
+    unknown_keys: HashSet<String>,
 }
 
-impl Reader {
-    fn line(&mut self, line: &[u8], number: usize) {
+impl MemoryFileParser {
+    fn parse_line(&mut self, line: &[u8], number: usize) {
         let place = format!("line {number}");
         match serde_json::from_slice(line) {
-            Ok(item) => self.item(item, &place, None),
+            Ok(item) => self.parse_item(item, &place, None),
             Err(err) => {
                 let why = err.to_string();
                 let why = why.split(" at line ").next().unwrap_or_default();
-                self.fault(&place, format!("this is not JSON (column {}): {why}", err.column()));
+                self.add_fault(
+                    &place,
+                    format!("this is not JSON (column {}): {why}", err.column()),
+                );
             }
         }
     }
 
     /// Reads a list of what would stand in lines; what says no `type` shows it.
-    fn list(&mut self, items: Vec<Value>) {
+    fn parse_list(&mut self, items: Vec<Value>) {
         for (place, item) in items.into_iter().enumerate() {
             let kind = if item.get("from").is_some() { "relation" } else { "entity" };
-            self.item(item, &format!("[{place}]"), Some(kind));
+            self.parse_item(item, &format!("[{place}]"), Some(kind));
         }
     }
 
     /// Reads the form that went before lines: `{"entities": […], "relations": […]}`.
-    fn whole(&mut self, mut map: Map<String, Value>) {
+    fn parse_object(&mut self, mut map: Map<String, Value>) {
         for (key, kind) in [("entities", "entity"), ("relations", "relation")] {
             match map.shift_remove(key) {
                 Some(Value::Array(items)) => {
                     for (place, item) in items.into_iter().enumerate() {
-                        self.item(item, &format!("{key}[{place}]"), Some(kind));
+                        self.parse_item(item, &format!("{key}[{place}]"), Some(kind));
                     }
                 }
-                Some(_) => self.fault(key, "this is no list"),
+                Some(_) => self.add_fault(key, "this is no list"),
                 None => {}
             }
         }
-        self.left_over(&map, "the file");
+        self.report_unknown_keys(&map, "the file");
     }
 
-    fn item(&mut self, item: Value, place: &str, kind: Option<&str>) {
+    fn parse_item(&mut self, item: Value, place: &str, kind: Option<&str>) {
         let Value::Object(mut map) = item else {
-            return self.fault(place, "this is no object");
+            return self.add_fault(place, "this is no object");
         };
         let said = map.shift_remove("type");
         let kind = said.as_ref().and_then(Value::as_str).or(kind).unwrap_or_default().to_owned();
         let taken = match kind.as_str() {
-            "entity" => take_entity(&mut map).map(|(it, odd)| {
+            "entity" => parse_entity(&mut map).map(|(it, odd)| {
                 for why in odd {
-                    self.fault(place, why);
+                    self.add_fault(place, why);
                 }
-                self.add(it, place);
+                self.add_entity(it, place);
             }),
-            "relation" => take_relation(&mut map).map(|it| self.memory.relations.push(it)),
+            "relation" => parse_relation(&mut map).map(|it| self.file.relations.push(it)),
             _ => Err("its `type` is neither `entity` nor `relation`".to_owned()),
         };
         match taken {
-            Ok(()) => self.left_over(&map, place),
-            Err(why) => self.fault(place, why),
+            Ok(()) => self.report_unknown_keys(&map, place),
+            Err(why) => self.add_fault(place, why),
         }
     }
 
     /// Adds an entity; one whose name came before gives it its observations.
-    fn add(&mut self, entity: Entity, place: &str) {
-        let new = self.memory.entities.len();
-        let at = *self.known.entry(entity.name.clone()).or_insert(new);
-        let Some(first) = self.memory.entities.get_mut(at) else {
-            return self.memory.entities.push(entity);
+    fn add_entity(&mut self, entity: Entity, place: &str) {
+        let new = self.file.entities.len();
+        let at = *self.entity_positions.entry(entity.name.clone()).or_insert(new);
+        let Some(first) = self.file.entities.get_mut(at) else {
+            return self.file.entities.push(entity);
         };
         let joined = match first.genus == entity.genus || entity.genus.is_empty() {
             true => "its observations were joined".to_owned(),
@@ -144,35 +147,38 @@ impl Reader {
             }
         }
         let name = Value::from(entity.name);
-        self.note(place, format!("{name} came before; {joined}"));
+        self.add_message(place, format!("{name} came before; {joined}"));
     }
 
     /// Tells of keys that nothing here has, each once.
-    fn left_over(&mut self, map: &Map<String, Value>, place: &str) {
+    fn report_unknown_keys(&mut self, map: &Map<String, Value>, place: &str) {
         for key in map.keys() {
-            if self.strange.insert(key.clone()) {
+            if self.unknown_keys.insert(key.clone()) {
                 let what = format!("the key {} means nothing here and is left out", json!(key));
-                self.note(place, what);
+                self.add_message(place, what);
             }
         }
     }
 
-    fn fault(&mut self, place: &str, why: impl Display) {
-        self.memory.faults += 1;
-        self.note(place, why);
+    fn add_fault(&mut self, place: &str, why: impl Display) {
+        self.file.fault_count += 1;
+        self.add_message(place, why);
     }
 
-    fn note(&mut self, place: &str, what: impl Display) {
-        self.memory.told.push(format!("{place}: {what}"));
+    fn add_message(&mut self, place: &str, what: impl Display) {
+        self.file.messages.push(format!("{place}: {what}"));
     }
 }
 
 /// Returns an entity, and what was said of it that is no observation.
-fn take_entity(map: &mut Map<String, Value>) -> Result<(Entity, Vec<String>), String> {
-    let name = text(map, "name")?;
+fn parse_entity(map: &mut Map<String, Value>) -> Result<(Entity, Vec<String>), String> {
+    let name = take_text_field(map, "name")?;
     // Older files lack one or the other.
-    let genus =
-        if map.contains_key("entityType") { text(map, "entityType")? } else { String::new() };
+    let genus = if map.contains_key("entityType") {
+        take_text_field(map, "entityType")?
+    } else {
+        String::new()
+    };
     let items = match map.shift_remove("observations") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(items)) => items,
@@ -192,12 +198,12 @@ fn take_entity(map: &mut Map<String, Value>) -> Result<(Entity, Vec<String>), St
     Ok((Entity { is_defined: true, genus, observations, ..Entity::loose_end(&name) }, odd))
 }
 
-fn take_relation(map: &mut Map<String, Value>) -> Result<Triple, String> {
-    let (from, to) = (text(map, "from")?, text(map, "to")?);
-    Ok(Triple { from, kind: text(map, "relationType")?, to })
+fn parse_relation(map: &mut Map<String, Value>) -> Result<Triple, String> {
+    let (from, to) = (take_text_field(map, "from")?, take_text_field(map, "to")?);
+    Ok(Triple { from, kind: take_text_field(map, "relationType")?, to })
 }
 
-fn text(map: &mut Map<String, Value>, key: &str) -> Result<String, String> {
+fn take_text_field(map: &mut Map<String, Value>, key: &str) -> Result<String, String> {
     match map.shift_remove(key) {
         Some(Value::String(text)) => Ok(text),
         Some(_) => Err(format!("its `{key}` is no text")),
@@ -220,17 +226,17 @@ mod tests {
         let triple =
             Triple { from: "a".to_owned(), kind: "\u{1}".to_owned(), to: "nobody".to_owned() };
         let (entities, relations) = (vec![entity("a"), entity("")], vec![triple]);
-        let text = write_memory(&entities, &relations);
+        let text = write_memory_file(&entities, &relations);
         insta::assert_snapshot!(text.escape_debug().to_string().replace("\\n{", "\n{"), @r#"
         {\"type\":\"entity\",\"name\":\"a\",\"entityType\":\"t\\\"\",\"observations\":[\"two\\nlines\",\"\u{7f}\u{2028}é\"]}
         {\"type\":\"entity\",\"name\":\"\",\"entityType\":\"t\\\"\",\"observations\":[\"two\\nlines\",\"\u{7f}\u{2028}é\"]}
         {\"type\":\"relation\",\"from\":\"a\",\"to\":\"nobody\",\"relationType\":\"\\u0001\"}
         "#);
-        let memory = Memory { entities, relations, ..Memory::default() };
-        assert_eq!(read_memory(text.as_bytes()), memory);
+        let memory = MemoryFile { entities, relations, ..MemoryFile::default() };
+        assert_eq!(read_memory_file(text.as_bytes()), memory);
         let crlf = text.replace("}\n", "}\r\n\r\n") + "\n";
-        assert_eq!(read_memory(crlf.as_bytes()), memory);
-        assert_eq!(read_memory(b"").entities, []);
+        assert_eq!(read_memory_file(crlf.as_bytes()), memory);
+        assert_eq!(read_memory_file(b"").entities, []);
     }
 
     #[test]
@@ -238,7 +244,7 @@ mod tests {
         let text = "{\"type\":\"entity\"}\n".repeat(3);
         let bytes: Vec<_> =
             ["\u{feff}", &text].concat().encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let Memory { told, faults, .. } = read_memory(&bytes);
+        let MemoryFile { messages: told, fault_count: faults, .. } = read_memory_file(&bytes);
         assert_eq!(faults, 1);
         insta::assert_snapshot!(told.join("\n"), @"the file: this is UTF-16 and not UTF-8: write it anew, as `iconv -f UTF-16 -t UTF-8` does");
     }
@@ -256,7 +262,8 @@ mod tests {
             {\"type\":\"relation\",\"from\":\"A\",\"to\":\"B\"}\n\
             {\"type\":\"relation\",\"from\":\"A\",\"to\":\"B\",\"relationType\":\"r\",\"since\":2}\n\
             {\"type\":\"entity\",\"name\":\"A\",\"entityType\":\"u\",\"observations\":[\"x\",\"y\"]}";
-        let Memory { entities, relations, told, faults } = read_memory(file);
+        let MemoryFile { entities, relations, messages: told, fault_count: faults } =
+            read_memory_file(file);
         let known: Vec<_> =
             entities.iter().map(|it| format!("{} {:?}", it.name, it.observations)).collect();
         insta::assert_snapshot!(known.join("\n"), @r#"
@@ -285,8 +292,8 @@ mod tests {
             "entities": [{ "name": "A", "entityType": "t", "observations": [] }, { "name": 1 }],
             "relations": [{ "from": "A", "to": "B", "relationType": "r" }],
         });
-        let Memory { entities, relations, told, faults } =
-            read_memory(format!("{file:#}").as_bytes());
+        let MemoryFile { entities, relations, messages: told, fault_count: faults } =
+            read_memory_file(format!("{file:#}").as_bytes());
         assert_eq!((entities.len(), relations.len(), faults), (1, 1, 1));
         assert_eq!(told, ["entities[1]: its `name` is no text"]);
     }
@@ -299,7 +306,8 @@ mod tests {
             { "from": "A", "to": "B", "relationType": "r" },
             7,
         ]);
-        let Memory { entities, relations, told, faults } = read_memory(file.to_string().as_bytes());
+        let MemoryFile { entities, relations, messages: told, fault_count: faults } =
+            read_memory_file(file.to_string().as_bytes());
         assert_eq!((entities.len(), relations.len(), faults), (2, 1, 1));
         assert_eq!(told, ["[3]: this is no object"]);
     }

@@ -9,20 +9,20 @@ use std::fmt::Display;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
 use serde_json::{Map, Value};
 
-use crate::exchange::mempalace_chunks::fitted;
+use crate::exchange::mempalace_chunks::link_overlapping_chunks;
 use crate::model::{Date, Entity, LARGEST_FILE, Relation, folded, is_printable};
 
 /// How many bytes a text may have, so that there is room for what is said of it.
-const LARGEST: usize = LARGEST_FILE / 8 * 7;
+const MAX_TEXT_BYTES: usize = LARGEST_FILE / 8 * 7;
 
 /// The most characters a name in a fact may have.
-const LONGEST: usize = 500;
+const MAX_NAME_CHARS: usize = 500;
 
 /// Where MemPalace counts what says no wing or room.
 const UNKNOWN: &str = "unknown";
 
 /// Rooms of rows that say only that a file has been looked at.
-const REGISTRY: &str = "_registry";
+const REGISTRY_ROOM: &str = "_registry";
 
 /// A row of a table, or an item of a collection.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,8 +37,8 @@ pub struct Row {
 
 /// What the tables hold.
 #[derive(Clone, Debug, Default)]
-pub struct Tables {
-    /// Texts with what is known of them; the text is in [`Tables::TEXT`].
+pub struct MempalaceTables {
+    /// Texts with what is known of them; the text is in [`MempalaceTables::TEXT`].
     pub texts: Vec<Row>,
     /// The names that facts speak of.
     pub entities: Vec<Row>,
@@ -48,22 +48,22 @@ pub struct Tables {
     pub faults: Vec<String>,
 }
 
-impl Tables {
+impl MempalaceTables {
     /// The key of the text itself, which is Chroma's own.
-    pub const TEXT: &str = "chroma:document";
+    pub const TEXT_KEY: &str = "chroma:document";
 }
 
 /// What somebody leaves there who moves in here, as far as it could be understood.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Estate {
+pub struct MempalaceData {
     /// Texts to be filed, in the order in which they were.
-    pub texts: Vec<Kept>,
+    pub drawers: Vec<ImportedDrawer>,
     /// Entries of diaries, in the order in which they were written.
-    pub entries: Vec<Noted>,
+    pub diary_entries: Vec<ImportedDiaryEntry>,
     /// Entities of which more is known than facts.
     pub entities: Vec<Entity>,
     /// Facts. A name is spelled in one way in all of them.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<ImportedFact>,
     /// What was left out, or taken as it stands, because it could not be understood, by
     /// table and id.
     pub faults: Vec<String>,
@@ -73,7 +73,7 @@ pub struct Estate {
 
 /// A text that was filed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct ImportedDrawer {
     /// The wing.
     pub wing: String,
     /// The room.
@@ -90,7 +90,7 @@ pub struct Kept {
 
 /// An entry of a diary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Noted {
+pub struct ImportedDiaryEntry {
     /// Whose diary it is.
     pub agent: String,
     /// What it is about.
@@ -103,7 +103,7 @@ pub struct Noted {
 
 /// Something that was said of somebody.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fact {
+pub struct ImportedFact {
     /// What it goes by there.
     pub id: String,
     /// What it is said of, by name.
@@ -115,36 +115,36 @@ pub struct Fact {
 /// Understands what such a store holds. MemPalace writes moments as the clock on
 /// the wall shows them: `local` says which they were.
 pub fn read_mempalace(
-    tables: Tables,
+    tables: MempalaceTables,
     local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
-) -> Estate {
-    let Tables { mut texts, entities, triples, faults } = tables;
-    let mut estate = Estate { faults, ..Estate::default() };
-    texts.retain(|it| !it.is_mark());
+) -> MempalaceData {
+    let MempalaceTables { mut texts, entities, triples, faults } = tables;
+    let mut estate = MempalaceData { faults, ..MempalaceData::default() };
+    texts.retain(|it| !it.is_sentinel());
     texts.sort_by_cached_key(|it| {
-        (it.said("filed_at"), it.said("source_file"), it.piece(), it.id.clone())
+        (it.field_text("filed_at"), it.field_text("source_file"), it.chunk_index(), it.id.clone())
     });
-    estate.tell_of_the_lost(&texts);
-    fitted(&mut texts);
-    for (id, pieces) in wholes(texts) {
-        estate.take_text(&id, &pieces, &local);
+    estate.note_unfiled_texts(&texts);
+    link_overlapping_chunks(&mut texts);
+    for (id, pieces) in group_chunks(texts) {
+        estate.add_text(&id, &pieces, &local);
     }
-    let mut names = Names::default();
+    let mut names = EntityNames::default();
     for row in entities {
-        estate.take_entity(row, &mut names);
+        estate.add_entity(row, &mut names);
     }
     for row in triples {
-        estate.take_fact(row, &mut names, &local);
+        estate.add_fact(row, &mut names, &local);
     }
     estate
 }
 
 /// Puts the pieces together into which long texts were cut.
-fn wholes(rows: Vec<Row>) -> Vec<(String, Vec<Row>)> {
+fn group_chunks(rows: Vec<Row>) -> Vec<(String, Vec<Row>)> {
     let mut wholes: Vec<(String, Vec<Row>)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for row in rows {
-        let Some(parent) = row.parent() else {
+        let Some(parent) = row.parent_id() else {
             wholes.push((row.id.clone(), vec![row]));
             continue;
         };
@@ -155,36 +155,37 @@ fn wholes(rows: Vec<Row>) -> Vec<(String, Vec<Row>)> {
         }
     }
     for (_, pieces) in &mut wholes {
-        pieces.sort_by_key(Row::piece);
+        pieces.sort_by_key(Row::chunk_index);
     }
     wholes
 }
 
 /// The names that facts speak of, by id, and the first spelling of each.
 #[derive(Default)]
-struct Names {
+struct EntityNames {
     by_id: HashMap<String, String>,
     spellings: HashMap<String, String>,
 }
 
-impl Names {
-    fn spelled(&mut self, name: &str) -> String {
+impl EntityNames {
+    fn canonical_spelling(&mut self, name: &str) -> String {
         self.spellings.entry(folded(name)).or_insert_with(|| name.to_owned()).clone()
     }
 
     /// Returns what the entity is called that goes by `id`.
-    fn of(&mut self, id: &str) -> String {
+    fn name_of_id(&mut self, id: &str) -> String {
         let name = self.by_id.get(id).cloned().unwrap_or_else(|| id.to_owned());
-        self.spelled(&name)
+        self.canonical_spelling(&name)
     }
 }
 
-impl Estate {
+impl MempalaceData {
     /// Says how many texts lie where MemPalace counts what has no place.
-    fn tell_of_the_lost(&mut self, texts: &[Row]) {
+    fn note_unfiled_texts(&mut self, texts: &[Row]) {
         let is_lost = |it: &&Row| {
-            let is_text = it.said(Tables::TEXT).is_some() && !it.is_entry();
-            is_text && (it.said("wing").is_none() || it.said("room").is_none())
+            let is_text =
+                it.field_text(MempalaceTables::TEXT_KEY).is_some() && !it.is_diary_entry();
+            is_text && (it.field_text("wing").is_none() || it.field_text("room").is_none())
         };
         let lost: Vec<_> = texts.iter().filter(is_lost).collect();
         let Some(Row { table, id, .. }) = lost.first() else { return };
@@ -195,7 +196,7 @@ impl Estate {
         self.notes.push(format!("{which}: no wing or no room is named; filed in `{UNKNOWN}`"));
     }
 
-    fn take_text(
+    fn add_text(
         &mut self,
         id: &str,
         pieces: &[Row],
@@ -204,56 +205,61 @@ impl Estate {
         let Some(first) = pieces.first() else { return };
         let mut text = String::new();
         for piece in pieces {
-            match piece.fields.get(Tables::TEXT).and_then(Value::as_str) {
+            match piece.fields.get(MempalaceTables::TEXT_KEY).and_then(Value::as_str) {
                 Some(it) => text.push_str(it),
-                None => self.fault(first.table, &piece.id, "it has no text"),
+                None => self.add_fault(first.table, &piece.id, "it has no text"),
             }
         }
-        let cut = first.parent().is_some();
-        let missing = (0..).zip(pieces).find(|(place, it)| cut && it.piece() != Some(*place));
+        let cut = first.parent_id().is_some();
+        let missing = (0..).zip(pieces).find(|(place, it)| cut && it.chunk_index() != Some(*place));
         if let Some((place, _)) = missing {
             let why = format!("piece {place} is missing; the others were put together");
-            self.fault(first.table, id, why);
+            self.add_fault(first.table, id, why);
         }
         if text.trim().is_empty() {
-            if first.fields.contains_key(Tables::TEXT) {
-                self.fault(first.table, id, "it has no text");
+            if first.fields.contains_key(MempalaceTables::TEXT_KEY) {
+                self.add_fault(first.table, id, "it has no text");
             }
             return;
         }
-        if text.len() > LARGEST {
-            let why = format!("it has {} bytes, and {LARGEST} are the most", text.len());
-            return self.fault(first.table, id, why);
+        if text.len() > MAX_TEXT_BYTES {
+            let why = format!("it has {} bytes, and {MAX_TEXT_BYTES} are the most", text.len());
+            return self.add_fault(first.table, id, why);
         }
-        let at = first.moment("filed_at", &local).or_else(|| first.moment("date", &local));
-        let wing = first.said("wing").unwrap_or_else(|| UNKNOWN.to_owned());
-        if first.is_entry() {
+        let at = first.timestamp("filed_at", &local).or_else(|| first.timestamp("date", &local));
+        let wing = first.field_text("wing").unwrap_or_else(|| UNKNOWN.to_owned());
+        if first.is_diary_entry() {
             let of_wing = || wing.strip_prefix("wing_").unwrap_or(&wing).to_owned();
-            let agent = first.said("agent").unwrap_or_else(of_wing);
-            return self.entries.push(Noted { agent, topic: first.said("topic"), text, at });
+            let agent = first.field_text("agent").unwrap_or_else(of_wing);
+            return self.diary_entries.push(ImportedDiaryEntry {
+                agent,
+                topic: first.field_text("topic"),
+                text,
+                at,
+            });
         }
-        self.texts.push(Kept {
+        self.drawers.push(ImportedDrawer {
             wing,
-            room: first.said("room").unwrap_or_else(|| UNKNOWN.to_owned()),
+            room: first.field_text("room").unwrap_or_else(|| UNKNOWN.to_owned()),
             text,
-            source: first.said("source_file"),
-            by: first.said("added_by"),
+            source: first.field_text("source_file"),
+            by: first.field_text("added_by"),
             at,
         });
     }
 
     /// Takes in an entity, if more is known of it than its name.
-    fn take_entity(&mut self, row: Row, names: &mut Names) {
-        let name = match name(&row, "name") {
-            Ok(name) => names.spelled(&name),
-            Err(why) => return self.fault(row.table, &row.id, why),
+    fn add_entity(&mut self, row: Row, names: &mut EntityNames) {
+        let name = match required_name(&row, "name") {
+            Ok(name) => names.canonical_spelling(&name),
+            Err(why) => return self.add_fault(row.table, &row.id, why),
         };
-        let genus = row.said("type").filter(|it| it != UNKNOWN);
-        let properties = row.said("properties").unwrap_or_else(|| "{}".to_owned());
+        let genus = row.field_text("type").filter(|it| it != UNKNOWN);
+        let properties = row.field_text("properties").unwrap_or_else(|| "{}".to_owned());
         let attributes = match serde_json::from_str(&properties) {
             Ok(it) => it,
             Err(_) => {
-                self.fault(row.table, &row.id, "its `properties` are no object in JSON");
+                self.add_fault(row.table, &row.id, "its `properties` are no object in JSON");
                 Map::new()
             }
         };
@@ -265,49 +271,49 @@ impl Estate {
         names.by_id.insert(row.id, name);
     }
 
-    fn take_fact(
+    fn add_fact(
         &mut self,
         row: Row,
-        names: &mut Names,
+        names: &mut EntityNames,
         local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
     ) {
         let [subject, kind, object] =
-            ["subject", "predicate", "object"].map(|column| name(&row, column));
+            ["subject", "predicate", "object"].map(|column| required_name(&row, column));
         let (subject, kind, object) = match (subject, kind, object) {
             (Ok(subject), Ok(kind), Ok(object)) => (subject, kind, object),
             (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) => {
-                return self.fault(row.table, &row.id, why);
+                return self.add_fault(row.table, &row.id, why);
             }
         };
         let [since, until] = ["valid_from", "valid_to"].map(|column| {
             row.date(column, &local).unwrap_or_else(|said| {
                 let why = format!("its `{column}` is no date, and kept as it stands: {said}");
-                self.fault(row.table, &row.id, why);
+                self.add_fault(row.table, &row.id, why);
                 Some(said)
             })
         });
         let sources = ["source_file", "source_closet", "source_drawer_id"];
         let relation = Relation {
             kind: folded(&kind).replace(' ', "_"),
-            to: names.of(&object),
+            to: names.name_of_id(&object),
             since,
             until,
-            source: sources.into_iter().find_map(|it| row.said(it)),
+            source: sources.into_iter().find_map(|it| row.field_text(it)),
         };
-        self.facts.push(Fact { subject: names.of(&subject), relation, id: row.id });
+        self.facts.push(ImportedFact { subject: names.name_of_id(&subject), relation, id: row.id });
     }
 
-    fn fault(&mut self, table: &str, id: &str, why: impl Display) {
+    fn add_fault(&mut self, table: &str, id: &str, why: impl Display) {
         self.faults.push(format!("{table} {id}: {why}"));
     }
 }
 
 impl Row {
     /// The key of what a piece is a piece of.
-    pub(super) const PARENT: &str = "parent_drawer_id";
+    pub(super) const PARENT_KEY: &str = "parent_drawer_id";
 
     /// Returns what the row says in a field, if it says anything.
-    pub(super) fn said(&self, key: &str) -> Option<String> {
+    pub(super) fn field_text(&self, key: &str) -> Option<String> {
         let text = match self.fields.get(key)? {
             Value::Null => return None,
             Value::String(text) => text.trim().to_owned(),
@@ -317,25 +323,25 @@ impl Row {
     }
 
     /// Tells whether it is an entry of a diary.
-    fn is_entry(&self) -> bool {
-        self.said("type").as_deref() == Some("diary_entry")
+    fn is_diary_entry(&self) -> bool {
+        self.field_text("type").as_deref() == Some("diary_entry")
     }
 
     /// Returns what the whole goes by that this is a piece of.
-    pub(super) fn parent(&self) -> Option<String> {
-        self.said(Self::PARENT).or_else(|| self.said("parent_entry_id"))
+    pub(super) fn parent_id(&self) -> Option<String> {
+        self.field_text(Self::PARENT_KEY).or_else(|| self.field_text("parent_entry_id"))
     }
 
     /// Returns which piece of the whole it is, from 0.
-    pub(super) fn piece(&self) -> Option<i64> {
+    pub(super) fn chunk_index(&self) -> Option<i64> {
         self.fields.get("chunk_index").and_then(Value::as_i64)
     }
 
     /// Tells whether this is no text of anybody's, but a mark of MemPalace that it
     /// has looked at a file.
-    fn is_mark(&self) -> bool {
+    fn is_sentinel(&self) -> bool {
         let marked = matches!(self.fields.get("is_sentinel"), Some(Value::Bool(true)));
-        marked || self.said("room").as_deref() == Some(REGISTRY)
+        marked || self.field_text("room").as_deref() == Some(REGISTRY_ROOM)
     }
 
     /// Returns a date as a fact may say it; the error is what is said and is none.
@@ -344,20 +350,20 @@ impl Row {
         key: &str,
         local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
     ) -> Result<Option<String>, String> {
-        let Some(said) = self.said(key) else { return Ok(None) };
+        let Some(said) = self.field_text(key) else { return Ok(None) };
         if said.parse::<Date>().is_ok() {
             return Ok(Some(said));
         }
-        let moment = self.moment(key, local).ok_or(said)?;
+        let moment = self.timestamp(key, local).ok_or(said)?;
         Ok(Some(moment.to_rfc3339_opts(SecondsFormat::Secs, true)))
     }
 
-    fn moment(
+    fn timestamp(
         &self,
         key: &str,
         local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
     ) -> Option<DateTime<Utc>> {
-        let said = self.said(key)?;
+        let said = self.field_text(key)?;
         let exact = DateTime::parse_from_rfc3339(&said).ok().map(|it| it.to_utc());
         let on_the_wall = || said.parse::<NaiveDateTime>().ok().and_then(&local);
         let day = || local(said.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN));
@@ -366,20 +372,20 @@ impl Row {
 }
 
 /// Returns a name that a fact needs.
-fn name(row: &Row, column: &str) -> Result<String, String> {
-    let name = row.said(column).unwrap_or_default();
+fn required_name(row: &Row, column: &str) -> Result<String, String> {
+    let name = row.field_text(column).unwrap_or_default();
     if !name.chars().any(|it| is_printable(it) && !it.is_whitespace()) {
         return Err(format!("its `{column}` says nothing"));
     }
     match name.chars().count() {
-        length if length > LONGEST => {
-            Err(format!("its `{column}` has {length} characters, and {LONGEST} are the most"))
-        }
+        length if length > MAX_NAME_CHARS => Err(format!(
+            "its `{column}` has {length} characters, and {MAX_NAME_CHARS} are the most"
+        )),
         _ => Ok(name),
     }
 }
 
-impl Estate {
+impl MempalaceData {
     /// Returns the names of which something is said, each once.
     pub fn subjects(&self) -> BTreeSet<&str> {
         self.facts.iter().map(|it| it.subject.as_str()).collect()

@@ -2,28 +2,28 @@
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
-use crate::exchange::agent_transcripts::moment;
+use crate::exchange::agent_transcripts::parse_timestamp;
 use crate::exchange::{agent_transcripts, chat_exports};
 use crate::model::LARGEST_FILE;
 
 /// Documents of more bytes are cut at their headings.
-const LONG: usize = 6_000;
+const MAX_UNCUT_BYTES: usize = 6_000;
 
 /// How many bytes a text may have, so that there is room for what is said of it.
-const LARGEST: usize = LARGEST_FILE / 8 * 7;
+const MAX_TEXT_BYTES: usize = LARGEST_FILE / 8 * 7;
 
 /// What was taken out of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Haul {
+pub struct Extracted {
     /// The texts, to be filed.
-    pub texts: Vec<Mined>,
+    pub texts: Vec<ExtractedText>,
     /// What was left out, where it stands in the file, and why.
     pub faults: Vec<String>,
 }
 
 /// A text to be filed, and where its source would have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mined {
+pub struct ExtractedText {
     /// The wing, if the source knows one: the project a conversation was about.
     pub wing: Option<String>,
     /// The room.
@@ -36,7 +36,7 @@ pub struct Mined {
 
 /// What a file may be, by the end of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lode {
+pub enum SourceKind {
     /// Markdown or plain text.
     Document,
     /// A transcript of a coding agent.
@@ -45,9 +45,9 @@ pub enum Lode {
     Export,
 }
 
-impl Lode {
+impl SourceKind {
     /// Returns what a file of that name may be; `None`: nothing to be mined.
-    pub fn of(file: &str) -> Option<Self> {
+    pub fn from_file_name(file: &str) -> Option<Self> {
         match file.rsplit_once('.')?.1.to_lowercase().as_str() {
             "md" | "markdown" | "txt" => Some(Self::Document),
             "jsonl" => Some(Self::Transcript),
@@ -58,41 +58,43 @@ impl Lode {
 
     /// Takes out of a file what is to be filed: of a document for `room`, of a
     /// conversation for where it belongs. `None`: the file is of another kind.
-    pub fn mine(self, text: &str, room: &str) -> Option<Haul> {
+    pub fn extract(self, text: &str, room: &str) -> Option<Extracted> {
         if text.trim().is_empty() {
-            return Some(Haul::default());
+            return Some(Extracted::default());
         }
         let said = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut haul = match self {
-            Self::Document => Haul { texts: document(text, room), faults: Vec::new() },
-            Self::Transcript => agent_transcripts::read(said)?,
-            Self::Export => chat_exports::read(said)?,
+            Self::Document => Extracted { texts: split_document(text, room), faults: Vec::new() },
+            Self::Transcript => agent_transcripts::parse_transcript(said)?,
+            Self::Export => chat_exports::parse_export(said)?,
         };
         let faults = &mut haul.faults;
-        haul.texts.retain(|Mined { text, .. }| {
+        haul.texts.retain(|ExtractedText { text, .. }| {
             let (size, first) = (text.len(), text.trim_start().lines().next());
-            if size > LARGEST {
-                let why = format!("it has {size} bytes, and {LARGEST} are the most for a drawer");
+            if size > MAX_TEXT_BYTES {
+                let why =
+                    format!("it has {size} bytes, and {MAX_TEXT_BYTES} are the most for a drawer");
                 let start: String = first.unwrap_or_default().chars().take(60).collect();
                 faults.push(format!("the text that begins with `{start}`: {why}"));
             }
-            size <= LARGEST
+            size <= MAX_TEXT_BYTES
         });
         Some(haul)
     }
 }
 
-fn document(text: &str, room: &str) -> Vec<Mined> {
-    let sections = if text.len() > LONG { sections(text) } else { vec![text] };
+fn split_document(text: &str, room: &str) -> Vec<ExtractedText> {
+    let sections = if text.len() > MAX_UNCUT_BYTES { split_sections(text) } else { vec![text] };
     let told = sections.into_iter().filter(|it| !it.trim().is_empty());
-    let at = dated(text);
-    let mined = |it: &str| Mined { wing: None, room: room.to_owned(), text: it.to_owned(), at };
+    let at = document_date(text);
+    let mined =
+        |it: &str| ExtractedText { wing: None, room: room.to_owned(), text: it.to_owned(), at };
     told.map(mined).collect()
 }
 
 /// Returns when a document says that it was written: the `date` of its front matter,
 /// as RFC 3339 spells it, or the beginning of that day.
-fn dated(text: &str) -> Option<DateTime<Utc>> {
+fn document_date(text: &str) -> Option<DateTime<Utc>> {
     let mut lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
     lines.next().filter(|it| it.trim_end() == "---")?;
     let mut matter = lines.take_while(|it| it.trim_end() != "---");
@@ -100,12 +102,12 @@ fn dated(text: &str) -> Option<DateTime<Utc>> {
     let said = said.split(" #").next()?.trim().trim_matches(['"', '\'']);
     let on_the_wall = || said.replacen(' ', "T", 1).parse::<NaiveDateTime>().ok();
     let day = || Some(said.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN));
-    moment(said).or_else(|| Some(on_the_wall().or_else(day)?.and_utc()))
+    parse_timestamp(said).or_else(|| Some(on_the_wall().or_else(day)?.and_utc()))
 }
 
 /// Cuts a document before each heading of the first two ranks that is not in a
 /// block of code. Together the sections are the document, byte for byte.
-fn sections(text: &str) -> Vec<&str> {
+fn split_sections(text: &str) -> Vec<&str> {
     let (mut sections, mut start, mut at, mut fenced) = (Vec::new(), 0, 0, false);
     for line in text.split_inclusive('\n') {
         fenced ^= line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
@@ -130,16 +132,17 @@ mod tests {
         let text = format!(
             "\n# One\n{body}## Two\n```\n# no heading\n```\n{body}### deeper\n{body}# Three\nEnd."
         );
-        let starts: Vec<_> = sections(&text).iter().map(|it| it.trim().lines().next()).collect();
+        let starts: Vec<_> =
+            split_sections(&text).iter().map(|it| it.trim().lines().next()).collect();
         assert_eq!(starts, [Some("# One"), Some("## Two"), Some("# Three")]);
-        assert_eq!(sections(&text).concat(), text);
-        assert_eq!(document("# One\n## Two\n", "r").len(), 1, "a short one is left whole");
-        assert_eq!(document(" \n", "r"), []);
+        assert_eq!(split_sections(&text).concat(), text);
+        assert_eq!(split_document("# One\n## Two\n", "r").len(), 1, "a short one is left whole");
+        assert_eq!(split_document(" \n", "r"), []);
     }
 
     #[test]
     fn a_document_may_say_when_it_was_written() {
-        let said = |it: &str| dated(&format!("---\ntitle: T\n{it}\n---\nText.\n"));
+        let said = |it: &str| document_date(&format!("---\ntitle: T\n{it}\n---\nText.\n"));
         let told = |it| said(it).map(|it| it.to_string());
         let day = Some("2026-03-01 00:00:00 UTC".to_owned());
         assert_eq!(told("date: 2026-03-01"), day);
@@ -148,24 +151,28 @@ mod tests {
         assert_eq!(told("date: 2026-03-01T10:30:00+01:00"), hour);
         assert_eq!(told("date: 2026-03-01 09:30:00"), hour);
         assert_eq!((told("date: March"), told("update: 2026-03-01")), (None, None));
-        assert_eq!(dated("date: 2026-03-01\n"), None, "that is the text itself");
-        assert_eq!(dated("---\nText.\n---\ndate: 2026-03-01\n"), None);
+        assert_eq!(document_date("date: 2026-03-01\n"), None, "that is the text itself");
+        assert_eq!(document_date("---\nText.\n---\ndate: 2026-03-01\n"), None);
     }
 
     #[test]
     fn a_text_that_no_drawer_holds_is_named_and_costs_nothing_else() {
-        let text = format!("# One\nFine.\n# Two\n{}", "x".repeat(LARGEST));
-        let Haul { texts, faults } = Lode::Document.mine(&text, "r").unwrap_or_default();
+        let text = format!("# One\nFine.\n# Two\n{}", "x".repeat(MAX_TEXT_BYTES));
+        let Extracted { texts, faults } =
+            SourceKind::Document.extract(&text, "r").unwrap_or_default();
         assert_eq!(texts.len(), 1);
         insta::assert_snapshot!(faults.join("\n").replace("xx", ""), @"the text that begins with `# Two`: it has 917510 bytes, and 917504 are the most for a drawer");
     }
 
     #[test]
     fn files_are_known_by_their_names_and_their_content() {
-        assert_eq!(Lode::of("a/b.MD"), Some(Lode::Document));
-        assert_eq!((Lode::of("a.png"), Lode::of("README")), (None, None));
-        assert_eq!(Lode::Transcript.mine("{\"level\":\"info\"}\n", "r"), None);
-        assert_eq!(Lode::Export.mine("{\"name\":\"left-pad\"}", "r"), None);
-        assert_eq!(Lode::Export.mine("[{\"id\":1}]", "r"), None);
+        assert_eq!(SourceKind::from_file_name("a/b.MD"), Some(SourceKind::Document));
+        assert_eq!(
+            (SourceKind::from_file_name("a.png"), SourceKind::from_file_name("README")),
+            (None, None)
+        );
+        assert_eq!(SourceKind::Transcript.extract("{\"level\":\"info\"}\n", "r"), None);
+        assert_eq!(SourceKind::Export.extract("{\"name\":\"left-pad\"}", "r"), None);
+        assert_eq!(SourceKind::Export.extract("[{\"id\":1}]", "r"), None);
     }
 }

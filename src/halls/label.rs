@@ -4,20 +4,20 @@
 
 use std::ops::Range;
 
-use crate::halls::partition::{run_around, runs_apart};
+use crate::halls::partition::{first_differing_heading, run_with_same_headings};
 use crate::model::{Arrangement, By, Card, Heading, Register, abridged, alike, whole_words};
 
 /// How much room a heading has, and each end of a tab.
-const HEADING: usize = 40;
-const TAB: usize = 28;
+const MAX_HEADING_WEIGHT: usize = 40;
+const MAX_NAME_WEIGHT: usize = 28;
 
 /// What all names of a stretch begin with is left out of its tabs if it has more
 /// bytes than this.
-const SHARED: usize = 12;
+const MIN_COMMON_PREFIX: usize = 12;
 
 /// Returns what a part of a stretch is called by whoever stands in that, and what
 /// by everybody else.
-pub(super) fn of(
+pub(super) fn label_and_title(
     register: &Register,
     arrangement: &Arrangement,
     all: &Range<usize>,
@@ -25,44 +25,46 @@ pub(super) fn of(
 ) -> Option<(String, String)> {
     let (first, last) = (register.card(part.start)?, register.card(part.end.checked_sub(1)?)?);
     let levels = first.headings.len();
-    let apart = runs_apart(register, part);
-    let given = runs_apart(register, all).unwrap_or(levels);
-    let run = run_around(register, first, apart.unwrap_or(levels));
+    let apart = first_differing_heading(register, part);
+    let given = first_differing_heading(register, all).unwrap_or(levels);
+    let run = run_with_same_headings(register, first, apart.unwrap_or(levels));
     let tab = match apart {
         _ if run == *part => None,
-        Some(level) => Some(span(arrangement, first, last, level)),
-        None => tabs(register, all, part),
+        Some(level) => Some(heading_range(arrangement, first, last, level)),
+        None => name_range(register, all, part),
     };
     // What nothing else stands beside need not be said, nor the year of a day.
-    let needed = (0..levels).find(|it| run_around(register, first, *it) == run).unwrap_or(levels);
-    let is_said = is_dated(arrangement) && tab.is_some() && apart.is_some();
+    let needed = (0..levels)
+        .find(|it| run_with_same_headings(register, first, *it) == run)
+        .unwrap_or(levels);
+    let is_said = is_by_date(arrangement) && tab.is_some() && apart.is_some();
     let headings = &first.headings[..if is_said { 0 } else { needed }];
     let joined =
         |said: Vec<String>| said.into_iter().chain(tab.clone()).collect::<Vec<_>>().join(" · ");
     let genus = match arrangement {
         Arrangement::Everything => None,
-        Arrangement::Genus { genus, .. } => Some(abridged(genus, HEADING)),
+        Arrangement::Genus { genus, .. } => Some(abridged(genus, MAX_HEADING_WEIGHT)),
     };
-    let title = genus.into_iter().chain(said(arrangement, headings, 0)).collect();
-    Some((joined(said(arrangement, headings, given)), joined(title)))
+    let title = genus.into_iter().chain(heading_texts(arrangement, headings, 0)).collect();
+    Some((joined(heading_texts(arrangement, headings, given)), joined(title)))
 }
 
 /// Returns the beginning of `name` that tells it from `before`, which comes
 /// before it.
-pub(super) fn behind(name: &str, before: &str) -> String {
-    beginning(name, alike(name, before)).to_owned()
+pub(super) fn distinguishing_prefix(name: &str, before: &str) -> String {
+    prefix_beyond(name, alike(name, before)).to_owned()
 }
 
 /// Says some headings, but for the first that are known.
-fn said(arrangement: &Arrangement, headings: &[Heading], known: usize) -> Vec<String> {
+fn heading_texts(arrangement: &Arrangement, headings: &[Heading], known: usize) -> Vec<String> {
     let levels = known.min(headings.len())..headings.len();
     // A day says its month and year.
-    let levels = levels.filter(|it| !is_dated(arrangement) || it + 1 == headings.len());
-    levels.map(|level| heading(arrangement, &headings[..=level], HEADING)).collect()
+    let levels = levels.filter(|it| !is_by_date(arrangement) || it + 1 == headings.len());
+    levels.map(|level| heading_text(arrangement, &headings[..=level], MAX_HEADING_WEIGHT)).collect()
 }
 
 /// Says the last of some headings.
-fn heading(arrangement: &Arrangement, headings: &[Heading], room: usize) -> String {
+fn heading_text(arrangement: &Arrangement, headings: &[Heading], room: usize) -> String {
     let by = match arrangement {
         Arrangement::Everything => &By::Status,
         Arrangement::Genus { by, .. } => by,
@@ -81,11 +83,13 @@ fn heading(arrangement: &Arrangement, headings: &[Heading], room: usize) -> Stri
 }
 
 /// Says from which heading to which some cards go.
-fn span(arrangement: &Arrangement, first: &Card, last: &Card, level: usize) -> String {
-    let said = |card: &Card| heading(arrangement, &card.headings[..=level], TAB);
+fn heading_range(arrangement: &Arrangement, first: &Card, last: &Card, level: usize) -> String {
+    let said = |card: &Card| heading_text(arrangement, &card.headings[..=level], MAX_NAME_WEIGHT);
     let end = match (arrangement, &last.headings[level]) {
         // Of what both are the values has been said.
-        (Arrangement::Genus { by: By::Attribute(_), .. }, Some(value)) => abridged(value, TAB),
+        (Arrangement::Genus { by: By::Attribute(_), .. }, Some(value)) => {
+            abridged(value, MAX_NAME_WEIGHT)
+        }
         _ => said(last),
     };
     format!("{} to {end}", said(first))
@@ -93,17 +97,17 @@ fn span(arrangement: &Arrangement, first: &Card, last: &Card, level: usize) -> S
 
 /// Says from which name to which some cards go that stand under the same
 /// headings, in as few letters as tell them from their neighbours.
-fn tabs(register: &Register, all: &Range<usize>, part: &Range<usize>) -> Option<String> {
+fn name_range(register: &Register, all: &Range<usize>, part: &Range<usize>) -> Option<String> {
     let name = |place: usize| register.card(place).map(|it| &*it.name);
     let first = register.card(part.start)?;
-    let run = run_around(register, first, first.headings.len());
+    let run = run_with_same_headings(register, first, first.headings.len());
     let scope = run.start.max(all.start)..run.end.min(all.end);
     let shared = alike(name(scope.start)?, name(scope.end - 1)?);
     let tab = |place: usize, others: &[Option<usize>]| {
         let own = name(place)?;
         let others = others.iter().flatten().filter(|it| scope.contains(it));
         let others = others.filter_map(|it| name(*it));
-        Some(beginning(own, others.map(|it| alike(own, it)).fold(shared, usize::max)))
+        Some(prefix_beyond(own, others.map(|it| alike(own, it)).fold(shared, usize::max)))
     };
     let (first, last) = (part.start, part.end - 1);
     let (before, behind) = (first.checked_sub(1), Some(part.end));
@@ -113,27 +117,27 @@ fn tabs(register: &Register, all: &Range<usize>, part: &Range<usize>) -> Option<
         (start, end) = (tab(first, &[before, Some(last)])?, tab(last, &[behind, Some(first)])?);
     }
     let stands_for_all = start == end;
-    let start = without(start, whole_words(start, shared));
-    let end = without(end, whole_words(end, shared.max(alike(name(first)?, end))));
+    let start = abbreviate_prefix(start, whole_words(start, shared));
+    let end = abbreviate_prefix(end, whole_words(end, shared.max(alike(name(first)?, end))));
     Some(if stands_for_all { start } else { format!("{start} to {end}") })
 }
 
 /// Shortens a tab, which begins with words that are known.
-fn without(tab: &str, known: usize) -> String {
-    match known > SHARED {
-        true => format!("…{}", abridged(&tab[known..], TAB)),
-        false => abridged(tab, TAB),
+fn abbreviate_prefix(tab: &str, known: usize) -> String {
+    match known > MIN_COMMON_PREFIX {
+        true => format!("…{}", abridged(&tab[known..], MAX_NAME_WEIGHT)),
+        false => abridged(tab, MAX_NAME_WEIGHT),
     }
 }
 
 /// Returns how a name begins, up to the first letter or digit behind `known`
 /// bytes.
-fn beginning(name: &str, known: usize) -> &str {
+fn prefix_beyond(name: &str, known: usize) -> &str {
     let rest = name[known..].char_indices();
     let end = rest.filter(|(_, it)| it.is_alphanumeric()).map(|(at, it)| at + it.len_utf8()).next();
     &name[..end.map_or(name.len(), |it| known + it)]
 }
 
-fn is_dated(arrangement: &Arrangement) -> bool {
+fn is_by_date(arrangement: &Arrangement) -> bool {
     matches!(arrangement, Arrangement::Genus { by: By::Date, .. })
 }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::halls::FEW;
+use crate::halls::MAX_LISTED;
 use crate::model::{Card, Register, alike};
 
 /// More headings than these are not looked at one by one.
-const RUNS: usize = 200;
+const MAX_RUNS: usize = 200;
 
 /// Parts a stretch of a register into `slots` parts at most, none of which has more
 /// than `most` entities; there must be room for them.
@@ -14,31 +14,37 @@ const RUNS: usize = 200;
 /// Each heading is a part of its own while there are slots; then the smallest
 /// neighbours share one, and what is too large has several. Where even that
 /// does not do, and among names, parts are about equal.
-pub(crate) fn parts(
+pub(crate) fn partition(
     register: &Register,
     all: &Range<usize>,
     slots: usize,
     most: usize,
 ) -> Vec<Range<usize>> {
-    let runs = runs_apart(register, all).and_then(|level| runs(register, all, level));
-    match runs.and_then(|runs| gathered(runs, slots, most)) {
+    let runs =
+        first_differing_heading(register, all).and_then(|level| heading_runs(register, all, level));
+    match runs.and_then(|runs| merge_small_runs(runs, slots, most)) {
         Some(parts) => {
-            let pieces = |it: Range<usize>| even(register, &it, it.len().div_ceil(most), most);
+            let pieces =
+                |it: Range<usize>| even_parts(register, &it, it.len().div_ceil(most), most);
             parts.into_iter().flat_map(pieces).collect()
         }
-        None => even(register, all, all.len().div_ceil(FEW).clamp(2, slots), most),
+        None => even_parts(register, all, all.len().div_ceil(MAX_LISTED).clamp(2, slots), most),
     }
 }
 
 /// Returns the first heading in which the cards of a stretch differ; `None`:
 /// only names tell them apart.
-pub(crate) fn runs_apart(register: &Register, all: &Range<usize>) -> Option<usize> {
+pub(crate) fn first_differing_heading(register: &Register, all: &Range<usize>) -> Option<usize> {
     let (first, last) = (register.card(all.start)?, register.card(all.end.checked_sub(1)?)?);
     first.headings.iter().zip(last.headings.iter()).position(|(a, b)| a != b)
 }
 
 /// Returns the run of cards around one that share their first headings with it.
-pub(crate) fn run_around(register: &Register, card: &Card, headings: usize) -> Range<usize> {
+pub(crate) fn run_with_same_headings(
+    register: &Register,
+    card: &Card,
+    headings: usize,
+) -> Range<usize> {
     let shared = &card.headings[..headings];
     let start = register.count_before(|it| it < card && it.headings[..headings] != *shared);
     let end = register.count_before(|it| it <= card || it.headings[..headings] == *shared);
@@ -46,13 +52,18 @@ pub(crate) fn run_around(register: &Register, card: &Card, headings: usize) -> R
 }
 
 /// Parts a stretch into runs of one heading each, if there are not too many.
-fn runs(register: &Register, all: &Range<usize>, level: usize) -> Option<Vec<Range<usize>>> {
+fn heading_runs(
+    register: &Register,
+    all: &Range<usize>,
+    level: usize,
+) -> Option<Vec<Range<usize>>> {
     let (mut runs, mut start) = (Vec::new(), all.start);
     while start < all.end {
-        let end = run_around(register, register.card(start)?, level + 1).end.min(all.end);
+        let end =
+            run_with_same_headings(register, register.card(start)?, level + 1).end.min(all.end);
         runs.push(start..end);
         start = end;
-        if runs.len() > RUNS {
+        if runs.len() > MAX_RUNS {
             return None;
         }
     }
@@ -61,7 +72,11 @@ fn runs(register: &Register, all: &Range<usize>, level: usize) -> Option<Vec<Ran
 
 /// Joins the smallest neighbours until `slots` suffice, counting several for a
 /// run of more than `most`.
-fn gathered(runs: Vec<Range<usize>>, slots: usize, most: usize) -> Option<Vec<Range<usize>>> {
+fn merge_small_runs(
+    runs: Vec<Range<usize>>,
+    slots: usize,
+    most: usize,
+) -> Option<Vec<Range<usize>>> {
     let mut parts = runs;
     while parts.iter().map(|it| it.len().div_ceil(most)).sum::<usize>() > slots {
         let pairs = parts.windows(2).map(|it| it[0].len() + it[1].len());
@@ -76,11 +91,17 @@ fn gathered(runs: Vec<Range<usize>>, slots: usize, most: usize) -> Option<Vec<Ra
 
 /// Parts a stretch into about equal pieces of at most `most`, each boundary
 /// moved to where it can be said in the fewest letters nearby.
-fn even(register: &Register, all: &Range<usize>, pieces: usize, most: usize) -> Vec<Range<usize>> {
+fn even_parts(
+    register: &Register,
+    all: &Range<usize>,
+    pieces: usize,
+    most: usize,
+) -> Vec<Range<usize>> {
     let spare = most.saturating_sub(all.len().div_ceil(pieces)) / 2;
     let leeway = spare.min(all.len() / (4 * pieces));
     let ideal = |piece: usize| all.start + all.len() * piece / pieces;
-    let cut = |piece: usize| boundary(register, ideal(piece), leeway).unwrap_or(ideal(piece));
+    let cut =
+        |piece: usize| shortest_boundary(register, ideal(piece), leeway).unwrap_or(ideal(piece));
     let mut cuts = vec![all.start];
     cuts.extend((1..pieces).map(cut));
     cuts.push(all.end);
@@ -89,13 +110,13 @@ fn even(register: &Register, all: &Range<usize>, pieces: usize, most: usize) -> 
 
 /// Returns the boundary at most `leeway` from `ideal` that is said in the fewest
 /// letters; of several the nearest.
-fn boundary(register: &Register, ideal: usize, leeway: usize) -> Option<usize> {
+fn shortest_boundary(register: &Register, ideal: usize, leeway: usize) -> Option<usize> {
     let (low, high) = (ideal - leeway, ideal + leeway);
     let (first, last) = (register.card(low.checked_sub(1)?)?, register.card(high)?);
     let middle = register.card(ideal)?;
-    let around = match runs_apart(register, &(low - 1..high + 1)) {
-        Some(level) => run_around(register, middle, level + 1),
-        None => initials_around(register, middle, alike(&first.name, &last.name)),
+    let around = match first_differing_heading(register, &(low - 1..high + 1)) {
+        Some(level) => run_with_same_headings(register, middle, level + 1),
+        None => run_with_same_prefix(register, middle, alike(&first.name, &last.name)),
     };
     let near = [around.start, around.end].into_iter().filter(|it| (low..=high).contains(it));
     near.min_by_key(|it| it.abs_diff(ideal))
@@ -103,7 +124,7 @@ fn boundary(register: &Register, ideal: usize, leeway: usize) -> Option<usize> {
 
 /// Returns the run of cards around one whose names begin as its name does, up to
 /// the character behind `known` bytes.
-fn initials_around(register: &Register, card: &Card, known: usize) -> Range<usize> {
+fn run_with_same_prefix(register: &Register, card: &Card, known: usize) -> Range<usize> {
     let behind = card.name.get(known..).and_then(|it| it.chars().next());
     let length = known + behind.map_or(0, char::len_utf8);
     let begins_so =

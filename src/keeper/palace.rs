@@ -21,7 +21,7 @@ use crate::model::{
     Change, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Opening, Palace, Settings,
     Severity,
 };
-use crate::search::{Index, to_read};
+use crate::search::{Index, texts_to_embed};
 use crate::store::{Done, Known, Listener, Outcome, Store};
 use crate::watch::Watch;
 
@@ -386,7 +386,7 @@ impl OpenPalace {
         }
         let opening = self.item_in_file(path);
         if let (Some(index), Some(opening)) = (Arc::make_mut(&mut self.index).get_mut(), opening) {
-            index.take(&opening);
+            index.remove(&opening);
         }
     }
 
@@ -398,7 +398,7 @@ impl OpenPalace {
             .item_in_file(path)
             .and_then(|it| search_documents::item_document(&self.palace, &it));
         if let (Some(sense), Some(document)) = (&self.semantic_indexer, &document) {
-            sense.enqueue(to_read(document));
+            sense.enqueue(texts_to_embed(document));
         }
         if let (Some(index), Some(document)) = (Arc::make_mut(&mut self.index).get_mut(), document)
         {

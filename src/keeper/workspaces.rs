@@ -247,7 +247,7 @@ impl Keeper {
         let Ok(key) = self.current_workspace(by) else { return answer };
         let name = self.open_palaces.get(&key).map_or(key.as_str(), |it| &it.palace.settings.name);
         let answer =
-            format!("{answer}No workspace was set: this is in `{}`.\n", render::line(name));
+            format!("{answer}No workspace was set: this is in `{}`.\n", render::one_line(name));
         self.remember_workspace(by, &key);
         answer
     }

@@ -16,16 +16,17 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
 pub(super) use graph::{
-    CreateEntities, GetEntity, GetRelationships, GetTimeline, ListEntities, ListGenera,
-    RemoveEntities, SearchEntities, UpdateEntity,
+    CreateEntities, DeleteGraphEntities, GetEntity, GetRelationships, GetTimeline, ListEntities,
+    ListGenera, SearchEntities, UpdateEntity,
 };
 pub(super) use memory_server::{
-    AddObservations, Additions, DeleteEntities, DeleteObservations, Done, Edge, Edges, Network,
-    Node, Nodes, OpenNodes, ReadGraph, SearchNodes,
+    AddObservations, AddObservationsOutput, DeleteEntities, DeleteObservations, DeletionOutput,
+    GraphOutput, MemoryEntities, MemoryEntity, MemoryRelation, MemoryRelations, OpenNodes,
+    ReadGraph, SearchNodes,
 };
 pub(super) use mempalace::{
     AddDrawer, CheckDuplicate, DeleteDrawer, DiaryRead, DiaryWrite, FindTunnels, KgAdd,
-    KgInvalidate, KgQuery, KgTimeline, ListRooms, Search, Traverse,
+    KgInvalidate, KgQuery, KgTimeline, ListRooms, MempalaceSearch, Traverse,
 };
 pub(super) use palace::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
 pub(super) use work::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};
@@ -33,20 +34,20 @@ pub(super) use work::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, Start
 /// Nothing.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+pub(super) struct NoArguments {}
 
 /// A text that is read as a `T`.
 #[derive(Debug)]
-pub(super) struct Parsed<T>(pub(super) T);
+pub(super) struct ParsedText<T>(pub(super) T);
 
-impl<'de, T: FromStr<Err: ToString>> Deserialize<'de> for Parsed<T> {
+impl<'de, T: FromStr<Err: ToString>> Deserialize<'de> for ParsedText<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map(Self).map_err(|err: T::Err| D::Error::custom(err.to_string()))
     }
 }
 
-impl<T> JsonSchema for Parsed<T> {
+impl<T> JsonSchema for ParsedText<T> {
     fn schema_name() -> Cow<'static, str> {
         "Text".into()
     }
@@ -59,18 +60,18 @@ impl<T> JsonSchema for Parsed<T> {
 /// A number, also one that a careless client has put in quotes.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "Value")]
-pub(super) struct Amount(pub(super) f32);
+pub(super) struct LenientNumber(pub(super) f32);
 
-impl TryFrom<Value> for Amount {
+impl TryFrom<Value> for LenientNumber {
     type Error = String;
 
     fn try_from(value: Value) -> Result<Self, String> {
-        let amount = number(&value).and_then(|it| f32::deserialize(it).ok());
+        let amount = parse_number(&value).and_then(|it| f32::deserialize(it).ok());
         amount.map(Self).ok_or_else(|| format!("this is a number, not {value}"))
     }
 }
 
-impl JsonSchema for Amount {
+impl JsonSchema for LenientNumber {
     fn schema_name() -> Cow<'static, str> {
         "Amount".into()
     }
@@ -87,28 +88,30 @@ impl JsonSchema for Amount {
 /// A whole number, however it is spelled: `1`, `1.0`, `"1"`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "Value")]
-pub(super) struct Whole(pub(super) i64);
+pub(super) struct LenientInteger(pub(super) i64);
 
-impl TryFrom<Value> for Whole {
+impl TryFrom<Value> for LenientInteger {
     type Error = String;
 
     fn try_from(value: Value) -> Result<Self, String> {
         // The largest whole numbers that a float tells apart.
-        const LARGEST: f64 = 9_007_199_254_740_992.0;
-        let number = number(&value);
+        const LARGEST_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
+        let number = parse_number(&value);
         let said = number.as_ref().and_then(Number::as_f64);
-        let float = said.filter(|it| it.fract() == 0.0 && it.abs() <= LARGEST);
+        let float = said.filter(|it| it.fract() == 0.0 && it.abs() <= LARGEST_EXACT_INTEGER);
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and not too large")]
         let whole = number.and_then(|it| it.as_i64()).or(float.map(|it| it as i64));
         whole.map(Self).ok_or_else(|| match said {
-            Some(it) if it.abs() > LARGEST => format!("this is a smaller number than {value}"),
+            Some(it) if it.abs() > LARGEST_EXACT_INTEGER => {
+                format!("this is a smaller number than {value}")
+            }
             _ => format!("this is a whole number, not {value}"),
         })
     }
 }
 
 /// Returns the number that is meant.
-fn number(value: &Value) -> Option<Number> {
+fn parse_number(value: &Value) -> Option<Number> {
     match value {
         Value::Number(number) => Some(number.clone()),
         Value::String(text) => text.trim().parse().ok(),
@@ -116,7 +119,7 @@ fn number(value: &Value) -> Option<Number> {
     }
 }
 
-impl JsonSchema for Whole {
+impl JsonSchema for LenientInteger {
     fn schema_name() -> Cow<'static, str> {
         "Whole".into()
     }
@@ -129,9 +132,9 @@ impl JsonSchema for Whole {
 /// A date as it is written; a year may be a number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Value")]
-struct Written(String);
+struct DateArgument(String);
 
-impl TryFrom<Value> for Written {
+impl TryFrom<Value> for DateArgument {
     type Error = String;
 
     fn try_from(value: Value) -> Result<Self, String> {
@@ -143,7 +146,7 @@ impl TryFrom<Value> for Written {
     }
 }
 
-impl JsonSchema for Written {
+impl JsonSchema for DateArgument {
     fn schema_name() -> Cow<'static, str> {
         "Written".into()
     }
@@ -158,21 +161,21 @@ impl JsonSchema for Written {
 }
 
 /// Returns a date that is given.
-fn written(date: Option<Written>) -> Option<String> {
-    given(date.map(|it| it.0))
+fn date_text(date: Option<DateArgument>) -> Option<String> {
+    non_blank(date.map(|it| it.0))
 }
 
 /// Takes what is blank for not given.
-fn given(text: Option<String>) -> Option<String> {
+fn non_blank(text: Option<String>) -> Option<String> {
     text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty())
 }
 
 /// A text that says something.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct Filled(pub(super) String);
+pub(super) struct NonBlankText(pub(super) String);
 
-impl TryFrom<String> for Filled {
+impl TryFrom<String> for NonBlankText {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -180,7 +183,7 @@ impl TryFrom<String> for Filled {
     }
 }
 
-impl JsonSchema for Filled {
+impl JsonSchema for NonBlankText {
     fn schema_name() -> Cow<'static, str> {
         "Filled".into()
     }
@@ -196,13 +199,13 @@ impl JsonSchema for Filled {
 
 /// A page of a list.
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "Whole")]
-pub(super) struct Page(pub(super) usize);
+#[serde(try_from = "LenientInteger")]
+pub(super) struct PageNumber(pub(super) usize);
 
-impl TryFrom<Whole> for Page {
+impl TryFrom<LenientInteger> for PageNumber {
     type Error = &'static str;
 
-    fn try_from(Whole(number): Whole) -> Result<Self, Self::Error> {
+    fn try_from(LenientInteger(number): LenientInteger) -> Result<Self, Self::Error> {
         match usize::try_from(number) {
             Ok(page @ 1..) => Ok(Self(page)),
             _ => Err("this counts from 1"),
@@ -210,7 +213,7 @@ impl TryFrom<Whole> for Page {
     }
 }
 
-impl JsonSchema for Page {
+impl JsonSchema for PageNumber {
     fn schema_name() -> Cow<'static, str> {
         "Page".into()
     }

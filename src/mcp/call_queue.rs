@@ -11,24 +11,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 /// How many calls read snapshots at the same time.
-const READERS: usize = 4;
+const MAX_SNAPSHOT_CALLS: usize = 4;
 
 /// The calls that have arrived and are not done.
 #[derive(Clone, Default)]
-pub(crate) struct Queue(Arc<Mutex<State>>);
+pub(crate) struct CallQueue(Arc<Mutex<QueueState>>);
 
 /// What a call needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum CallAccess {
     /// It reads; a snapshot may be enough.
     Read,
     /// It may change something, and needs the keeper.
-    Keeper,
+    Exclusive,
 }
 
 /// Where a call runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum CallTarget {
     /// It has the keeper for itself.
     Keeper,
     /// It reads snapshots, beside others.
@@ -36,72 +36,73 @@ pub(crate) enum Place {
 }
 
 /// The place of a call in the queue; it leaves the queue when this is dropped.
-pub(crate) struct Turn {
-    queue: Queue,
+pub(crate) struct QueueTicket {
+    queue: CallQueue,
     number: u64,
 }
 
 #[derive(Default)]
-struct State {
-    calls: BTreeMap<u64, Call>,
-    next: u64,
+struct QueueState {
+    calls: BTreeMap<u64, QueuedCall>,
+    next_number: u64,
     /// Whether the call that has the keeper waits for something outside.
     is_waiting: bool,
     /// Whether no call is begun any more.
     is_closed: bool,
 }
 
-struct Call {
+struct QueuedCall {
     visit: String,
-    need: Need,
-    running: Option<Place>,
-    start: Option<oneshot::Sender<Place>>,
+    access: CallAccess,
+    running: Option<CallTarget>,
+    start_sender: Option<oneshot::Sender<CallTarget>>,
 }
 
-impl Queue {
+impl CallQueue {
     /// Adds a call at the end. Whoever calls this in the order of arrival is served in
     /// that order.
-    pub(crate) fn enter(&self, visit: &str, need: Need) -> Turn {
-        let mut state = self.state();
-        let number = state.next;
-        state.next += 1;
-        let call = Call { visit: visit.to_owned(), need, running: None, start: None };
+    pub(crate) fn enqueue(&self, visit: &str, need: CallAccess) -> QueueTicket {
+        let mut state = self.lock_state();
+        let number = state.next_number;
+        state.next_number += 1;
+        let call =
+            QueuedCall { visit: visit.to_owned(), access: need, running: None, start_sender: None };
         state.calls.insert(number, call);
-        Turn { queue: self.clone(), number }
+        QueueTicket { queue: self.clone(), number }
     }
 
     /// Notes whether the call that has the keeper waits for something outside.
     pub(crate) fn set_waiting(&self, is_waiting: bool) {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         state.is_waiting = is_waiting;
         state.start_calls();
     }
 
     /// Begins no more calls: those that have not begun are told so.
     pub(crate) fn close(&self) {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         state.is_closed = true;
         for call in state.calls.values_mut() {
-            drop(call.start.take());
+            drop(call.start_sender.take());
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock_state(&self) -> MutexGuard<'_, QueueState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Turn {
+impl QueueTicket {
     /// Waits until the call may run; `None`: no more calls are begun.
-    pub(crate) async fn begin(&self) -> Option<Place> {
+    pub(crate) async fn wait_for_start(&self) -> Option<CallTarget> {
         let (start, started) = oneshot::channel();
         {
-            let mut state = self.queue.state();
+            let mut state = self.queue.lock_state();
             if state.is_closed {
                 return None;
             }
             if let Some(call) = state.calls.get_mut(&self.number) {
-                call.start = Some(start);
+                call.start_sender = Some(start);
             }
             state.start_calls();
         }
@@ -109,42 +110,42 @@ impl Turn {
     }
 
     /// Goes back to its place in the queue, because a snapshot is not enough.
-    pub(crate) fn need_keeper(&self) {
-        let mut state = self.queue.state();
+    pub(crate) fn require_exclusive(&self) {
+        let mut state = self.queue.lock_state();
         if let Some(call) = state.calls.get_mut(&self.number) {
-            (call.need, call.running) = (Need::Keeper, None);
+            (call.access, call.running) = (CallAccess::Exclusive, None);
         }
     }
 }
 
-impl Drop for Turn {
+impl Drop for QueueTicket {
     fn drop(&mut self) {
-        let mut state = self.queue.state();
+        let mut state = self.queue.lock_state();
         let call = state.calls.remove(&self.number);
-        if call.is_some_and(|it| it.running == Some(Place::Keeper)) {
+        if call.is_some_and(|it| it.running == Some(CallTarget::Keeper)) {
             state.is_waiting = false;
         }
         state.start_calls();
     }
 }
 
-impl State {
+impl QueueState {
     /// Lets every call run that can.
     fn start_calls(&mut self) {
-        for (number, place) in self.startable() {
+        for (number, place) in self.startable_calls() {
             let Some(call) = self.calls.get_mut(&number) else { continue };
             call.running = Some(place);
-            if let Some(start) = call.start.take() {
+            if let Some(start) = call.start_sender.take() {
                 // Whoever is gone leaves the queue by itself.
                 start.send(place).unwrap_or_default();
             }
         }
     }
 
-    fn startable(&self) -> Vec<(u64, Place)> {
+    fn startable_calls(&self) -> Vec<(u64, CallTarget)> {
         let running = |place| self.calls.values().filter(|it| it.running == Some(place)).count();
-        let mut is_free = running(Place::Keeper) == 0;
-        let mut readers = running(Place::Snapshot);
+        let mut is_free = running(CallTarget::Keeper) == 0;
+        let mut readers = running(CallTarget::Snapshot);
         let mut startable = Vec::new();
         if !is_free && !self.is_waiting {
             return startable;
@@ -152,15 +153,19 @@ impl State {
         let (mut visits, mut is_change_ahead) = (HashSet::new(), false);
         for (number, call) in &self.calls {
             let is_first = visits.insert(call.visit.as_str());
-            let can_start = is_first && call.running.is_none() && call.start.is_some();
+            let can_start = is_first && call.running.is_none() && call.start_sender.is_some();
             if can_start && is_free && !is_change_ahead {
                 is_free = false;
-                startable.push((*number, Place::Keeper));
-            } else if can_start && call.need == Need::Read && self.is_waiting && readers < READERS {
+                startable.push((*number, CallTarget::Keeper));
+            } else if can_start
+                && call.access == CallAccess::Read
+                && self.is_waiting
+                && readers < MAX_SNAPSHOT_CALLS
+            {
                 readers += 1;
-                startable.push((*number, Place::Snapshot));
+                startable.push((*number, CallTarget::Snapshot));
             }
-            is_change_ahead |= call.need == Need::Keeper;
+            is_change_ahead |= call.access == CallAccess::Exclusive;
         }
         startable
     }
@@ -172,96 +177,102 @@ mod tests {
 
     /// A queue without tasks: each call in it asks at once to be begun.
     #[derive(Default)]
-    struct Scene {
-        queue: Queue,
-        turns: Vec<(Option<Turn>, oneshot::Receiver<Place>)>,
+    struct QueueFixture {
+        queue: CallQueue,
+        tickets: Vec<(Option<QueueTicket>, oneshot::Receiver<CallTarget>)>,
     }
 
-    impl Scene {
-        fn enter(&mut self, visit: &str, need: Need) -> usize {
-            let turn = self.queue.enter(visit, need);
+    impl QueueFixture {
+        fn enqueue(&mut self, visit: &str, need: CallAccess) -> usize {
+            let turn = self.queue.enqueue(visit, need);
             let (start, started) = oneshot::channel();
-            let mut state = self.queue.state();
-            state.calls.get_mut(&turn.number).unwrap().start = Some(start);
+            let mut state = self.queue.lock_state();
+            state.calls.get_mut(&turn.number).unwrap().start_sender = Some(start);
             state.start_calls();
             drop(state);
-            self.turns.push((Some(turn), started));
-            self.turns.len() - 1
+            self.tickets.push((Some(turn), started));
+            self.tickets.len() - 1
         }
 
-        fn end(&mut self, call: usize) {
-            self.turns[call].0.take();
+        fn leave(&mut self, call: usize) {
+            self.tickets[call].0.take();
         }
 
         /// Where a call was begun since the last time somebody asked.
-        fn begun(&mut self, call: usize) -> Option<Place> {
-            self.turns[call].1.try_recv().ok()
+        fn started_on(&mut self, call: usize) -> Option<CallTarget> {
+            self.tickets[call].1.try_recv().ok()
         }
     }
 
     #[test]
     fn changes_run_one_after_the_other_as_they_arrived() {
-        let mut scene = Scene::default();
-        let calls = ["a", "b", "a", "c"].map(|it| scene.enter(it, Need::Keeper));
+        let mut scene = QueueFixture::default();
+        let calls = ["a", "b", "a", "c"].map(|it| scene.enqueue(it, CallAccess::Exclusive));
         for (place, call) in calls.into_iter().enumerate() {
-            assert_eq!(scene.begun(call), Some(Place::Keeper));
+            assert_eq!(scene.started_on(call), Some(CallTarget::Keeper));
             for later in &calls[place + 1..] {
-                assert_eq!(scene.begun(*later), None);
+                assert_eq!(scene.started_on(*later), None);
             }
-            scene.end(call);
+            scene.leave(call);
         }
     }
 
     #[test]
     fn readers_run_on_snapshots_only_while_a_call_waits() {
-        let mut scene = Scene::default();
-        let change = scene.enter("a", Need::Keeper);
-        let reader = scene.enter("b", Need::Read);
-        assert_eq!((scene.begun(change), scene.begun(reader)), (Some(Place::Keeper), None));
+        let mut scene = QueueFixture::default();
+        let change = scene.enqueue("a", CallAccess::Exclusive);
+        let reader = scene.enqueue("b", CallAccess::Read);
+        assert_eq!(
+            (scene.started_on(change), scene.started_on(reader)),
+            (Some(CallTarget::Keeper), None)
+        );
         scene.queue.set_waiting(true);
-        assert_eq!(scene.begun(reader), Some(Place::Snapshot));
+        assert_eq!(scene.started_on(reader), Some(CallTarget::Snapshot));
         scene.queue.set_waiting(false);
-        let other = scene.enter("c", Need::Read);
-        assert_eq!(scene.begun(other), None);
-        scene.end(change);
-        assert_eq!(scene.begun(other), Some(Place::Keeper));
+        let other = scene.enqueue("c", CallAccess::Read);
+        assert_eq!(scene.started_on(other), None);
+        scene.leave(change);
+        assert_eq!(scene.started_on(other), Some(CallTarget::Keeper));
     }
 
     #[test]
     fn a_call_waits_for_the_earlier_calls_of_its_visit() {
-        let mut scene = Scene::default();
-        let change = scene.enter("a", Need::Keeper);
-        let reader = scene.enter("a", Need::Read);
+        let mut scene = QueueFixture::default();
+        let change = scene.enqueue("a", CallAccess::Exclusive);
+        let reader = scene.enqueue("a", CallAccess::Read);
         scene.queue.set_waiting(true);
-        assert_eq!(scene.begun(reader), None);
-        scene.end(change);
-        assert_eq!(scene.begun(reader), Some(Place::Keeper));
+        assert_eq!(scene.started_on(reader), None);
+        scene.leave(change);
+        assert_eq!(scene.started_on(reader), Some(CallTarget::Keeper));
     }
 
     #[test]
     fn a_reader_that_needs_the_keeper_goes_before_later_changes() {
-        let mut scene = Scene::default();
-        let first = scene.enter("a", Need::Keeper);
-        let reader = scene.enter("b", Need::Read);
-        let last = scene.enter("c", Need::Keeper);
+        let mut scene = QueueFixture::default();
+        let first = scene.enqueue("a", CallAccess::Exclusive);
+        let reader = scene.enqueue("b", CallAccess::Read);
+        let last = scene.enqueue("c", CallAccess::Exclusive);
         scene.queue.set_waiting(true);
-        assert_eq!(scene.begun(reader), Some(Place::Snapshot));
+        assert_eq!(scene.started_on(reader), Some(CallTarget::Snapshot));
         let (start, started) = oneshot::channel();
-        scene.turns[reader].0.as_ref().unwrap().need_keeper();
-        scene.queue.state().calls.get_mut(&1).unwrap().start = Some(start);
-        scene.turns[reader].1 = started;
-        scene.end(first);
-        assert_eq!((scene.begun(reader), scene.begun(last)), (Some(Place::Keeper), None));
-        scene.end(reader);
-        assert_eq!(scene.begun(last), Some(Place::Keeper));
+        scene.tickets[reader].0.as_ref().unwrap().require_exclusive();
+        scene.queue.lock_state().calls.get_mut(&1).unwrap().start_sender = Some(start);
+        scene.tickets[reader].1 = started;
+        scene.leave(first);
+        assert_eq!(
+            (scene.started_on(reader), scene.started_on(last)),
+            (Some(CallTarget::Keeper), None)
+        );
+        scene.leave(reader);
+        assert_eq!(scene.started_on(last), Some(CallTarget::Keeper));
     }
 
     #[test]
     fn a_call_that_leaves_before_it_began_is_in_nobodys_way() {
-        let mut scene = Scene::default();
-        let calls = ["a", "b", "c"].map(|it| scene.enter(it, Need::Keeper));
-        scene.end(calls[1]);
-        scene.end(calls[0]);
-        assert_eq!(scene.begun(calls[2]), Some(Place::Keeper));
+        let mut scene = QueueFixture::default();
+        let calls = ["a", "b", "c"].map(|it| scene.enqueue(it, CallAccess::Exclusive));
+        scene.leave(calls[1]);
+        scene.leave(calls[0]);
+        assert_eq!(scene.started_on(calls[2]), Some(CallTarget::Keeper));
     }
 }

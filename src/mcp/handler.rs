@@ -18,19 +18,19 @@ use rmcp::service::{NotificationContext, RequestContext, Service, SubscriptionCo
 use rmcp::{RoleServer, ServerHandler};
 
 use crate::keeper::{Caller, Keeper};
-use crate::mcp::call_queue::Need;
-use crate::mcp::call_runner::fault;
+use crate::mcp::call_queue::CallAccess;
+use crate::mcp::call_runner::panic_error;
 use crate::mcp::prompts;
-use crate::mcp::reply::shortened;
+use crate::mcp::reply::shorten_long_lines;
 use crate::mcp::resources;
-use crate::mcp::server::{Server, name_of_client};
-use crate::mcp::subscribers::{digests, followed, promise};
+use crate::mcp::server::{Server, client_name};
+use crate::mcp::subscribers::{accepted_filter, accepted_targets, target_digests};
 
 /// The list of tools is the same for as long as the process lives; an hour.
 const LIST_TTL_MS: u64 = 3_600_000;
 
 /// The methods that have parameters one can get wrong.
-const METHODS: [&str; 10] = [
+const METHODS_WITH_PARAMS: [&str; 10] = [
     "completion/complete",
     "initialize",
     "prompts/get",
@@ -44,9 +44,9 @@ const METHODS: [&str; 10] = [
 ];
 
 /// A server whose requests are answered even if their handlers panic.
-pub(super) struct Guarded(pub(super) Server);
+pub(super) struct PanicSafeServer(pub(super) Server);
 
-impl Service<RoleServer> for Guarded {
+impl Service<RoleServer> for PanicSafeServer {
     async fn handle_request(
         &self,
         request: ClientRequest,
@@ -55,7 +55,7 @@ impl Service<RoleServer> for Guarded {
         let mut answer = Box::pin(self.0.handle_request(request, context));
         poll_fn(|cx| {
             let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx)));
-            polled.unwrap_or_else(|_| Poll::Ready(Err(fault())))
+            polled.unwrap_or_else(|_| Poll::Ready(Err(panic_error())))
         })
         .await
     }
@@ -105,7 +105,7 @@ impl ServerHandler for Server {
             true => list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public),
             false => list,
         };
-        self.sign(&mut list.meta, &context);
+        self.add_server_info(&mut list.meta, &context);
         Ok(list)
     }
 
@@ -114,12 +114,12 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let list = ListPromptsResult::with_all_items(prompts::all());
+        let list = ListPromptsResult::with_all_items(prompts::all_prompts());
         let mut list = match is_stateless(&context) {
             true => list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public),
             false => list,
         };
-        self.sign(&mut list.meta, &context);
+        self.add_server_info(&mut list.meta, &context);
         Ok(list)
     }
 
@@ -131,14 +131,14 @@ impl ServerHandler for Server {
         let GetPromptRequestParams { name, arguments, .. } = request;
         let (prompt, arguments) = (name.clone(), arguments.unwrap_or_default());
         let tell = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
-            Ok(server.toolbox.prompt(keeper, by, &prompt, &arguments))
+            Ok(server.toolbox.render_prompt(keeper, by, &prompt, &arguments))
         };
-        let told = self.read(&context, tell).await?;
+        let told = self.run_read(&context, tell).await?;
         let unknown = || Err(format!("there is no prompt `{}`", name.escape_debug()));
         let text = told.unwrap_or_else(unknown);
-        let text = text.map_err(|it| ErrorData::invalid_params(shortened(&it), None))?;
+        let text = text.map_err(|it| ErrorData::invalid_params(shorten_long_lines(&it), None))?;
         let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
-        self.sign(&mut result.meta, &context);
+        self.add_server_info(&mut result.meta, &context);
         Ok(result.into())
     }
 
@@ -147,8 +147,8 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let mut result = self.call(&context, request).await?;
-        self.sign(&mut result.meta, &context);
+        let mut result = self.run_tool(&context, request).await?;
+        self.add_server_info(&mut result.meta, &context);
         Ok(result.into())
     }
 
@@ -159,12 +159,12 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|it| it.cursor);
         let list = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
-            let list = resources::list(&server.toolbox, keeper, by, cursor.as_deref());
-            server.subscribers.blocking_lock().acquaint(keeper.generations());
+            let list = resources::list_resources(&server.toolbox, keeper, by, cursor.as_deref());
+            server.subscribers.blocking_lock().record_generations(keeper.generations());
             list
         };
-        let mut list = self.read(&context, list).await?;
-        self.sign(&mut list.meta, &context);
+        let mut list = self.run_read(&context, list).await?;
+        self.add_server_info(&mut list.meta, &context);
         Ok(list)
     }
 
@@ -173,8 +173,8 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let mut list = resources::templates(is_stateless(&context));
-        self.sign(&mut list.meta, &context);
+        let mut list = resources::list_templates(is_stateless(&context));
+        self.add_server_info(&mut list.meta, &context);
         Ok(list)
     }
 
@@ -184,10 +184,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let read = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
-            resources::read(&server.toolbox, keeper, by, &request.uri)
+            resources::read_resource(&server.toolbox, keeper, by, &request.uri)
         };
-        let mut result = self.read(&context, read).await?;
-        self.sign(&mut result.meta, &context);
+        let mut result = self.run_read(&context, read).await?;
+        self.add_server_info(&mut result.meta, &context);
         Ok(result.into())
     }
 
@@ -196,10 +196,11 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let complete =
-            move |_: &Self, keeper: &mut Keeper, _: &Caller| resources::complete(keeper, &request);
-        let mut result = self.read(&context, complete).await?;
-        self.sign(&mut result.meta, &context);
+        let complete = move |_: &Self, keeper: &mut Keeper, _: &Caller| {
+            resources::complete_argument(keeper, &request)
+        };
+        let mut result = self.run_read(&context, complete).await?;
+        self.add_server_info(&mut result.meta, &context);
         Ok(result)
     }
 
@@ -210,9 +211,9 @@ impl ServerHandler for Server {
     ) -> Result<(), ErrorData> {
         let follow = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
             let mut subscribers = server.subscribers.blocking_lock();
-            resources::follow(&server.toolbox, keeper, by, &mut subscribers, &request.uri)
+            resources::subscribe(&server.toolbox, keeper, by, &mut subscribers, &request.uri)
         };
-        self.read(&context, follow).await
+        self.run_read(&context, follow).await
     }
 
     async fn unsubscribe(
@@ -220,7 +221,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscribers.lock().await.unfollow(&request.uri);
+        self.subscribers.lock().await.unsubscribe(&request.uri);
         Ok(())
     }
 
@@ -230,35 +231,35 @@ impl ServerHandler for Server {
     ) -> Option<SubscriptionFilter> {
         // Whose wish it is will be known when they listen.
         let by = self.caller("");
-        let followed = followed(&self.toolbox, &by, wish);
-        let known = self.calls.ask_now(&by, |keeper| {
-            let digests = digests(keeper, &followed);
+        let followed = accepted_targets(&self.toolbox, &by, wish);
+        let known = self.calls.try_run_now(&by, |keeper| {
+            let digests = target_digests(keeper, &followed);
             (digests, keeper.generations())
         });
-        let editions = self.promises.keep(&followed, known);
+        let editions = self.baselines.record(&followed, known);
         if let (Some(editions), Ok(mut subscribers)) = (editions, self.subscribers.try_lock()) {
-            subscribers.acquaint(editions);
+            subscribers.record_generations(editions);
         }
-        Some(promise(wish, &followed))
+        Some(accepted_filter(wish, &followed))
     }
 
     /// Lasts until the client no longer listens, or says no more at all.
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let (server, sink) = (self.clone(), context.sink().clone());
         let listen = move |keeper: &mut Keeper, by: &Caller| {
-            server.subscribers.blocking_lock().listen(&server.toolbox, keeper, by, &sink);
+            server.subscribers.blocking_lock().add_listener(&server.toolbox, keeper, by, &sink);
             Ok(())
         };
         let request = context.request_context();
-        let by = self.caller(&name_of_client(request));
-        self.calls.ask(by, Need::Keeper, Some(request), listen).await?;
-        self.stirred.notify_one();
-        let mut gone = self.gone.clone();
+        let by = self.caller(&client_name(request));
+        self.calls.run(by, CallAccess::Exclusive, Some(request), listen).await?;
+        self.change_signal.notify_one();
+        let mut gone = self.input_closed.clone();
         tokio::select! {
             () = context.cancelled() => {}
             _ = gone.wait_for(|gone| *gone) => {}
         }
-        self.subscribers.lock().await.leave(context.sink());
+        self.subscribers.lock().await.remove_listener(context.sink());
         Ok(())
     }
 
@@ -273,12 +274,12 @@ impl ServerHandler for Server {
                 "tools/call needs the `name` of a tool, a text, and `arguments`, an object";
             return Err(ErrorData::invalid_params(message, None));
         }
-        if METHODS.contains(&request.method.as_str()) {
+        if METHODS_WITH_PARAMS.contains(&request.method.as_str()) {
             let message = format!("the parameters of {} are not what it needs", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
         let message = format!("there is no method `{}`", request.method.escape_debug());
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, shortened(&message), None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, shorten_long_lines(&message), None))
     }
 }
 
@@ -289,7 +290,7 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
 
 impl Server {
     /// Adds to a result who gave it, as the stateless era wants it.
-    fn sign(&self, meta: &mut Option<MetaObject>, context: &RequestContext<RoleServer>) {
+    fn add_server_info(&self, meta: &mut Option<MetaObject>, context: &RequestContext<RoleServer>) {
         if is_stateless(context) {
             let about = serde_json::json!(ServerHandler::get_info(self).server_info);
             let meta = meta.get_or_insert_default();

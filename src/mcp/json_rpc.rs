@@ -13,21 +13,21 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 use tokio::io::{self, AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
-use crate::mcp::json_rpc::id_scanner::Outline;
-use crate::mcp::reply::shortened;
+use crate::mcp::json_rpc::id_scanner::IdScanner;
+use crate::mcp::reply::shorten_long_lines;
 use crate::model::printable;
 
 /// A longer line is not read.
-const LONGEST: usize = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// What stands for a character that cannot be known (U+FFFD).
-const UNKNOWN: &[u8] = b"fffd";
+const REPLACEMENT_ESCAPE: &[u8] = b"fffd";
 
 /// A message, or why it is none.
-pub(crate) type Decoded = Result<Box<RxJsonRpcMessage<RoleServer>>, Invalid>;
+pub(crate) type DecodedMessage = Result<Box<RxJsonRpcMessage<RoleServer>>, InvalidMessage>;
 
 /// The error that answers an invalid message.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Invalid {
+pub(crate) struct InvalidMessage {
     /// The `id` of the message; null where it cannot be read.
     pub(crate) id: Value,
     /// The code of the error.
@@ -38,29 +38,29 @@ pub(crate) struct Invalid {
 
 /// One of two escapes that together are a character.
 #[derive(PartialEq, Eq)]
-enum Half {
-    First,
-    Second,
+enum Surrogate {
+    High,
+    Low,
 }
 
-impl Invalid {
+impl InvalidMessage {
     /// Refuses the request `id`, which is no valid request.
-    pub(crate) fn request(id: Value, message: &str) -> Self {
+    pub(crate) fn invalid_request(id: Value, message: &str) -> Self {
         Self { id, code: ErrorCode::INVALID_REQUEST, message: message.to_owned() }
     }
 
-    fn params(id: Value, message: &str) -> Self {
+    fn invalid_params(id: Value, message: &str) -> Self {
         Self { id, code: ErrorCode::INVALID_PARAMS, message: message.to_owned() }
     }
 
-    fn unreadable(id: Value, why: &str) -> Self {
+    fn parse_error(id: Value, why: &str) -> Self {
         let message = format!("this cannot be read: {why}");
         Self { id, code: ErrorCode::PARSE_ERROR, message }
     }
 
     /// Returns the line that tells the client.
-    pub(crate) fn line(&self) -> Vec<u8> {
-        let message = shortened(&printable(&self.message));
+    pub(crate) fn error_line(&self) -> Vec<u8> {
+        let message = shorten_long_lines(&printable(&self.message));
         let error = json!({ "code": self.code.0, "message": message });
         format!("{}\n", json!({ "jsonrpc": "2.0", "id": self.id, "error": error })).into_bytes()
     }
@@ -68,79 +68,86 @@ impl Invalid {
 
 /// Reads a line and decodes its messages: one, several of a batch, or none; `None`:
 /// the input has ended.
-pub(crate) async fn next(
+pub(crate) async fn read_messages(
     input: &mut (impl AsyncBufRead + Unpin),
-) -> io::Result<Option<Vec<Decoded>>> {
-    let mut line = read(input).await?;
+) -> io::Result<Option<Vec<DecodedMessage>>> {
+    let mut line = read_line(input).await?;
     if line.is_empty() {
         return Ok(None);
     }
-    if line.len() < LONGEST {
-        return Ok(Some(decode(&mut line)));
+    if line.len() < MAX_LINE_BYTES {
+        return Ok(Some(decode_line(&mut line)));
     }
-    let mut outline = Outline::of(&line);
+    let mut outline = IdScanner::new(&line);
     while !line.is_empty() && !line.ends_with(b"\n") {
-        line = read(input).await?;
-        outline.add(&line);
+        line = read_line(input).await?;
+        outline.feed(&line);
     }
-    Ok(Some(unreadable(&outline, "it has more than 16 MiB")))
+    Ok(Some(parse_errors(&outline, "it has more than 16 MiB")))
 }
 
-async fn read(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
+async fn read_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
-    input.take(LONGEST as u64).read_until(b'\n', &mut line).await?;
+    input.take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut line).await?;
     Ok(line)
 }
 
 /// Decodes the messages of a line. Each member of a batch counts as a line of its
 /// own, and is answered so: MCP knows no batches since 2025-06-18.
-fn decode(line: &mut [u8]) -> Vec<Decoded> {
-    mend(line);
+fn decode_line(line: &mut [u8]) -> Vec<DecodedMessage> {
+    replace_lone_surrogates(line);
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
     if line.is_empty() {
         return Vec::new();
     }
     match serde_json::from_slice(line) {
         Ok(Value::Array(members)) if !members.is_empty() => {
-            members.into_iter().filter_map(message).collect()
+            members.into_iter().filter_map(decode_message).collect()
         }
-        Ok(value) => message(value).into_iter().collect(),
-        Err(err) => unreadable(&Outline::of(line), &err.to_string()),
+        Ok(value) => decode_message(value).into_iter().collect(),
+        Err(err) => parse_errors(&IdScanner::new(line), &err.to_string()),
     }
 }
 
 /// Refuses what is no JSON, under each `id` that can be read all the same.
-fn unreadable(outline: &Outline, why: &str) -> Vec<Decoded> {
-    outline.ids().into_iter().map(|id| Err(Invalid::unreadable(id, why))).collect()
+fn parse_errors(outline: &IdScanner, why: &str) -> Vec<DecodedMessage> {
+    outline.scan_ids().into_iter().map(|id| Err(InvalidMessage::parse_error(id, why))).collect()
 }
 
 /// Takes a value for a message. `None`: it needs no answer and says nothing, as an
 /// invalid notification, or a response, for no client is asked anything.
-fn message(value: Value) -> Option<Decoded> {
+fn decode_message(value: Value) -> Option<DecodedMessage> {
     let Value::Object(mut fields) = value else {
-        return Some(Err(Invalid::request(Value::Null, "a message is a JSON object")));
+        return Some(Err(InvalidMessage::invalid_request(
+            Value::Null,
+            "a message is a JSON object",
+        )));
     };
     let is_response = fields.contains_key("result") || fields.contains_key("error");
     let id = fields.remove("id");
     let reply_to = id.clone().filter(|it| it.is_number() || it.is_string()).unwrap_or_default();
     match (fields.get("method"), id) {
         (None, _) if is_response => None,
-        (None, _) => Some(Err(Invalid::request(reply_to, "a message needs a `method`"))),
+        (None, _) => {
+            Some(Err(InvalidMessage::invalid_request(reply_to, "a message needs a `method`")))
+        }
         (Some(Value::String(_)), None) => {
             serde_json::from_value(Value::Object(fields)).ok().map(|it| Ok(Box::new(it)))
         }
-        (Some(Value::String(_)), Some(_)) => Some(request(reply_to, fields)),
-        (Some(_), _) => Some(Err(Invalid::request(reply_to, "`method` must be a text"))),
+        (Some(Value::String(_)), Some(_)) => Some(decode_request(reply_to, fields)),
+        (Some(_), _) => {
+            Some(Err(InvalidMessage::invalid_request(reply_to, "`method` must be a text")))
+        }
     }
 }
 
-fn request(id: Value, mut fields: Map<String, Value>) -> Decoded {
+fn decode_request(id: Value, mut fields: Map<String, Value>) -> DecodedMessage {
     if RequestId::deserialize(&id).is_err() {
         let message = "an `id` must be a text or a whole number of at most 64 bits";
-        return Err(Invalid::request(id, message));
+        return Err(InvalidMessage::invalid_request(id, message));
     }
     if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return Err(Invalid::request(id, "`jsonrpc` must be \"2.0\""));
+        return Err(InvalidMessage::invalid_request(id, "`jsonrpc` must be \"2.0\""));
     }
     let mut request = json!({ "jsonrpc": "2.0", "id": id, "method": fields.remove("method") });
     match fields.remove("params") {
@@ -149,21 +156,21 @@ fn request(id: Value, mut fields: Map<String, Value>) -> Decoded {
             request["params"] = params.into();
         }
         Some(Value::Object(_)) => {
-            return Err(Invalid::params(id, "`params._meta` must be an object"));
+            return Err(InvalidMessage::invalid_params(id, "`params._meta` must be an object"));
         }
-        Some(_) => return Err(Invalid::params(id, "`params` must be an object")),
+        Some(_) => return Err(InvalidMessage::invalid_params(id, "`params` must be an object")),
     }
     let read = serde_json::from_value(request);
-    read.map(Box::new).map_err(|err| Invalid::params(id, &err.to_string()))
+    read.map(Box::new).map_err(|err| InvalidMessage::invalid_params(id, &err.to_string()))
 }
 
-fn mend(line: &mut [u8]) {
+fn replace_lone_surrogates(line: &mut [u8]) {
     let mut at = 0;
     while at < line.len() {
-        let length = match half(&line[at..]) {
-            Some(Half::First) if half(&line[at + 6..]) == Some(Half::Second) => 12,
+        let length = match surrogate_at(&line[at..]) {
+            Some(Surrogate::High) if surrogate_at(&line[at + 6..]) == Some(Surrogate::Low) => 12,
             Some(_) => {
-                line[at + 2..at + 6].copy_from_slice(UNKNOWN);
+                line[at + 2..at + 6].copy_from_slice(REPLACEMENT_ESCAPE);
                 6
             }
             // An escaped backslash escapes nothing.
@@ -174,11 +181,11 @@ fn mend(line: &mut [u8]) {
     }
 }
 
-fn half(text: &[u8]) -> Option<Half> {
+fn surrogate_at(text: &[u8]) -> Option<Surrogate> {
     let digits = text.strip_prefix(b"\\u")?.get(..4)?;
     match u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()? {
-        0xd800..=0xdbff => Some(Half::First),
-        0xdc00..=0xdfff => Some(Half::Second),
+        0xd800..=0xdbff => Some(Surrogate::High),
+        0xdc00..=0xdfff => Some(Surrogate::Low),
         _ => None,
     }
 }
@@ -200,15 +207,15 @@ mod tests {
             ("\\", "\\"),
         ] {
             let mut line = said.as_bytes().to_vec();
-            mend(&mut line);
+            replace_lone_surrogates(&mut line);
             assert_eq!(String::from_utf8(line).unwrap(), heard);
         }
     }
 
     /// Tells for each message of a line whether it is valid, or the `id` and code of
     /// the error.
-    fn decoded(line: &[u8]) -> Vec<Result<(), (Value, i32)>> {
-        let decoded = decode(&mut line.to_vec());
+    fn decode_results(line: &[u8]) -> Vec<Result<(), (Value, i32)>> {
+        let decoded = decode_line(&mut line.to_vec());
         decoded.into_iter().map(|it| it.map(drop).map_err(|it| (it.id, it.code.0))).collect()
     }
 
@@ -237,7 +244,7 @@ mod tests {
             ("not json", Value::Null, -32700),
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1"#, json!(1), -32700),
         ] {
-            assert_eq!(decoded(line.as_bytes()), [Err((id, code))], "{line}");
+            assert_eq!(decode_results(line.as_bytes()), [Err((id, code))], "{line}");
         }
     }
 
@@ -249,7 +256,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"method":"no/such","params":{"a":[1]},"result":7}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         ] {
-            assert_eq!(decoded(line.as_bytes()), [Ok(())], "{line}");
+            assert_eq!(decode_results(line.as_bytes()), [Ok(())], "{line}");
         }
     }
 
@@ -265,7 +272,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"result":{"a":1e999}}"#,
             r#"{"id":1.5,"error":7}"#,
         ] {
-            assert_eq!(decoded(line.as_bytes()), [], "{line}");
+            assert_eq!(decode_results(line.as_bytes()), [], "{line}");
         }
     }
 
@@ -275,6 +282,6 @@ mod tests {
             {"jsonrpc":"2.0","method":"notifications/initialized"}]"#;
         let refused = |id| Err((id, -32600));
         let null = || refused(Value::Null);
-        assert_eq!(decoded(batch), [Ok(()), refused(json!(2)), null(), null(), Ok(())]);
+        assert_eq!(decode_results(batch), [Ok(()), refused(json!(2)), null(), null(), Ok(())]);
     }
 }

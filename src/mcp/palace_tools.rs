@@ -2,14 +2,14 @@
 
 use crate::keeper::{ActOutcome, Blueprint, Caller, Keeper, NewScroll};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
-use crate::mcp::reply::{Answer, answer};
-use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
+use crate::mcp::reply::{ToolResult, to_tool_result};
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 
-pub(super) fn all() -> [Handle; 4] {
+pub(super) fn palace_tools() -> [RegisteredTool; 4] {
     [set_workspace(), palace_action(), build_room(), write_scroll()]
 }
 
-fn set_workspace() -> Handle {
+fn set_workspace() -> RegisteredTool {
     let about = (
         "Enter a palace",
         "Enter the memory palace of a workspace. Call this first in every conversation. Shows \
@@ -19,12 +19,12 @@ fn set_workspace() -> Handle {
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SetWorkspace| {
         let (create, as_of) = (it.create.unwrap_or_default(), it.as_of.as_deref());
-        answer(keeper.set_workspace(by, &it.workspace, create, as_of))
+        to_tool_result(keeper.set_workspace(by, &it.workspace, create, as_of))
     };
-    Handle::new(ToolSet::Palace, "set_workspace", about, Effect::AddsOnce, run)
+    RegisteredTool::new(ToolSet::Palace, "set_workspace", about, EffectHint::AddsOnce, run)
 }
 
-fn palace_action() -> Handle {
+fn palace_action() -> RegisteredTool {
     let about = (
         "Choose an action",
         "Do what a number of the current menu stands for: walk through a door, examine an \
@@ -33,10 +33,16 @@ fn palace_action() -> Handle {
          16 go to the room named in params, 17 search the palace for params, 21-29 read a \
          scroll shown, 31-60 open a result.",
     );
-    Handle::new(ToolSet::Palace, "palace_action", about, Effect::Adds, step)
+    RegisteredTool::new(
+        ToolSet::Palace,
+        "palace_action",
+        about,
+        EffectHint::Adds,
+        run_palace_action,
+    )
 }
 
-fn build_room() -> Handle {
+fn build_room() -> RegisteredTool {
     let about = (
         "Build a room",
         "Build a room, or build it anew: the whole room in one call. Describe it vividly: what \
@@ -46,12 +52,12 @@ fn build_room() -> Handle {
          ways. Each change is a commit in git, so what was there before is never lost.",
     );
     let run = |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, it: BuildRoom| {
-        answer(keeper.build_room(by, &Blueprint::from(it), &tools.known()))
+        to_tool_result(keeper.build_room(by, &Blueprint::from(it), &tools.action_tools()))
     };
-    Handle::new(ToolSet::Palace, "build_room", about, Effect::Replaces, run)
+    RegisteredTool::new(ToolSet::Palace, "build_room", about, EffectHint::Replaces, run)
 }
 
-fn write_scroll() -> Handle {
+fn write_scroll() -> RegisteredTool {
     let about = (
         "Leave a scroll",
         "Leave a dated note in the current room for whoever comes next: what you found, what \
@@ -61,24 +67,28 @@ fn write_scroll() -> Handle {
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: WriteScroll| {
         let WriteScroll { title, body, room } = it;
         let room = room.map(|it| it.0);
-        answer(keeper.write_scroll(by, &NewScroll { title, body, room }))
+        to_tool_result(keeper.write_scroll(by, &NewScroll { title, body, room }))
     };
-    Handle::new(ToolSet::Palace, "write_scroll", about, Effect::Adds, run)
+    RegisteredTool::new(ToolSet::Palace, "write_scroll", about, EffectHint::Adds, run)
 }
 
-fn step(
+fn run_palace_action(
     tools: &Toolbox,
     keeper: &mut Keeper,
     by: &Caller,
     PalaceAction { action, params }: PalaceAction,
-) -> Answer {
+) -> ToolResult {
     let said = params.as_deref().map(str::trim).filter(|it| !it.is_empty());
     let done = match keeper.choose_number(by, action.0, said) {
         Ok(ActOutcome::Page(page)) => return Ok(page.into()),
-        Ok(ActOutcome::RunTool(question)) => match tools.ask(keeper, by, &question, said) {
-            Ok(found) => return answer(keeper.render_tool_answer(by, &question, &found.text)),
-            Err(refusal) => refusal,
-        },
+        Ok(ActOutcome::RunTool(question)) => {
+            match tools.run_query_action(keeper, by, &question, said) {
+                Ok(found) => {
+                    return to_tool_result(keeper.render_tool_answer(by, &question, &found.text));
+                }
+                Err(refusal) => refusal,
+            }
+        }
         Err(refusal) => refusal.to_string(),
     };
     // Whoever chose wrong sees what can be chosen.

@@ -14,19 +14,19 @@ const WAKE_UP: &str = "wake-up";
 const TAKE_LEAVE: &str = "take-leave";
 
 /// What is said below what an agent wakes up to.
-const AWAKE: &str = "\
+const WAKE_UP_CLOSING: &str = "\
 This is what you know from before. Where it is not enough, look it up before you answer; do not \
 guess what was.";
 
 /// What is asked of an agent that is about to go.
-const LEAVING: &str = "\
+const TAKE_LEAVE_OPENING: &str = "\
 This conversation is about to end. Write down what the next one should know, for somebody who was \
 not here: what was found and decided and why, what is in doubt, what is left undone. Leave out what \
 the files of the project or its history say already. Before you write, look whether it is there \
 already.";
 
 /// Where to write what, by the tools there are for it.
-const WHERE_TO: [(ToolSet, &str); 4] = [
+const WHERE_TO_WRITE: [(ToolSet, &str); 4] = [
     (
         ToolSet::Palace,
         "What was found and what is left undone: a scroll (write_scroll with `room`) in the room \
@@ -51,7 +51,7 @@ const WHERE_TO: [(ToolSet, &str); 4] = [
     ),
 ];
 
-pub(super) fn all() -> Vec<Prompt> {
+pub(super) fn all_prompts() -> Vec<Prompt> {
     let workspace = || {
         let about = "The workspace; without it, the one the tools act on";
         PromptArgument::new("workspace").with_description(about).with_required(false)
@@ -68,7 +68,7 @@ pub(super) fn all() -> Vec<Prompt> {
 
 impl Toolbox {
     /// Returns what a prompt says; `None`: there is none of that name.
-    pub(super) fn prompt(
+    pub(super) fn render_prompt(
         &self,
         keeper: &mut Keeper,
         by: &Caller,
@@ -80,32 +80,32 @@ impl Toolbox {
             text.filter(|it| !it.is_empty())
         };
         let told = match name {
-            WAKE_UP => budget(arguments.get("budget")).and_then(|budget| {
-                let end = format!("\n{AWAKE}\n");
+            WAKE_UP => parse_budget(arguments.get("budget")).and_then(|budget| {
+                let end = format!("\n{WAKE_UP_CLOSING}\n");
                 // Where there is hardly room for what is known, all of it is for that.
-                let left = budget.checked_sub(tokens::count(&end));
+                let left = budget.checked_sub(tokens::count_tokens(&end));
                 let (left, end) = match left.filter(|it| *it >= MIN_TOKENS) {
                     Some(left) => (left, end.as_str()),
                     None => (budget, ""),
                 };
-                Ok(none_yet(keeper.wake_up(by, said("workspace"), left))? + end)
+                Ok(accept_no_workspace(keeper.wake_up(by, said("workspace"), left))? + end)
             }),
-            TAKE_LEAVE => none_yet(keeper.list_places_to_write(by, said("workspace")))
-                .map(|it| self.leaving(&it)),
+            TAKE_LEAVE => accept_no_workspace(keeper.list_places_to_write(by, said("workspace")))
+                .map(|it| self.take_leave_text(&it)),
             _ => return None,
         };
         Some(told)
     }
 
-    fn leaving(&self, places: &str) -> String {
-        let where_to = WHERE_TO.iter().filter(|(set, _)| self.offers(*set));
+    fn take_leave_text(&self, places: &str) -> String {
+        let where_to = WHERE_TO_WRITE.iter().filter(|(set, _)| self.offers(*set));
         let where_to: Vec<_> = where_to.map(|(_, it)| format!("- {it}")).collect();
-        format!("{LEAVING}\n{}\n\n{places}", where_to.join("\n"))
+        format!("{TAKE_LEAVE_OPENING}\n{}\n\n{places}", where_to.join("\n"))
     }
 }
 
 /// Reads a number that the protocol wants as text, and clients give as a number too.
-fn budget(said: Option<&Value>) -> Result<usize, String> {
+fn parse_budget(said: Option<&Value>) -> Result<usize, String> {
     let said = said.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
     let number = said.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty() && it != "null");
     let number = number.map_or(Ok(DEFAULT_TOKENS), |it| it.parse());
@@ -113,7 +113,7 @@ fn budget(said: Option<&Value>) -> Result<usize, String> {
 }
 
 /// Takes it for no fault that there is nothing yet.
-fn none_yet(told: Result<String, Refusal>) -> Result<String, String> {
+fn accept_no_workspace(told: Result<String, Refusal>) -> Result<String, String> {
     match told {
         Err(Refusal::NoWorkspaceSet { known, .. }) if known.is_empty() => {
             Ok("Nothing is remembered yet.\n".to_owned())

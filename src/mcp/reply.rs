@@ -7,36 +7,36 @@ use crate::model::CommitId;
 
 /// What a tool says: `Err` is a refusal that the caller can read, not a fault
 /// of the protocol.
-pub type Answer = Result<Reply, String>;
+pub type ToolResult = Result<ToolReply, String>;
 
 /// What a tool answers with. Some clients show a model the text and others only
 /// the value, so each says all there is to say.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
+pub struct ToolReply {
     /// The answer as text.
     pub text: String,
     /// The same as a value, from tools that promise one by a schema.
     pub structured: Option<Value>,
 }
 
-impl From<String> for Reply {
+impl From<String> for ToolReply {
     fn from(text: String) -> Self {
         Self { text, structured: None }
     }
 }
 
 /// Turns what the keeper says into an answer.
-pub(super) fn answer(said: Result<String, Refusal>) -> Answer {
-    said.map(Reply::from).map_err(|refusal| refusal.to_string())
+pub(super) fn to_tool_result(said: Result<String, Refusal>) -> ToolResult {
+    said.map(ToolReply::from).map_err(|refusal| refusal.to_string())
 }
 
 /// Shortens a refusal that quotes something endless: a line keeps its beginning
 /// and its end, where the advice is.
-pub(super) fn shortened(refusal: &str) -> String {
-    const KEPT: usize = 1000;
+pub(super) fn shorten_long_lines(refusal: &str) -> String {
+    const KEPT_CHARS: usize = 1000;
     let shorten = |line: &str| {
-        let beginning = line.char_indices().nth(KEPT).map(|(at, _)| at);
-        let end = line.char_indices().nth_back(KEPT).map(|(at, _)| at);
+        let beginning = line.char_indices().nth(KEPT_CHARS).map(|(at, _)| at);
+        let end = line.char_indices().nth_back(KEPT_CHARS).map(|(at, _)| at);
         match (beginning, end) {
             (Some(beginning), Some(end)) if beginning < end => {
                 format!("{} … {}", &line[..beginning], &line[end..])
@@ -48,19 +48,19 @@ pub(super) fn shortened(refusal: &str) -> String {
 }
 
 /// How many digits of a commit are shown.
-const SHOWN: usize = 10;
+const SHORT_ID_DIGITS: usize = 10;
 
 /// Renders what went wrong although a change is made, a line each.
-pub(super) fn warnings(warnings: &[String]) -> String {
+pub(super) fn render_warnings(warnings: &[String]) -> String {
     warnings.iter().flat_map(|it| ["Warning: ", it, "\n"]).collect()
 }
 
 /// Renders an error that occurred after `commits` were made: they stand.
-pub(super) fn failed_after(commits: &[CommitId], error: &str) -> String {
+pub(super) fn error_after_commits(commits: &[CommitId], error: &str) -> String {
     match commits.last() {
         None => error.to_owned(),
         Some(last) => {
-            let short: String = last.0.chars().take(SHOWN).collect();
+            let short: String = last.0.chars().take(SHORT_ID_DIGITS).collect();
             format!("the change is made (commit {short}), and only then this failed: {error}")
         }
     }
@@ -73,19 +73,19 @@ mod tests {
     #[test]
     fn a_refusal_keeps_both_ends_of_what_it_quotes_at_length() {
         let said = format!("no room is called `{}`; try another\nActions:", "ü".repeat(5000));
-        let shortened = shortened(&said);
+        let shortened = shorten_long_lines(&said);
         assert!(shortened.starts_with("no room is called `üü"), "{shortened}");
         assert!(shortened.contains("ü … ü"), "{shortened}");
         assert!(shortened.ends_with("üü`; try another\nActions:"), "{shortened}");
         assert!(shortened.chars().count() < 2100, "{shortened}");
-        assert_eq!(super::shortened("a short one\n"), "a short one\n");
+        assert_eq!(super::shorten_long_lines("a short one\n"), "a short one\n");
     }
 
     #[test]
     fn an_error_after_a_commit_says_that_the_change_is_made() {
-        assert_eq!(failed_after(&[], "no room"), "no room");
+        assert_eq!(error_after_commits(&[], "no room"), "no room");
         let commits = ["1111111111aaaa", "2222222222bbbb"].map(|it| CommitId(it.to_owned()));
         let said = "the change is made (commit 2222222222), and only then this failed: no room";
-        assert_eq!(failed_after(&commits, "no room"), said);
+        assert_eq!(error_after_commits(&commits, "no room"), said);
     }
 }

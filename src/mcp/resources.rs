@@ -12,40 +12,40 @@ use rmcp::model::{
 use serde_json::json;
 
 use crate::keeper::{Caller, Keeper, Refusal, ResourceSummary};
-use crate::mcp::reply::{Reply, shortened};
+use crate::mcp::reply::{ToolReply, shorten_long_lines};
 use crate::mcp::subscribers::Subscribers;
 use crate::mcp::toolbox::{ToolSet, Toolbox};
 use crate::model::{Leaf, NoUri, Uri, printable};
 
 /// How many resources one answer lists.
-const PAGE: usize = 200;
+const PAGE_SIZE: usize = 200;
 
 /// The addresses there can be, as RFC 6570 spells them: a room may stand in a
 /// wing, and then its name has a slash.
-const ROOMS: &str = "palace://{workspace}/rooms/{+room}";
-const SCROLLS: &str = "palace://{workspace}/scrolls/{+room}/{id}";
+const ROOM_TEMPLATE: &str = "palace://{workspace}/rooms/{+room}";
+const SCROLL_TEMPLATE: &str = "palace://{workspace}/scrolls/{+room}/{id}";
 
 /// Where the reference memory server, npm 2026.8.31, has its graph.
-const GRAPH: &str = "memory://knowledge-graph";
+const GRAPH_URI: &str = "memory://knowledge-graph";
 
-const MARKDOWN: &str = "text/markdown";
-const JSON: &str = "application/json";
+const MARKDOWN_TYPE: &str = "text/markdown";
+const JSON_TYPE: &str = "application/json";
 
 /// Templates are the same for as long as the process lives; an hour.
-const TTL_MS: u64 = 3_600_000;
+const TEMPLATES_TTL_MS: u64 = 3_600_000;
 
 /// What can be read by itself.
 #[derive(Clone, Debug)]
-pub(super) enum Subject {
+pub(super) enum ResourceTarget {
     /// A room or scroll.
-    Leaf(Uri),
+    RoomOrScroll(Uri),
     /// The graph that the caller's tools act on.
     Graph(Caller),
 }
 
 /// Lists one page of what can be read; `cursor` is the last address of the page
 /// before.
-pub(super) fn list(
+pub(super) fn list_resources(
     tools: &Toolbox,
     keeper: &mut Keeper,
     by: &Caller,
@@ -55,54 +55,65 @@ pub(super) fn list(
         ErrorData::invalid_params("this cursor is none that a list has ended with", None)
     })?;
     let mut listed = keeper
-        .list_resources(by, after.as_ref(), PAGE + 1)
-        .map_err(|it| refused(&it.to_string()))?;
-    let is_more = listed.len() > PAGE;
-    listed.truncate(PAGE);
+        .list_resources(by, after.as_ref(), PAGE_SIZE + 1)
+        .map_err(|it| internal_error(&it.to_string()))?;
+    let is_more = listed.len() > PAGE_SIZE;
+    listed.truncate(PAGE_SIZE);
     let next = listed.last().filter(|_| is_more).map(|it| it.uri.to_string());
-    let graph = (after.is_none() && tools.offers(ToolSet::Memory)).then(graph);
-    let resources = graph.into_iter().chain(listed.into_iter().map(resource)).collect();
+    let graph = (after.is_none() && tools.offers(ToolSet::Memory)).then(graph_resource);
+    let resources = graph.into_iter().chain(listed.into_iter().map(to_resource)).collect();
     let mut result = ListResourcesResult::with_all_items(resources);
     result.next_cursor = next;
     Ok(result)
 }
 
 /// Lists how addresses are made.
-pub(super) fn templates(is_stateless: bool) -> ListResourceTemplatesResult {
+pub(super) fn list_templates(is_stateless: bool) -> ListResourceTemplatesResult {
     let template = |uri: &str, name: &str, title: &str, about: &str| {
         let template = ResourceTemplate::new(uri, name).with_title(title);
-        template.with_description(about).with_mime_type(MARKDOWN)
+        template.with_description(about).with_mime_type(MARKDOWN_TYPE)
     };
     let list = ListResourceTemplatesResult::with_all_items(vec![
-        template(ROOMS, "room", "A room", "A room: description, actions, doors and scrolls"),
-        template(SCROLLS, "scroll", "A scroll", "A dated note that hangs in a room"),
+        template(
+            ROOM_TEMPLATE,
+            "room",
+            "A room",
+            "A room: description, actions, doors and scrolls",
+        ),
+        template(SCROLL_TEMPLATE, "scroll", "A scroll", "A dated note that hangs in a room"),
     ]);
     match is_stateless {
-        true => list.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Public),
+        true => list.with_ttl_ms(TEMPLATES_TTL_MS).with_cache_scope(CacheScope::Public),
         false => list,
     }
 }
 
 /// Reads one resource.
-pub(super) fn read(
+pub(super) fn read_resource(
     tools: &Toolbox,
     keeper: &mut Keeper,
     by: &Caller,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let (text, kind) = match subject(tools, by, uri).map_err(|why| not_found(uri, &why))? {
-        Subject::Leaf(address) => {
+    let (text, kind) = match parse_target(tools, by, uri)
+        .map_err(|why| not_found_error(uri, &why))?
+    {
+        ResourceTarget::RoomOrScroll(address) => {
             let text = keeper.read_resource(&address).map_err(|refusal| match refusal {
-                Refusal::Store(_) => refused(&refusal.to_string()),
-                refusal => not_found(uri, &refusal.to_string()),
+                Refusal::Store(_) => internal_error(&refusal.to_string()),
+                refusal => not_found_error(uri, &refusal.to_string()),
             })?;
-            (printable(&text), MARKDOWN)
+            (printable(&text), MARKDOWN_TYPE)
         }
-        Subject::Graph(by) => match tools.call(keeper, &by, "read_graph", JsonObject::new()) {
-            Some(Ok(Reply { text, .. })) => (text, JSON),
-            Some(Err(refusal)) => return Err(refused(&refusal)),
-            None => return Err(not_found(uri, &tools.absent("read_graph"))),
-        },
+        ResourceTarget::Graph(by) => {
+            match tools.call_tool(keeper, &by, "read_graph", JsonObject::new()) {
+                Some(Ok(ToolReply { text, .. })) => (text, JSON_TYPE),
+                Some(Err(refusal)) => return Err(internal_error(&refusal)),
+                None => {
+                    return Err(not_found_error(uri, &tools.explain_missing_tool("read_graph")));
+                }
+            }
+        }
     };
     let contents = ResourceContents::text(text, uri).with_mime_type(kind);
     Ok(ReadResourceResult::new(vec![contents]))
@@ -110,28 +121,30 @@ pub(super) fn read(
 
 /// Lets the client that has shaken hands follow a resource, whether it is there
 /// already or not.
-pub(super) fn follow(
+pub(super) fn subscribe(
     tools: &Toolbox,
     keeper: &mut Keeper,
     by: &Caller,
     subscribers: &mut Subscribers,
     uri: &str,
 ) -> Result<(), ErrorData> {
-    let subject = match subject(tools, by, uri).map_err(|why| not_found(uri, &why))? {
-        Subject::Leaf(address) => keeper.resolve_uri(&address).map(Subject::Leaf),
-        graph @ Subject::Graph(_) => Ok(graph),
+    let subject = match parse_target(tools, by, uri).map_err(|why| not_found_error(uri, &why))? {
+        ResourceTarget::RoomOrScroll(address) => {
+            keeper.resolve_uri(&address).map(ResourceTarget::RoomOrScroll)
+        }
+        graph @ ResourceTarget::Graph(_) => Ok(graph),
     };
-    let subject = subject.map_err(|refusal| not_found(uri, &refusal.to_string()))?;
-    subscribers.follow(keeper, uri, subject).map_err(|why| ErrorData::invalid_request(why, None))
+    let subject = subject.map_err(|refusal| not_found_error(uri, &refusal.to_string()))?;
+    subscribers.subscribe(keeper, uri, subject).map_err(|why| ErrorData::invalid_request(why, None))
 }
 
 /// Says what a part of an address that has been begun could become.
-pub(super) fn complete(
+pub(super) fn complete_argument(
     keeper: &mut Keeper,
     request: &CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let known = match &request.r#ref {
-        Reference::Resource(it) => [ROOMS, SCROLLS].contains(&it.uri.as_str()),
+        Reference::Resource(it) => [ROOM_TEMPLATE, SCROLL_TEMPLATE].contains(&it.uri.as_str()),
         _ => false,
     };
     if !known {
@@ -162,39 +175,43 @@ pub(super) fn complete(
 }
 
 /// Reads the address that a caller gives; the error says what one looks like.
-pub(super) fn subject(tools: &Toolbox, by: &Caller, uri: &str) -> Result<Subject, String> {
+pub(super) fn parse_target(
+    tools: &Toolbox,
+    by: &Caller,
+    uri: &str,
+) -> Result<ResourceTarget, String> {
     match uri {
-        GRAPH if tools.offers(ToolSet::Memory) => Ok(Subject::Graph(by.clone())),
-        _ => uri.parse().map(Subject::Leaf).map_err(|err: NoUri| err.to_string()),
+        GRAPH_URI if tools.offers(ToolSet::Memory) => Ok(ResourceTarget::Graph(by.clone())),
+        _ => uri.parse().map(ResourceTarget::RoomOrScroll).map_err(|err: NoUri| err.to_string()),
     }
 }
 
 /// In the words of the reference memory server.
-fn graph() -> Resource {
+fn graph_resource() -> Resource {
     let about = "The full knowledge graph with all entities and relations";
-    let resource = Resource::new(GRAPH, "knowledge-graph").with_title("Knowledge Graph");
-    resource.with_description(about).with_mime_type(JSON)
+    let resource = Resource::new(GRAPH_URI, "knowledge-graph").with_title("Knowledge Graph");
+    resource.with_description(about).with_mime_type(JSON_TYPE)
 }
 
-fn resource(it: ResourceSummary) -> Resource {
+fn to_resource(it: ResourceSummary) -> Resource {
     let ResourceSummary { uri: address, title, description: about, written } = it;
     let name = match &address.place {
         Leaf::Room(room) => room.to_string(),
         Leaf::Scroll(it) => format!("{}/{}", it.room, it.id),
     };
     let resource = Resource::new(address.to_string(), name).with_title(title);
-    let resource = resource.with_description(about).with_mime_type(MARKDOWN);
+    let resource = resource.with_description(about).with_mime_type(MARKDOWN_TYPE);
     match written {
         Some(written) => resource.with_annotations(Annotations::default().with_timestamp(written)),
         None => resource,
     }
 }
 
-fn not_found(uri: &str, why: &str) -> ErrorData {
-    let why = shortened(&printable(why));
+fn not_found_error(uri: &str, why: &str) -> ErrorData {
+    let why = shorten_long_lines(&printable(why));
     ErrorData::resource_not_found(why, Some(json!({ "uri": uri })))
 }
 
-fn refused(why: &str) -> ErrorData {
-    ErrorData::internal_error(shortened(&printable(why)), None)
+fn internal_error(why: &str) -> ErrorData {
+    ErrorData::internal_error(shorten_long_lines(&printable(why)), None)
 }

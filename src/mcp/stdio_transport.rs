@@ -16,32 +16,32 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{Mutex, mpsc, watch};
 
 use crate::mcp::json_rpc;
-use crate::mcp::json_rpc::{Decoded, Invalid};
-use crate::mcp::stdio_transport::pending_requests::Unanswered;
+use crate::mcp::json_rpc::{DecodedMessage, InvalidMessage};
+use crate::mcp::stdio_transport::pending_requests::PendingRequests;
 
 /// How many messages are decoded before rmcp takes them.
-const WAITING: usize = 16;
+const MESSAGE_BUFFER: usize = 16;
 
 /// A connection to one client.
-pub(crate) struct Connection<W> {
+pub(crate) struct StdioTransport<W> {
     messages: mpsc::Receiver<RxJsonRpcMessage<RoleServer>>,
-    output: Output<W>,
-    unanswered: Arc<Unanswered>,
-    begun: bool,
-    ended: watch::Sender<bool>,
+    output: SharedOutput<W>,
+    pending_requests: Arc<PendingRequests>,
+    session_started: bool,
+    input_closed: watch::Sender<bool>,
 }
 
 /// The lines for the client.
-struct Output<W>(Arc<Mutex<Option<W>>>);
+struct SharedOutput<W>(Arc<Mutex<Option<W>>>);
 
 /// The lines of the client, and where invalid ones are answered.
-struct Reader<W> {
+struct InputReader<W> {
     messages: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
-    output: Output<W>,
-    unanswered: Arc<Unanswered>,
+    output: SharedOutput<W>,
+    pending_requests: Arc<PendingRequests>,
 }
 
-impl<W: AsyncWrite + Send + Unpin + 'static> Connection<W> {
+impl<W: AsyncWrite + Send + Unpin + 'static> StdioTransport<W> {
     /// Connects to the client at `input` and `output`. `ended` is set when nothing
     /// more is read: the input has ended, or `stop` is ready.
     pub(crate) fn new(
@@ -50,58 +50,67 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Connection<W> {
         stop: impl Future<Output = ()> + Send + 'static,
         ended: watch::Sender<bool>,
     ) -> Self {
-        let (say, messages) = mpsc::channel(WAITING);
-        let output = Output(Arc::new(Mutex::new(Some(output))));
-        let unanswered = Arc::<Unanswered>::default();
-        let (shared, open) = (Output(output.0.clone()), unanswered.clone());
-        let reader = Reader { messages: say, output: shared, unanswered: open };
+        let (say, messages) = mpsc::channel(MESSAGE_BUFFER);
+        let output = SharedOutput(Arc::new(Mutex::new(Some(output))));
+        let unanswered = Arc::<PendingRequests>::default();
+        let (shared, open) = (SharedOutput(output.0.clone()), unanswered.clone());
+        let reader = InputReader { messages: say, output: shared, pending_requests: open };
         tokio::spawn(async move {
             tokio::select! {
-                () = reader.read(input) => {}
+                () = reader.read_input(input) => {}
                 () = stop => {}
             }
         });
-        Self { messages, output, unanswered, begun: false, ended }
+        Self {
+            messages,
+            output,
+            pending_requests: unanswered,
+            session_started: false,
+            input_closed: ended,
+        }
     }
 }
 
-impl<W: AsyncWrite + Send + Unpin + 'static> Reader<W> {
+impl<W: AsyncWrite + Send + Unpin + 'static> InputReader<W> {
     /// Reads lines until the input ends or nobody listens.
-    async fn read(&self, input: impl AsyncRead + Send + Unpin) {
+    async fn read_input(&self, input: impl AsyncRead + Send + Unpin) {
         let mut input = BufReader::new(input);
-        while let Ok(Some(decoded)) = json_rpc::next(&mut input).await {
+        while let Ok(Some(decoded)) = json_rpc::read_messages(&mut input).await {
             for it in decoded {
-                let passed = match self.admit(it) {
+                let passed = match self.register_message(it) {
                     Ok(None) => Ok(()),
                     Ok(Some(message)) => {
                         self.messages.send(message).await.map_err(io::Error::other)
                     }
-                    Err(invalid) => self.output.write(&invalid.line()).await,
+                    Err(invalid) => self.output.write_line(&invalid.error_line()).await,
                 };
                 if passed.is_err() {
                     return;
                 }
             }
-            self.unanswered.wait_for_space().await;
+            self.pending_requests.wait_for_space().await;
         }
     }
 
     /// Notes a message; refuses a request whose `id` is taken.
-    fn admit(&self, decoded: Decoded) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Invalid> {
+    fn register_message(
+        &self,
+        decoded: DecodedMessage,
+    ) -> Result<Option<RxJsonRpcMessage<RoleServer>>, InvalidMessage> {
         let message = *decoded?;
         match &message {
             JsonRpcMessage::Request(it) => {
                 let lasts = matches!(it.request, ClientRequest::SubscriptionsListenRequest(_));
-                if !self.unanswered.add(&it.id, lasts) {
+                if !self.pending_requests.add(&it.id, lasts) {
                     let why = "another request with this `id` was not answered yet, or cancelled";
-                    return Err(Invalid::request(json!(it.id), why));
+                    return Err(InvalidMessage::invalid_request(json!(it.id), why));
                 }
             }
             JsonRpcMessage::Notification(it) => {
                 if let ClientNotification::CancelledNotification(it) = &it.notification
                     && let Some(id) = &it.params.request_id
                 {
-                    self.unanswered.cancel(id);
+                    self.pending_requests.cancel(id);
                 }
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => return Ok(None),
@@ -110,8 +119,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Reader<W> {
     }
 }
 
-impl<W: AsyncWrite + Unpin> Output<W> {
-    async fn write(&self, line: &[u8]) -> io::Result<()> {
+impl<W: AsyncWrite + Unpin> SharedOutput<W> {
+    async fn write_line(&self, line: &[u8]) -> io::Result<()> {
         let mut output = self.0.lock().await;
         let output = output.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         output.write_all(line).await?;
@@ -119,14 +128,15 @@ impl<W: AsyncWrite + Unpin> Output<W> {
     }
 }
 
-impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Connection<W> {
+impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for StdioTransport<W> {
     type Error = io::Error;
 
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let (output, unanswered) = (Output(self.output.0.clone()), self.unanswered.clone());
+        let (output, unanswered) =
+            (SharedOutput(self.output.0.clone()), self.pending_requests.clone());
         async move {
             let id = match &item {
                 JsonRpcMessage::Response(it) => Some(it.id.clone()),
@@ -139,8 +149,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Connectio
             }
             let mut line = serde_json::to_vec(&item)?;
             line.push(b'\n');
-            let _writing = id.map(|id| unanswered.begin_answer(&id));
-            output.write(&line).await
+            let _writing = id.map(|id| unanswered.begin_response(&id));
+            output.write_line(&line).await
         }
     }
 
@@ -148,13 +158,15 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Connectio
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let Some(message) = self.messages.recv().await else {
-                self.ended.send_replace(true);
-                self.unanswered.wait_for_all().await;
+                self.input_closed.send_replace(true);
+                self.pending_requests.wait_for_all().await;
                 return None;
             };
             match &message {
-                JsonRpcMessage::Request(it) => self.begun |= begins(&it.request),
-                _ if self.begun => {}
+                JsonRpcMessage::Request(it) => {
+                    self.session_started |= is_session_start(&it.request)
+                }
+                _ if self.session_started => {}
                 _ => continue,
             }
             return Some(message);
@@ -169,7 +181,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Connectio
 
 /// Tells whether a conversation begins with a request: not with a probe, and not
 /// with one that lacks what the stateless era demands.
-fn begins(request: &ClientRequest) -> bool {
+fn is_session_start(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
         ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,

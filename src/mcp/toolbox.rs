@@ -12,8 +12,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::keeper::{Caller, Keeper, ToolRequest};
-use crate::mcp::call_queue::Need;
-use crate::mcp::reply::{Answer, Reply, failed_after, shortened, warnings};
+use crate::mcp::call_queue::CallAccess;
+use crate::mcp::reply::{
+    ToolReply, ToolResult, error_after_commits, render_warnings, shorten_long_lines,
+};
 use crate::model::{self, Bearing, Parameter, did_you_mean, printable};
 
 /// A group of tools that are offered together.
@@ -31,24 +33,24 @@ pub enum ToolSet {
 
 /// Every tool there is, and which of them are offered.
 pub struct Toolbox {
-    tools: Vec<Handle>,
+    tools: Vec<RegisteredTool>,
     offered: Vec<ToolSet>,
 }
 
 /// One tool: what it says of itself, and how it is used.
-pub(super) struct Handle {
+pub(super) struct RegisteredTool {
     set: ToolSet,
     name: &'static str,
-    effect: Effect,
-    about: Tool,
-    run: Box<Run>,
+    effect: EffectHint,
+    definition: Tool,
+    run: Box<ToolFn>,
 }
 
-type Run = dyn Fn(&Toolbox, &mut Keeper, &Caller, JsonObject) -> Answer + Send + Sync;
+type ToolFn = dyn Fn(&Toolbox, &mut Keeper, &Caller, JsonObject) -> ToolResult + Send + Sync;
 
 /// What a tool does to the palace, for clients that ask before they call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum EffectHint {
     /// It only reads.
     Reads,
     /// It may add, and calling it again adds again.
@@ -65,7 +67,7 @@ impl ToolSet {
     pub const ALL: [Self; 4] = [Self::Palace, Self::Graph, Self::Memory, Self::Mempalace];
 
     /// The sets that the actions of rooms ask: no two tools of theirs share a name.
-    pub const OWN: [Self; 3] = [Self::Palace, Self::Graph, Self::Mempalace];
+    pub const FOR_ACTIONS: [Self; 3] = [Self::Palace, Self::Graph, Self::Mempalace];
 
     /// Returns the word that chooses the set.
     pub fn name(self) -> &'static str {
@@ -90,7 +92,7 @@ impl FromStr for ToolSet {
 
 impl Toolbox {
     /// Lays out `tools`, and offers those of `offered`.
-    pub(super) fn of(tools: Vec<Handle>, offered: Vec<ToolSet>) -> Self {
+    pub(super) fn from_tools(tools: Vec<RegisteredTool>, offered: Vec<ToolSet>) -> Self {
         Self { tools, offered }
     }
 
@@ -100,7 +102,7 @@ impl Toolbox {
     }
 
     /// Returns the name of a tool that two of the sets offered have, if there is one.
-    pub fn twice(&self) -> Option<&'static str> {
+    pub fn duplicate_name(&self) -> Option<&'static str> {
         let mut names = BTreeSet::new();
         let mut offered = self.tools.iter().filter(|it| self.offers(it.set));
         offered.find(|it| !names.insert(it.name)).map(|it| it.name)
@@ -109,30 +111,30 @@ impl Toolbox {
     /// Lists the tools offered, in an order that never changes.
     pub fn list(&self) -> Vec<Tool> {
         let offered = self.tools.iter().filter(|it| self.offers(it.set));
-        offered.map(|it| it.about.clone()).collect()
+        offered.map(|it| it.definition.clone()).collect()
     }
 
     /// Returns the tools that the actions of rooms ask.
-    pub fn known(&self) -> Vec<model::Tool> {
-        let tool = |it: &Handle| {
-            let (name, bearing, parameters) = (it.name, it.bearing(), it.parameters());
+    pub fn action_tools(&self) -> Vec<model::Tool> {
+        let tool = |it: &RegisteredTool| {
+            let (name, bearing, parameters) = (it.name, it.tool_effect(), it.parameters());
             model::Tool { name, bearing, parameters }
         };
-        let own = self.tools.iter().filter(|it| ToolSet::OWN.contains(&it.set));
+        let own = self.tools.iter().filter(|it| ToolSet::FOR_ACTIONS.contains(&it.set));
         own.map(tool).collect()
     }
 
     /// Calls a tool that is offered; `None`: there is none of that name. A tool
     /// that panics has an answer too, and leaves nothing half done in memory.
-    pub fn call(
+    pub fn call_tool(
         &self,
         keeper: &mut Keeper,
         by: &Caller,
         name: &str,
         arguments: JsonObject,
-    ) -> Option<Answer> {
-        let tool = self.get(name, &self.offered)?;
-        let run = || self.run(tool, keeper, by, arguments);
+    ) -> Option<ToolResult> {
+        let tool = self.find_tool(name, &self.offered)?;
+        let run = || self.run_tool(tool, keeper, by, arguments);
         let answer = catch_unwind(AssertUnwindSafe(run));
         let answer = answer.unwrap_or_else(|_| {
             keeper.close_all_palaces();
@@ -142,23 +144,23 @@ impl Toolbox {
             ))
         });
         // Whatever files and arguments hold, an answer holds only what can be read.
-        let shown = answer.map(|it| Reply { text: printable(&it.text), ..it });
-        Some(shown.map_err(|it| shortened(&printable(&it))))
+        let shown = answer.map(|it| ToolReply { text: printable(&it.text), ..it });
+        Some(shown.map_err(|it| shorten_long_lines(&printable(&it))))
     }
 
     /// Returns what a call of a tool needs. One that moves may turn out to change
     /// something: then it asks the keeper after all.
-    pub(super) fn need(&self, name: &str) -> Need {
-        match self.get(name, &self.offered).map(Handle::bearing) {
-            Some(Bearing::Changes) => Need::Keeper,
-            Some(Bearing::Reads | Bearing::Moves) | None => Need::Read,
+    pub(super) fn access_for(&self, name: &str) -> CallAccess {
+        match self.find_tool(name, &self.offered).map(RegisteredTool::tool_effect) {
+            Some(Bearing::Changes) => CallAccess::Exclusive,
+            Some(Bearing::Reads | Bearing::Moves) | None => CallAccess::Read,
         }
     }
 
     /// Says why there is no tool of that name to call, and which was meant.
-    pub fn absent(&self, name: &str) -> String {
+    pub fn explain_missing_tool(&self, name: &str) -> String {
         let quoted = name.escape_debug();
-        if self.get(name, &ToolSet::ALL).is_some() {
+        if self.find_tool(name, &ToolSet::ALL).is_some() {
             return format!(
                 "the tool `{quoted}` is not offered here: this server was started with other --tools"
             );
@@ -171,16 +173,16 @@ impl Toolbox {
 
     /// Answers the question a query action asks. `said` is what the visitor
     /// says with the number.
-    pub(super) fn ask(
+    pub(super) fn run_query_action(
         &self,
         keeper: &mut Keeper,
         by: &Caller,
         question: &ToolRequest,
         said: Option<&str>,
-    ) -> Answer {
+    ) -> ToolResult {
         let name = model::Tool::bare_name(&question.tool);
-        let Some(tool) = self.get(name, &ToolSet::OWN) else {
-            let own = self.tools.iter().filter(|it| ToolSet::OWN.contains(&it.set));
+        let Some(tool) = self.find_tool(name, &ToolSet::FOR_ACTIONS) else {
+            let own = self.tools.iter().filter(|it| ToolSet::FOR_ACTIONS.contains(&it.set));
             let meant = did_you_mean(name, own.map(|it| it.name));
             let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
             return Err(format!(
@@ -188,85 +190,86 @@ impl Toolbox {
                 question.tool
             ));
         };
-        if let Some(why) = tool.bearing().refusal(name, &question.allowed_tools) {
+        if let Some(why) = tool.tool_effect().refusal(name, &question.allowed_tools) {
             return Err(format!(
                 "this action asks `{name}`, which {why}; only tools that read, and those that \
                  `[actions] allow` in palace.toml names, may be asked by an action"
             ));
         }
-        if let (Bearing::Changes, Some(why)) = (tool.bearing(), &question.missing_consent) {
+        if let (Bearing::Changes, Some(why)) = (tool.tool_effect(), &question.missing_consent) {
             return Err(format!("this action asks `{name}`, which changes things, and {why}"));
         }
-        let arguments = filled(tool, question.params.clone(), said)?;
-        self.run(tool, keeper, by, arguments)
+        let arguments = fill_params(tool, question.params.clone(), said)?;
+        self.run_tool(tool, keeper, by, arguments)
     }
 
-    fn run(
+    fn run_tool(
         &self,
-        tool: &Handle,
+        tool: &RegisteredTool,
         keeper: &mut Keeper,
         by: &Caller,
         arguments: JsonObject,
-    ) -> Answer {
+    ) -> ToolResult {
         let caller = Caller { tool: tool.name, ..by.clone() };
         let answer = (tool.run)(self, keeper, &caller, arguments);
         let committed = keeper.take_commits();
-        let answer = answer.map_err(|err| failed_after(&committed.commits, &err))?;
+        let answer = answer.map_err(|err| error_after_commits(&committed.commits, &err))?;
         // Answers that are values have no place for a remark.
         Ok(match answer.structured {
             None => {
                 let text = keeper.with_workspace_note(by, answer.text);
-                Reply { text: text + &warnings(&committed.warnings), ..answer }
+                ToolReply { text: text + &render_warnings(&committed.warnings), ..answer }
             }
             _ => answer,
         })
     }
 
     /// Returns the tool of that name in one of `sets`: two sets may have one each.
-    fn get(&self, name: &str, sets: &[ToolSet]) -> Option<&Handle> {
+    fn find_tool(&self, name: &str, sets: &[ToolSet]) -> Option<&RegisteredTool> {
         self.tools.iter().find(|it| it.name == name && sets.contains(&it.set))
     }
 }
 
-impl Handle {
+impl RegisteredTool {
     /// Makes a tool whose arguments are an `A`; its schema is made from the
     /// same type that reads them.
     pub(super) fn new<A: DeserializeOwned + JsonSchema>(
         set: ToolSet,
         name: &'static str,
         (title, description): (&'static str, &'static str),
-        effect: Effect,
-        run: impl Fn(&Toolbox, &mut Keeper, &Caller, A) -> Answer + Send + Sync + 'static,
+        effect: EffectHint,
+        run: impl Fn(&Toolbox, &mut Keeper, &Caller, A) -> ToolResult + Send + Sync + 'static,
     ) -> Self {
         let hints = ToolAnnotations::with_title(title)
-            .read_only(effect == Effect::Reads)
-            .destructive(effect == Effect::Replaces)
-            .idempotent(effect != Effect::Adds)
+            .read_only(effect == EffectHint::Reads)
+            .destructive(effect == EffectHint::Replaces)
+            .idempotent(effect != EffectHint::Adds)
             .open_world(false);
-        let about = Tool::new(name, description, schema::<A>()).with_title(title).annotate(hints);
+        let about =
+            Tool::new(name, description, compact_schema::<A>()).with_title(title).annotate(hints);
         let run = move |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, given: JsonObject| {
-            run(tools, keeper, by, read(name, given)?)
+            run(tools, keeper, by, parse_arguments(name, given)?)
         };
-        Self { set, name, effect, about, run: Box::new(run) }
+        Self { set, name, effect, definition: about, run: Box::new(run) }
     }
 
     /// Promises that what the tool answers has a value of the shape `A` too.
-    pub(super) fn answering<A: JsonSchema>(mut self) -> Self {
-        self.about = self.about.with_raw_output_schema(Arc::new(schema::<A>()));
+    pub(super) fn with_output_schema<A: JsonSchema>(mut self) -> Self {
+        self.definition = self.definition.with_raw_output_schema(Arc::new(compact_schema::<A>()));
         self
     }
 
-    fn bearing(&self) -> Bearing {
+    fn tool_effect(&self) -> Bearing {
         match self.effect {
             _ if matches!(self.name, "palace_action" | "set_workspace") => Bearing::Moves,
-            Effect::Reads => Bearing::Reads,
-            Effect::Adds | Effect::AddsOnce | Effect::Replaces => Bearing::Changes,
+            EffectHint::Reads => Bearing::Reads,
+            EffectHint::Adds | EffectHint::AddsOnce | EffectHint::Replaces => Bearing::Changes,
         }
     }
 
     /// Lists what the tool can be told, as its schema has it.
     fn parameters(&self) -> Vec<Parameter> {
-        let schema = &self.about.input_schema;
+        let schema = &self.definition.input_schema;
         let needed = schema.get("required").and_then(Value::as_array);
         let is_needed = |name: &str| needed.is_some_and(|it| it.iter().any(|it| it == name));
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -278,14 +281,14 @@ impl Handle {
         properties.into_iter().flatten().map(parameter).collect()
     }
 
-    fn takes(&self, argument: &str) -> bool {
-        let properties = self.about.input_schema.get("properties");
+    fn has_parameter(&self, argument: &str) -> bool {
+        let properties = self.definition.input_schema.get("properties");
         properties.is_some_and(|it| it.get(argument).is_some())
     }
 }
 
 /// Reads arguments; what is wrong with them is told with the path to it.
-fn read<A: DeserializeOwned>(tool: &str, given: JsonObject) -> Result<A, String> {
+fn parse_arguments<A: DeserializeOwned>(tool: &str, given: JsonObject) -> Result<A, String> {
     serde_path_to_error::deserialize(Value::Object(given)).map_err(|err| {
         let path = err.path().to_string();
         let place = if path == "." { String::new() } else { format!(" at `{path}`") };
@@ -295,14 +298,18 @@ fn read<A: DeserializeOwned>(tool: &str, given: JsonObject) -> Result<A, String>
 
 /// Puts what the visitor said where the action has `{params}`; else it is what
 /// the tool is asked for.
-fn filled(tool: &Handle, params: JsonObject, said: Option<&str>) -> Result<JsonObject, String> {
-    const MARK: &str = "{params}";
+fn fill_params(
+    tool: &RegisteredTool,
+    params: JsonObject,
+    said: Option<&str>,
+) -> Result<JsonObject, String> {
+    const PLACEHOLDER: &str = "{params}";
     let mut found = false;
     let mut filled = Value::Object(params);
-    each_text(&mut filled, &mut |text| {
-        if text.contains(MARK) {
+    for_each_string(&mut filled, &mut |text| {
+        if text.contains(PLACEHOLDER) {
             found = true;
-            *text = text.replace(MARK, said.unwrap_or_default());
+            *text = text.replace(PLACEHOLDER, said.unwrap_or_default());
         }
     });
     let mut filled = match filled {
@@ -311,7 +318,7 @@ fn filled(tool: &Handle, params: JsonObject, said: Option<&str>) -> Result<JsonO
     };
     match said {
         None if found => Err("this action needs words: say them in `params`".to_owned()),
-        Some(said) if !found && tool.takes("query") => {
+        Some(said) if !found && tool.has_parameter("query") => {
             filled.insert("query".to_owned(), said.into());
             Ok(filled)
         }
@@ -322,24 +329,24 @@ fn filled(tool: &Handle, params: JsonObject, said: Option<&str>) -> Result<JsonO
     }
 }
 
-fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
+fn for_each_string(value: &mut Value, change: &mut impl FnMut(&mut String)) {
     match value {
         Value::String(text) => change(text),
-        Value::Array(items) => items.iter_mut().for_each(|it| each_text(it, change)),
-        Value::Object(map) => map.values_mut().for_each(|it| each_text(it, change)),
+        Value::Array(items) => items.iter_mut().for_each(|it| for_each_string(it, change)),
+        Value::Object(map) => map.values_mut().for_each(|it| for_each_string(it, change)),
         _ => {}
     }
 }
 
 /// Makes the JSON Schema of arguments, as short as it can be: nothing that
 /// clients stumble over (integer formats) or pay tokens for (titles, nulls).
-fn schema<A: JsonSchema>() -> JsonObject {
+fn compact_schema<A: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|it| {
         it.inline_subschemas = true;
         it.meta_schema = None;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
-    trim(&mut schema);
+    trim_schema(&mut schema);
     match schema {
         Value::Object(mut map) => {
             // The tool has a description of its own.
@@ -352,7 +359,7 @@ fn schema<A: JsonSchema>() -> JsonObject {
     }
 }
 
-fn trim(schema: &mut Value) {
+fn trim_schema(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
             for key in ["title", "format", "default"] {
@@ -370,9 +377,9 @@ fn trim(schema: &mut Value) {
             if let Some(Value::Array(choices)) = map.get_mut("enum") {
                 choices.retain(|it| !it.is_null());
             }
-            map.values_mut().for_each(trim);
+            map.values_mut().for_each(trim_schema);
         }
-        Value::Array(items) => items.iter_mut().for_each(trim),
+        Value::Array(items) => items.iter_mut().for_each(trim_schema),
         _ => {}
     }
 }
@@ -382,10 +389,10 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::mcp::arguments::Nothing;
+    use crate::mcp::arguments::NoArguments;
 
-    fn call(tools: &Toolbox, keeper: &mut Keeper, name: &str) -> Option<Answer> {
-        tools.call(
+    fn call_tool(tools: &Toolbox, keeper: &mut Keeper, name: &str) -> Option<ToolResult> {
+        tools.call_tool(
             keeper,
             &Caller::for_client("claude", DateTime::UNIX_EPOCH),
             name,
@@ -393,39 +400,45 @@ mod tests {
         )
     }
 
-    fn tool(
+    fn test_tool(
         name: &'static str,
-        run: impl Fn(&mut Keeper) -> Answer + Send + Sync + 'static,
-    ) -> Handle {
+        run: impl Fn(&mut Keeper) -> ToolResult + Send + Sync + 'static,
+    ) -> RegisteredTool {
         let about = ("Try", "A tool for trying.");
-        Handle::new(ToolSet::Palace, name, about, Effect::Reads, move |_, keeper, _, Nothing {}| {
-            run(keeper)
-        })
+        RegisteredTool::new(
+            ToolSet::Palace,
+            name,
+            about,
+            EffectHint::Reads,
+            move |_, keeper, _, NoArguments {}| run(keeper),
+        )
     }
 
     #[test]
     fn a_tool_that_panics_has_an_answer_and_other_calls_work() {
         let tools = vec![
-            tool("fall_over", |_| panic!("over a loose stone")),
-            tool("stand", |_| Ok("You stand.".to_owned().into())),
+            test_tool("fall_over", |_| panic!("over a loose stone")),
+            test_tool("stand", |_| Ok("You stand.".to_owned().into())),
         ];
         let tools = Toolbox { tools, offered: vec![ToolSet::Palace] };
         let mut keeper = Keeper::new("nowhere".into(), None);
         for _ in 0..2 {
-            let refusal = call(&tools, &mut keeper, "fall_over").unwrap().unwrap_err();
+            let refusal = call_tool(&tools, &mut keeper, "fall_over").unwrap().unwrap_err();
             insta::allow_duplicates! {
                 insta::assert_snapshot!(refusal, @"fall_over met a fault in Palazzo itself. It may be done or not: look before you try again; everything else stands, and other calls work");
             }
-            let answer = call(&tools, &mut keeper, "stand");
+            let answer = call_tool(&tools, &mut keeper, "stand");
             assert_eq!(answer, Some(Ok("You stand.".to_owned().into())));
         }
     }
 
     #[test]
     fn a_tool_that_is_not_offered_is_not_there() {
-        let tools =
-            Toolbox { tools: vec![tool("stand", |_| Ok(String::new().into()))], offered: vec![] };
-        assert_eq!(call(&tools, &mut Keeper::new("nowhere".into(), None), "stand"), None);
+        let tools = Toolbox {
+            tools: vec![test_tool("stand", |_| Ok(String::new().into()))],
+            offered: vec![],
+        };
+        assert_eq!(call_tool(&tools, &mut Keeper::new("nowhere".into(), None), "stand"), None);
         assert_eq!(tools.list(), []);
     }
 }

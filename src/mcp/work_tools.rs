@@ -2,59 +2,59 @@
 
 use crate::keeper::{Caller, Keeper, NewProcess, NewTask, WorkQuery};
 use crate::mcp::arguments::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};
-use crate::mcp::reply::answer;
-use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
+use crate::mcp::reply::to_tool_result;
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 
-pub(super) fn all() -> [Handle; 5] {
+pub(super) fn work_tools() -> [RegisteredTool; 5] {
     [list_tasks(), create_task(), complete_task(), start_process(), advance_process()]
 }
 
-fn list_tasks() -> Handle {
+fn list_tasks() -> RegisteredTool {
     let about = ("List what is to be done", "Processes under way and open tasks, thirty a page.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: ListTasks| {
-        answer(keeper.list_tasks(by, &WorkQuery::from(it)))
+        to_tool_result(keeper.list_tasks(by, &WorkQuery::from(it)))
     };
-    Handle::new(ToolSet::Graph, "list_tasks", about, Effect::Reads, run)
+    RegisteredTool::new(ToolSet::Graph, "list_tasks", about, EffectHint::Reads, run)
 }
 
-fn create_task() -> Handle {
+fn create_task() -> RegisteredTool {
     let about = (
         "Set a task",
         "Leave something to be done for whoever comes next. The rooms it concerns tell of it.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CreateTask| {
-        answer(keeper.create_task(by, &NewTask::from(it)))
+        to_tool_result(keeper.create_task(by, &NewTask::from(it)))
     };
-    Handle::new(ToolSet::Graph, "create_task", about, Effect::AddsOnce, run)
+    RegisteredTool::new(ToolSet::Graph, "create_task", about, EffectHint::AddsOnce, run)
 }
 
-fn complete_task() -> Handle {
+fn complete_task() -> RegisteredTool {
     let about = ("Complete a task", "Note that a task is done: rooms no longer tell of it.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CompleteTask| {
-        answer(keeper.complete_task(by, &it.task, it.note.as_deref()))
+        to_tool_result(keeper.complete_task(by, &it.task, it.note.as_deref()))
     };
-    Handle::new(ToolSet::Graph, "complete_task", about, Effect::AddsOnce, run)
+    RegisteredTool::new(ToolSet::Graph, "complete_task", about, EffectHint::AddsOnce, run)
 }
 
-fn start_process() -> Handle {
+fn start_process() -> RegisteredTool {
     let about = (
         "Start a process",
         "Begin work of several steps that outlasts this conversation. The rooms it concerns \
          tell which step it is at.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: StartProcess| {
-        answer(keeper.start_process(by, &NewProcess::from(it)))
+        to_tool_result(keeper.start_process(by, &NewProcess::from(it)))
     };
-    Handle::new(ToolSet::Graph, "start_process", about, Effect::AddsOnce, run)
+    RegisteredTool::new(ToolSet::Graph, "start_process", about, EffectHint::AddsOnce, run)
 }
 
-fn advance_process() -> Handle {
+fn advance_process() -> RegisteredTool {
     let about =
         ("Advance a process", "Bring a process to its next step; after the last it is done.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: AdvanceProcess| {
         let AdvanceProcess { process, note, step } = it;
         let step = step.map(|it| it.0);
-        answer(keeper.advance_process(by, &process, note.as_deref(), step))
+        to_tool_result(keeper.advance_process(by, &process, note.as_deref(), step))
     };
-    Handle::new(ToolSet::Graph, "advance_process", about, Effect::Adds, run)
+    RegisteredTool::new(ToolSet::Graph, "advance_process", about, EffectHint::Adds, run)
 }

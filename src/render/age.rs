@@ -13,7 +13,7 @@ pub fn ago(then: DateTime<Utc>, now: DateTime<Utc>) -> String {
         MINUTE..HOUR => (seconds / MINUTE, "minute"),
         HOUR..DAY => (seconds / HOUR, "hour"),
         _ if seconds < 60 * DAY => (seconds / DAY, "day"),
-        _ => match months(then, now) {
+        _ => match months_between(then, now) {
             it @ ..24 => (it, "month"),
             it => (it / 12, "year"),
         },
@@ -23,7 +23,7 @@ pub fn ago(then: DateTime<Utc>, now: DateTime<Utc>) -> String {
 }
 
 /// Counts the whole months of the calendar between two moments.
-fn months(then: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
+fn months_between(then: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
     let place = |it: DateTime<Utc>| 12 * i64::from(it.year()) + i64::from(it.month0());
     let within = |it: DateTime<Utc>| (it.day(), it.time());
     place(now) - place(then) - i64::from(within(now) < within(then))

@@ -3,34 +3,34 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::Date;
-use crate::render::{ago, count, line};
+use crate::render::{ago, one_line, pluralize};
 
 /// Says a date as it is written, with how long before `now` it was: `1972, 54
 /// years ago`. Years before our era are said in words; a text that is no date
 /// stands as it is.
-pub fn dated(written: &str, now: DateTime<Utc>) -> String {
+pub fn date_with_age(written: &str, now: DateTime<Utc>) -> String {
     match written.parse() {
-        Err(_) => line(written),
+        Err(_) => one_line(written),
         Ok(date) => {
-            let said = date_said(date, written);
-            age(date, now).map_or(said.clone(), |age| format!("{said}, {age}"))
+            let said = date_text(date, written);
+            date_age(date, now).map_or(said.clone(), |age| format!("{said}, {age}"))
         }
     }
 }
 
 /// Says a date that is written in some way: before our era in words.
-pub(super) fn date_said(date: Date, written: &str) -> String {
-    date.before_our_era().unwrap_or_else(|| line(written))
+pub(super) fn date_text(date: Date, written: &str) -> String {
+    date.before_our_era().unwrap_or_else(|| one_line(written))
 }
 
 /// Says how long before `now` a date was, as exactly as it is known; nothing of
 /// one that is still to come.
-pub(super) fn age(date: Date, now: DateTime<Utc>) -> Option<String> {
+pub(super) fn date_age(date: Date, now: DateTime<Utc>) -> Option<String> {
     match date.years_before(now) {
         Some(0) => Some("this year".to_owned()),
         Some(years) => {
             let years = usize::try_from(years).ok()?;
-            Some(format!("{} ago", count(years, "year")))
+            Some(format!("{} ago", pluralize(years, "year")))
         }
         None => date.moment().filter(|it| *it <= now).map(|it| ago(it, now)),
     }
@@ -55,7 +55,7 @@ mod tests {
             ("-0246", "247 BC, 2272 years ago"),
             ("last\nspring", "last spring"),
         ] {
-            assert_eq!(dated(written, now), said);
+            assert_eq!(date_with_age(written, now), said);
         }
     }
 }

@@ -3,22 +3,22 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Entity, Incoming, Layout, Relation, Slot, Versions};
-use crate::render::{ago, count, cut, dated, line, plain};
+use crate::render::{ago, date_with_age, one_line, pluralize, truncate, value_text};
 
 /// How many observations or relations of one entity a page has.
-const MOST: usize = 50;
+const ITEMS_PER_PAGE: usize = 50;
 
 /// How many characters of an attribute are shown.
-const LONGEST: usize = 2_000;
+const MAX_VALUE_CHARS: usize = 2_000;
 
 /// Renders one page of a list of entities; `which` says of which: ` of genus Claim`.
 /// `page` counts from 1, of pages of thirty.
-pub fn entities(which: &str, shown: &[&Entity], total: usize, page: usize) -> String {
+pub fn entity_list(which: &str, shown: &[&Entity], total: usize, page: usize) -> String {
     if total == 0 {
         return format!("No entities{which}.\n");
     }
     let pages = total.div_ceil(Layout::OPENINGS);
-    let mut text = count(total, "entity") + which;
+    let mut text = pluralize(total, "entity") + which;
     if shown.is_empty() {
         return format!("{text}: there is no page {page}, and the last is {pages}.\n");
     }
@@ -28,7 +28,7 @@ pub fn entities(which: &str, shown: &[&Entity], total: usize, page: usize) -> St
     text.push_str(":\n");
     for (place, entity) in shown.iter().enumerate() {
         let number = Layout::Wide.number(Slot::Opening(place));
-        text.push_str(&format!("  {number}. {}\n", brief(entity)));
+        text.push_str(&format!("  {number}. {}\n", entity_summary(entity)));
     }
     if page < pages {
         text.push_str(&format!("  page: {} shows the next\n", page + 1));
@@ -37,10 +37,11 @@ pub fn entities(which: &str, shown: &[&Entity], total: usize, page: usize) -> St
 }
 
 /// Renders an entity in a few words: name, genus, status.
-fn brief(entity: &Entity) -> String {
-    let (name, genus) = (cut(&line(&entity.name), 120), cut(&line(&entity.genus), 60));
+fn entity_summary(entity: &Entity) -> String {
+    let (name, genus) =
+        (truncate(&one_line(&entity.name), 120), truncate(&one_line(&entity.genus), 60));
     match &entity.status {
-        Some(status) => format!("{name} · {genus} · {}", cut(&line(status), 60)),
+        Some(status) => format!("{name} · {genus} · {}", truncate(&one_line(status), 60)),
         None => format!("{name} · {genus}"),
     }
 }
@@ -59,28 +60,32 @@ pub fn entity(
     let attributes: Vec<_> = it.attributes.iter().collect();
     let longest = it.observations.len().max(it.relations.len()).max(incoming.len());
     let longest = longest.max(attributes.len());
-    let pages = longest.div_ceil(MOST);
+    let pages = longest.div_ceil(ITEMS_PER_PAGE);
     let which = if pages > 1 { format!(" · page {page} of {pages}") } else { String::new() };
-    let mut text = head(it, versions, now) + &which + "\n";
-    for (key, value) in leaf(&attributes, page) {
-        let value = plain(value);
+    let mut text = entity_heading(it, versions, now) + &which + "\n";
+    for (key, value) in page_items(&attributes, page) {
+        let value = value_text(value);
         let is_date = dates.contains(&key.as_str());
-        let value = if is_date { dated(&value, now) } else { cut(&line(&value), LONGEST) };
-        text.push_str(&format!("{}: {value}\n", cut(&line(key), LONGEST)));
+        let value = if is_date {
+            date_with_age(&value, now)
+        } else {
+            truncate(&one_line(&value), MAX_VALUE_CHARS)
+        };
+        text.push_str(&format!("{}: {value}\n", truncate(&one_line(key), MAX_VALUE_CHARS)));
     }
-    text.push_str(&rest(attributes.len(), page, "attribute"));
-    let observations = leaf(&it.observations, page);
+    text.push_str(&remaining_count(attributes.len(), page, "attribute"));
+    let observations = page_items(&it.observations, page);
     if !observations.is_empty() {
         text.push_str("Observations:\n");
     }
     for observation in observations {
-        text.push_str(&format!("  - {}\n", line(observation)));
+        text.push_str(&format!("  - {}\n", one_line(observation)));
     }
-    text.push_str(&rest(it.observations.len(), page, "observation"));
-    let outgoing: Vec<_> = leaf(&it.relations, page).iter().collect();
-    text.push_str(&relations(&outgoing, leaf(incoming, page), now));
-    text.push_str(&rest(it.relations.len(), page, "relation"));
-    text.push_str(&rest(incoming.len(), page, "incoming relation"));
+    text.push_str(&remaining_count(it.observations.len(), page, "observation"));
+    let outgoing: Vec<_> = page_items(&it.relations, page).iter().collect();
+    text.push_str(&relations(&outgoing, page_items(incoming, page), now));
+    text.push_str(&remaining_count(it.relations.len(), page, "relation"));
+    text.push_str(&remaining_count(incoming.len(), page, "incoming relation"));
     if page < pages {
         text.push_str(&format!("get_entity with page: {} shows the next\n", page + 1));
     }
@@ -88,10 +93,10 @@ pub fn entity(
 }
 
 /// Renders what an entity is called and is, and how old.
-fn head(it: &Entity, versions: Option<Versions>, now: DateTime<Utc>) -> String {
-    let mut text = format!("── {} ──\n{}", line(&it.name), line(&it.genus));
+fn entity_heading(it: &Entity, versions: Option<Versions>, now: DateTime<Utc>) -> String {
+    let mut text = format!("── {} ──\n{}", one_line(&it.name), one_line(&it.genus));
     if let Some(status) = &it.status {
-        text.push_str(&format!(" · {}", line(status)));
+        text.push_str(&format!(" · {}", one_line(status)));
     }
     if let Some(Versions { created, updated, .. }) = versions {
         text.push_str(&format!(" · created {}", ago(created, now)));
@@ -103,8 +108,8 @@ fn head(it: &Entity, versions: Option<Versions>, now: DateTime<Utc>) -> String {
 }
 
 /// Returns what a page holds of a list.
-fn leaf<T>(all: &[T], page: usize) -> &[T] {
-    all.chunks(MOST).nth(page - 1).unwrap_or_default()
+fn page_items<T>(all: &[T], page: usize) -> &[T] {
+    all.chunks(ITEMS_PER_PAGE).nth(page - 1).unwrap_or_default()
 }
 
 /// Renders relations: those that lead out, then those that lead here.
@@ -115,17 +120,22 @@ pub fn relations(outgoing: &[&Relation], incoming: &[Incoming<'_>], now: DateTim
     }
     for relation in outgoing {
         let Relation { kind, to, .. } = relation;
-        page.push_str(&format!("  {} → {}{}\n", line(kind), line(to), validity(relation, now)));
+        page.push_str(&format!(
+            "  {} → {}{}\n",
+            one_line(kind),
+            one_line(to),
+            validity_note(relation, now)
+        ));
     }
     for Incoming { from, relation } in incoming {
-        let (kind, from) = (line(&relation.kind), line(&from.name));
-        page.push_str(&format!("  {kind} ← {from}{}\n", validity(relation, now)));
+        let (kind, from) = (one_line(&relation.kind), one_line(&from.name));
+        page.push_str(&format!("  {kind} ← {from}{}\n", validity_note(relation, now)));
     }
     page
 }
 
 /// Says how many relations are left out for a date that is none.
-pub fn left_out(number: usize) -> String {
+pub fn skipped_relations(number: usize) -> String {
     match number {
         0 => String::new(),
         1 => "Left out: 1 relation, with a date that cannot be read.\n".to_owned(),
@@ -133,19 +143,19 @@ pub fn left_out(number: usize) -> String {
     }
 }
 
-fn rest(total: usize, page: usize, noun: &str) -> String {
-    match total.saturating_sub(page.saturating_mul(MOST)) {
+fn remaining_count(total: usize, page: usize, noun: &str) -> String {
+    match total.saturating_sub(page.saturating_mul(ITEMS_PER_PAGE)) {
         0 => String::new(),
-        left => format!("  and {} more\n", count(left, noun)),
+        left => format!("  and {} more\n", pluralize(left, noun)),
     }
 }
 
 /// Says since when, until when and from where a relation is known.
-fn validity(relation: &Relation, now: DateTime<Utc>) -> String {
+fn validity_note(relation: &Relation, now: DateTime<Utc>) -> String {
     let mut said = Vec::new();
     let Relation { since, until, source, .. } = relation;
-    said.extend(since.as_ref().map(|it| format!("since {}", dated(it, now))));
-    said.extend(until.as_ref().map(|it| format!("until {}", dated(it, now))));
-    said.extend(source.as_ref().map(|it| line(it)));
+    said.extend(since.as_ref().map(|it| format!("since {}", date_with_age(it, now))));
+    said.extend(until.as_ref().map(|it| format!("until {}", date_with_age(it, now))));
+    said.extend(source.as_ref().map(|it| one_line(it)));
     if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
 }

@@ -4,76 +4,76 @@ use std::collections::HashMap;
 
 use crate::model::weight;
 use crate::model::{Entity, Layout, Slot, abridged, alike, whole_words};
-use crate::render::{line, thousands};
+use crate::render::{group_thousands, one_line};
 
 /// How much room all names of a page have together, and each at least and at
 /// most: a page of thirty stays below five hundred tokens. Beside a genus or a
 /// status a name makes do with less.
-const NAMES: usize = 640;
-const SHORTEST: usize = 20;
-const BESIDE: usize = 12;
-const LONGEST: usize = 160;
+const NAMES_WEIGHT: usize = 640;
+const MIN_NAME_WEIGHT: usize = 20;
+const MIN_NAME_BESIDE_NOTES: usize = 12;
+const MAX_NAME_WEIGHT: usize = 160;
 
 /// What all names of a list begin with is said once if it has more bytes than this.
-const SHARED: usize = 7;
+const MIN_COMMON_PREFIX: usize = 7;
 
 /// What the graph shows in a place, besides what can be chosen there.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Exhibit<'a> {
+pub struct EntityListing<'a> {
     /// What it is called: `Claim · contested`.
     pub title: String,
     /// How many entities it is about.
     pub total: usize,
     /// Those that are shown, in the order of their numbers.
-    pub listed: Vec<&'a Entity>,
+    pub entities: Vec<&'a Entity>,
     /// What else is to be known of it: one sentence.
-    pub remark: Option<String>,
+    pub note: Option<String>,
 }
 
 /// Says where a passage leads, and how many entities stand there.
-pub fn passage(to: &str, total: usize) -> String {
-    format!("{to} ({})", thousands(total))
+pub fn sub_hall_label(to: &str, total: usize) -> String {
+    format!("{to} ({})", group_thousands(total))
 }
 
 /// Renders what a hall holds, which is all there is to it.
-pub(crate) fn hall(exhibit: &Exhibit<'_>) -> String {
+pub(crate) fn hall_listing(exhibit: &EntityListing<'_>) -> String {
     let about = match exhibit.total {
         0 => "This hall is empty now: what it held is gone, or stands elsewhere.".to_owned(),
-        total => format!("Made from the graph as it is now: {}.", entities(total)),
+        total => format!("Made from the graph as it is now: {}.", entity_count(total)),
     };
-    format!("── {} ──\n{about}\n{}", line(&exhibit.title), list(exhibit))
+    format!("── {} ──\n{about}\n{}", one_line(&exhibit.title), entity_lines(exhibit))
 }
 
 /// Renders what a room shows of the graph.
-pub(crate) fn shown(exhibit: &Exhibit<'_>) -> String {
-    let end = if exhibit.listed.is_empty() { '.' } else { ':' };
+pub(crate) fn room_listing(exhibit: &EntityListing<'_>) -> String {
+    let end = if exhibit.entities.is_empty() { '.' } else { ':' };
     let about = match exhibit.total {
         0 => "no entities yet.".to_owned(),
-        total => format!("{}{end}", entities(total)),
+        total => format!("{}{end}", entity_count(total)),
     };
-    let remark = exhibit.remark.as_ref().map(|it| format!("{it}\n")).unwrap_or_default();
-    format!("\n{}: {about}\n{remark}{}", line(&exhibit.title), list(exhibit))
+    let remark = exhibit.note.as_ref().map(|it| format!("{it}\n")).unwrap_or_default();
+    format!("\n{}: {about}\n{remark}{}", one_line(&exhibit.title), entity_lines(exhibit))
 }
 
 /// Lists entities with what tells them apart: in a hall of contested claims
 /// neither genus nor status do.
-fn list(Exhibit { listed, .. }: &Exhibit<'_>) -> String {
+fn entity_lines(EntityListing { entities: listed, .. }: &EntityListing<'_>) -> String {
     let differ =
         |of: fn(&Entity) -> Option<&str>| listed.windows(2).any(|pair| of(pair[0]) != of(pair[1]));
     let (genera, statuses) = (differ(|it| Some(&it.genus)), differ(|it| it.status.as_deref()));
-    let room = (NAMES / listed.len().max(1)).clamp(SHORTEST, LONGEST);
-    let names: Vec<_> = listed.iter().map(|it| line(&it.name)).collect();
-    let shared = shared(&names);
+    let room = (NAMES_WEIGHT / listed.len().max(1)).clamp(MIN_NAME_WEIGHT, MAX_NAME_WEIGHT);
+    let names: Vec<_> = listed.iter().map(|it| one_line(&it.name)).collect();
+    let shared = common_prefix(&names);
     let notes = listed.iter().map(|it| {
         let genus = genera.then_some(it.genus.as_str());
         let notes = genus.into_iter().chain(it.status.as_deref().filter(|_| statuses));
-        let notes = notes.map(|it| format!(" · {}", abridged(&line(it), SHORTEST)));
+        let notes = notes.map(|it| format!(" · {}", abridged(&one_line(it), MIN_NAME_WEIGHT)));
         notes.collect::<Vec<_>>().concat()
     });
     let notes: Vec<_> = notes.collect();
-    let left = |notes: &String| room.saturating_sub(weight(notes)).max(BESIDE);
+    let left = |notes: &String| room.saturating_sub(weight(notes)).max(MIN_NAME_BESIDE_NOTES);
     let names: Vec<_> = names.iter().map(String::as_str).zip(notes.iter().map(left)).collect();
-    let labels = told_apart(&names, shared.len());
+    let labels = distinct_labels(&names, shared.len());
     let numbers = (0..).map(|place| Layout::Wide.number(Slot::Opening(place)));
     let lines = labels.iter().zip(&notes).zip(numbers);
     let lines = lines.map(|((it, notes), number)| format!("  {number}. {it}{notes}\n"));
@@ -81,13 +81,13 @@ fn list(Exhibit { listed, .. }: &Exhibit<'_>) -> String {
     if shared.is_empty() {
         lines
     } else {
-        format!("Each begins with \"{}\".\n{lines}", abridged(shared.trim_end(), LONGEST))
+        format!("Each begins with \"{}\".\n{lines}", abridged(shared.trim_end(), MAX_NAME_WEIGHT))
     }
 }
 
 /// Shortens names, of which each has so much room, without the first `known` bytes.
 /// Those that would read the same begin where they differ.
-fn told_apart(names: &[(&str, usize)], known: usize) -> Vec<String> {
+fn distinct_labels(names: &[(&str, usize)], known: usize) -> Vec<String> {
     let mut begin = vec![known; names.len()];
     loop {
         let labels = names.iter().zip(&begin).map(|((name, room), begin)| {
@@ -119,15 +119,15 @@ fn told_apart(names: &[(&str, usize)], known: usize) -> Vec<String> {
 }
 
 /// Returns the words that all names of a list begin with, if they are many.
-fn shared(names: &[String]) -> &str {
+fn common_prefix(names: &[String]) -> &str {
     let Some((first, others @ [_, ..])) = names.split_first() else { return "" };
     let bytes = others.iter().map(|it| alike(first, it)).min().unwrap_or_default();
     let words = whole_words(first, bytes);
-    if words > SHARED { &first[..words] } else { "" }
+    if words > MIN_COMMON_PREFIX { &first[..words] } else { "" }
 }
 
-fn entities(total: usize) -> String {
-    format!("{} {}", thousands(total), if total == 1 { "entity" } else { "entities" })
+fn entity_count(total: usize) -> String {
+    format!("{} {}", group_thousands(total), if total == 1 { "entity" } else { "entities" })
 }
 
 #[cfg(test)]
@@ -136,10 +136,13 @@ mod tests {
     use crate::tokens;
 
     /// What is left of five hundred tokens beside a hall's title and menu.
-    const LIST: usize = 400;
+    const MAX_LIST_TOKENS: usize = 400;
 
     /// Thirty entities.
-    fn named(name: fn(usize) -> String, status: fn(usize) -> Option<&'static str>) -> Vec<Entity> {
+    fn thirty_entities(
+        name: fn(usize) -> String,
+        status: fn(usize) -> Option<&'static str>,
+    ) -> Vec<Entity> {
         let entity = |it| Entity {
             is_defined: true,
             status: status(it).map(str::to_owned),
@@ -153,7 +156,12 @@ mod tests {
         let seen = |names: &[&str]| {
             let entities: Vec<_> = names.iter().map(|it| Entity::loose_end(it)).collect();
             let listed = entities.iter().collect();
-            list(&Exhibit { title: String::new(), total: names.len(), listed, remark: None })
+            entity_lines(&EntityListing {
+                title: String::new(),
+                total: names.len(),
+                entities: listed,
+                note: None,
+            })
         };
         let symbols = ["gneiss::fold::open", "gneiss::fold::shut", "gneiss::form"];
         let few = ["Ice moves", "Ice melts"];
@@ -179,7 +187,12 @@ mod tests {
         let page = |names: &dyn Fn(usize) -> String, few: usize| {
             let entities: Vec<_> = (0..30).map(|it| Entity::loose_end(&names(it))).collect();
             let listed: Vec<_> = entities.iter().collect();
-            let all = list(&Exhibit { title: String::new(), total: 30, listed, remark: None });
+            let all = entity_lines(&EntityListing {
+                title: String::new(),
+                total: 30,
+                entities: listed,
+                note: None,
+            });
             all.lines().take(few).collect::<Vec<_>>().join("\n")
         };
         insta::assert_snapshot!([page(&about, 5), page(&english, 4)].join("\n"), @r#"
@@ -209,12 +222,20 @@ mod tests {
             |it| format!("{}.example/~a{it}/?q=%20&b=[{it}]#{{x}}", ["http://a", "b"][it % 2]),
         ];
         let statuses = |it: usize| Some(["contested", "settled"][it % 2]);
-        for entities in kinds.iter().flat_map(|it| [named(*it, |_| None), named(*it, statuses)]) {
+        for entities in kinds
+            .iter()
+            .flat_map(|it| [thirty_entities(*it, |_| None), thirty_entities(*it, statuses)])
+        {
             let listed = entities.iter().collect();
             let title = String::new();
-            let page = list(&Exhibit { title, total: Layout::OPENINGS, listed, remark: None });
-            let cost = tokens::count(&page);
-            assert!(cost <= LIST, "{cost} tokens:\n{page}");
+            let page = entity_lines(&EntityListing {
+                title,
+                total: Layout::OPENINGS,
+                entities: listed,
+                note: None,
+            });
+            let cost = tokens::count_tokens(&page);
+            assert!(cost <= MAX_LIST_TOKENS, "{cost} tokens:\n{page}");
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::model::{Diagnostic, Rule, Severity, printable, printable_json};
 
 /// A finding, and its file as whoever reads the report knows it.
 #[derive(Clone, Debug)]
-pub struct Reported<'a> {
+pub struct ReportedFinding<'a> {
     /// The path to the file, always with `/`.
     pub path: String,
     /// The finding.
@@ -14,8 +14,8 @@ pub struct Reported<'a> {
 }
 
 /// Renders findings as JSON of our own: one object with all of them.
-pub fn json(findings: &[Reported<'_>]) -> String {
-    let finding = |Reported { path, finding }: &Reported<'_>| {
+pub fn findings_json(findings: &[ReportedFinding<'_>]) -> String {
+    let finding = |ReportedFinding { path, finding }: &ReportedFinding<'_>| {
         json!({
             "path": path,
             "line": finding.at.line,
@@ -32,22 +32,26 @@ pub fn json(findings: &[Reported<'_>]) -> String {
 
 /// Renders findings as commands to a workflow of GitHub, which shows them beside
 /// the lines of a pull request.
-pub fn github(findings: &[Reported<'_>]) -> String {
-    let command = |Reported { path, finding }: &Reported<'_>| {
+pub fn github_annotations(findings: &[ReportedFinding<'_>]) -> String {
+    let command = |ReportedFinding { path, finding }: &ReportedFinding<'_>| {
         let command = match finding.severity() {
             Severity::Error => "error",
             Severity::Warning => "warning",
             Severity::Info => "notice",
         };
         let (at, title) = (finding.at, finding.code.word());
-        let place = format!("file={},line={},col={}", property(path), at.line, at.column);
-        format!("::{command} {place},title={title}::{}\n", data(&in_full(finding)))
+        let place =
+            format!("file={},line={},col={}", escape_github_property(path), at.line, at.column);
+        format!(
+            "::{command} {place},title={title}::{}\n",
+            escape_github_data(&full_message(finding))
+        )
     };
     findings.iter().map(command).collect()
 }
 
 /// Renders findings as SARIF 2.1.0, with the table of codes as its rules.
-pub fn sarif(findings: &[Reported<'_>]) -> String {
+pub fn sarif_report(findings: &[ReportedFinding<'_>]) -> String {
     let driver = json!({
         "name": "palazzo",
         "semanticVersion": env!("CARGO_PKG_VERSION"),
@@ -70,26 +74,26 @@ fn sarif_rule(rule: &Rule) -> Value {
         "id": rule.word,
         "shortDescription": { "text": rule.meaning },
         "help": { "text": rule.advice },
-        "defaultConfiguration": { "level": level(rule.severity) },
+        "defaultConfiguration": { "level": sarif_level(rule.severity) },
     })
 }
 
-fn sarif_result(Reported { path, finding }: &Reported<'_>) -> Value {
+fn sarif_result(ReportedFinding { path, finding }: &ReportedFinding<'_>) -> Value {
     json!({
         "ruleId": finding.code.word(),
         "ruleIndex": Rule::ALL.iter().position(|it| it.code == finding.code),
-        "level": level(finding.severity()),
-        "message": { "text": in_full(finding) },
+        "level": sarif_level(finding.severity()),
+        "message": { "text": full_message(finding) },
         "locations": [{
             "physicalLocation": {
-                "artifactLocation": { "uri": uri(path) },
+                "artifactLocation": { "uri": path_to_uri(path) },
                 "region": { "startLine": finding.at.line, "startColumn": finding.at.column },
             },
         }],
     })
 }
 
-fn level(severity: Severity) -> &'static str {
+fn sarif_level(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -97,7 +101,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn in_full(finding: &Diagnostic) -> String {
+fn full_message(finding: &Diagnostic) -> String {
     match &finding.hint {
         Some(hint) => format!("{} ({hint})", finding.message),
         None => finding.message.clone(),
@@ -105,7 +109,7 @@ fn in_full(finding: &Diagnostic) -> String {
 }
 
 /// Writes a path as a URI: relative, or of the scheme `file`.
-fn uri(path: &str) -> String {
+fn path_to_uri(path: &str) -> String {
     let scheme = if path.starts_with('/') { "file://" } else { "" };
     let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~/".contains(&it);
     let written = path.bytes().map(|it| match plain(it) {
@@ -116,13 +120,13 @@ fn uri(path: &str) -> String {
 }
 
 /// Escapes what a command to GitHub says.
-fn data(text: &str) -> String {
+fn escape_github_data(text: &str) -> String {
     printable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Escapes a property of a command to GitHub.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+fn escape_github_property(text: &str) -> String {
+    escape_github_data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
@@ -139,13 +143,13 @@ mod tests {
         finding
     }
 
-    fn reported(finding: &Diagnostic) -> [Reported<'_>; 1] {
-        [Reported { path: "my palace/rooms/a,b:c.yaml".to_owned(), finding }]
+    fn reported_finding(finding: &Diagnostic) -> [ReportedFinding<'_>; 1] {
+        [ReportedFinding { path: "my palace/rooms/a,b:c.yaml".to_owned(), finding }]
     }
 
     #[test]
     fn json_says_everything_and_moves_no_cursor() {
-        assert_snapshot!(json(&reported(&finding())), @r#"
+        assert_snapshot!(findings_json(&reported_finding(&finding())), @r#"
         {
           "findings": [
             {
@@ -164,12 +168,12 @@ mod tests {
 
     #[test]
     fn github_is_told_in_its_own_escapes() {
-        assert_snapshot!(github(&reported(&finding())), @"::error file=my palace/rooms/a%2Cb%3Ac.yaml,line=3,col=7,title=bad-slug::`a[2Jb` is 50%25 of%0Aa slug (try `ab`)");
+        assert_snapshot!(github_annotations(&reported_finding(&finding())), @"::error file=my palace/rooms/a%2Cb%3Ac.yaml,line=3,col=7,title=bad-slug::`a[2Jb` is 50%25 of%0Aa slug (try `ab`)");
     }
 
     #[test]
     fn a_path_becomes_a_uri() {
-        assert_eq!(uri("rooms/Große Halle.yaml"), "rooms/Gro%C3%9Fe%20Halle.yaml");
-        assert_eq!(uri("/home/ada/a%20b"), "file:///home/ada/a%2520b");
+        assert_eq!(path_to_uri("rooms/Große Halle.yaml"), "rooms/Gro%C3%9Fe%20Halle.yaml");
+        assert_eq!(path_to_uri("/home/ada/a%20b"), "file:///home/ada/a%2520b");
     }
 }

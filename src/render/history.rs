@@ -3,14 +3,15 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{BlamedLine, Moment, Versions};
-use crate::render::{ago, cut, line, printable};
+use crate::render::{ago, one_line, printable, truncate};
 
 /// Renders commits, one a line, each with what else there is to be told of it in lines below.
 pub fn log(moments: &[(&Moment, String)], now: DateTime<Utc>) -> String {
     let width = moments.iter().map(|(it, _)| it.short.len()).max().unwrap_or_default();
     let mut page = String::new();
     for (Moment { short, subject, by, at, .. }, told) in moments {
-        let (age, by, subject) = (ago(*at, now), name(by), cut(&line(subject), 120));
+        let (age, by, subject) =
+            (ago(*at, now), author_name(by), truncate(&one_line(subject), 120));
         page.push_str(&format!("{short:width$}  {age:<14}  {by}  {subject}\n"));
         for more in told.lines() {
             page.push_str(&format!("{:width$}    {}\n", "", printable(more)));
@@ -20,15 +21,19 @@ pub fn log(moments: &[(&Moment, String)], now: DateTime<Utc>) -> String {
 }
 
 /// Says in a line which moment is shown: its age, its date, its commit.
-pub fn moment(it: &Moment, now: DateTime<Utc>) -> String {
+pub fn commit_description(it: &Moment, now: DateTime<Utc>) -> String {
     format!("{} ({}, {})", ago(it.at, now), it.at.format("%Y-%m-%d %H:%M UTC"), it.short)
 }
 
 /// Renders how often something was changed, and when; and what moment is shown, if not now.
-pub fn versions(versions: Option<Versions>, then: Option<&Moment>, now: DateTime<Utc>) -> String {
+pub fn version_summary(
+    versions: Option<Versions>,
+    then: Option<&Moment>,
+    now: DateTime<Utc>,
+) -> String {
     let mut said = Vec::new();
     if let Some(it) = then {
-        said.push(format!("as it was {}", moment(it, now)));
+        said.push(format!("as it was {}", commit_description(it, now)));
     }
     if let Some(Versions { count, created, updated }) = versions {
         said.push(format!("v{count}, changed {}", ago(updated, now)));
@@ -41,34 +46,38 @@ pub fn versions(versions: Option<Versions>, then: Option<&Moment>, now: DateTime
 
 /// Renders the lines of a file, each behind the commit it came with.
 pub fn blame(lines: &[BlamedLine], now: DateTime<Utc>) -> String {
-    let heads: Vec<_> = lines.iter().map(|it| head(it, now)).collect();
-    let width = |of: fn(&Head) -> &str| -> usize {
+    let heads: Vec<_> = lines.iter().map(|it| blame_columns(it, now)).collect();
+    let width = |of: fn(&BlameColumns) -> &str| -> usize {
         heads.iter().map(|it| of(it).chars().count()).max().unwrap_or_default()
     };
     let (commit, by, age) = (width(|it| &it.commit), width(|it| &it.by), width(|it| &it.age));
     let mut page = String::new();
     for (head, line) in heads.iter().zip(lines) {
-        let Head { commit: c, by: b, age: a } = head;
+        let BlameColumns { commit: c, by: b, age: a } = head;
         page.push_str(&format!("{c:commit$}  {b:by$}  {a:age$}  {}\n", printable(&line.text)));
     }
     page
 }
 
-struct Head {
+struct BlameColumns {
     commit: String,
     by: String,
     age: String,
 }
 
-fn head(line: &BlamedLine, now: DateTime<Utc>) -> Head {
+fn blame_columns(line: &BlamedLine, now: DateTime<Utc>) -> BlameColumns {
     match &line.moment {
         Some(Moment { short, by, at, .. }) => {
-            Head { commit: short.clone(), by: name(by), age: ago(*at, now) }
+            BlameColumns { commit: short.clone(), by: author_name(by), age: ago(*at, now) }
         }
-        None => Head { commit: String::new(), by: "not committed".to_owned(), age: String::new() },
+        None => BlameColumns {
+            commit: String::new(),
+            by: "not committed".to_owned(),
+            age: String::new(),
+        },
     }
 }
 
-fn name(by: &str) -> String {
-    cut(&line(by), 30)
+fn author_name(by: &str) -> String {
+    truncate(&one_line(by), 30)
 }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use crate::model::{Deed, Doorway, History, Palace, Room, RoomId, Slug};
-use crate::render::{ago, count, cut, line};
+use crate::render::{ago, one_line, pluralize, truncate};
 
 /// Above this many rooms the map shows wings, and only the neighbourhood whole.
-const WHOLE: usize = 60;
+const MAX_ROOMS: usize = 60;
 
 /// How many doors of a room the map names.
-const DOORS: usize = 20;
+const MAX_DOORS: usize = 20;
 
 /// A palace seen from above.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub struct MapView<'a> {
     /// The past of its files.
     pub history: &'a History,
     /// Names the file of a room.
-    pub file_of: fn(&RoomId) -> String,
+    pub room_file: fn(&RoomId) -> String,
     /// The moment it is seen.
     pub now: DateTime<Utc>,
 }
@@ -36,23 +36,23 @@ pub fn map(view: &MapView<'_>) -> String {
     let (rooms, scrolls) = (palace.rooms().len(), palace.scrolls().count());
     let drawers = match palace.drawers.len() {
         0 => String::new(),
-        drawers => format!(", {}", count(drawers, "drawer")),
+        drawers => format!(", {}", pluralize(drawers, "drawer")),
     };
     let mut page = format!(
         "── Map of {} ──\n{}, {}{drawers}\n",
-        line(&palace.settings.name),
-        count(rooms, "room"),
-        count(scrolls, "scroll")
+        one_line(&palace.settings.name),
+        pluralize(rooms, "room"),
+        pluralize(scrolls, "scroll")
     );
-    if palace.places().len() > WHOLE {
-        large(view, &mut page);
+    if palace.places().len() > MAX_ROOMS {
+        large_map(view, &mut page);
     } else {
-        small(view, &mut page);
+        small_map(view, &mut page);
     }
     page
 }
 
-fn small(view: &MapView<'_>, page: &mut String) {
+fn small_map(view: &MapView<'_>, page: &mut String) {
     let mut wing = None;
     for id in view.palace.places() {
         if id.wing != wing {
@@ -61,77 +61,77 @@ fn small(view: &MapView<'_>, page: &mut String) {
                 page.push_str(&format!("\nWing {}:\n", wing_name(view.palace, wing)));
             }
         }
-        page.push_str(&room(view, id));
+        page.push_str(&room_entry(view, id));
     }
     let unfinished = view.palace.unfinished();
     let is_drawn = |it| view.palace.room(it).is_some() || unfinished.contains(it);
     if let Some(here) = view.here.filter(|it| !is_drawn(it)) {
-        page.push_str(&format!("\n{}{}\n", called(view.palace, here), mark(view, here)));
+        page.push_str(&format!("\n{}{}\n", room_name(view.palace, here), here_mark(view, here)));
     }
     let names: Vec<_> =
-        unfinished.iter().map(|it| called(view.palace, it) + &mark(view, it)).collect();
+        unfinished.iter().map(|it| room_name(view.palace, it) + &here_mark(view, it)).collect();
     if !names.is_empty() {
         page.push_str(&format!("\nUnfinished doorways: {}\n", names.join(", ")));
     }
 }
 
-fn large(view: &MapView<'_>, page: &mut String) {
+fn large_map(view: &MapView<'_>, page: &mut String) {
     let palace = view.palace;
     let mut wings: BTreeMap<_, usize> = BTreeMap::new();
     for id in palace.places() {
         *wings.entry(&id.wing).or_default() += 1;
     }
-    for (wing, rooms) in wings.iter().take(WHOLE) {
+    for (wing, rooms) in wings.iter().take(MAX_ROOMS) {
         let name = wing.as_ref().map(|it| format!("Wing {}", wing_name(palace, it)));
         let name = name.unwrap_or_else(|| "Rooms without a wing".to_owned());
-        page.push_str(&format!("  {name}: {}\n", count(*rooms, "room")));
+        page.push_str(&format!("  {name}: {}\n", pluralize(*rooms, "room")));
     }
-    if wings.len() > WHOLE {
-        page.push_str(&format!("  and {} more\n", count(wings.len() - WHOLE, "wing")));
+    if wings.len() > MAX_ROOMS {
+        page.push_str(&format!("  and {} more\n", pluralize(wings.len() - MAX_ROOMS, "wing")));
     }
     if let Some(here) = view.here.or_else(|| palace.entry()) {
         page.push_str("\nNearby:\n");
-        page.push_str(&room(view, here));
+        page.push_str(&room_entry(view, here));
         for id in palace.neighbours(here).iter().filter(|it| palace.is_place(it)).take(12) {
-            page.push_str(&room(view, id));
+            page.push_str(&room_entry(view, id));
         }
     }
     page.push_str("\nThe palace is too large to show whole: 17 with params searches it, 16 with params goes to any room.\n");
 }
 
 /// One room: what it is called, its age and version, and its doors.
-fn room(view: &MapView<'_>, id: &RoomId) -> String {
+fn room_entry(view: &MapView<'_>, id: &RoomId) -> String {
     let palace = view.palace;
     let mut notes = Vec::new();
     match palace.scrolls_in(id).count() {
         0 => {}
-        scrolls => notes.push(count(scrolls, "scroll")),
+        scrolls => notes.push(pluralize(scrolls, "scroll")),
     }
     match palace.drawers_at(id) {
         0 => {}
-        drawers => notes.push(count(drawers, "drawer")),
+        drawers => notes.push(pluralize(drawers, "drawer")),
     }
-    if let Some(versions) = view.history.get(&(view.file_of)(id)) {
+    if let Some(versions) = view.history.get(&(view.room_file)(id)) {
         notes.push(format!("v{}, {}", versions.count, ago(versions.updated, view.now)));
     }
-    let mut text = format!("  {} ({id})", cut(&line(&palace.name_of(id)), 80));
+    let mut text = format!("  {} ({id})", truncate(&one_line(&palace.name_of(id)), 80));
     if !notes.is_empty() {
         text.push_str(&format!(" [{}]", notes.join(", ")));
     }
     if palace.entry() == Some(id) {
         text.push_str(" entry");
     }
-    text.push_str(&mark(view, id));
+    text.push_str(&here_mark(view, id));
     text.push('\n');
     let door = |it: &RoomId| match &it.wing {
         Some(wing) if it.slug == id.slug => {
-            format!("{} in {}", called(palace, it), wing_name(palace, wing))
+            format!("{} in {}", room_name(palace, it), wing_name(palace, wing))
         }
-        _ => called(palace, it),
+        _ => room_name(palace, it),
     };
     let mut doors: Vec<_> = palace.neighbours(id).iter().map(door).collect();
-    doors.extend(palace.room(id).into_iter().flat_map(ways_elsewhere));
-    let shown: Vec<_> = doors.iter().take(DOORS).map(String::as_str).collect();
+    doors.extend(palace.room(id).into_iter().flat_map(doors_to_other_palaces));
+    let shown: Vec<_> = doors.iter().take(MAX_DOORS).map(String::as_str).collect();
     if !shown.is_empty() {
         let left = doors.len() - shown.len();
         let more = if left > 0 { format!(" and {left} more") } else { String::new() };
@@ -141,31 +141,31 @@ fn room(view: &MapView<'_>, id: &RoomId) -> String {
 }
 
 /// Says where the visitor is, at the room they are in.
-fn mark(view: &MapView<'_>, id: &RoomId) -> String {
+fn here_mark(view: &MapView<'_>, id: &RoomId) -> String {
     match view.hall {
         _ if view.here != Some(id) => String::new(),
-        Some(hall) => format!(" ← You are here, in {}", cut(&line(hall), 80)),
+        Some(hall) => format!(" ← You are here, in {}", truncate(&one_line(hall), 80)),
         None => " ← You are here".to_owned(),
     }
 }
 
 /// Names the rooms of other palaces that a room's actions lead to.
-fn ways_elsewhere(room: &Room) -> impl Iterator<Item = String> {
+fn doors_to_other_palaces(room: &Room) -> impl Iterator<Item = String> {
     room.actions.iter().filter_map(|action| match &action.deed {
         Deed::Navigate(Doorway { room, workspace: Some(workspace) }) => {
-            Some(format!("{room} in {}", cut(&line(workspace), 80)))
+            Some(format!("{room} in {}", truncate(&one_line(workspace), 80)))
         }
         _ => None,
     })
 }
 
 /// What a room is called on the map; one that nobody has built, in brackets.
-fn called(palace: &Palace, id: &RoomId) -> String {
-    let name = cut(&line(&palace.name_of(id)), 80);
+fn room_name(palace: &Palace, id: &RoomId) -> String {
+    let name = truncate(&one_line(&palace.name_of(id)), 80);
     if palace.is_place(id) { name } else { format!("[{name}]") }
 }
 
 /// What a wing is called: as its drawers say, or by its slug.
 fn wing_name(palace: &Palace, wing: &Slug) -> String {
-    cut(&line(palace.drawers.wing_name(wing).unwrap_or(wing.as_str())), 80)
+    truncate(&one_line(palace.drawers.wing_name(wing).unwrap_or(wing.as_str())), 80)
 }

@@ -4,33 +4,33 @@
 use chrono::SecondsFormat;
 
 use crate::model::{Action, Deed, Doorway, Leaf, Palace, Room, RoomId, Scroll, ScrollId, Uri};
-use crate::render::{line, prose};
+use crate::render::{one_line, printable_text};
 
 /// How many of a room's scrolls are linked to.
-const SCROLLS: usize = 50;
+const MAX_SCROLLS: usize = 50;
 
 /// Renders a room; `workspace` is the palace as addresses name it.
-pub fn room_leaf(palace: &Palace, workspace: &str, id: &RoomId, room: &Room) -> String {
-    let mut page = format!("# {}\n", line(&room.name));
+pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room) -> String {
+    let mut page = format!("# {}\n", one_line(&room.name));
     if !room.description.is_empty() {
-        page.push_str(&format!("\n{}\n", prose(&room.description)));
+        page.push_str(&format!("\n{}\n", printable_text(&room.description)));
     }
-    let link = |name: &str, to: &RoomId| link(palace, workspace, name, to);
-    let actions = room.actions.iter().map(|it| action(palace, workspace, id, it));
-    page.push_str(&section("Actions", actions));
-    let shown = room.generate.iter().map(|it| line(&it.to_string()));
-    page.push_str(&section("Shown from the graph", shown));
+    let link = |name: &str, to: &RoomId| room_link(palace, workspace, name, to);
+    let actions = room.actions.iter().map(|it| action_item(palace, workspace, id, it));
+    page.push_str(&markdown_section("Actions", actions));
+    let shown = room.generate.iter().map(|it| one_line(&it.to_string()));
+    page.push_str(&markdown_section("Shown from the graph", shown));
     let doors = palace.doors(id).into_iter().map(|it| link(&it.name, &it.to));
-    page.push_str(&section("Doors", doors));
-    let scrolls = palace.scrolls_in(id).take(SCROLLS);
+    page.push_str(&markdown_section("Doors", doors));
+    let scrolls = palace.scrolls_in(id).take(MAX_SCROLLS);
     let scrolls = scrolls.map(|it| {
         let place = Leaf::Scroll(ScrollId { room: id.clone(), id: it.id });
         let address = Uri { workspace: workspace.to_owned(), place };
-        let (title, by) = (escaped(&it.title), line(&it.by));
+        let (title, by) = (escape_link_text(&it.title), one_line(&it.by));
         format!("[{title}]({address}) by {by}, {}", it.written.format("%Y-%m-%d"))
     });
-    page.push_str(&section("Scrolls", scrolls));
-    let older = palace.scrolls_in(id).count().saturating_sub(SCROLLS);
+    page.push_str(&markdown_section("Scrolls", scrolls));
+    let older = palace.scrolls_in(id).count().saturating_sub(MAX_SCROLLS);
     if older > 0 {
         page.push_str(&format!("- and {older} older\n"));
     }
@@ -38,36 +38,43 @@ pub fn room_leaf(palace: &Palace, workspace: &str, id: &RoomId, room: &Room) -> 
 }
 
 /// Renders a scroll; `workspace` is the palace as addresses name it.
-pub fn scroll_leaf(palace: &Palace, workspace: &str, room: &RoomId, scroll: &Scroll) -> String {
+pub fn scroll_markdown(palace: &Palace, workspace: &str, room: &RoomId, scroll: &Scroll) -> String {
     let Scroll { title, written, by, body, .. } = scroll;
-    let place = link(palace, workspace, &palace.name_of(room), room);
+    let place = room_link(palace, workspace, &palace.name_of(room), room);
     let written = written.to_rfc3339_opts(SecondsFormat::Secs, true);
-    format!("# {}\n\nBy {} in {place}, {written}\n\n{}\n", line(title), line(by), prose(body))
+    format!(
+        "# {}\n\nBy {} in {place}, {written}\n\n{}\n",
+        one_line(title),
+        one_line(by),
+        printable_text(body)
+    )
 }
 
-fn section(title: &str, items: impl Iterator<Item = String>) -> String {
+fn markdown_section(title: &str, items: impl Iterator<Item = String>) -> String {
     let items: Vec<_> = items.map(|it| format!("- {it}\n")).collect();
     if items.is_empty() { String::new() } else { format!("\n## {title}\n\n{}", items.concat()) }
 }
 
-fn action(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> String {
-    let label = line(&it.label);
+fn action_item(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> String {
+    let label = one_line(&it.label);
     match &it.deed {
         Deed::Navigate(Doorway { room, workspace: Some(other) }) => {
             let place = Leaf::Room(room.as_id().clone());
-            format!("[{}]({})", escaped(&label), Uri { workspace: other.clone(), place })
+            format!("[{}]({})", escape_link_text(&label), Uri { workspace: other.clone(), place })
         }
         Deed::Navigate(Doorway { room, workspace: None }) => match palace.resolve(room, Some(id)) {
-            Ok(to) => link(palace, workspace, &label, &to),
+            Ok(to) => room_link(palace, workspace, &label, &to),
             Err(_) => label,
         },
-        Deed::Query { tool, params } if params.is_empty() => format!("{label}: `{}`", line(tool)),
+        Deed::Query { tool, params } if params.is_empty() => {
+            format!("{label}: `{}`", one_line(tool))
+        }
         Deed::Query { tool, params } => {
-            let params = line(&serde_json::Value::from(params.clone()).to_string());
-            format!("{label}: `{} {params}`", line(tool))
+            let params = one_line(&serde_json::Value::from(params.clone()).to_string());
+            format!("{label}: `{} {params}`", one_line(tool))
         }
         Deed::Text { content } => {
-            let quoted: Vec<_> = prose(content)
+            let quoted: Vec<_> = printable_text(content)
                 .lines()
                 .map(|it| format!("  > {it}").trim_end().to_owned())
                 .collect();
@@ -77,17 +84,17 @@ fn action(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> String 
     }
 }
 
-fn link(palace: &Palace, workspace: &str, name: &str, to: &RoomId) -> String {
+fn room_link(palace: &Palace, workspace: &str, name: &str, to: &RoomId) -> String {
     if palace.room(to).is_none() {
-        return format!("{} (not built yet)", line(name));
+        return format!("{} (not built yet)", one_line(name));
     }
     let address = Uri { workspace: workspace.to_owned(), place: Leaf::Room(to.clone()) };
-    format!("[{}]({address})", escaped(name))
+    format!("[{}]({address})", escape_link_text(name))
 }
 
 /// Makes a text safe for the words of a link.
-fn escaped(text: &str) -> String {
-    line(text).replace('[', "\\[").replace(']', "\\]")
+fn escape_link_text(text: &str) -> String {
+    one_line(text).replace('[', "\\[").replace(']', "\\]")
 }
 
 #[cfg(test)]
@@ -141,7 +148,7 @@ mod tests {
     #[test]
     fn a_room_can_be_read_with_everything_that_leads_on() {
         let (palace, id) = (palace(), "hall".parse().unwrap());
-        assert_snapshot!(room_leaf(&palace, "my survey", &id, palace.room(&id).unwrap()), @r#"
+        assert_snapshot!(room_markdown(&palace, "my survey", &id, palace.room(&id).unwrap()), @r#"
         # Hall
 
         Red rock.
@@ -177,7 +184,7 @@ mod tests {
     fn a_scroll_can_be_read_and_says_where_it_hangs() {
         let (palace, id) = (palace(), "hall".parse().unwrap());
         let scroll = palace.scrolls_in(&id).next().unwrap();
-        assert_snapshot!(scroll_leaf(&palace, "my survey", &id, scroll), @"
+        assert_snapshot!(scroll_markdown(&palace, "my survey", &id, scroll), @"
         # On stasis
 
         By claude in [Hall](palace://my%20survey/rooms/hall), 2026-03-01T12:00:00Z

@@ -1,10 +1,10 @@
 //! How a query is told (v2 section 3.3).
 
-use crate::render::line;
+use crate::render::one_line;
 
 /// The verbs that labels begin with. What begins otherwise is no imperative,
 /// and is told as it stands.
-const IMPERATIVES: &[&str] = &[
+const IMPERATIVE_VERBS: &[&str] = &[
     "access",
     "approach",
     "ask",
@@ -92,12 +92,12 @@ const IMPERATIVES: &[&str] = &[
 
 /// Tells what a visitor does who chooses `label`: "Examine the fossil cabinet"
 /// becomes "You examine the fossil cabinet:".
-pub fn narrate(label: &str) -> String {
-    let label = line(label);
+pub fn narrate_action(label: &str) -> String {
+    let label = one_line(label);
     let label = label.trim_end_matches([':', '.', ' ']);
     let (verb, rest) = label.split_once(' ').unwrap_or((label, ""));
     let lower = verb.to_lowercase();
-    if !IMPERATIVES.contains(&lower.as_str()) {
+    if !IMPERATIVE_VERBS.contains(&lower.as_str()) {
         return format!("{label}:");
     }
     if rest.is_empty() { format!("You {lower}:") } else { format!("You {lower} {rest}:") }
@@ -109,13 +109,13 @@ mod tests {
 
     #[test]
     fn an_imperative_becomes_what_the_visitor_does() {
-        assert_eq!(narrate("Examine the fossil cabinet"), "You examine the fossil cabinet:");
-        assert_eq!(narrate("Look"), "You look:");
+        assert_eq!(narrate_action("Examine the fossil cabinet"), "You examine the fossil cabinet:");
+        assert_eq!(narrate_action("Look"), "You look:");
     }
 
     #[test]
     fn any_other_label_is_used_as_it_stands() {
-        assert_eq!(narrate("Fossil cabinet"), "Fossil cabinet:");
-        assert_eq!(narrate("The nine claims:"), "The nine claims:");
+        assert_eq!(narrate_action("Fossil cabinet"), "Fossil cabinet:");
+        assert_eq!(narrate_action("The nine claims:"), "The nine claims:");
     }
 }

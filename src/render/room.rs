@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Action, Layout, Room, RoomId, Scroll, Slot};
-use crate::render::{Exhibit, ago, count, entity_listing, line, prose};
+use crate::render::{EntityListing, ago, entity_listing, one_line, pluralize, printable_text};
 
 /// Where a visitor stands, and all that a page about it shows.
 #[derive(Clone, Debug)]
@@ -17,13 +17,13 @@ pub struct RoomView<'a> {
     /// The scrolls shown, newest first.
     pub scrolls: Vec<&'a Scroll>,
     /// How many scrolls are older than those shown.
-    pub older: usize,
+    pub older_scroll_count: usize,
     /// How many drawers can be opened here.
-    pub drawers: usize,
+    pub drawer_count: usize,
     /// What the graph shows here.
-    pub exhibit: Option<Exhibit<'a>>,
+    pub entity_listing: Option<EntityListing<'a>>,
     /// How many things have been listed that can be opened by number.
-    pub openings: usize,
+    pub listed_item_count: usize,
     /// Everything that can be chosen, over all pages.
     pub actions: Vec<Action>,
     /// The page of actions shown, from 0.
@@ -44,43 +44,45 @@ pub struct Notice(pub String);
 /// Renders the room one stands in: wide as v2 has it, classic as v1 section 6.
 pub fn room(view: &RoomView<'_>) -> String {
     let Some(room) = view.room else { return String::new() };
-    let mut page = format!("── {} ──\n", line(&room.name));
+    let mut page = format!("── {} ──\n", one_line(&room.name));
     if !room.description.is_empty() {
-        page.push_str(&prose(&room.description));
+        page.push_str(&printable_text(&room.description));
         page.push('\n');
     }
-    page.push_str(&scrolls(view));
+    page.push_str(&scroll_section(view));
     if view.layout == Layout::Classic {
-        page.push_str(&bracketed(&view.notices));
+        page.push_str(&bracketed_notices(&view.notices));
     }
-    page.push_str(&view.exhibit.as_ref().map(entity_listing::shown).unwrap_or_default());
+    page.push_str(
+        &view.entity_listing.as_ref().map(entity_listing::room_listing).unwrap_or_default(),
+    );
     page.push('\n');
     page.push_str(&menu(view));
     if view.layout == Layout::Wide {
-        page.push_str(&divided(&view.notices));
+        page.push_str(&notice_section(&view.notices));
     }
     page
 }
 
 /// Renders the hall one stands in.
 pub fn hall(view: &RoomView<'_>) -> String {
-    let held = view.exhibit.as_ref().map(entity_listing::hall).unwrap_or_default();
+    let held = view.entity_listing.as_ref().map(entity_listing::hall_listing).unwrap_or_default();
     format!("{held}\n{}", menu(view))
 }
 
 /// Renders the place behind a door that leads nowhere yet (v1 section 9).
 /// `door` is what the door was called; `context` what the graph knows of it.
-pub fn unfinished(view: &RoomView<'_>, door: &str, context: &str) -> String {
+pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str) -> String {
     let mut page = format!(
         "── [Unfinished Room] ──\n\
          You pass the doorway marked '{}' and find bare walls and the smell of\n\
          fresh mortar: nobody has built this room yet.\n\n{context}\n\
          Call build_room with slug `{}` to build it.\n",
-        line(door),
+        one_line(door),
         view.id
     );
-    page.push_str(&scrolls(view));
-    page.push_str(&bracketed(&view.notices));
+    page.push_str(&scroll_section(view));
+    page.push_str(&bracketed_notices(&view.notices));
     page.push('\n');
     page.push_str(&menu(view));
     page
@@ -88,11 +90,14 @@ pub fn unfinished(view: &RoomView<'_>, door: &str, context: &str) -> String {
 
 /// Renders a room to somebody who stands elsewhere: its actions have no numbers
 /// there.
-pub fn from_afar(room: &Room, id: &RoomId) -> String {
-    let mut page =
-        format!("Built {id}:\n── {} ──\n{}\n", line(&room.name), prose(&room.description));
+pub fn room_built_elsewhere(room: &Room, id: &RoomId) -> String {
+    let mut page = format!(
+        "Built {id}:\n── {} ──\n{}\n",
+        one_line(&room.name),
+        printable_text(&room.description)
+    );
     for action in &room.actions {
-        page.push_str(&format!("  - {}\n", line(&action.label)));
+        page.push_str(&format!("  - {}\n", one_line(&action.label)));
     }
     page
 }
@@ -104,24 +109,28 @@ pub fn menu(view: &RoomView<'_>) -> String {
     let shown = view.actions.iter().skip(view.page * size).take(size);
     let mut lines = vec!["Actions:".to_owned()];
     for (place, action) in shown.enumerate() {
-        lines.push(entry(layout, Slot::Action(place), &line(&action.label)));
+        lines.push(menu_line(layout, Slot::Action(place), &one_line(&action.label)));
     }
     if view.actions.len() > size {
-        lines.push(entry(layout, Slot::More, &more(view, size)));
+        lines.push(menu_line(layout, Slot::More, &more_actions_label(view, size)));
     }
-    if view.drawers > 0 {
-        lines.push(entry(layout, Slot::Drawers, &format!("Open the drawers ({})", view.drawers)));
+    if view.drawer_count > 0 {
+        lines.push(menu_line(
+            layout,
+            Slot::Drawers,
+            &format!("Open the drawers ({})", view.drawer_count),
+        ));
     }
-    if layout == Layout::Classic && view.older > 0 {
-        let older = count(view.older, "older scroll");
-        lines.push(entry(layout, Slot::OlderScrolls, &older));
+    if layout == Layout::Classic && view.older_scroll_count > 0 {
+        let older = pluralize(view.older_scroll_count, "older scroll");
+        lines.push(menu_line(layout, Slot::OlderScrolls, &older));
     }
     lines.push("  ─────".to_owned());
-    lines.extend(globals(view));
+    lines.extend(global_actions(view));
     lines.join("\n") + "\n"
 }
 
-fn more(view: &RoomView<'_>, size: usize) -> String {
+fn more_actions_label(view: &RoomView<'_>, size: usize) -> String {
     let left = view.actions.len().saturating_sub((view.page + 1) * size);
     match left {
         0 => "More actions (back to the first)".to_owned(),
@@ -129,7 +138,7 @@ fn more(view: &RoomView<'_>, size: usize) -> String {
     }
 }
 
-fn globals(view: &RoomView<'_>) -> Vec<String> {
+fn global_actions(view: &RoomView<'_>) -> Vec<String> {
     let layout = view.layout;
     if layout == Layout::Classic {
         let globals = [
@@ -137,53 +146,53 @@ fn globals(view: &RoomView<'_>) -> Vec<String> {
             (Slot::WriteScroll, "Write a scroll"),
             (Slot::Map, "View map"),
         ];
-        return globals.map(|(slot, label)| entry(layout, slot, label)).into();
+        return globals.map(|(slot, label)| menu_line(layout, slot, label)).into();
     }
     let mut globals = Vec::new();
     let mut add = |slot, label: String| globals.push(format!("{} {label}", layout.number(slot)));
     add(Slot::Map, "map".to_owned());
-    if view.older > 0 {
-        add(Slot::OlderScrolls, count(view.older, "older scroll"));
+    if view.older_scroll_count > 0 {
+        add(Slot::OlderScrolls, pluralize(view.older_scroll_count, "older scroll"));
     }
     if let Some(back) = &view.back {
-        add(Slot::Back, format!("back to {}", line(back)));
+        add(Slot::Back, format!("back to {}", one_line(back)));
     }
     add(Slot::GoTo, "go to (params: room)".to_owned());
     add(Slot::Search, "search (params: words)".to_owned());
     add(Slot::Inventory, "inventory".to_owned());
     add(Slot::WriteScroll, "write a scroll".to_owned());
-    if view.openings > 0 && view.exhibit.is_some() {
-        let last = layout.number(Slot::Opening(view.openings - 1));
+    if view.listed_item_count > 0 && view.entity_listing.is_some() {
+        let last = layout.number(Slot::Opening(view.listed_item_count - 1));
         add(Slot::Opening(0), format!("to {last} what was listed last"));
     }
     vec![format!("  {}", globals.join(" · "))]
 }
 
-fn entry(layout: Layout, slot: Slot, label: &str) -> String {
+fn menu_line(layout: Layout, slot: Slot, label: &str) -> String {
     format!("  {}. {label}", layout.number(slot))
 }
 
-fn scrolls(view: &RoomView<'_>) -> String {
+fn scroll_section(view: &RoomView<'_>) -> String {
     if view.scrolls.is_empty() {
         return String::new();
     }
     let mut page = "\nScrolls:\n".to_owned();
     for (place, scroll) in view.scrolls.iter().enumerate() {
-        let label = format!("{} ({})", line(&scroll.title), ago(scroll.written, view.now));
+        let label = format!("{} ({})", one_line(&scroll.title), ago(scroll.written, view.now));
         page.push_str(&match view.layout {
             Layout::Classic => format!("  [{label}]\n"),
-            Layout::Wide => entry(view.layout, Slot::Scroll(place), &label) + "\n",
+            Layout::Wide => menu_line(view.layout, Slot::Scroll(place), &label) + "\n",
         });
     }
     page
 }
 
-fn bracketed(notices: &[Notice]) -> String {
+fn bracketed_notices(notices: &[Notice]) -> String {
     let lines: Vec<_> = notices.iter().map(|Notice(text)| format!("[{text}]\n")).collect();
     if lines.is_empty() { String::new() } else { format!("\n{}", lines.concat()) }
 }
 
-fn divided(notices: &[Notice]) -> String {
+fn notice_section(notices: &[Notice]) -> String {
     if notices.is_empty() {
         return String::new();
     }
@@ -225,7 +234,7 @@ mod tests {
         }
     }
 
-    fn seen(layout: Layout, labels: &[&str], page: usize, notices: &[&str]) -> String {
+    fn rendered_room(layout: Layout, labels: &[&str], page: usize, notices: &[&str]) -> String {
         let (id, hall) = ("hall-of-geology".parse().unwrap(), hall(labels));
         let scrolls = [
             scroll("On stasis", "2026-02-26T12:00:00Z"),
@@ -236,10 +245,10 @@ mod tests {
             room: Some(&hall),
             layout,
             scrolls: scrolls.iter().collect(),
-            older: 0,
-            drawers: 0,
-            exhibit: None,
-            openings: 0,
+            older_scroll_count: 0,
+            drawer_count: 0,
+            entity_listing: None,
+            listed_item_count: 0,
             actions: hall.actions.clone(),
             page,
             back: Some("Great Hall".to_owned()),
@@ -252,7 +261,7 @@ mod tests {
     fn a_classic_room_has_the_lines_of_the_first_design_in_their_order() {
         let labels = ["Examine the fossil cabinet", "Read the inscription", "Enter the alcove"];
         let notices = ["Process: reading Cuvier (step 3/5, 2 days ago)"];
-        assert_snapshot!(seen(Layout::Classic, &labels, 0, &notices), @"
+        assert_snapshot!(rendered_room(Layout::Classic, &labels, 0, &notices), @"
         ── Hall of Geology ──
         Bands of red and grey rock run round the walls.
         A cabinet stands open.
@@ -276,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_wide_room_has_its_notices_last() {
-        assert_snapshot!(seen(Layout::Wide, &["Examine the fossil cabinet"], 0, &["2 new Claims"]), @"
+        assert_snapshot!(rendered_room(Layout::Wide, &["Examine the fossil cabinet"], 0, &["2 new Claims"]), @"
         ── Hall of Geology ──
         Bands of red and grey rock run round the walls.
         A cabinet stands open.
@@ -299,15 +308,15 @@ mod tests {
     fn actions_beyond_the_page_are_a_number_away() {
         let labels: Vec<_> = (1..=9).map(|it| format!("Pull lever {it}")).collect();
         let labels: Vec<_> = labels.iter().map(String::as_str).collect();
-        let classic = seen(Layout::Classic, &labels, 0, &[]);
+        let classic = rendered_room(Layout::Classic, &labels, 0, &[]);
         assert!(classic.contains("  6. Pull lever 6\n  7. More actions (3 more)\n  ─────"));
-        let last = seen(Layout::Classic, &labels, 1, &[]);
+        let last = rendered_room(Layout::Classic, &labels, 1, &[]);
         assert!(last.contains("  3. Pull lever 9\n  7. More actions (back to the first)\n"));
     }
 
     #[test]
     fn a_name_cannot_pose_as_a_menu_or_move_the_cursor() {
-        let page = seen(Layout::Wide, &["Harmless\n  2. Give all away\x1b[2J"], 0, &[]);
+        let page = rendered_room(Layout::Wide, &["Harmless\n  2. Give all away\x1b[2J"], 0, &[]);
         assert!(page.contains("  1. Harmless 2. Give all away [2J\n"), "{page}");
     }
 }

@@ -3,71 +3,71 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Scroll, Slot};
-use crate::render::{ago, count, cut, line, prose};
+use crate::render::{ago, one_line, pluralize, printable_text, truncate};
 
 /// Renders one scroll, whole.
 pub fn scroll(scroll: &Scroll, room: &str, now: DateTime<Utc>) -> String {
     let Scroll { title, written, by, body, .. } = scroll;
-    let (title, by, age) = (line(title), line(by), ago(*written, now));
+    let (title, by, age) = (one_line(title), one_line(by), ago(*written, now));
     format!(
         "── {title} ──\nA scroll in {}, written by {by} {age}.\n\n{}\n",
-        line(room),
-        prose(body)
+        one_line(room),
+        printable_text(body)
     )
 }
 
 /// Renders the scrolls that hang behind those a room shows.
-pub fn older(room: &str, shown: &[&Scroll], left: usize, now: DateTime<Utc>) -> String {
-    let mut page = format!("Older scrolls in {}:\n", line(room));
+pub fn older_scrolls(room: &str, shown: &[&Scroll], left: usize, now: DateTime<Utc>) -> String {
+    let mut page = format!("Older scrolls in {}:\n", one_line(room));
     for (place, scroll) in shown.iter().enumerate() {
         let number = Layout::Wide.number(Slot::Scroll(place));
         let age = ago(scroll.written, now);
         page.push_str(&format!(
             "  {number}. {} ({age}, by {})\n",
-            line(&scroll.title),
-            line(&scroll.by)
+            one_line(&scroll.title),
+            one_line(&scroll.by)
         ));
     }
     if left > 0 {
         let number = Layout::Wide.number(Slot::OlderScrolls);
-        page.push_str(&format!("  {number}. {}\n", count(left, "older scroll")));
+        page.push_str(&format!("  {number}. {}\n", pluralize(left, "older scroll")));
     }
     page
 }
 
 /// One thing a search of the palace found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct HitView {
     /// What it is and what it is called: `Hall of Geology`.
     pub title: String,
     /// Where it is, and how old: `scroll in Great Hall, 3 days ago`.
     pub place: String,
     /// The text around the match.
-    pub excerpt: String,
+    pub snippet: String,
 }
 
-impl Found {
+impl HitView {
     /// Returns the text around the match, if it says more than the title.
-    fn passage(&self) -> Option<&str> {
-        Some(self.excerpt.as_str()).filter(|it| !it.is_empty() && *it != self.title)
+    fn snippet_unless_title(&self) -> Option<&str> {
+        Some(self.snippet.as_str()).filter(|it| !it.is_empty() && *it != self.title)
     }
 }
 
 /// Renders what a search of the palace found, `total` in all.
-pub fn results(query: &str, found: &[Found], total: usize) -> String {
-    let query = cut(&line(query), 80);
+pub fn search_results(query: &str, found: &[HitView], total: usize) -> String {
+    let query = truncate(&one_line(query), 80);
     if found.is_empty() {
         return format!(
             "Nothing in the palace mentions \"{query}\". \
              search_entities looks through the entities.\n"
         );
     }
-    let mut page = format!("{} for \"{query}\":\n", count(total, "result"));
+    let mut page = format!("{} for \"{query}\":\n", pluralize(total, "result"));
     for (place, it) in found.iter().enumerate() {
         let number = Layout::Wide.number(Slot::Opening(place));
-        page.push_str(&format!("  {number}. {} ({})\n", line(&it.title), line(&it.place)));
-        if let Some(passage) = it.passage() {
-            page.push_str(&format!("      {}\n", cut(&line(passage), 160)));
+        page.push_str(&format!("  {number}. {} ({})\n", one_line(&it.title), one_line(&it.place)));
+        if let Some(passage) = it.snippet_unless_title() {
+            page.push_str(&format!("      {}\n", truncate(&one_line(passage), 160)));
         }
     }
     if total > found.len() {
@@ -78,12 +78,12 @@ pub fn results(query: &str, found: &[Found], total: usize) -> String {
 
 /// Renders what a search found for a person: each thing with its file, if it has
 /// one; `total` in all.
-pub fn sightings(found: &[(Found, Option<String>)], total: usize) -> String {
+pub fn cli_search_results(found: &[(HitView, Option<String>)], total: usize) -> String {
     let mut page = String::new();
     for (it, file) in found {
-        page.push_str(&format!("{} ({})\n", line(&it.title), line(&it.place)));
-        for said in file.iter().map(String::as_str).chain(it.passage()) {
-            page.push_str(&format!("  {}\n", line(said)));
+        page.push_str(&format!("{} ({})\n", one_line(&it.title), one_line(&it.place)));
+        for said in file.iter().map(String::as_str).chain(it.snippet_unless_title()) {
+            page.push_str(&format!("  {}\n", one_line(said)));
         }
     }
     if total > found.len() {
@@ -107,12 +107,12 @@ pub fn inventory(scrolls: &[&Scroll], total: usize, now: DateTime<Utc>) -> Strin
         let number = Layout::Wide.number(Slot::Scroll(place));
         page.push_str(&format!(
             "  {number}. {} ({})\n",
-            line(&scroll.title),
+            one_line(&scroll.title),
             ago(scroll.written, now)
         ));
     }
     if total > scrolls.len() {
-        page.push_str(&format!("  and {}\n", count(total - scrolls.len(), "older scroll")));
+        page.push_str(&format!("  and {}\n", pluralize(total - scrolls.len(), "older scroll")));
     }
     page
 }

@@ -5,19 +5,19 @@ use unicode_width::UnicodeWidthChar;
 use crate::model::{Diagnostic, Spot, is_printable, printable};
 
 /// How many columns of a line are shown.
-const WIDEST: usize = 90;
+const MAX_COLUMNS: usize = 90;
 /// How many of them lie before the place that is meant, where more do.
-const BEFORE: usize = 50;
+const MAX_COLUMNS_BEFORE: usize = 50;
 /// How many columns a tab takes.
-const TAB: usize = 4;
+const TAB_WIDTH: usize = 4;
 
 /// Renders the line a finding is about, if it is known, a caret below the place
 /// that is meant, and the hint. A line that is too wide is cut around the caret.
-pub fn excerpt(finding: &Diagnostic, line: Option<&str>) -> String {
+pub fn source_excerpt(finding: &Diagnostic, line: Option<&str>) -> String {
     let number = finding.at.line.to_string();
     let gutter = " ".repeat(number.len());
     let mut page = String::new();
-    if let Some((line, caret)) = line.map(|it| cut_out(it, finding.at)) {
+    if let Some((line, caret)) = line.map(|it| line_and_caret(it, finding.at)) {
         page.push_str(&format!("  {number} | {line}\n  {gutter} | {caret}\n"));
     }
     if let Some(hint) = &finding.hint {
@@ -27,36 +27,36 @@ pub fn excerpt(finding: &Diagnostic, line: Option<&str>) -> String {
 }
 
 /// Returns what is shown of a line, and of the line below it.
-fn cut_out(line: &str, at: Spot) -> (String, String) {
+fn line_and_caret(line: &str, at: Spot) -> (String, String) {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line).trim_end();
-    let line: Vec<char> = line.chars().map(shown).collect();
+    let line: Vec<char> = line.chars().map(visible_char).collect();
     let place = (at.column - 1).min(line.len());
-    let start = place - that_fit(line[..place].iter().rev(), BEFORE);
-    let end = start + that_fit(line[start..].iter(), WIDEST);
+    let start = place - count_fitting_chars(line[..place].iter().rev(), MAX_COLUMNS_BEFORE);
+    let end = start + count_fitting_chars(line[start..].iter(), MAX_COLUMNS);
     let before = if start > 0 { "…" } else { "" };
     let after = if end < line.len() { "…" } else { "" };
     let text: String = line[start..end].iter().collect();
-    let text = text.replace('\t', &" ".repeat(TAB));
+    let text = text.replace('\t', &" ".repeat(TAB_WIDTH));
     let margin =
-        line[start..place].iter().copied().map(width).sum::<usize>() + before.chars().count();
+        line[start..place].iter().copied().map(char_width).sum::<usize>() + before.chars().count();
     (format!("{before}{text}{after}"), format!("{}^", " ".repeat(margin)))
 }
 
 /// Tells how many of the characters fit into that many columns.
-fn that_fit<'a>(characters: impl Iterator<Item = &'a char>, columns: usize) -> usize {
+fn count_fitting_chars<'a>(characters: impl Iterator<Item = &'a char>, columns: usize) -> usize {
     let ends = characters.scan(0, |end, it| {
-        *end += width(*it);
+        *end += char_width(*it);
         Some(*end)
     });
     ends.take_while(|end| *end <= columns).count()
 }
 
-fn width(it: char) -> usize {
-    if it == '\t' { TAB } else { it.width().unwrap_or_default() }
+fn char_width(it: char) -> usize {
+    if it == '\t' { TAB_WIDTH } else { it.width().unwrap_or_default() }
 }
 
 /// What could do more than be read is only hinted at: columns must stay.
-fn shown(it: char) -> char {
+fn visible_char(it: char) -> char {
     if it == '\t' || is_printable(it) { it } else { '\u{fffd}' }
 }
 
@@ -67,31 +67,31 @@ mod tests {
     use super::*;
     use crate::model::Code;
 
-    fn at(line: &str, column: usize) -> String {
+    fn excerpt_at_column(line: &str, column: usize) -> String {
         let mut finding = Diagnostic::of_file(Code::Syntax, "rooms/hall.yaml", "wrong");
         finding.at = Spot { line: 12, column };
-        excerpt(&finding, Some(line))
+        source_excerpt(&finding, Some(line))
     }
 
     #[test]
     fn a_caret_stands_below_what_is_meant_whatever_lies_before_it() {
-        assert_snapshot!(at("name: Hall", 7), @"
+        assert_snapshot!(excerpt_at_column("name: Hall", 7), @"
         12 | name: Hall
            |       ^
         ");
-        assert_snapshot!(at("\tname: Hall", 2), @"
+        assert_snapshot!(excerpt_at_column("\tname: Hall", 2), @"
         12 |     name: Hall
            |     ^
         ");
-        assert_snapshot!(at("日本語: x\u{301}\u{1b}[2Jx", 11), @"
+        assert_snapshot!(excerpt_at_column("日本語: x\u{301}\u{1b}[2Jx", 11), @"
         12 | 日本語: x́�[2Jx
            |             ^
         ");
-        assert_snapshot!(at("name: Hall\r", 99), @"
+        assert_snapshot!(excerpt_at_column("name: Hall\r", 99), @"
         12 | name: Hall
            |           ^
         ");
-        assert_snapshot!(at("", 1), @"
+        assert_snapshot!(excerpt_at_column("", 1), @"
         12 | 
            | ^
         ");
@@ -100,19 +100,19 @@ mod tests {
     #[test]
     fn a_line_that_is_too_wide_is_cut_around_the_caret() {
         let line = "word ".repeat(40);
-        assert_snapshot!(at(&line, 1), @"
+        assert_snapshot!(excerpt_at_column(&line, 1), @"
         12 | word word word word word word word word word word word word word word word word word word …
            | ^
         ");
-        assert_snapshot!(at(&line, 101), @"
+        assert_snapshot!(excerpt_at_column(&line, 101), @"
         12 | …word word word word word word word word word word word word word word word word word word …
            |                                                    ^
         ");
-        assert_snapshot!(at(&line, 196), @"
+        assert_snapshot!(excerpt_at_column(&line, 196), @"
         12 | …word word word word word word word word word word word
            |                                                    ^
         ");
-        assert_snapshot!(at(&"日".repeat(100), 100), @"
+        assert_snapshot!(excerpt_at_column(&"日".repeat(100), 100), @"
         12 | …日日日日日日日日日日日日日日日日日日日日日日日日日日
            |                                                    ^
         ");

@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Event, Fact, Layout, Slot};
-use crate::render::date::{age, date_said};
-use crate::render::{cut, line, plain};
+use crate::render::date::{date_age, date_text};
+use crate::render::{one_line, truncate, value_text};
 
 /// Renders one page of dated facts; `which` says of which: ` since 1900`.
 /// `page` counts from 1, of pages of thirty; `more` says whether another follows.
@@ -23,7 +23,7 @@ pub fn timeline(
     let mut text = format!("Dated facts{which}{pages}:\n");
     for (place, fact) in facts.iter().enumerate() {
         let number = Layout::Wide.number(Slot::Opening(place));
-        text.push_str(&format!("  {number}. {}\n", told(fact, now)));
+        text.push_str(&format!("  {number}. {}\n", fact_line(fact, now)));
     }
     if more {
         text.push_str(&format!("  page: {} shows the next\n", page + 1));
@@ -32,16 +32,16 @@ pub fn timeline(
 }
 
 /// Tells one fact: `1972 · Stasis is data: proposed_in → Paleontology (54 years ago)`.
-fn told(fact: &Fact<'_>, now: DateTime<Utc>) -> String {
-    let short = |text: &str| cut(&line(text), 120);
+fn fact_line(fact: &Fact<'_>, now: DateTime<Utc>) -> String {
+    let short = |text: &str| truncate(&one_line(text), 120);
     let (written, what) = match fact.event {
-        Event::Noted(key) => (fact.entity.attributes.get(key).map(plain), short(key)),
+        Event::Noted(key) => (fact.entity.attributes.get(key).map(value_text), short(key)),
         Event::Began(it) => (it.since.clone(), format!("{} → {}", short(&it.kind), short(&it.to))),
         Event::Ended(it) => {
             (it.until.clone(), format!("{} → {} ends", short(&it.kind), short(&it.to)))
         }
     };
-    let date = date_said(fact.date, &written.unwrap_or_default());
-    let age = age(fact.date, now).map(|it| format!(" ({it})")).unwrap_or_default();
+    let date = date_text(fact.date, &written.unwrap_or_default());
+    let age = date_age(fact.date, now).map(|it| format!(" ({it})")).unwrap_or_default();
     format!("{date} · {}: {what}{age}", short(&fact.entity.name))
 }

@@ -3,7 +3,7 @@
 
 /// One kind of thing that an agent should know.
 #[derive(Clone, Debug, Default)]
-pub struct Part {
+pub struct WakeUpSection {
     /// What kind: `To be done`.
     pub heading: &'static str,
     /// Things of the kind, each in a line, those that matter most first.
@@ -17,7 +17,12 @@ pub struct Part {
 ///
 /// The parts take turns, a line each, so that none crowds out the next; each
 /// says how many of its lines are shown.
-pub fn waking(head: &str, parts: &[Part], budget: usize, count: fn(&str) -> usize) -> String {
+pub fn wake_up(
+    head: &str,
+    parts: &[WakeUpSection],
+    budget: usize,
+    count: fn(&str) -> usize,
+) -> String {
     let mut left = budget.saturating_sub(count(head));
     let mut shown = vec![0; parts.len()];
     for turn in 0.. {
@@ -25,8 +30,8 @@ pub fn waking(head: &str, parts: &[Part], budget: usize, count: fn(&str) -> usiz
         for (part, shown) in parts.iter().zip(&mut shown) {
             let Some(line) = part.lines.get(turn).filter(|_| *shown == turn) else { continue };
             // A heading grows no longer than the one that says that all is shown.
-            let heading = if turn == 0 { count(&part.heading(part.total)) + 1 } else { 0 };
-            let cost = heading + count(&indented(line));
+            let heading = if turn == 0 { count(&part.heading_line(part.total)) + 1 } else { 0 };
+            let cost = heading + count(&indent(line));
             if cost <= left {
                 left -= cost;
                 *shown += 1;
@@ -39,19 +44,19 @@ pub fn waking(head: &str, parts: &[Part], budget: usize, count: fn(&str) -> usiz
     }
     let mut page = head.to_owned();
     for (part, shown) in parts.iter().zip(shown).filter(|(_, shown)| *shown > 0) {
-        page.push_str(&part.heading(shown));
-        page.extend(part.lines.iter().take(shown).map(|it| indented(it)));
+        page.push_str(&part.heading_line(shown));
+        page.extend(part.lines.iter().take(shown).map(|it| indent(it)));
     }
     page
 }
 
-impl Part {
-    fn heading(&self, shown: usize) -> String {
+impl WakeUpSection {
+    fn heading_line(&self, shown: usize) -> String {
         format!("{} ({shown} of {}):\n", self.heading, self.total)
     }
 }
 
-fn indented(line: &str) -> String {
+fn indent(line: &str) -> String {
     format!("  {line}\n")
 }
 
@@ -61,21 +66,21 @@ mod tests {
 
     use super::*;
 
-    fn words(text: &str) -> usize {
+    fn count_words(text: &str) -> usize {
         text.split_whitespace().count()
     }
 
-    fn parts() -> [Part; 3] {
+    fn sections() -> [WakeUpSection; 3] {
         let numbered = |heading, length: usize, total| {
             let lines = (1..=total).map(|it| format!("{it}{}", " word".repeat(length)));
-            Part { heading, lines: lines.collect(), total }
+            WakeUpSection { heading, lines: lines.collect(), total }
         };
         [numbered("Short", 1, 6), numbered("Long", 20, 4), numbered("None", 1, 0)]
     }
 
     #[test]
     fn the_parts_take_turns_until_the_budget_is_spent() {
-        assert_snapshot!(waking("Head\n", &parts(), 42, words), @"
+        assert_snapshot!(wake_up("Head\n", &sections(), 42, count_words), @"
         Head
         Short (5 of 6):
           1 word
@@ -91,9 +96,9 @@ mod tests {
     #[test]
     fn no_page_is_longer_than_its_budget() {
         for budget in 1..150 {
-            let page = waking("Head\n", &parts(), budget, words);
-            assert!(words(&page) <= budget, "{budget}: {page}");
+            let page = wake_up("Head\n", &sections(), budget, count_words);
+            assert!(count_words(&page) <= budget, "{budget}: {page}");
         }
-        assert!(waking("Head\n", &parts(), 150, words).contains("(4 of 4)"));
+        assert!(wake_up("Head\n", &sections(), 150, count_words).contains("(4 of 4)"));
     }
 }

@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Process, Slot, Stage, State, Task};
-use crate::render::{ago, count, cut, line, prose};
+use crate::render::{ago, one_line, pluralize, printable_text, truncate};
 
 /// How many notes or steps of one process are shown.
-const STAGES: usize = 50;
+const MAX_STAGES: usize = 50;
 
 /// A task, and what is known of it beside what its file says.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct TaskView<'a> {
     /// What it is about, in words; may be empty.
     pub about: String,
     /// When it was set.
-    pub set: Option<DateTime<Utc>>,
+    pub created: Option<DateTime<Utc>>,
 }
 
 /// A process, and what is known of it beside what its file says.
@@ -27,7 +27,7 @@ pub struct ProcessView<'a> {
     /// What it is about, in words; may be empty.
     pub about: String,
     /// When it last went on.
-    pub moved: Option<DateTime<Utc>>,
+    pub last_moved: Option<DateTime<Utc>>,
 }
 
 /// Something in a list of work.
@@ -43,20 +43,28 @@ pub enum WorkView<'a> {
 pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
     match view {
         WorkView::Task(it) => {
-            let who = it.task.who.as_ref().map(|it| format!("for {}", cut(&line(it), 40)));
-            format!("Task: {}{}", cut(&line(&it.task.title), 120), aged(who, it.set, now))
+            let who = it.task.who.as_ref().map(|it| format!("for {}", truncate(&one_line(it), 40)));
+            format!(
+                "Task: {}{}",
+                truncate(&one_line(&it.task.title), 120),
+                age_note(who, it.created, now)
+            )
         }
         WorkView::Process(it) => {
             let Process { name, step, stages, .. } = it.process;
             let at = format!("step {step}/{}", stages.len());
-            format!("Process: {}{}", cut(&line(name), 120), aged(Some(at), it.moved, now))
+            format!(
+                "Process: {}{}",
+                truncate(&one_line(name), 120),
+                age_note(Some(at), it.last_moved, now)
+            )
         }
     }
 }
 
 /// Renders one page of a list of work; `which` says of which: `To be done`. `page`
 /// counts from 1, of pages of thirty; `total` is the number of all.
-pub fn works(
+pub fn work_list(
     which: &str,
     shown: &[WorkView<'_>],
     total: usize,
@@ -67,7 +75,7 @@ pub fn works(
         return format!("{which}: nothing.\n");
     }
     let pages = total.div_ceil(Layout::OPENINGS);
-    let mut text = format!("{which}, {}", count(total, "thing"));
+    let mut text = format!("{which}, {}", pluralize(total, "thing"));
     if pages > 1 {
         text.push_str(&format!(" (page {page} of {pages})"));
     }
@@ -91,41 +99,44 @@ pub fn works(
 /// Renders all that is known of one task.
 pub fn task(it: &TaskView<'_>, now: DateTime<Utc>) -> String {
     let Task { title, who, state, note, .. } = it.task;
-    let mut page = format!("── {} ──\nTask · {}", line(title), stated(*state, "open", now));
-    page.extend(it.set.map(|at| format!(" · set {}", ago(at, now))));
-    page.extend(who.iter().map(|it| format!(" · for {}", line(it))));
-    page.push_str(&format!("{}\n", concerning(&it.about)));
-    page.extend(note.iter().map(|it| format!("{}\n", prose(it))));
+    let mut page = format!("── {} ──\nTask · {}", one_line(title), state_text(*state, "open", now));
+    page.extend(it.created.map(|at| format!(" · set {}", ago(at, now))));
+    page.extend(who.iter().map(|it| format!(" · for {}", one_line(it))));
+    page.push_str(&format!("{}\n", about_note(&it.about)));
+    page.extend(note.iter().map(|it| format!("{}\n", printable_text(it))));
     page
 }
 
 /// Renders all that is known of one process.
 pub fn process(it: &ProcessView<'_>, now: DateTime<Utc>) -> String {
     let Process { name, stages, step, state, started, .. } = it.process;
-    let mut page = format!("── {} ──\nProcess · {}", line(name), stated(*state, "running", now));
+    let mut page =
+        format!("── {} ──\nProcess · {}", one_line(name), state_text(*state, "running", now));
     page.push_str(&format!(" · step {step}/{}", stages.len()));
     page.extend(started.map(|at| format!(" · started {}", ago(at, now))));
     page.extend(
-        it.moved.filter(|at| Some(*at) != *started).map(|at| format!(", went on {}", ago(at, now))),
+        it.last_moved
+            .filter(|at| Some(*at) != *started)
+            .map(|at| format!(", went on {}", ago(at, now))),
     );
-    page.push_str(&format!("{}\n", concerning(&it.about)));
-    for (place, Stage { text, note }) in (1..).zip(stages).take(STAGES) {
+    page.push_str(&format!("{}\n", about_note(&it.about)));
+    for (place, Stage { text, note }) in (1..).zip(stages).take(MAX_STAGES) {
         let mark = if place == *step && state.is_open() { "→" } else { " " };
-        page.push_str(&format!("{mark} {place}. {}\n", line(text)));
-        let note = note.iter().flat_map(|it| it.lines().map(line));
+        page.push_str(&format!("{mark} {place}. {}\n", one_line(text)));
+        let note = note.iter().flat_map(|it| it.lines().map(one_line));
         page.extend(note.map(|it| format!("     {it}\n")));
     }
-    if stages.len() > STAGES {
-        page.push_str(&format!("  and {} more\n", count(stages.len() - STAGES, "step")));
+    if stages.len() > MAX_STAGES {
+        page.push_str(&format!("  and {} more\n", pluralize(stages.len() - MAX_STAGES, "step")));
     }
     page
 }
 
-fn concerning(about: &str) -> String {
+fn about_note(about: &str) -> String {
     if about.is_empty() { String::new() } else { format!(" · {about}") }
 }
 
-fn stated(state: State, open: &str, now: DateTime<Utc>) -> String {
+fn state_text(state: State, open: &str, now: DateTime<Utc>) -> String {
     match state {
         State::Open => open.to_owned(),
         State::Done(None) => "done".to_owned(),
@@ -133,7 +144,7 @@ fn stated(state: State, open: &str, now: DateTime<Utc>) -> String {
     }
 }
 
-fn aged(said: Option<String>, at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> String {
+fn age_note(said: Option<String>, at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> String {
     let age = at.map(|it| ago(it, now));
     let said: Vec<_> = said.into_iter().chain(age).collect();
     if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) }

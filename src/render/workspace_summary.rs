@@ -6,19 +6,19 @@ use chrono::{DateTime, Utc};
 
 use crate::model::weight;
 use crate::model::{Moment, abridged};
-use crate::render::{ago, count, cut, line};
+use crate::render::{ago, one_line, pluralize, truncate};
 
 /// How many genera a summary lists.
-const GENERA: usize = 12;
+const MAX_GENERA: usize = 12;
 
 /// What a summary weighs at most, in thirds of a token, and the smallest part of
 /// their letters that names are shortened to for it.
-const MOST: usize = 870;
-const FEWEST: usize = 3;
+const MAX_WEIGHT: usize = 870;
+const MAX_SHORTENING: usize = 3;
 
 /// What a workspace holds, in few words.
 #[derive(Clone, Debug, Default)]
-pub struct Summary {
+pub struct WorkspaceSummary {
     /// How many rooms.
     pub rooms: usize,
     /// How many scrolls.
@@ -28,7 +28,7 @@ pub struct Summary {
     /// Each genus that has entities in this workspace, with how many.
     pub genera: Vec<(String, usize)>,
     /// The latest changes, newest first.
-    pub recent: Vec<Moment>,
+    pub recent_commits: Vec<Moment>,
 }
 
 /// Explains the palace to one who has never been in one (v1 section 10).
@@ -46,34 +46,39 @@ pub fn tutorial() -> &'static str {
 
 /// Renders what a workspace holds (v1 section 5.1, v2 section 3.2), in less than
 /// three hundred tokens: where names are of scripts that cost many, in fewer letters.
-pub fn summary(name: &str, it: &Summary, now: DateTime<Utc>) -> String {
-    let pages = (1..).map(|share| in_parts(name, it, now, share));
-    let fitting = pages.take(FEWEST).find(|page| weight(page) <= MOST);
-    fitting.unwrap_or_else(|| in_parts(name, it, now, FEWEST))
+pub fn workspace_summary(name: &str, it: &WorkspaceSummary, now: DateTime<Utc>) -> String {
+    let pages = (1..).map(|share| shortened_summary(name, it, now, share));
+    let fitting = pages.take(MAX_SHORTENING).find(|page| weight(page) <= MAX_WEIGHT);
+    fitting.unwrap_or_else(|| shortened_summary(name, it, now, MAX_SHORTENING))
 }
 
 /// Renders it with names shortened to one of so many parts of what they might have.
-fn in_parts(name: &str, it: &Summary, now: DateTime<Utc>, share: usize) -> String {
-    let short = |text: &str, room: usize| abridged(&line(text), room / share);
+fn shortened_summary(
+    name: &str,
+    it: &WorkspaceSummary,
+    now: DateTime<Utc>,
+    share: usize,
+) -> String {
+    let short = |text: &str, room: usize| abridged(&one_line(text), room / share);
     let counts = [(it.rooms, "room"), (it.scrolls, "scroll"), (it.entities, "entity")];
-    let counts: Vec<_> = counts.into_iter().map(|(number, noun)| count(number, noun)).collect();
+    let counts: Vec<_> = counts.into_iter().map(|(number, noun)| pluralize(number, noun)).collect();
     let mut page = format!("Workspace: {} ({})\n", short(name, 60), counts.join(", "));
     if it.entities == 0 {
         page.push_str("This workspace holds no entities yet: create_entities makes some.\n");
     }
     let mut genera: Vec<_> = it.genera.iter().collect();
     genera.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
-    for (genus, number) in genera.iter().take(GENERA) {
+    for (genus, number) in genera.iter().take(MAX_GENERA) {
         page.push_str(&format!("  {}: {number}\n", short(genus, 30)));
     }
-    if genera.len() > GENERA {
-        let left = genera.len() - GENERA;
+    if genera.len() > MAX_GENERA {
+        let left = genera.len() - MAX_GENERA;
         page.push_str(&format!("  and {left} more: list_genera\n"));
     }
-    if !it.recent.is_empty() {
+    if !it.recent_commits.is_empty() {
         page.push_str("Recent activity:\n");
     }
-    for moment in &it.recent {
+    for moment in &it.recent_commits {
         let (subject, by) = (short(&moment.subject, 50), short(&moment.by, 20));
         page.push_str(&format!("  {subject} ({by}, {})\n", ago(moment.at, now)));
     }
@@ -82,25 +87,28 @@ fn in_parts(name: &str, it: &Summary, now: DateTime<Utc>, share: usize) -> Strin
 
 /// Renders what is known that could belong into an unbuilt room: the entities
 /// that mention its topic, by genus, best first; or what there is at all.
-pub fn context(
+pub fn unbuilt_room_context(
     topic: &str,
     related: &BTreeMap<&str, Vec<&str>>,
     genera: &[(&str, usize)],
 ) -> String {
     let mut page = "Workspace context:\n".to_owned();
-    for (genus, names) in related.iter().take(GENERA) {
-        let genus = cut(&line(genus), 60);
+    for (genus, names) in related.iter().take(MAX_GENERA) {
+        let genus = truncate(&one_line(genus), 60);
         page.push_str(&match names.as_slice() {
-            [only] => format!("  {genus}: {}\n", cut(&line(only), 80)),
+            [only] => format!("  {genus}: {}\n", truncate(&one_line(only), 80)),
             [first, ..] => {
-                let first = cut(&line(first), 80);
+                let first = truncate(&one_line(first), 80);
                 format!("  {genus}: {} mention \"{topic}\", {first} first\n", names.len())
             }
             [] => String::new(),
         });
     }
     if related.is_empty() {
-        let known = genera.iter().take(GENERA).map(|(it, n)| format!("{} {n}", cut(&line(it), 60)));
+        let known = genera
+            .iter()
+            .take(MAX_GENERA)
+            .map(|(it, n)| format!("{} {n}", truncate(&one_line(it), 60)));
         page.push_str(&format!("  {}\n", known.collect::<Vec<_>>().join(", ")));
     }
     page

@@ -4,7 +4,7 @@ use chrono::{DateTime, Datelike, Utc};
 
 /// The months as they are called in the languages that are stemmed; the first
 /// word of each line is the one that notes are found by.
-const MONTHS: [&str; 12] = [
+const MONTH_NAMES: [&str; 12] = [
     "january jan januar jänner janvier enero gennaio janeiro januari tammikuu января январь январе",
     "february feb februar février febrero febbraio fevereiro februari helmikuu февраля февраль феврале",
     "march mar märz mars marzo março maart maaliskuu марта март марте",
@@ -20,19 +20,19 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// Tells a day as somebody may ask for it.
-pub(crate) fn told(day: DateTime<Utc>) -> String {
-    let month = MONTHS[day.month0() as usize].split(' ').next().unwrap_or_default();
+pub(crate) fn date_words(day: DateTime<Utc>) -> String {
+    let month = MONTH_NAMES[day.month0() as usize].split(' ').next().unwrap_or_default();
     format!("{} {month} {}", day.day(), day.format("%Y %Y-%m %Y-%m-%d"))
 }
 
 /// Returns the English name of the month that a word names, which follows the
 /// word `before`.
-pub(crate) fn month(word: &str, before: Option<&str>) -> Option<&'static str> {
+pub(crate) fn english_month(word: &str, before: Option<&str>) -> Option<&'static str> {
     let number = match word {
         "月" | "월" => before?.parse::<usize>().ok()?.checked_sub(1),
-        _ => MONTHS.iter().position(|names| names.split(' ').any(|it| it == word)),
+        _ => MONTH_NAMES.iter().position(|names| names.split(' ').any(|it| it == word)),
     };
-    MONTHS.get(number?)?.split(' ').next()
+    MONTH_NAMES.get(number?)?.split(' ').next()
 }
 
 #[cfg(test)]
@@ -42,19 +42,19 @@ mod tests {
     #[test]
     fn a_day_is_found_by_its_parts() {
         let day: DateTime<Utc> = "2025-03-09T12:00:00Z".parse().unwrap();
-        assert_eq!(told(day), "9 march 2025 2025-03 2025-03-09");
+        assert_eq!(date_words(day), "9 march 2025 2025-03 2025-03-09");
     }
 
     #[test]
     fn months_have_names_in_several_languages() {
         let months = [("märz", None), ("марта", None), ("月", Some("3")), ("mar", None)];
         for (word, before) in months {
-            assert_eq!(month(word, before), Some("march"), "{word}");
+            assert_eq!(english_month(word, before), Some("march"), "{word}");
         }
         for (word, before) in
             [("月", Some("13")), ("月", Some("0")), ("月", None), ("fossil", None)]
         {
-            assert_eq!(month(word, before), None, "{word}");
+            assert_eq!(english_month(word, before), None, "{word}");
         }
     }
 }

@@ -6,21 +6,21 @@ use crate::model::Opening;
 use crate::search::Document;
 
 /// A document in no place and of no date.
-pub(crate) fn note(name: &'static str, text: &'static str) -> Document<'static> {
+pub(crate) fn test_document(name: &'static str, text: &'static str) -> Document<'static> {
     Document {
-        opening: Opening::Entity(name.to_owned()),
+        item: Opening::Entity(name.to_owned()),
         wing: None,
         room: None,
-        place: "".into(),
+        place_name: "".into(),
         facet: "".into(),
         written: None,
         title: name.into(),
         text: text.into(),
-        asides: Vec::new(),
+        weighted_fields: Vec::new(),
     }
 }
 
 /// A day of 2025.
-pub(crate) fn day(month: u32, day: u32) -> DateTime<Utc> {
+pub(crate) fn day_of_2025(month: u32, day: u32) -> DateTime<Utc> {
     NaiveDate::from_ymd_opt(2025, month, day).unwrap().and_time(NaiveTime::MIN).and_utc()
 }

@@ -14,34 +14,34 @@ use chrono::{DateTime, Utc};
 use rayon::prelude::*;
 
 use crate::model::Opening;
-use crate::search::document_terms::Reading;
+use crate::search::document_terms::DocumentTerms;
 use crate::search::lexicon::Lexicon;
 
 /// How many seconds apart notes of one room are one conversation.
-const TOGETHER: i64 = 3600;
+const CONVERSATION_GAP_SECONDS: i64 = 3600;
 
 /// How far apart passages are still neighbours.
-const NEIGHBOURS: usize = 2;
+const NEIGHBOUR_DISTANCE: usize = 2;
 
 /// Where there are many documents, so many are read in one go, and so many goes
 /// are under way at once.
-const SHARE: usize = 1024;
-const SHARES: usize = 16;
+const BATCH_SIZE: usize = 1024;
+const BATCHES_AT_ONCE: usize = 16;
 
 /// No passage.
-const NONE: u32 = u32::MAX;
+const NO_NUMBER: u32 = u32::MAX;
 
 /// What an index is told of a thing that can be found.
 #[derive(Clone, Debug)]
 pub struct Document<'a> {
     /// What it is; an index knows a thing by this.
-    pub opening: Opening,
+    pub item: Opening,
     /// The wing it stands in, by slug.
     pub wing: Option<Cow<'a, str>>,
     /// The room it is, or hangs or is filed in, by slug.
     pub room: Option<Cow<'a, str>>,
     /// What that place is called.
-    pub place: Cow<'a, str>,
+    pub place_name: Cow<'a, str>,
     /// What a search may be narrowed down to: one text for all things that are
     /// wanted or not by the same.
     pub facet: Cow<'a, str>,
@@ -53,7 +53,7 @@ pub struct Document<'a> {
     pub text: Cow<'a, str>,
     /// What else it is found by, each with the weight of a word in it, where a
     /// word of the text has 1.
-    pub asides: Vec<(f32, Cow<'a, str>)>,
+    pub weighted_fields: Vec<(f32, Cow<'a, str>)>,
 }
 
 /// An index of everything in one palace that can be found and opened.
@@ -63,17 +63,17 @@ pub struct Index {
     /// By term.
     pub(super) postings: Vec<Vec<Posting>>,
     pub(super) passages: Vec<Passage>,
-    pub(super) entries: Vec<Option<Entry>>,
-    pub(super) places: Vec<Place>,
+    pub(super) documents: Vec<Option<IndexedDocument>>,
+    pub(super) rooms: Vec<IndexedRoom>,
     /// Of the lengths of passages, and of what is near them.
-    pub(super) lengths: Average,
-    pub(super) surroundings: Average,
-    numbers: HashMap<Opening, u32>,
-    place_numbers: HashMap<(Option<String>, Option<String>), u32>,
-    facets: HashMap<String, u32>,
+    pub(super) passage_lengths: Average,
+    pub(super) neighbour_lengths: Average,
+    document_numbers: HashMap<Opening, u32>,
+    room_numbers: HashMap<(Option<String>, Option<String>), u32>,
+    facet_numbers: HashMap<String, u32>,
     /// Passages below this number stand as their documents are ordered.
-    ordered: u32,
-    gaps: usize,
+    sorted_until: u32,
+    deleted_passages: usize,
 }
 
 /// That a passage holds a term.
@@ -81,313 +81,328 @@ pub struct Index {
 pub(super) struct Posting {
     pub(super) passage: u32,
     /// How often the passage itself says it.
-    pub(super) said: u16,
+    pub(super) term_frequency: u16,
     /// What title, place, date and the like add, in parts of [`Posting::ASIDE`].
-    pub(super) aside: u16,
+    pub(super) field_weight: u16,
 }
 
 /// Some sentences of a document.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passage {
     /// Whose it is; none's, if the document was taken out.
-    pub(super) entry: u32,
+    pub(super) document: u32,
     /// How many words it has.
     pub(super) length: u32,
     /// How many words its neighbours have.
-    pub(super) surroundings: u32,
-    before: u32,
-    after: u32,
-    pub(super) meaning_key: u64,
+    pub(super) neighbour_length: u32,
+    previous: u32,
+    next: u32,
+    pub(super) embedding_key: u64,
     /// Where it stands in the text, in bytes.
-    pub(super) from: u32,
-    pub(super) to: u32,
+    pub(super) start: u32,
+    pub(super) end: u32,
 }
 
 /// A document, as far as it is remembered.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) opening: Opening,
-    pub(super) place: u32,
+pub(super) struct IndexedDocument {
+    pub(super) item: Opening,
+    pub(super) room: u32,
     pub(super) facet: u32,
     pub(super) written: Option<DateTime<Utc>>,
     /// How many words it has.
     pub(super) length: u32,
-    pub(super) first: u32,
-    pub(super) end: u32,
+    pub(super) first_passage: u32,
+    pub(super) end_passage: u32,
 }
 
 /// A room, or what is in none.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct IndexedRoom {
     pub(super) wing: Option<String>,
     pub(super) room: Option<String>,
     /// How many words all it holds has.
     pub(super) length: u32,
     /// Its dated documents, oldest first; none of what is in no room, for that
     /// is about anything.
-    dated: Vec<u32>,
+    dated_documents: Vec<u32>,
 }
 
 /// An average over those that have something to average.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Average {
     total: u64,
-    number: u64,
+    count: u64,
 }
 
 impl Posting {
     /// An aside of this much counts as one word of the text.
-    pub(super) const ASIDE: f32 = 64.0;
+    pub(super) const FIELD_WEIGHT_SCALE: f32 = 64.0;
 }
 
 impl Index {
     /// Indexes many documents at once, on all processors.
-    pub fn of(mut documents: Vec<Document<'_>>) -> Self {
+    pub fn from_documents(mut documents: Vec<Document<'_>>) -> Self {
         // In this order each room grows at its end, and neighbours lie together.
-        documents.par_sort_by(|a, b| order(a).cmp(&order(b)));
+        documents.par_sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         let mut index = Self::default();
-        for batch in documents.chunks(SHARE * SHARES) {
-            let read: Vec<_> = batch.par_chunks(SHARE).map(read_alone).collect();
+        for batch in documents.chunks(BATCH_SIZE * BATCHES_AT_ONCE) {
+            let read: Vec<_> = batch.par_chunks(BATCH_SIZE).map(analyze_batch).collect();
             let mut documents = batch.iter();
             for (lexicon, readings) in read {
-                let terms = index.lexicon.absorb(lexicon);
+                let terms = index.lexicon.merge(lexicon);
                 for (mut reading, document) in readings.into_iter().zip(&mut documents) {
-                    reading.rename(&terms);
-                    index.admit(document, &reading);
+                    reading.renumber_terms(&terms);
+                    index.add_document(document, &reading);
                 }
             }
         }
         index.postings.iter_mut().for_each(Vec::shrink_to_fit);
-        index.ordered = count(index.passages.len());
+        index.sorted_until = to_number(index.passages.len());
         index
     }
 
     /// Puts in a document, in place of what was known of it.
     pub fn put(&mut self, document: &Document<'_>) {
-        self.take(&document.opening);
-        let reading = Reading::of(document, &mut self.lexicon);
-        self.admit(document, &reading);
+        self.remove(&document.item);
+        let reading = DocumentTerms::from_document(document, &mut self.lexicon);
+        self.add_document(document, &reading);
     }
 
     /// Forgets a document.
-    pub fn take(&mut self, opening: &Opening) {
-        let Some(number) = self.numbers.remove(opening) else { return };
-        let Some(entry) = self.entries[number as usize].take() else { return };
-        let place = &mut self.places[entry.place as usize];
+    pub fn remove(&mut self, opening: &Opening) {
+        let Some(number) = self.document_numbers.remove(opening) else { return };
+        let Some(entry) = self.documents[number as usize].take() else { return };
+        let place = &mut self.rooms[entry.room as usize];
         place.length -= entry.length;
-        let at = place.dated.iter().position(|it| *it == number);
+        let at = place.dated_documents.iter().position(|it| *it == number);
         if let Some(at) = at {
-            place.dated.remove(at);
+            place.dated_documents.remove(at);
         }
-        for passage in entry.first..entry.end {
+        for passage in entry.first_passage..entry.end_passage {
             let gone = &mut self.passages[passage as usize];
-            gone.entry = NONE;
-            self.lengths.drop(gone.length);
-            self.surroundings.drop(std::mem::take(&mut gone.surroundings));
+            gone.document = NO_NUMBER;
+            self.passage_lengths.remove(gone.length);
+            self.neighbour_lengths.remove(std::mem::take(&mut gone.neighbour_length));
         }
         if let Some(at) = at {
-            self.join(entry.place, at);
+            self.link_neighbours(entry.room, at);
         }
-        self.gaps += (entry.end - entry.first) as usize;
-        if self.has_many_gaps() {
-            self.close_gaps();
+        self.deleted_passages += (entry.end_passage - entry.first_passage) as usize;
+        if self.needs_compaction() {
+            self.compact();
         }
     }
 
     /// Returns how many documents there are.
     pub fn len(&self) -> usize {
-        self.numbers.len()
+        self.document_numbers.len()
     }
 
     /// Tells whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.numbers.is_empty()
+        self.document_numbers.is_empty()
     }
 
     /// Tells of each facet whether it is wanted, as a query is told.
-    pub fn narrowed(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<bool> {
-        let mut narrowed = vec![false; self.facets.len()];
-        for (facet, number) in &self.facets {
+    pub fn facet_filter(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<bool> {
+        let mut narrowed = vec![false; self.facet_numbers.len()];
+        for (facet, number) in &self.facet_numbers {
             narrowed[*number as usize] = is_wanted(facet);
         }
         narrowed
     }
 
     /// Returns how many passages there are.
-    pub(super) fn alive(&self) -> usize {
-        self.passages.len() - self.gaps
+    pub(super) fn live_passage_count(&self) -> usize {
+        self.passages.len() - self.deleted_passages
     }
 
     /// Tells whether the document of a passage is still there.
-    pub(super) fn is_alive(&self, passage: u32) -> bool {
-        self.gaps == 0 || self.passages[passage as usize].entry != NONE
+    pub(super) fn is_live(&self, passage: u32) -> bool {
+        self.deleted_passages == 0 || self.passages[passage as usize].document != NO_NUMBER
     }
 
     /// Compares two documents of the same time by what they are, without looking at
     /// their names if they were put in order once: thousands may fit a question
     /// equally well.
-    pub(super) fn by_name(&self, a: &Entry, b: &Entry) -> Ordering {
-        if a.place == b.place && a.first.max(b.first) < self.ordered {
-            return a.first.cmp(&b.first);
+    pub(super) fn compare_names(&self, a: &IndexedDocument, b: &IndexedDocument) -> Ordering {
+        if a.room == b.room && a.first_passage.max(b.first_passage) < self.sorted_until {
+            return a.first_passage.cmp(&b.first_passage);
         }
-        a.opening.cmp(&b.opening)
+        a.item.cmp(&b.item)
     }
 
     /// Yields the neighbours of a passage.
     pub(super) fn neighbours(&self, passage: u32) -> impl Iterator<Item = u32> {
-        self.beside(passage).map(|(_, near)| near)
+        self.neighbours_with_distance(passage).map(|(_, near)| near)
     }
 
     /// Yields the neighbours of a passage, each with how many stand between.
-    pub(super) fn beside(&self, passage: u32) -> impl Iterator<Item = (usize, u32)> {
+    pub(super) fn neighbours_with_distance(
+        &self,
+        passage: u32,
+    ) -> impl Iterator<Item = (usize, u32)> {
         let walk = |to: fn(&Passage) -> u32| {
-            let next =
-                move |at: &u32| Some(to(&self.passages[*at as usize])).filter(|it| *it != NONE);
-            std::iter::successors(next(&passage), next).take(NEIGHBOURS).enumerate()
+            let next = move |at: &u32| {
+                Some(to(&self.passages[*at as usize])).filter(|it| *it != NO_NUMBER)
+            };
+            std::iter::successors(next(&passage), next).take(NEIGHBOUR_DISTANCE).enumerate()
         };
-        walk(|it| it.before).chain(walk(|it| it.after))
+        walk(|it| it.previous).chain(walk(|it| it.next))
     }
 
-    fn admit(&mut self, document: &Document<'_>, reading: &Reading) {
-        let number = count(self.entries.len());
-        let (first, end) =
-            (count(self.passages.len()), count(self.passages.len() + reading.passages.len()));
+    fn add_document(&mut self, document: &Document<'_>, reading: &DocumentTerms) {
+        let number = to_number(self.documents.len());
+        let (first, end) = (
+            to_number(self.passages.len()),
+            to_number(self.passages.len() + reading.passages.len()),
+        );
         self.postings.resize_with(self.lexicon.len(), Vec::new);
         for (passage, read) in (first..end).zip(&reading.passages) {
             for (term, said, aside) in &read.terms {
-                let posting = Posting { passage, said: *said, aside: *aside };
+                let posting = Posting { passage, term_frequency: *said, field_weight: *aside };
                 self.postings[*term as usize].push(posting);
             }
-            self.lengths.add(read.length);
+            self.passage_lengths.add(read.length);
             self.passages.push(Passage {
-                entry: number,
+                document: number,
                 length: read.length,
-                surroundings: 0,
-                before: if passage > first { passage - 1 } else { NONE },
-                after: if passage + 1 < end { passage + 1 } else { NONE },
-                meaning_key: read.key,
-                from: read.from,
-                to: read.to,
+                neighbour_length: 0,
+                previous: if passage > first { passage - 1 } else { NO_NUMBER },
+                next: if passage + 1 < end { passage + 1 } else { NO_NUMBER },
+                embedding_key: read.embedding_key,
+                start: read.start,
+                end: read.end,
             });
         }
         let length = reading.passages.iter().map(|it| it.length).sum();
-        let place = self.place(document.wing.as_deref(), document.room.as_deref());
-        self.places[place as usize].length += length;
-        let (opening, written) = (document.opening.clone(), document.written);
-        let facet = self.facet(&document.facet);
-        self.numbers.insert(opening.clone(), number);
-        self.entries.push(Some(Entry { opening, place, facet, written, length, first, end }));
+        let place = self.room_number(document.wing.as_deref(), document.room.as_deref());
+        self.rooms[place as usize].length += length;
+        let (opening, written) = (document.item.clone(), document.written);
+        let facet = self.facet_number(&document.facet);
+        self.document_numbers.insert(opening.clone(), number);
+        self.documents.push(Some(IndexedDocument {
+            item: opening,
+            room: place,
+            facet,
+            written,
+            length,
+            first_passage: first,
+            end_passage: end,
+        }));
         for passage in first..end {
-            self.look_around(passage);
+            self.update_neighbour_length(passage);
         }
         if written.is_some() && document.room.is_some() {
-            self.hang(place, number);
+            self.insert_by_date(place, number);
         }
     }
 
     /// Finds a dated document its place among those of its room.
-    fn hang(&mut self, place: u32, number: u32) {
-        let age = |it: &u32| self.entries[*it as usize].as_ref().map(Entry::age);
-        let dated = &self.places[place as usize].dated;
+    fn insert_by_date(&mut self, place: u32, number: u32) {
+        let age = |it: &u32| self.documents[*it as usize].as_ref().map(IndexedDocument::date_key);
+        let dated = &self.rooms[place as usize].dated_documents;
         let at = dated.partition_point(|it| age(it) < age(&number));
-        self.places[place as usize].dated.insert(at, number);
-        self.join(place, at);
-        self.join(place, at + 1);
+        self.rooms[place as usize].dated_documents.insert(at, number);
+        self.link_neighbours(place, at);
+        self.link_neighbours(place, at + 1);
     }
 
     /// Makes neighbours of the document at `at` in its room and the one before
     /// it, if they belong together.
-    fn join(&mut self, place: u32, at: usize) {
-        let dated = &self.places[place as usize].dated;
-        let entry = |at: Option<usize>| self.entries[*dated.get(at?)? as usize].as_ref();
+    fn link_neighbours(&mut self, place: u32, at: usize) {
+        let dated = &self.rooms[place as usize].dated_documents;
+        let entry = |at: Option<usize>| self.documents[*dated.get(at?)? as usize].as_ref();
         let (older, newer) = (entry(at.checked_sub(1)), entry(Some(at)));
         let together = match (older.and_then(|it| it.written), newer.and_then(|it| it.written)) {
-            (Some(older), Some(newer)) => (newer - older).num_seconds() <= TOGETHER,
+            (Some(older), Some(newer)) => (newer - older).num_seconds() <= CONVERSATION_GAP_SECONDS,
             _ => false,
         };
-        let (last, first) = (older.map(|it| it.end - 1), newer.map(|it| it.first));
-        let link = |it: Option<u32>| it.filter(|_| together).unwrap_or(NONE);
+        let (last, first) = (older.map(|it| it.end_passage - 1), newer.map(|it| it.first_passage));
+        let link = |it: Option<u32>| it.filter(|_| together).unwrap_or(NO_NUMBER);
         if let Some(last) = last {
-            self.passages[last as usize].after = link(first);
+            self.passages[last as usize].next = link(first);
         }
         if let Some(first) = first {
-            self.passages[first as usize].before = link(last);
+            self.passages[first as usize].previous = link(last);
         }
         for border in [last, first].into_iter().flatten() {
             let near: Vec<u32> = self.neighbours(border).chain([border]).collect();
             for passage in near {
-                self.look_around(passage);
+                self.update_neighbour_length(passage);
             }
         }
     }
 
     /// Counts anew what is near a passage.
-    fn look_around(&mut self, passage: u32) {
+    fn update_neighbour_length(&mut self, passage: u32) {
         let near = self.neighbours(passage).map(|it| self.passages[it as usize].length).sum();
-        let was = std::mem::replace(&mut self.passages[passage as usize].surroundings, near);
-        self.surroundings.drop(was);
-        self.surroundings.add(near);
+        let was = std::mem::replace(&mut self.passages[passage as usize].neighbour_length, near);
+        self.neighbour_lengths.remove(was);
+        self.neighbour_lengths.add(near);
     }
 
-    fn facet(&mut self, facet: &str) -> u32 {
-        if let Some(number) = self.facets.get(facet) {
+    fn facet_number(&mut self, facet: &str) -> u32 {
+        if let Some(number) = self.facet_numbers.get(facet) {
             return *number;
         }
-        let number = count(self.facets.len());
-        self.facets.insert(facet.to_owned(), number);
+        let number = to_number(self.facet_numbers.len());
+        self.facet_numbers.insert(facet.to_owned(), number);
         number
     }
 
-    fn place(&mut self, wing: Option<&str>, room: Option<&str>) -> u32 {
+    fn room_number(&mut self, wing: Option<&str>, room: Option<&str>) -> u32 {
         let name = (wing.map(str::to_owned), room.map(str::to_owned));
-        if let Some(place) = self.place_numbers.get(&name) {
+        if let Some(place) = self.room_numbers.get(&name) {
             return *place;
         }
-        let number = count(self.places.len());
+        let number = to_number(self.rooms.len());
         let (wing, room) = name.clone();
-        self.places.push(Place { wing, room, length: 0, dated: Vec::new() });
-        self.place_numbers.insert(name, number);
+        self.rooms.push(IndexedRoom { wing, room, length: 0, dated_documents: Vec::new() });
+        self.room_numbers.insert(name, number);
         number
     }
 }
 
-impl Entry {
-    fn age(&self) -> (Option<DateTime<Utc>>, &Opening) {
-        (self.written, &self.opening)
+impl IndexedDocument {
+    fn date_key(&self) -> (Option<DateTime<Utc>>, &Opening) {
+        (self.written, &self.item)
     }
 }
 
 impl Average {
     /// Returns the average, never less than one.
     #[expect(clippy::cast_precision_loss, reason = "no palace has 2^23 words in a passage")]
-    pub(super) fn value(self) -> f32 {
-        (self.total as f32 / self.number.max(1) as f32).max(1.0)
+    pub(super) fn mean(self) -> f32 {
+        (self.total as f32 / self.count.max(1) as f32).max(1.0)
     }
 
     fn add(&mut self, value: u32) {
         self.total += u64::from(value);
-        self.number += u64::from(value > 0);
+        self.count += u64::from(value > 0);
     }
 
-    fn drop(&mut self, value: u32) {
+    fn remove(&mut self, value: u32) {
         self.total -= u64::from(value);
-        self.number -= u64::from(value > 0);
+        self.count -= u64::from(value > 0);
     }
 }
 
 /// Reads documents by themselves: their terms are those of a lexicon of their own.
-fn read_alone(documents: &[Document<'_>]) -> (Lexicon, Vec<Reading>) {
+fn analyze_batch(documents: &[Document<'_>]) -> (Lexicon, Vec<DocumentTerms>) {
     let mut lexicon = Lexicon::default();
-    let readings = documents.iter().map(|it| Reading::of(it, &mut lexicon)).collect();
+    let readings =
+        documents.iter().map(|it| DocumentTerms::from_document(it, &mut lexicon)).collect();
     (lexicon, readings)
 }
 
-fn order<'a>(it: &'a Document<'_>) -> impl Ord + 'a {
-    (it.wing.as_deref(), it.room.as_deref(), it.written, &it.opening)
+fn sort_key<'a>(it: &'a Document<'_>) -> impl Ord + 'a {
+    (it.wing.as_deref(), it.room.as_deref(), it.written, &it.item)
 }
 
-fn count(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(NONE)
+fn to_number(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(NO_NUMBER)
 }
 
 #[cfg(test)]
@@ -398,30 +413,31 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::fixture::{day, note};
+    use crate::search::fixture::{day_of_2025, test_document};
     use crate::search::{Hits, Query};
 
     /// The `number`th document, as the `edition`th edition has it.
-    fn edition(number: usize, edition: usize) -> Document<'static> {
+    fn document_version(number: usize, edition: usize) -> Document<'static> {
         const WORDS: [&str; 6] = ["stone", "bridge", "river", "mill", "old", "moss"];
         let text: Vec<&str> = (0..(number + edition) % 5 * 40)
             .map(|it| WORDS[(it * (edition + 2) + number) % WORDS.len()])
             .collect();
         let minutes = i64::try_from(number * 25).unwrap();
         Document {
-            opening: Opening::Entity(format!("{number:02}")),
+            item: Opening::Entity(format!("{number:02}")),
             room: Some(format!("room-{}", edition % 2).into()),
-            written: (!number.is_multiple_of(3)).then(|| day(3, 1) + TimeDelta::minutes(minutes)),
+            written: (!number.is_multiple_of(3))
+                .then(|| day_of_2025(3, 1) + TimeDelta::minutes(minutes)),
             title: WORDS[edition % WORDS.len()].into(),
             text: text.join(" ").into(),
-            ..note("", "")
+            ..test_document("", "")
         }
     }
 
     #[track_caller]
-    fn assert_same(changed: &Index, made: &Index) {
+    fn assert_same_hits(changed: &Index, made: &Index) {
         for words in ["stone", "old mill", "moss river bridge", "march", "room 1"] {
-            let query = Query { words, most: usize::MAX, ..Query::default() };
+            let query = Query { text: words, limit: usize::MAX, ..Query::default() };
             let (changed, made) = (changed.find(&query, |_| true), made.find(&query, |_| true));
             assert_eq!(changed.total, made.total, "{words}");
             for (a, b) in changed.best.iter().zip(&made.best) {
@@ -429,7 +445,7 @@ mod tests {
             }
             // Sums of floats depend on their order: hits that are equal but for that may swap.
             let found = |hits: &Hits| -> BTreeSet<_> {
-                hits.best.iter().map(|it| format!("{:?} {:?}", it.opening, it.passage)).collect()
+                hits.best.iter().map(|it| format!("{:?} {:?}", it.item, it.passage)).collect()
             };
             assert_eq!(found(&changed), found(&made), "{words}");
         }
@@ -444,25 +460,25 @@ mod tests {
             changes in proptest::collection::vec((0_usize..20, 0_usize..8), 0..120),
         ) {
             let mut editions: BTreeMap<_, _> = (0..first).map(|it| (it, it % 7)).collect();
-            let mut index = Index::of(editions.iter().map(|(it, which)| edition(*it, *which)).collect());
+            let mut index = Index::from_documents(editions.iter().map(|(it, which)| document_version(*it, *which)).collect());
             for (number, which) in changes {
                 match which {
                     7 => {
-                        index.take(&edition(number, 0).opening);
+                        index.remove(&document_version(number, 0).item);
                         editions.remove(&number);
                     }
                     _ => {
-                        index.put(&edition(number, which));
+                        index.put(&document_version(number, which));
                         editions.insert(number, which);
                     }
                 }
             }
             prop_assert_eq!(index.len(), editions.len());
-            let made = editions.iter().map(|(number, which)| edition(*number, *which));
-            assert_same(&index, &Index::of(made.collect()));
-            index.close_gaps();
-            assert_same(&index, &Index::of(
-                editions.iter().map(|(number, which)| edition(*number, *which)).collect(),
+            let made = editions.iter().map(|(number, which)| document_version(*number, *which));
+            assert_same_hits(&index, &Index::from_documents(made.collect()));
+            index.compact();
+            assert_same_hits(&index, &Index::from_documents(
+                editions.iter().map(|(number, which)| document_version(*number, *which)).collect(),
             ));
         }
     }
@@ -471,24 +487,24 @@ mod tests {
     fn gaps_are_closed_when_they_are_many() {
         let mut index = Index::default();
         for round in 0..3_000 {
-            index.put(&edition(round % 10, round % 7));
+            index.put(&document_version(round % 10, round % 7));
         }
         assert!(index.passages.len() < 600, "{}", index.passages.len());
-        assert_eq!((index.len(), index.entries.len() < 600), (10, true));
+        assert_eq!((index.len(), index.documents.len() < 600), (10, true));
         let postings: usize = index.postings.iter().map(Vec::len).sum();
         assert!(postings < 600 * 20, "{postings}");
     }
 
     #[test]
     fn what_was_taken_out_leaves_nothing() {
-        let mut index = Index::of((0..20).map(|it| edition(it, it)).collect());
+        let mut index = Index::from_documents((0..20).map(|it| document_version(it, it)).collect());
         for number in 0..20 {
-            index.take(&edition(number, 0).opening);
+            index.remove(&document_version(number, 0).item);
         }
-        index.close_gaps();
-        assert!(index.is_empty() && index.passages.is_empty() && index.entries.is_empty());
+        index.compact();
+        assert!(index.is_empty() && index.passages.is_empty() && index.documents.is_empty());
         assert_eq!(index.postings.iter().map(Vec::len).sum::<usize>(), 0);
-        assert!(index.places.iter().all(|it| it.length == 0 && it.dated.is_empty()));
-        assert_eq!((index.lengths.total, index.surroundings.total), (0, 0));
+        assert!(index.rooms.iter().all(|it| it.length == 0 && it.dated_documents.is_empty()));
+        assert_eq!((index.passage_lengths.total, index.neighbour_lengths.total), (0, 0));
     }
 }

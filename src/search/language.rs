@@ -9,10 +9,10 @@ use frostem::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::search::words::{Script, beginning, words};
+use crate::search::words::{Script, byte_prefix, for_each_word};
 
 /// How much of a text is looked at to tell its language, in bytes.
-const SAMPLE: usize = 600;
+const SAMPLE_BYTES: usize = 600;
 
 /// A language whose words are brought to their stems, by its place in the
 /// table; the last is none in particular.
@@ -21,7 +21,7 @@ pub(super) struct Language(usize);
 
 /// The languages, each with the words that make its sentences and say nothing
 /// by themselves. By these a text is told from one in another language.
-const LANGUAGES: [(Algorithm, &str); 14] = [
+const STOP_WORD_LISTS: [(Algorithm, &str); 14] = [
     (
         Algorithm::English,
         "a about after again all also am an and any are as at be because been before being but by \
@@ -126,9 +126,9 @@ const LANGUAGES: [(Algorithm, &str); 14] = [
 ];
 
 /// Which languages use a word so.
-static SMALL_WORDS: LazyLock<HashMap<&str, Vec<Language>>> = LazyLock::new(|| {
+static STOP_WORDS: LazyLock<HashMap<&str, Vec<Language>>> = LazyLock::new(|| {
     let mut known: HashMap<&str, Vec<Language>> = HashMap::new();
-    for (number, (_, small)) in LANGUAGES.iter().enumerate() {
+    for (number, (_, small)) in STOP_WORD_LISTS.iter().enumerate() {
         for word in small.split_whitespace() {
             known.entry(word).or_default().push(Language(number));
         }
@@ -140,25 +140,25 @@ impl Language {
     /// What a text is taken to be in that does not say otherwise.
     pub(super) const ENGLISH: Self = Self(0);
     /// No language in particular: numbers, and scripts without a stemmer.
-    pub(super) const NONE: Self = Self(LANGUAGES.len());
+    pub(super) const NONE: Self = Self(STOP_WORD_LISTS.len());
     /// How many there are.
-    pub(super) const NUMBER: usize = LANGUAGES.len() + 1;
+    pub(super) const COUNT: usize = STOP_WORD_LISTS.len() + 1;
 
     /// Yields all.
     pub(super) fn all() -> impl Iterator<Item = Self> {
-        (0..Self::NUMBER).map(Self)
+        (0..Self::COUNT).map(Self)
     }
 
     /// Returns its place in lists by language.
-    pub(super) fn number(self) -> usize {
+    pub(super) fn index(self) -> usize {
         self.0
     }
 
     /// Tells the language of a text in Latin letters by its small words.
-    pub(super) fn of(text: &str) -> Self {
-        let mut votes = [0_usize; LANGUAGES.len()];
-        words(beginning(text, SAMPLE), |word| {
-            for language in SMALL_WORDS.get(word.text).into_iter().flatten() {
+    pub(super) fn detect(text: &str) -> Self {
+        let mut votes = [0_usize; STOP_WORD_LISTS.len()];
+        for_each_word(byte_prefix(text, SAMPLE_BYTES), |word| {
+            for language in STOP_WORDS.get(word.text).into_iter().flatten() {
                 votes[language.0] += 1;
             }
         });
@@ -168,7 +168,7 @@ impl Language {
     }
 
     /// Returns the language of a word in a text that is in `self`.
-    pub(super) fn of_word(self, script: Script) -> Self {
+    pub(super) fn for_script(self, script: Script) -> Self {
         match script {
             Script::Latin => self,
             Script::Other | Script::Unspaced => Self::NONE,
@@ -177,26 +177,26 @@ impl Language {
     }
 
     /// Tells whether a word says nothing by itself in this language.
-    pub(super) fn is_small(self, word: &str) -> bool {
-        SMALL_WORDS.get(word).is_some_and(|it| it.contains(&self))
+    pub(super) fn is_stop_word(self, word: &str) -> bool {
+        STOP_WORDS.get(word).is_some_and(|it| it.contains(&self))
     }
 
     /// Returns what a word has in common with its other forms. Stems are only
     /// compared with each other: a stem need not be a word. Marks on Latin and
     /// Greek letters are left out, since many leave them out who ask.
     pub(super) fn stem(self, word: &str) -> String {
-        let Some((algorithm, _)) = LANGUAGES.get(self.0) else { return word.to_owned() };
+        let Some((algorithm, _)) = STOP_WORD_LISTS.get(self.0) else { return word.to_owned() };
         let stemmer = Stemmer::new(*algorithm);
         match self.script() {
             // English has its accents from elsewhere: its stemmer knows none.
-            _ if self == Self::ENGLISH => stemmer.stem(&bare(word)).into_owned(),
-            Some(Script::Latin | Script::Greek) => bare(&stemmer.stem(word)).into_owned(),
+            _ if self == Self::ENGLISH => stemmer.stem(&strip_accents(word)).into_owned(),
+            Some(Script::Latin | Script::Greek) => strip_accents(&stemmer.stem(word)).into_owned(),
             _ => stemmer.stem(word).into_owned(),
         }
     }
 
     fn script(self) -> Option<Script> {
-        Some(match LANGUAGES.get(self.0)?.0 {
+        Some(match STOP_WORD_LISTS.get(self.0)?.0 {
             Algorithm::Russian => Script::Cyrillic,
             Algorithm::Greek => Script::Greek,
             Algorithm::Arabic => Script::Arabic,
@@ -206,7 +206,7 @@ impl Language {
 }
 
 /// Returns a word without the marks on its letters.
-fn bare(word: &str) -> Cow<'_, str> {
+fn strip_accents(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         return Cow::Borrowed(word);
     }
@@ -228,25 +228,31 @@ fn bare(word: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    fn name(text: &str) -> &'static str {
-        LANGUAGES[Language::of(text).0].0.name()
+    fn language_name(text: &str) -> &'static str {
+        STOP_WORD_LISTS[Language::detect(text).0].0.name()
     }
 
     #[test]
     fn a_text_says_by_its_small_words_which_language_it_is_in() {
-        assert_eq!(name("The lease of the warehouse ends in June."), "english");
-        assert_eq!(name("Der Mietvertrag für das Lager läuft im Juni aus."), "german");
-        assert_eq!(name("Il leur reste quatre cents rames, que nous pouvons avoir."), "french");
-        assert_eq!(name("Pide que no lo llamemos artesanía sino oficio."), "spanish");
-        assert_eq!(name("Non è che il muro non tiene, è che la pioggia lo spinge."), "italian");
-        assert_eq!(name("Jag har inte sett den som du talar om."), "swedish");
-        assert_eq!(name("Serial number M7V-0093"), "english");
-        assert_eq!(name("東京"), "english");
+        assert_eq!(language_name("The lease of the warehouse ends in June."), "english");
+        assert_eq!(language_name("Der Mietvertrag für das Lager läuft im Juni aus."), "german");
+        assert_eq!(
+            language_name("Il leur reste quatre cents rames, que nous pouvons avoir."),
+            "french"
+        );
+        assert_eq!(language_name("Pide que no lo llamemos artesanía sino oficio."), "spanish");
+        assert_eq!(
+            language_name("Non è che il muro non tiene, è che la pioggia lo spinge."),
+            "italian"
+        );
+        assert_eq!(language_name("Jag har inte sett den som du talar om."), "swedish");
+        assert_eq!(language_name("Serial number M7V-0093"), "english");
+        assert_eq!(language_name("東京"), "english");
     }
 
     #[test]
     fn forms_of_a_word_have_one_stem() {
-        let russian = Language::ENGLISH.of_word(Script::Cyrillic);
+        let russian = Language::ENGLISH.for_script(Script::Cyrillic);
         assert_eq!(russian.stem("самовары"), russian.stem("самовара"));
         let english = Language::ENGLISH;
         assert_eq!(english.stem("migrations"), english.stem("migrated"));

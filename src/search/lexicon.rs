@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 
 use crate::search::language::Language;
-use crate::search::words::{Script, Word, beginning};
+use crate::search::words::{Script, Word, byte_prefix};
 
 /// A word as the index knows it: one number for all its forms.
 pub(super) type Term = u32;
 
 /// The shortest word that is repaired, the shortest stem, and the shortest word that is
 /// completed.
-const REPAIRED: usize = 4;
-const REPAIRED_STEM: usize = 5;
-const COMPLETED: usize = 3;
+const MIN_CORRECTED_WORD: usize = 4;
+const MIN_CORRECTED_STEM: usize = 5;
+const MIN_COMPLETED_WORD: usize = 3;
 
 /// The terms, and the spellings that were read. Forgets nothing: a word that
 /// nobody uses any more costs its letters.
@@ -20,7 +20,7 @@ const COMPLETED: usize = 3;
 pub(super) struct Lexicon {
     terms: HashMap<Box<str>, Term>,
     /// What the terms are known by, by their first letter: to be looked through.
-    stems: HashMap<char, Listed>,
+    stems: HashMap<char, WordList>,
     /// By language: what was once stemmed need not be stemmed again.
     spellings: Vec<Spellings>,
 }
@@ -30,12 +30,12 @@ pub(super) struct Lexicon {
 struct Spellings {
     terms: HashMap<Box<str>, Term>,
     /// All of them: to be looked through.
-    all: Listed,
+    words: WordList,
 }
 
 /// Words, a line each, and their terms.
 #[derive(Clone, Debug, Default)]
-struct Listed {
+struct WordList {
     words: String,
     terms: Vec<Term>,
 }
@@ -54,26 +54,26 @@ impl Lexicon {
     }
 
     /// Returns the term of a word in a text that is in `language`.
-    pub(super) fn learn(&mut self, word: &Word<'_>, language: Language) -> Term {
-        let language = language.of_word(word.script);
-        if let Some(term) = self.spellings[language.number()].terms.get(word.text) {
+    pub(super) fn intern_word(&mut self, word: &Word<'_>, language: Language) -> Term {
+        let language = language.for_script(word.script);
+        if let Some(term) = self.spellings[language.index()].terms.get(word.text) {
             return *term;
         }
-        let term = self.intern(language.stem(word.text).into());
-        self.spellings[language.number()].add(word.text, term);
+        let term = self.intern_stem(language.stem(word.text).into());
+        self.spellings[language.index()].add(word.text, term);
         term
     }
 
     /// Returns the term of a word of `language`, if some text held it.
-    pub(super) fn known(&self, word: &str, language: Language) -> Option<Term> {
-        let known = self.spellings[language.number()].terms.get(word);
+    pub(super) fn find_term(&self, word: &str, language: Language) -> Option<Term> {
+        let known = self.spellings[language.index()].terms.get(word);
         known.or_else(|| self.terms.get(language.stem(word).as_str())).copied()
     }
 
     /// Returns the terms that a word may stand for, in any language that is
     /// spoken here.
-    pub(super) fn meanings(&self, word: &str, script: Script) -> Vec<Term> {
-        self.spoken(script).filter_map(|it| self.known(word, it)).collect()
+    pub(super) fn find_terms(&self, word: &str, script: Script) -> Vec<Term> {
+        self.languages_in_use(script).filter_map(|it| self.find_term(word, it)).collect()
     }
 
     /// Returns the terms of words that differ from `word` by one letter more,
@@ -81,20 +81,25 @@ impl Lexicon {
     /// of pairs that one character of a script without spaces is in. Where there are
     /// none, stems are compared in the place of words: `replce` is one letter from
     /// what `replaced` and `replacing` have in common.
-    pub(super) fn like(&self, word: &str, script: Script) -> Vec<Term> {
+    pub(super) fn similar_terms(&self, word: &str, script: Script) -> Vec<Term> {
         let letters = word.chars().count();
-        let (may_begin, may_err) = (letters >= COMPLETED, letters >= REPAIRED && !has_digits(word));
+        let (may_begin, may_err) =
+            (letters >= MIN_COMPLETED_WORD, letters >= MIN_CORRECTED_WORD && !has_digits(word));
         let alone = script == Script::Unspaced && letters == 1;
         let is_meant = |spelling: &str| {
             may_begin && spelling.starts_with(word)
-                || may_err && is_close(word, spelling) && !has_digits(spelling)
+                || may_err && is_one_edit_apart(word, spelling) && !has_digits(spelling)
                 || alone && spelling.contains(word)
         };
-        let all = self.spoken(script).flat_map(|it| self.spellings[it.number()].all.iter());
+        let all =
+            self.languages_in_use(script).flat_map(|it| self.spellings[it.index()].words.iter());
         let meant = all.filter(|(spelling, _)| is_meant(spelling)).map(|(_, term)| term);
         let meant: Vec<Term> = meant.collect();
         match meant.is_empty() && may_err {
-            true => self.spoken(script).flat_map(|it| self.like_stem(word, it)).collect(),
+            true => self
+                .languages_in_use(script)
+                .flat_map(|it| self.terms_with_similar_stem(word, it))
+                .collect(),
             false => meant,
         }
     }
@@ -103,32 +108,32 @@ impl Lexicon {
     /// within, more or less, or by two that changed places. What begins or ends
     /// otherwise is seldom a slip, but another word, and so is what has another letter
     /// (`recover`, `remove`).
-    fn like_stem(&self, word: &str, language: Language) -> Vec<Term> {
+    fn terms_with_similar_stem(&self, word: &str, language: Language) -> Vec<Term> {
         let stem = language.stem(word);
         let stem = stem.as_str();
-        let spoken = &self.spellings[language.number()].all.terms;
+        let spoken = &self.spellings[language.index()].words.terms;
         let ends = |it: &str| (it.chars().next(), it.chars().next_back());
-        let is_long = |it: &str| it.chars().count() >= REPAIRED_STEM;
+        let is_long = |it: &str| it.chars().count() >= MIN_CORRECTED_STEM;
         let is_meant = |it: &str| {
-            is_close(stem, it)
+            is_one_edit_apart(stem, it)
                 && ends(stem) == ends(it)
-                && (stem.len() != it.len() || letters(stem) == letters(it))
+                && (stem.len() != it.len() || sorted_letters(stem) == sorted_letters(it))
                 && is_long(it)
                 && !has_digits(it)
         };
         let near = stem.chars().next().filter(|_| is_long(stem)).and_then(|it| self.stems.get(&it));
-        let near = near.into_iter().flat_map(Listed::iter);
+        let near = near.into_iter().flat_map(WordList::iter);
         let near = near.filter(|(it, _)| is_meant(it)).map(|(_, term)| term);
         near.filter(|it| spoken.contains(it)).collect()
     }
 
     /// Takes in the words of another lexicon; returns what its terms are here.
-    pub(super) fn absorb(&mut self, other: Self) -> Vec<Term> {
+    pub(super) fn merge(&mut self, other: Self) -> Vec<Term> {
         let mut stems: Vec<(Box<str>, Term)> = other.terms.into_iter().collect();
         stems.sort_unstable_by_key(|(_, term)| *term);
-        let here: Vec<Term> = stems.into_iter().map(|(stem, _)| self.intern(stem)).collect();
+        let here: Vec<Term> = stems.into_iter().map(|(stem, _)| self.intern_stem(stem)).collect();
         for (ours, theirs) in self.spellings.iter_mut().zip(other.spellings) {
-            for (spelling, term) in theirs.all.iter() {
+            for (spelling, term) in theirs.words.iter() {
                 if !ours.terms.contains_key(spelling) {
                     ours.add(spelling, here[term as usize]);
                 }
@@ -137,7 +142,7 @@ impl Lexicon {
         here
     }
 
-    fn intern(&mut self, stem: Box<str>) -> Term {
+    fn intern_stem(&mut self, stem: Box<str>) -> Term {
         let next = Term::try_from(self.terms.len()).unwrap_or(Term::MAX);
         *self.terms.entry(stem).or_insert_with_key(|stem| {
             if let Some(initial) = stem.chars().next() {
@@ -148,9 +153,9 @@ impl Lexicon {
     }
 
     /// Yields the languages in which words of `script` were read.
-    fn spoken(&self, script: Script) -> impl Iterator<Item = Language> {
+    fn languages_in_use(&self, script: Script) -> impl Iterator<Item = Language> {
         Language::all().filter(move |it| {
-            it.of_word(script) == *it && !self.spellings[it.number()].terms.is_empty()
+            it.for_script(script) == *it && !self.spellings[it.index()].terms.is_empty()
         })
     }
 }
@@ -158,11 +163,11 @@ impl Lexicon {
 impl Spellings {
     fn add(&mut self, spelling: &str, term: Term) {
         self.terms.insert(spelling.into(), term);
-        self.all.add(spelling, term);
+        self.words.add(spelling, term);
     }
 }
 
-impl Listed {
+impl WordList {
     fn add(&mut self, word: &str, term: Term) {
         self.words.push_str(word);
         self.words.push('\n');
@@ -175,12 +180,12 @@ impl Listed {
 }
 
 /// Tells whether two words differ by one letter, or by two that changed places.
-fn is_close(a: &str, b: &str) -> bool {
+fn is_one_edit_apart(a: &str, b: &str) -> bool {
     if a.len().abs_diff(b.len()) > 4 {
         return false;
     }
     let same = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
-    let begin = beginning(a, same(a, b)).len();
+    let begin = byte_prefix(a, same(a, b)).len();
     let (a, b) = (&a[begin..], &b[begin..]);
     let common = a.chars().rev().zip(b.chars().rev()).take_while(|(a, b)| a == b);
     let end: usize = common.map(|(it, _)| it.len_utf8()).sum();
@@ -195,7 +200,7 @@ fn is_close(a: &str, b: &str) -> bool {
 }
 
 /// Returns the letters of a word in order.
-fn letters(word: &str) -> Vec<char> {
+fn sorted_letters(word: &str) -> Vec<char> {
     let mut letters: Vec<_> = word.chars().collect();
     letters.sort_unstable();
     letters
@@ -212,10 +217,10 @@ mod tests {
     #[test]
     fn one_letter_makes_words_close_and_two_do_not() {
         for typed in ["fossl", "fossiil", "fosril", "fossli", "fössil", "fossil", "ossil"] {
-            assert!(is_close(typed, "fossil"), "{typed}");
+            assert!(is_one_edit_apart(typed, "fossil"), "{typed}");
         }
         for typed in ["fosl", "fossilss", "fsosli", "possul"] {
-            assert!(!is_close(typed, "fossil"), "{typed}");
+            assert!(!is_one_edit_apart(typed, "fossil"), "{typed}");
         }
     }
 }

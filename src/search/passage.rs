@@ -2,21 +2,21 @@
 
 use std::ops::Range;
 
-use crate::search::words::beginning;
+use crate::search::words::byte_prefix;
 
 /// How long a passage is to be, in bytes: some sentences.
-const USUAL: usize = 600;
+const PASSAGE_BYTES: usize = 600;
 
 /// Cuts a text at line breaks and between sentences into passages of about the
 /// same length; yields where they stand. A short text is one.
-pub(super) fn passages(text: &str) -> Vec<Range<usize>> {
-    if text.len() <= USUAL + USUAL / 2 {
+pub(super) fn split_passages(text: &str) -> Vec<Range<usize>> {
+    if text.len() <= PASSAGE_BYTES + PASSAGE_BYTES / 2 {
         return std::iter::once(0..text.len()).collect();
     }
     let mut passages: Vec<Range<usize>> = Vec::new();
-    for piece in pieces(text) {
+    for piece in split_sentences(text) {
         match passages.last_mut() {
-            Some(last) if piece.end - last.start <= USUAL => last.end = piece.end,
+            Some(last) if piece.end - last.start <= PASSAGE_BYTES => last.end = piece.end,
             _ => passages.push(piece),
         }
     }
@@ -24,21 +24,21 @@ pub(super) fn passages(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Yields the sentences and lines of a text, none longer than a passage.
-fn pieces(text: &str) -> impl Iterator<Item = Range<usize>> {
+fn split_sentences(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut from = 0;
     std::iter::from_fn(move || {
         let rest = &text[from..];
         if rest.is_empty() {
             return None;
         }
-        let piece = from..from + end_of_piece(rest);
+        let piece = from..from + sentence_end(rest);
         from = piece.end;
         Some(piece)
     })
 }
 
-fn end_of_piece(rest: &str) -> usize {
-    let near = beginning(rest, USUAL);
+fn sentence_end(rest: &str) -> usize {
+    let near = byte_prefix(rest, PASSAGE_BYTES);
     let mut signs = near.char_indices().peekable();
     while let Some((at, it)) = signs.next() {
         let end = at + it.len_utf8();
@@ -67,21 +67,21 @@ mod tests {
 
     use super::*;
 
-    fn cut(text: &str) -> Vec<&str> {
-        passages(text).into_iter().map(|it| &text[it]).collect()
+    fn passage_texts(text: &str) -> Vec<&str> {
+        split_passages(text).into_iter().map(|it| &text[it]).collect()
     }
 
     #[test]
     fn a_short_text_is_one_passage() {
-        assert_eq!(cut("One. Two.\nThree."), ["One. Two.\nThree."]);
-        assert_eq!(cut(""), [""]);
+        assert_eq!(passage_texts("One. Two.\nThree."), ["One. Two.\nThree."]);
+        assert_eq!(passage_texts(""), [""]);
     }
 
     #[test]
     fn a_long_text_is_cut_between_sentences_and_nothing_is_lost() {
         let sentence = "Here is a sentence of nearly sixty letters to read slowly. ";
         let text = sentence.repeat(25);
-        let cut = cut(&text);
+        let cut = passage_texts(&text);
         assert_eq!(cut.concat(), text);
         assert_eq!(cut[0], sentence.repeat(10));
     }
@@ -91,7 +91,7 @@ mod tests {
         fn whatever_blanks_a_text_has_it_is_cut_and_nothing_is_lost(
             text in "([a-d]{0,9}|[é漢.。])([ \u{a0}\u{2028}\u{3000}]?|\n)".prop_map(|it| it.repeat(400))
         ) {
-            let cut = cut(&text);
+            let cut = passage_texts(&text);
             prop_assert_eq!(cut.concat(), text);
         }
     }
@@ -105,9 +105,9 @@ mod tests {
             "\n".repeat(999),
             "漢\u{3000}".repeat(400),
         ] {
-            let cut = cut(&text);
+            let cut = passage_texts(&text);
             assert_eq!(cut.concat(), text);
-            assert!(cut.iter().all(|it| it.len() <= USUAL && !it.is_empty()), "{cut:?}");
+            assert!(cut.iter().all(|it| it.len() <= PASSAGE_BYTES && !it.is_empty()), "{cut:?}");
         }
     }
 }

@@ -3,36 +3,36 @@
 use std::ops::Range;
 
 use crate::search::language::Language;
-use crate::search::query_words::{Asked, AskedWord};
-use crate::search::words::{Word, words};
+use crate::search::query_words::{QueryWord, QueryWords};
+use crate::search::words::{Word, for_each_word};
 
 /// Returns the words of `text` around those that were asked for, about `most`
 /// characters of them, looked for in `passage` first.
-pub fn excerpt(text: &str, passage: Range<usize>, question: &str, most: usize) -> String {
-    let asked = Asked::read(question).words;
+pub fn snippet(text: &str, passage: Range<usize>, question: &str, most: usize) -> String {
+    let asked = QueryWords::parse(question).words;
     let within = text.get(passage.clone()).unwrap_or_default();
-    let told = told(within, &asked).into_iter().map(|at| at + passage.start);
+    let told = match_positions(within, &asked).into_iter().map(|at| at + passage.start);
     let at = best_start(&told.collect::<Vec<_>>(), most).unwrap_or(match within.is_empty() {
         true => 0,
         false => passage.start,
     });
-    shown(text, at, most)
+    cut_snippet(text, at, most)
 }
 
 /// Yields where the words stand that were asked for.
-fn told(text: &str, asked: &[AskedWord]) -> Vec<usize> {
-    let language = Language::of(text);
+fn match_positions(text: &str, asked: &[QueryWord]) -> Vec<usize> {
+    let language = Language::detect(text);
     let mut places = Vec::new();
-    words(text, |word| {
-        if asked.iter().any(|asked| is_meant(&word, asked, language)) {
-            places.push(word.at.start);
+    for_each_word(text, |word| {
+        if asked.iter().any(|asked| is_match(&word, asked, language)) {
+            places.push(word.range.start);
         }
     });
     places
 }
 
-fn is_meant(word: &Word<'_>, asked: &AskedWord, language: Language) -> bool {
-    let language = language.of_word(word.script);
+fn is_match(word: &Word<'_>, asked: &QueryWord, language: Language) -> bool {
+    let language = language.for_script(word.script);
     word.text.starts_with(&asked.text) || language.stem(word.text) == language.stem(&asked.text)
 }
 
@@ -44,7 +44,7 @@ fn best_start(places: &[usize], most: usize) -> Option<usize> {
 
 /// Cuts out what stands around `at`: a third of it before, between words if it
 /// can be.
-fn shown(text: &str, at: usize, most: usize) -> String {
+fn cut_snippet(text: &str, at: usize, most: usize) -> String {
     let back = text[..at].char_indices().rev().take(most / 3).last().map_or(at, |(it, _)| it);
     let start = match text[..back].trim_end().is_empty() {
         true => 0,
@@ -66,8 +66,8 @@ fn shown(text: &str, at: usize, most: usize) -> String {
 mod tests {
     use super::*;
 
-    fn of(text: &str, question: &str) -> String {
-        excerpt(text, 0..text.len(), question, 60)
+    fn snippet_of(text: &str, question: &str) -> String {
+        snippet(text, 0..text.len(), question, 60)
     }
 
     #[test]
@@ -79,16 +79,16 @@ mod tests {
                 format!("{blank}mot").repeat(60)
             );
             let (before, after) = ("mot ".repeat(4), " mot".repeat(9));
-            assert_eq!(of(&text, "otter"), format!("…{before}otter{after}…"), "{blank:?}");
+            assert_eq!(snippet_of(&text, "otter"), format!("…{before}otter{after}…"), "{blank:?}");
         }
     }
 
     #[test]
     fn an_excerpt_shows_the_words_that_were_asked_for() {
         let text = format!("{} İstanbul keeps the fossils {}", "x ".repeat(100), "y ".repeat(100));
-        assert!(of(&text, "the fossil").contains("fossils y"));
-        assert_eq!(of("short", "nothing"), "short");
-        assert_eq!(of("", "nothing"), "");
+        assert!(snippet_of(&text, "the fossil").contains("fossils y"));
+        assert_eq!(snippet_of("short", "nothing"), "short");
+        assert_eq!(snippet_of("", "nothing"), "");
     }
 
     #[test]
@@ -98,19 +98,19 @@ mod tests {
             "x ".repeat(80),
             "y ".repeat(80)
         );
-        assert!(of(&text, "boiler error f28").contains("boiler shows error F28."));
+        assert!(snippet_of(&text, "boiler error f28").contains("boiler shows error F28."));
     }
 
     #[test]
     fn texts_without_spaces_are_cut_between_characters() {
         let text = format!("{}去成都拜访陈先生{}", "我".repeat(100), "你".repeat(100));
-        let shown = of(&text, "陈先生");
+        let shown = snippet_of(&text, "陈先生");
         assert!(shown.contains("陈先生") && shown.chars().count() <= 62, "{shown}");
     }
 
     #[test]
     fn a_passage_that_is_not_there_any_more_does_no_harm() {
-        assert_eq!(excerpt("short", 40..80, "x", 60), "short");
-        assert_eq!(excerpt("é", 1..2, "x", 60), "é");
+        assert_eq!(snippet("short", 40..80, "x", 60), "short");
+        assert_eq!(snippet("é", 1..2, "x", 60), "é");
     }
 }

@@ -5,13 +5,13 @@
 pub struct Needle {
     lower: String,
     /// Room to write a text in lower case without asking for memory each time.
-    room: String,
+    buffer: String,
 }
 
 impl Needle {
     /// Looks for `text`, whatever its case.
     pub fn new(text: &str) -> Self {
-        Self { lower: text.to_lowercase(), room: String::new() }
+        Self { lower: text.to_lowercase(), buffer: String::new() }
     }
 
     /// Tells whether `text` holds it. The empty text is in every text.
@@ -19,10 +19,10 @@ impl Needle {
         if !text.is_ascii() {
             return text.to_lowercase().contains(&self.lower);
         }
-        self.room.clear();
-        self.room.push_str(text);
-        self.room.make_ascii_lowercase();
-        self.room.contains(&self.lower)
+        self.buffer.clear();
+        self.buffer.push_str(text);
+        self.buffer.make_ascii_lowercase();
+        self.buffer.contains(&self.lower)
     }
 }
 

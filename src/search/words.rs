@@ -13,7 +13,7 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// No word is longer, in bytes: what follows says nothing more.
-const LONGEST: usize = 64;
+const MAX_WORD_BYTES: usize = 64;
 
 /// A word of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,9 +23,9 @@ pub(super) struct Word<'a> {
     /// In which script it is written.
     pub(super) script: Script,
     /// Where it stands in the text, in bytes.
-    pub(super) at: Range<usize>,
+    pub(super) range: Range<usize>,
     /// Whether it is made of words that were told before.
-    pub(super) whole: bool,
+    pub(super) is_compound: bool,
 }
 
 /// Which rules a word follows.
@@ -46,34 +46,36 @@ pub(super) enum Script {
 }
 
 /// Tells `each` of the words of `text`, in order.
-pub(super) fn words(text: &str, mut each: impl FnMut(Word<'_>)) {
+pub(super) fn for_each_word(text: &str, mut each: impl FnMut(Word<'_>)) {
     let mut from = 0;
-    while let Some((start, first)) = text[from..].char_indices().find(|(_, it)| is_letter(*it)) {
+    while let Some((start, first)) = text[from..].char_indices().find(|(_, it)| is_word_char(*it)) {
         let start = from + start;
-        let end = start + run(&text[start..], is_unspaced(first));
+        let end = start + run_length(&text[start..], is_unspaced_script(first));
         let chunk = &text[start..end];
-        let clean = normalised(chunk);
-        match is_unspaced(first) {
-            true => pairs(chunk, &clean, start, &mut each),
-            false => parts(&clean, start..end, &mut each),
+        let clean = normalize_nfkc(chunk);
+        match is_unspaced_script(first) {
+            true => for_each_pair(chunk, &clean, start, &mut each),
+            false => for_each_part(&clean, start..end, &mut each),
         }
-        from = end + possessive(&text[end..]);
+        from = end + possessive_length(&text[end..]);
     }
 }
 
 /// Returns how long the run of letters is that `text` begins with, with the
 /// signs that hold an identifier or a number together.
-fn run(text: &str, unspaced: bool) -> usize {
+fn run_length(text: &str, unspaced: bool) -> usize {
     let mut signs = text.char_indices().peekable();
     let mut last = ' ';
     while let Some((at, it)) = signs.next() {
         let goes_on = match signs.peek() {
-            _ if is_letter(it) => is_unspaced(it) == unspaced,
-            Some((_, next)) if !unspaced && is_letter(*next) && !is_unspaced(*next) => match it {
-                '_' | '-' | '\u{2010}' | '\u{2011}' => true,
-                '.' | ',' | ':' => last.is_ascii_digit() && next.is_ascii_digit(),
-                _ => false,
-            },
+            _ if is_word_char(it) => is_unspaced_script(it) == unspaced,
+            Some((_, next)) if !unspaced && is_word_char(*next) && !is_unspaced_script(*next) => {
+                match it {
+                    '_' | '-' | '\u{2010}' | '\u{2011}' => true,
+                    '.' | ',' | ':' => last.is_ascii_digit() && next.is_ascii_digit(),
+                    _ => false,
+                }
+            }
             _ => false,
         };
         if !goes_on {
@@ -85,14 +87,14 @@ fn run(text: &str, unspaced: bool) -> usize {
 }
 
 /// Returns how long the ending is that makes `Anna` to `Anna's`.
-fn possessive(rest: &str) -> usize {
+fn possessive_length(rest: &str) -> usize {
     let ending = ["'s", "’s"].iter().find(|it| rest.starts_with(**it));
-    let ends = |it: &&&str| !rest[it.len()..].starts_with(is_letter);
+    let ends = |it: &&&str| !rest[it.len()..].starts_with(is_word_char);
     ending.filter(ends).map_or(0, |it| it.len())
 }
 
 /// Tells of each two neighbouring characters, or of the only one.
-fn pairs(chunk: &str, clean: &str, from: usize, each: &mut impl FnMut(Word<'_>)) {
+fn for_each_pair(chunk: &str, clean: &str, from: usize, each: &mut impl FnMut(Word<'_>)) {
     let starts: Vec<usize> = clean.char_indices().map(|(at, _)| at).chain([clean.len()]).collect();
     let script = Script::Unspaced;
     for pair in starts.windows(3.min(starts.len())) {
@@ -101,26 +103,26 @@ fn pairs(chunk: &str, clean: &str, from: usize, each: &mut impl FnMut(Word<'_>))
             true => from + start..from + end,
             false => from..from + chunk.len(),
         };
-        each(Word { text: &clean[start..end], script, at, whole: false });
+        each(Word { text: &clean[start..end], script, range: at, is_compound: false });
     }
 }
 
 /// Tells of the parts of an identifier, or of the one word it is.
-fn parts(clean: &str, at: Range<usize>, each: &mut impl FnMut(Word<'_>)) {
+fn for_each_part(clean: &str, at: Range<usize>, each: &mut impl FnMut(Word<'_>)) {
     let mut whole = String::new();
     let mut number = 0;
     let mut tell = |text: &str, whole: bool| {
-        let text = beginning(text, LONGEST);
-        each(Word { text, script: script(text), at: at.clone(), whole });
+        let text = byte_prefix(text, MAX_WORD_BYTES);
+        each(Word { text, script: script_of_word(text), range: at.clone(), is_compound: whole });
     };
-    for piece in clean.split(|it: char| !is_letter(it)) {
+    for piece in clean.split(|it: char| !is_word_char(it)) {
         let joint = clean[..piece.as_ptr() as usize - clean.as_ptr() as usize].chars().next_back();
         if matches!(joint, Some('.' | ',' | ':')) {
             whole.push('.');
         }
-        for part in humps(piece) {
-            let part = lower(part);
-            let part = ordinal(&part);
+        for part in split_camel_case(piece) {
+            let part = lowercase(part);
+            let part = strip_ordinal_suffix(&part);
             tell(part, false);
             whole.push_str(part);
             number += 1;
@@ -132,19 +134,19 @@ fn parts(clean: &str, at: Range<usize>, each: &mut impl FnMut(Word<'_>)) {
 }
 
 /// Cuts `parseDeviceId` and `HTTPServer` where a new word begins.
-fn humps(piece: &str) -> impl Iterator<Item = &str> {
+fn split_camel_case(piece: &str) -> impl Iterator<Item = &str> {
     let mut rest = piece;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        let (part, left) = rest.split_at(hump(rest));
+        let (part, left) = rest.split_at(camel_case_part_length(rest));
         rest = left;
         Some(part)
     })
 }
 
-fn hump(piece: &str) -> usize {
+fn camel_case_part_length(piece: &str) -> usize {
     if !piece.bytes().skip(1).any(|it| it.is_ascii_uppercase() || !it.is_ascii()) {
         return piece.len();
     }
@@ -164,19 +166,19 @@ fn hump(piece: &str) -> usize {
 }
 
 /// Takes the ending off `3rd` and `12th`.
-fn ordinal(part: &str) -> &str {
+fn strip_ordinal_suffix(part: &str) -> &str {
     let number = ["st", "nd", "rd", "th"].iter().find_map(|it| part.strip_suffix(it));
     number.filter(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit())).unwrap_or(part)
 }
 
-fn lower(text: &str) -> Cow<'_, str> {
+fn lowercase(text: &str) -> Cow<'_, str> {
     match text.bytes().any(|it| it.is_ascii_uppercase() || !it.is_ascii()) {
         true => Cow::Owned(text.to_lowercase()),
         false => Cow::Borrowed(text),
     }
 }
 
-fn normalised(text: &str) -> Cow<'_, str> {
+fn normalize_nfkc(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
         return Cow::Borrowed(text);
     }
@@ -185,21 +187,21 @@ fn normalised(text: &str) -> Cow<'_, str> {
 
 /// Returns the first `most` bytes of a text, or a little less: no character is
 /// cut.
-pub(super) fn beginning(text: &str, most: usize) -> &str {
+pub(super) fn byte_prefix(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|it| text.is_char_boundary(*it));
     &text[..end.unwrap_or_default()]
 }
 
 /// Tells whether a character is part of a word.
-pub(super) fn is_letter(it: char) -> bool {
+pub(super) fn is_word_char(it: char) -> bool {
     if it.is_ascii() {
         return it.is_ascii_alphanumeric();
     }
-    it.is_alphanumeric() || is_combining_mark(it) || is_unspaced(it)
+    it.is_alphanumeric() || is_combining_mark(it) || is_unspaced_script(it)
 }
 
 /// Tells whether words in the script of `it` stand without spaces between them.
-pub(super) fn is_unspaced(it: char) -> bool {
+pub(super) fn is_unspaced_script(it: char) -> bool {
     !it.is_ascii()
         && matches!(u32::from(it),
             0x0e01..=0x0e3a | 0x0e40..=0x0e4e // Thai
@@ -213,7 +215,7 @@ pub(super) fn is_unspaced(it: char) -> bool {
             | 0xff66..=0xff9f) // Katakana of half width
 }
 
-fn script(word: &str) -> Script {
+fn script_of_word(word: &str) -> Script {
     match word.chars().next().map(u32::from) {
         Some(0x61..=0x7a | 0xaa | 0xba | 0xc0..=0x24f | 0x1e00..=0x1eff) => Script::Latin,
         Some(0x370..=0x3ff | 0x1f00..=0x1fff) => Script::Greek,
@@ -227,59 +229,59 @@ fn script(word: &str) -> Script {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> String {
+    fn split(text: &str) -> String {
         let mut told = Vec::new();
-        words(text, |it| {
-            told.push(if it.whole { format!("={}", it.text) } else { it.text.into() });
+        for_each_word(text, |it| {
+            told.push(if it.is_compound { format!("={}", it.text) } else { it.text.into() });
         });
         told.join(" ")
     }
 
     #[test]
     fn words_are_runs_of_letters_in_lower_case() {
-        assert_eq!(told("The Stasis: is *data*!"), "the stasis is data");
-        assert_eq!(told("Anna's and Noor’s, l'eau"), "anna and noor l eau");
-        assert_eq!(told("Ｆ２８ ﬁne Ünal İzmir"), "f28 fine ünal i\u{307}zmir");
-        assert_eq!(told(""), "");
+        assert_eq!(split("The Stasis: is *data*!"), "the stasis is data");
+        assert_eq!(split("Anna's and Noor’s, l'eau"), "anna and noor l eau");
+        assert_eq!(split("Ｆ２８ ﬁne Ünal İzmir"), "f28 fine ünal i\u{307}zmir");
+        assert_eq!(split(""), "");
     }
 
     #[test]
     fn identifiers_count_by_their_parts_and_whole() {
         let same = "parse device id =parsedeviceid";
         for spelt in ["parse_device_id", "parseDeviceId", "parse-device-id", "ParseDeviceID"] {
-            assert_eq!(told(spelt), same);
+            assert_eq!(split(spelt), same);
         }
-        assert_eq!(told("HTTPServer.run()"), "http server =httpserver run");
-        assert_eq!(told("engine::plan TP-3002"), "engine plan tp 3002 =tp3002");
-        assert_eq!(told("-x --link _private_"), "x link private");
+        assert_eq!(split("HTTPServer.run()"), "http server =httpserver run");
+        assert_eq!(split("engine::plan TP-3002"), "engine plan tp 3002 =tp3002");
+        assert_eq!(split("-x --link _private_"), "x link private");
     }
 
     #[test]
     fn numbers_and_dates_count_by_their_parts_and_whole() {
-        assert_eq!(told("3.5 bar at 16:00."), "3 5 =3.5 bar at 16 00 =16.00");
-        assert_eq!(told("2025-03-12, the 12th"), "2025 03 12 =20250312 the 12");
+        assert_eq!(split("3.5 bar at 16:00."), "3 5 =3.5 bar at 16 00 =16.00");
+        assert_eq!(split("2025-03-12, the 12th"), "2025 03 12 =20250312 the 12");
     }
 
     #[test]
     fn scripts_without_spaces_are_told_in_pairs() {
-        assert_eq!(told("東京タワー is"), "東京 京タ タワ ワー is");
-        assert_eq!(told("5月8日"), "5 月 8 日");
-        assert_eq!(told("회의 시간"), "회의 시간");
-        assert_eq!(told("ｶﾞﾗｽ"), "ガラ ラス");
+        assert_eq!(split("東京タワー is"), "東京 京タ タワ ワー is");
+        assert_eq!(split("5月8日"), "5 月 8 日");
+        assert_eq!(split("회의 시간"), "회의 시간");
+        assert_eq!(split("ｶﾞﾗｽ"), "ガラ ラス");
     }
 
     #[test]
     fn a_word_knows_where_it_stands() {
         let text = "Ünal likes 東京塔.";
         let mut places = Vec::new();
-        words(text, |it| places.push(text[it.at].to_owned()));
+        for_each_word(text, |it| places.push(text[it.range].to_owned()));
         assert_eq!(places, ["Ünal", "likes", "東京", "京塔"]);
     }
 
     #[test]
     fn no_word_is_endless() {
         let mut lengths = Vec::new();
-        words(&"ä".repeat(1_000), |it| lengths.push(it.text.len()));
+        for_each_word(&"ä".repeat(1_000), |it| lengths.push(it.text.len()));
         assert_eq!(lengths, [64]);
     }
 }

@@ -105,14 +105,14 @@ proptest! {
         let home = Home::new();
         home.palazzo(&["init", "one"]);
         let mut keeper = Keeper::new(home.path(), None);
-        let tools = Toolbox::new(ToolSet::OWN.to_vec());
+        let tools = Toolbox::new(ToolSet::FOR_ACTIONS.to_vec());
         let now = MARCH_1.parse().unwrap();
         let state = || (home.commits(), home.git(&["rev-parse", "HEAD^{tree}"]));
         let mut before = state();
         for (tool, arguments) in calls {
             let told = arguments.to_string();
             let given = arguments.as_object().cloned().unwrap();
-            let answer = tools.call(&mut keeper, &Caller::for_client("claude", now), tool, given).unwrap();
+            let answer = tools.call_tool(&mut keeper, &Caller::for_client("claude", now), tool, given).unwrap();
             prop_assert!(!answer.as_ref().is_err_and(|it| it.contains("fault in Palazzo")), "{} {}", tool, told);
             let after = state();
             let expected = before.0 + usize::from(after.1 != before.1);

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use palazzo::check::Survey;
+use palazzo::check::PalaceCheck;
 use palazzo::format::{self, Rooms, Spots, Tidied};
 use palazzo::keeper::Finding;
 use palazzo::model::{Date, Diagnostic, Files, Palace, RoomRef, Tool, Trail};
@@ -216,12 +216,12 @@ proptest! {
             prop_assert!(!said.contains(char::is_control), "{said:?}\n{text}");
         }
         let tools: &[Tool] = &[];
-        let survey = Survey { palace: &palace, tools, broken: [].into(), file_of: format::room_file };
+        let survey = PalaceCheck { palace: &palace, tools, unreadable_files: [].into(), room_file: format::room_file };
         let spots = Spots::of(&path, &text);
-        for mut remark in survey.remarks() {
-            if remark.finding.file == path {
-                remark.finding.at = spots.find(&remark.about);
-                can_be_shown(&remark.finding, &text)?;
+        for mut remark in survey.findings() {
+            if remark.diagnostic.file == path {
+                remark.diagnostic.at = spots.find(&remark.value_path);
+                can_be_shown(&remark.diagnostic, &text)?;
             }
         }
         prop_assert_eq!(spots.find(&Trail::TOP).line, 1);
@@ -235,7 +235,7 @@ proptest! {
                 prop_assert_eq!(&was.0, &now.0, "{}\n-- became --\n{}", text, anew);
                 prop_assert_eq!(heads(was.1), heads(now.1), "{}\n-- became --\n{}", text, anew);
                 prop_assert_eq!(format::tidy(&path, &anew), Some(Tidied::Already), "{}", anew);
-                diff::unified(&path, Some(&text), Some(&anew));
+                diff::unified_diff(&path, Some(&text), Some(&anew));
             }
             Some(Tidied::Wrong(findings)) => prop_assert!(!findings.is_empty(), "{}", text),
             Some(Tidied::Already | Tidied::Stubborn) | None => {}
@@ -258,7 +258,7 @@ proptest! {
 
     #[test]
     fn other_readers_meet_it_too((_, text) in mangled()) {
-        exchange::read_memory(text.as_bytes());
+        exchange::read_memory_file(text.as_bytes());
         for finding in aaak::check("a.aaak", &text) {
             can_be_shown(&finding, &text)?;
         }

@@ -662,7 +662,7 @@ async fn what_asks_for_nobody_is_told_when_it_is_built_and_when_somebody_goes() 
 
 #[tokio::test]
 async fn a_workspace_and_its_halls_cost_little_in_any_script() {
-    let tokens = palazzo::tokens::count;
+    let tokens = palazzo::tokens::count_tokens;
     let mut seed = 7_u32;
     let mut any = |from: u32, many: u32, letters: usize| -> String {
         let letter = || {

@@ -477,7 +477,7 @@ fn what_is_told_costs_less_than_clients_cut_at_in_any_script() {
         });
         value(&mut wire, "create_entities", json!({ "entities": many.collect::<Vec<_>>() }));
         let found = wire.call("search_nodes", json!({ "query": script }));
-        let tokens = palazzo::tokens::count(&found);
+        let tokens = palazzo::tokens::count_tokens(&found);
         assert!((9_000..25_000).contains(&tokens), "{script}: {tokens} tokens");
     }
 }

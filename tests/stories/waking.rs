@@ -55,7 +55,7 @@ fn waking_up_tells_something_of_every_kind() {
     for budget in [json!("100"), json!("150"), json!("300"), json!(300)] {
         let most: usize = budget.to_string().trim_matches('"').parse().unwrap();
         let told = prompt(&mut wire, "wake-up", json!({ "budget": budget, "workspace": "survey" }));
-        let tokens = palazzo::tokens::count(&told);
+        let tokens = palazzo::tokens::count_tokens(&told);
         assert!(told.starts_with("── Survey ──") && tokens <= most, "{tokens} of {most}: {told}");
     }
 }
@@ -110,7 +110,7 @@ fn what_is_told_keeps_to_its_budget() {
     let mut longest = 0;
     for budget in [100, 150, 300, 600, 1_000, 5_000] {
         let told = says(&home, &["wake-up", "--budget", &budget.to_string()]);
-        let tokens = palazzo::tokens::count(&told);
+        let tokens = palazzo::tokens::count_tokens(&told);
         assert!(tokens <= budget && tokens >= longest, "{tokens} of {budget}: {told}");
         longest = tokens;
     }

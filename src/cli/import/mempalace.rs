@@ -6,25 +6,25 @@ use std::process::ExitCode;
 use chrono::{Local, TimeZone as _};
 use serde_json::{Map, Value};
 
-use crate::cli::home::{self, Workspace, of_user, set};
-use crate::cli::import::{mempalace_sqlite, place};
-use crate::cli::progress_bar::Bar;
+use crate::cli::home::{self, WorkspaceArgs, env_path, expand_tilde};
+use crate::cli::import::{mempalace_sqlite, palace_label};
+use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
-use crate::cli::{Failure, Outcome, person, terminal};
-use crate::keeper::{ImportSummary, Tables};
+use crate::cli::{Failure, Outcome, terminal, terminal_user};
+use crate::keeper::{ImportSummary, MempalaceTables};
 use crate::model::printable;
 
 /// Texts, as Chroma holds them.
-const CHROMA: &str = "chroma.sqlite3";
+const CHROMA_FILE: &str = "chroma.sqlite3";
 
 /// Texts, as MemPalace holds them without Chroma.
-const EXACT: &str = "sqlite_exact.sqlite3";
+const EXACT_FILE: &str = "sqlite_exact.sqlite3";
 
 /// Facts.
-const FACTS: &str = "knowledge_graph.sqlite3";
+const FACTS_FILE: &str = "knowledge_graph.sqlite3";
 
 /// What says that texts are held by a server: no file could be read.
-const ELSEWHERE: [(&str, &str); 3] = [
+const REMOTE_BACKENDS: [(&str, &str); 3] = [
     ("milvus_backend.json", "Milvus"),
     ("qdrant_backend.json", "Qdrant"),
     ("pgvector_backend.json", "PostgreSQL"),
@@ -65,35 +65,35 @@ pub(super) struct Args {
     home: Option<PathBuf>,
 
     #[command(flatten)]
-    workspace: Workspace,
+    workspace: WorkspaceArgs,
 }
 
 /// Where a store lies.
-struct Place {
+struct MempalaceStore {
     palace: PathBuf,
     collection: String,
     facts: Vec<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let place = Place::find(args.dir.as_deref());
-    let tables = place.read()?;
-    let mut keeper = home::keeper(args.home.as_deref(), &args.workspace);
-    signal::finish_writes(&mut keeper);
-    let bar = Bar::default();
+    let place = MempalaceStore::locate(args.dir.as_deref());
+    let tables = place.read_tables()?;
+    let mut keeper = home::keeper_for_home(args.home.as_deref(), &args.workspace);
+    signal::finish_writes_on_signal(&mut keeper);
+    let bar = ProgressBar::default();
     let tell = move |done, all| bar.show(done, all);
     let local = |it| Local.from_local_datetime(&it).earliest().map(|it| it.to_utc());
-    let by = person("import");
+    let by = terminal_user("import");
     let moved = keeper.import_mempalace(&by, tables, local, args.dry_run, tell)?;
     for told in moved.notes.iter().chain(&moved.errors) {
         anstream::eprintln!("{}", printable(told));
     }
     let root = keeper.palace_root(&by)?;
-    terminal::print(&summary(&moved, root.as_deref(), args.dry_run))?;
+    terminal::print_page(&mempalace_summary(&moved, root.as_deref(), args.dry_run))?;
     Ok(ExitCode::from(u8::from(!moved.errors.is_empty())))
 }
 
-fn summary(moved: &ImportSummary, root: Option<&Path>, dry: bool) -> String {
+fn mempalace_summary(moved: &ImportSummary, root: Option<&Path>, dry: bool) -> String {
     let ImportSummary {
         workspace,
         drawers,
@@ -103,7 +103,7 @@ fn summary(moved: &ImportSummary, root: Option<&Path>, dry: bool) -> String {
         errors: faults,
         ..
     } = moved;
-    let place = place(workspace.as_deref(), root);
+    let place = palace_label(workspace.as_deref(), root);
     let place = match dry {
         false => format!("Added to {place}"),
         true => format!("Would add to {place}"),
@@ -118,59 +118,61 @@ fn summary(moved: &ImportSummary, root: Option<&Path>, dry: bool) -> String {
     )
 }
 
-impl Place {
+impl MempalaceStore {
     /// Finds the store in a folder, or the one that MemPalace 3.11 would open.
-    fn find(dir: Option<&Path>) -> Self {
+    fn locate(dir: Option<&Path>) -> Self {
         let (palace, settings) = match dir {
             Some(dir) => {
-                let has_texts = [CHROMA, EXACT].iter().any(|it| dir.join(it).is_file());
+                let has_texts = [CHROMA_FILE, EXACT_FILE].iter().any(|it| dir.join(it).is_file());
                 let inner = dir.join("palace");
                 let palace = if !has_texts && inner.is_dir() { inner } else { dir.to_owned() };
                 let palace = std::path::absolute(&palace).unwrap_or(palace);
-                let settings = palace.parent().map(settings).unwrap_or_default();
+                let settings = palace.parent().map(read_settings).unwrap_or_default();
                 (palace, settings)
             }
             None => {
-                let config = config();
-                let settings = settings(&config);
+                let config = config_dir();
+                let settings = read_settings(&config);
                 let said = ["MEMPALACE_PALACE_PATH", "MEMPALACE_PALACE", "MEMPAL_PALACE_PATH"];
-                let said = said.iter().find_map(|it| set(it)).or_else(|| {
+                let said = said.iter().find_map(|it| env_path(it)).or_else(|| {
                     settings.get("palace_path").and_then(Value::as_str).map(PathBuf::from)
                 });
-                (said.map_or_else(|| config.join("palace"), |it| of_user(&it)), settings)
+                (said.map_or_else(|| config.join("palace"), |it| expand_tilde(&it)), settings)
             }
         };
         let collection = settings.get("collection_name").and_then(Value::as_str);
         let collection = collection.unwrap_or("mempalace_drawers").to_owned();
-        let mut facts = vec![palace.join(FACTS)];
+        let mut facts = vec![palace.join(FACTS_FILE)];
         // The usual palace has its facts beside it, and not always where it is itself.
-        facts.extend(palace.ends_with("palace").then(|| palace.with_file_name(FACTS)));
-        facts.extend(dir.is_none().then(|| of_user(Path::new("~/.mempalace")).join(FACTS)));
+        facts.extend(palace.ends_with("palace").then(|| palace.with_file_name(FACTS_FILE)));
+        facts.extend(
+            dir.is_none().then(|| expand_tilde(Path::new("~/.mempalace")).join(FACTS_FILE)),
+        );
         facts.dedup();
         facts.retain(|it| it.is_file());
         Self { palace, collection, facts }
     }
 
-    fn read(&self) -> Result<Tables, Failure> {
-        let mut tables = Tables::default();
-        let [chroma, exact] = [CHROMA, EXACT].map(|it| self.palace.join(it));
+    fn read_tables(&self) -> Result<MempalaceTables, Failure> {
+        let mut tables = MempalaceTables::default();
+        let [chroma, exact] = [CHROMA_FILE, EXACT_FILE].map(|it| self.palace.join(it));
         if chroma.is_file() {
-            mempalace_sqlite::chroma(&chroma, &self.collection, &mut tables)?;
+            mempalace_sqlite::read_chroma(&chroma, &self.collection, &mut tables)?;
         }
         if exact.is_file() {
-            mempalace_sqlite::exact(&exact, &self.collection, &mut tables)?;
+            mempalace_sqlite::read_sqlite_exact(&exact, &self.collection, &mut tables)?;
         }
         for facts in &self.facts {
-            mempalace_sqlite::facts(facts, &mut tables)?;
+            mempalace_sqlite::read_facts(facts, &mut tables)?;
         }
-        let elsewhere = ELSEWHERE.iter().filter(|(mark, _)| self.palace.join(mark).is_file());
+        let elsewhere = REMOTE_BACKENDS.iter().filter(|(mark, _)| self.palace.join(mark).is_file());
         tables.faults.extend(elsewhere.map(|(mark, whose)| {
             format!("{mark}: the texts that {whose} holds cannot be read from here")
         }));
         if !chroma.is_file() && !exact.is_file() && self.facts.is_empty() {
             let palace = self.palace.display();
-            return Err(Failure::Said(format!(
-                "{palace} is no palace of MemPalace: there is no {CHROMA}, {EXACT} or {FACTS}"
+            return Err(Failure::Message(format!(
+                "{palace} is no palace of MemPalace: there is no {CHROMA_FILE}, {EXACT_FILE} or {FACTS_FILE}"
             )));
         }
         Ok(tables)
@@ -179,20 +181,20 @@ impl Place {
 
 /// Returns where MemPalace has its configuration: in `~/.mempalace` if it was there
 /// first, else where the system has such things.
-fn config() -> PathBuf {
-    if let Some(config) = set("MEMPALACE_CONFIG_DIR") {
-        return of_user(&config);
+fn config_dir() -> PathBuf {
+    if let Some(config) = env_path("MEMPALACE_CONFIG_DIR") {
+        return expand_tilde(&config);
     }
-    let old = of_user(Path::new("~/.mempalace"));
+    let old = expand_tilde(Path::new("~/.mempalace"));
     let marks = ["config.json", "people_map.json", "palace/chroma.sqlite3"];
     if marks.iter().any(|it| old.join(it).is_file()) {
         return old;
     }
-    let config = set("XDG_CONFIG_HOME").filter(|it| it.is_absolute());
-    config.unwrap_or_else(|| of_user(Path::new("~/.config"))).join("mempalace")
+    let config = env_path("XDG_CONFIG_HOME").filter(|it| it.is_absolute());
+    config.unwrap_or_else(|| expand_tilde(Path::new("~/.config"))).join("mempalace")
 }
 
-fn settings(config: &Path) -> Map<String, Value> {
+fn read_settings(config: &Path) -> Map<String, Value> {
     let text = std::fs::read_to_string(config.join("config.json"));
     text.ok().and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default()
 }

@@ -14,19 +14,19 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Params};
 use serde_json::{Map, Value};
 
 use crate::cli::Failure;
-use crate::keeper::{Row, Tables};
+use crate::keeper::{MempalaceTables, Row};
 
 /// How long to wait for somebody who is writing.
-const PATIENCE: Duration = Duration::from_secs(1);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What means something of its own in the address of a file.
-const MEANT: &AsciiSet = &CONTROLS.add(b' ').add(b'%').add(b'?').add(b'#').add(b'\\');
+const URI_ESCAPES: &AsciiSet = &CONTROLS.add(b' ').add(b'%').add(b'?').add(b'#').add(b'\\');
 
 /// What is known of a name.
-const ENTITIES: [&str; 4] = ["id", "name", "type", "properties"];
+const ENTITY_COLUMNS: [&str; 4] = ["id", "name", "type", "properties"];
 
 /// What is known of a fact.
-const TRIPLES: [&str; 9] = [
+const TRIPLE_COLUMNS: [&str; 9] = [
     "id",
     "subject",
     "predicate",
@@ -39,7 +39,7 @@ const TRIPLES: [&str; 9] = [
 ];
 
 /// A file of SQLite, opened to be read.
-struct Opened {
+struct OpenDatabase {
     db: Connection,
     /// Where its copy lies, until it is closed.
     _copy: Option<tempfile::TempDir>,
@@ -47,16 +47,20 @@ struct Opened {
 
 /// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
-enum Unread {
+enum ReadError {
     #[error("{0}")]
-    Tables(#[from] rusqlite::Error),
+    Sqlite(#[from] rusqlite::Error),
     #[error("{0}")]
-    File(#[from] std::io::Error),
+    Io(#[from] std::io::Error),
 }
 
 /// Reads the texts that Chroma holds in a collection.
-pub(crate) fn chroma(file: &Path, collection: &str, into: &mut Tables) -> Result<(), Failure> {
-    read(file, |db| {
+pub(crate) fn read_chroma(
+    file: &Path,
+    collection: &str,
+    into: &mut MempalaceTables,
+) -> Result<(), Failure> {
+    with_database(file, |db| {
         if !has_collection(db, collection)? {
             into.faults.push(format!("{}: it has no collection `{collection}`", file.display()));
             return Ok(());
@@ -81,7 +85,7 @@ pub(crate) fn chroma(file: &Path, collection: &str, into: &mut Tables) -> Result
             let Some(text) = texts.get_mut(&place) else { continue };
             let key = String::from_utf8_lossy(row.get_ref(1)?.as_bytes()?).into_owned();
             let is_true = row.get::<_, Option<bool>>(5)?.map(Value::Bool);
-            let said = [2, 3, 4].into_iter().map(|it| Ok(value(row.get_ref(it)?)));
+            let said = [2, 3, 4].into_iter().map(|it| Ok(to_json(row.get_ref(it)?)));
             let said = said.collect::<Result<Vec<_>, rusqlite::Error>>()?;
             if said.iter().any(Result::is_err) {
                 into.faults.push(format!("embeddings {}: its `{key}` is no text", text.id));
@@ -92,23 +96,31 @@ pub(crate) fn chroma(file: &Path, collection: &str, into: &mut Tables) -> Result
             text.fields.extend(said.or(is_true).map(|it| (key, it)));
         }
         into.texts.extend(texts.into_values());
-        into.faults.extend(queued(db, collection)?);
+        into.faults.extend(queued_rows_warning(db, collection)?);
         Ok(())
     })
 }
 
 /// Reads the texts that MemPalace holds without Chroma in a collection.
-pub(crate) fn exact(file: &Path, collection: &str, into: &mut Tables) -> Result<(), Failure> {
-    read(file, |db| {
+pub(crate) fn read_sqlite_exact(
+    file: &Path,
+    collection: &str,
+    into: &mut MempalaceTables,
+) -> Result<(), Failure> {
+    with_database(file, |db| {
         let columns = ["id", "document", "metadata_json"];
         let which = "WHERE collection_id IN (SELECT id FROM collections WHERE name = ?1)";
         for Row { table, id, mut fields } in
-            rows(db, "documents", &columns, which, [collection], into)?
+            read_rows(db, "documents", &columns, which, [collection], into)?
         {
             let known = fields.get("metadata_json").and_then(Value::as_str).unwrap_or("{}");
             match serde_json::from_str::<Map<String, Value>>(known) {
                 Ok(mut known) => {
-                    known.extend(fields.remove("document").map(|it| (Tables::TEXT.to_owned(), it)));
+                    known.extend(
+                        fields
+                            .remove("document")
+                            .map(|it| (MempalaceTables::TEXT_KEY.to_owned(), it)),
+                    );
                     into.texts.push(Row { table, id, fields: known });
                 }
                 Err(_) => {
@@ -122,21 +134,21 @@ pub(crate) fn exact(file: &Path, collection: &str, into: &mut Tables) -> Result<
 }
 
 /// Reads the facts, and the names they speak of.
-pub(crate) fn facts(file: &Path, into: &mut Tables) -> Result<(), Failure> {
-    read(file, |db| {
-        let entities = rows(db, "entities", &ENTITIES, "", [], into)?;
-        let triples = rows(db, "triples", &TRIPLES, "ORDER BY rowid", [], into)?;
+pub(crate) fn read_facts(file: &Path, into: &mut MempalaceTables) -> Result<(), Failure> {
+    with_database(file, |db| {
+        let entities = read_rows(db, "entities", &ENTITY_COLUMNS, "", [], into)?;
+        let triples = read_rows(db, "triples", &TRIPLE_COLUMNS, "ORDER BY rowid", [], into)?;
         into.entities.extend(entities);
         into.triples.extend(triples);
         Ok(())
     })
 }
 
-fn read(
+fn with_database(
     file: &Path,
     with: impl FnOnce(&Connection) -> Result<(), rusqlite::Error>,
 ) -> Result<(), Failure> {
-    let tried = open(file).and_then(|it| {
+    let tried = open_database(file).and_then(|it| {
         // All is read as it is at one moment.
         let moment = it.db.unchecked_transaction()?;
         with(&moment)?;
@@ -144,8 +156,8 @@ fn read(
     });
     tried.map_err(|err| {
         let code = match &err {
-            Unread::Tables(err) => err.sqlite_error_code(),
-            Unread::File(_) => None,
+            ReadError::Sqlite(err) => err.sqlite_error_code(),
+            ReadError::Io(_) => None,
         };
         let why = match code {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -154,33 +166,33 @@ fn read(
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 "it is damaged, and nothing was taken in: `sqlite3 FILE .recover` may save the rest"
             }
-            _ => return Failure::Said(format!("cannot read {}: {err}", file.display())),
+            _ => return Failure::Message(format!("cannot read {}: {err}", file.display())),
         };
-        Failure::Said(format!("cannot read {}: {why} ({err})", file.display()))
+        Failure::Message(format!("cannot read {}: {why} ({err})", file.display()))
     })
 }
 
 /// Opens a file to be read. If the last who wrote to it left something that must
 /// first be brought in, a copy is opened.
-fn open(file: &Path) -> Result<Opened, Unread> {
-    let in_use = || beside(file, "-shm").is_file();
-    if is_logged(file)? && !in_use() {
+fn open_database(file: &Path) -> Result<OpenDatabase, ReadError> {
+    let in_use = || with_suffix(file, "-shm").is_file();
+    if is_wal_mode(file)? && !in_use() {
         let copy = open_copy(file)?;
         if !in_use() {
             return Ok(copy);
         }
     }
     let path = std::path::absolute(file)?;
-    let path = percent_encode(path.as_os_str().as_encoded_bytes(), MEANT).to_string();
+    let path = percent_encode(path.as_os_str().as_encoded_bytes(), URI_ESCAPES).to_string();
     let root = if path.starts_with('/') { "" } else { "/" };
     let address = format!("file://{root}{path}?mode=ro&readonly_shm=1");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(address, flags)?;
-    db.busy_timeout(PATIENCE)?;
+    db.busy_timeout(BUSY_TIMEOUT)?;
     match db.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())) {
-        Ok(()) => Ok(Opened { db, _copy: None }),
+        Ok(()) => Ok(OpenDatabase { db, _copy: None }),
         Err(err) if err.sqlite_error_code() == Some(ErrorCode::ReadOnly) => open_copy(file),
         Err(err) => Err(err.into()),
     }
@@ -188,25 +200,25 @@ fn open(file: &Path) -> Result<Opened, Unread> {
 
 /// Tells whether changes to a file are logged beside it before they are brought
 /// in (byte 18 of the [format](https://sqlite.org/fileformat2.html)).
-fn is_logged(file: &Path) -> Result<bool, std::io::Error> {
+fn is_wal_mode(file: &Path) -> Result<bool, std::io::Error> {
     let mut head = Vec::new();
     File::open(file)?.take(19).read_to_end(&mut head)?;
     Ok(head.get(18) == Some(&2))
 }
 
-fn open_copy(file: &Path) -> Result<Opened, Unread> {
+fn open_copy(file: &Path) -> Result<OpenDatabase, ReadError> {
     let folder = tempfile::tempdir()?;
     let copy = folder.path().join("copy");
     for end in ["", "-wal", "-journal"] {
-        let from = beside(file, end);
+        let from = with_suffix(file, end);
         if from.is_file() {
-            std::fs::copy(from, beside(&copy, end))?;
+            std::fs::copy(from, with_suffix(&copy, end))?;
         }
     }
-    Ok(Opened { db: Connection::open(copy)?, _copy: Some(folder) })
+    Ok(OpenDatabase { db: Connection::open(copy)?, _copy: Some(folder) })
 }
 
-fn beside(file: &Path, end: &str) -> PathBuf {
+fn with_suffix(file: &Path, end: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(end);
     name.into()
@@ -217,7 +229,10 @@ fn has_collection(db: &Connection, name: &str) -> Result<bool, rusqlite::Error> 
 }
 
 /// Says if Chroma has written down more than it has taken in.
-fn queued(db: &Connection, collection: &str) -> Result<Option<String>, rusqlite::Error> {
+fn queued_rows_warning(
+    db: &Connection,
+    collection: &str,
+) -> Result<Option<String>, rusqlite::Error> {
     let query = "SELECT count(*) FROM embeddings_queue WHERE
         topic LIKE '%/' || (SELECT id FROM collections WHERE name = ?1) AND
         seq_id > (SELECT max_seq_id.seq_id FROM max_seq_id
@@ -229,13 +244,13 @@ fn queued(db: &Connection, collection: &str) -> Result<Option<String>, rusqlite:
 }
 
 /// Reads those of the `columns` of a table that it has; older ones have fewer.
-fn rows(
+fn read_rows(
     db: &Connection,
     table: &'static str,
     columns: &[&str],
     which: &str,
     parameters: impl Params,
-    into: &mut Tables,
+    into: &mut MempalaceTables,
 ) -> Result<Vec<Row>, rusqlite::Error> {
     let mut known = db.prepare("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2")?;
     let mut has = Vec::new();
@@ -250,9 +265,9 @@ fn rows(
     while let Some(it) = found.next()? {
         let (mut row, mut odd) = (Row { table, ..Row::default() }, None);
         for (place, column) in has.iter().enumerate() {
-            match value(it.get_ref(place)?) {
+            match to_json(it.get_ref(place)?) {
                 Ok(said) => row.fields.extend(said.map(|it| ((*column).to_owned(), it))),
-                Err(NoText) => odd = Some(column),
+                Err(NotUtf8) => odd = Some(column),
             }
         }
         row.id = row.fields.get("id").map_or_else(String::new, |it| match it {
@@ -270,14 +285,14 @@ fn rows(
 }
 
 /// Bytes that are not UTF-8.
-struct NoText;
+struct NotUtf8;
 
-fn value(it: ValueRef<'_>) -> Result<Option<Value>, NoText> {
+fn to_json(it: ValueRef<'_>) -> Result<Option<Value>, NotUtf8> {
     Ok(match it {
         ValueRef::Null => None,
         ValueRef::Integer(number) => Some(number.into()),
         ValueRef::Real(number) => Some(number.into()),
-        ValueRef::Text(text) => Some(str::from_utf8(text).map_err(|_| NoText)?.into()),
-        ValueRef::Blob(_) => return Err(NoText),
+        ValueRef::Text(text) => Some(str::from_utf8(text).map_err(|_| NotUtf8)?.into()),
+        ValueRef::Blob(_) => return Err(NotUtf8),
     })
 }

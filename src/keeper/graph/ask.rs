@@ -13,7 +13,7 @@ use crate::keeper::palace::search_documents::entity_facet;
 use crate::keeper::semantic::vectors::EmbeddedQuery;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Entity, Graph, Layout, Opening, Palace, Selection, Sort, did_you_mean};
-use crate::render::{self, Summary};
+use crate::render::{self, WorkspaceSummary};
 use crate::search::Query;
 
 /// How many of the latest changes a description tells of.
@@ -72,14 +72,14 @@ impl Keeper {
         held.catch_up()?;
         let palace = &held.palace;
         let genera = palace.graph.genera().map(|(genus, number)| (genus.to_owned(), number));
-        let summary = Summary {
+        let summary = WorkspaceSummary {
             rooms: palace.rooms().len(),
             scrolls: palace.scrolls().count(),
             entities: palace.graph.len(),
             genera: genera.collect(),
-            recent: held.recent_commits(RECENT_CHANGES)?,
+            recent_commits: held.recent_commits(RECENT_CHANGES)?,
         };
-        let summary = render::summary(&palace.settings.name, &summary, by.now);
+        let summary = render::workspace_summary(&palace.settings.name, &summary, by.now);
         Ok(self.as_of_notice(by, &key)? + &summary)
     }
 
@@ -96,7 +96,7 @@ impl Keeper {
         let ruled: Vec<_> = graph.rules().map(|it| it.name.as_str()).collect();
         let empty = ruled.iter().copied().filter(|it| graph.count(it) == 0);
         let genera: Vec<_> = graph.genera().map(|(it, _)| it).chain(empty).map(census).collect();
-        Ok(render::genera(&genera, &ruled))
+        Ok(render::genus_list(&genera, &ruled))
     }
 
     /// Lists entities by name, or, where words are asked for, by how well they
@@ -121,17 +121,18 @@ impl Keeper {
             Some(words) => {
                 let meaning = understood.as_ref().and_then(EmbeddedQuery::query_and_vectors);
                 let most = first.saturating_add(Layout::OPENINGS);
-                let asked = Query { words, most, meaning, ..Query::default() };
+                let asked =
+                    Query { text: words, limit: most, vectors: meaning, ..Query::default() };
                 search_entities(held, &selection, &asked, first)
             }
         };
         let ranker = understood.as_ref().map(|it| format!("{}.\n", it.ranker)).unwrap_or_default();
-        let mut page = render::entities(&which, &shown, total, number) + &ranker;
+        let mut page = render::entity_list(&which, &shown, total, number) + &ranker;
         if total == 0 && selection != Selection::default() {
             page.push_str(&suggest_similar_filters(graph, &selection));
         }
         let openings = shown.iter().map(|it| Opening::Entity(it.name.clone())).collect();
-        self.visit(by).openings = openings;
+        self.visit(by).listed_items = openings;
         Ok(page)
     }
 
@@ -171,12 +172,12 @@ impl Keeper {
         let undated = ties.retain_matching(asked.kind.as_deref(), as_of);
         let (total, page) = (ties.len(), asked.page.max(1));
         let as_of = as_of.map(|it| format!(" as of {it}")).unwrap_or_default();
-        let (shown, left_out) = (render::line(&name), render::left_out(undated));
+        let (shown, left_out) = (render::one_line(&name), render::skipped_relations(undated));
         if total == 0 {
             let known = asked.kind.as_ref().map(|it| all.kinds_hint(it)).unwrap_or_default();
             return Ok(format!("{shown} has no such relations{as_of}.{known}\n{left_out}"));
         }
-        let head = format!("{shown}, {}{as_of}", render::count(total, "relation"));
+        let head = format!("{shown}, {}{as_of}", render::pluralize(total, "relation"));
         let from = (page - 1).saturating_mul(RELATIONS_PER_PAGE).min(total);
         let until = from.saturating_add(RELATIONS_PER_PAGE).min(total);
         let (outgoing, incoming) = ties.slice(from, until);
@@ -210,10 +211,10 @@ fn search_entities<'a>(
     let fits =
         |it: &Opening| any || graph.get_opening(it).is_some_and(|it| Graph::fits(it, selection));
     let kinds = selected_facets(held, selection);
-    let asked = Query { sorts: &[Sort::Entity], facets: kinds.as_deref(), ..*asked };
+    let asked = Query { kinds: &[Sort::Entity], facets: kinds.as_deref(), ..*asked };
     let hits = held.index().find(&asked, fits);
     let shown = hits.best.iter().skip(first);
-    (hits.total, shown.filter_map(|it| graph.get_opening(&it.opening)).collect())
+    (hits.total, shown.filter_map(|it| graph.get_opening(&it.item)).collect())
 }
 
 /// Tells of the facets of the index which are those of entities that are wanted by
@@ -224,7 +225,7 @@ fn selected_facets(held: &OpenPalace, wanted: &Selection) -> Option<Vec<bool>> {
     }
     let kinds = held.palace.graph.kinds(wanted);
     let facets: HashSet<_> = kinds.map(|(genus, status)| entity_facet(genus, status)).collect();
-    Some(held.index().narrowed(|it| facets.contains(it)))
+    Some(held.index().facet_filter(|it| facets.contains(it)))
 }
 
 /// Finds an entity by its exact name, or by its name in another case.
@@ -269,7 +270,7 @@ fn suggest_similar_filters(graph: &Graph, asked: &Selection) -> String {
     let slips = status.chain(attributes).filter_map(|(what, said, known)| {
         let is_known = known.iter().any(|it| it.to_lowercase() == said.to_lowercase());
         let meant = did_you_mean(said, known.iter().copied()).filter(|_| !is_known)?;
-        let [said, meant] = [said, meant].map(|it| render::cut(&render::line(it), 60));
+        let [said, meant] = [said, meant].map(|it| render::truncate(&render::one_line(it), 60));
         Some(format!("No entity has the {what} `{said}`; did you mean `{meant}`?\n"))
     });
     slips.collect::<Vec<_>>().concat()
@@ -278,7 +279,7 @@ fn suggest_similar_filters(graph: &Graph, asked: &Selection) -> String {
 /// Says which entities a list has: ` of genus Claim with status open about "rocks"`.
 fn describe_filters(genus: Option<&str>, wanted: &EntityQuery) -> String {
     let EntityQuery { status, attributes, query, .. } = wanted;
-    let quoted = |text: &str| render::cut(&render::line(text), 80);
+    let quoted = |text: &str| render::truncate(&render::one_line(text), 80);
     let mut which = String::new();
     if let Some(genus) = genus {
         which.push_str(&format!(" of genus {}", quoted(genus)));
@@ -287,7 +288,7 @@ fn describe_filters(genus: Option<&str>, wanted: &EntityQuery) -> String {
         which.push_str(&format!(" with status {}", quoted(status)));
     }
     for (key, value) in attributes {
-        which.push_str(&format!(" with {} {}", quoted(key), quoted(&render::plain(value))));
+        which.push_str(&format!(" with {} {}", quoted(key), quoted(&render::value_text(value))));
     }
     if let Some(query) = query {
         which.push_str(&format!(" about \"{}\"", quoted(query)));

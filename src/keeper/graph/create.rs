@@ -101,7 +101,7 @@ fn merge_same_named_entities(
     let (mut joined, mut notes): (Vec<Entity>, _) = (Vec::new(), Vec::new());
     let mut places: HashMap<String, usize> = HashMap::new();
     for entity in new {
-        let name = render::cut(&render::line(&entity.name), 80);
+        let name = render::truncate(&render::one_line(&entity.name), 80);
         match places.get(&entity.name).and_then(|it| joined.get_mut(*it)) {
             None => {
                 places.insert(entity.name.clone(), joined.len());
@@ -115,7 +115,7 @@ fn merge_same_named_entities(
     }
     for Entity { name, relations, .. } in &mut joined {
         let refused = |why: String| {
-            Refusal::Invalid(format!("`{}`: {why}", render::cut(&render::line(name), 80)))
+            Refusal::Invalid(format!("`{}`: {why}", render::truncate(&render::one_line(name), 80)))
         };
         for mut relation in std::mem::take(relations) {
             relations::resolve_dates(&mut relation, now);
@@ -132,7 +132,7 @@ fn plan_creation(held: &mut OpenPalace, fresh: &[Entity]) -> Result<ChangePlan, 
     }
     let names: Vec<_> = fresh.iter().map(|it| it.name.clone()).collect();
     let subject = match names.as_slice() {
-        [only] => format!("entity {}: create", render::cut(&render::line(only), 50)),
+        [only] => format!("entity {}: create", render::truncate(&render::one_line(only), 50)),
         _ => format!("entities: create {}", names.len()),
     };
     Ok(ChangePlan {

@@ -61,7 +61,7 @@ impl Keeper {
         if relations > 0 {
             told.push_str(&format!(
                 ", with {} of others to that",
-                render::count(relations, "relation")
+                render::pluralize(relations, "relation")
             ));
         }
         let still = references::describe_references(self.open_palace(&key)?, &entities);
@@ -118,14 +118,14 @@ fn deletion_commit_message(
     names: &[String],
     DeletedEntities { entities, relations, .. }: &DeletedEntities,
 ) -> (String, String) {
-    let relations = render::count(*relations, "relation");
+    let relations = render::pluralize(*relations, "relation");
     match entities.as_slice() {
         [] => (
             "relations: delete".to_owned(),
             format!("Deleted {relations} of {}", join_names(names)),
         ),
         [only] => {
-            let short = render::cut(&render::line(only), 50);
+            let short = render::truncate(&render::one_line(only), 50);
             (format!("entity {short}: delete"), format!("Deleted it and {relations} to it"))
         }
         them => {

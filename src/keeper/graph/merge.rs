@@ -2,7 +2,7 @@
 
 use crate::keeper::graph::references::add_unique_relation;
 use crate::model::{Entity, Relation};
-use crate::render::{cut, line, plain};
+use crate::render::{one_line, truncate, value_text};
 
 /// Adds to `into` what is known of `other`; returns what is lost by it: where they
 /// disagree `into` keeps what it says, and relations between the two go, for nothing
@@ -11,8 +11,8 @@ use crate::render::{cut, line, plain};
 pub(crate) fn merge_entity(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<String> {
     let mut conflicts = Vec::new();
     let mut disagree = |what: &str, kept: &str, lost: &str| {
-        let [kept, lost] = [kept, lost].map(|it| cut(&line(it), 60));
-        let other = cut(&line(&other.name), 60);
+        let [kept, lost] = [kept, lost].map(|it| truncate(&one_line(it), 60));
+        let other = truncate(&one_line(&other.name), 60);
         conflicts.push(format!("they disagree: {what} stays {kept}; {other} had {lost}"));
     };
     if into.genus != other.genus {
@@ -27,7 +27,9 @@ pub(crate) fn merge_entity(into: &mut Entity, other: &Entity, family: &[String])
         match into.attributes.get(key) {
             None => drop(into.attributes.insert(key.clone(), value.clone())),
             Some(kept) if kept == value => {}
-            Some(kept) => disagree(&cut(&line(key), 60), &plain(kept), &plain(value)),
+            Some(kept) => {
+                disagree(&truncate(&one_line(key), 60), &value_text(kept), &value_text(value))
+            }
         }
     }
     for observation in &other.observations {
@@ -45,8 +47,9 @@ fn merge_relations(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<
     let mut gone = Vec::new();
     for from in [&*into, other] {
         let between = from.relations.iter().filter(|it| is_between(&from.name, it));
-        let named =
-            between.map(|it| format!("{} → {}", cut(&line(&it.kind), 60), cut(&line(&it.to), 60)));
+        let named = between.map(|it| {
+            format!("{} → {}", truncate(&one_line(&it.kind), 60), truncate(&one_line(&it.to), 60))
+        });
         gone.extend(named.map(|it| format!("the two are one, so that {it} goes")));
     }
     let own = into.name.clone();

@@ -64,7 +64,7 @@ impl<'a> EntityRelations<'a> {
         if kinds.is_empty() || kinds.contains(asked) {
             return String::new();
         }
-        let quoted = |it: &str| format!("`{}`", render::cut(&render::line(it), 60));
+        let quoted = |it: &str| format!("`{}`", render::truncate(&render::one_line(it), 60));
         if let Some(meant) = did_you_mean(asked, kinds.iter().copied()) {
             return format!(" Did you mean {}?", quoted(meant));
         }

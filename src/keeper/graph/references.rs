@@ -131,16 +131,16 @@ pub(crate) fn describe_references(held: &OpenPalace, gone: &[String]) -> Vec<Str
 /// Counts what is of a kind, and names the first.
 fn count_and_first_name(noun: &str, names: &[&str]) -> Option<String> {
     let first = names.first()?;
-    let first = render::cut(&render::line(first), 60);
+    let first = render::truncate(&render::one_line(first), 60);
     let first = if names.len() > 1 { format!("first {first}") } else { first };
-    Some(format!("{} ({first})", render::count(names.len(), noun)))
+    Some(format!("{} ({first})", render::pluralize(names.len(), noun)))
 }
 
 /// Lets the numbers that a visitor was shown lead to `name` instead of `gone`.
 pub(crate) fn rename_in_visit(visit: &mut Visit, gone: &[String], name: &str) {
     let is_gone = |text: &str| gone.iter().any(|it| it == text);
     visit.menu.iter_mut().for_each(|it| rename_in_action(it, &[], is_gone, name));
-    for opening in &mut visit.openings {
+    for opening in &mut visit.listed_items {
         if let Opening::Entity(it) = opening
             && gone.contains(it)
         {

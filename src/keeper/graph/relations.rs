@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 
 use crate::keeper::graph::dates::resolve_relative_date;
 use crate::model::{Date, Relation};
-use crate::render::{edge, terms};
+use crate::render::{relation_label, relation_validity};
 
 /// Relations to take away.
 #[derive(Clone, Debug)]
@@ -38,7 +38,8 @@ impl RelationRemoval {
 
 /// Says a relation in a line: `rules → Rome (since 2001)`.
 pub(crate) fn describe_relation(it: &Relation) -> String {
-    terms(it).map_or(edge(it), |terms| format!("{} ({terms})", edge(it)))
+    relation_validity(it)
+        .map_or(relation_label(it), |terms| format!("{} ({terms})", relation_label(it)))
 }
 
 /// Writes the dates of a relation as they are to be kept.
@@ -70,7 +71,7 @@ pub(crate) fn add_relation(
     if touched.iter().any(|it| **it == *new) {
         return Ok(None);
     }
-    let says_nothing = terms(new).is_none();
+    let says_nothing = relation_validity(new).is_none();
     match touched.as_mut_slice() {
         [] => relations.push(new.clone()),
         [first, ..] if says_nothing => {
@@ -129,7 +130,8 @@ mod tests {
                 Err(why) => told.push(why),
             }
         }
-        let mut all: Vec<_> = relations.iter().map(|it| terms(it).unwrap_or_default()).collect();
+        let mut all: Vec<_> =
+            relations.iter().map(|it| relation_validity(it).unwrap_or_default()).collect();
         all.extend(told);
         all.join("\n")
     }

@@ -111,7 +111,9 @@ fn deleted_items(held: &mut OpenPalace, said: &str) -> Result<Vec<Resolved>, Ref
 }
 
 fn ambiguous_name(said: &str, several: &[Resolved]) -> Refusal {
-    let told = |it: &Resolved| format!("{} ({})", render::thing(&it.thing), render::line(&it.file));
+    let told = |it: &Resolved| {
+        format!("{} ({})", render::item_label(&it.thing), render::one_line(&it.file))
+    };
     let told: Vec<_> = several.iter().take(MAX_CANDIDATES).map(told).collect();
     let more = several.len() - told.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

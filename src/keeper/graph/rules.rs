@@ -49,7 +49,8 @@ pub(crate) fn unify_genus_spelling(graph: &Graph, new: &mut [Entity]) -> Vec<Str
         let known = graph.spelling_of_genus(genus).unwrap_or(genus).to_owned();
         let known = spelled.entry(genus.to_lowercase()).or_insert(known);
         if genus != known {
-            let [said, short] = [&*genus, known].map(|it| render::cut(&render::line(it), 60));
+            let [said, short] =
+                [&*genus, known].map(|it| render::truncate(&render::one_line(it), 60));
             notes.push(format!("the genus `{said}` is spelled `{short}` here"));
             genus.clone_from(known);
         }
@@ -61,7 +62,7 @@ pub(crate) fn unify_genus_spelling(graph: &Graph, new: &mut [Entity]) -> Vec<Str
 /// Says that another entity has a name that differs in case only.
 pub(crate) fn case_variant(graph: &Graph, name: &str) -> Option<String> {
     let other = graph.names_like(name).find(|it| *it != name)?;
-    let [name, other] = [name, other].map(|it| render::cut(&render::line(it), 80));
+    let [name, other] = [name, other].map(|it| render::truncate(&render::one_line(it), 80));
     Some(format!("there is an entity `{other}` beside `{name}`, which differs in case only"))
 }
 

@@ -46,10 +46,10 @@ impl Keeper {
         let which = describe_query(entity.as_deref(), genus.as_deref(), span);
         let mut told = render::timeline(&which, &facts, page, more, by.now);
         if let Some(name) = entity.filter(|_| page == 1) {
-            told.push_str(&render::left_out(graph.misdated_of(&name)));
+            told.push_str(&render::skipped_relations(graph.misdated_of(&name)));
         }
         let openings = facts.iter().map(|it| Opening::Entity(it.entity.name.clone())).collect();
-        self.visit(by).openings = openings;
+        self.visit(by).listed_items = openings;
         Ok(told)
     }
 }
@@ -64,7 +64,7 @@ fn describe_query(entity: Option<&str>, genus: Option<&str>, span: Span) -> Stri
     ];
     let mut which = String::new();
     for (word, what) in said.into_iter().filter_map(|(word, it)| Some((word, it?))) {
-        which.push_str(&format!(" {word} {}", render::cut(&render::line(&what), 80)));
+        which.push_str(&format!(" {word} {}", render::truncate(&render::one_line(&what), 80)));
     }
     which
 }

@@ -89,7 +89,7 @@ impl Keeper {
             true => format!("{}.\n", outcome.describe()),
             false => format!(
                 "{} was like that already: nothing changed.\n",
-                render::line(&outcome.names.1)
+                render::one_line(&outcome.names.1)
             ),
         };
         for conflict in outcome.conflicts.iter().take(MAX_LISTED_CONFLICTS) {
@@ -133,7 +133,7 @@ fn plan_update(
         new.name.clone_from(&name);
     }
     reject_if_any(violations(&held.palace.graph, &were, &new).into_iter())?;
-    let details = diff::entity(&old, &new).into_iter();
+    let details = diff::diff_entity(&old, &new).into_iter();
     let details = details.filter(|it| !matches!(it, Detail::Renamed { .. })).collect();
     *require_entity(&mut revision, held, &was)? = new;
     let gone: Vec<_> = family.into_iter().filter(|it| *it != name).collect();
@@ -254,7 +254,7 @@ fn apply_change(
 /// Says what is to be taken away and is not there.
 fn missing_removals(old: &Entity, change: &EntityChange) -> Vec<String> {
     let note = |what: &str, said: &str, known: &[String]| {
-        let short = |text: &str| render::cut(&render::line(text), 80);
+        let short = |text: &str| render::truncate(&render::one_line(text), 80);
         let meant = did_you_mean(said, known.iter().map(String::as_str));
         let hint = meant.map(|it| format!(" (did you mean `{}`?)", short(it))).unwrap_or_default();
         format!("there was no {what} `{}`{hint}", short(said))
@@ -281,7 +281,7 @@ impl UpdateOutcome {
 
     /// Says what was done.
     fn describe(&self) -> String {
-        let (was, name) = (render::line(&self.names.0), render::line(&self.names.1));
+        let (was, name) = (render::one_line(&self.names.0), render::one_line(&self.names.1));
         let mut told = match (self.is_renamed(), self.merged.is_empty()) {
             (false, true) => format!("Changed {name}"),
             (true, true) => format!("Renamed {was} to {name}"),
@@ -291,14 +291,17 @@ impl UpdateOutcome {
         let nouns = ["entity", "room", "task"];
         let followers =
             self.reference_counts.into_iter().zip(nouns).filter(|(number, _)| *number > 0);
-        let followers: Vec<_> = followers.map(|(it, noun)| render::count(it, noun)).collect();
+        let followers: Vec<_> = followers.map(|(it, noun)| render::pluralize(it, noun)).collect();
         if !followers.is_empty() {
             let verb =
                 if self.reference_counts.iter().sum::<usize>() == 1 { "follows" } else { "follow" };
             told.push_str(&format!("; {} {verb}", followers.join(" and ")));
         }
         if !self.details.is_empty() {
-            told.push_str(&format!(": {}", render::fate(&Fate::Changed(self.details.clone()))));
+            told.push_str(&format!(
+                ": {}",
+                render::change_summary(&Fate::Changed(self.details.clone()))
+            ));
         }
         told
     }
@@ -309,7 +312,7 @@ impl UpdateOutcome {
             (true, true) => "rename",
             (false, true) => "update",
         };
-        format!("entity {}: {verb}", render::cut(&render::line(&self.names.1), 50))
+        format!("entity {}: {verb}", render::truncate(&render::one_line(&self.names.1), 50))
     }
 
     /// Says what an update was about, for history.
@@ -320,7 +323,7 @@ impl UpdateOutcome {
             (true, false) => format!("{}, {said}", self.describe()),
             (false, _) => said,
         };
-        render::cut(&render::line(&told), 200)
+        render::truncate(&render::one_line(&told), 200)
     }
 }
 
@@ -332,7 +335,7 @@ fn describe_change(change: &EntityChange) -> String {
     let mut counted = |number: usize, what: &str| {
         if number > 0 {
             let (noun, rest) = what.split_once(' ').unwrap_or((what, ""));
-            said.push(format!("{} {rest}", render::count(number, noun)));
+            said.push(format!("{} {rest}", render::pluralize(number, noun)));
         }
     };
     counted(change.add_observations.len(), "observation added");

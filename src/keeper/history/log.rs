@@ -1,6 +1,6 @@
 //! Looking into the past: what was done, what differs, who wrote what.
 
-use crate::diff::unified;
+use crate::diff::unified_diff;
 use crate::keeper::graph::resolve;
 use crate::keeper::graph::resolve::Resolved;
 use crate::keeper::history::palace_diff::palace_diff;
@@ -76,7 +76,7 @@ impl Keeper {
         }
         match differing.is_empty() {
             true => Ok("Nothing differs.\n".to_owned()),
-            false => Ok(render::differences(&palace_diff(&differing))),
+            false => Ok(render::palace_diff(&palace_diff(&differing))),
         }
     }
 
@@ -86,7 +86,7 @@ impl Keeper {
         let Resolved { thing, file } = resolve::resolve_item(held, said)?;
         let text = held.store().read(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
         let Some(text) = text else {
-            let thing = render::thing(&thing);
+            let thing = render::item_label(&thing);
             let why = format!("{thing} is not there any more; `palazzo log {file}` tells of it");
             return Err(Refusal::Invalid(why));
         };
@@ -124,7 +124,7 @@ fn describe_commit(held: &OpenPalace, record: &Record) -> Result<String, Refusal
 fn describe_change(fate: &Fate, path: &str) -> String {
     match fate {
         Fate::Added => format!("added as {path}"),
-        fate => render::fate(fate),
+        fate => render::change_summary(fate),
     }
 }
 
@@ -136,6 +136,6 @@ fn render_patch(place: &str, it: &Differing) -> String {
     let path = format!("{place}{}", it.path);
     match unreadable(&it.was).or_else(|| unreadable(&it.now)) {
         Some(why) => format!("diff --git a/{path} b/{path}\nFiles differ: {why}\n"),
-        None => unified(&path, it.was.text(), it.now.text()),
+        None => unified_diff(&path, it.was.text(), it.now.text()),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diff;
-use crate::diff::differing_lines;
+use crate::diff::count_changed_lines;
 use crate::format::{self, Place};
 use crate::model::{
     Content, Detail, Difference, Differing, Fate, Filed, Files, Palace, ScrollId, Thing,
@@ -30,7 +30,7 @@ pub(crate) fn palace_diff(differing: &[Differing]) -> Vec<Difference> {
     }
     let ((was, _), (now, _)) =
         (format::read(PLACEHOLDER_NAME, &was), format::read(PLACEHOLDER_NAME, &now));
-    differences.extend(diff::palaces(&was, &now));
+    differences.extend(diff::diff_palaces(&was, &now));
     let mentioned: BTreeSet<_> = differences.iter().map(|it| it.thing.clone()).collect();
     for it in meant {
         let thing = identify_file(&now, &it.path).or_else(|| identify_file(&was, &it.path));
@@ -113,7 +113,7 @@ fn diff_lines(it: &Differing) -> Fate {
         (None, _) => Fate::Added,
         (_, None) => Fate::Removed,
         (Some(was), Some(now)) => {
-            let count = differing_lines(was, now);
+            let count = count_changed_lines(was, now);
             Fate::Changed(vec![Detail::Lines { text: "", count }])
         }
     }

@@ -22,11 +22,15 @@ impl Keeper {
         let key = self.current_workspace(by)?;
         let past = self.open_as_of(by, &key, to)?;
         let then = self.open_palace(&past)?;
-        let when = then.store().moment().map(|it| render::moment(it, by.now)).unwrap_or_default();
+        let when = then
+            .store()
+            .moment()
+            .map(|it| render::commit_description(it, by.now))
+            .unwrap_or_default();
         let Resolved { thing, file } = resolve::resolve_item(then, said)?;
         let text = then.store().read(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
         let Some(text) = text else {
-            let why = format!("{} was not there {when}", render::thing(&thing));
+            let why = format!("{} was not there {when}", render::item_label(&thing));
             return Err(Refusal::Invalid(why));
         };
         // With a file that held nothing one could understand, nobody is helped.
@@ -49,10 +53,10 @@ impl Keeper {
             let now = Some(held.store().checked_out(&place, &text)?);
             let mut edits = vec![Edit { path: place.clone(), was, now }];
             edits.extend(revision.into_edits()?);
-            let subject = format!("{}: restore", render::thing(&thing));
+            let subject = format!("{}: restore", render::item_label(&thing));
             Ok(ChangePlan { edits, subject, body: format!("Brought back what it was {when}") })
         })?;
-        let thing = render::thing(&thing);
+        let thing = render::item_label(&thing);
         Ok(match changed {
             true => format!("{thing} is what it was {when}: {place}{}\n", returned.describe()),
             false => {
@@ -80,7 +84,7 @@ struct RestoredRelations {
 
 impl RestoredRelations {
     fn describe(&self) -> String {
-        let relations = |number| render::count(number, "relation");
+        let relations = |number| render::pluralize(number, "relation");
         let back = (self.restored > 0)
             .then(|| format!(", with {} of others to it", relations(self.restored)));
         let lost = (self.skipped > 0)
@@ -123,7 +127,7 @@ fn reject_occupied_file(
     match identify_file(&held.palace, file).filter(|it| !is_same && *it != identity.thing) {
         Some(other) => Err(Refusal::Invalid(format!(
             "`{file}` holds something else by now, {}; move that away first",
-            render::thing(&other)
+            render::item_label(&other)
         ))),
         None => Ok(()),
     }

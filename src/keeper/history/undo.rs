@@ -35,7 +35,7 @@ impl Keeper {
             );
             return Err(Refusal::Invalid(why));
         }
-        let told = render::differences(&palace_diff(&reverse_changes(&changes)));
+        let told = render::palace_diff(&palace_diff(&reverse_changes(&changes)));
         if dry_run {
             reverting_edits(held, by, &record, &changes, &later)?;
             return Ok(format!("Would undo {}:\n{told}", describe_commit(&record.moment, by)));
@@ -149,7 +149,8 @@ fn describe_later_change(path: &str, by: &Caller, later: &[Record]) -> String {
 }
 
 fn describe_commit(it: &Moment, by: &Caller) -> String {
-    let (subject, name) = (render::cut(&render::line(&it.subject), 80), render::line(&it.by));
+    let (subject, name) =
+        (render::truncate(&render::one_line(&it.subject), 80), render::one_line(&it.by));
     format!("{} \"{subject}\" ({name}, {})", it.short, render::ago(it.at, by.now))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::exchange::{self, Memory};
+use crate::exchange::{self, MemoryFile};
 use crate::keeper::graph::edit::{GraphEdit, OversizedEntities};
 use crate::keeper::graph::rules::with_initial_status;
 use crate::keeper::memory_server::operations::add_absent_relations;
@@ -40,7 +40,8 @@ impl Keeper {
         dry: bool,
         tell: impl Fn(usize, usize) + Send + Sync + 'static,
     ) -> Result<MemoryImportSummary, Refusal> {
-        let Memory { mut entities, relations, told, faults } = exchange::read_memory(file);
+        let MemoryFile { mut entities, relations, messages: told, fault_count: faults } =
+            exchange::read_memory_file(file);
         for entity in &mut entities {
             entity.id = Some(new_id(&mut self.id_generator, by.now));
         }
@@ -70,9 +71,9 @@ impl Keeper {
             let MemoryImportSummary { entities, observations, relations, .. } = imported;
             let body = format!(
                 "{}, {} of others, {}",
-                render::count(entities, "entity"),
-                render::count(observations, "observation"),
-                render::count(relations, "relation")
+                render::pluralize(entities, "entity"),
+                render::pluralize(observations, "observation"),
+                render::pluralize(relations, "relation")
             );
             Ok(ChangePlan { edits, subject: "memory: import".to_owned(), body })
         })?;
@@ -86,13 +87,13 @@ impl Keeper {
     pub fn export_memory(&mut self, by: &Caller) -> Result<String, Refusal> {
         self.current_workspace(by)?;
         let GraphPage { entities, relations, .. } = self.read_graph(by, None, usize::MAX)?;
-        Ok(exchange::write_memory(&entities, &relations))
+        Ok(exchange::write_memory_file(&entities, &relations))
     }
 }
 
 /// Says of whom nothing was taken in.
 fn oversized_entity_note((name, size): (String, usize)) -> String {
-    let name = render::cut(&render::line(&name), 60);
+    let name = render::truncate(&render::one_line(&name), 60);
     format!(
         "`{name}` is left out, with the relations from it: its file would have {size} bytes, and \
          {LARGEST_FILE} are the most"

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
 
-use crate::exchange::{self, Estate, Fact, Kept, Noted, Tables};
+use crate::exchange::{
+    self, ImportedDiaryEntry, ImportedDrawer, ImportedFact, MempalaceData, MempalaceTables,
+};
 use crate::format::{self, diary_file};
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::rules::with_initial_status;
@@ -42,7 +44,7 @@ struct Import {
     drawers: Vec<(Shelf, Drawer)>,
     entries: Vec<(String, Entry)>,
     entities: Vec<Entity>,
-    facts: Vec<Fact>,
+    facts: Vec<ImportedFact>,
 }
 
 impl Keeper {
@@ -53,7 +55,7 @@ impl Keeper {
     pub fn import_mempalace(
         &mut self,
         by: &Caller,
-        tables: Tables,
+        tables: MempalaceTables,
         local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
         dry: bool,
         tell: impl Fn(usize, usize) + Send + Sync + 'static,
@@ -81,9 +83,9 @@ impl Keeper {
             moved = counted;
             let body = format!(
                 "{}, {}, {}",
-                render::count(moved.drawers, "drawer"),
-                render::count(moved.entries, "diary entry"),
-                render::count(moved.facts, "fact")
+                render::pluralize(moved.drawers, "drawer"),
+                render::pluralize(moved.entries, "diary entry"),
+                render::pluralize(moved.facts, "fact")
             );
             let edits = if dry { Vec::new() } else { edits };
             Ok(ChangePlan { edits, subject: "mempalace: import".to_owned(), body })
@@ -95,25 +97,27 @@ impl Keeper {
     }
 
     /// Gives names and ids to what arrives.
-    fn prepare_import(&mut self, by: &Caller, estate: Estate) -> Import {
-        let subjects: Vec<_> = estate.subjects().into_iter().map(render::line).collect();
-        let Estate { texts, entries, entities, mut facts, .. } = estate;
+    fn prepare_import(&mut self, by: &Caller, estate: MempalaceData) -> Import {
+        let subjects: Vec<_> = estate.subjects().into_iter().map(render::one_line).collect();
+        let MempalaceData { drawers: texts, diary_entries: entries, entities, mut facts, .. } =
+            estate;
         let mut known: BTreeMap<String, Entity> = BTreeMap::new();
-        for name in subjects.into_iter().chain(entities.iter().map(|it| render::line(&it.name))) {
+        for name in subjects.into_iter().chain(entities.iter().map(|it| render::one_line(&it.name)))
+        {
             let unknown = || placeholder_entity(&name, new_id(&mut self.id_generator, by.now));
             known.entry(name.clone()).or_insert_with(unknown);
         }
         // Of several who say what something is, the first is right.
         for it in entities.into_iter().rev() {
-            let Some(entity) = known.get_mut(&render::line(&it.name)) else { continue };
+            let Some(entity) = known.get_mut(&render::one_line(&it.name)) else { continue };
             if !it.genus.is_empty() {
-                entity.genus = render::line(&it.genus);
+                entity.genus = render::one_line(&it.genus);
             }
             entity.attributes.extend(it.attributes);
         }
-        for Fact { subject, relation, .. } in &mut facts {
+        for ImportedFact { subject, relation, .. } in &mut facts {
             for it in [subject, &mut relation.kind, &mut relation.to] {
-                *it = render::line(it);
+                *it = render::one_line(it);
             }
         }
         Import {
@@ -124,20 +128,20 @@ impl Keeper {
         }
     }
 
-    fn convert_drawer(&mut self, by: &Caller, it: Kept) -> (Shelf, Drawer) {
+    fn convert_drawer(&mut self, by: &Caller, it: ImportedDrawer) -> (Shelf, Drawer) {
         let [wing, room] = [it.wing, it.room].map(|it| sanitize_name(&it, MAX_NAME_CHARS));
         let drawer = Drawer {
             id: new_id(&mut self.id_generator, by.now),
             said: Said { wing: Some(wing.clone()), room: Some(room.clone()) },
-            source: it.source.map(|it| render::line(&it)),
-            by: it.by.map(|it| render::line(&it)),
+            source: it.source.map(|it| render::one_line(&it)),
+            by: it.by.map(|it| render::one_line(&it)),
             filed: Some(it.at.unwrap_or(by.now).trunc_subsecs(0)),
             text: it.text.replace('\0', "\u{fffd}"),
         };
         (Shelf { wing, room }, drawer)
     }
 
-    fn convert_diary_entry(&mut self, by: &Caller, it: Noted) -> (String, Entry) {
+    fn convert_diary_entry(&mut self, by: &Caller, it: ImportedDiaryEntry) -> (String, Entry) {
         let agent = sanitize_name(&it.agent, MAX_NAME_CHARS);
         let topic = it.topic.map(|it| sanitize_name(&it, MAX_NAME_CHARS));
         let entry = Entry {
@@ -274,7 +278,7 @@ impl FactKey {
         Self { names, since: it.since.clone(), until: it.until.clone() }
     }
 
-    fn from_fact(it: &Fact) -> Self {
+    fn from_fact(it: &ImportedFact) -> Self {
         Self::new(&it.subject, &it.relation)
     }
 }

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
 use chrono::{DateTime, SubsecRound, Utc};
 
-use crate::exchange::{Lode, Mined};
+use crate::exchange::{ExtractedText, SourceKind};
 use crate::format::{self, Place, drawer_file, drawer_room};
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::{Caller, Keeper, Refusal, new_id};
@@ -42,7 +42,7 @@ pub struct SourceFile {
     /// The wing of texts that name none.
     pub wing: String,
     /// What it is.
-    pub kind: Lode,
+    pub kind: SourceKind,
     /// When it was last written: the date of texts that have none of their own.
     pub modified: Option<DateTime<Utc>>,
 }
@@ -77,11 +77,11 @@ impl Keeper {
         &mut self,
         by: &Caller,
         pit: &SourceFile,
-        mined: &[Mined],
+        mined: &[ExtractedText],
         mining: &mut MineSummary,
         dry: bool,
     ) -> Result<(), Refusal> {
-        let pit = &SourceFile { name: render::line(&pit.name), ..pit.clone() };
+        let pit = &SourceFile { name: render::one_line(&pit.name), ..pit.clone() };
         let drawers = mined.iter().map(|it| self.drawer_from_mined(by, pit, it));
         let mut drawers: Vec<_> = drawers.collect();
         mining.sources += usize::from(!drawers.is_empty());
@@ -114,7 +114,7 @@ impl Keeper {
             for (file, whole) in begun {
                 edits.push(extend_drawer(held, file, whole)?);
             }
-            let subject = format!("source {}: mine", render::cut(&pit.name, 50));
+            let subject = format!("source {}: mine", render::truncate(&pit.name, 50));
             Ok(ChangePlan { edits: if dry { Vec::new() } else { edits }, subject, body })
         })?;
         let (new, grown, known, older) = filed;
@@ -125,14 +125,19 @@ impl Keeper {
         Ok(())
     }
 
-    fn drawer_from_mined(&mut self, by: &Caller, pit: &SourceFile, it: &Mined) -> (Shelf, Drawer) {
+    fn drawer_from_mined(
+        &mut self,
+        by: &Caller,
+        pit: &SourceFile,
+        it: &ExtractedText,
+    ) -> (Shelf, Drawer) {
         let wing = sanitize_name(it.wing.as_deref().unwrap_or(&pit.wing), MAX_NAME_CHARS);
         let shelf = Shelf { wing, room: sanitize_name(&it.room, MAX_NAME_CHARS) };
         let drawer = Drawer {
             id: new_id(&mut self.id_generator, by.now),
             said: Said { wing: Some(shelf.wing.clone()), room: Some(shelf.room.clone()) },
             source: Some(pit.name.clone()),
-            by: Some(render::line(&by.name)),
+            by: Some(render::one_line(&by.name)),
             filed: Some(
                 it.at
                     .or(pit.modified)
@@ -157,7 +162,7 @@ fn truncate_to_seconds(moment: DateTime<Utc>) -> DateTime<Utc> {
 /// Makes a name that a wing, a room or an agent may have of what others call
 /// theirs, of so many characters at most.
 pub(crate) fn sanitize_name(said: &str, most: usize) -> String {
-    let said = render::line(&said.replace(['/', '\\'], "-"));
+    let said = render::one_line(&said.replace(['/', '\\'], "-"));
     let said: String = said.chars().take(most).collect();
     match said.trim_matches(['.', ' ']) {
         "" => "untitled".to_owned(),
@@ -197,7 +202,7 @@ pub(crate) fn plan_filing<'a>(
         }
         filings.edits.push(Edit { path, was: None, now: Some(format::write_drawer(drawer)) });
     }
-    let changed = pit.filter(|it| it.kind == Lode::Document && !filings.edits.is_empty());
+    let changed = pit.filter(|it| it.kind == SourceKind::Document && !filings.edits.is_empty());
     if let Some(pit) = changed {
         let older = rooms.values().flat_map(|(_, it)| it.superseded_files(held, &pit.name, &texts));
         filings.superseded = older.map(str::to_owned).collect();
@@ -245,7 +250,7 @@ impl<'a> RoomTexts<'a> {
     ) -> Option<&'a str> {
         let files = self.files_by_source.get_mut(pit.name.as_str())?;
         let has_moment =
-            pit.kind != Lode::Document && it.filed != pit.modified.map(truncate_to_seconds);
+            pit.kind != SourceKind::Document && it.filed != pit.modified.map(truncate_to_seconds);
         let begins = |begun: &Drawer| {
             it.text.starts_with(&begun.text)
                 && !texts.contains(begun.text.as_str())

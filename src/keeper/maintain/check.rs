@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::check::Survey;
+use crate::check::PalaceCheck;
 use crate::format::{Place, Spots, room_file};
 use crate::keeper::maintain::doctor;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::{Keeper, Refusal};
 use crate::model::{Code, Diagnostic, RoomId, Severity, Tool, Trail, lines};
-use crate::render::{self, Reported};
+use crate::render::{self, ReportedFinding};
 
 /// How many findings a room's builder is told of.
 const MAX_ROOM_FINDINGS: usize = 5;
@@ -63,7 +63,7 @@ impl Finding {
     pub fn from_diagnostic(told: Diagnostic, text: &str) -> Self {
         let line = lines(text).nth(told.at.line - 1);
         let line = line.filter(|_| !text.is_empty() && !told.code.is_about_the_file());
-        Self { source_excerpt: render::excerpt(&told, line), diagnostic: told }
+        Self { source_excerpt: render::source_excerpt(&told, line), diagnostic: told }
     }
 }
 
@@ -77,17 +77,17 @@ impl PalaceReport {
 impl CheckReport {
     /// Renders what was found as JSON, with paths from `here`.
     pub fn json(&self, here: &Path) -> String {
-        render::json(&self.findings_with_paths(here))
+        render::findings_json(&self.findings_with_paths(here))
     }
 
     /// Renders what was found as commands to a workflow of GitHub.
     pub fn github_annotations(&self, here: &Path) -> String {
-        render::github(&self.findings_with_paths(here))
+        render::github_annotations(&self.findings_with_paths(here))
     }
 
     /// Renders what was found as SARIF 2.1.0.
     pub fn sarif(&self, here: &Path) -> String {
-        render::sarif(&self.findings_with_paths(here))
+        render::sarif_report(&self.findings_with_paths(here))
     }
 
     /// Counts the findings that are as grave as this.
@@ -107,19 +107,19 @@ impl CheckReport {
             (total(|it| it.1), "scroll"),
             (total(|it| it.2), "entity"),
         ];
-        let read = counts.map(|(number, noun)| render::count(number, noun)).join(", ");
+        let read = counts.map(|(number, noun)| render::pluralize(number, noun)).join(", ");
         let others = [(Severity::Warning, "warning"), (Severity::Info, "note")];
         let others = others.map(|(severity, noun)| (self.count_with_severity(severity), noun));
         let others = others.into_iter().filter(|(number, _)| *number > 0);
         let found =
             std::iter::once((self.count_with_severity(Severity::Error), "error")).chain(others);
-        let found = found.map(|(number, noun)| render::count(number, noun));
+        let found = found.map(|(number, noun)| render::pluralize(number, noun));
         format!("{read}: {}", found.collect::<Vec<_>>().join(", "))
     }
 
-    fn findings_with_paths(&self, here: &Path) -> Vec<Reported<'_>> {
+    fn findings_with_paths(&self, here: &Path) -> Vec<ReportedFinding<'_>> {
         let findings = self.palaces.iter().flat_map(|it| it.findings.iter().map(move |f| (it, f)));
-        let reported = findings.map(|(palace, finding)| Reported {
+        let reported = findings.map(|(palace, finding)| ReportedFinding {
             path: palace.finding_path(finding, here).replace('\\', "/"),
             finding: &finding.diagnostic,
         });
@@ -143,7 +143,8 @@ pub(crate) fn summarize_room_findings(
 ) -> String {
     let (survey, file) = (prepare_checks(held, tools), room_file(room));
     let read = held.findings_in(&file).map(|it| (it.clone(), None));
-    let seen = survey.of_room(room).into_iter().map(|it| (it.finding, Some(it.about)));
+    let seen =
+        survey.room_findings(room).into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
     // Who builds a room that shows what is not there may have meant something else.
     let is_told = |it: &Diagnostic| {
         it.severity() < Severity::Info
@@ -154,9 +155,9 @@ pub(crate) fn summarize_room_findings(
     };
     let about = read.chain(seen).filter(|(it, _)| is_told(it)).collect();
     let mut told = locate_findings(held, &file, about);
-    for cut_off in beside.iter().filter_map(|it| survey.cut_off(it)) {
-        let (file, about) = (cut_off.finding.file.clone(), Some(cut_off.about));
-        told.extend(locate_findings(held, &file, vec![(cut_off.finding, about)]));
+    for cut_off in beside.iter().filter_map(|it| survey.check_reachable(it)) {
+        let (file, about) = (cut_off.diagnostic.file.clone(), Some(cut_off.value_path));
+        told.extend(locate_findings(held, &file, vec![(cut_off.diagnostic, about)]));
     }
     told.sort_by_key(|it| it.diagnostic.severity());
     let lines: Vec<_> =
@@ -170,10 +171,10 @@ pub(crate) fn summarize_room_findings(
     }
 }
 
-fn prepare_checks<'a>(held: &'a OpenPalace, tools: &'a [Tool]) -> Survey<'a> {
+fn prepare_checks<'a>(held: &'a OpenPalace, tools: &'a [Tool]) -> PalaceCheck<'a> {
     let errors = held.findings().filter(|it| it.severity() == Severity::Error);
     let broken: BTreeSet<_> = errors.map(|it| it.file.as_str()).collect();
-    Survey { palace: &held.palace, tools, broken, file_of: room_file }
+    PalaceCheck { palace: &held.palace, tools, unreadable_files: broken, room_file: room_file }
 }
 
 fn check_palace(
@@ -183,8 +184,10 @@ fn check_palace(
     locks: Vec<Diagnostic>,
 ) -> PalaceReport {
     let palace = &held.palace;
-    let remarks =
-        prepare_checks(held, tools).remarks().into_iter().map(|it| (it.finding, Some(it.about)));
+    let remarks = prepare_checks(held, tools)
+        .findings()
+        .into_iter()
+        .map(|it| (it.diagnostic, Some(it.value_path)));
     let found = held.findings().map(|it| (it.clone(), None));
     let fault = held.model_error(models).map(|why| {
         let finding = Diagnostic::of_file(Code::BadModel, Place::SETTINGS, why);

@@ -58,7 +58,7 @@ impl FmtReport {
     pub fn diff(&self) -> String {
         let diff = |it: &Edit| {
             let path = format!("{}{}", self.repository_prefix, it.path);
-            diff::unified(&path, it.was.as_deref(), it.now.as_deref())
+            diff::unified_diff(&path, it.was.as_deref(), it.now.as_deref())
         };
         self.edits.iter().map(diff).collect()
     }

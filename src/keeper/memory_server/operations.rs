@@ -62,7 +62,8 @@ impl Keeper {
             created = add_absent_relations(held, &mut revision, new)?;
             let subject = match created.as_slice() {
                 [Triple { from, kind, to }] => {
-                    let said = [from, kind, to].map(|it| render::cut(&render::line(it), 30));
+                    let said =
+                        [from, kind, to].map(|it| render::truncate(&render::one_line(it), 30));
                     format!("relation {}: create", said.join(" "))
                 }
                 _ => format!("relations: create {}", created.len()),
@@ -93,7 +94,7 @@ impl Keeper {
         self.open_palace(&key)?.change(by, |held| {
             let mut revision = GraphEdit::default();
             added = add_absent_observations(held, &mut revision, new)?;
-            let what = render::count(added.iter().map(|(_, it)| it.len()).sum(), "observation");
+            let what = render::pluralize(added.iter().map(|(_, it)| it.len()).sum(), "observation");
             build_plan(revision, new.iter().map(|(name, _)| name), &format!("add {what}"))
         })?;
         Ok(added)
@@ -115,7 +116,7 @@ impl Keeper {
         self.open_palace(&key)?.change(by, |held| {
             let mut revision = GraphEdit::default();
             erased = remove_observations(held, &mut revision, old)?;
-            let what = render::count(erased.deleted, "observation");
+            let what = render::pluralize(erased.deleted, "observation");
             build_plan(revision, old.iter().map(|(name, _)| name), &format!("delete {what}"))
         })?;
         Ok(erased)
@@ -133,7 +134,7 @@ impl Keeper {
         self.open_palace(&key)?.change(by, |held| {
             let mut revision = GraphEdit::default();
             erased.deleted = remove_relations(held, &mut revision, &old)?;
-            let what = render::count(erased.deleted, "relation");
+            let what = render::pluralize(erased.deleted, "relation");
             build_plan(revision, old.iter().map(|it| &it.from), &format!("delete {what}"))
         })?;
         Ok(erased)
@@ -253,7 +254,7 @@ fn build_plan<'a>(
     let names: BTreeSet<_> = names.cloned().collect();
     let names: Vec<_> = names.into_iter().collect();
     let subject = match names.as_slice() {
-        [only] => format!("entity {}: {what}", render::cut(&render::line(only), 50)),
+        [only] => format!("entity {}: {what}", render::truncate(&render::one_line(only), 50)),
         _ => format!("entities: {what}"),
     };
     Ok(ChangePlan {

@@ -145,7 +145,7 @@ fn plan_add_fact(
         }
     };
     let fact = fact_record(&subject, &fact, now);
-    let short = render::cut(&fact.to_line(), 50);
+    let short = render::truncate(&fact.to_line(), 50);
     let (subject, body) = (format!("fact {short}: add"), fact.to_line());
     Ok((ChangePlan { edits: revision.into_edits()?, subject, body }, AddedFact::Added(fact, also)))
 }
@@ -179,8 +179,8 @@ fn match_fact(known: Vec<&mut Relation>, new: &Relation) -> Result<FactMatch, Re
                 return Err(Refusal::Invalid(why.to_owned()));
             }
             (Some(until), _) if old.touches(new) => {
-                let since = old.since.as_ref().map(|it| format!("from {} ", render::line(it)));
-                let (since, until) = (since.unwrap_or_default(), render::line(until));
+                let since = old.since.as_ref().map(|it| format!("from {} ", render::one_line(it)));
+                let (since, until) = (since.unwrap_or_default(), render::one_line(until));
                 return Err(Refusal::Invalid(format!(
                     "that fact is known, {since}until {until}, and both cannot be at once: if it \
                      holds again, `valid_from` is {until} or later"
@@ -226,14 +226,14 @@ fn plan_end_fact(
     }
     match (gone, early, over) {
         (Some(statement), ..) => {
-            let subject = format!("fact {}: end", render::cut(&statement.to_line(), 50));
+            let subject = format!("fact {}: end", render::truncate(&statement.to_line(), 50));
             let body = format!("{} until {ended}", statement.to_line());
             Ok((ChangePlan { edits: revision.into_edits()?, subject, body }, statement))
         }
         (None, Some(refusal), _) => Err(refusal),
         (None, None, Some(over)) => Err(Refusal::Invalid(format!(
             "that fact has ended already, on {}: {}",
-            render::line(&over),
+            render::one_line(&over),
             describe_triple(triple)
         ))),
         (None, None, None) => {
@@ -250,7 +250,7 @@ fn check_end_date(fact: &Relation, ended: &str) -> Result<(), Refusal> {
     let since = fact.since.as_deref().unwrap_or_default();
     Err(Refusal::Invalid(format!(
         "that fact holds from {} on: it cannot have ended on {ended}, before it began",
-        render::line(since)
+        render::one_line(since)
     )))
 }
 
@@ -264,8 +264,10 @@ fn unknown_fact_message(graph: &Graph, triple: &Triple, names: &[String]) -> Str
         .map(|(from, it)| fact_line(&from.name, &it.kind, &it.to))
         .collect();
     let known = match (facts.as_slice(), graph.name_meant(&triple.from)) {
-        ([], Some(meant)) if names.is_empty() => format!("did you mean `{}`?", render::line(meant)),
-        ([], _) => format!("`{}` has no facts that hold", render::line(&triple.from)),
+        ([], Some(meant)) if names.is_empty() => {
+            format!("did you mean `{}`?", render::one_line(meant))
+        }
+        ([], _) => format!("`{}` has no facts that hold", render::one_line(&triple.from)),
         _ => format!("what holds is {}", facts.join(", ")),
     };
     format!("no such fact is known: {}; {known}", describe_triple(triple))
@@ -310,8 +312,9 @@ pub(crate) fn resolve_spelling(graph: &Graph, asked: &str) -> Result<String, Ref
     match (defined.as_slice(), all.as_slice()) {
         ([only], _) | ([], [only]) => Ok((***only).to_owned()),
         _ => {
-            let names: Vec<_> = names.iter().map(|it| format!("`{}`", render::line(it))).collect();
-            let asked = render::line(asked);
+            let names: Vec<_> =
+                names.iter().map(|it| format!("`{}`", render::one_line(it))).collect();
+            let asked = render::one_line(asked);
             let why = format!("`{asked}` could be any of {}: spell it exactly", names.join(", "));
             Err(Refusal::Invalid(why))
         }
@@ -328,7 +331,7 @@ pub(crate) fn is_same_fact(a: &Relation, b: &Relation) -> bool {
 }
 
 fn validate_name(what: &str, text: &str) -> Result<String, Refusal> {
-    let text = render::line(text);
+    let text = render::one_line(text);
     let length = text.chars().count();
     if text.is_empty() {
         return Err(Refusal::Invalid(format!("the `{what}` is empty")));

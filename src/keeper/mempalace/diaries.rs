@@ -46,7 +46,11 @@ impl Keeper {
             let now = Some(format::write_entry(&entry));
             Ok(ChangePlan {
                 edits: vec![Edit { path, was: None, now }],
-                subject: format!("diary {}: {}", render::cut(&agent, 30), render::cut(&topic, 30)),
+                subject: format!(
+                    "diary {}: {}",
+                    render::truncate(&agent, 30),
+                    render::truncate(&topic, 30)
+                ),
                 body: String::new(),
             })
         })?;

@@ -11,7 +11,7 @@ use crate::keeper::walk::enter::broken_file_notices;
 use crate::keeper::{Caller, Keeper, Refusal, new_id};
 use crate::model::{Drawer, Edit, Opening, RoomId, Said, Shelf, is_printable};
 use crate::render;
-use crate::search::{TWINS, Twin, in_words};
+use crate::search::{DUPLICATE_THRESHOLD, NearDuplicate, describe_changes};
 
 /// The most characters the name of a wing, a room or an agent may have.
 pub(crate) const MAX_NAME_CHARS: usize = 128;
@@ -95,8 +95,8 @@ impl Keeper {
         let drawer = Drawer {
             id: new_id(&mut self.id_generator, by.now),
             said: Said { wing: Some(shelf.wing.clone()), room: Some(shelf.room.clone()) },
-            source: new.source.as_deref().map(render::line).filter(|it| !it.is_empty()),
-            by: Some(render::line(new.by.as_deref().unwrap_or(&by.name))),
+            source: new.source.as_deref().map(render::one_line).filter(|it| !it.is_empty()),
+            by: Some(render::one_line(new.by.as_deref().unwrap_or(&by.name))),
             filed: Some(by.now.trunc_subsecs(0)),
             text: new.text.clone(),
         };
@@ -128,7 +128,7 @@ impl Keeper {
             let was = held.read_for_change(&file)?;
             let it = drawer_location(held, &file).ok_or_else(missing)?;
             let subject = format!("drawer {}: delete", shelf_label(&it.shelf));
-            let title = held.palace.drawers.get(&file).map(|it| render::title(&it.text));
+            let title = held.palace.drawers.get(&file).map(|it| render::drawer_title(&it.text));
             let body = format!("Deleted \"{}\"", title.unwrap_or_default());
             gone = Some(it);
             Ok(ChangePlan { edits: vec![Edit { path: file, was, now: None }], subject, body })
@@ -173,7 +173,11 @@ fn plan_filing(
     if let Some(known) = find_exact_duplicate(held, &room, shelf, &drawer.text) {
         return (ChangePlan::default(), FilingOutcome::AlreadyFiled(known));
     }
-    let alike = if force { Vec::new() } else { find_similar_drawers(held, &drawer.text, TWINS) };
+    let alike = if force {
+        Vec::new()
+    } else {
+        find_similar_drawers(held, &drawer.text, DUPLICATE_THRESHOLD)
+    };
     if !alike.is_empty() {
         return (ChangePlan::default(), FilingOutcome::SimilarFound(alike));
     }
@@ -182,7 +186,7 @@ fn plan_filing(
     let plan = ChangePlan {
         edits: vec![Edit { path, was: None, now }],
         subject: format!("drawer {}: file", shelf_label(shelf)),
-        body: format!("Filed \"{}\"", render::title(&drawer.text)),
+        body: format!("Filed \"{}\"", render::drawer_title(&drawer.text)),
     };
     (plan, FilingOutcome::Filed(DrawerLocation { id: drawer.id, room, shelf: shelf.clone() }))
 }
@@ -208,7 +212,7 @@ pub(crate) fn drawer_location(held: &OpenPalace, file: &str) -> Option<DrawerLoc
 /// Checks a name that may be any one line; `what` it is the name of.
 pub(crate) fn validate_name(what: &str, said: &str) -> Result<String, Refusal> {
     let refused = |why: &str| {
-        let said = render::cut(&said.escape_debug().to_string(), 40);
+        let said = render::truncate(&said.escape_debug().to_string(), 40);
         Err(Refusal::Invalid(format!("`{said}` cannot be the name of the {what}: {why}")))
     };
     if said.chars().count() > MAX_NAME_CHARS {
@@ -217,7 +221,7 @@ pub(crate) fn validate_name(what: &str, said: &str) -> Result<String, Refusal> {
     if said.contains(['/', '\\']) || !said.chars().all(is_printable) {
         return refused("it may not hold slashes, line breaks or other control characters");
     }
-    let said = render::line(said);
+    let said = render::one_line(said);
     match said.trim_matches('.').is_empty() {
         true => refused("it says nothing"),
         false => Ok(said),
@@ -238,7 +242,7 @@ pub(crate) fn validate_text(what: &str, said: &str) -> Result<(), Refusal> {
 
 /// Names a shelf in one line of history.
 fn shelf_label(Shelf { wing, room }: &Shelf) -> String {
-    let [wing, room] = [wing, room].map(|it| render::cut(&render::line(it), 30));
+    let [wing, room] = [wing, room].map(|it| render::truncate(&render::one_line(it), 30));
     format!("{wing}/{room}")
 }
 
@@ -253,26 +257,29 @@ pub(crate) fn find_similar_drawers(
         Opening::Drawer(file) => Some(drawers.get(file)?.text.as_str()),
         _ => None,
     };
-    let mut twins = held.index().twins(text, least, text_of);
+    let mut twins = held.index().near_duplicates(text, least, text_of);
     // What has hardly a word that could lead to it is looked for by itself.
     if text.len() <= SHORT_TEXT_BYTES {
         let same = drawers.iter().filter(|(.., it)| it.text == text);
         let same = same.map(|(file, ..)| Opening::Drawer(file.to_owned()));
-        let missed: Vec<_> =
-            same.filter(|it| twins.iter().all(|twin| twin.opening != *it)).collect();
-        twins.splice(..0, missed.into_iter().map(|opening| Twin { opening, likeness: 1.0 }));
+        let missed: Vec<_> = same.filter(|it| twins.iter().all(|twin| twin.item != *it)).collect();
+        twins.splice(
+            ..0,
+            missed.into_iter().map(|opening| NearDuplicate { item: opening, similarity: 1.0 }),
+        );
     }
-    let alike =
-        twins.into_iter().take(MAX_SIMILAR_DRAWERS).filter_map(|Twin { opening, likeness }| {
+    let alike = twins.into_iter().take(MAX_SIMILAR_DRAWERS).filter_map(
+        |NearDuplicate { item: opening, similarity: likeness }| {
             let Opening::Drawer(file) = &opening else { return None };
             let (address, known) = (drawer_location(held, file)?, drawers.get(file)?.text.clone());
-            let differs = in_words(&known, text);
+            let differs = describe_changes(&known, text);
             Some(SimilarDrawer {
                 location: address,
                 similarity: likeness.into(),
                 text: known,
                 difference: differs,
             })
-        });
+        },
+    );
     alike.collect()
 }

@@ -188,5 +188,5 @@ pub(crate) fn fact_record(subject: &str, it: &Relation, now: Date) -> FactRecord
 
 /// Says a fact in one line.
 pub(crate) fn fact_line(subject: &str, kind: &str, object: &str) -> String {
-    [subject, kind, object].map(|it| render::cut(&render::line(it), 80)).join(" → ")
+    [subject, kind, object].map(|it| render::truncate(&render::one_line(it), 80)).join(" → ")
 }

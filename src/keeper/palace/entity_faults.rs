@@ -18,8 +18,8 @@ pub(crate) type EntityKey = (String, String);
 /// Says what is first of what is wrong with an entity.
 fn describe_first_fault(graph: &Graph, name: &str) -> Option<String> {
     let fault = graph.faults(graph.get(name)?).into_iter().find(Fault::is_grave)?;
-    let name = render::cut(&render::line(name), 60);
-    Some(format!("{name}: {}", render::cut(&fault.message, 160)))
+    let name = render::truncate(&render::one_line(name), 60);
+    Some(format!("{name}: {}", render::truncate(&fault.message, 160)))
 }
 
 /// The entities of a palace that have something wrong with them.
@@ -86,7 +86,7 @@ impl EntityFaults {
         let more = if count > told.len() { "; …" } else { "" };
         let have = if count == 1 { "has" } else { "have" };
         (count > 0).then(|| {
-            let count = render::count(count, "entity");
+            let count = render::pluralize(count, "entity");
             let told = told.join("; ");
             format!("{count} here {have} something wrong: {told}{more} · `palazzo check` tells all")
         })

@@ -498,7 +498,7 @@ mod tests {
             assert_eq!(graph(&self.held), graph(&anew));
             assert_eq!(graph(&anew) == 0, anew.palace.graph.starts().next().is_none());
             for word in ["stone", "moss", "dust", "new"] {
-                let query = Query { words: word, most: 100, ..Query::default() };
+                let query = Query { text: word, limit: 100, ..Query::default() };
                 let found = |it: &OpenPalace| it.index().find(&query, |_| true).total;
                 assert_eq!(found(&self.held), found(&anew), "{word}");
             }

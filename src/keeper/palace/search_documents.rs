@@ -18,7 +18,7 @@ const RELATED_NAME_WEIGHT: f32 = 0.5;
 
 /// Makes the index of a palace.
 pub(crate) fn build_index(palace: &Palace) -> Index {
-    Index::of(all_documents(palace).collect())
+    Index::from_documents(all_documents(palace).collect())
 }
 
 /// Yields everything that can be found, as the index wants it.
@@ -64,15 +64,15 @@ fn room_document<'a>(id: &RoomId, room: &'a Room) -> Document<'a> {
         }
     }
     Document {
-        opening: Opening::Room(id.clone()),
+        item: Opening::Room(id.clone()),
         wing: id.wing.as_ref().map(|it| it.to_string().into()),
         room: Some(id.slug.to_string().into()),
-        place: id.to_string().into(),
+        place_name: id.to_string().into(),
         facet: "".into(),
         written: None,
         title: (&room.name).into(),
         text: text.into(),
-        asides: Vec::new(),
+        weighted_fields: Vec::new(),
     }
 }
 
@@ -80,15 +80,15 @@ fn room_document<'a>(id: &RoomId, room: &'a Room) -> Document<'a> {
 /// scroll's own, while the room's name is the room's.
 fn scroll_document<'a>(room: &RoomId, scroll: &'a Scroll) -> Document<'a> {
     Document {
-        opening: Opening::Scroll(ScrollId { room: room.clone(), id: scroll.id }),
+        item: Opening::Scroll(ScrollId { room: room.clone(), id: scroll.id }),
         wing: room.wing.as_ref().map(|it| it.to_string().into()),
         room: Some(room.slug.to_string().into()),
-        place: room.to_string().into(),
+        place_name: room.to_string().into(),
         facet: "".into(),
         written: Some(scroll.written),
         title: (&scroll.title).into(),
         text: (&scroll.body).into(),
-        asides: Vec::new(),
+        weighted_fields: Vec::new(),
     }
 }
 
@@ -97,15 +97,15 @@ fn drawer_document<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Documen
     let Said { wing, room: name } = &drawer.said;
     let [wing, name] = [wing, name].map(|it| it.as_deref().unwrap_or_default());
     Document {
-        opening: Opening::Drawer(file.to_owned()),
+        item: Opening::Drawer(file.to_owned()),
         wing: room.wing.as_ref().map(|it| it.to_string().into()),
         room: Some(room.slug.to_string().into()),
-        place: format!("{room} {wing} {name}").into(),
+        place_name: format!("{room} {wing} {name}").into(),
         facet: drawer_facet(room, &drawer.said).into(),
         written: drawer.filed,
         title: "".into(),
         text: (&drawer.text).into(),
-        asides: drawer.source.iter().map(|it| (METADATA_WEIGHT, it.into())).collect(),
+        weighted_fields: drawer.source.iter().map(|it| (METADATA_WEIGHT, it.into())).collect(),
     }
 }
 
@@ -118,15 +118,15 @@ pub(crate) fn drawer_facet(room: &RoomId, said: &Said) -> String {
 fn diary_entry_document<'a>(palace: &'a Palace, file: &str) -> Option<Document<'a>> {
     let entry = palace.diaries.get(file)?;
     Some(Document {
-        opening: Opening::Diary(file.to_owned()),
+        item: Opening::Diary(file.to_owned()),
         wing: None,
         room: None,
-        place: palace.diaries.agent_of(file)?.into(),
+        place_name: palace.diaries.agent_of(file)?.into(),
         facet: "".into(),
         written: entry.written,
         title: if entry.topic == Entry::GENERAL { "" } else { &entry.topic }.into(),
         text: (&entry.text).into(),
-        asides: Vec::new(),
+        weighted_fields: Vec::new(),
     })
 }
 
@@ -134,7 +134,7 @@ fn task_document<'a>(file: &str, task: &'a Task) -> Document<'a> {
     let text = task.note.as_deref().unwrap_or_default();
     let who = task.who.as_deref().map(|it| (METADATA_WEIGHT, it.into()));
     let mut document = work_document(Opening::Task(file.to_owned()), &task.about, task.set);
-    document.asides.extend(who);
+    document.weighted_fields.extend(who);
     Document { title: (&task.title).into(), text: text.into(), ..document }
 }
 
@@ -151,15 +151,15 @@ fn process_document<'a>(file: &str, process: &'a Process) -> Document<'a> {
 fn work_document(opening: Opening, about: &About, begun: Option<DateTime<Utc>>) -> Document<'_> {
     let place = about.room.as_ref().map(RoomRef::to_string).unwrap_or_default();
     Document {
-        opening,
+        item: opening,
         wing: None,
         room: None,
-        place: place.into(),
+        place_name: place.into(),
         facet: "".into(),
         written: begun,
         title: "".into(),
         text: "".into(),
-        asides: about.entity.iter().map(|it| (METADATA_WEIGHT, it.into())).collect(),
+        weighted_fields: about.entity.iter().map(|it| (METADATA_WEIGHT, it.into())).collect(),
     }
 }
 
@@ -170,15 +170,15 @@ fn genus_document(genus: &Genus) -> Document<'_> {
     let relations = genus.relations.iter().map(|(name, _)| name);
     let said = genus.plural.iter().chain(attributes).chain(statuses).chain(relations);
     Document {
-        opening: Opening::Genus(genus.name.clone()),
+        item: Opening::Genus(genus.name.clone()),
         wing: None,
         room: None,
-        place: "".into(),
+        place_name: "".into(),
         facet: "".into(),
         written: None,
         title: (&genus.name).into(),
         text: genus.description.as_deref().unwrap_or_default().into(),
-        asides: said.map(|it| (METADATA_WEIGHT, it.into())).collect(),
+        weighted_fields: said.map(|it| (METADATA_WEIGHT, it.into())).collect(),
     }
 }
 
@@ -191,15 +191,15 @@ fn entity_document(entity: &Entity) -> Document<'_> {
     let related =
         entity.relations.iter().map(|it| (RELATED_NAME_WEIGHT, Cow::Borrowed(it.to.as_str())));
     Document {
-        opening: Opening::Entity(entity.name.clone()),
+        item: Opening::Entity(entity.name.clone()),
         wing: None,
         room: None,
-        place: "".into(),
+        place_name: "".into(),
         facet: entity_facet(&entity.genus, entity.status.as_deref()).into(),
         written: None,
         title: (&entity.name).into(),
         text: entity.observations.join("\n").into(),
-        asides: said.chain(related).collect(),
+        weighted_fields: said.chain(related).collect(),
     }
 }
 

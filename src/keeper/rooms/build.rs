@@ -11,7 +11,7 @@ use crate::keeper::walk::halls::is_entrance_hall;
 use crate::keeper::{Caller, Keeper, Refusal, new_id};
 use crate::model::{Action, Arrangement, Edit, Room, RoomId, RoomRef, Slug, Tool, prose};
 use crate::render;
-use crate::session::Standing;
+use crate::session::Location;
 
 /// What a room is to be like.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ impl Keeper {
         if self.current_position(by).is_ok_and(|it| it.room == *room && it.workspace == key) {
             self.render_menu(by)?;
         }
-        let name = render::line(&self.open_palace(key)?.palace.name_of(room));
+        let name = render::one_line(&self.open_palace(key)?.palace.name_of(room));
         Ok(match changed {
             true => format!("Built {name} ({room}).\n"),
             false => format!("{name} ({room}) was like that already: nothing changed.\n"),
@@ -106,18 +106,18 @@ impl Keeper {
         key: &str,
         room: &RoomId,
     ) -> Result<String, Refusal> {
-        let there = Standing::in_room(key, room.clone());
+        let there = Location::in_room(key, room.clone());
         let visit = self.visit(by);
-        match &visit.standing {
+        match &visit.location {
             // Whoever was where no room was yet is in the first one now.
-            None => visit.begin(key, Some(there)),
-            Some(at) if is_entrance_hall(at) => visit.begin(key, Some(there)),
-            Some(at) if at.is_at(&there) => visit.page = 0,
-            Some(at) if at.room == *room && at.workspace == key => visit.go(there),
+            None => visit.enter_palace(key, Some(there)),
+            Some(at) if is_entrance_hall(at) => visit.enter_palace(key, Some(there)),
+            Some(at) if at.is_same_place(&there) => visit.page = 0,
+            Some(at) if at.room == *room && at.workspace == key => visit.go_to(there),
             Some(_) => {
                 let palace = &self.open_palace(key)?.palace;
                 let Some(it) = palace.room(room) else { return Err(Refusal::NoRooms) };
-                let page = render::from_afar(it, room);
+                let page = render::room_built_elsewhere(it, room);
                 let standing = self.current_position(by)?;
                 let here = self.place_name(&standing, key);
                 return self.with_menu(by, &format!("{page}\nYou are still in {here}."));
@@ -173,11 +173,11 @@ fn plan_room_change(
         (Some(_), true) => "change",
         (Some(_), false) => "rebuild",
     };
-    let actions = render::count(now.actions.len(), "action");
+    let actions = render::pluralize(now.actions.len(), "action");
     Ok(ChangePlan {
         edits,
         subject: format!("room {id}: {verb}"),
-        body: format!("{}, with {actions}", render::line(&now.name)),
+        body: format!("{}, with {actions}", render::one_line(&now.name)),
     })
 }
 
@@ -222,7 +222,7 @@ fn merge_blueprint(old: &Room, blueprint: &Blueprint) -> Room {
 }
 
 fn validate_room_name(name: &str) -> Result<String, Refusal> {
-    let name = render::line(name);
+    let name = render::one_line(name);
     match name.is_empty() {
         true => Err(Refusal::Invalid("the `name` of a room cannot be empty".to_owned())),
         false => Ok(name),

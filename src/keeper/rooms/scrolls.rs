@@ -27,7 +27,7 @@ pub struct NewScroll {
 impl Keeper {
     /// Leaves a scroll, stamped now, by the caller's name.
     pub fn write_scroll(&mut self, by: &Caller, new: &NewScroll) -> Result<String, Refusal> {
-        let title = render::line(&new.title);
+        let title = render::one_line(&new.title);
         if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
             let why = format!("a scroll needs a title of 1 to {MAX_TITLE_CHARS} characters");
             return Err(Refusal::Invalid(why));
@@ -53,7 +53,7 @@ impl Keeper {
                 let broken = held.file_error(&room_file(&room)).cloned().map(Box::new);
                 return Err(broken.map_or(Refusal::RoomNotBuilt { room }, Refusal::UnreadableFile));
             }
-            place = render::line(&held.palace.name_of(&room));
+            place = render::one_line(&held.palace.name_of(&room));
             let now = Some(format::write_scroll(&scroll));
             let plan = ChangePlan {
                 edits: vec![Edit { path: scroll_file(&room, &scroll), was: None, now }],
@@ -87,9 +87,13 @@ impl Keeper {
         if standing.workspace != key || standing.room != *room {
             return None;
         }
-        let newest =
-            newest_scroll_ids(&self.open_palace(key).ok()?.palace, room, 0, Visit::SCROLLS);
-        self.visit(by).unroll(0, newest);
+        let newest = newest_scroll_ids(
+            &self.open_palace(key).ok()?.palace,
+            room,
+            0,
+            Visit::SCROLLS_PER_ROOM,
+        );
+        self.visit(by).show_scrolls(0, newest);
         Some(Layout::default().number(Slot::Scroll(0)))
     }
 }

@@ -12,7 +12,7 @@ use crate::keeper::search::search_query::parse_time_range;
 use crate::keeper::semantic::vectors::EmbeddedQuery;
 use crate::keeper::{Caller, DrawerLocation, Keeper, Ranker, Refusal, SimilarDrawer};
 use crate::model::{Opening, Shelf, Sort};
-use crate::search::{Hit, Query, TWINS, question_in};
+use crate::search::{DUPLICATE_THRESHOLD, Hit, Query, extract_question};
 
 /// What drawers are searched for.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +75,7 @@ impl Keeper {
             ("before", wanted.before.as_deref()),
             by.now,
         )?;
-        let asked = question_in(&wanted.words).trim().to_owned();
+        let asked = extract_question(&wanted.words).trim().to_owned();
         let Some(key) = self.current_workspace_if_any(by)? else {
             return Ok(DrawerHits { question: asked, ..DrawerHits::default() });
         };
@@ -90,16 +90,16 @@ impl Keeper {
         let shelves = (wanted.wing.is_some() || wanted.room.is_some()).then(|| {
             let shelves = drawers.on_shelves(|it| matches_shelf(it, wanted)).into_iter();
             let facets: HashSet<_> = shelves.map(|(room, said)| drawer_facet(room, said)).collect();
-            held.index().narrowed(|it| facets.contains(it))
+            held.index().facet_filter(|it| facets.contains(it))
         });
         let query = Query {
-            words: &wanted.words,
-            most,
-            sorts: &[Sort::Drawer],
+            text: &wanted.words,
+            limit: most,
+            kinds: &[Sort::Drawer],
             facets: shelves.as_deref(),
             since,
             before,
-            meaning: understood.as_ref().and_then(EmbeddedQuery::query_and_vectors),
+            vectors: understood.as_ref().and_then(EmbeddedQuery::query_and_vectors),
             ..Query::default()
         };
         let hits = held.index().find(&query, |_| true);
@@ -124,11 +124,8 @@ impl Keeper {
         let held = self.open_palace(&key)?;
         held.catch_up()?;
         let file = held.palace.drawers.with_id(id).next().map(str::to_owned);
-        let hit = file.map(|it| Hit {
-            opening: Opening::Drawer(it),
-            similarity: 1.0,
-            passage: from..from,
-        });
+        let hit =
+            file.map(|it| Hit { item: Opening::Drawer(it), similarity: 1.0, passage: from..from });
         Ok(hit.and_then(|it| drawer_hit(held, &it)))
     }
 
@@ -141,7 +138,7 @@ impl Keeper {
         least: Option<f32>,
     ) -> Result<Vec<SimilarDrawer>, Refusal> {
         validate_text("content", text)?;
-        let least = least.unwrap_or(TWINS);
+        let least = least.unwrap_or(DUPLICATE_THRESHOLD);
         if !(0.0..=1.0).contains(&least) {
             let why = format!("the `threshold` is from 0 to 1, not {least}");
             return Err(Refusal::Invalid(why));
@@ -159,7 +156,7 @@ fn matches_shelf(shelf: &Shelf, wanted: &DrawerQuery) -> bool {
 }
 
 fn drawer_hit(held: &OpenPalace, hit: &Hit) -> Option<DrawerHit> {
-    let Opening::Drawer(file) = &hit.opening else { return None };
+    let Opening::Drawer(file) = &hit.item else { return None };
     let drawer = held.palace.drawers.get(file)?;
     Some(DrawerHit {
         location: drawer_location(held, file)?,

@@ -15,9 +15,9 @@ use crate::keeper::semantic::vectors::EmbeddedQuery;
 use crate::keeper::work::list::describe_work_item;
 use crate::keeper::{Caller, Keeper, Ranker, Refusal, SearchQuery};
 use crate::model::{Layout, Opening, Palace, Sort};
-use crate::render::{self, Found};
-use crate::search::{Hit, Hits, Query, excerpt};
-use crate::session::Standing;
+use crate::render::{self, HitView};
+use crate::search::{Hit, Hits, Query, snippet};
+use crate::session::Location;
 
 /// How many characters of what was found are shown in a list, and how many where
 /// there is room.
@@ -50,7 +50,7 @@ pub struct SearchHit {
     /// How well it fits, from 0 to 1.
     pub similarity: f32,
     /// What it is called and where it is, and the passage that fits.
-    pub display: Found,
+    pub display: HitView,
 }
 
 impl SearchResults {
@@ -59,7 +59,7 @@ impl SearchResults {
         let path = |it: &SearchHit| it.file.as_ref().map(|it| display_path(here, &self.root, it));
         let found: Vec<_> = self.best.iter().map(|it| (it.display.clone(), path(it))).collect();
         let ranker = self.ranker.as_ref().map(|it| format!("{it}\n"));
-        render::sightings(&found, self.total) + &ranker.unwrap_or_default()
+        render::cli_search_results(&found, self.total) + &ranker.unwrap_or_default()
     }
 
     /// Renders what was found as JSON, with paths from `here`.
@@ -71,7 +71,7 @@ impl SearchResults {
                 "wing": it.wing_and_room.0,
                 "room": it.wing_and_room.1,
                 "written": it.written.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true)),
-                "passage": it.display.excerpt,
+                "passage": it.display.snippet,
                 "similarity": (f64::from(it.similarity) * 1000.0).round() / 1000.0,
                 "file": it.file.as_ref().map(|it| display_path(here, &self.root, it)),
             })
@@ -95,7 +95,7 @@ impl Keeper {
         &mut self,
         by: &Caller,
         said: Option<&str>,
-        at: &Standing,
+        at: &Location,
     ) -> Result<String, Refusal> {
         let Some(said) = said else {
             return Ok("Say in `params` what to look for.".to_owned());
@@ -114,9 +114,9 @@ impl Keeper {
         let shown =
             |it: &Hit| describe_hit(&held.palace, it, &sought.words, (LIST_EXCERPT_CHARS, by.now));
         let found: Vec<_> = best.iter().filter_map(shown).collect();
-        self.visit(by).openings = best.into_iter().map(|it| it.opening).collect();
+        self.visit(by).listed_items = best.into_iter().map(|it| it.item).collect();
         let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
-        Ok(render::results(said, &found, total) + &ranker)
+        Ok(render::search_results(said, &found, total) + &ranker)
     }
 
     /// Searches everything, for a person at a terminal: the best `most` of what
@@ -143,14 +143,14 @@ impl Keeper {
     pub(crate) fn open_search_result(
         &mut self,
         by: &Caller,
-        at: &Standing,
+        at: &Location,
         place: usize,
     ) -> Result<Option<String>, Refusal> {
-        let page = match self.visit(by).openings.get(place).cloned() {
+        let page = match self.visit(by).listed_items.get(place).cloned() {
             None => return Ok(None),
             Some(Opening::Room(room)) => {
                 let workspace = at.workspace.clone();
-                self.visit(by).go(Standing::in_room(&workspace, room));
+                self.visit(by).go_to(Location::in_room(&workspace, room));
                 return self.render_here(by).map(Some);
             }
             Some(Opening::Scroll(which)) => self.read_scroll(by, &at.workspace, &which)?,
@@ -168,7 +168,7 @@ impl Keeper {
     fn read_diary_entry(&mut self, by: &Caller, key: &str, file: &str) -> Result<String, Refusal> {
         let diaries = &self.open_palace(key)?.palace.diaries;
         Ok(match (diaries.get(file), diaries.agent_of(file)) {
-            (Some(entry), Some(agent)) => render::entry(entry, agent, by.now),
+            (Some(entry), Some(agent)) => render::diary_entry(entry, agent, by.now),
             _ => "That page has been torn out since.".to_owned(),
         })
     }
@@ -188,12 +188,12 @@ fn run_search(
     let places = sought.matching_rooms(&held.palace)?;
     let understood = mind.as_ref().map(|it| held.embed_query(it, &sought.words));
     let asked = Query {
-        words: &sought.words,
-        most,
-        sorts: &sought.kinds,
+        text: &sought.words,
+        limit: most,
+        kinds: &sought.kinds,
         since,
         before,
-        meaning: understood.as_ref().and_then(EmbeddedQuery::query_and_vectors),
+        vectors: understood.as_ref().and_then(EmbeddedQuery::query_and_vectors),
         ..Query::default()
     };
     let is_there = |it: &Opening| match &places {
@@ -206,10 +206,10 @@ fn run_search(
 
 /// Tells of one thing that was found.
 fn search_hit(palace: &Palace, hit: &Hit, words: &str, now: DateTime<Utc>) -> Option<SearchHit> {
-    let document = search_documents::item_document(palace, &hit.opening)?;
+    let document = search_documents::item_document(palace, &hit.item)?;
     Some(SearchHit {
-        kind: hit.opening.sort(),
-        file: file_of_item(palace, &hit.opening),
+        kind: hit.item.sort(),
+        file: file_of_item(palace, &hit.item),
         wing_and_room: (document.wing.map(Into::into), document.room.map(Into::into)),
         written: document.written,
         similarity: hit.similarity,
@@ -237,11 +237,11 @@ fn describe_hit(
     hit: &Hit,
     words: &str,
     (most, now): (usize, DateTime<Utc>),
-) -> Option<Found> {
-    let document = search_documents::item_document(palace, &hit.opening)?;
+) -> Option<HitView> {
+    let document = search_documents::item_document(palace, &hit.item)?;
     let age = document.written.map(|it| format!(", {}", render::ago(it, now)));
     let age = age.unwrap_or_default();
-    let place = match &hit.opening {
+    let place = match &hit.item {
         Opening::Room(id) => format!("room {id}"),
         Opening::Scroll(which) => format!("scroll in {}{age}", palace.name_of(&which.room)),
         Opening::Drawer(file) => {
@@ -249,14 +249,14 @@ fn describe_hit(
             format!("drawer in {}/{}{age}", shelf.wing, shelf.room)
         }
         Opening::Diary(file) => format!("diary of {}{age}", palace.diaries.agent_of(file)?),
-        Opening::Task(_) | Opening::Process(_) => describe_work_item(palace, &hit.opening, &age)?,
+        Opening::Task(_) | Opening::Process(_) => describe_work_item(palace, &hit.item, &age)?,
         Opening::Genus(_) => "genus".to_owned(),
-        Opening::Entity(_) => palace.graph.get_opening(&hit.opening)?.genus.clone(),
+        Opening::Entity(_) => palace.graph.get_opening(&hit.item)?.genus.clone(),
     };
-    let excerpt = excerpt(&document.text, hit.passage.clone(), words, most);
+    let excerpt = snippet(&document.text, hit.passage.clone(), words, most);
     let title = match document.title.is_empty() {
-        true => render::title(&document.text),
+        true => render::drawer_title(&document.text),
         false => document.title.into_owned(),
     };
-    Some(Found { title, place, excerpt })
+    Some(HitView { title, place, snippet: excerpt })
 }

@@ -13,7 +13,7 @@ use crate::keeper::semantic::vectors::VectorStore;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::Vector;
 use crate::render;
-use crate::search::to_read;
+use crate::search::texts_to_embed;
 use crate::store::Store;
 
 /// How many passages are read in one go where somebody waits for all.
@@ -66,7 +66,7 @@ impl OpenPalace {
         }
         let begin = |folder: &String| {
             let passages = search_documents::all_documents(&self.palace).flat_map(|it| {
-                let passages: Vec<_> = to_read(&it).collect();
+                let passages: Vec<_> = texts_to_embed(&it).collect();
                 passages
             });
             SemanticIndexer::start(folder, passages.collect(), self.store.once_more(), models)
@@ -161,7 +161,7 @@ impl Ranker {
     /// Says what else there is to know of it.
     pub fn remark(&self) -> Option<String> {
         let waiting =
-            || format!("{} still to be read", render::count(self.pending_passages, "passage"));
+            || format!("{} still to be read", render::pluralize(self.pending_passages, "passage"));
         self.model_error.clone().or_else(|| (self.pending_passages > 0).then(waiting))
     }
 }

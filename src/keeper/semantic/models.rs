@@ -28,7 +28,7 @@ impl ModelCache {
         if let Some(model) = read.get(&place).and_then(Weak::upgrade) {
             return Ok(model);
         }
-        let about = |name: &str| format!("`{name}` in `{}`", render::line(folder));
+        let about = |name: &str| format!("`{name}` in `{}`", render::one_line(folder));
         let file = |name: &str| {
             let bytes = store::bytes_of(&place.join(name), MAX_MODEL_FILE_BYTES);
             bytes.map_err(|why| format!("{}: {why}", about(name)))
@@ -41,8 +41,8 @@ impl ModelCache {
         let missing = |name: &str| format!("there is no {}{tilde}", about(name));
         let weights = file("model.safetensors")?.ok_or_else(|| missing("model.safetensors"))?;
         let words = text("vocab.txt")?.ok_or_else(|| missing("vocab.txt"))?;
-        let model = Model::read(&weights, &words, text("config.json")?.as_deref());
-        let said = |it: Error| render::line(&it.to_string());
+        let model = Model::parse(&weights, &words, text("config.json")?.as_deref());
+        let said = |it: Error| render::one_line(&it.to_string());
         let model = Arc::new(model.map_err(said)?);
         read.insert(place, Arc::downgrade(&model));
         Ok(model)

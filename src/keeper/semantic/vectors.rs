@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::embedding::Model;
 use crate::keeper::Ranker;
 use crate::model::{Vector, Vectors};
-use crate::search::question_in;
+use crate::search::extract_question;
 use crate::store::{self, Store};
 
 /// What the vectors are kept under, and what they begin with.
@@ -95,7 +95,7 @@ impl VectorStore {
             Ok(model) => (Some(model), None),
             Err(fault) => (None, Some(fault)),
         };
-        let asked = model.and_then(|it| Vector::of(&it.embed(question_in(question))));
+        let asked = model.and_then(|it| Vector::of(&it.embed(extract_question(question))));
         let waiting = self.pending_count();
         let known = self.vectors();
         let is_by_meaning = asked.is_some() && !known.is_empty();

@@ -4,8 +4,8 @@ use crate::format::room_file;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Drawer, Layout, Opening, Palace, RoomId};
-use crate::render::{self, Filed, Reading, RoomView};
-use crate::session::Standing;
+use crate::render::{self, DrawerRange, DrawerView, RoomView};
+use crate::session::Location;
 
 /// How many bytes of a drawer are read at once: some thousand tokens.
 const MAX_PART_BYTES: usize = 24_000;
@@ -17,7 +17,7 @@ impl Keeper {
     pub(crate) fn list_room_drawers(
         &mut self,
         by: &Caller,
-        at: &Standing,
+        at: &Location,
     ) -> Result<Option<String>, Refusal> {
         let seen = self.visit(by).drawers_seen;
         let palace = &self.open_palace(&at.workspace)?.palace;
@@ -29,10 +29,10 @@ impl Keeper {
         }
         let seen = from + shown.len();
         let filed: Vec<_> = shown.iter().filter_map(|it| drawer_view(palace, it.0)).collect();
-        let page = render::drawers(&palace.name_of(&at.room), &filed, all.len() - seen, by.now);
+        let page = render::drawer_list(&palace.name_of(&at.room), &filed, all.len() - seen, by.now);
         let openings = shown.iter().map(|it| Opening::Drawer(it.0.to_owned())).collect();
         let visit = self.visit(by);
-        (visit.drawers_seen, visit.openings) = (seen, openings);
+        (visit.drawers_seen, visit.listed_items) = (seen, openings);
         Ok(Some(page))
     }
 
@@ -41,7 +41,7 @@ impl Keeper {
     pub(crate) fn read_drawer_part(
         &mut self,
         by: &Caller,
-        at: &Standing,
+        at: &Location,
         place: usize,
         file: &str,
     ) -> Result<String, Refusal> {
@@ -55,7 +55,8 @@ impl Keeper {
         let from = mark.filter(|(of, from)| of == file && text.is_char_boundary(*from));
         let from = from.map_or(0, |(_, from)| from);
         let to = find_part_end(text, from);
-        let page = render::drawer(&it, Reading { from, to, place }, by.now);
+        let page =
+            render::drawer(&it, DrawerRange { start: from, end: to, item_index: place }, by.now);
         let left = to < text.len();
         self.visit(by).bookmark = left.then(|| (file.to_owned(), to));
         Ok(page)
@@ -69,7 +70,7 @@ pub(crate) fn render_drawer_only_room(held: &OpenPalace, view: &RoomView<'_>) ->
     let wing = palace.drawers.wing_name(view.id.wing.as_ref()?)?;
     let bare = view.room.is_none() && held.file_error(&room_file(view.id)).is_none();
     let stored = bare && palace.is_place(view.id);
-    stored.then(|| render::storeroom(view, &palace.name_of(view.id), wing))
+    stored.then(|| render::unbuilt_drawer_room(view, &palace.name_of(view.id), wing))
 }
 
 /// Finds the rooms that hold drawers and that a visitor names: by the slug, by
@@ -93,10 +94,10 @@ fn drawers_newest_first<'a>(palace: &'a Palace, room: &'a RoomId) -> Vec<(&'a st
     all
 }
 
-fn drawer_view<'a>(palace: &'a Palace, file: &str) -> Option<Filed<'a>> {
+fn drawer_view<'a>(palace: &'a Palace, file: &str) -> Option<DrawerView<'a>> {
     let drawers = &palace.drawers;
     let (drawer, shelf) = (drawers.get(file)?, drawers.shelf_of(file)?);
-    Some(Filed { drawer, shelf, room: drawers.room_of(file)? })
+    Some(DrawerView { drawer, shelf, room: drawers.room_of(file)? })
 }
 
 /// Returns where a part of a text ends that begins at `from`: at the end of a

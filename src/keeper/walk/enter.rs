@@ -17,9 +17,9 @@ use crate::keeper::walk::visit_log;
 use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Code, Diagnostic, Files, Opening, Palace, RoomId, ScrollId, Severity, Sort};
-use crate::render::{self, Notice, RoomView, Summary};
-use crate::search::{Query, words_asked};
-use crate::session::{Since, Standing, Visit};
+use crate::render::{self, Notice, RoomView, WorkspaceSummary};
+use crate::search::{Query, query_content_words};
+use crate::session::{ChangesSinceVisit, Location, Visit};
 
 /// How many of the latest changes a summary tells of.
 const MAX_RECENT_CHANGES: usize = 3;
@@ -89,7 +89,7 @@ impl Keeper {
     /// Enters the palace that tools act on which name none.
     pub fn enter_default(&mut self, by: &Caller) -> Result<String, Refusal> {
         let key = self.current_workspace(by)?;
-        let place = render::line(&self.open_palace(&key)?.palace.settings.name);
+        let place = render::one_line(&self.open_palace(&key)?.palace.settings.name);
         Ok(format!("You are in {place} now.\n\n{}", self.enter_palace(by, &key)?))
     }
 
@@ -97,7 +97,7 @@ impl Keeper {
     pub(crate) fn enter_last_changed(&mut self, by: &Caller) -> Result<String, Refusal> {
         let (last, others) = self.last_changed_workspace()?;
         self.open_workspace(&last)?;
-        let place = render::line(&last.name);
+        let place = render::one_line(&last.name);
         let why = match others.len() {
             0 => String::new(),
             _ => format!(
@@ -115,8 +115,8 @@ impl Keeper {
         let at = start_position(&held.palace, key);
         let summary = if at.is_none() { Some(palace_summary(held, by)?) } else { None };
         let visit = self.visit(by);
-        visit.begin(key, at);
-        let tutored = std::mem::replace(&mut visit.tutored, true);
+        visit.enter_palace(key, at);
+        let tutored = std::mem::replace(&mut visit.has_seen_tutorial, true);
         let tutorial = if tutored { String::new() } else { render::tutorial().to_owned() + "\n" };
         let moment = self.as_of_notice(by, key)?;
         match summary {
@@ -132,16 +132,16 @@ impl Keeper {
         let held = self.open_palace(&standing.workspace)?;
         held.refresh_file(&room_file(&standing.room));
         // A hall has no scrolls: they hang in the room above.
-        let scrolls = if standing.hall.is_some() { 0 } else { Visit::SCROLLS };
+        let scrolls = if standing.hall.is_some() { 0 } else { Visit::SCROLLS_PER_ROOM };
         let newest = newest_scroll_ids(&held.palace, &standing.room, 0, scrolls);
         let preface = match is_entrance_hall(&standing) {
             true => palace_summary(held, by)? + "\n",
             false => String::new(),
         };
-        self.visit(by).unroll(0, newest);
+        self.visit(by).show_scrolls(0, newest);
         let mut openings = Vec::new();
         let page = self.render_room_view(by, |held, view| {
-            let listed = view.exhibit.iter().flat_map(|it| &it.listed);
+            let listed = view.entity_listing.iter().flat_map(|it| &it.entities);
             openings = listed.map(|it| Opening::Entity(it.name.clone())).collect();
             match view.room {
                 _ if standing.hall.is_some() => preface + &render::hall(view),
@@ -151,7 +151,7 @@ impl Keeper {
             }
         })?;
         if !openings.is_empty() {
-            self.visit(by).openings = openings;
+            self.visit(by).listed_items = openings;
         }
         Ok(page)
     }
@@ -163,9 +163,9 @@ impl Keeper {
 
     /// Returns where the caller stands; somebody who came in before there was a
     /// room stands in the entry as soon as there is one.
-    pub(crate) fn current_position(&mut self, by: &Caller) -> Result<Standing, Refusal> {
+    pub(crate) fn current_position(&mut self, by: &Caller) -> Result<Location, Refusal> {
         let visit = self.visit(by);
-        let now = visit.standing.clone();
+        let now = visit.location.clone();
         if let Some(standing) = now.clone().filter(|it| !is_entrance_hall(it)) {
             return Ok(standing);
         }
@@ -178,14 +178,14 @@ impl Keeper {
         let palace = &held.palace;
         // Where nothing is built or known, one can at least stand before the cabinets.
         let storeroom = palace.drawers.rooms().next().cloned();
-        let storeroom = storeroom.map(|it| Standing::in_room(&workspace, it));
+        let storeroom = storeroom.map(|it| Location::in_room(&workspace, it));
         let standing = start_position(palace, &workspace).or(storeroom).ok_or(Refusal::NoRooms)?;
         if now.as_ref() != Some(&standing) {
             let visit = self.visit(by);
             // Nobody has gone anywhere: what was listed can still be opened.
-            let openings = std::mem::take(&mut visit.openings);
-            visit.begin(&workspace, Some(standing.clone()));
-            visit.openings = openings;
+            let openings = std::mem::take(&mut visit.listed_items);
+            visit.enter_palace(&workspace, Some(standing.clone()));
+            visit.listed_items = openings;
         }
         Ok(standing)
     }
@@ -206,14 +206,14 @@ impl Keeper {
         if let Some(hall) = &seen {
             held.keep_arrangement_sorted(&hall.arrangement);
         }
-        let back = self.visit(by).way_back().cloned();
+        let back = self.visit(by).previous_location().cloned();
         let back = back.map(|it| self.place_name(&it, &standing.workspace));
         let (held, visit) = (&self.open_palaces[&standing.workspace], &self.visits[&by.name]);
         let (palace, room) = (&held.palace, &standing.room);
-        let scrolls = visit.scrolls.iter().filter_map(|it| palace.scroll(it));
+        let scrolls = visit.shown_scrolls.iter().filter_map(|it| palace.scroll(it));
         let layout = palace.settings.layout;
         let contents = seen.as_ref().map(|it| halls::hall_contents(palace, &standing, it));
-        let listed = contents.as_ref().map_or(0, |it| it.listed.len());
+        let listed = contents.as_ref().map_or(0, |it| it.entity_names.len());
         let actions = available_actions(
             palace,
             &standing,
@@ -228,14 +228,19 @@ impl Keeper {
             room: palace.room(room),
             layout,
             scrolls: scrolls.collect(),
-            older: total.saturating_sub(visit.scrolls_seen),
-            drawers: if standing.hall.is_some() { 0 } else { palace.drawers_at(room) },
-            openings: visit.openings.len().max(listed),
-            exhibit: seen.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
+            older_scroll_count: total.saturating_sub(visit.scrolls_seen),
+            drawer_count: if standing.hall.is_some() { 0 } else { palace.drawers_at(room) },
+            listed_item_count: visit.listed_items.len().max(listed),
+            entity_listing: seen.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
             actions,
             page: if is_there { visit.page } else { 0 },
             back,
-            notices: room_notices(held, room, visit.since.get(&standing.workspace), by.now),
+            notices: room_notices(
+                held,
+                room,
+                visit.changes_since_visit.get(&standing.workspace),
+                by.now,
+            ),
             now: by.now,
         };
         let (text, menu, page) = (render(held, &view), view.actions, view.page);
@@ -245,7 +250,7 @@ impl Keeper {
     }
 
     /// Says what a place is called by somebody who is in the workspace `from`.
-    pub(crate) fn place_name(&self, at: &Standing, from: &str) -> String {
+    pub(crate) fn place_name(&self, at: &Location, from: &str) -> String {
         let Some(held) = self.open_palaces.get(&at.workspace) else {
             return present_key(&at.workspace).to_owned();
         };
@@ -274,8 +279,8 @@ pub(crate) fn newest_scroll_ids(
 }
 
 /// Returns the room the visitor came from, if it is in the same palace.
-pub(crate) fn previous_room<'a>(visit: &'a Visit, at: &Standing) -> Option<&'a RoomId> {
-    visit.way_back().filter(|it| it.workspace == at.workspace).map(|it| &it.room)
+pub(crate) fn previous_room<'a>(visit: &'a Visit, at: &Location) -> Option<&'a RoomId> {
+    visit.previous_location().filter(|it| it.workspace == at.workspace).map(|it| &it.room)
 }
 
 /// What the server says of a room by itself; `since` is what others did before
@@ -283,7 +288,7 @@ pub(crate) fn previous_room<'a>(visit: &'a Visit, at: &Standing) -> Option<&'a R
 pub(crate) fn room_notices(
     held: &OpenPalace,
     room: &RoomId,
-    since: Option<&Since>,
+    since: Option<&ChangesSinceVisit>,
     now: DateTime<Utc>,
 ) -> Vec<Notice> {
     let exhibits = RoomScope::for_room(&held.palace, room);
@@ -334,7 +339,7 @@ fn missing_entry_notice(held: &OpenPalace) -> Option<Notice> {
 }
 
 fn diagnostic_line(Diagnostic { file, at, message, .. }: &Diagnostic) -> String {
-    format!("{file}:{}:{}: {}", at.line, at.column, render::line(message))
+    format!("{file}:{}:{}: {}", at.line, at.column, render::one_line(message))
 }
 
 /// Says what is shown instead of a file that cannot be read.
@@ -352,14 +357,14 @@ fn fallback_note(held: &OpenPalace, of: &Diagnostic) -> &'static str {
 
 fn palace_summary(held: &OpenPalace, by: &Caller) -> Result<String, Refusal> {
     let palace = &held.palace;
-    let summary = Summary {
+    let summary = WorkspaceSummary {
         rooms: 0,
         scrolls: palace.scrolls().count(),
         entities: palace.graph.len(),
         genera: palace.graph.genera().map(|(genus, number)| (genus.to_owned(), number)).collect(),
-        recent: held.recent_commits(MAX_RECENT_CHANGES)?,
+        recent_commits: held.recent_commits(MAX_RECENT_CHANGES)?,
     };
-    let summary = render::summary(&palace.settings.name, &summary, by.now);
+    let summary = render::workspace_summary(&palace.settings.name, &summary, by.now);
     if held.store().moment().is_some() {
         return Ok(summary + "\nNo palace stood here yet.\n");
     }
@@ -375,7 +380,7 @@ fn palace_summary(held: &OpenPalace, by: &Caller) -> Result<String, Refusal> {
     ))
 }
 
-fn render_unbuilt_room(held: &OpenPalace, view: &RoomView<'_>, standing: &Standing) -> String {
+fn render_unbuilt_room(held: &OpenPalace, view: &RoomView<'_>, standing: &Location) -> String {
     let name = held.palace.name_of(&standing.room);
     let door = standing.door.as_deref().unwrap_or(&name);
     let sealed = held.file_error(&room_file(&standing.room));
@@ -386,7 +391,7 @@ fn render_unbuilt_room(held: &OpenPalace, view: &RoomView<'_>, standing: &Standi
         ),
         None => unbuilt_room_context(held, &name),
     };
-    render::unfinished(view, door, &context)
+    render::unfinished_room(view, door, &context)
 }
 
 /// Says what this workspace knows that the name of an unbuilt room could be
@@ -397,15 +402,16 @@ fn unbuilt_room_context(held: &OpenPalace, name: &str) -> String {
         return "Workspace context:\n  This workspace is empty. Create entities to begin.\n"
             .to_owned();
     }
-    let words =
-        words_asked(name).into_iter().filter(|it| !GENERIC_ROOM_WORDS.contains(&it.as_str()));
+    let words = query_content_words(name)
+        .into_iter()
+        .filter(|it| !GENERIC_ROOM_WORDS.contains(&it.as_str()));
     let topic = words.collect::<Vec<_>>().join(" ");
     let asked =
-        Query { words: &topic, most: usize::MAX, sorts: &[Sort::Entity], ..Query::default() };
+        Query { text: &topic, limit: usize::MAX, kinds: &[Sort::Entity], ..Query::default() };
     let hits = held.index().find(&asked, |_| true);
     let mut related: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for entity in hits.best.iter().filter_map(|it| graph.get_opening(&it.opening)) {
+    for entity in hits.best.iter().filter_map(|it| graph.get_opening(&it.item)) {
         related.entry(&entity.genus).or_default().push(&entity.name);
     }
-    render::context(&topic, &related, &graph.genera().collect::<Vec<_>>())
+    render::unbuilt_room_context(&topic, &related, &graph.genera().collect::<Vec<_>>())
 }

@@ -1,9 +1,9 @@
 //! What the graph shows in rooms, and the halls below them.
 
-use crate::halls::{self, Contents, Slots};
+use crate::halls::{self, ChoiceCapacity, HallContents};
 use crate::model::{Action, Arrangement, By, Deed, Door, Doorway, Hall, Palace, RoomId, RoomRef};
-use crate::render::{self, Exhibit};
-use crate::session::Standing;
+use crate::render::{self, EntityListing};
+use crate::session::Location;
 
 /// What the hall is called in which visits begin where nobody has built a room:
 /// as the room whose place it takes.
@@ -11,7 +11,7 @@ const ENTRANCE_HALL_SLUG: &str = "entrance-hall";
 
 /// Returns the hall that somebody sees who stands in a place: the one they are
 /// in, or what the room shows of the graph.
-pub(crate) fn visible_hall(palace: &Palace, at: &Standing) -> Option<Hall> {
+pub(crate) fn visible_hall(palace: &Palace, at: &Location) -> Option<Hall> {
     if let Some(hall) = &at.hall {
         return Some(hall.clone());
     }
@@ -25,7 +25,7 @@ pub(crate) fn visible_hall(palace: &Palace, at: &Standing) -> Option<Hall> {
 }
 
 /// Looks at what a hall holds that is seen from a place.
-pub(crate) fn hall_contents(palace: &Palace, at: &Standing, hall: &Hall) -> Contents {
+pub(crate) fn hall_contents(palace: &Palace, at: &Location, hall: &Hall) -> HallContents {
     let layout = palace.settings.layout;
     let below = layout.page(0);
     let here = match palace.room(&at.room).filter(|_| at.hall.is_none()) {
@@ -36,7 +36,11 @@ pub(crate) fn hall_contents(palace: &Palace, at: &Standing, hall: &Hall) -> Cont
             Some(page.saturating_sub(room.actions.len())).filter(|it| *it > 1).unwrap_or(page)
         }
     };
-    halls::contents(&palace.graph.register(&hall.arrangement), hall, Slots { here, below })
+    halls::hall_contents(
+        &palace.graph.register(&hall.arrangement),
+        hall,
+        ChoiceCapacity { this_page: here, hall_page: below },
+    )
 }
 
 /// Returns everything that can be chosen in a place: what its author wrote, then
@@ -44,14 +48,14 @@ pub(crate) fn hall_contents(palace: &Palace, at: &Standing, hall: &Hall) -> Cont
 /// is where the visitor came from.
 pub(crate) fn available_actions(
     palace: &Palace,
-    at: &Standing,
-    contents: Option<&Contents>,
+    at: &Location,
+    contents: Option<&HallContents>,
     from: Option<&RoomId>,
 ) -> Vec<Action> {
-    let passages = contents.into_iter().flat_map(|it| &it.passages).map(|it| {
+    let passages = contents.into_iter().flat_map(|it| &it.sub_halls).map(|it| {
         // Beside other actions a passage says which genus it leads to.
         let name = if at.hall.is_some() { &it.label } else { &it.hall.title };
-        Action { label: render::passage(name, it.total), deed: Deed::Enter(it.hall.clone()) }
+        Action { label: render::sub_hall_label(name, it.total), deed: Deed::Enter(it.hall.clone()) }
     });
     if at.hall.is_some() {
         return passages.collect();
@@ -62,27 +66,31 @@ pub(crate) fn available_actions(
 }
 
 /// Returns what is shown of a hall, besides the ways into its parts.
-pub(crate) fn hall_view<'a>(palace: &'a Palace, hall: &Hall, contents: &Contents) -> Exhibit<'a> {
-    let Contents { total, listed, .. } = contents;
+pub(crate) fn hall_view<'a>(
+    palace: &'a Palace,
+    hall: &Hall,
+    contents: &HallContents,
+) -> EntityListing<'a> {
+    let HallContents { total, entity_names: listed, .. } = contents;
     let listed = listed.iter().filter_map(|name| palace.graph.get(name)).collect();
     let remark = missing_grouping_attribute(palace, hall)
         .map(|it| format!("None of them has the attribute `{it}`."));
-    Exhibit { title: hall.title.clone(), total: *total, listed, remark }
+    EntityListing { title: hall.title.clone(), total: *total, entities: listed, note: remark }
 }
 
 /// Returns where visits begin in a palace: in its entry, or, where nothing is
 /// built, in a hall that has everything in it.
-pub(crate) fn start_position(palace: &Palace, workspace: &str) -> Option<Standing> {
+pub(crate) fn start_position(palace: &Palace, workspace: &str) -> Option<Location> {
     if let Some(entry) = palace.entry() {
-        return Some(Standing::in_room(workspace, entry.clone()));
+        return Some(Location::in_room(workspace, entry.clone()));
     }
     let room = ENTRANCE_HALL_SLUG.parse().ok().filter(|_| !palace.graph.is_empty())?;
     let hall = Some(Hall::whole(Arrangement::Everything));
-    Some(Standing { hall, ..Standing::in_room(workspace, room) })
+    Some(Location { hall, ..Location::in_room(workspace, room) })
 }
 
 /// Tells whether a place is the hall in which visits begin where nothing is built.
-pub(crate) fn is_entrance_hall(at: &Standing) -> bool {
+pub(crate) fn is_entrance_hall(at: &Location) -> bool {
     at.hall.as_ref().is_some_and(|it| it.arrangement == Arrangement::Everything && it.depth == 0)
 }
 

@@ -78,11 +78,11 @@ impl Keeper {
         let palace = &held.palace;
         match place {
             Leaf::Room(id) => match palace.room(id) {
-                Some(room) => Ok(render::room_leaf(palace, workspace, id, room)),
+                Some(room) => Ok(render::room_markdown(palace, workspace, id, room)),
                 None => Err(no_such_room(held, id)),
             },
             Leaf::Scroll(which) => match palace.scroll(which) {
-                Some(scroll) => Ok(render::scroll_leaf(palace, workspace, &which.room, scroll)),
+                Some(scroll) => Ok(render::scroll_markdown(palace, workspace, &which.room, scroll)),
                 None => Err(no_such_scroll(held, which)),
             },
         }
@@ -153,12 +153,12 @@ fn resource_summary(held: &OpenPalace, address: Uri) -> Option<ResourceSummary> 
             (&scroll.title, about, Some(scroll.written))
         }
     };
-    let (title, about) = (render::line(title), render::line(&about));
+    let (title, about) = (render::one_line(title), render::one_line(&about));
     Some(ResourceSummary { uri: address, title, description: about, written })
 }
 
 fn first_line(description: &str) -> String {
-    render::cut(description.lines().next().unwrap_or_default(), 120)
+    render::truncate(description.lines().next().unwrap_or_default(), 120)
 }
 
 fn no_such_scroll(held: &OpenPalace, which: &ScrollId) -> Refusal {

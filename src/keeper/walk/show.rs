@@ -11,7 +11,7 @@ use crate::keeper::walk::halls::{available_actions, hall_view};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Files, Palace, RoomId, RoomRef, did_you_mean};
 use crate::render::{self, MapView, RoomView};
-use crate::session::{Standing, Visit};
+use crate::session::{Location, Visit};
 
 impl Keeper {
     /// Returns a palace as it stands in memory, opened if need be.
@@ -36,7 +36,7 @@ impl Keeper {
         held.load_history()?;
         let id = resolve_room_or_entry(held, room)?;
         let palace = &held.palace;
-        let at = Standing::in_room(&key, id.clone());
+        let at = Location::in_room(&key, id.clone());
         let seen = halls::visible_hall(palace, &at);
         let contents = seen.as_ref().map(|it| halls::hall_contents(palace, &at, it));
         let total = palace.scrolls_in(&id).count();
@@ -44,12 +44,12 @@ impl Keeper {
             id: &id,
             room: palace.room(&id),
             layout: palace.settings.layout,
-            scrolls: palace.scrolls_in(&id).take(Visit::SCROLLS).collect(),
-            older: total.saturating_sub(Visit::SCROLLS),
-            drawers: palace.drawers_at(&id),
+            scrolls: palace.scrolls_in(&id).take(Visit::SCROLLS_PER_ROOM).collect(),
+            older_scroll_count: total.saturating_sub(Visit::SCROLLS_PER_ROOM),
+            drawer_count: palace.drawers_at(&id),
             actions: available_actions(palace, &at, contents.as_ref(), None),
-            openings: contents.as_ref().map_or(0, |it| it.listed.len()),
-            exhibit: seen.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
+            listed_item_count: contents.as_ref().map_or(0, |it| it.entity_names.len()),
+            entity_listing: seen.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
             page: 0,
             back: None,
             notices: room_notices(held, &id, None, by.now),
@@ -57,7 +57,7 @@ impl Keeper {
         };
         let page = render_drawer_only_room(held, &view).unwrap_or_else(|| render::room(&view));
         let versions = held.history().get(&room_file(&id)).copied();
-        Ok(page + &render::versions(versions, held.store().moment(), by.now))
+        Ok(page + &render::version_summary(versions, held.store().moment(), by.now))
     }
 
     /// Renders the map of the palace.
@@ -67,7 +67,7 @@ impl Keeper {
         held.load_history()?;
         let (palace, history) = (&held.palace, held.history());
         let view =
-            MapView { palace, here: None, hall: None, history, file_of: room_file, now: by.now };
+            MapView { palace, here: None, hall: None, history, room_file: room_file, now: by.now };
         Ok(render::map(&view))
     }
 

@@ -11,7 +11,7 @@ use crate::model::{
     Action, Deed, Doorway, Layout, Palace, RoomId, RoomRef, ScrollId, Slot, did_you_mean,
 };
 use crate::render::{self, MapView};
-use crate::session::{Standing, Visit};
+use crate::session::{Location, Visit};
 
 /// How many rooms are named when none of them was meant.
 const MAX_SUGGESTED_ROOMS: usize = 5;
@@ -77,7 +77,7 @@ impl Keeper {
         question: &ToolRequest,
         found: &str,
     ) -> Result<String, Refusal> {
-        let told = format!("{}\n{found}", render::narrate(&question.label));
+        let told = format!("{}\n{found}", render::narrate_action(&question.label));
         self.with_menu(by, &told)
     }
 
@@ -90,7 +90,7 @@ impl Keeper {
         &mut self,
         by: &Caller,
         action: Action,
-        at: &Standing,
+        at: &Location,
     ) -> Result<ActOutcome, Refusal> {
         let Action { label, deed } = action;
         match deed {
@@ -98,11 +98,15 @@ impl Keeper {
                 self.pass_doorway(by, &doorway, label, at).map(ActOutcome::Page)
             }
             Deed::Text { content } => {
-                let page = format!("{}\n{}", render::narrate(&label), render::prose(&content));
+                let page = format!(
+                    "{}\n{}",
+                    render::narrate_action(&label),
+                    render::printable_text(&content)
+                );
                 self.with_menu(by, &page).map(ActOutcome::Page)
             }
             Deed::Enter(hall) => {
-                self.visit(by).go(Standing { door: None, hall: Some(hall), ..at.clone() });
+                self.visit(by).go_to(Location { door: None, hall: Some(hall), ..at.clone() });
                 self.render_here(by).map(ActOutcome::Page)
             }
             Deed::Query { tool, params } => {
@@ -127,7 +131,7 @@ impl Keeper {
         by: &Caller,
         Doorway { room, workspace }: &Doorway,
         label: String,
-        at: &Standing,
+        at: &Location,
     ) -> Result<String, Refusal> {
         let (key, from) = match workspace {
             None => (at.workspace.clone(), Some(&at.room)),
@@ -140,7 +144,7 @@ impl Keeper {
         let held = self.open_palace(&key)?;
         held.catch_up()?;
         let room = held.palace.resolve(room, from)?;
-        let place = render::line(&held.palace.settings.name);
+        let place = render::one_line(&held.palace.settings.name);
         let told = match key == at.workspace {
             true => String::new(),
             false if is_as_of_key(&at.workspace) => {
@@ -148,7 +152,7 @@ impl Keeper {
             }
             false => format!("You are in {place} now.\n\n"),
         };
-        self.visit(by).go(Standing { door: Some(label), ..Standing::in_room(&key, room) });
+        self.visit(by).go_to(Location { door: Some(label), ..Location::in_room(&key, room) });
         Ok(told + &self.render_here(by)?)
     }
 
@@ -157,7 +161,7 @@ impl Keeper {
         by: &Caller,
         slot: Slot,
         said: Option<&str>,
-        at: &Standing,
+        at: &Location,
     ) -> Result<Option<String>, Refusal> {
         let said = said.map(str::trim).filter(|it| !it.is_empty());
         let page = match slot {
@@ -167,10 +171,10 @@ impl Keeper {
                 if visit.menu.len() <= visit.layout.page(visit.menu.len()) {
                     return Ok(None);
                 }
-                visit.turn_page();
+                visit.next_menu_page();
                 return self.render_menu(by).map(Some);
             }
-            Slot::Back if self.visit(by).back() => return self.render_here(by).map(Some),
+            Slot::Back if self.visit(by).go_back() => return self.render_here(by).map(Some),
             Slot::Back => "You came in here: there is no way back.".to_owned(),
             Slot::GoTo => return self.go_to(by, said, at).map(Some),
             Slot::Search => self.search_from_menu(by, said, at)?,
@@ -180,7 +184,7 @@ impl Keeper {
                  `body`: what you found, what you doubt, what remains."
                 .to_owned(),
             Slot::Map => self.render_map(by, at)?,
-            Slot::Scroll(place) => match self.visit(by).scrolls.get(place).cloned() {
+            Slot::Scroll(place) => match self.visit(by).shown_scrolls.get(place).cloned() {
                 Some(which) => self.read_scroll(by, &at.workspace, &which)?,
                 None => return Ok(None),
             },
@@ -193,7 +197,7 @@ impl Keeper {
         self.with_menu(by, &page).map(Some)
     }
 
-    fn go_to(&mut self, by: &Caller, said: Option<&str>, at: &Standing) -> Result<String, Refusal> {
+    fn go_to(&mut self, by: &Caller, said: Option<&str>, at: &Location) -> Result<String, Refusal> {
         let Some(said) = said else {
             return self.with_menu(by, "Say in `params` which room to go to, by name or slug.");
         };
@@ -203,14 +207,14 @@ impl Keeper {
         }
         let palace = &self.open_palace(&at.workspace)?.palace;
         let room = resolve_room_name(palace, said, &at.room)?;
-        self.visit(by).go(Standing::in_room(&at.workspace, room));
+        self.visit(by).go_to(Location::in_room(&at.workspace, room));
         self.render_here(by)
     }
 
     /// Shows the scrolls behind those shown; after the oldest come the newest.
-    fn render_older_scrolls(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
+    fn render_older_scrolls(&mut self, by: &Caller, at: &Location) -> Result<String, Refusal> {
         let total = self.open_palace(&at.workspace)?.palace.scrolls_in(&at.room).count();
-        if total <= Visit::SCROLLS {
+        if total <= Visit::SCROLLS_PER_ROOM {
             return Ok("No older scrolls hang here.".to_owned());
         }
         let seen = self.visit(by).scrolls_seen;
@@ -219,28 +223,28 @@ impl Keeper {
         let ids = newest_scroll_ids(palace, &at.room, from, Layout::SCROLLS);
         let shown: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
         let left = total.saturating_sub(from + ids.len());
-        let page = render::older(&palace.name_of(&at.room), &shown, left, by.now);
-        self.visit(by).unroll(from, ids);
+        let page = render::older_scrolls(&palace.name_of(&at.room), &shown, left, by.now);
+        self.visit(by).show_scrolls(from, ids);
         Ok(page)
     }
 
     /// Lists what is at hand: in this design, the scrolls of the room and the
     /// things that always work (v1 section 7).
-    fn render_inventory(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
+    fn render_inventory(&mut self, by: &Caller, at: &Location) -> Result<String, Refusal> {
         let palace = &self.open_palace(&at.workspace)?.palace;
         let ids = newest_scroll_ids(palace, &at.room, 0, Layout::SCROLLS);
         let shown: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
         let page = render::inventory(&shown, palace.scrolls_in(&at.room).count(), by.now);
-        self.visit(by).unroll(0, ids);
+        self.visit(by).show_scrolls(0, ids);
         Ok(page)
     }
 
-    fn render_map(&mut self, by: &Caller, at: &Standing) -> Result<String, Refusal> {
+    fn render_map(&mut self, by: &Caller, at: &Location) -> Result<String, Refusal> {
         let held = self.open_palace(&at.workspace)?;
         held.load_history()?;
         let (palace, history, here) = (&held.palace, held.history(), Some(&at.room));
         let hall = at.hall.as_ref().filter(|it| it.depth > 0).map(|it| it.title.as_str());
-        let view = MapView { palace, here, hall, history, file_of: room_file, now: by.now };
+        let view = MapView { palace, here, hall, history, room_file: room_file, now: by.now };
         Ok(render::map(&view))
     }
 

@@ -17,8 +17,8 @@ use crate::keeper::walk::notices::RoomScope;
 use crate::keeper::workspaces::as_of::is_as_of_key;
 use crate::keeper::{Caller, Keeper, Refusal, join_names};
 use crate::model::{CommitId, Palace, Record, RoomId, ScrollId};
-use crate::render::{self, ago, cut};
-use crate::session::Since;
+use crate::render::{self, ago, truncate};
+use crate::session::ChangesSinceVisit;
 
 /// How many commits are looked at: who was away for longer is told of the
 /// newest.
@@ -42,7 +42,7 @@ impl Keeper {
     /// Recognizes a visitor who is in a palace for the first time in a
     /// conversation: sees what others did since the last, and notes the visit.
     pub(crate) fn load_visit(&mut self, by: &Caller, key: &str) -> Result<(), Refusal> {
-        if is_as_of_key(key) || self.visit(by).since.contains_key(key) {
+        if is_as_of_key(key) || self.visit(by).changes_since_visit.contains_key(key) {
             return Ok(());
         }
         let held = self.open_palace(key)?;
@@ -51,23 +51,25 @@ impl Keeper {
         let since = match read_last_visit(held, by).map(|it| changes_since_visit(held, by, it)) {
             Some(Err(Refusal::Store(err))) if err.is_of_repository() => return Ok(()),
             Some(since) => since?,
-            None => Since::default(),
+            None => ChangesSinceVisit::default(),
         };
-        let since = Since { came: Some((head, by.now)), ..since };
+        let since = ChangesSinceVisit { arrival: Some((head, by.now)), ..since };
         save_visit(held, by, &since);
-        self.visit(by).since.insert(key.to_owned(), since);
+        self.visit(by).changes_since_visit.insert(key.to_owned(), since);
         Ok(())
     }
 
     /// Notes that a visitor has read a scroll.
     pub(crate) fn mark_scroll_read(&mut self, by: &Caller, key: &str, which: &ScrollId) {
         let Some(held) = self.open_palaces.get(key) else { return };
-        let Some(since) = self.visits.get_mut(&by.name).and_then(|it| it.since.get_mut(key)) else {
+        let Some(since) =
+            self.visits.get_mut(&by.name).and_then(|it| it.changes_since_visit.get_mut(key))
+        else {
             return;
         };
         let is_news = held.palace.scroll(which).is_some_and(|it| it.by != by.name);
-        if is_news && since.read.insert(which.clone()) {
-            since.unread.remove(which);
+        if is_news && since.read_scrolls.insert(which.clone()) {
+            since.unread_scrolls.remove(which);
             save_visit(held, by, since);
         }
     }
@@ -78,12 +80,12 @@ impl Keeper {
 pub(crate) fn change_notices(
     palace: &Palace,
     exhibits: &RoomScope<'_>,
-    since: &Since,
+    since: &ChangesSinceVisit,
     now: DateTime<Utc>,
 ) -> Vec<String> {
-    let Some(at) = since.at else { return Vec::new() };
+    let Some(at) = since.last_visit else { return Vec::new() };
     let bound =
-        if since.is_cut { format!(", newest {MAX_COMMITS} commits") } else { String::new() };
+        if since.is_truncated { format!(", newest {MAX_COMMITS} commits") } else { String::new() };
     let last = format!("since your last visit ({}{bound})", ago(at, now));
     let changed = count_changed_entities(exhibits, since);
     let entities = (!changed.is_empty()).then(|| format!("Changed {last}: {}", changed.join(", ")));
@@ -100,54 +102,63 @@ pub(crate) fn change_notices(
 }
 
 /// Counts the entities that were changed, by genus.
-fn count_changed_entities(exhibits: &RoomScope<'_>, since: &Since) -> Vec<String> {
+fn count_changed_entities(exhibits: &RoomScope<'_>, since: &ChangesSinceVisit) -> Vec<String> {
     let counts = since.entities.iter().filter_map(|(genus, names)| {
         let count = match exhibits.includes_genus(genus) {
             true => names.len(),
             false => names.iter().filter(|it| exhibits.includes_entity(it)).count(),
         };
-        (count > 0).then(|| render::count(count, &cut(&render::line(genus), 40)))
+        (count > 0).then(|| render::pluralize(count, &truncate(&render::one_line(genus), 40)))
     });
     counts.collect()
 }
 
 fn describe_changed_room(palace: &Palace, id: &RoomId, by: &str) -> String {
-    let name = render::line(&palace.name_of(id));
+    let name = render::one_line(&palace.name_of(id));
     let gone = if palace.room(id).is_none() { "; it is gone" } else { "" };
-    format!("{name} (by {}{gone})", cut(&render::line(by), 20))
+    format!("{name} (by {}{gone})", truncate(&render::one_line(by), 20))
 }
 
 fn unread_scroll_notices(
     palace: &Palace,
     exhibits: &RoomScope<'_>,
-    since: &Since,
+    since: &ChangesSinceVisit,
     now: DateTime<Utc>,
 ) -> Vec<String> {
-    let here = since.unread.iter().filter(|it| exhibits.includes_room(&it.room));
+    let here = since.unread_scrolls.iter().filter(|it| exhibits.includes_room(&it.room));
     let mut here: Vec<_> =
         here.filter_map(|it| palace.scroll(it).map(|scroll| (&it.room, scroll))).collect();
     here.sort_by_key(|(_, it)| std::cmp::Reverse((it.written, it.id)));
     let named = here.iter().take(MAX_LISTED_SCROLLS).map(|(room, it)| {
-        let (title, room) = (cut(&render::line(&it.title), 60), palace.name_of(room));
-        let (by, age) = (cut(&render::line(&it.by), 20), ago(it.written, now));
-        format!("Unread: \"{title}\" in {} (by {by}, {age})", render::line(&room))
+        let (title, room) = (truncate(&render::one_line(&it.title), 60), palace.name_of(room));
+        let (by, age) = (truncate(&render::one_line(&it.by), 20), ago(it.written, now));
+        format!("Unread: \"{title}\" in {} (by {by}, {age})", render::one_line(&room))
     });
     let mut told: Vec<_> = named.collect();
     if here.len() > MAX_LISTED_SCROLLS {
         told.push(format!(
             "and {} unread",
-            render::count(here.len() - MAX_LISTED_SCROLLS, "more scroll")
+            render::pluralize(here.len() - MAX_LISTED_SCROLLS, "more scroll")
         ));
     }
     told
 }
 
 /// Sees what others have committed since a visit.
-fn changes_since_visit(held: &OpenPalace, by: &Caller, last: LastVisit) -> Result<Since, Refusal> {
+fn changes_since_visit(
+    held: &OpenPalace,
+    by: &Caller,
+    last: LastVisit,
+) -> Result<ChangesSinceVisit, Refusal> {
     let (records, is_cut) = held.store().since(&last.commit, MAX_COMMITS)?.unwrap_or_default();
     let LastVisit { commit, at, unread, read } = last;
     let differing = files_changed_since_visit(held, by, &commit, &records)?;
-    let mut since = Since { at: Some(at), is_cut, unread, ..Since::default() };
+    let mut since = ChangesSinceVisit {
+        last_visit: Some(at),
+        is_truncated: is_cut,
+        unread_scrolls: unread,
+        ..ChangesSinceVisit::default()
+    };
     // What changed last is told last, and so it is what counts.
     for Record { moment, touched, .. } in records.iter().rev().filter(|it| it.moment.by != by.name)
     {
@@ -156,7 +167,7 @@ fn changes_since_visit(held: &OpenPalace, by: &Caller, last: LastVisit) -> Resul
         }
     }
     let palace = &held.palace;
-    since.unread.retain(|it| !read.contains(it) && palace.scroll(it).is_some());
+    since.unread_scrolls.retain(|it| !read.contains(it) && palace.scroll(it).is_some());
     Ok(since)
 }
 
@@ -181,7 +192,13 @@ fn files_changed_since_visit(
     Ok(differing)
 }
 
-fn record_change(palace: &Palace, by: &Caller, path: &str, who: &str, since: &mut Since) {
+fn record_change(
+    palace: &Palace,
+    by: &Caller,
+    path: &str,
+    who: &str,
+    since: &mut ChangesSinceVisit,
+) {
     match Place::of(path) {
         Ok(Place::Room(id)) => {
             since.rooms.insert(id, who.to_owned());
@@ -195,7 +212,7 @@ fn record_change(palace: &Palace, by: &Caller, path: &str, who: &str, since: &mu
         Ok(Place::Scroll(_)) => {
             let hangs = palace.scroll_in_file(path);
             let of_others = |it: &&ScrollId| palace.scroll(it).is_some_and(|it| it.by != by.name);
-            since.unread.extend(hangs.filter(of_others).cloned());
+            since.unread_scrolls.extend(hangs.filter(of_others).cloned());
         }
         _ => {}
     }
@@ -219,10 +236,10 @@ fn read_last_visit(held: &OpenPalace, by: &Caller) -> Option<LastVisit> {
 
 /// Notes a visit. One that cannot be noted costs the visitor nothing but that
 /// the same is told again.
-fn save_visit(held: &OpenPalace, by: &Caller, since: &Since) {
-    let Some((commit, at)) = &since.came else { return };
+fn save_visit(held: &OpenPalace, by: &Caller, since: &ChangesSinceVisit) {
+    let Some((commit, at)) = &since.arrival else { return };
     let mut text = format!("{commit}\n{}\n", at.to_rfc3339_opts(SecondsFormat::Secs, true));
-    for (mark, scrolls) in [("unread", &since.unread), ("read", &since.read)] {
+    for (mark, scrolls) in [("unread", &since.unread_scrolls), ("read", &since.read_scrolls)] {
         let mut newest: Vec<_> = scrolls.iter().collect();
         newest.sort_by_key(|it| std::cmp::Reverse(it.id));
         for ScrollId { room, id } in newest.into_iter().take(MAX_SAVED_SCROLLS) {

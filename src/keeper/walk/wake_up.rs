@@ -12,7 +12,7 @@ use crate::keeper::walk::notices::{needs_history, open_work};
 use crate::keeper::work::list::work_view;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Date, Severity};
-use crate::render::{self, Part, ago, cut, line};
+use crate::render::{self, WakeUpSection, ago, one_line, truncate};
 use crate::tokens;
 
 /// The fewest tokens that say anything.
@@ -62,7 +62,7 @@ impl Keeper {
             rooms_section(held),
             recent_changes_section(held, now)?,
         ];
-        Ok(render::waking(&palace_heading(held), &parts, budget, tokens::count))
+        Ok(render::wake_up(&palace_heading(held), &parts, budget, tokens::count_tokens))
     }
 
     /// Lists the rooms and wings in which something can be left.
@@ -72,11 +72,11 @@ impl Keeper {
         workspace: Option<&str>,
     ) -> Result<String, Refusal> {
         let held = self.open_for_reading(by, workspace)?;
-        Ok(render::waking(
+        Ok(render::wake_up(
             &palace_heading(held),
             &[rooms_section(held), wings_section(held)],
             MAX_PLACES_TOKENS,
-            tokens::count,
+            tokens::count_tokens,
         ))
     }
 
@@ -110,13 +110,14 @@ fn palace_heading(held: &OpenPalace) -> String {
         (palace.graph.len(), "entity"),
         (palace.drawers.len(), "drawer"),
     ];
-    let counts = counts.map(|(number, noun)| render::count(number, noun));
-    format!("── {} ──\n{}\n", cut(&line(&palace.settings.name), 40), counts.join(", "))
+    let counts = counts.map(|(number, noun)| render::pluralize(number, noun));
+    format!("── {} ──\n{}\n", truncate(&one_line(&palace.settings.name), 40), counts.join(", "))
 }
 
-fn open_work_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
+fn open_work_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let broken = held.findings().filter(|it| it.severity() == Severity::Error);
-    let broken = broken.map(|it| format!("Mend {}:{}: {}", it.file, it.at.line, line(&it.message)));
+    let broken =
+        broken.map(|it| format!("Mend {}:{}: {}", it.file, it.at.line, one_line(&it.message)));
     let work = open_work(&held.palace, |_| true).concat();
     let work = work.iter().filter_map(|it| work_view(held, it));
     let work: Vec<_> = work.map(|it| render::work_notice(&it, now)).collect();
@@ -124,19 +125,20 @@ fn open_work_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
     new_section("To be done", lines.len(), lines.into_iter())
 }
 
-fn scrolls_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
+fn scrolls_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let palace = &held.palace;
     let mut all: Vec<_> = palace.scrolls().collect();
     all.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
     let lines = all.iter().map(|(room, it)| {
-        let (title, room) = (cut(&line(&it.title), 80), cut(&palace.name_of(room), 40));
-        let (by, age) = (cut(&line(&it.by), 20), ago(it.written, now));
+        let (title, room) =
+            (truncate(&one_line(&it.title), 80), truncate(&palace.name_of(room), 40));
+        let (by, age) = (truncate(&one_line(&it.by), 20), ago(it.written, now));
         format!("\"{title}\" in {room} ({by}, {age}): {}", text_start(&it.body))
     });
     new_section("Latest scrolls", all.len(), lines)
 }
 
-fn diaries_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
+fn diaries_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let diaries = &held.palace.diaries;
     let entries = diaries.agents().flat_map(|(agent, _)| {
         diaries.of(agent).take(MAX_ITEMS).map(move |(_, entry)| (agent, entry))
@@ -145,7 +147,7 @@ fn diaries_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
     entries.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
     let lines = entries.into_iter().map(|(agent, it)| {
         let age = it.written.map(|at| format!(", {}", ago(at, now))).unwrap_or_default();
-        let (agent, topic) = (cut(&line(agent), 20), cut(&line(&it.topic), 40));
+        let (agent, topic) = (truncate(&one_line(agent), 20), truncate(&one_line(&it.topic), 40));
         format!("{agent}{age}, {topic}: {}", text_start(&it.text))
     });
     new_section("Diary", diaries.len(), lines)
@@ -153,7 +155,7 @@ fn diaries_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
 
 /// Tells the facts that hold, those that began last first, and of those that began
 /// together the newest subject's.
-fn facts_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
+fn facts_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let today = Date::from(now);
     let mut starts: Vec<_> = held.palace.graph.starts().collect();
     starts.sort_unstable_by_key(|it| (Reverse(it.id), &it.name, it.is_defined));
@@ -162,7 +164,8 @@ fn facts_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
     let mut holding: Vec<_> = all.filter(|(_, fact)| fact.is_current(today)).collect();
     holding.sort_by_cached_key(|(_, fact)| Reverse(fact.begin()));
     let lines = holding.iter().map(|(name, fact)| {
-        let since = fact.since.as_ref().map(|it| format!(" (since {})", cut(&line(it), 20)));
+        let since =
+            fact.since.as_ref().map(|it| format!(" (since {})", truncate(&one_line(it), 20)));
         fact_record(name, fact, today).to_line() + &since.unwrap_or_default()
     });
     new_section("Facts that hold", holding.len(), lines)
@@ -170,7 +173,7 @@ fn facts_section(held: &OpenPalace, now: DateTime<Utc>) -> Part {
 
 /// Tells what was observed last of the entities that are related most, and of those
 /// the newest.
-fn observations_section(held: &OpenPalace) -> Part {
+fn observations_section(held: &OpenPalace) -> WakeUpSection {
     let graph = &held.palace.graph;
     let mut all: Vec<_> = graph.starts().filter(|it| !it.observations.is_empty()).collect();
     all.sort_by_cached_key(|it| {
@@ -178,7 +181,7 @@ fn observations_section(held: &OpenPalace) -> Part {
         (Reverse((related, it.id)), it.name.clone())
     });
     let lines = all.iter().map(|it| {
-        let (name, genus) = (cut(&line(&it.name), 60), cut(&line(&it.genus), 40));
+        let (name, genus) = (truncate(&one_line(&it.name), 60), truncate(&one_line(&it.genus), 40));
         let genus = if genus.is_empty() { genus } else { format!(" ({genus})") };
         let last =
             it.observations.iter().rev().take(MAX_EXCERPT_CHARS / 8).map(|it| text_start(it));
@@ -189,7 +192,7 @@ fn observations_section(held: &OpenPalace) -> Part {
 }
 
 /// Tells which wings hold drawers, and how many in which room.
-fn wings_section(held: &OpenPalace) -> Part {
+fn wings_section(held: &OpenPalace) -> WakeUpSection {
     let mut wings: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     for (shelf, _, count) in held.palace.drawers.shelves() {
         *wings.entry(shelf.wing).or_default().entry(shelf.room).or_default() += count;
@@ -198,13 +201,13 @@ fn wings_section(held: &OpenPalace) -> Part {
     wings.sort_by_key(|(_, rooms)| Reverse(rooms.values().sum::<usize>()));
     let lines = wings.iter().map(|(wing, rooms)| {
         let rooms: Vec<_> = rooms.iter().map(|(room, count)| format!("{room} {count}")).collect();
-        cut(&line(&format!("{wing}: {}", rooms.join(", "))), MAX_EXCERPT_CHARS)
+        truncate(&one_line(&format!("{wing}: {}", rooms.join(", "))), MAX_EXCERPT_CHARS)
     });
     new_section("Drawers by wing and room", wings.len(), lines)
 }
 
 /// Tells the rooms: the entry, then those with most scrolls.
-fn rooms_section(held: &OpenPalace) -> Part {
+fn rooms_section(held: &OpenPalace) -> WakeUpSection {
     let palace = &held.palace;
     let mut rooms: Vec<_> =
         palace.rooms().map(|(id, it)| (id, it, palace.scrolls_in(id).count())).collect();
@@ -212,28 +215,32 @@ fn rooms_section(held: &OpenPalace) -> Part {
     let lines = rooms.iter().map(|(id, room, scrolls)| {
         let scrolls = match scrolls {
             0 => String::new(),
-            _ => format!(", {}", render::count(*scrolls, "scroll")),
+            _ => format!(", {}", render::pluralize(*scrolls, "scroll")),
         };
-        format!("{} ({id}){scrolls}", cut(&line(&room.name), 60))
+        format!("{} ({id}){scrolls}", truncate(&one_line(&room.name), 60))
     });
     new_section("Rooms, the entry first", rooms.len(), lines)
 }
 
-fn recent_changes_section(held: &OpenPalace, now: DateTime<Utc>) -> Result<Part, Refusal> {
+fn recent_changes_section(held: &OpenPalace, now: DateTime<Utc>) -> Result<WakeUpSection, Refusal> {
     let moments = held.recent_commits(MAX_RECENT_CHANGES)?;
     let lines = moments.iter().map(|it| {
-        let (subject, by) = (cut(&line(&it.subject), 80), cut(&line(&it.by), 20));
+        let (subject, by) = (truncate(&one_line(&it.subject), 80), truncate(&one_line(&it.by), 20));
         format!("{subject} ({by}, {})", ago(it.at, now))
     });
     Ok(new_section("Latest changes", moments.len(), lines))
 }
 
-fn new_section(heading: &'static str, total: usize, lines: impl Iterator<Item = String>) -> Part {
-    Part { heading, lines: lines.take(MAX_ITEMS).collect(), total }
+fn new_section(
+    heading: &'static str,
+    total: usize,
+    lines: impl Iterator<Item = String>,
+) -> WakeUpSection {
+    WakeUpSection { heading, lines: lines.take(MAX_ITEMS).collect(), total }
 }
 
 /// Returns how a text begins.
 fn text_start(text: &str) -> String {
     let start: String = text.chars().take(2 * MAX_EXCERPT_CHARS).collect();
-    cut(&line(&start), MAX_EXCERPT_CHARS)
+    truncate(&one_line(&start), MAX_EXCERPT_CHARS)
 }

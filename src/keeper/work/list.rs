@@ -57,8 +57,8 @@ impl Keeper {
         let said = describe_about(palace, &about);
         let which = if wanted.done { "Done" } else { "To be done" };
         let which = format!("{which} {said}");
-        let told = render::works(which.trim_end(), &views, all.len(), page, by.now);
-        self.visit(by).openings = shown;
+        let told = render::work_list(which.trim_end(), &views, all.len(), page, by.now);
+        self.visit(by).listed_items = shown;
         Ok(told)
     }
 
@@ -86,7 +86,11 @@ pub(crate) fn work_view<'a>(held: &'a OpenPalace, which: &Opening) -> Option<Wor
         Opening::Task(file) => {
             let task = palace.tasks.get(file)?;
             let set = task.set.or_else(|| Some(held.history().get(file)?.created));
-            WorkView::Task(TaskView { task, about: describe_about(palace, &task.about), set })
+            WorkView::Task(TaskView {
+                task,
+                about: describe_about(palace, &task.about),
+                created: set,
+            })
         }
         Opening::Process(file) => {
             let process = palace.processes.get(file)?;
@@ -94,7 +98,7 @@ pub(crate) fn work_view<'a>(held: &'a OpenPalace, which: &Opening) -> Option<Wor
             WorkView::Process(ProcessView {
                 process,
                 about: describe_about(palace, &process.about),
-                moved,
+                last_moved: moved,
             })
         }
         _ => return None,
@@ -134,7 +138,7 @@ fn describe_about(palace: &Palace, about: &About) -> String {
     let room = about.room.as_ref().and_then(|it| palace.resolve(it, None).ok());
     let room = room.map(|it| format!("in {}", palace.name_of(&it)));
     let said: Vec<_> = entity.into_iter().chain(room).collect();
-    render::cut(&render::line(&said.join(", ")), 200)
+    render::truncate(&render::one_line(&said.join(", ")), 200)
 }
 
 /// Something that is found by its title.
@@ -184,7 +188,7 @@ pub(crate) fn find_work_file<T: WorkItem>(
 
 /// Makes a text fit to be a title.
 pub(crate) fn validate_title(text: &str, key: &str) -> Result<String, Refusal> {
-    let title = render::line(text);
+    let title = render::one_line(text);
     if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
         let why = format!("the `{key}` has 1 to {MAX_TITLE_CHARS} characters");
         return Err(Refusal::Invalid(why));

@@ -66,8 +66,8 @@ impl Keeper {
                 let text = text.ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?;
                 edits.push(Edit { path, was: None, now: Some(text) });
             }
-            let subject = format!("process {}: start", render::cut(&name, 50));
-            let steps = render::count(steps.len(), "step");
+            let subject = format!("process {}: start", render::truncate(&name, 50));
+            let steps = render::pluralize(steps.len(), "step");
             Ok(ChangePlan { edits, subject, body: format!("Started \"{name}\", {steps}") })
         })?;
         let answer = match started {
@@ -100,9 +100,9 @@ impl Keeper {
                 false => format::edit_process(&path, text, old, &new)
                     .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?,
             };
-            let name = render::line(&new.name);
+            let name = render::one_line(&new.name);
             answer = process_status_line(&new, new != *old);
-            let subject = format!("process {}: advance", render::cut(&name, 50));
+            let subject = format!("process {}: advance", render::truncate(&name, 50));
             let body = answer.trim_end().to_owned();
             Ok(ChangePlan { edits: vec![Edit { path, was, now: Some(now) }], subject, body })
         })?;
@@ -129,7 +129,7 @@ fn advance(
             (new.step, new.state) = (step, State::Open);
         }
         Some(_) => {
-            let why = format!("`{}` has the steps 1 to {steps}", render::line(&old.name));
+            let why = format!("`{}` has the steps 1 to {steps}", render::one_line(&old.name));
             return Err(Refusal::Invalid(why));
         }
         None if old.step < steps => new.step += 1,
@@ -139,12 +139,12 @@ fn advance(
 }
 
 fn process_status_line(process: &Process, changed: bool) -> String {
-    let (name, steps) = (render::line(&process.name), process.stages.len());
-    let stage = process.stage().map(|it| render::line(&it.text)).unwrap_or_default();
+    let (name, steps) = (render::one_line(&process.name), process.stages.len());
+    let stage = process.stage().map(|it| render::one_line(&it.text)).unwrap_or_default();
     match (process.state, changed) {
         (State::Open, _) => format!("{name} is at step {}/{steps}: {stage}\n", process.step),
         (State::Done(_), true) => {
-            format!("{name} is done, after {}.\n", render::count(steps, "step"))
+            format!("{name} is done, after {}.\n", render::pluralize(steps, "step"))
         }
         (State::Done(_), false) => format!("{name} was done already: nothing changed.\n"),
     }

@@ -48,7 +48,7 @@ impl Keeper {
             let task = Task {
                 title: title.clone(),
                 about: resolve_about(&held.palace, new.entity.as_deref(), new.room.as_ref())?,
-                who: new.who.as_deref().map(render::line).filter(|it| !it.is_empty()),
+                who: new.who.as_deref().map(render::one_line).filter(|it| !it.is_empty()),
                 state: State::Open,
                 note: append_note(None, new.note.as_deref()),
                 set: Some(time_of_id(id)),
@@ -62,7 +62,7 @@ impl Keeper {
                 let text = text.ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?;
                 edits.push(Edit { path, was: None, now: Some(text) });
             }
-            let subject = format!("task {}: set", render::cut(&title, 50));
+            let subject = format!("task {}: set", render::truncate(&title, 50));
             Ok(ChangePlan { edits, subject, body: format!("Set the task \"{title}\"") })
         })?;
         let answer = match set {
@@ -87,7 +87,7 @@ impl Keeper {
             let (Some(text), Some(old)) = (&was, held.palace.tasks.get(&path)) else {
                 return Err(Refusal::Contended);
             };
-            title = render::line(&old.title);
+            title = render::one_line(&old.title);
             let mut new = old.clone();
             if old.state.is_open() {
                 new.state = State::Done(Some(by.now.trunc_subsecs(0)));
@@ -99,7 +99,7 @@ impl Keeper {
                     .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?,
             };
             let edits = vec![Edit { path, was, now: Some(now) }];
-            let subject = format!("task {}: done", render::cut(&title, 50));
+            let subject = format!("task {}: done", render::truncate(&title, 50));
             Ok(ChangePlan { edits, subject, body: format!("Did the task \"{title}\"") })
         })?;
         let answer = match done {

@@ -51,8 +51,10 @@ impl Keeper {
     pub(crate) fn as_of_notice(&mut self, by: &Caller, key: &str) -> Result<String, Refusal> {
         let held = self.open_palace(key)?;
         let Some(moment) = held.store().moment() else { return Ok(String::new()) };
-        let (name, moment) =
-            (render::line(&held.palace.settings.name), render::moment(moment, by.now));
+        let (name, moment) = (
+            render::one_line(&held.palace.settings.name),
+            render::commit_description(moment, by.now),
+        );
         Ok(format!(
             "This is {name} as it was {moment}: look around, but nothing can be changed. \
              set_workspace without `as_of` returns to the present.\n\n"

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::keeper::{Direction, EntityChange, RelationQuery, RelationRemoval, TimelineQuery};
-use crate::mcp::arguments::{Filled, Page, Written, written};
+use crate::mcp::arguments::{DateArgument, NonBlankText, PageNumber, date_text};
 use crate::model::{Entity, Relation};
 
 /// What `list_entities` is told.
@@ -19,7 +19,7 @@ pub(in crate::mcp) struct ListEntities {
     /// Only those with these: `{ "confidence": "low" }`.
     pub(in crate::mcp) attributes: Option<Map<String, Value>>,
     /// The page, from 1, of thirty.
-    pub(in crate::mcp) page: Option<Page>,
+    pub(in crate::mcp) page: Option<PageNumber>,
 }
 
 /// What `list_genera` is told.
@@ -43,7 +43,7 @@ pub(in crate::mcp) struct SearchEntities {
     /// Only those with these: `{ "confidence": "low" }`.
     pub(in crate::mcp) attributes: Option<Map<String, Value>>,
     /// The page, from 1, of thirty.
-    pub(in crate::mcp) page: Option<Page>,
+    pub(in crate::mcp) page: Option<PageNumber>,
 }
 
 /// What `get_entity` is told.
@@ -53,7 +53,7 @@ pub(in crate::mcp) struct GetEntity {
     /// The entity, by name.
     pub(in crate::mcp) name: String,
     /// The page, from 1.
-    pub(in crate::mcp) page: Option<Page>,
+    pub(in crate::mcp) page: Option<PageNumber>,
 }
 
 /// What `get_relationships` is told.
@@ -65,11 +65,11 @@ pub(in crate::mcp) struct GetRelationships {
     /// Only relations of this type.
     r#type: Option<String>,
     /// Only those from it, or only those to it.
-    direction: Option<Way>,
+    direction: Option<DirectionArgument>,
     /// Only those that hold then: today, 1972-05-01, 44 BC.
-    as_of: Option<Written>,
+    as_of: Option<DateArgument>,
     /// The page, from 1.
-    page: Option<Page>,
+    page: Option<PageNumber>,
 }
 
 impl From<GetRelationships> for RelationQuery {
@@ -78,7 +78,7 @@ impl From<GetRelationships> for RelationQuery {
             name: it.name,
             kind: it.r#type,
             direction: it.direction.map(Into::into).unwrap_or_default(),
-            as_of: written(it.as_of),
+            as_of: date_text(it.as_of),
             page: it.page.map_or(1, |it| it.0),
         }
     }
@@ -93,11 +93,11 @@ pub(in crate::mcp) struct GetTimeline {
     /// Only what entities of this genus say.
     genus: Option<String>,
     /// Only from this date on.
-    since: Option<Written>,
+    since: Option<DateArgument>,
     /// Only before this date.
-    until: Option<Written>,
+    until: Option<DateArgument>,
     /// The page, from 1, of thirty.
-    page: Option<Page>,
+    page: Option<PageNumber>,
 }
 
 impl From<GetTimeline> for TimelineQuery {
@@ -105,8 +105,8 @@ impl From<GetTimeline> for TimelineQuery {
         Self {
             entity: it.entity,
             genus: it.genus,
-            since: written(it.since),
-            until: written(it.until),
+            since: date_text(it.since),
+            until: date_text(it.until),
             page: it.page.map_or(1, |it| it.0),
         }
     }
@@ -115,18 +115,18 @@ impl From<GetTimeline> for TimelineQuery {
 /// Which relations are asked for.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::mcp) enum Way {
+pub(in crate::mcp) enum DirectionArgument {
     Outgoing,
     Incoming,
     Both,
 }
 
-impl From<Way> for Direction {
-    fn from(way: Way) -> Self {
+impl From<DirectionArgument> for Direction {
+    fn from(way: DirectionArgument) -> Self {
         match way {
-            Way::Outgoing => Self::Outgoing,
-            Way::Incoming => Self::Incoming,
-            Way::Both => Self::Both,
+            DirectionArgument::Outgoing => Self::Outgoing,
+            DirectionArgument::Incoming => Self::Incoming,
+            DirectionArgument::Both => Self::Both,
         }
     }
 }
@@ -136,16 +136,16 @@ impl From<Way> for Direction {
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct CreateEntities {
     /// The entities.
-    pub(in crate::mcp) entities: Vec<EntityWords>,
+    pub(in crate::mcp) entities: Vec<EntityArgument>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an entity: an object with `name` and `genus`")]
-pub(in crate::mcp) struct EntityWords {
+pub(in crate::mcp) struct EntityArgument {
     /// Its name: any text, unique in the workspace.
-    name: Filled,
+    name: NonBlankText,
     /// What kind of thing it is, like `Claim`.
-    genus: Filled,
+    genus: NonBlankText,
     /// Where it stands, like `contested`.
     status: Option<String>,
     /// What else is known, by name.
@@ -153,11 +153,11 @@ pub(in crate::mcp) struct EntityWords {
     /// Facts, a sentence each.
     observations: Option<Vec<String>>,
     /// What it has to do with others.
-    relations: Option<Vec<RelationWords>>,
+    relations: Option<Vec<RelationArgument>>,
 }
 
-impl From<EntityWords> for Entity {
-    fn from(it: EntityWords) -> Self {
+impl From<EntityArgument> for Entity {
+    fn from(it: EntityArgument) -> Self {
         Self {
             id: None,
             name: it.name.0,
@@ -166,33 +166,33 @@ impl From<EntityWords> for Entity {
             status: it.status.filter(|it| !it.is_empty()),
             attributes: it.attributes.unwrap_or_default(),
             observations: it.observations.unwrap_or_default(),
-            relations: relations(it.relations),
+            relations: to_relations(it.relations),
         }
     }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a relation: an object with `type` and `to`")]
-struct RelationWords {
+struct RelationArgument {
     /// In the active voice, like `disputed_by`.
-    r#type: Filled,
+    r#type: NonBlankText,
     /// The other entity, by name.
-    to: Filled,
+    to: NonBlankText,
     /// The date from which it holds.
-    since: Option<Written>,
+    since: Option<DateArgument>,
     /// The date from which it no longer holds.
-    until: Option<Written>,
+    until: Option<DateArgument>,
     /// Where this is known from.
     source: Option<String>,
 }
 
-fn relations(words: Option<Vec<RelationWords>>) -> Vec<Relation> {
+fn to_relations(words: Option<Vec<RelationArgument>>) -> Vec<Relation> {
     let words = words.unwrap_or_default().into_iter();
-    let relation = |it: RelationWords| Relation {
+    let relation = |it: RelationArgument| Relation {
         kind: it.r#type.0,
         to: it.to.0,
-        since: written(it.since),
-        until: written(it.until),
+        since: date_text(it.since),
+        until: date_text(it.until),
         source: it.source,
     };
     words.map(relation).collect()
@@ -201,7 +201,7 @@ fn relations(words: Option<Vec<RelationWords>>) -> Vec<Relation> {
 /// What `delete_entities` of this tool set is told.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::mcp) struct RemoveEntities {
+pub(in crate::mcp) struct DeleteGraphEntities {
     /// The entities, by name.
     pub(in crate::mcp) names: Vec<String>,
 }
@@ -217,7 +217,7 @@ pub(in crate::mcp) struct UpdateEntity {
     /// Entities that become one with it, by name.
     merge: Option<Vec<String>>,
     /// Its new genus.
-    genus: Option<Filled>,
+    genus: Option<NonBlankText>,
     /// Its new status; "" for none.
     status: Option<String>,
     /// Attributes to set; null takes one away.
@@ -227,25 +227,25 @@ pub(in crate::mcp) struct UpdateEntity {
     /// Facts to take away, word for word.
     remove_observations: Option<Vec<String>>,
     /// Relations to add; one like it whose time it touches is changed.
-    add_relations: Option<Vec<RelationWords>>,
+    add_relations: Option<Vec<RelationArgument>>,
     /// Relations to take away.
-    remove_relations: Option<Vec<RelationName>>,
+    remove_relations: Option<Vec<RelationRemovalArgument>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a relation: an object with `type` and `to`")]
-struct RelationName {
+struct RelationRemovalArgument {
     /// Its type.
     r#type: String,
     /// The other entity, by name.
     to: String,
     /// Only the one since then.
-    since: Option<Written>,
+    since: Option<DateArgument>,
 }
 
-impl From<RelationName> for RelationRemoval {
-    fn from(RelationName { r#type: kind, to, since }: RelationName) -> Self {
-        Self { kind, to, since: written(since) }
+impl From<RelationRemovalArgument> for RelationRemoval {
+    fn from(RelationRemovalArgument { r#type: kind, to, since }: RelationRemovalArgument) -> Self {
+        Self { kind, to, since: date_text(since) }
     }
 }
 
@@ -261,7 +261,7 @@ impl From<UpdateEntity> for EntityChange {
             attributes: it.attributes.unwrap_or_default(),
             add_observations: it.add_observations.unwrap_or_default(),
             remove_observations: it.remove_observations.unwrap_or_default(),
-            add_relations: relations(it.add_relations),
+            add_relations: to_relations(it.add_relations),
             remove_relations: gone.map(RelationRemoval::from).collect(),
         }
     }

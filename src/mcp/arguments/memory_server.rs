@@ -14,7 +14,7 @@ use crate::model::{self, Triple};
     rename_all = "camelCase",
     expecting = "an entity: an object with `name`, `entityType` and `observations`"
 )]
-pub(in crate::mcp) struct Node {
+pub(in crate::mcp) struct MemoryEntity {
     /// The entity's name, exact: any text.
     name: String,
     /// What kind of thing it is, like `person`.
@@ -23,8 +23,8 @@ pub(in crate::mcp) struct Node {
     observations: Vec<String>,
 }
 
-impl From<Node> for model::Entity {
-    fn from(it: Node) -> Self {
+impl From<MemoryEntity> for model::Entity {
+    fn from(it: MemoryEntity) -> Self {
         Self {
             id: None,
             name: it.name,
@@ -38,7 +38,7 @@ impl From<Node> for model::Entity {
     }
 }
 
-impl From<model::Entity> for Node {
+impl From<model::Entity> for MemoryEntity {
     fn from(it: model::Entity) -> Self {
         Self { name: it.name, entity_type: it.genus, observations: it.observations }
     }
@@ -50,7 +50,7 @@ impl From<model::Entity> for Node {
     rename_all = "camelCase",
     expecting = "a relation: an object with `from`, `to` and `relationType`"
 )]
-pub(in crate::mcp) struct Edge {
+pub(in crate::mcp) struct MemoryRelation {
     /// The name of the entity it starts from.
     from: String,
     /// The name of the entity it leads to.
@@ -59,13 +59,13 @@ pub(in crate::mcp) struct Edge {
     relation_type: String,
 }
 
-impl From<Edge> for Triple {
-    fn from(Edge { from, to, relation_type: kind }: Edge) -> Self {
+impl From<MemoryRelation> for Triple {
+    fn from(MemoryRelation { from, to, relation_type: kind }: MemoryRelation) -> Self {
         Self { from, kind, to }
     }
 }
 
-impl From<Triple> for Edge {
+impl From<Triple> for MemoryRelation {
     fn from(Triple { from, kind, to }: Triple) -> Self {
         Self { from, to, relation_type: kind }
     }
@@ -73,20 +73,20 @@ impl From<Triple> for Edge {
 
 /// Entities to create, or that were created.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
-pub(in crate::mcp) struct Nodes {
+pub(in crate::mcp) struct MemoryEntities {
     /// The entities.
-    pub(in crate::mcp) entities: Vec<Node>,
+    pub(in crate::mcp) entities: Vec<MemoryEntity>,
 }
 
 /// Relations to create or delete, or that were created.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
-pub(in crate::mcp) struct Edges {
+pub(in crate::mcp) struct MemoryRelations {
     /// The relations.
-    pub(in crate::mcp) relations: Vec<Edge>,
+    pub(in crate::mcp) relations: Vec<MemoryRelation>,
 }
 
-impl Edges {
-    pub(in crate::mcp) fn triples(self) -> Vec<Triple> {
+impl MemoryRelations {
+    pub(in crate::mcp) fn into_triples(self) -> Vec<Triple> {
         self.relations.into_iter().map(Triple::from).collect()
     }
 }
@@ -115,25 +115,27 @@ impl From<AddObservations> for Vec<EntityObservations> {
 
 /// What `add_observations` answers.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::mcp) struct Additions {
+pub(in crate::mcp) struct AddObservationsOutput {
     /// What was added to which entity.
-    pub(in crate::mcp) results: Vec<Added>,
+    pub(in crate::mcp) results: Vec<AddedObservations>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::mcp) struct Added {
+pub(in crate::mcp) struct AddedObservations {
     /// The entity.
     entity_name: String,
     /// The observations it did not have.
     added_observations: Vec<String>,
 }
 
-impl From<Vec<EntityObservations>> for Additions {
+impl From<Vec<EntityObservations>> for AddObservationsOutput {
     fn from(added: Vec<EntityObservations>) -> Self {
         let added = added.into_iter();
-        let results = added
-            .map(|(entity_name, added_observations)| Added { entity_name, added_observations });
+        let results = added.map(|(entity_name, added_observations)| AddedObservations {
+            entity_name,
+            added_observations,
+        });
         Self { results: results.collect() }
     }
 }
@@ -170,7 +172,7 @@ impl From<DeleteObservations> for Vec<EntityObservations> {
 
 /// What the tools that delete answer.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::mcp) struct Done {
+pub(in crate::mcp) struct DeletionOutput {
     /// Always true: what is not there need not be deleted.
     pub(in crate::mcp) success: bool,
     /// How much was deleted, and what was not found.
@@ -205,21 +207,21 @@ pub(in crate::mcp) struct OpenNodes {
 
 /// What the tools that read answer.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::mcp) struct Network {
+pub(in crate::mcp) struct GraphOutput {
     /// The entities, oldest first.
-    entities: Vec<Node>,
+    entities: Vec<MemoryEntity>,
     /// The relations of which one end is among them.
-    relations: Vec<Edge>,
+    relations: Vec<MemoryRelation>,
     /// What was left out because there is too much of it, and how to ask for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
-impl From<GraphPage> for Network {
+impl From<GraphPage> for GraphOutput {
     fn from(GraphPage { entities, relations, omission_note: left_out }: GraphPage) -> Self {
         Self {
-            entities: entities.into_iter().map(Node::from).collect(),
-            relations: relations.into_iter().map(Edge::from).collect(),
+            entities: entities.into_iter().map(MemoryEntity::from).collect(),
+            relations: relations.into_iter().map(MemoryRelation::from).collect(),
             notice: left_out,
         }
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::keeper::Blueprint;
-use crate::mcp::arguments::{Parsed, Whole};
+use crate::mcp::arguments::{LenientInteger, ParsedText};
 use crate::model::{Action, Arrangement, Deed, Doorway, RoomRef, Slug, prose};
 
 /// What `set_workspace` is told.
@@ -27,7 +27,7 @@ pub(in crate::mcp) struct SetWorkspace {
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct PalaceAction {
     /// A number from the current menu.
-    pub(in crate::mcp) action: Whole,
+    pub(in crate::mcp) action: LenientInteger,
     /// Words for actions that ask for them: a room to go to, what to search (also
     /// `kind:drawer`, `wing:`, `room:`, `since:`, `until:`).
     pub(in crate::mcp) params: Option<String>,
@@ -38,7 +38,7 @@ pub(in crate::mcp) struct PalaceAction {
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct BuildRoom {
     /// The room's name in files and doors: a-z, 0-9, - and _, like `hall-of-geology`.
-    slug: Parsed<RoomRef>,
+    slug: ParsedText<RoomRef>,
     /// The name shown.
     name: Option<String>,
     /// Vivid prose: what one sees, hears, could touch.
@@ -46,13 +46,13 @@ pub(in crate::mcp) struct BuildRoom {
     /// Start visits here. The first room does so by itself.
     entry: Option<bool>,
     /// A named part of the palace for the room to stand in, as a slug.
-    wing: Option<Parsed<Slug>>,
+    wing: Option<ParsedText<Slug>>,
     /// The numbered choices, in order.
-    actions: Option<Vec<NewAction>>,
+    actions: Option<Vec<ValidAction>>,
     /// Slugs of rooms joined both ways without an action; the complete set, unless merging.
-    portals: Option<Vec<Parsed<RoomRef>>>,
+    portals: Option<Vec<ParsedText<RoomRef>>>,
     /// Besides the actions, doors to the entities of a genus, made from the graph as it then is.
-    generate: Option<NewArrangement>,
+    generate: Option<ValidArrangement>,
     /// Change only what is given: actions with the same label in place, others added.
     merge: Option<bool>,
     /// Answer in one line instead of showing the room.
@@ -78,50 +78,50 @@ impl From<BuildRoom> for Blueprint {
 
 /// What is shown of the graph, once it is known to make sense.
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "ArrangementWords")]
-struct NewArrangement(Arrangement);
+#[serde(try_from = "ArrangementArgument")]
+struct ValidArrangement(Arrangement);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object with `genus` and `by`")]
-struct ArrangementWords {
+struct ArrangementArgument {
     /// Like `Claim`.
     genus: Option<String>,
     /// status, name, date or an attribute; `genus` without a genus: all there are.
     by: Option<String>,
 }
 
-impl JsonSchema for NewArrangement {
+impl JsonSchema for ValidArrangement {
     fn schema_name() -> Cow<'static, str> {
-        ArrangementWords::schema_name()
+        ArrangementArgument::schema_name()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        ArrangementWords::json_schema(generator)
+        ArrangementArgument::json_schema(generator)
     }
 }
 
-impl TryFrom<ArrangementWords> for NewArrangement {
+impl TryFrom<ArrangementArgument> for ValidArrangement {
     type Error = &'static str;
 
-    fn try_from(words: ArrangementWords) -> Result<Self, Self::Error> {
+    fn try_from(words: ArrangementArgument) -> Result<Self, Self::Error> {
         Arrangement::said(words.genus, words.by.as_deref()).map(Self)
     }
 }
 
 /// An action, once it is known to make sense.
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "ActionWords")]
-struct NewAction(Action);
+#[serde(try_from = "ActionArgument")]
+struct ValidAction(Action);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an action: an object with `label` and `type`")]
-struct ActionWords {
+struct ActionArgument {
     /// What the menu says, an imperative: "Examine the fossil cabinet".
     label: String,
     /// What choosing it does.
-    r#type: Kind,
+    r#type: ActionKindArgument,
     /// navigate: the room behind the door, by slug; it need not exist yet.
-    room: Option<Parsed<RoomRef>>,
+    room: Option<ParsedText<RoomRef>>,
     /// navigate: the workspace, if the room is in another.
     workspace: Option<String>,
     /// query: the tool to run, like `list_entities`.
@@ -134,41 +134,41 @@ struct ActionWords {
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum ActionKindArgument {
     Navigate,
     Query,
     Text,
 }
 
-impl JsonSchema for NewAction {
+impl JsonSchema for ValidAction {
     fn schema_name() -> Cow<'static, str> {
-        ActionWords::schema_name()
+        ActionArgument::schema_name()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        ActionWords::json_schema(generator)
+        ActionArgument::json_schema(generator)
     }
 }
 
-impl TryFrom<ActionWords> for NewAction {
+impl TryFrom<ActionArgument> for ValidAction {
     type Error = String;
 
-    fn try_from(words: ActionWords) -> Result<Self, String> {
+    fn try_from(words: ActionArgument) -> Result<Self, String> {
         let label = words.label.split_whitespace().collect::<Vec<_>>().join(" ");
         if label.is_empty() {
             return Err("an action needs a `label`".to_owned());
         }
         let needs = |what: &str| format!("the action \"{label}\" needs `{what}`");
         let deed = match words.r#type {
-            Kind::Navigate => {
+            ActionKindArgument::Navigate => {
                 let room = words.room.ok_or_else(|| needs("room"))?.0;
                 Deed::Navigate(Doorway { room, workspace: words.workspace })
             }
-            Kind::Query => Deed::Query {
+            ActionKindArgument::Query => Deed::Query {
                 tool: words.tool.ok_or_else(|| needs("tool"))?,
                 params: words.tool_params.unwrap_or_default(),
             },
-            Kind::Text => {
+            ActionKindArgument::Text => {
                 let content = words.content.ok_or_else(|| needs("content"))?;
                 Deed::Text { content: prose(&content) }
             }
@@ -186,5 +186,5 @@ pub(in crate::mcp) struct WriteScroll {
     /// The text, Markdown, kept as it is.
     pub(in crate::mcp) body: String,
     /// Another room than the current one, by slug.
-    pub(in crate::mcp) room: Option<Parsed<RoomRef>>,
+    pub(in crate::mcp) room: Option<ParsedText<RoomRef>>,
 }

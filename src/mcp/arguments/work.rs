@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::keeper::{NewProcess, NewTask, WorkQuery};
-use crate::mcp::arguments::{Page, Parsed};
+use crate::mcp::arguments::{PageNumber, ParsedText};
 use crate::model::RoomRef;
 
 /// What `create_task` is told.
@@ -16,7 +16,7 @@ pub(in crate::mcp) struct CreateTask {
     /// The entity it is about, by name.
     entity: Option<String>,
     /// The room it is about, by slug.
-    room: Option<Parsed<RoomRef>>,
+    room: Option<ParsedText<RoomRef>>,
     /// Who is to do it.
     who: Option<String>,
     /// What else is to be said.
@@ -47,11 +47,11 @@ pub(in crate::mcp) struct ListTasks {
     /// Only what is about this entity, by name.
     entity: Option<String>,
     /// Only what is about this room, by slug.
-    room: Option<Parsed<RoomRef>>,
+    room: Option<ParsedText<RoomRef>>,
     /// What is done instead of what is not.
     done: Option<bool>,
     /// The page, from 1, of thirty.
-    page: Option<Page>,
+    page: Option<PageNumber>,
 }
 
 impl From<ListTasks> for WorkQuery {
@@ -76,7 +76,7 @@ pub(in crate::mcp) struct StartProcess {
     /// The entity it is about, by name.
     entity: Option<String>,
     /// The room it is about, by slug.
-    room: Option<Parsed<RoomRef>>,
+    room: Option<ParsedText<RoomRef>>,
 }
 
 impl From<StartProcess> for NewProcess {
@@ -95,5 +95,5 @@ pub(in crate::mcp) struct AdvanceProcess {
     /// What came of the step it was at.
     pub(in crate::mcp) note: Option<String>,
     /// The step to go to, from 1, if not the next.
-    pub(in crate::mcp) step: Option<Page>,
+    pub(in crate::mcp) step: Option<PageNumber>,
 }

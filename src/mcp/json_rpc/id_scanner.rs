@@ -3,40 +3,40 @@
 use serde_json::Value;
 
 /// How many bytes of a line are kept.
-const MOST: usize = 64 * 1024;
+const MAX_KEPT_BYTES: usize = 64 * 1024;
 
 /// A line without the contents of its parameters: `{"id":1,"params":{}}`.
 #[derive(Default)]
-pub(crate) struct Outline {
-    kept: Vec<u8>,
+pub(crate) struct IdScanner {
+    kept_bytes: Vec<u8>,
     depth: usize,
     is_quoted: bool,
     is_escaped: bool,
     /// At which depth the fields of a message are: 1, or 2 in a batch.
-    level: Option<usize>,
+    message_depth: Option<usize>,
 }
 
 /// What can be read of one message.
 #[derive(Default)]
-struct Member {
+struct ScannedMessage {
     ids: Vec<Value>,
     is_request: bool,
     is_response: bool,
 }
 
-impl Outline {
+impl IdScanner {
     /// Outlines a line, or its beginning.
-    pub(crate) fn of(line: &[u8]) -> Self {
+    pub(crate) fn new(line: &[u8]) -> Self {
         let mut outline = Self::default();
-        outline.add(line);
+        outline.feed(line);
         outline
     }
 
     /// Adds what follows in the line.
-    pub(crate) fn add(&mut self, line: &[u8]) {
+    pub(crate) fn feed(&mut self, line: &[u8]) {
         for it in line {
-            if self.level.is_none() && !it.is_ascii_whitespace() {
-                self.level = Some(if *it == b'[' { 2 } else { 1 });
+            if self.message_depth.is_none() && !it.is_ascii_whitespace() {
+                self.message_depth = Some(if *it == b'[' { 2 } else { 1 });
             }
             let above = self.depth;
             match it {
@@ -47,22 +47,24 @@ impl Outline {
                 b'}' | b']' if !self.is_quoted => self.depth = self.depth.saturating_sub(1),
                 _ => {}
             }
-            if above.min(self.depth) <= self.level() && self.kept.len() < MOST {
-                self.kept.push(*it);
+            if above.min(self.depth) <= self.message_depth()
+                && self.kept_bytes.len() < MAX_KEPT_BYTES
+            {
+                self.kept_bytes.push(*it);
             }
         }
     }
 
     /// Returns the `id` of each message that must be answered; a single null where
     /// none can be read. A message with two different ids has none.
-    pub(crate) fn ids(&self) -> Vec<Value> {
+    pub(crate) fn scan_ids(&self) -> Vec<Value> {
         if self.is_notification() {
             return Vec::new();
         }
         let (answered, other): (Vec<_>, Vec<_>) =
-            self.members().into_iter().partition(|it| it.is_request || !it.is_response);
+            self.scan_messages().into_iter().partition(|it| it.is_request || !it.is_response);
         let is_response = answered.is_empty() && !other.is_empty();
-        let ids: Vec<_> = answered.into_iter().filter_map(Member::id).collect();
+        let ids: Vec<_> = answered.into_iter().filter_map(ScannedMessage::single_id).collect();
         match ids.is_empty() && !is_response {
             true => vec![Value::Null],
             false => ids,
@@ -72,13 +74,13 @@ impl Outline {
     /// Tells whether all but the contents of parameters can be read, and there is no
     /// `id`.
     fn is_notification(&self) -> bool {
-        let message = serde_json::from_slice::<Value>(&self.kept).unwrap_or_default();
+        let message = serde_json::from_slice::<Value>(&self.kept_bytes).unwrap_or_default();
         message.get("method").is_some_and(Value::is_string) && message.get("id").is_none()
     }
 
-    fn members(&self) -> Vec<Member> {
-        let (mut members, mut depth, mut key) = (Vec::<Member>::new(), 0_usize, None);
-        let mut rest = self.kept.as_slice();
+    fn scan_messages(&self) -> Vec<ScannedMessage> {
+        let (mut members, mut depth, mut key) = (Vec::<ScannedMessage>::new(), 0_usize, None);
+        let mut rest = self.kept_bytes.as_slice();
         while let Some(first) = rest.first() {
             let (token, after) = rest.split_at(token_length(rest));
             rest = after;
@@ -86,8 +88,8 @@ impl Outline {
                 b'{' | b'[' => {
                     depth += 1;
                     key = None;
-                    if *first == b'{' && depth == self.level() {
-                        members.push(Member::default());
+                    if *first == b'{' && depth == self.message_depth() {
+                        members.push(ScannedMessage::default());
                     }
                 }
                 b'}' | b']' => (depth, key) = (depth.saturating_sub(1), None),
@@ -116,13 +118,13 @@ impl Outline {
         members
     }
 
-    fn level(&self) -> usize {
-        self.level.unwrap_or(1)
+    fn message_depth(&self) -> usize {
+        self.message_depth.unwrap_or(1)
     }
 }
 
-impl Member {
-    fn id(self) -> Option<Value> {
+impl ScannedMessage {
+    fn single_id(self) -> Option<Value> {
         let mut ids = self.ids.into_iter();
         let first = ids.next()?;
         ids.all(|it| it == first).then_some(first)
@@ -154,8 +156,8 @@ mod tests {
 
     use super::*;
 
-    fn ids(line: &[u8]) -> Vec<Value> {
-        Outline::of(line).ids()
+    fn scan_ids(line: &[u8]) -> Vec<Value> {
+        IdScanner::new(line).scan_ids()
     }
 
     #[test]
@@ -164,8 +166,8 @@ mod tests {
         for params in [&deep, "[1e999]", "{\"id\":7,\"}\":[\"\\\"]\"]}", "[\u{7f} nonsense]"] {
             let first = format!(r#"{{"id":1,"method":"m","params":{params}}}"#);
             let last = format!(r#"{{"params":{params},"method":"m","id":"one"}}"#);
-            assert_eq!(ids(first.as_bytes()), [json!(1)], "{params}");
-            assert_eq!(ids(last.as_bytes()), [json!("one")], "{params}");
+            assert_eq!(scan_ids(first.as_bytes()), [json!(1)], "{params}");
+            assert_eq!(scan_ids(last.as_bytes()), [json!("one")], "{params}");
         }
     }
 
@@ -183,9 +185,9 @@ mod tests {
             r#"{"id":1,"id":1 "method":"m"}"#,
             r#"x {"id":1,"method":"m"}"#,
         ] {
-            assert_eq!(ids(line.as_bytes()), [json!(1)], "{line}");
+            assert_eq!(scan_ids(line.as_bytes()), [json!(1)], "{line}");
         }
-        assert_eq!(ids(b"{\"id\":\"a\\\"b\",\"method\":\xff\"m\"}"), [json!("a\"b")]);
+        assert_eq!(scan_ids(b"{\"id\":\"a\\\"b\",\"method\":\xff\"m\"}"), [json!("a\"b")]);
     }
 
     #[test]
@@ -201,15 +203,18 @@ mod tests {
             "}",
             "nonsense",
         ] {
-            assert_eq!(ids(line.as_bytes()), [Value::Null], "{line}");
+            assert_eq!(scan_ids(line.as_bytes()), [Value::Null], "{line}");
         }
     }
 
     #[test]
     fn every_member_of_a_broken_batch_is_found() {
         let line = r#"[{"id":1,"method":"m"},{"method":"m"},{"id":2,"params":{"id":3}},{"id":4,"#;
-        assert_eq!(ids(line.as_bytes()), [json!(1), json!(2), json!(4)]);
-        assert_eq!(ids(br#"{"id":1,"method":"m"}{"id":2,"method":"m"}"#), [json!(1), json!(2)]);
+        assert_eq!(scan_ids(line.as_bytes()), [json!(1), json!(2), json!(4)]);
+        assert_eq!(
+            scan_ids(br#"{"id":1,"method":"m"}{"id":2,"method":"m"}"#),
+            [json!(1), json!(2)]
+        );
     }
 
     #[test]
@@ -219,7 +224,7 @@ mod tests {
             r#"{"id":1,"result":[1e999]}"#,
             r#"{"id":1,"result":[1"#,
         ] {
-            assert_eq!(ids(line.as_bytes()), Vec::<Value>::new(), "{line}");
+            assert_eq!(scan_ids(line.as_bytes()), Vec::<Value>::new(), "{line}");
         }
     }
 }

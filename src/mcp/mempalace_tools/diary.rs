@@ -4,43 +4,52 @@ use serde_json::{Value, json};
 
 use crate::keeper::{Caller, DiaryPage, Keeper};
 use crate::mcp::arguments::{DiaryRead, DiaryWrite};
-use crate::mcp::mempalace_tools::{found, moment, reply, share, shown, told};
-use crate::mcp::reply::Answer;
-use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
+use crate::mcp::mempalace_tools::{
+    bytes_per_text, excerpt_around, json_reply, refusal_to_text, reply_or_palace_hint,
+    timestamp_json,
+};
+use crate::mcp::reply::ToolResult;
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use crate::model::Entry;
 
-pub(crate) fn all() -> [Handle; 2] {
+pub(crate) fn diary_tools() -> [RegisteredTool; 2] {
     [diary_write(), diary_read()]
 }
 
-fn diary_write() -> Handle {
+fn diary_write() -> RegisteredTool {
     let about = (
         "Write into your diary",
         "Write down for yourself what happened, what you learned, what matters. AAAK shorthand \
          is fine, plain words are too.",
     );
-    Handle::new(ToolSet::Mempalace, "mempalace_diary_write", about, Effect::Adds, write)
+    RegisteredTool::new(
+        ToolSet::Mempalace,
+        "mempalace_diary_write",
+        about,
+        EffectHint::Adds,
+        run_diary_write,
+    )
 }
 
-fn write(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DiaryWrite) -> Answer {
+fn run_diary_write(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DiaryWrite) -> ToolResult {
     let DiaryWrite { agent_name, entry, topic } = it;
-    let entry = told(keeper.write_diary(by, &agent_name, topic.as_deref(), &entry))?;
-    Ok(reply(json!({
+    let entry = refusal_to_text(keeper.write_diary(by, &agent_name, topic.as_deref(), &entry))?;
+    Ok(json_reply(json!({
         "success": true,
         "entry_id": entry_id(&entry),
         "agent": entry.agent,
         "topic": entry.topic,
-        "timestamp": moment(entry.written),
+        "timestamp": timestamp_json(entry.written),
     })))
 }
 
-fn diary_read() -> Handle {
+fn diary_read() -> RegisteredTool {
     let about = ("Read a diary", "The latest entries of an agent's diary, newest first.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DiaryRead| {
         let DiaryPage { entries, total, agents } =
-            told(keeper.read_diary(by, &it.agent_name, it.last()))?;
-        let most = share(entries.iter().map(|it| it.text.as_str()));
-        let entries: Vec<_> = entries.iter().map(|it| page(it, most)).collect();
+            refusal_to_text(keeper.read_diary(by, &it.agent_name, it.entry_limit()))?;
+        let most = bytes_per_text(entries.iter().map(|it| it.text.as_str()));
+        let entries: Vec<_> = entries.iter().map(|it| entry_json(it, most)).collect();
         let mut value = json!({
             "agent": it.agent_name,
             "entries": entries,
@@ -54,16 +63,16 @@ fn diary_read() -> Handle {
             };
             value["message"] = format!("No diary entries yet.{others}").into();
         }
-        found(keeper, by, value)
+        reply_or_palace_hint(keeper, by, value)
     };
-    Handle::new(ToolSet::Mempalace, "mempalace_diary_read", about, Effect::Reads, run)
+    RegisteredTool::new(ToolSet::Mempalace, "mempalace_diary_read", about, EffectHint::Reads, run)
 }
 
-fn page(it: &Entry, most: usize) -> Value {
-    let (content, part) = shown(&it.text, 0, most);
+fn entry_json(it: &Entry, most: usize) -> Value {
+    let (content, part) = excerpt_around(&it.text, 0, most);
     let mut value = json!({
         "date": it.written.map(|it| it.format("%Y-%m-%d").to_string()),
-        "timestamp": moment(it.written),
+        "timestamp": timestamp_json(it.written),
         "topic": it.topic,
         "content": content,
     });

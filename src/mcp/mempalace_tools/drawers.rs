@@ -4,30 +4,36 @@ use serde_json::json;
 
 use crate::keeper::{Caller, FilingOutcome, Keeper, NewDrawer};
 use crate::mcp::arguments::{AddDrawer, DeleteDrawer};
-use crate::mcp::mempalace_tools::overview::matches;
-use crate::mcp::mempalace_tools::{drawer_id, id_in, reply, told};
-use crate::mcp::reply::Answer;
-use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
+use crate::mcp::mempalace_tools::overview::matches_json;
+use crate::mcp::mempalace_tools::{drawer_id, json_reply, parse_drawer_id, refusal_to_text};
+use crate::mcp::reply::ToolResult;
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 
 /// What to do when a text is much like one that is filed.
-const CORRECTION: &str = "Nothing was filed: this is filed already, but for what `differs` says. If \
+const DUPLICATE_HINT: &str = "Nothing was filed: this is filed already, but for what `differs` says. If \
                           it is to be filed here too, call again with `force: true`.";
 
-pub(crate) fn all() -> [Handle; 2] {
+pub(crate) fn drawer_tools() -> [RegisteredTool; 2] {
     [add_drawer(), delete_drawer()]
 }
 
-fn add_drawer() -> Handle {
+fn add_drawer() -> RegisteredTool {
     let about = (
         "File a drawer",
         "File a text word for word under a wing and a room. A text that is filed already is not \
          filed again: the answer shows where it is, and `force` files it all the same.",
     );
-    Handle::new(ToolSet::Mempalace, "mempalace_add_drawer", about, Effect::AddsOnce, add)
+    RegisteredTool::new(
+        ToolSet::Mempalace,
+        "mempalace_add_drawer",
+        about,
+        EffectHint::AddsOnce,
+        run_add_drawer,
+    )
 }
 
-fn add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: AddDrawer) -> Answer {
-    Ok(reply(match told(keeper.file_drawer(by, &NewDrawer::from(it)))? {
+fn run_add_drawer(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: AddDrawer) -> ToolResult {
+    Ok(json_reply(match refusal_to_text(keeper.file_drawer(by, &NewDrawer::from(it)))? {
         FilingOutcome::Filed(it) => json!({
             "success": true,
             "drawer_id": drawer_id(&it),
@@ -44,22 +50,28 @@ fn add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: AddDrawer) -> Answer {
         FilingOutcome::SimilarFound(alike) => json!({
             "success": false,
             "reason": "duplicate",
-            "matches": matches(&alike),
-            "hint": CORRECTION,
+            "matches": matches_json(&alike),
+            "hint": DUPLICATE_HINT,
         }),
     }))
 }
 
-fn delete_drawer() -> Handle {
+fn delete_drawer() -> RegisteredTool {
     let about = ("Delete a drawer", "Take a drawer out, by its id. History in git keeps the text.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DeleteDrawer| {
         let asked = it.drawer_id.trim();
-        let id = id_in(asked).ok_or_else(|| {
+        let id = parse_drawer_id(asked).ok_or_else(|| {
             let asked = asked.escape_debug();
             format!("`{asked}` is no drawer's id: those end in 26 digits and letters")
         })?;
-        let gone = told(keeper.delete_drawer(by, id))?;
-        Ok(reply(json!({ "success": true, "drawer_id": drawer_id(&gone) })))
+        let gone = refusal_to_text(keeper.delete_drawer(by, id))?;
+        Ok(json_reply(json!({ "success": true, "drawer_id": drawer_id(&gone) })))
     };
-    Handle::new(ToolSet::Mempalace, "mempalace_delete_drawer", about, Effect::Replaces, run)
+    RegisteredTool::new(
+        ToolSet::Mempalace,
+        "mempalace_delete_drawer",
+        about,
+        EffectHint::Replaces,
+        run,
+    )
 }

@@ -3,41 +3,45 @@
 use serde_json::{Value, json};
 
 use crate::keeper::{AddedFact, Caller, FactRecord, FactsAbout, Keeper, NewFact};
-use crate::mcp::arguments::{KgAdd, KgInvalidate, KgQuery, KgTimeline, Nothing};
-use crate::mcp::mempalace_tools::{fitting, found, mind, reply, told};
-use crate::mcp::reply::Answer;
-use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
+use crate::mcp::arguments::{KgAdd, KgInvalidate, KgQuery, KgTimeline, NoArguments};
+use crate::mcp::mempalace_tools::{
+    json_reply, refusal_to_text, reply_or_palace_hint, report_left_out, truncate_items,
+};
+use crate::mcp::reply::ToolResult;
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use crate::model::{Relation, folded};
 
-pub(crate) fn all() -> [Handle; 5] {
+pub(crate) fn fact_tools() -> [RegisteredTool; 5] {
     [kg_query(), kg_add(), kg_invalidate(), kg_timeline(), kg_stats()]
 }
 
-fn kg_query() -> Handle {
+fn kg_query() -> RegisteredTool {
     let about = (
         "Query the knowledge graph",
         "What is known of a person, a project or anything else, and since when; what holds comes \
          first. With as_of only what held then.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgQuery| query(keeper, by, &it);
-    Handle::new(ToolSet::Mempalace, "mempalace_kg_query", about, Effect::Reads, run)
+    let run =
+        |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgQuery| run_kg_query(keeper, by, &it);
+    RegisteredTool::new(ToolSet::Mempalace, "mempalace_kg_query", about, EffectHint::Reads, run)
 }
 
-fn query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> Answer {
+fn run_kg_query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> ToolResult {
     if it.entity.trim().is_empty() {
         return Err("the `entity` is empty: say whom to ask about".to_owned());
     }
     let as_of = it.as_of();
-    let known = told(keeper.facts_about(by, &it.entity, as_of.as_deref(), it.direction()))?;
+    let known =
+        refusal_to_text(keeper.facts_about(by, &it.entity, as_of.as_deref(), it.direction()))?;
     let FactsAbout { outgoing, incoming, entity, undated, other_facts: besides, suggestion: meant } =
         known;
-    let facts = outgoing.iter().map(|it| with_direction("outgoing", it));
-    let facts = facts.chain(incoming.iter().map(|it| with_direction("incoming", it)));
+    let facts = outgoing.iter().map(|it| directed_fact_json("outgoing", it));
+    let facts = facts.chain(incoming.iter().map(|it| directed_fact_json("incoming", it)));
     let facts: Vec<_> = facts.collect();
     let count = facts.len();
-    let (facts, left_out) = fitting(facts);
+    let (facts, left_out) = truncate_items(facts);
     let mut value = json!({ "entity": it.entity, "as_of": as_of, "facts": facts, "count": count });
-    mind(&mut value, left_out, "ask for one direction, or for a date");
+    report_left_out(&mut value, left_out, "ask for one direction, or for a date");
     if undated > 0 {
         value["left_out_undated"] = undated.into();
     }
@@ -55,33 +59,39 @@ fn query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> Answer {
         }
         if !entity.observations.is_empty() {
             let all = entity.observations.into_iter().map(Value::from).collect();
-            value["observations"] = fitting(all).0.into();
+            value["observations"] = truncate_items(all).0.into();
         }
     } else if count + besides == 0 {
         let meant = meant.map(|it| format!("; did you mean `{it}`?"));
         let hint = "Nothing is known of that name".to_owned() + &meant.unwrap_or_default();
         value["hint"] = hint.into();
     }
-    found(keeper, by, value)
+    reply_or_palace_hint(keeper, by, value)
 }
 
-fn kg_add() -> Handle {
+fn kg_add() -> RegisteredTool {
     let about = (
         "Add a fact",
         "State a fact: subject, predicate, object, and since when it holds. What is known already \
          stays as it is.",
     );
-    Handle::new(ToolSet::Mempalace, "mempalace_kg_add", about, Effect::AddsOnce, add)
+    RegisteredTool::new(
+        ToolSet::Mempalace,
+        "mempalace_kg_add",
+        about,
+        EffectHint::AddsOnce,
+        run_kg_add,
+    )
 }
 
-fn add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgAdd) -> Answer {
+fn run_kg_add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgAdd) -> ToolResult {
     let said = |it: &FactRecord| json!({ "success": true, "triple_id": triple_id(it), "fact": it.to_line() });
     let new = NewFact::from(it);
-    Ok(reply(match told(keeper.add_fact(by, &new))? {
+    Ok(json_reply(match refusal_to_text(keeper.add_fact(by, &new))? {
         AddedFact::AlreadyKnown(it) => {
             let mut value = said(&it);
             value["reason"] = "already_known".into();
-            if let Some(hint) = stands(&it, &new.relation) {
+            if let Some(hint) = unchanged_fact_hint(&it, &new.relation) {
                 value["hint"] = hint.into();
             }
             value["valid_from"] = it.relation.since.into();
@@ -102,7 +112,7 @@ fn add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgAdd) -> Answer {
 
 /// Says what stands of a fact that was known already, where something else was said
 /// of when it began, and how to correct it.
-fn stands(known: &FactRecord, said: &Relation) -> Option<String> {
+fn unchanged_fact_hint(known: &FactRecord, said: &Relation) -> Option<String> {
     let (since, asked) = (known.relation.since.as_ref()?, said.since.as_ref()?);
     let (begin, new) = (known.relation.begin()?, said.begin()?);
     let stays = format!("Nothing was changed: it stands as true from {since} on.");
@@ -113,29 +123,35 @@ fn stands(known: &FactRecord, said: &Relation) -> Option<String> {
     (begin != new).then(|| format!("{stays}{before}{wrong}"))
 }
 
-fn kg_invalidate() -> Handle {
+fn kg_invalidate() -> RegisteredTool {
     let about = (
         "End a fact",
         "Say that a fact holds no longer, from a date on. It is not deleted: it stays true of its \
          time.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgInvalidate| {
-        let (triple, ended) = it.told();
-        let it = told(keeper.end_fact(by, &triple, ended.as_deref()))?;
+        let (triple, ended) = it.into_fact_and_end();
+        let it = refusal_to_text(keeper.end_fact(by, &triple, ended.as_deref()))?;
         let value = json!({ "success": true, "fact": it.to_line(), "ended": it.relation.until });
-        Ok(reply(value))
+        Ok(json_reply(value))
     };
-    Handle::new(ToolSet::Mempalace, "mempalace_kg_invalidate", about, Effect::AddsOnce, run)
+    RegisteredTool::new(
+        ToolSet::Mempalace,
+        "mempalace_kg_invalidate",
+        about,
+        EffectHint::AddsOnce,
+        run,
+    )
 }
 
-fn kg_timeline() -> Handle {
+fn kg_timeline() -> RegisteredTool {
     let about =
         ("Timeline of facts", "The facts about a name, or all, in the order in which they began.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgTimeline| {
-        let (entity, (offset, limit)) = (it.entity(), it.page());
-        let facts = told(keeper.fact_timeline(by, entity.as_deref()))?;
-        let page = facts.iter().skip(offset).take(limit).map(fact).collect();
-        let (timeline, _) = fitting(page);
+        let (entity, (offset, limit)) = (it.entity(), it.offset_and_limit());
+        let facts = refusal_to_text(keeper.fact_timeline(by, entity.as_deref()))?;
+        let page = facts.iter().skip(offset).take(limit).map(fact_json).collect();
+        let (timeline, _) = truncate_items(page);
         let (count, total) = (timeline.len(), facts.len());
         let mut value = json!({
             "entity": entity.as_deref().unwrap_or("all"),
@@ -146,17 +162,17 @@ fn kg_timeline() -> Handle {
             "limit": limit,
         });
         let next = offset.saturating_add(count);
-        mind(&mut value, total.saturating_sub(next), &format!("offset {next} goes on"));
-        found(keeper, by, value)
+        report_left_out(&mut value, total.saturating_sub(next), &format!("offset {next} goes on"));
+        reply_or_palace_hint(keeper, by, value)
     };
-    Handle::new(ToolSet::Mempalace, "mempalace_kg_timeline", about, Effect::Reads, run)
+    RegisteredTool::new(ToolSet::Mempalace, "mempalace_kg_timeline", about, EffectHint::Reads, run)
 }
 
-fn kg_stats() -> Handle {
+fn kg_stats() -> RegisteredTool {
     let about = ("Count facts", "How many facts there are, how many hold, and what they say.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, Nothing {}| {
-        let counts = told(keeper.count_facts(by))?;
-        let (kinds, left_out) = fitting(counts.kinds.into_iter().map(Value::from).collect());
+    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, NoArguments {}| {
+        let counts = refusal_to_text(keeper.count_facts(by))?;
+        let (kinds, left_out) = truncate_items(counts.kinds.into_iter().map(Value::from).collect());
         let mut value = json!({
             "entities": counts.names,
             "triples": counts.facts,
@@ -168,13 +184,13 @@ fn kg_stats() -> Handle {
         if future > 0 {
             value["future_facts"] = future.into();
         }
-        mind(&mut value, left_out, "they are relationship types");
-        found(keeper, by, value)
+        report_left_out(&mut value, left_out, "they are relationship types");
+        reply_or_palace_hint(keeper, by, value)
     };
-    Handle::new(ToolSet::Mempalace, "mempalace_kg_stats", about, Effect::Reads, run)
+    RegisteredTool::new(ToolSet::Mempalace, "mempalace_kg_stats", about, EffectHint::Reads, run)
 }
 
-fn with_direction(direction: &str, it: &FactRecord) -> Value {
+fn directed_fact_json(direction: &str, it: &FactRecord) -> Value {
     let Relation { kind, to, since, until, source } = &it.relation;
     json!({
         "direction": direction,
@@ -190,7 +206,7 @@ fn with_direction(direction: &str, it: &FactRecord) -> Value {
     })
 }
 
-fn fact(it: &FactRecord) -> Value {
+fn fact_json(it: &FactRecord) -> Value {
     let Relation { kind, to, since, until, .. } = &it.relation;
     json!({
         "subject": it.subject,

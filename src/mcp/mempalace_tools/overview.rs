@@ -6,9 +6,12 @@ use serde_json::{Map, Value, json};
 
 use crate::aaak;
 use crate::keeper::{Caller, DrawerStats, Keeper, SimilarDrawer};
-use crate::mcp::arguments::{CheckDuplicate, ListRooms, Nothing};
-use crate::mcp::mempalace_tools::{counts, drawer_id, found, found_in, hint, mind, share, told};
-use crate::mcp::toolbox::{Effect, Handle, ToolSet, Toolbox};
+use crate::mcp::arguments::{CheckDuplicate, ListRooms, NoArguments};
+use crate::mcp::mempalace_tools::{
+    add_hint, bytes_per_text, drawer_id, hit_excerpt, refusal_to_text, reply_or_palace_hint,
+    report_left_out, truncate_counts,
+};
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use crate::model::did_you_mean;
 
 /// How an agent should use what it has here.
@@ -23,21 +26,21 @@ mempalace_diary_write. File what should be kept word for word with mempalace_add
 5. When a fact changes, end the old one with mempalace_kg_invalidate and state the new one with \
 mempalace_kg_add. Nothing is lost: what held stays true of its time.";
 
-pub(crate) fn all() -> [Handle; 6] {
+pub(crate) fn overview_tools() -> [RegisteredTool; 6] {
     [status(), list_wings(), list_rooms(), get_taxonomy(), check_duplicate(), get_aaak_spec()]
 }
 
-fn status() -> Handle {
+fn status() -> RegisteredTool {
     let about = (
         "Palace status",
         "What is remembered: drawers by wing and room, how to use them, and the AAAK shorthand. \
          Call this first in every conversation.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, Nothing {}| {
-        let stock = told(keeper.drawer_stats(by))?;
-        let (wings, more_wings) = counts(by_wing(&stock));
-        let (rooms, more_rooms) = counts(by_room(&stock, None));
-        let root = told(keeper.palace_root(by))?.map(|it| it.display().to_string());
+    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, NoArguments {}| {
+        let stock = refusal_to_text(keeper.drawer_stats(by))?;
+        let (wings, more_wings) = truncate_counts(count_by_wing(&stock));
+        let (rooms, more_rooms) = truncate_counts(count_by_room(&stock, None));
+        let root = refusal_to_text(keeper.palace_root(by))?.map(|it| it.display().to_string());
         let mut value = json!({
             "total_drawers": stock.total_drawers(),
             "wings": wings,
@@ -47,92 +50,99 @@ fn status() -> Handle {
             "aaak_dialect": aaak::GUIDE,
         });
         if !stock.file_errors.is_empty() {
-            hint(
+            add_hint(
                 &mut value,
                 &format!("Files that cannot be read: {}", stock.file_errors.join("; ")),
             );
         }
         if !stock.entries_by_agent.is_empty() {
-            value["diaries"] = counts(stock.entries_by_agent).0.into();
+            value["diaries"] = truncate_counts(stock.entries_by_agent).0.into();
         }
-        mind(
+        report_left_out(
             &mut value,
             more_wings + more_rooms,
             "mempalace_list_rooms with a wing lists its rooms",
         );
-        found(keeper, by, value)
+        reply_or_palace_hint(keeper, by, value)
     };
-    Handle::new(ToolSet::Mempalace, "mempalace_status", about, Effect::Reads, run)
+    RegisteredTool::new(ToolSet::Mempalace, "mempalace_status", about, EffectHint::Reads, run)
 }
 
-fn list_wings() -> Handle {
+fn list_wings() -> RegisteredTool {
     let about = ("List wings", "All wings, with how many drawers each has.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, Nothing {}| {
-        let (wings, left_out) = counts(by_wing(&told(keeper.drawer_stats(by))?));
+    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, NoArguments {}| {
+        let (wings, left_out) =
+            truncate_counts(count_by_wing(&refusal_to_text(keeper.drawer_stats(by))?));
         let mut value = json!({ "wings": wings });
-        mind(&mut value, left_out, "they are those with fewest drawers");
-        found(keeper, by, value)
+        report_left_out(&mut value, left_out, "they are those with fewest drawers");
+        reply_or_palace_hint(keeper, by, value)
     };
-    Handle::new(ToolSet::Mempalace, "mempalace_list_wings", about, Effect::Reads, run)
+    RegisteredTool::new(ToolSet::Mempalace, "mempalace_list_wings", about, EffectHint::Reads, run)
 }
 
-fn list_rooms() -> Handle {
+fn list_rooms() -> RegisteredTool {
     let about = ("List rooms", "The rooms of a wing or of all, with how many drawers each has.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: ListRooms| {
-        let (stock, wing) = (told(keeper.drawer_stats(by))?, it.wing());
-        let (rooms, left_out) = counts(by_room(&stock, wing.as_deref()));
+        let (stock, wing) = (refusal_to_text(keeper.drawer_stats(by))?, it.wing());
+        let (rooms, left_out) = truncate_counts(count_by_room(&stock, wing.as_deref()));
         let mut value = json!({ "wing": wing.as_deref().unwrap_or("all"), "rooms": rooms });
-        mind(&mut value, left_out, "say a wing, or search");
-        if let Some(hint) = wing.and_then(|it| no_such_wing(&stock, &it)) {
+        report_left_out(&mut value, left_out, "say a wing, or search");
+        if let Some(hint) = wing.and_then(|it| unknown_wing_hint(&stock, &it)) {
             value["hint"] = hint.into();
         }
-        found(keeper, by, value)
+        reply_or_palace_hint(keeper, by, value)
     };
-    Handle::new(ToolSet::Mempalace, "mempalace_list_rooms", about, Effect::Reads, run)
+    RegisteredTool::new(ToolSet::Mempalace, "mempalace_list_rooms", about, EffectHint::Reads, run)
 }
 
-fn get_taxonomy() -> Handle {
+fn get_taxonomy() -> RegisteredTool {
     let about = ("Get taxonomy", "The whole tree: every wing, its rooms, their drawers counted.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, Nothing {}| {
-        let stock = told(keeper.drawer_stats(by))?;
+    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, NoArguments {}| {
+        let stock = refusal_to_text(keeper.drawer_stats(by))?;
         let shelves = stock.drawers_by_shelf.iter();
         let all = shelves.map(|(it, n)| (format!("{}\0{}", it.wing, it.room), *n));
-        let (shelves, left_out) = counts(all);
+        let (shelves, left_out) = truncate_counts(all);
         let mut taxonomy: Map<String, Value> = Map::new();
         for (shelf, count) in shelves {
             let (wing, room) = shelf.split_once('\0').unwrap_or((&shelf, ""));
             taxonomy.entry(wing).or_insert_with(|| json!({}))[room] = count;
         }
         let mut value = json!({ "taxonomy": taxonomy });
-        mind(&mut value, left_out, "mempalace_list_rooms with a wing lists its rooms");
-        found(keeper, by, value)
+        report_left_out(&mut value, left_out, "mempalace_list_rooms with a wing lists its rooms");
+        reply_or_palace_hint(keeper, by, value)
     };
-    Handle::new(ToolSet::Mempalace, "mempalace_get_taxonomy", about, Effect::Reads, run)
+    RegisteredTool::new(ToolSet::Mempalace, "mempalace_get_taxonomy", about, EffectHint::Reads, run)
 }
 
-fn check_duplicate() -> Handle {
+fn check_duplicate() -> RegisteredTool {
     let about = (
         "Check for duplicates",
         "Whether a text is filed already, and where. mempalace_add_drawer checks by itself.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CheckDuplicate| {
-        let alike = told(keeper.drawers_similar_to(by, &it.content, it.threshold()))?;
-        let value = json!({ "is_duplicate": !alike.is_empty(), "matches": matches(&alike) });
-        found(keeper, by, value)
+        let alike = refusal_to_text(keeper.drawers_similar_to(by, &it.content, it.threshold()))?;
+        let value = json!({ "is_duplicate": !alike.is_empty(), "matches": matches_json(&alike) });
+        reply_or_palace_hint(keeper, by, value)
     };
-    Handle::new(ToolSet::Mempalace, "mempalace_check_duplicate", about, Effect::Reads, run)
+    RegisteredTool::new(
+        ToolSet::Mempalace,
+        "mempalace_check_duplicate",
+        about,
+        EffectHint::Reads,
+        run,
+    )
 }
 
 /// Spells what is like a text.
-pub(crate) fn matches(alike: &[SimilarDrawer]) -> Value {
-    let most = share(alike.iter().map(|it| it.text.as_str()));
+pub(crate) fn matches_json(alike: &[SimilarDrawer]) -> Value {
+    let most = bytes_per_text(alike.iter().map(|it| it.text.as_str()));
     let spelled = alike.iter().map(|it| {
-        let (content, part) = found_in(&it.text, 0, most);
+        let (content, part) = hit_excerpt(&it.text, 0, most);
         let mut value = json!({
             "id": drawer_id(&it.location),
             "wing": it.location.shelf.wing,
             "room": it.location.shelf.room,
-            "similarity": rounded(it.similarity),
+            "similarity": round_similarity(it.similarity),
             "content": content,
             "differs": it.difference,
         });
@@ -144,17 +154,23 @@ pub(crate) fn matches(alike: &[SimilarDrawer]) -> Value {
     spelled.collect()
 }
 
-fn get_aaak_spec() -> Handle {
+fn get_aaak_spec() -> RegisteredTool {
     let about =
         ("Get the AAAK spec", "The AAAK shorthand: how to write and read it, and its grammar.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, Nothing {}| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, NoArguments {}| {
         let spec = format!("{}\n\nThe grammar:\n{}", aaak::GUIDE, aaak::GRAMMAR);
-        found(keeper, by, json!({ "aaak_spec": spec }))
+        reply_or_palace_hint(keeper, by, json!({ "aaak_spec": spec }))
     };
-    Handle::new(ToolSet::Mempalace, "mempalace_get_aaak_spec", about, Effect::Reads, run)
+    RegisteredTool::new(
+        ToolSet::Mempalace,
+        "mempalace_get_aaak_spec",
+        about,
+        EffectHint::Reads,
+        run,
+    )
 }
 
-fn by_wing(stock: &DrawerStats) -> BTreeMap<String, usize> {
+fn count_by_wing(stock: &DrawerStats) -> BTreeMap<String, usize> {
     let mut wings = BTreeMap::new();
     for (shelf, count) in &stock.drawers_by_shelf {
         *wings.entry(shelf.wing.clone()).or_default() += count;
@@ -162,7 +178,7 @@ fn by_wing(stock: &DrawerStats) -> BTreeMap<String, usize> {
     wings
 }
 
-pub(crate) fn by_room(stock: &DrawerStats, wing: Option<&str>) -> BTreeMap<String, usize> {
+pub(crate) fn count_by_room(stock: &DrawerStats, wing: Option<&str>) -> BTreeMap<String, usize> {
     let mut rooms = BTreeMap::new();
     let wanted =
         stock.drawers_by_shelf.iter().filter(|(it, _)| wing.is_none_or(|wing| wing == it.wing));
@@ -173,13 +189,13 @@ pub(crate) fn by_room(stock: &DrawerStats, wing: Option<&str>) -> BTreeMap<Strin
 }
 
 /// Says that there is no wing of that name, if there is none.
-pub(crate) fn no_such_wing(stock: &DrawerStats, wing: &str) -> Option<String> {
-    let wings = by_wing(stock);
-    (!wings.contains_key(wing)).then(|| no_such("wing", wing, "", wings.keys()))
+pub(crate) fn unknown_wing_hint(stock: &DrawerStats, wing: &str) -> Option<String> {
+    let wings = count_by_wing(stock);
+    (!wings.contains_key(wing)).then(|| unknown_name_hint("wing", wing, "", wings.keys()))
 }
 
 /// Says that there is no such thing, and which was probably meant.
-pub(crate) fn no_such<'a>(
+pub(crate) fn unknown_name_hint<'a>(
     what: &str,
     asked: &str,
     place: &str,
@@ -191,6 +207,6 @@ pub(crate) fn no_such<'a>(
 }
 
 /// Rounds to what can be told apart.
-pub(crate) fn rounded(similarity: f64) -> f64 {
+pub(crate) fn round_similarity(similarity: f64) -> f64 {
     (similarity * 1000.0).round() / 1000.0
 }

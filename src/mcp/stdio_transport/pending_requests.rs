@@ -7,17 +7,17 @@ use rmcp::model::RequestId;
 use tokio::sync::Notify;
 
 /// No more requests are read while so many wait.
-const MOST: usize = 10_000;
+const MAX_OPEN_REQUESTS: usize = 10_000;
 
 /// The requests that have no answer yet.
 #[derive(Default)]
-pub(crate) struct Unanswered {
-    ids: Mutex<Ids>,
+pub(crate) struct PendingRequests {
+    ids: Mutex<RequestIds>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct Ids {
+struct RequestIds {
     /// Whether the request lasts as long as the connection.
     open: HashMap<RequestId, bool>,
     /// MCP lets no client use an id again, and rmcp may still drop an answer under it.
@@ -27,13 +27,13 @@ struct Ids {
 }
 
 /// An answer that is being written.
-pub(crate) struct Writing(Arc<Unanswered>);
+pub(crate) struct ResponseGuard(Arc<PendingRequests>);
 
-impl Unanswered {
+impl PendingRequests {
     /// Adds a request; returns false if its id is taken. One that `lasts` is not
     /// waited for.
     pub(crate) fn add(&self, id: &RequestId, lasts: bool) -> bool {
-        let mut ids = self.ids();
+        let mut ids = self.lock_ids();
         if ids.open.contains_key(id) || ids.cancelled.contains(id) {
             return false;
         }
@@ -43,7 +43,7 @@ impl Unanswered {
 
     /// Notes that a request was cancelled and needs no answer.
     pub(crate) fn cancel(&self, id: &RequestId) {
-        let mut ids = self.ids();
+        let mut ids = self.lock_ids();
         if ids.open.remove(id).is_some() {
             ids.cancelled.insert(id.clone());
         }
@@ -53,17 +53,17 @@ impl Unanswered {
 
     /// Notes that a request has its answer, which is written until the result is
     /// dropped.
-    pub(crate) fn begin_answer(self: &Arc<Self>, id: &RequestId) -> Writing {
-        let mut ids = self.ids();
+    pub(crate) fn begin_response(self: &Arc<Self>, id: &RequestId) -> ResponseGuard {
+        let mut ids = self.lock_ids();
         ids.open.remove(id);
         ids.cancelled.remove(id);
         ids.writing += 1;
-        Writing(self.clone())
+        ResponseGuard(self.clone())
     }
 
     /// Waits until further requests may come.
     pub(crate) async fn wait_for_space(&self) {
-        self.wait_until(|it| it.open.len() < MOST).await;
+        self.wait_until(|it| it.open.len() < MAX_OPEN_REQUESTS).await;
     }
 
     /// Waits until every request has its answer, except those that last.
@@ -71,24 +71,24 @@ impl Unanswered {
         self.wait_until(|it| it.writing == 0 && it.open.values().all(|lasts| *lasts)).await;
     }
 
-    async fn wait_until(&self, is_so: impl Fn(&Ids) -> bool) {
+    async fn wait_until(&self, is_so: impl Fn(&RequestIds) -> bool) {
         loop {
             let changed = self.changed.notified();
-            if is_so(&self.ids()) {
+            if is_so(&self.lock_ids()) {
                 return;
             }
             changed.await;
         }
     }
 
-    fn ids(&self) -> MutexGuard<'_, Ids> {
+    fn lock_ids(&self) -> MutexGuard<'_, RequestIds> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Writing {
+impl Drop for ResponseGuard {
     fn drop(&mut self) {
-        self.0.ids().writing -= 1;
+        self.0.lock_ids().writing -= 1;
         self.0.changed.notify_waiters();
     }
 }

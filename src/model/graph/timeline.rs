@@ -16,7 +16,7 @@ pub struct Fact<'a> {
     pub event: Event<'a>,
 }
 
-/// What happened at the date of a [`Fact`].
+/// What happened at the date of a [`ImportedFact`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'a> {
     /// A relation began.

@@ -1,53 +1,53 @@
 //! Closing the gaps that documents leave which are taken out.
 
-use crate::search::index::{Index, NONE, count};
+use crate::search::index::{Index, NO_NUMBER, to_number};
 
 /// Gaps are not closed before there are so many.
-const FEW: usize = 256;
+const MIN_DELETED_PASSAGES: usize = 256;
 
 impl Index {
-    pub(crate) fn has_many_gaps(&self) -> bool {
-        self.gaps > FEW.max(self.passages.len() / 4)
+    pub(crate) fn needs_compaction(&self) -> bool {
+        self.deleted_passages > MIN_DELETED_PASSAGES.max(self.passages.len() / 4)
     }
 
     /// Numbers entries and passages anew, without those that are gone.
-    pub(crate) fn close_gaps(&mut self) {
-        let passage_now = numbered(self.passages.iter().map(|it| it.entry != NONE));
-        let entry_now = numbered(self.entries.iter().map(Option::is_some));
-        let moved = |at: u32, now: &[u32]| now.get(at as usize).copied().unwrap_or(NONE);
-        let in_order = &passage_now[..self.ordered as usize];
-        self.ordered = count(in_order.iter().filter(|it| **it != NONE).count());
-        self.passages.retain(|it| it.entry != NONE);
+    pub(crate) fn compact(&mut self) {
+        let passage_now = new_numbers(self.passages.iter().map(|it| it.document != NO_NUMBER));
+        let entry_now = new_numbers(self.documents.iter().map(Option::is_some));
+        let moved = |at: u32, now: &[u32]| now.get(at as usize).copied().unwrap_or(NO_NUMBER);
+        let in_order = &passage_now[..self.sorted_until as usize];
+        self.sorted_until = to_number(in_order.iter().filter(|it| **it != NO_NUMBER).count());
+        self.passages.retain(|it| it.document != NO_NUMBER);
         for it in &mut self.passages {
-            it.entry = moved(it.entry, &entry_now);
-            it.before = moved(it.before, &passage_now);
-            it.after = moved(it.after, &passage_now);
+            it.document = moved(it.document, &entry_now);
+            it.previous = moved(it.previous, &passage_now);
+            it.next = moved(it.next, &passage_now);
         }
-        self.entries.retain(Option::is_some);
-        for it in self.entries.iter_mut().flatten() {
-            let passages = it.end - it.first;
-            it.first = moved(it.first, &passage_now);
-            it.end = it.first + passages;
+        self.documents.retain(Option::is_some);
+        for it in self.documents.iter_mut().flatten() {
+            let passages = it.end_passage - it.first_passage;
+            it.first_passage = moved(it.first_passage, &passage_now);
+            it.end_passage = it.first_passage + passages;
         }
         for list in &mut self.postings {
             for it in list.iter_mut() {
                 it.passage = moved(it.passage, &passage_now);
             }
-            list.retain(|it| it.passage != NONE);
+            list.retain(|it| it.passage != NO_NUMBER);
             list.shrink_to_fit();
         }
-        self.numbers.values_mut().for_each(|it| *it = moved(*it, &entry_now));
-        let dated = self.places.iter_mut().flat_map(|it| &mut it.dated);
+        self.document_numbers.values_mut().for_each(|it| *it = moved(*it, &entry_now));
+        let dated = self.rooms.iter_mut().flat_map(|it| &mut it.dated_documents);
         dated.for_each(|it| *it = moved(*it, &entry_now));
-        self.gaps = 0;
+        self.deleted_passages = 0;
     }
 }
 
 /// Numbers things anew: those that are kept, one after the other.
-fn numbered(are_kept: impl Iterator<Item = bool>) -> Vec<u32> {
+fn new_numbers(are_kept: impl Iterator<Item = bool>) -> Vec<u32> {
     let mut kept = 0;
     let number = |is_kept: bool| {
-        let number = if is_kept { kept } else { NONE };
+        let number = if is_kept { kept } else { NO_NUMBER };
         kept += u32::from(is_kept);
         number
     };

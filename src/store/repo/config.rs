@@ -2,7 +2,7 @@
 //!
 //! Settings that name programs count only where the user or the system made them: those of the
 //! repository, and of every file it includes, are dropped from what git's library sees. Files are
-//! checked before they are read. A `git` that we start reads the files itself; [`Survey`] reports
+//! checked before they are read. A `git` that we start reads the files itself; [`PalaceCheck`] reports
 //! what could not be switched off for it.
 
 use std::path::{Path, PathBuf};

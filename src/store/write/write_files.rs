@@ -19,7 +19,7 @@ use crate::store::write::replace::{Pending, SUFFIX, WAS, looks, remove};
 use crate::store::write::{failpoint, fsync};
 
 /// Files being written; whatever was done is undone if this is dropped before it is kept, but
-/// only [`Writing::undo`] can say that this failed.
+/// only [`ResponseGuard::undo`] can say that this failed.
 #[derive(Debug)]
 pub(crate) struct Writing<'a> {
     root: &'a Path,

@@ -31,12 +31,12 @@ impl Omissions<'_> {
         }
         let mut here = Vec::new();
         if self.shown.len() < self.matches.len() {
-            let (from, all) = (self.start + 1, render::count(self.matches.len(), "entity"));
+            let (from, all) = (self.start + 1, render::pluralize(self.matches.len(), "entity"));
             here.push(format!("{from} to {end} of {all}, oldest first"));
         }
         here.extend(parts.iter().take(3).map(|(it, part)| describe_observations(wanted, it, part)));
         if links.0 < links.1 {
-            here.push(format!("{} of {}", links.0, render::count(links.1, "relation")));
+            here.push(format!("{} of {}", links.0, render::pluralize(links.1, "relation")));
         }
         let mut told = vec![format!("Too much to show: here are {}", here.join("; "))];
         told.extend(self.advice(wanted, parts.first().copied()));
@@ -80,8 +80,8 @@ impl Omissions<'_> {
 /// Says which observations of an entity are shown.
 fn describe_observations(wanted: &NodeQuery<'_>, it: &Entity, part: &Entity) -> String {
     let (skipped, shown) = (wanted.skipped_observations(), part.observations.len());
-    let all = render::count(it.observations.len(), "observation");
-    let name = render::cut(&render::line(&it.name), 60);
+    let all = render::pluralize(it.observations.len(), "observation");
+    let name = render::truncate(&render::one_line(&it.name), 60);
     let which = match skipped {
         0 => shown.to_string(),
         _ => format!("{} to {}", skipped + 1, skipped + shown),

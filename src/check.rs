@@ -13,7 +13,7 @@ mod work;
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::model::{Code, Diagnostic, Palace, RoomId, Tool, Trail};
+use crate::model::{Code, Diagnostic, Palace, RoomId, Tool, ValuePath};
 
 /// How many findings of one kind a file may have.
 const MAX_FINDINGS_PER_FILE: usize = 50;
@@ -37,7 +37,7 @@ pub struct CheckFinding {
     /// The finding, at the beginning of its file.
     pub diagnostic: Diagnostic,
     /// The way from there to what is meant.
-    pub value_path: Trail,
+    pub value_path: ValuePath,
 }
 
 impl PalaceCheck<'_> {
@@ -80,8 +80,8 @@ impl PalaceCheck<'_> {
 }
 
 impl CheckFinding {
-    fn new(code: Code, file: &str, about: Trail, message: impl Into<String>) -> Self {
-        Self { diagnostic: Diagnostic::of_file(code, file, message), value_path: about }
+    fn new(code: Code, file: &str, about: ValuePath, message: impl Into<String>) -> Self {
+        Self { diagnostic: Diagnostic::for_file(code, file, message), value_path: about }
     }
 
     fn with_hint(mut self, hint: impl Into<String>) -> Self {

@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use ulid::Ulid;
 
 use crate::model::{
-    Detail, Difference, Entity, Fate, Palace, Room, RoomId, Scroll, ScrollId, Settings, Thing,
+    ChangeDetail, ChangeKind, Entity, ItemDiff, Palace, PalaceItem, Room, RoomId, Scroll, ScrollId,
+    Settings,
 };
 
 pub use entity::diff_entity;
@@ -22,9 +23,9 @@ pub use lines::{count_changed_lines, unified_diff};
 ///
 /// A room, scroll or entity that is somewhere else, or called otherwise, is known by its id, and a
 /// room that has none by being the same.
-pub fn diff_palaces(was: &Palace, now: &Palace) -> Vec<Difference> {
+pub fn diff_palaces(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     let settings = diff_settings(&was.settings, &now.settings);
-    let settings = change_if_any(Thing::Settings, settings).into_iter();
+    let settings = change_if_any(PalaceItem::Settings, settings).into_iter();
     settings
         .chain(diff_rooms(was, now))
         .chain(diff_scrolls(was, now))
@@ -32,7 +33,7 @@ pub fn diff_palaces(was: &Palace, now: &Palace) -> Vec<Difference> {
         .collect()
 }
 
-fn diff_rooms(was: &Palace, now: &Palace) -> Vec<Difference> {
+fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     let gone = || was.rooms().filter(|(id, _)| now.room(id).is_none());
     let mut homeless: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (id, room) in gone() {
@@ -40,7 +41,7 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<Difference> {
     }
     let mut differences = Vec::new();
     for (id, room) in now.rooms() {
-        let thing = Thing::Room(id.clone());
+        let thing = PalaceItem::Room(id.clone());
         if let Some(old) = was.room(id) {
             differences.extend(change_if_any(thing, room::diff_room(old, room)));
             continue;
@@ -52,16 +53,16 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<Difference> {
         });
         match origin {
             Some((from, old)) => {
-                let moved = Detail::Moved { from: from.clone() };
+                let moved = ChangeDetail::Moved { from: from.clone() };
                 let details = [moved].into_iter().chain(room::diff_room(old, room));
                 differences.extend(change_if_any(thing, details.collect()));
             }
-            None => differences.push(Difference { thing, fate: Fate::Added }),
+            None => differences.push(ItemDiff { item: thing, change: ChangeKind::Added }),
         }
     }
     let left: BTreeSet<_> = homeless.values().flatten().map(|(id, _)| *id).collect();
     let gone = gone().filter(|(id, _)| left.contains(id));
-    differences.extend(gone.map(|(id, _)| removal(Thing::Room(id.clone()))));
+    differences.extend(gone.map(|(id, _)| removal(PalaceItem::Room(id.clone()))));
     differences
 }
 
@@ -70,9 +71,9 @@ fn room_identity(room: &Room) -> Result<Ulid, &str> {
     room.id.ok_or(&room.name)
 }
 
-fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<Difference> {
+fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     let (before, after) = (scrolls_by_id(was), scrolls_by_id(now));
-    let thing = |(room, it): &(&RoomId, &Scroll)| Thing::Scroll {
+    let thing = |(room, it): &(&RoomId, &Scroll)| PalaceItem::Scroll {
         which: ScrollId { room: (*room).clone(), id: it.id },
         title: it.title.clone(),
     };
@@ -82,7 +83,7 @@ fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<Difference> {
             Some(old) => {
                 differences.extend(change_if_any(thing(scroll), diff_scroll(*old, *scroll)))
             }
-            None => differences.push(Difference { thing: thing(scroll), fate: Fate::Added }),
+            None => differences.push(ItemDiff { item: thing(scroll), change: ChangeKind::Added }),
         }
     }
     let gone = before.iter().filter(|(id, _)| !after.contains_key(id));
@@ -94,9 +95,9 @@ fn scrolls_by_id(palace: &Palace) -> BTreeMap<Ulid, (&RoomId, &Scroll)> {
     palace.scrolls().map(|(room, it)| (it.id, (room, it))).collect()
 }
 
-fn diff_scroll(was: (&RoomId, &Scroll), now: (&RoomId, &Scroll)) -> Vec<Detail> {
+fn diff_scroll(was: (&RoomId, &Scroll), now: (&RoomId, &Scroll)) -> Vec<ChangeDetail> {
     let ((from, old), (room, new)) = (was, now);
-    let moved = (from != room).then(|| Detail::Moved { from: from.clone() });
+    let moved = (from != room).then(|| ChangeDetail::Moved { from: from.clone() });
     let written = |it: &Scroll| it.written.to_rfc3339();
     let details = [
         moved,
@@ -108,7 +109,7 @@ fn diff_scroll(was: (&RoomId, &Scroll), now: (&RoomId, &Scroll)) -> Vec<Detail> 
     details.into_iter().flatten().collect()
 }
 
-fn diff_entities(was: &Palace, now: &Palace) -> Vec<Difference> {
+fn diff_entities(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     let (before, after) = (entities_by_name(was), entities_by_name(now));
     let gone = || before.iter().filter(|(key, _)| !after.contains_key(*key));
     let mut nameless: BTreeMap<Ulid, &Entity> =
@@ -116,27 +117,31 @@ fn diff_entities(was: &Palace, now: &Palace) -> Vec<Difference> {
     let mut renamed = BTreeSet::new();
     let mut differences = Vec::new();
     for (key, entity) in &after {
-        let thing = Thing::Entity(entity.name.clone());
+        let thing = PalaceItem::Entity(entity.name.clone());
         let by_id = || nameless.remove(&entity.id?);
         match before.get(key).copied().or_else(by_id) {
             Some(old) => {
                 renamed.insert(&old.name);
                 differences.extend(change_if_any(thing, entity::diff_entity(old, entity)));
             }
-            None => differences.push(Difference { thing, fate: Fate::Added }),
+            None => differences.push(ItemDiff { item: thing, change: ChangeKind::Added }),
         }
     }
     let gone = gone().filter(|(_, it)| !renamed.contains(&it.name));
-    differences.extend(gone.map(|(_, it)| removal(Thing::Entity(it.name.clone()))));
+    differences.extend(gone.map(|(_, it)| removal(PalaceItem::Entity(it.name.clone()))));
     differences
 }
 
 /// What there is by name; a name that nobody has defined may also be an entity's.
 fn entities_by_name(palace: &Palace) -> BTreeMap<(&str, bool), &Entity> {
-    palace.graph.starts().map(|it| ((it.name.as_str(), it.is_defined), it)).collect()
+    palace
+        .graph
+        .entities_and_loose_ends()
+        .map(|it| ((it.name.as_str(), it.is_defined), it))
+        .collect()
 }
 
-fn diff_settings(was: &Settings, now: &Settings) -> Vec<Detail> {
+fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
     let entry = |it: &Settings| it.entry.as_ref().map(ToString::to_string);
     let allow = |it: &Settings| (!it.allow.is_empty()).then(|| it.allow.join(", "));
     let word = |it: &dyn std::fmt::Debug| Some(format!("{it:?}").to_lowercase());
@@ -153,29 +158,30 @@ fn diff_settings(was: &Settings, now: &Settings) -> Vec<Detail> {
     name_change(&was.name, &now.name).into_iter().chain(values).collect()
 }
 
-fn change_if_any(thing: Thing, details: Vec<Detail>) -> Option<Difference> {
-    (!details.is_empty()).then_some(Difference { thing, fate: Fate::Changed(details) })
+fn change_if_any(thing: PalaceItem, details: Vec<ChangeDetail>) -> Option<ItemDiff> {
+    (!details.is_empty()).then_some(ItemDiff { item: thing, change: ChangeKind::Changed(details) })
 }
 
-fn removal(thing: Thing) -> Difference {
-    Difference { thing, fate: Fate::Removed }
+fn removal(thing: PalaceItem) -> ItemDiff {
+    ItemDiff { item: thing, change: ChangeKind::Removed }
 }
 
-fn name_change(from: &str, to: &str) -> Option<Detail> {
-    let renamed = || Detail::Renamed { from: from.to_owned(), to: to.to_owned() };
+fn name_change(from: &str, to: &str) -> Option<ChangeDetail> {
+    let renamed = || ChangeDetail::Renamed { from: from.to_owned(), to: to.to_owned() };
     (from != to).then(renamed)
 }
 
-fn value_change(of: &str, was: Option<&str>, now: Option<&str>) -> Option<Detail> {
+fn value_change(of: &str, was: Option<&str>, now: Option<&str>) -> Option<ChangeDetail> {
     let owned = |it: Option<&str>| it.map(str::to_owned);
-    let value = || Detail::Value { of: of.to_owned(), was: owned(was), now: owned(now) };
+    let value =
+        || ChangeDetail::ValueChanged { of: of.to_owned(), was: owned(was), now: owned(now) };
     (was != now).then(value)
 }
 
 /// Counts the lines of prose that differ; whether the last of them has an end is not asked.
-fn text_change(text: &'static str, was: &str, now: &str) -> Option<Detail> {
+fn text_change(text: &'static str, was: &str, now: &str) -> Option<ChangeDetail> {
     let count = || count_changed_lines(&format!("{was}\n"), &format!("{now}\n")).max(1);
-    (was != now).then(|| Detail::Lines { text, count: count() })
+    (was != now).then(|| ChangeDetail::TextChanged { text, count: count() })
 }
 
 #[cfg(test)]
@@ -188,7 +194,8 @@ mod tests {
 
     fn palace(files: &[(&str, &str)]) -> Palace {
         let file = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
-        let (palace, findings) = format::read("test", &files.iter().map(file).collect::<Files>());
+        let (palace, findings) =
+            format::parse_palace("test", &files.iter().map(file).collect::<Files>());
         assert_eq!(findings, []);
         palace
     }

@@ -24,277 +24,286 @@ mod yaml;
 
 use rayon::prelude::*;
 
-pub use fix::{Mended, Rooms, mend, right_path};
-pub use fmt::{Tidied, tidy};
-pub use merge_conflict::is_conflicted;
-pub use parsed_file::Understood;
+pub use fix::{FixedFile, RoomNameIndex, corrected_path, fix_file};
+pub use fmt::{FmtOutcome, fmt_file};
+pub use merge_conflict::has_merge_conflict;
+pub use parsed_file::ParsedFile;
 pub use paths::{
-    Place, diary_file, drawer_file, drawer_room, entity_file, is_entity_file, room_file,
-    scroll_file,
+    PalacePath, choose_drawer_room, is_standard_entity_path, new_diary_path, new_drawer_path,
+    new_entity_path, new_scroll_path, room_path,
 };
-pub use positions::Spots;
-pub use schema::{announced, introduced};
+pub use positions::ValuePositions;
+pub use schema::{ensure_modeline, modeline_kind};
 
-use crate::format::file_parser::Reader;
-use crate::format::parsed_file::{Holding, at_its_place, hold};
+use crate::format::file_parser::FileParser;
+use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};
 use crate::model::{
-    Diagnostic, Drawer, Entity, Entry, FileKind, Files, Genus, Palace, Process, Room, Scroll,
+    Diagnostic, DiaryEntry, Drawer, Entity, FileKind, Files, Genus, Palace, Process, Room, Scroll,
     Settings, Task,
 };
 
 /// Reads a palace from its files; `name` is what it is called if it does not say.
-pub fn read(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
-    let mut palace = Palace::new(Settings::named(name));
+pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
+    let mut palace = Palace::new(Settings::with_name(name));
     let read: Vec<_> =
-        files.par_iter().map(|(path, text)| (path, text, understand(path, text))).collect();
+        files.par_iter().map(|(path, text)| (path, text, parse_file(path, text))).collect();
     let (mut findings, mut outranked) = (Vec::new(), Vec::new());
     for (path, text, understood) in read {
-        if let Some(file) = understood.outranks(&palace, path).map(str::to_owned) {
-            take(&mut palace, &file);
+        if let Some(file) = understood.outranked_file(&palace, path).map(str::to_owned) {
+            remove_parsed_file(&mut palace, &file);
             findings.retain(|it: &Diagnostic| it.file != file);
             outranked.push(file);
         }
-        findings.append(&mut put(&mut palace, path, understood, || text.clone()));
+        findings.append(&mut apply_parsed_file(&mut palace, path, understood, || text.clone()));
     }
     for (path, text) in outranked.iter().filter_map(|it| files.get_key_value(it)) {
-        findings.append(&mut put(&mut palace, path, understand(path, text), || text.clone()));
+        findings.append(&mut apply_parsed_file(&mut palace, path, parse_file(path, text), || {
+            text.clone()
+        }));
     }
     (palace, findings)
 }
 
 /// Reads the text of one file, by itself.
-pub fn understand(path: &str, text: &str) -> Understood {
-    understood(Reader::new(path), text)
+pub fn parse_file(path: &str, text: &str) -> ParsedFile {
+    parse_file_with(FileParser::new(path), text)
 }
 
-fn understood(mut reader: Reader<'_>, text: &str) -> Understood {
+fn parse_file_with(mut reader: FileParser<'_>, text: &str) -> ParsedFile {
     let path = reader.path();
-    let place = Place::of(path);
+    let place = PalacePath::parse(path);
     if let Ok(place) = &place
-        && *place != Place::Other
-        && !merge_conflict::is_readable(&mut reader, place, text)
+        && *place != PalacePath::Other
+        && !merge_conflict::is_readable_despite_conflict(&mut reader, place, text)
     {
-        return Understood { holding: None, findings: reader.into_findings() };
+        return ParsedFile { item: None, findings: reader.into_findings() };
     }
     let holding = match place {
-        Ok(Place::Settings) => settings::read(&mut reader, text).map(Holding::Settings),
-        Ok(Place::Room(id)) => room::read(&mut reader, text).map(|it| Holding::Room(id, it)),
-        Ok(Place::Scroll(room)) => {
-            scroll::read(&mut reader, path, text).map(|it| Holding::Scroll(room, it))
+        Ok(PalacePath::Settings) => {
+            settings::parse_settings(&mut reader, text).map(ParsedItem::Settings)
         }
-        Ok(Place::Drawer(room)) => {
-            drawer::read(&mut reader, path, text).map(|it| Holding::Drawer(room, it))
+        Ok(PalacePath::Room(id)) => {
+            room::parse_room(&mut reader, text).map(|it| ParsedItem::Room(id, it))
         }
-        Ok(Place::Diary(folder)) => {
-            diary::read(&mut reader, path, text).map(|it| Holding::Entry(folder, it))
+        Ok(PalacePath::Scroll(room)) => {
+            scroll::parse_scroll(&mut reader, path, text).map(|it| ParsedItem::Scroll(room, it))
         }
-        Ok(Place::Entity) => entity::read(&mut reader, text).map(Holding::Entity),
-        Ok(Place::Genus) => genus::read(&mut reader, text).map(Holding::Genus),
-        Ok(Place::Task) => work::read_task(&mut reader, path, text).map(Holding::Task),
-        Ok(Place::Process) => work::read_process(&mut reader, path, text).map(Holding::Process),
-        Ok(Place::Other) => None,
-        Err(finding) => return Understood { holding: None, findings: vec![finding] },
+        Ok(PalacePath::Drawer(room)) => {
+            drawer::parse_drawer(&mut reader, path, text).map(|it| ParsedItem::Drawer(room, it))
+        }
+        Ok(PalacePath::Diary(folder)) => diary::parse_diary_entry(&mut reader, path, text)
+            .map(|it| ParsedItem::DiaryEntry(folder, it)),
+        Ok(PalacePath::Entity) => entity::parse_entity(&mut reader, text).map(ParsedItem::Entity),
+        Ok(PalacePath::Genus) => genus::parse_genus(&mut reader, text).map(ParsedItem::Genus),
+        Ok(PalacePath::Task) => work::parse_task(&mut reader, path, text).map(ParsedItem::Task),
+        Ok(PalacePath::Process) => {
+            work::parse_process(&mut reader, path, text).map(ParsedItem::Process)
+        }
+        Ok(PalacePath::Other) => None,
+        Err(finding) => return ParsedFile { item: None, findings: vec![finding] },
     };
-    Understood { holding, findings: reader.into_findings() }
+    ParsedFile { item: holding, findings: reader.into_findings() }
 }
 
 /// Puts what a file holds in place of what it held, and returns what is wrong
 /// with it. A file of which nothing could be understood leaves what it held
 /// standing. `text` is asked for if a place in it must be found.
-pub fn put(
+pub fn apply_parsed_file(
     palace: &mut Palace,
     path: &str,
-    understood: Understood,
+    understood: ParsedFile,
     text: impl FnOnce() -> String,
 ) -> Vec<Diagnostic> {
-    let Understood { holding, mut findings } = understood;
-    let rival = holding.and_then(|it| hold(palace, path, it));
-    findings.extend(rival.map(|it| at_its_place(it, &text())));
+    let ParsedFile { item: holding, mut findings } = understood;
+    let rival = holding.and_then(|it| insert_item(palace, path, it));
+    findings.extend(rival.map(|it| with_conflict_position(it, &text())));
     findings
 }
 
 /// Takes away what a file held that is gone.
-pub fn take(palace: &mut Palace, path: &str) {
-    match Place::of(path) {
-        Ok(Place::Settings) => {
+pub fn remove_parsed_file(palace: &mut Palace, path: &str) {
+    match PalacePath::parse(path) {
+        Ok(PalacePath::Settings) => {
             let name = palace.settings.name.clone();
-            palace.settings = Settings::named(&name);
+            palace.settings = Settings::with_name(&name);
         }
-        Ok(Place::Room(id)) => palace.put_room(&id, None),
-        Ok(Place::Scroll(_)) => palace.take_scroll(path),
-        Ok(Place::Drawer(_)) => palace.drawers.take(path),
-        Ok(Place::Diary(_)) => palace.diaries.take(path),
-        Ok(Place::Entity) => drop(palace.graph.put(path, None)),
-        Ok(Place::Genus) => drop(palace.graph.put_genus(path, None)),
-        Ok(Place::Task) => drop(palace.tasks.remove(path)),
-        Ok(Place::Process) => drop(palace.processes.remove(path)),
-        Ok(Place::Other) | Err(_) => {}
+        Ok(PalacePath::Room(id)) => palace.set_room(&id, None),
+        Ok(PalacePath::Scroll(_)) => palace.remove_scroll(path),
+        Ok(PalacePath::Drawer(_)) => palace.drawers.remove(path),
+        Ok(PalacePath::Diary(_)) => palace.diaries.remove(path),
+        Ok(PalacePath::Entity) => drop(palace.graph.set_file_entity(path, None)),
+        Ok(PalacePath::Genus) => drop(palace.graph.set_file_genus(path, None)),
+        Ok(PalacePath::Task) => drop(palace.tasks.remove(path)),
+        Ok(PalacePath::Process) => drop(palace.processes.remove(path)),
+        Ok(PalacePath::Other) | Err(_) => {}
     }
 }
 
 /// Writes the JSON Schema of a kind of file.
-pub fn schema(kind: FileKind) -> String {
-    schema::of(kind)
+pub fn schema_for_kind(kind: FileKind) -> String {
+    schema::schema_for_kind(kind)
 }
 
 /// Returns where a palace keeps the schema of a kind of file for editors.
-pub fn schema_file(kind: FileKind) -> String {
-    schema::file(kind)
+pub fn schema_path(kind: FileKind) -> String {
+    schema::schema_path(kind)
 }
 
 /// Tells whether a file is there for editors only: a schema of ours.
-pub fn is_schema(path: &str) -> bool {
-    schema_at(path).is_some()
+pub fn is_schema_path(path: &str) -> bool {
+    schema_kind_at(path).is_some()
 }
 
-fn schema_at(path: &str) -> Option<FileKind> {
-    FileKind::ALL.into_iter().find(|kind| schema::file(*kind) == path)
+fn schema_kind_at(path: &str) -> Option<FileKind> {
+    FileKind::ALL.into_iter().find(|kind| schema::schema_path(*kind) == path)
 }
 
 /// Lets a file that is moved to `path` lead to its schema from there.
-pub fn moved(path: &str, text: &str) -> String {
-    schema::aimed(path, text)
+pub fn retarget_modeline(path: &str, text: &str) -> String {
+    schema::retarget_modeline(path, text)
 }
 
 /// Writes a room in canonical form.
 pub fn write_room(room: &Room) -> String {
-    yaml::write(&room::out(room))
+    yaml::write_yaml(&room::room_to_yaml(room))
 }
 
 /// Writes an entity in canonical form.
 pub fn write_entity(entity: &Entity) -> String {
-    yaml::write(&entity::out(entity))
+    yaml::write_yaml(&entity::entity_to_yaml(entity))
 }
 
 /// Writes what is laid down for a genus in canonical form.
 pub fn write_genus(genus: &Genus) -> String {
-    yaml::write(&genus::out(genus))
+    yaml::write_yaml(&genus::genus_to_yaml(genus))
 }
 
 /// Writes the file of a new room; `None`: it holds something that would not be
 /// read as it was meant (a key of a thousand characters, a value nested too deep).
-pub fn new_room(path: &str, it: &Room) -> Option<String> {
-    let text = schema::with_modeline(path, &write_room(it));
-    (read_as(path, &text, room::read).as_ref() == Some(it)).then_some(text)
+pub fn new_room_text(path: &str, it: &Room) -> Option<String> {
+    let text = schema::prepend_modeline(path, &write_room(it));
+    (parse_as(path, &text, room::parse_room).as_ref() == Some(it)).then_some(text)
 }
 
 /// Writes the file of a new entity; `None`: as for a room.
-pub fn new_entity(path: &str, it: &Entity) -> Option<String> {
-    let text = schema::with_modeline(path, &write_entity(it));
-    (read_as(path, &text, entity::read).as_ref() == Some(it)).then_some(text)
+pub fn new_entity_text(path: &str, it: &Entity) -> Option<String> {
+    let text = schema::prepend_modeline(path, &write_entity(it));
+    (parse_as(path, &text, entity::parse_entity).as_ref() == Some(it)).then_some(text)
 }
 
 /// Writes a scroll.
 pub fn write_scroll(scroll: &Scroll) -> String {
-    scroll::write(scroll)
+    scroll::write_scroll(scroll)
 }
 
 /// Writes a drawer.
 pub fn write_drawer(drawer: &Drawer) -> String {
-    drawer::write(drawer)
+    drawer::write_drawer(drawer)
 }
 
 /// Writes an entry of a diary.
-pub fn write_entry(entry: &Entry) -> String {
-    diary::write(entry)
+pub fn write_diary_entry(entry: &DiaryEntry) -> String {
+    diary::write_diary_entry(entry)
 }
 
 /// Reads a `palace.toml` alone.
-pub fn read_settings(text: &str) -> Option<Settings> {
-    read_as(Place::SETTINGS, text, settings::read)
+pub fn parse_settings(text: &str) -> Option<Settings> {
+    parse_as(PalacePath::SETTINGS_FILE, text, settings::parse_settings)
 }
 
 /// Writes the `palace.toml` of a new palace.
 pub fn write_settings(settings: &Settings) -> String {
-    settings::write(settings)
+    settings::write_settings(settings)
 }
 
 /// Changes a room file from one room to another, and leaves what a person
 /// wrote there as it is; `None`: it cannot be done without disturbing it.
-pub fn edit_room(path: &str, text: &str, was: &Room, now: &Room) -> Option<String> {
-    edit(text, &room::out(was), &room::out(now), |text| {
-        read_as(path, text, room::read).as_ref() == Some(now)
+pub fn edit_room_text(path: &str, text: &str, was: &Room, now: &Room) -> Option<String> {
+    edit_yaml_text(text, &room::room_to_yaml(was), &room::room_to_yaml(now), |text| {
+        parse_as(path, text, room::parse_room).as_ref() == Some(now)
     })
 }
 
 /// Changes an entity file from one entity to another, and leaves what a person
 /// wrote there as it is; `None`: it cannot be done without disturbing it.
-pub fn edit_entity(path: &str, text: &str, was: &Entity, now: &Entity) -> Option<String> {
-    edit(text, &entity::out(was), &entity::out(now), |text| {
-        read_as(path, text, entity::read).as_ref() == Some(now)
+pub fn edit_entity_text(path: &str, text: &str, was: &Entity, now: &Entity) -> Option<String> {
+    edit_yaml_text(text, &entity::entity_to_yaml(was), &entity::entity_to_yaml(now), |text| {
+        parse_as(path, text, entity::parse_entity).as_ref() == Some(now)
     })
 }
 
 /// Writes a task in canonical form.
 pub fn write_task(task: &Task) -> String {
-    yaml::write(&work::task_out(task))
+    yaml::write_yaml(&work::task_to_yaml(task))
 }
 
 /// Writes a process in canonical form.
 pub fn write_process(process: &Process) -> String {
-    yaml::write(&work::process_out(process))
+    yaml::write_yaml(&work::process_to_yaml(process))
 }
 
 /// Writes the file of a new task; `None`: as for a room.
-pub fn new_task(path: &str, it: &Task) -> Option<String> {
-    let text = schema::with_modeline(path, &write_task(it));
-    (read_task(path, &text).as_ref() == Some(it)).then_some(text)
+pub fn new_task_text(path: &str, it: &Task) -> Option<String> {
+    let text = schema::prepend_modeline(path, &write_task(it));
+    (parse_task(path, &text).as_ref() == Some(it)).then_some(text)
 }
 
 /// Writes the file of a new process; `None`: as for a room.
-pub fn new_process(path: &str, it: &Process) -> Option<String> {
-    let text = schema::with_modeline(path, &write_process(it));
-    (read_process(path, &text).as_ref() == Some(it)).then_some(text)
+pub fn new_process_text(path: &str, it: &Process) -> Option<String> {
+    let text = schema::prepend_modeline(path, &write_process(it));
+    (parse_process(path, &text).as_ref() == Some(it)).then_some(text)
 }
 
 /// Changes a task file from one task to another, and leaves what a person wrote
 /// there as it is; `None`: it cannot be done without disturbing it.
-pub fn edit_task(path: &str, text: &str, was: &Task, now: &Task) -> Option<String> {
-    edit(text, &work::task_out(was), &work::task_out(now), |text| {
-        read_task(path, text).as_ref() == Some(now)
+pub fn edit_task_text(path: &str, text: &str, was: &Task, now: &Task) -> Option<String> {
+    edit_yaml_text(text, &work::task_to_yaml(was), &work::task_to_yaml(now), |text| {
+        parse_task(path, text).as_ref() == Some(now)
     })
 }
 
 /// Changes a process file from one process to another, and leaves what a person
 /// wrote there as it is; `None`: it cannot be done without disturbing it.
-pub fn edit_process(path: &str, text: &str, was: &Process, now: &Process) -> Option<String> {
-    edit(text, &work::process_out(was), &work::process_out(now), |text| {
-        read_process(path, text).as_ref() == Some(now)
+pub fn edit_process_text(path: &str, text: &str, was: &Process, now: &Process) -> Option<String> {
+    edit_yaml_text(text, &work::process_to_yaml(was), &work::process_to_yaml(now), |text| {
+        parse_process(path, text).as_ref() == Some(now)
     })
 }
 
-fn read_task(path: &str, text: &str) -> Option<Task> {
-    read_as(path, text, |reader, text| work::read_task(reader, path, text))
+fn parse_task(path: &str, text: &str) -> Option<Task> {
+    parse_as(path, text, |reader, text| work::parse_task(reader, path, text))
 }
 
-fn read_process(path: &str, text: &str) -> Option<Process> {
-    read_as(path, text, |reader, text| work::read_process(reader, path, text))
+fn parse_process(path: &str, text: &str) -> Option<Process> {
+    parse_as(path, text, |reader, text| work::parse_process(reader, path, text))
 }
 
 /// Changes the name and entry room in a `palace.toml` and nothing else.
-pub fn edit_settings(text: &str, settings: &Settings) -> Option<String> {
+pub fn edit_settings_text(text: &str, settings: &Settings) -> Option<String> {
     let entry = settings.entry.as_ref().map(ToString::to_string);
-    let edited = settings::edit(text, &settings.name, entry.as_deref())?;
-    (read_as(Place::SETTINGS, &edited, settings::read).as_ref() == Some(settings)).then_some(edited)
+    let edited = settings::edit_name_and_entry(text, &settings.name, entry.as_deref())?;
+    (parse_as(PalacePath::SETTINGS_FILE, &edited, settings::parse_settings).as_ref()
+        == Some(settings))
+    .then_some(edited)
 }
 
 /// A file that is canonical is written anew; any other is edited, and believed
 /// only if it then reads as what was meant.
-fn edit(
+fn edit_yaml_text(
     text: &str,
-    was: &yaml::Out,
-    now: &yaml::Out,
+    was: &yaml::OutputNode,
+    now: &yaml::OutputNode,
     is_meant: impl Fn(&str) -> bool,
 ) -> Option<String> {
-    let (line, rest) = schema::parted(text);
-    let fresh = (yaml::write(was) == rest).then(|| format!("{line}{}", yaml::write(now)));
-    fresh.or_else(|| yaml::edit(text, was, now)).filter(|it| is_meant(it))
+    let (line, rest) = schema::split_modeline(text);
+    let fresh = (yaml::write_yaml(was) == rest).then(|| format!("{line}{}", yaml::write_yaml(now)));
+    fresh.or_else(|| yaml::edit_yaml(text, was, now)).filter(|it| is_meant(it))
 }
 
-fn read_as<T>(
+fn parse_as<T>(
     path: &str,
     text: &str,
-    read: impl Fn(&mut Reader<'_>, &str) -> Option<T>,
+    read: impl Fn(&mut FileParser<'_>, &str) -> Option<T>,
 ) -> Option<T> {
-    read(&mut Reader::new(path), text)
+    read(&mut FileParser::new(path), text)
 }

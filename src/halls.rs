@@ -12,7 +12,7 @@ mod partition;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Arrangement, Hall, Layout, Mark, Register};
+use crate::model::{GroupBoundary, GroupedEntities, Grouping, Hall, Layout};
 
 use partition::{first_differing_heading, partition};
 
@@ -55,24 +55,28 @@ pub struct ChoiceCapacity {
 }
 
 /// Looks at what a hall holds. `register` holds its arrangement.
-pub fn hall_contents(register: &Register, hall: &Hall, slots: ChoiceCapacity) -> HallContents {
-    let all = register.between(hall.from.as_ref(), hall.until.as_ref());
+pub fn hall_contents(
+    register: &GroupedEntities,
+    hall: &Hall,
+    slots: ChoiceCapacity,
+) -> HallContents {
+    let all = register.range_between(hall.from.as_ref(), hall.until.as_ref());
     let total = all.len();
     let steps = slots.choices_needed(total).max(MAX_CHOICES.saturating_sub(hall.depth));
     // Whoever comes in sees the genera, however little there is of them.
-    let is_entrance = hall.arrangement == Arrangement::Everything && hall.depth == 0;
+    let is_entrance = hall.grouping == Grouping::Everything && hall.depth == 0;
     if steps == 0
         || total <= MAX_LISTED
             && !(is_entrance && first_differing_heading(register, &all) == Some(0))
     {
-        let cards = all.filter_map(|place| register.card(place));
+        let cards = all.filter_map(|place| register.entity_at(place));
         let listed = cards.map(|it| it.name.clone()).collect();
         return HallContents { total, entity_names: listed, sub_halls: Vec::new() };
     }
     let parts = partition(register, &all, slots.this_page, slots.max_entities(steps - 1));
     let passage = |part: &Range<usize>| {
         let (label, title) =
-            label::label_and_title(register, &hall.arrangement, &all, part).unwrap_or_default();
+            label::label_and_title(register, &hall.grouping, &all, part).unwrap_or_default();
         let from = if part.start == all.start {
             hall.from.clone()
         } else {
@@ -80,8 +84,12 @@ pub fn hall_contents(register: &Register, hall: &Hall, slots: ChoiceCapacity) ->
         };
         let until =
             if part.end == all.end { hall.until.clone() } else { mark_before(register, part.end) };
-        let (arrangement, depth) = (hall.arrangement.clone(), hall.depth + 1);
-        SubHall { label, total: part.len(), hall: Hall { arrangement, from, until, depth, title } }
+        let (arrangement, depth) = (hall.grouping.clone(), hall.depth + 1);
+        SubHall {
+            label,
+            total: part.len(),
+            hall: Hall { grouping: arrangement, from, until, depth, title },
+        }
     };
     HallContents { total, entity_names: Vec::new(), sub_halls: parts.iter().map(passage).collect() }
 }
@@ -91,13 +99,13 @@ impl ChoiceCapacity {
     /// halls, if the last hall lists as many as have numbers.
     fn max_entities(self, choices: usize) -> usize {
         let choices = u32::try_from(choices).unwrap_or(u32::MAX);
-        self.hall_page.saturating_pow(choices).saturating_mul(Layout::OPENINGS)
+        self.hall_page.saturating_pow(choices).saturating_mul(Layout::MAX_RESULTS)
     }
 
     /// Returns how many choices, this one among them, it takes at least to tell
     /// apart so many entities.
     fn choices_needed(self, total: usize) -> usize {
-        if total <= Layout::OPENINGS {
+        if total <= Layout::MAX_RESULTS {
             return 0;
         }
         let suffices =
@@ -108,15 +116,17 @@ impl ChoiceCapacity {
 
 /// Marks the point before the card at `place`, in as few words as tell it from
 /// the one before.
-fn mark_before(register: &Register, place: usize) -> Option<Mark> {
-    let (last, first) = (register.card(place.checked_sub(1)?)?, register.card(place)?);
+fn mark_before(register: &GroupedEntities, place: usize) -> Option<GroupBoundary> {
+    let (last, first) = (register.entity_at(place.checked_sub(1)?)?, register.entity_at(place)?);
     let headings = &first.headings;
     let apart = headings.iter().zip(last.headings.iter()).position(|(a, b)| a != b);
     Some(match apart {
-        Some(level) => Mark { headings: headings[..=level].to_vec(), name: String::new() },
-        None => Mark {
+        Some(level) => {
+            GroupBoundary { headings: headings[..=level].to_vec(), name_prefix: String::new() }
+        }
+        None => GroupBoundary {
             headings: headings.to_vec(),
-            name: label::distinguishing_prefix(&first.name, &last.name),
+            name_prefix: label::distinguishing_prefix(&first.name, &last.name),
         },
     })
 }
@@ -130,7 +140,7 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::model::{By, Entity, Graph};
+    use crate::model::{Entity, Graph, GroupBy};
 
     /// The slots of a page of the wide layout, and of the classic.
     const WIDE_CAPACITY: ChoiceCapacity = ChoiceCapacity { this_page: 12, hall_page: 12 };
@@ -156,18 +166,18 @@ mod tests {
     fn graph(entities: impl IntoIterator<Item = Entity>) -> Graph {
         let mut graph = Graph::default();
         for (number, entity) in entities.into_iter().enumerate() {
-            graph.put(&format!("entities/{number}.yaml"), Some(entity)).unwrap();
+            graph.set_file_entity(&format!("entities/{number}.yaml"), Some(entity)).unwrap();
         }
         graph
     }
 
-    fn claims_by(by: By) -> Arrangement {
-        Arrangement::Genus { genus: "Claim".to_owned(), by }
+    fn claims_by(by: GroupBy) -> Grouping {
+        Grouping::Genus { genus: "Claim".to_owned(), by }
     }
 
     /// Goes through every hall below one, and returns the names listed there.
     fn list_below(
-        register: &Register,
+        register: &GroupedEntities,
         hall: &Hall,
         slots: ChoiceCapacity,
         steps: usize,
@@ -175,7 +185,7 @@ mod tests {
         let found = hall_contents(register, hall, slots);
         assert!(hall.depth <= steps, "{} is {} choices away", hall.title, hall.depth);
         assert!(
-            found.entity_names.len() <= Layout::OPENINGS
+            found.entity_names.len() <= Layout::MAX_RESULTS
                 && found.sub_halls.len() <= slots.this_page
         );
         assert!(found.entity_names.is_empty() || found.sub_halls.is_empty());
@@ -186,7 +196,10 @@ mod tests {
         let mut listed = found.entity_names;
         for SubHall { label, total, hall } in found.sub_halls {
             assert!(total > 0 && label.chars().count() < 140, "{label} ({total})");
-            assert_eq!(register.between(hall.from.as_ref(), hall.until.as_ref()).len(), total);
+            assert_eq!(
+                register.range_between(hall.from.as_ref(), hall.until.as_ref()).len(),
+                total
+            );
             listed.extend(list_below(
                 register,
                 &hall,
@@ -201,21 +214,17 @@ mod tests {
     /// Holds that every entity of an arrangement is listed once, at most four
     /// choices away.
     #[track_caller]
-    fn assert_all_within_four_choices(
-        graph: &Graph,
-        arrangement: Arrangement,
-        slots: ChoiceCapacity,
-    ) {
-        let register = graph.register(&arrangement);
-        let held = graph.iter().filter(|it| arrangement.has(&it.genus)).count();
-        let listed = list_below(&register, &Hall::whole(arrangement), slots, MAX_CHOICES);
+    fn assert_all_within_four_choices(graph: &Graph, arrangement: Grouping, slots: ChoiceCapacity) {
+        let register = graph.grouped_entities(&arrangement);
+        let held = graph.iter().filter(|it| arrangement.includes_genus(&it.genus)).count();
+        let listed = list_below(&register, &Hall::for_grouping(arrangement), slots, MAX_CHOICES);
         assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), held);
     }
 
     /// Shows what stands in a hall, and in the first hall below it, and so on.
-    fn rendered_halls(graph: &Graph, arrangement: Arrangement, which: &[usize]) -> String {
-        let register = graph.register(&arrangement);
-        let (mut hall, mut page) = (Hall::whole(arrangement), String::new());
+    fn rendered_halls(graph: &Graph, arrangement: Grouping, which: &[usize]) -> String {
+        let register = graph.grouped_entities(&arrangement);
+        let (mut hall, mut page) = (Hall::for_grouping(arrangement), String::new());
         let mut which = which.iter();
         loop {
             let found = hall_contents(&register, &hall, WIDE_CAPACITY);
@@ -237,7 +246,7 @@ mod tests {
             let status = statuses[usize::from(it % 5 > 0) + usize::from(it % 10 == 7)];
             claim(&format!("{} {}", words[it % 7], it / 7), status)
         }));
-        assert_snapshot!(rendered_halls(&graph, claims_by(By::Status), &[0, 2]), @"
+        assert_snapshot!(rendered_halls(&graph, claims_by(GroupBy::Status), &[0, 2]), @"
         ── Claim (700) ──
           contested (490)
           open (140)
@@ -268,7 +277,7 @@ mod tests {
             let genus = if it < 300 { 9 } else { it % 20 };
             entity(&format!("Genus {genus:02}"), &format!("Entity {it}"))
         }));
-        assert_snapshot!(rendered_halls(&graph, Arrangement::Everything, &[0]), @"
+        assert_snapshot!(rendered_halls(&graph, Grouping::Everything, &[0]), @"
         ── All that is known (400) ──
           Genus 00 to Genus 01 (10)
           Genus 02 to Genus 03 (10)
@@ -303,7 +312,7 @@ mod tests {
             let id = (it % 100 > 0).then(|| ulid::Ulid::from_parts(moment, it.into()));
             Entity { id, ..claim(&format!("Claim {it}"), "open") }
         }));
-        assert_snapshot!(rendered_halls(&graph, claims_by(By::Date), &[0, 0, 0]), @"
+        assert_snapshot!(rendered_halls(&graph, claims_by(GroupBy::Date), &[0, 0, 0]), @"
         ── Claim (1000) ──
           2025 (530)
           2026 (362)
@@ -346,7 +355,7 @@ mod tests {
             }
             entity
         }));
-        let by = By::Attribute("confidence".to_owned());
+        let by = GroupBy::Attribute("confidence".to_owned());
         assert_snapshot!(rendered_halls(&graph, claims_by(by), &[3]), @"
         ── Claim (90) ──
           confidence: 0.5 (22)
@@ -368,7 +377,7 @@ mod tests {
             }
             entity
         }));
-        let by = By::Attribute("height".to_owned());
+        let by = GroupBy::Attribute("height".to_owned());
         assert_snapshot!(rendered_halls(&graph, claims_by(by), &[]), @"
         ── Claim (120) ──
           height: 1 to 38 (16)
@@ -397,7 +406,7 @@ mod tests {
             entity.attributes.insert("born".to_owned(), json!(born));
             entity
         }));
-        let by = By::Attribute("born".to_owned());
+        let by = GroupBy::Attribute("born".to_owned());
         assert_snapshot!(rendered_halls(&graph, claims_by(by), &[]), @"
         ── Claim (120) ──
           born: 60 BC to 45 BC (16)
@@ -418,7 +427,7 @@ mod tests {
     #[test]
     fn what_all_names_begin_with_is_left_out_of_the_tabs() {
         let graph = graph((0..200).map(|it| claim(&format!("Specimen no. {it:05}"), "open")));
-        assert_snapshot!(rendered_halls(&graph, claims_by(By::Name), &[3]), @"
+        assert_snapshot!(rendered_halls(&graph, claims_by(GroupBy::Name), &[3]), @"
         ── Claim (200) ──
           …0000 to …0001 (20)
           …0002 to …0003 (20)
@@ -459,26 +468,28 @@ mod tests {
         let names =
             (0..100).map(|it| claim(&format!("{}{it}", char::from(b'a' + it % 26)), "open"));
         let mut graph = graph(names);
-        let arrangement = claims_by(By::Name);
-        graph.keep(&arrangement);
+        let arrangement = claims_by(GroupBy::Name);
+        graph.cache_grouping(&arrangement);
         let whole = hall_contents(
-            &graph.register(&arrangement),
-            &Hall::whole(arrangement.clone()),
+            &graph.grouped_entities(&arrangement),
+            &Hall::for_grouping(arrangement.clone()),
             WIDE_CAPACITY,
         );
         let hall = whole.sub_halls[0].hall.clone();
         let count = |graph: &Graph| {
-            hall_contents(&graph.register(&arrangement), &hall, WIDE_CAPACITY).total
+            hall_contents(&graph.grouped_entities(&arrangement), &hall, WIDE_CAPACITY).total
         };
         let before = count(&graph);
         for (file, name) in [("new", "Aardvark"), ("other", "Zebra")] {
-            graph.put(&format!("entities/{file}.yaml"), Some(claim(name, "open"))).unwrap();
+            graph
+                .set_file_entity(&format!("entities/{file}.yaml"), Some(claim(name, "open")))
+                .unwrap();
         }
         assert_eq!(count(&graph), before + 1);
         for number in 0..100 {
-            graph.put(&format!("entities/{number}.yaml"), None).unwrap();
+            graph.set_file_entity(&format!("entities/{number}.yaml"), None).unwrap();
         }
-        graph.put("entities/new.yaml", Some(claim("Mole", "open"))).unwrap();
+        graph.set_file_entity("entities/new.yaml", Some(claim("Mole", "open"))).unwrap();
         assert_eq!(count(&graph), 0);
         assert_eq!(rendered_halls(&graph, arrangement, &[]), "── Claim (2) ──\n  Mole\n  Zebra\n");
     }
@@ -512,7 +523,7 @@ mod tests {
             for named in HARD_TO_SPLIT {
                 assert_all_within_four_choices(
                     &graph((0..most).map(named)),
-                    Arrangement::Everything,
+                    Grouping::Everything,
                     slots,
                 );
             }
@@ -526,7 +537,7 @@ mod tests {
     #[test]
     fn a_hundred_thousand_entities_are_near() {
         let graph = graph((0..100_000).map(HARD_TO_SPLIT[3]));
-        assert_all_within_four_choices(&graph, Arrangement::Everything, WIDE_CAPACITY);
+        assert_all_within_four_choices(&graph, Grouping::Everything, WIDE_CAPACITY);
     }
 
     /// Names and headings as people and programs give them: few or many alike.
@@ -548,7 +559,7 @@ mod tests {
             genera in proptest::collection::vec(word(), 1..40),
             statuses in proptest::collection::vec(proptest::option::of(word()), 1..40),
             names in proptest::collection::btree_set(word(), 1..3_000),
-            by in prop_oneof![Just(By::Status), Just(By::Name), Just(By::Date), Just(By::Attribute("k".into()))],
+            by in prop_oneof![Just(GroupBy::Status), Just(GroupBy::Name), Just(GroupBy::Date), Just(GroupBy::Attribute("k".into()))],
             here in 2..=12_usize,
         ) {
             let graph = graph(names.iter().enumerate().map(|(it, name)| Entity {
@@ -558,8 +569,8 @@ mod tests {
                 ..entity(&genera[it * it % 17 % genera.len()], name)
             }));
             let slots = ChoiceCapacity { this_page: here, hall_page: 12 };
-            assert_all_within_four_choices(&graph, Arrangement::Everything, slots);
-            assert_all_within_four_choices(&graph, Arrangement::Genus { genus: genera[0].clone(), by }, slots);
+            assert_all_within_four_choices(&graph, Grouping::Everything, slots);
+            assert_all_within_four_choices(&graph, Grouping::Genus { genus: genera[0].clone(), by }, slots);
         }
     }
 }

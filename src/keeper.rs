@@ -74,11 +74,11 @@ use crate::keeper::palace::reload::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::snapshot::{PublishedSnapshots, SharedVisits, SnapshotLimits};
 use crate::keeper::workspaces::BackgroundOpen;
-use crate::model::{Author, FileKind, Watching};
+use crate::model::{Author, FileKind, WatchMode};
 use crate::render;
 use crate::session::Visit;
 use crate::store::{self, Consents};
-use crate::watch::{Rounds, Wake};
+use crate::watch::{Poller, WakeCallback};
 
 /// How many names an answer lists.
 const MAX_LISTED_NAMES: usize = 10;
@@ -105,7 +105,7 @@ pub struct Keeper {
     /// What the user has allowed.
     consents: Consents,
     /// Looks for new palaces, if somebody waits for them.
-    home_poller: Option<Rounds>,
+    home_poller: Option<Poller>,
 }
 
 /// Who asks, and when.
@@ -172,7 +172,7 @@ impl Keeper {
     /// Notices in that manner what others do to a palace, from when it is
     /// opened; `say` is told, once for each, where that can only be late.
     #[must_use]
-    pub fn with_watching(mut self, manner: Watching, say: fn(&str)) -> Self {
+    pub fn with_watching(mut self, manner: WatchMode, say: fn(&str)) -> Self {
         (self.watch_config.mode, self.watch_config.warn) = (manner, say);
         self
     }
@@ -194,25 +194,25 @@ impl Keeper {
 
     /// Has `wake` called, from any thread, whenever others may have changed
     /// something in a palace that is opened from now on.
-    pub fn set_wake_callback(&mut self, wake: Wake) {
+    pub fn set_wake_callback(&mut self, wake: WakeCallback) {
         self.watch_config.wake = wake;
     }
 
     /// Has the one who is woken told from now on, within seconds, of palaces that
     /// come into the home or go.
     pub fn watch_home(&mut self) {
-        if self.home_poller.is_some() || self.watch_config.mode == Watching::Off {
+        if self.home_poller.is_some() || self.watch_config.mode == WatchMode::Off {
             return;
         }
         let (home, wake) = (self.home.clone(), self.watch_config.wake.clone());
-        let mut before = store::palaces(&home).ok();
+        let mut before = store::list_palaces(&home).ok();
         let look = Box::new(move || {
-            let now = store::palaces(&home).ok();
+            let now = store::list_palaces(&home).ok();
             let differs = now != before;
             before = now;
             differs.then(String::new).into_iter().collect()
         });
-        self.home_poller = Some(Rounds::begin(look, move |_| wake()));
+        self.home_poller = Some(Poller::start(look, move |_| wake()));
     }
 
     /// Forgets everything in memory that can be read again: after a fault
@@ -237,12 +237,12 @@ impl Keeper {
 
 /// Reads a file that lies anywhere, for a person who has named it.
 pub fn read_text_file(place: &Path) -> Result<String, Refusal> {
-    store::text_of(place).map_err(|it| Refusal::UnreadableFile(it.into()))
+    store::read_text_file(place).map_err(|it| Refusal::UnreadableFile(it.into()))
 }
 
 /// Returns the JSON Schema of a kind of file.
 pub fn json_schema(kind: FileKind) -> String {
-    format::schema(kind)
+    format::schema_for_kind(kind)
 }
 
 /// Makes a new id; ids made one after the other sort in that order.

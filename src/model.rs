@@ -27,37 +27,47 @@ mod work;
 
 pub use crate::model::diagnostic::code::Code;
 pub use crate::model::diagnostic::rule::Rule;
-pub use crate::model::diagnostic::value_path::{Step, Trail};
-pub use crate::model::entity::genus::{Attribute, Genus, Kind, RelationType, Status};
+pub use crate::model::diagnostic::value_path::{PathStep, ValuePath};
+pub use crate::model::entity::genus::{AttributeDef, AttributeKind, Genus, RelationDef, StatusDef};
 pub use crate::model::entity::relation::{Relation, Triple};
-pub use crate::model::graph::entity_check::Fault;
-pub use crate::model::graph::grouped_entities::{Card, Heading, Mark, Register};
-pub use crate::model::history::item_diff::{Detail, Difference, Fate, Filed, Part, Thing};
-pub use crate::model::room::action::{Action, Deed, Doorway};
+pub use crate::model::graph::entity_check::EntityFault;
+pub use crate::model::graph::grouped_entities::{
+    GroupBoundary, GroupHeading, GroupedEntities, GroupedEntity,
+};
+pub use crate::model::history::item_diff::{
+    ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemPart, PalaceItem,
+};
+pub use crate::model::room::action::{Action, ActionKind, NavigationTarget};
 pub use crate::model::room::menu::{Layout, Slot};
-pub use crate::model::settings::consent::{Allowed, Consent};
-pub use crate::model::settings::watch_mode::Watching;
-pub use crate::model::text::token_weight::{abridged, weight};
-pub use change::{Author, Change, Edit, Files, LARGEST_FILE};
+pub use crate::model::settings::consent::{Consent, ConsentScope};
+pub use crate::model::settings::watch_mode::WatchMode;
+pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
+pub use change::{Author, Change, Edit, Files, MAX_FILE_BYTES};
 pub use date::{Date, DateError};
-pub use diagnostic::{Diagnostic, Severity, Spot, did_you_mean, slip_of, slips_of};
-pub use diary::{Diaries, Entry};
-pub use drawer::{Drawer, Drawers, Said, Shelf};
+pub use diagnostic::{
+    Diagnostic, Position, Severity, did_you_mean, typo_correction, typo_corrections,
+};
+pub use diary::{Diaries, DiaryEntry};
+pub use drawer::{Drawer, Drawers, FiledUnder, WingRoom};
 pub use entity::Entity;
 pub use file_kind::FileKind;
-pub use graph::{Event, Fact, Graph, Incoming, Selection, Span, folded};
-pub use hall::{Arrangement, By, Hall};
-pub use history::{BlamedLine, CommitId, Content, Differing, History, Moment, Record, Versions};
-pub use item::{Opening, Sort, SortError};
+pub use graph::{DatedFact, EntityFilter, FactEvent, Graph, IncomingRelation, TimeSpan, fold_name};
+pub use hall::{GroupBy, Grouping, Hall};
+pub use history::{
+    BlamedLine, CommitDetails, CommitId, CommitSummary, FileContent, FileDiff, FileHistories,
+    FileHistory,
+};
+pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};
-pub use room::{Ambiguous, Room, RoomId, RoomRef, prose};
+pub use room::{AmbiguousRoom, Room, RoomId, RoomRef, normalize_prose};
 pub use scroll::{Scroll, ScrollId};
-pub use settings::{Commit, HandEdits, Settings};
+pub use settings::{CommitMode, HandEditMode, Settings};
 pub use slug::{Slug, SlugError};
 pub use text::{
-    alike, alphabetical, is_printable, lines, printable, printable_json, quoted, whole_words,
+    common_prefix_len, compare_alphabetically, escape_unprintable_json, is_printable,
+    quote_for_shell, split_lines, strip_unprintable, whole_words_len,
 };
-pub use tool::{Bearing, Parameter, Tool};
-pub use uri::{Leaf, NoUri, Uri};
-pub use vector::{Vector, Vectors};
-pub use work::{About, Process, Stage, State, Task};
+pub use tool::{Tool, ToolEffect, ToolParameter};
+pub use uri::{Uri, UriError, UriTarget};
+pub use vector::{Vector, VectorsByTextHash};
+pub use work::{Process, ProcessStep, Task, WorkStatus, WorkSubject};

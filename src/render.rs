@@ -47,7 +47,7 @@ pub use workspace_summary::{WorkspaceSummary, tutorial, unbuilt_room_context, wo
 
 use serde_json::Value;
 
-use crate::model::{is_printable, printable};
+use crate::model::{is_printable, strip_unprintable};
 
 /// Says how many there are of something: `1 scroll`, `3 scrolls`.
 pub fn pluralize(number: usize, noun: &str) -> String {
@@ -85,7 +85,7 @@ pub fn one_line(text: &str) -> String {
 
 /// Makes a text safe for a page: its lines stay.
 pub fn printable_text(text: &str) -> String {
-    printable(text.trim_end())
+    strip_unprintable(text.trim_end())
 }
 
 /// Writes a value as a person would: a text without quotes.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Action, CommitId, Hall, Layout, Opening, RoomId, ScrollId};
+use crate::model::{Action, CommitId, Hall, ItemId, Layout, RoomId, ScrollId};
 
 /// How many steps back a visitor can go.
 const MAX_BACK_STEPS: usize = 100;
@@ -33,7 +33,7 @@ pub struct Visit {
     /// How many of the room's scrolls, from the newest, have been shown.
     pub scrolls_seen: usize,
     /// What the last query or search found, in the order of its numbers.
-    pub listed_items: Vec<Opening>,
+    pub listed_items: Vec<ItemId>,
     /// How many of the room's drawers, from the newest, have been listed.
     pub drawers_seen: usize,
     /// The drawer that was read last and is not at its end, by its file, and
@@ -131,7 +131,7 @@ impl Visit {
     /// Turns the menu to its next page; after the last comes the first.
     pub fn next_menu_page(&mut self) {
         let actions = self.menu.len();
-        let pages = actions.div_ceil(self.layout.page(actions)).max(1);
+        let pages = actions.div_ceil(self.layout.page_size(actions)).max(1);
         self.page = (self.page + 1) % pages;
     }
 
@@ -158,7 +158,7 @@ impl Visit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Deed;
+    use crate::model::ActionKind;
 
     fn location_in(room: &str) -> Location {
         Location::in_room("w", room.parse().unwrap())
@@ -185,8 +185,8 @@ mod tests {
 
     #[test]
     fn pages_come_round() {
-        let deed = Deed::Text { content: String::new() };
-        let lever = Action { label: "Pull".to_owned(), deed };
+        let deed = ActionKind::Text { content: String::new() };
+        let lever = Action { label: "Pull".to_owned(), kind: deed };
         let mut visit = Visit { menu: vec![lever; 30], ..Visit::default() };
         for expected in [1, 2, 0] {
             visit.next_menu_page();

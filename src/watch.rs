@@ -8,7 +8,7 @@
 
 mod cookie;
 mod poller;
-pub use poller::Rounds;
+pub use poller::Poller;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,17 +18,17 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{Config, ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::model::Watching;
-use crate::watch::cookie::Echo;
+use crate::model::WatchMode;
+use crate::watch::cookie::Cookie;
 
 /// How long a doubtful file must be left alone before it counts.
-const QUIET: Duration = Duration::from_millis(100);
+const QUIET_PERIOD: Duration = Duration::from_millis(100);
 /// With more paths than these, looking at everything is as good.
-const MANY: usize = 10_000;
+const MAX_PATHS: usize = 10_000;
 /// An echo that takes so long will not come: nobody listens any more.
-const DEAF: Duration = Duration::from_secs(5);
+const COOKIE_TIMEOUT: Duration = Duration::from_secs(5);
 /// What every path is below.
-const EVERYTHING: &str = "";
+const WHOLE_PALACE: &str = "";
 
 /// Watches one palace: its own folder, and all that lies in those it names.
 ///
@@ -36,93 +36,95 @@ const EVERYTHING: &str = "";
 /// lies there: a palace may be the root of a large repository.
 pub struct Watch {
     root: PathBuf,
-    ground: Option<u64>,
-    followed: Vec<&'static str>,
-    post: Arc<Post>,
+    root_inode: Option<u64>,
+    watched_folders: Vec<&'static str>,
+    queue: Arc<EventQueue>,
     watcher: Option<RecommendedWatcher>,
-    echo: Option<Echo>,
-    look: Option<Look>,
-    say: fn(&str),
-    rounds: Option<Rounds>,
-    why_slow: Option<String>,
+    cookie: Option<Cookie>,
+    poll: Option<PollCallback>,
+    warn: fn(&str),
+    poller: Option<Poller>,
+    polling_reason: Option<String>,
 }
 
 /// What a watch needs of the world.
-pub struct Eyes {
+pub struct Callbacks {
     /// Asked every two seconds where the system does not tell of changes.
-    pub look: Look,
+    pub poll: PollCallback,
     /// Called whenever there is something to take.
-    pub wake: Wake,
+    pub wake: WakeCallback,
     /// Told once, if it should come to that, that changes are seen late and why.
-    pub say: fn(&str),
+    pub warn: fn(&str),
     /// The file system, if it is known not to tell of every change.
-    pub silent: Option<&'static str>,
+    pub network_file_system: Option<&'static str>,
 }
 
 /// Something that may have changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Touched {
+pub struct ChangedPath {
     /// A file or folder inside the palace; empty: everything.
     pub path: String,
     /// Whether nobody is in the middle of writing it.
-    pub settled: bool,
+    pub is_quiet: bool,
 }
 
 /// Tells which paths have changed since it was last asked, by looking at all.
-pub type Look = Box<dyn FnMut() -> Vec<String> + Send>;
+pub type PollCallback = Box<dyn FnMut() -> Vec<String> + Send>;
 
 /// Tells whoever waits that there is something to take; called from any thread.
-pub type Wake = Arc<dyn Fn() + Send + Sync>;
+pub type WakeCallback = Arc<dyn Fn() + Send + Sync>;
 
 /// Where paths lie until they are taken.
-struct Post {
-    letters: Mutex<Letters>,
-    echoed: Condvar,
-    wake: Wake,
+struct EventQueue {
+    pending: Mutex<PendingPaths>,
+    cookie_seen: Condvar,
+    wake: WakeCallback,
 }
 
 #[derive(Default)]
-struct Letters {
-    fresh: BTreeSet<String>,
-    doubtful: BTreeMap<String, Instant>,
-    limit_reached: bool,
-    echo: Option<PathBuf>,
-    echoes: u64,
+struct PendingPaths {
+    changed: BTreeSet<String>,
+    deferred: BTreeMap<String, Instant>,
+    is_limit_reached: bool,
+    cookie_path: Option<PathBuf>,
+    cookie_events: u64,
 }
 
 impl Watch {
     /// Begins to watch the palace at `root`; everything counts as touched at
     /// first. `None`: that is not wanted.
-    pub fn begin(root: &Path, manner: Watching, eyes: Eyes) -> Option<Self> {
+    pub fn start(root: &Path, manner: WatchMode, eyes: Callbacks) -> Option<Self> {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
-        let Eyes { look, wake, say, silent } = eyes;
-        let letters = Mutex::new(Letters::default());
-        let post = Arc::new(Post { letters, echoed: Condvar::new(), wake });
+        let Callbacks { poll: look, wake, warn: say, network_file_system: silent } = eyes;
+        let letters = Mutex::new(PendingPaths::default());
+        let post = Arc::new(EventQueue { pending: letters, cookie_seen: Condvar::new(), wake });
         let mut watch = Self {
             root,
-            ground: None,
-            followed: Vec::new(),
-            post,
+            root_inode: None,
+            watched_folders: Vec::new(),
+            queue: post,
             watcher: None,
-            echo: None,
-            look: Some(look),
-            say,
-            rounds: None,
-            why_slow: None,
+            cookie: None,
+            poll: Some(look),
+            warn: say,
+            poller: None,
+            polling_reason: None,
         };
         match manner {
-            Watching::Off => return None,
-            Watching::Poll => watch.go_round(None),
-            Watching::Auto => match watcher(&watch.root, &watch.post) {
-                Ok(watcher) => watch.listen(watcher),
-                Err(err) => watch.go_round(Some(format!("the system tells of no changes: {err}"))),
+            WatchMode::Off => return None,
+            WatchMode::Poll => watch.start_polling(None),
+            WatchMode::Auto => match create_watcher(&watch.root, &watch.queue) {
+                Ok(watcher) => watch.use_watcher(watcher),
+                Err(err) => {
+                    watch.start_polling(Some(format!("the system tells of no changes: {err}")))
+                }
             },
         }
         if let Some(name) = silent {
-            watch.go_round(Some(format!("it lies on {name}, where not every change is told")));
+            watch.start_polling(Some(format!("it lies on {name}, where not every change is told")));
         }
         // Its folders are watched from when this is taken.
-        watch.start_over();
+        watch.mark_all_changed();
         Some(watch)
     }
 
@@ -132,26 +134,26 @@ impl Watch {
     ///
     /// `ground` tells the palace's own folder apart from another in its place;
     /// `folders` names those of its folders that are there.
-    pub fn take(
+    pub fn take_changes(
         &mut self,
         ground: Option<u64>,
         folders: impl FnOnce() -> Vec<&'static str>,
-    ) -> Vec<Touched> {
-        self.hear_all();
-        let (mut fresh, settled) = self.post.letters().take();
-        if ground != self.ground {
-            fresh = BTreeSet::from([EVERYTHING.to_owned()]);
+    ) -> Vec<ChangedPath> {
+        self.wait_for_events();
+        let (mut fresh, settled) = self.queue.lock_pending().take_ready();
+        if ground != self.root_inode {
+            fresh = BTreeSet::from([WHOLE_PALACE.to_owned()]);
         }
         // New folders below those of the palace are watched by themselves, but not these.
         let top: Vec<_> = fresh.iter().filter(|path| !path.contains('/')).collect();
         if !top.is_empty() {
             let folders = folders();
-            let is_one = |it: &str| folders.contains(&it) || self.followed.contains(&it);
-            if top.iter().any(|it| *it == EVERYTHING || is_one(it)) {
-                self.ground = ground;
-                self.follow(folders);
+            let is_one = |it: &str| folders.contains(&it) || self.watched_folders.contains(&it);
+            if top.iter().any(|it| *it == WHOLE_PALACE || is_one(it)) {
+                self.root_inode = ground;
+                self.watch_folders(folders);
                 // Nobody has watched for a moment.
-                fresh = BTreeSet::from([EVERYTHING.to_owned()]);
+                fresh = BTreeSet::from([WHOLE_PALACE.to_owned()]);
             }
         }
         if let (false, Some(watcher)) = (fresh.is_empty(), &mut self.watcher) {
@@ -160,8 +162,8 @@ impl Watch {
             // path, what is put there later is told.
             drop(watcher.unwatch(&self.root.join("\0")));
         }
-        self.mind_the_limit();
-        let touched = |settled| move |path| Touched { path, settled };
+        self.check_limit();
+        let touched = |settled| move |path| ChangedPath { path, is_quiet: settled };
         fresh
             .into_iter()
             .map(touched(false))
@@ -171,30 +173,30 @@ impl Watch {
 
     /// Hands a path back: the file may be half written, and is to be taken
     /// again when it has been left alone.
-    pub fn doubt(&self, path: &str) {
-        self.post.letters().doubtful.entry(path.to_owned()).or_insert_with(Instant::now);
+    pub fn defer(&self, path: &str) {
+        self.queue.lock_pending().deferred.entry(path.to_owned()).or_insert_with(Instant::now);
     }
 
     /// Touches everything: something kept what was taken from being read.
-    pub fn start_over(&self) {
-        self.post.put([EVERYTHING.to_owned()]);
+    pub fn mark_all_changed(&self) {
+        self.queue.push([WHOLE_PALACE.to_owned()]);
     }
 
     /// Returns how long it is until something that was doubted can be taken.
-    pub fn next_doubt(&self) -> Option<Duration> {
-        let letters = self.post.letters();
-        let oldest = letters.doubtful.values().min()?;
-        Some(QUIET.saturating_sub(oldest.elapsed()))
+    pub fn time_until_deferred(&self) -> Option<Duration> {
+        let letters = self.queue.lock_pending();
+        let oldest = letters.deferred.values().min()?;
+        Some(QUIET_PERIOD.saturating_sub(oldest.elapsed()))
     }
 
     /// Says why changes may be seen only after some seconds; `None`: they are
     /// seen at once, or it was asked for.
-    pub fn why_slow(&self) -> Option<&str> {
-        self.why_slow.as_deref()
+    pub fn polling_reason(&self) -> Option<&str> {
+        self.polling_reason.as_deref()
     }
 
     /// Watches the palace's folders as they are now.
-    fn follow(&mut self, folders: Vec<&'static str>) {
+    fn watch_folders(&mut self, folders: Vec<&'static str>) {
         let Some(watcher) = &mut self.watcher else { return };
         // The folder above tells when the palace itself goes or comes back.
         let here = self.root.parent().into_iter().chain([self.root.as_path()]);
@@ -204,19 +206,21 @@ impl Watch {
             // Another folder may have taken the place of the one that was watched.
             drop(watcher.unwatch(&place));
             match watcher.watch(&place, mode) {
-                Err(err) if is_limit(&err) => self.post.letters().limit_reached = true,
+                Err(err) if is_limit_error(&err) => {
+                    self.queue.lock_pending().is_limit_reached = true
+                }
                 // What is gone by now is told by the folder above it.
                 _ => {}
             }
         }
-        self.followed = folders;
+        self.watched_folders = folders;
     }
 
     /// Hears what the system tells from now on.
-    fn listen(&mut self, mut watcher: RecommendedWatcher) {
+    fn use_watcher(&mut self, mut watcher: RecommendedWatcher) {
         if cfg!(target_os = "linux") {
-            self.echo = Echo::new(|place| {
-                self.post.letters().echo = Some(place.to_owned());
+            self.cookie = Cookie::new(|place| {
+                self.queue.lock_pending().cookie_path = Some(place.to_owned());
                 watcher.watch(place, RecursiveMode::NonRecursive)
             });
         }
@@ -224,30 +228,31 @@ impl Watch {
     }
 
     /// Waits until everything is heard that the system has told before.
-    fn hear_all(&mut self) {
-        let Some(echo) = &mut self.echo else { return };
-        if !self.post.hears(echo) {
-            self.echo = None;
-            self.go_round(Some("the system has stopped to tell of changes".to_owned()));
+    fn wait_for_events(&mut self) {
+        let Some(echo) = &mut self.cookie else { return };
+        if !self.queue.wait_for(echo) {
+            self.cookie = None;
+            self.start_polling(Some("the system has stopped to tell of changes".to_owned()));
         }
     }
 
-    fn mind_the_limit(&mut self) {
-        if std::mem::take(&mut self.post.letters().limit_reached) {
+    fn check_limit(&mut self) {
+        if std::mem::take(&mut self.queue.lock_pending().is_limit_reached) {
             let why = "the limit of watched folders is reached (fs.inotify.max_user_watches)";
-            self.go_round(Some(why.to_owned()));
+            self.start_polling(Some(why.to_owned()));
         }
     }
 
     /// Looks at everything every two seconds from now on; `why` says what keeps
     /// changes from being told.
-    fn go_round(&mut self, why: Option<String>) {
-        let Some(look) = self.look.take() else { return };
-        let post = self.post.clone();
-        self.rounds = Some(Rounds::begin(look, move |paths| post.put(paths)));
-        self.why_slow = why.map(|why| format!("what others change is seen within seconds: {why}"));
-        if let Some(why) = &self.why_slow {
-            (self.say)(&format!("{}: {why}", self.root.display()));
+    fn start_polling(&mut self, why: Option<String>) {
+        let Some(look) = self.poll.take() else { return };
+        let post = self.queue.clone();
+        self.poller = Some(Poller::start(look, move |paths| post.push(paths)));
+        self.polling_reason =
+            why.map(|why| format!("what others change is seen within seconds: {why}"));
+        if let Some(why) = &self.polling_reason {
+            (self.warn)(&format!("{}: {why}", self.root.display()));
         }
     }
 }
@@ -258,102 +263,102 @@ impl std::fmt::Debug for Watch {
     }
 }
 
-impl Post {
-    fn letters(&self) -> MutexGuard<'_, Letters> {
-        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+impl EventQueue {
+    fn lock_pending(&self) -> MutexGuard<'_, PendingPaths> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, paths: impl IntoIterator<Item = String>) {
-        let mut letters = self.letters();
-        let before = letters.fresh.len();
-        letters.fresh.extend(paths);
-        if letters.fresh.len() > MANY {
-            letters.fresh = BTreeSet::from([EVERYTHING.to_owned()]);
+    fn push(&self, paths: impl IntoIterator<Item = String>) {
+        let mut letters = self.lock_pending();
+        let before = letters.changed.len();
+        letters.changed.extend(paths);
+        if letters.changed.len() > MAX_PATHS {
+            letters.changed = BTreeSet::from([WHOLE_PALACE.to_owned()]);
         }
-        let is_more = letters.fresh.len() != before;
+        let is_more = letters.changed.len() != before;
         drop(letters);
         if is_more {
             (self.wake)();
         }
     }
 
-    fn is_echo(&self, event: &Event) -> bool {
+    fn is_cookie_event(&self, event: &Event) -> bool {
         let is_written = matches!(event.kind, EventKind::Modify(ModifyKind::Data(_)));
-        is_written && self.letters().echo.as_ref() == event.paths.first()
+        is_written && self.lock_pending().cookie_path.as_ref() == event.paths.first()
     }
 
     /// Calls, and waits for the echo; tells whether it came.
-    fn hears(&self, echo: &mut Echo) -> bool {
-        let letters = self.letters();
-        let before = letters.echoes;
-        let is_awaited = |it: &mut Letters| it.echoes == before;
-        echo.call().is_ok()
-            && match self.echoed.wait_timeout_while(letters, DEAF, is_awaited) {
+    fn wait_for(&self, echo: &mut Cookie) -> bool {
+        let letters = self.lock_pending();
+        let before = letters.cookie_events;
+        let is_awaited = |it: &mut PendingPaths| it.cookie_events == before;
+        echo.touch().is_ok()
+            && match self.cookie_seen.wait_timeout_while(letters, COOKIE_TIMEOUT, is_awaited) {
                 Ok((_, waited)) => !waited.timed_out(),
                 Err(_) => true,
             }
     }
 
-    fn echo(&self) {
-        self.letters().echoes += 1;
-        self.echoed.notify_all();
+    fn mark_cookie_seen(&self) {
+        self.lock_pending().cookie_events += 1;
+        self.cookie_seen.notify_all();
     }
 
     /// Collects what an event is about. This must be quick: the system waits
     /// for nobody, and forgets what is not fetched in time.
-    fn hear(&self, root: &Path, event: notify::Result<Event>) {
+    fn handle_event(&self, root: &Path, event: notify::Result<Event>) {
         match event {
             Ok(event) if event.need_rescan() => {
-                self.put([EVERYTHING.to_owned()]);
+                self.push([WHOLE_PALACE.to_owned()]);
                 // The echo may be among what was forgotten.
-                self.echo();
+                self.mark_cookie_seen();
             }
-            Ok(event) if self.is_echo(&event) => self.echo(),
-            Ok(event) if is_change(event.kind) => {
-                self.put(event.paths.iter().filter_map(|it| inside(root, it)));
+            Ok(event) if self.is_cookie_event(&event) => self.mark_cookie_seen(),
+            Ok(event) if is_content_change(event.kind) => {
+                self.push(event.paths.iter().filter_map(|it| palace_path(root, it)));
             }
             Ok(_) => {}
             Err(err) => {
-                self.letters().limit_reached |= is_limit(&err);
-                self.put([EVERYTHING.to_owned()]);
+                self.lock_pending().is_limit_reached |= is_limit_error(&err);
+                self.push([WHOLE_PALACE.to_owned()]);
             }
         }
     }
 }
 
-impl Letters {
+impl PendingPaths {
     /// Takes what is fresh, and what was doubted and has been left alone since.
-    fn take(&mut self) -> (BTreeSet<String>, Vec<String>) {
-        let fresh = std::mem::take(&mut self.fresh);
-        self.doubtful.retain(|path, _| !fresh.contains(path));
-        let doubtful = std::mem::take(&mut self.doubtful).into_iter();
-        let (quiet, waiting) = doubtful.partition(|(_, at)| at.elapsed() >= QUIET);
-        self.doubtful = waiting;
+    fn take_ready(&mut self) -> (BTreeSet<String>, Vec<String>) {
+        let fresh = std::mem::take(&mut self.changed);
+        self.deferred.retain(|path, _| !fresh.contains(path));
+        let doubtful = std::mem::take(&mut self.deferred).into_iter();
+        let (quiet, waiting) = doubtful.partition(|(_, at)| at.elapsed() >= QUIET_PERIOD);
+        self.deferred = waiting;
         let settled = BTreeMap::into_keys(quiet).collect();
         (fresh, settled)
     }
 }
 
-fn watcher(root: &Path, post: &Arc<Post>) -> notify::Result<RecommendedWatcher> {
+fn create_watcher(root: &Path, post: &Arc<EventQueue>) -> notify::Result<RecommendedWatcher> {
     let (root, post) = (root.to_owned(), post.clone());
-    let hear = move |event| post.hear(&root, event);
+    let hear = move |event| post.handle_event(&root, event);
     RecommendedWatcher::new(hear, Config::default().with_follow_symlinks(false))
 }
 
-fn is_limit(err: &notify::Error) -> bool {
+fn is_limit_error(err: &notify::Error) -> bool {
     matches!(err.kind, ErrorKind::MaxFilesWatch)
 }
 
 /// Tells whether an event can mean that a file holds something else now.
-fn is_change(kind: EventKind) -> bool {
+fn is_content_change(kind: EventKind) -> bool {
     !matches!(kind, EventKind::Access(it) if it != AccessKind::Close(AccessMode::Write))
 }
 
 /// Spells a place as a path inside the palace, always with `/`; `None`: nothing
 /// that lies there is a file of the palace.
-fn inside(root: &Path, place: &Path) -> Option<String> {
+fn palace_path(root: &Path, place: &Path) -> Option<String> {
     if root.starts_with(place) {
-        return Some(EVERYTHING.to_owned());
+        return Some(WHOLE_PALACE.to_owned());
     }
     let mut names = Vec::new();
     for name in place.strip_prefix(root).ok()? {
@@ -378,35 +383,36 @@ mod tests {
     use super::*;
 
     /// Who waits so long for an event has found a fault.
-    const PATIENCE: Duration = Duration::from_secs(60);
+    const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-    static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
     /// Watches a folder; the channel tells when somebody looks at everything.
-    fn watch(root: &Path, manner: Watching) -> (Watch, Receiver<()>) {
+    fn start_watch(root: &Path, manner: WatchMode) -> (Watch, Receiver<()>) {
         let (tell, looked) = channel();
         let look = Box::new(move || {
             tell.send(()).unwrap_or_default();
             Vec::new()
         });
-        let say: fn(&str) = |it| SAID.lock().unwrap().push(it.to_owned());
-        let eyes = Eyes { look, wake: Arc::new(|| {}), say, silent: None };
-        (Watch::begin(root, manner, eyes).unwrap(), looked)
+        let say: fn(&str) = |it| WARNINGS.lock().unwrap().push(it.to_owned());
+        let eyes =
+            Callbacks { poll: look, wake: Arc::new(|| {}), warn: say, network_file_system: None };
+        (Watch::start(root, manner, eyes).unwrap(), looked)
     }
 
-    fn taken(watch: &mut Watch) -> Vec<String> {
-        let shown = |it: Touched| it.path + if it.settled { " (settled)" } else { "" };
-        watch.take(Some(1), || vec!["rooms"]).into_iter().map(shown).collect()
+    fn taken_paths(watch: &mut Watch) -> Vec<String> {
+        let shown = |it: ChangedPath| it.path + if it.is_quiet { " (settled)" } else { "" };
+        watch.take_changes(Some(1), || vec!["rooms"]).into_iter().map(shown).collect()
     }
 
     #[test]
     fn what_is_told_is_told_by_its_path_inside_the_palace() {
-        let told = |path: &str| inside(Path::new("/home/keep"), Path::new(path));
+        let told = |path: &str| palace_path(Path::new("/home/keep"), Path::new(path));
         let below = |path: &str| told(path).unwrap_or_else(|| "nothing".to_owned());
         assert_eq!(below("/home/keep/rooms/hall.yaml"), "rooms/hall.yaml");
         assert_eq!(below("/home/keep/rooms"), "rooms");
-        assert_eq!(below("/home/keep"), EVERYTHING);
-        assert_eq!(below("/home"), EVERYTHING);
+        assert_eq!(below("/home/keep"), WHOLE_PALACE);
+        assert_eq!(below("/home"), WHOLE_PALACE);
         for nothing in [
             "/home/other/rooms/hall.yaml",
             "/home/keep/.git/index",
@@ -422,62 +428,62 @@ mod tests {
     #[test]
     fn what_the_system_has_forgotten_can_be_anything() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut watch, _) = watch(dir.path(), Watching::Auto);
-        assert_eq!(taken(&mut watch), [EVERYTHING]);
-        assert_eq!(taken(&mut watch), [""; 0]);
+        let (mut watch, _) = start_watch(dir.path(), WatchMode::Auto);
+        assert_eq!(taken_paths(&mut watch), [WHOLE_PALACE]);
+        assert_eq!(taken_paths(&mut watch), [""; 0]);
         let lost = Event::new(EventKind::Other).set_flag(Flag::Rescan);
-        watch.post.hear(dir.path(), Ok(lost));
-        assert_eq!(taken(&mut watch), [EVERYTHING]);
-        watch.post.put((0..=MANY).map(|it| format!("rooms/{it}.yaml")));
-        assert_eq!(taken(&mut watch), [EVERYTHING]);
+        watch.queue.handle_event(dir.path(), Ok(lost));
+        assert_eq!(taken_paths(&mut watch), [WHOLE_PALACE]);
+        watch.queue.push((0..=MAX_PATHS).map(|it| format!("rooms/{it}.yaml")));
+        assert_eq!(taken_paths(&mut watch), [WHOLE_PALACE]);
     }
 
     #[test]
     fn a_doubt_waits_until_the_file_is_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("rooms")).unwrap();
-        let (mut watch, _) = watch(dir.path(), Watching::Auto);
-        taken(&mut watch);
-        watch.doubt("rooms/hall.yaml");
-        watch.doubt("rooms/crypt.yaml");
-        assert_eq!(taken(&mut watch), [""; 0]);
-        let rest = watch.next_doubt().unwrap();
+        let (mut watch, _) = start_watch(dir.path(), WatchMode::Auto);
+        taken_paths(&mut watch);
+        watch.defer("rooms/hall.yaml");
+        watch.defer("rooms/crypt.yaml");
+        assert_eq!(taken_paths(&mut watch), [""; 0]);
+        let rest = watch.time_until_deferred().unwrap();
         std::fs::write(dir.path().join("rooms/hall.yaml"), "name: Ha").unwrap();
-        assert_eq!(taken(&mut watch), ["rooms/hall.yaml"]);
-        watch.doubt("rooms/hall.yaml");
+        assert_eq!(taken_paths(&mut watch), ["rooms/hall.yaml"]);
+        watch.defer("rooms/hall.yaml");
         // Nothing happens but that time passes.
         std::thread::park_timeout(rest);
-        while watch.post.letters().doubtful["rooms/crypt.yaml"].elapsed() < QUIET {}
-        assert!(taken(&mut watch).contains(&"rooms/crypt.yaml (settled)".to_owned()));
+        while watch.queue.lock_pending().deferred["rooms/crypt.yaml"].elapsed() < QUIET_PERIOD {}
+        assert!(taken_paths(&mut watch).contains(&"rooms/crypt.yaml (settled)".to_owned()));
     }
 
     #[test]
     fn beyond_the_limit_of_watched_folders_everything_is_looked_at_and_somebody_told() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut watch, looked) = watch(dir.path(), Watching::Auto);
-        taken(&mut watch);
-        assert_eq!(watch.why_slow(), None);
+        let (mut watch, looked) = start_watch(dir.path(), WatchMode::Auto);
+        taken_paths(&mut watch);
+        assert_eq!(watch.polling_reason(), None);
         for _ in 0..2 {
             let limit = notify::Error::new(ErrorKind::MaxFilesWatch);
-            watch.post.hear(dir.path(), Err(limit));
-            assert_eq!(taken(&mut watch), [EVERYTHING]);
+            watch.queue.handle_event(dir.path(), Err(limit));
+            assert_eq!(taken_paths(&mut watch), [WHOLE_PALACE]);
         }
         let why = "what others change is seen within seconds: the limit of watched folders is \
                    reached (fs.inotify.max_user_watches)";
-        assert_eq!(watch.why_slow(), Some(why));
-        looked.recv_timeout(PATIENCE).unwrap();
-        let said = SAID.lock().unwrap().clone();
+        assert_eq!(watch.polling_reason(), Some(why));
+        looked.recv_timeout(TEST_TIMEOUT).unwrap();
+        let said = WARNINGS.lock().unwrap().clone();
         assert_eq!(said, [format!("{}: {why}", dir.path().display())]);
     }
 
     #[test]
     fn where_it_is_not_wanted_nobody_watches() {
-        let eyes = Eyes {
-            look: Box::new(Vec::new),
+        let eyes = Callbacks {
+            poll: Box::new(Vec::new),
             wake: Arc::new(|| {}),
-            say: |_| {},
-            silent: Some("NFS"),
+            warn: |_| {},
+            network_file_system: Some("NFS"),
         };
-        assert!(Watch::begin(Path::new("."), Watching::Off, eyes).is_none());
+        assert!(Watch::start(Path::new("."), WatchMode::Off, eyes).is_none());
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use palazzo::format;
-use palazzo::model::{Drawer, Said};
+use palazzo::model::{Drawer, FiledUnder};
 use serde_json::{Value, json};
 use ulid::Ulid;
 
@@ -129,7 +129,7 @@ impl DrawerFixture {
         let path = format!("drawers/{wing}/{room}/{id}.md");
         let drawer = Drawer {
             id,
-            said: Said { wing: Some(wing), room: Some(room) },
+            filed_under: FiledUnder { wing: Some(wing), room: Some(room) },
             source: Some(format!("meeting-{number}.md")),
             by: Some("mcp".to_owned()),
             filed: Some(filed),

@@ -38,7 +38,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use palazzo::format;
-use palazzo::model::{Arrangement, Entity, Palace};
+use palazzo::model::{Entity, Grouping, Palace};
 use serde_json::json;
 
 use client::McpClient;
@@ -96,7 +96,7 @@ impl Museum {
     /// somebody come in.
     fn open(part: usize) -> Self {
         let scene = MuseumFixture::new(part);
-        let (palace, findings) = format::read("museum", &scene.files);
+        let (palace, findings) = format::parse_palace("museum", &scene.files);
         assert_eq!(findings, [], "the museum has no fault");
         let begun = Instant::now();
         let mut walker = Walker::new(McpClient::start(scene.serve_command()));
@@ -105,7 +105,7 @@ impl Museum {
             "{:>7} entities in {} genera: initialize, from spawn, {:.0} ms; first set_workspace, \
              which reads every file, {:.0} ms",
             palace.graph.len(),
-            palace.graph.genera().count(),
+            palace.graph.genus_counts().count(),
             greeted.as_secs_f64() * 1e3,
             first.as_secs_f64() * 1e3
         );
@@ -132,8 +132,8 @@ fn measure_growth(museums: &mut [Museum]) -> Vec<GrowthRow> {
 
 /// Returns where each entity stands in the order of all.
 fn entity_positions(palace: &Palace) -> HashMap<Arc<str>, usize> {
-    let register = palace.graph.register(&Arrangement::Everything);
-    (0..).map_while(|place| Some((register.card(place)?.name.clone(), place))).collect()
+    let register = palace.graph.grouped_entities(&Grouping::Everything);
+    (0..).map_while(|place| Some((register.entity_at(place)?.name.clone(), place))).collect()
 }
 
 /// Looks for entities in every way there is.

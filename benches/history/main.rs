@@ -32,7 +32,7 @@ mod scene;
 
 use std::time::{Duration, Instant};
 
-use palazzo::store::{Known, Store};
+use palazzo::store::{HistoryCache, Store};
 use serde_json::json;
 
 use client::McpClient;
@@ -107,7 +107,7 @@ fn measure_logs(scene: &HistoryFixture) {
 
 fn measure_diff(scene: &HistoryFixture) {
     let diff = |store: Store| {
-        let since = store.revision("HEAD~100", chrono::Utc::now()).expect("it is there");
+        let since = store.resolve_revision("HEAD~100", chrono::Utc::now()).expect("it is there");
         let now = store.head().expect("it is there").expect("it is there");
         store.as_of(&now).and_then(|it| it.changed_since(Some(&since))).expect("it can be read")
     };
@@ -121,8 +121,8 @@ fn measure_diff(scene: &HistoryFixture) {
 
 fn measure_version_counts(scene: &HistoryFixture) {
     let count = || {
-        let mut known = Known::default();
-        scene.open_store().history(&mut known).expect("it can be read");
+        let mut known = HistoryCache::default();
+        scene.open_store().update_history(&mut known).expect("it can be read");
         known.history.len()
     };
     let map = || {

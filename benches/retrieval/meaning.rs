@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use palazzo::embedding::Model;
-use palazzo::model::{Vector, Vectors};
+use palazzo::model::{Vector, VectorsByTextHash};
 use palazzo::search::texts_to_embed;
 
 use crate::corpus::Note;
@@ -18,7 +18,7 @@ const SAMPLE_QUESTION: &str = "Why did the boiler in the cellar stop working on 
 /// A model, and what it made of all notes it was shown.
 pub(crate) struct NoteEmbeddings {
     pub(crate) model: Model,
-    pub(crate) vectors: Vectors,
+    pub(crate) vectors: VectorsByTextHash,
 }
 
 impl NoteEmbeddings {
@@ -44,7 +44,7 @@ impl NoteEmbeddings {
             .collect();
         times.sort();
         println!("a question is read in {:.1?} (median of {})", times[25], times.len());
-        Some(Self { model, vectors: Vectors::new() })
+        Some(Self { model, vectors: VectorsByTextHash::new() })
     }
 
     /// Reads notes, and says how long each took.
@@ -56,7 +56,7 @@ impl NoteEmbeddings {
             .flat_map(|it| texts_to_embed(&note_document(it)).collect::<Vec<_>>())
         {
             if let (false, Some(vector)) =
-                (self.vectors.contains_key(&key), Vector::of(&self.model.embed(&text)))
+                (self.vectors.contains_key(&key), Vector::from_floats(&self.model.embed(&text)))
             {
                 self.vectors.insert(key, vector);
             }

@@ -1,6 +1,6 @@
 //! Palazzo's own index.
 
-use palazzo::model::{Opening, Vector};
+use palazzo::model::{ItemId, Vector};
 use palazzo::search::{Document, Index, Query, extract_question};
 
 use crate::corpus::Note;
@@ -30,7 +30,7 @@ impl PalazzoIndex {
         wing: Option<&str>,
         most: usize,
     ) -> Vec<usize> {
-        let asked = Vector::of(&meaning.model.embed(extract_question(ask)));
+        let asked = Vector::from_floats(&meaning.model.embed(extract_question(ask)));
         let meaning = asked.as_ref().map(|it| (it, &meaning.vectors));
         self.run_query(&Query {
             text: ask,
@@ -51,7 +51,7 @@ impl PalazzoIndex {
 pub(crate) fn note_document((number, note): (usize, &Note)) -> Document<'_> {
     Document {
         // Of equal age, names are in the order of the notes.
-        item: Opening::Entity(format!("{number:08}")),
+        item: ItemId::Entity(format!("{number:08}")),
         wing: Some((&note.wing).into()),
         room: Some((&note.room).into()),
         place_name: format!("{} {}", note.wing, note.room).into(),
@@ -64,7 +64,7 @@ pub(crate) fn note_document((number, note): (usize, &Note)) -> Document<'_> {
 }
 
 /// Returns the number of a note.
-pub(crate) fn note_number(opening: &Opening) -> usize {
-    let Opening::Entity(name) = opening else { panic!("we put in nothing but entities") };
+pub(crate) fn note_number(opening: &ItemId) -> usize {
+    let ItemId::Entity(name) = opening else { panic!("we put in nothing but entities") };
     name.parse().expect("we named it")
 }

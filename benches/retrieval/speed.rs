@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use palazzo::model::Opening;
+use palazzo::model::ItemId;
 use palazzo::search::{DUPLICATE_THRESHOLD, Index};
 
 use crate::asked;
@@ -51,7 +51,7 @@ pub(crate) fn measure_speed() {
         };
         let (anywhere, in_wing) = (times(None), times(Some("wing-3")));
         let again = notes.iter().enumerate().step_by((size / MAX_PUTS).max(1));
-        let text_of = |it: &Opening| Some(notes[note_number(it)].text.as_str());
+        let text_of = |it: &ItemId| Some(notes[note_number(it)].text.as_str());
         let twins = |note: &Note| {
             time_call(|| drop(ours.index.near_duplicates(&note.text, DUPLICATE_THRESHOLD, text_of)))
         };

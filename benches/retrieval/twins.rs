@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use palazzo::model::Opening;
+use palazzo::model::ItemId;
 use palazzo::search::{DUPLICATE_THRESHOLD, word_changes};
 use serde::Deserialize;
 
@@ -110,8 +110,8 @@ fn tally_texts(
 ) -> DuplicateTally {
     let mut tally = DuplicateTally::default();
     for it in texts {
-        let counts = |opening: &Opening| itself || note_number(opening) != it.note;
-        let text_of = |it: &Opening| counts(it).then(|| notes[note_number(it)].text.as_str());
+        let counts = |opening: &ItemId| itself || note_number(opening) != it.note;
+        let text_of = |it: &ItemId| counts(it).then(|| notes[note_number(it)].text.as_str());
         let known = ours.index.near_duplicate_candidates(&it.text, counts);
         let known: Vec<usize> = known.iter().map(note_number).collect();
         let taken = !ours.index.near_duplicates(&it.text, DUPLICATE_THRESHOLD, text_of).is_empty();

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::aaak::parse::is_label;
 use crate::aaak::{Head, Legend, Line, Note, parse};
-use crate::model::{Code, Diagnostic, Spot};
+use crate::model::{Code, Diagnostic, Position};
 
 /// Says what is wrong with a note, by line. `file` is what findings call it.
 pub fn check(file: &str, text: &str) -> Vec<Diagnostic> {
     let (note, mut findings) = parse(file, text);
-    let mut find = |code, at: Spot, message: String, hint: &str| {
+    let mut find = |code, at: Position, message: String, hint: &str| {
         let (file, hint) = (file.to_owned(), Some(hint.to_owned()));
-        findings.push(Diagnostic { code, file, at, message, hint, meant: None });
+        findings.push(Diagnostic { code, file, at, message, hint, replacement: None });
     };
     for (Head { at, text }, label) in heads(&note) {
         let message = format!("`{label}` in `{text}` is no label");
@@ -35,7 +35,7 @@ fn heads<'a>(note: &'a Note<'a>) -> impl Iterator<Item = (Head<'a>, &'a str)> {
 }
 
 /// Tells of codes that are none, or that could be taken for another.
-fn codes(note: &Note<'_>) -> Vec<(Spot, String)> {
+fn codes(note: &Note<'_>) -> Vec<(Position, String)> {
     let (mut names, mut wrong) = (BTreeMap::new(), Vec::new());
     let legends = note.lines.iter().filter_map(|it| match it {
         Line::Legend(pairs) => Some(pairs),
@@ -70,7 +70,7 @@ mod tests {
         let text = "AUTH.COST:2026-03|Auth0.price↑40%→triggered.Clerk.eval|*wary*|★★★";
         let (note, findings) = parse("-", text);
         assert_eq!(findings, []);
-        let head = Head { at: Spot::START, text: "AUTH.COST" };
+        let head = Head { at: Position::START, text: "AUTH.COST" };
         let price =
             Statement { terms: vec!["Auth0.price↑40%", "triggered.Clerk.eval"], marks: vec![] };
         let wary = Statement { terms: vec!["*wary*"], marks: vec!["wary"] };

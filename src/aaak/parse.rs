@@ -3,7 +3,7 @@
 
 use chrono::NaiveDate;
 
-use crate::model::{Code, Diagnostic, Spot, lines};
+use crate::model::{Code, Diagnostic, Position, split_lines};
 
 /// A note, line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Line<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Legend<'a> {
     /// Where it stands.
-    pub at: Spot,
+    pub at: Position,
     /// The code.
     pub code: &'a str,
     /// The name.
@@ -45,7 +45,7 @@ pub struct Entry<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head<'a> {
     /// Where it stands.
-    pub at: Spot,
+    pub at: Position,
     /// As it is written.
     pub text: &'a str,
 }
@@ -73,7 +73,7 @@ pub struct Statement<'a> {
 /// A piece of a line, and where it begins.
 #[derive(Clone, Copy)]
 struct Piece<'a> {
-    at: Spot,
+    at: Position,
     text: &'a str,
 }
 
@@ -83,8 +83,9 @@ const ARROWS: [&str; 6] = ["<->", "->", "<-", "→", "←", "↔"];
 /// Reads a note. `file` is what findings call it.
 pub fn parse<'a>(file: &str, text: &'a str) -> (Note<'a>, Vec<Diagnostic>) {
     let mut reader = Reader { file, findings: Vec::new() };
-    let lines = lines(text.strip_prefix('\u{feff}').unwrap_or(text)).zip(1..);
-    let lines = lines.map(|(text, line)| Piece { at: Spot { line, column: 1 }, text }.trimmed());
+    let lines = split_lines(text.strip_prefix('\u{feff}').unwrap_or(text)).zip(1..);
+    let lines =
+        lines.map(|(text, line)| Piece { at: Position { line, column: 1 }, text }.trimmed());
     let said = lines.filter(|it| !it.text.is_empty());
     let lines = said.map(|it| reader.line(it)).collect();
     (Note { lines }, reader.findings)
@@ -184,10 +185,10 @@ impl Reader<'_> {
         }
     }
 
-    fn find(&mut self, code: Code, at: Spot, message: impl Into<String>, hint: &str) {
+    fn find(&mut self, code: Code, at: Position, message: impl Into<String>, hint: &str) {
         let (file, message) = (self.file.to_owned(), message.into());
         let hint = Some(hint.to_owned());
-        self.findings.push(Diagnostic { code, file, at, message, hint, meant: None });
+        self.findings.push(Diagnostic { code, file, at, message, hint, replacement: None });
     }
 }
 
@@ -196,7 +197,7 @@ impl Piece<'_> {
     fn after(self, bytes: usize) -> Self {
         let (before, text) = self.text.split_at(bytes);
         let column = self.at.column + before.chars().count();
-        Self { at: Spot { column, ..self.at }, text }
+        Self { at: Position { column, ..self.at }, text }
     }
 
     fn before(self, bytes: usize) -> Self {

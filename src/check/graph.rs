@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::{CheckFinding, PalaceCheck};
-use crate::model::{Arrangement, By, Code, Fault, Room, RoomId, Trail, did_you_mean};
+use crate::model::{Code, EntityFault, GroupBy, Grouping, Room, RoomId, ValuePath, did_you_mean};
 
 /// How many genera of which there is nothing are compared with those there are.
 const MAX_SUGGESTIONS: usize = 20;
@@ -32,7 +32,7 @@ impl PalaceCheck<'_> {
                 1 => format!("the room `{room}` is not there, and this scroll hangs in it"),
                 _ => format!("the room `{room}` is not there, and {count} scrolls hang in it"),
             };
-            let remark = CheckFinding::new(Code::LostScroll, file, Trail::TOP, message);
+            let remark = CheckFinding::new(Code::LostScroll, file, ValuePath::ROOT, message);
             remark.with_hint("build the room, or move the scrolls into another's folder")
         })
     }
@@ -54,26 +54,28 @@ impl PalaceCheck<'_> {
         room: &Room,
         compared: &mut usize,
     ) -> Option<CheckFinding> {
-        let Arrangement::Genus { genus, by } = room.generate.as_ref()? else { return None };
+        let Grouping::Genus { genus, by } = room.generate.as_ref()? else { return None };
         // What is not there may be in a file that could not be read.
         if self.has_unreadable_files("entities/") || self.has_unreadable_files("genera/") {
             return None;
         }
         let graph = &self.palace.graph;
-        let (remark, meant) = match (graph.genus_called(genus), by) {
+        let (remark, meant) = match (graph.find_genus_ignoring_case(genus), by) {
             (None, _) => {
                 let message = format!(
                     "no entity has the genus `{}`, and no file tells of it",
                     genus.escape_debug()
                 );
-                let known = graph.known_genera().filter(|_| *compared < MAX_SUGGESTIONS);
+                let known = graph.all_genus_names().filter(|_| *compared < MAX_SUGGESTIONS);
                 ((Code::UndefinedGenus, "genus", message), did_you_mean(genus, known))
             }
-            (Some(genus), By::Attribute(key)) => {
-                if graph.count(genus) == 0 || graph.attributes(genus).any(|it| it == key) {
+            (Some(genus), GroupBy::Attribute(key)) => {
+                if graph.count_in_genus(genus) == 0
+                    || graph.attribute_names(genus).any(|it| it == key)
+                {
                     return None;
                 }
-                let known = graph.attributes(genus).filter(|_| *compared < MAX_SUGGESTIONS);
+                let known = graph.attribute_names(genus).filter(|_| *compared < MAX_SUGGESTIONS);
                 let known: BTreeSet<_> = known.collect();
                 let message = format!(
                     "no {} has an attribute `{}`, nor is it laid down",
@@ -86,7 +88,7 @@ impl PalaceCheck<'_> {
         };
         *compared += 1;
         let (code, key, message) = remark;
-        let about = Trail::TOP.value("generate").value(key);
+        let about = ValuePath::ROOT.then_value("generate").then_value(key);
         let remark = CheckFinding::new(code, &(self.room_file)(id), about, message);
         Some(match meant {
             Some(meant) => remark.with_hint(format!("did you mean `{}`?", meant.escape_debug())),
@@ -98,21 +100,21 @@ impl PalaceCheck<'_> {
     /// what nobody has defined.
     fn entity_faults(&self) -> impl Iterator<Item = CheckFinding> {
         let graph = &self.palace.graph;
-        let faults = graph.files().flat_map(|(file, entity)| {
-            graph.faults(entity).into_iter().map(move |fault| (file, fault))
+        let faults = graph.entities_with_files().flat_map(|(file, entity)| {
+            graph.entity_faults(entity).into_iter().map(move |fault| (file, fault))
         });
-        let faults = faults.filter(|(_, fault)| !fault.is_of_file());
+        let faults = faults.filter(|(_, fault)| !fault.is_invalid_date());
         faults.filter_map(|(file, fault)| self.fault_finding(file, fault))
     }
 
     /// Tells of one such fault.
-    pub(crate) fn fault_finding(&self, file: &str, fault: Fault) -> Option<CheckFinding> {
-        let Fault { code, about, message, hint, lost } = fault;
+    pub(crate) fn fault_finding(&self, file: &str, fault: EntityFault) -> Option<CheckFinding> {
+        let EntityFault { code, path: about, message, hint, undefined_name: lost } = fault;
         // What is not there may be in a file that could not be read.
         if code == Code::UndefinedEntity && self.has_unreadable_files("entities/") {
             return None;
         }
-        let meant = lost.as_ref().and_then(|it| self.palace.graph.names_like(it).next());
+        let meant = lost.as_ref().and_then(|it| self.palace.graph.names_ignoring_case(it).next());
         let meant = meant.map(|it| format!("did you mean `{}`?", it.escape_debug()));
         let mut remark = CheckFinding::new(code, file, about, message);
         remark.diagnostic.hint = meant.or(hint);

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::check::{CheckFinding, PalaceCheck};
-use crate::model::{Code, RoomId, Shelf, Slug, Trail};
+use crate::model::{Code, RoomId, Slug, ValuePath, WingRoom};
 
 impl PalaceCheck<'_> {
     /// Looks whether files hold what they are named for.
@@ -19,11 +19,11 @@ impl PalaceCheck<'_> {
     /// another entity.
     fn misplaced_entities(&self) -> Vec<CheckFinding> {
         let graph = &self.palace.graph;
-        let slugs = |text| Slug::of(text).map(|slug| (slug.to_string(), text));
-        let genera: HashMap<_, _> = graph.genera().filter_map(|(it, _)| slugs(it)).collect();
+        let slugs = |text| Slug::from_text(text).map(|slug| (slug.to_string(), text));
+        let genera: HashMap<_, _> = graph.genus_counts().filter_map(|(it, _)| slugs(it)).collect();
         let names: HashMap<_, _> = graph.iter().filter_map(|it| slugs(&it.name)).collect();
         let mut remarks = Vec::new();
-        for (file, entity) in graph.files() {
+        for (file, entity) in graph.entities_with_files() {
             let parts: Vec<_> = file.trim_end_matches(".yaml").split('/').collect();
             let [_, folder, .., name] = parts.as_slice() else { continue };
             if let Some(other) = genera.get(*folder).filter(|_| !is_slug_of(folder, &entity.genus))
@@ -40,7 +40,7 @@ impl PalaceCheck<'_> {
     /// Tells of rooms in a file that is named for another room of the wing.
     fn misplaced_rooms(&self) -> Vec<CheckFinding> {
         let rooms = self.palace.rooms().filter_map(|(id, room)| {
-            let id = RoomId { slug: Slug::of(&room.name)?, ..id.clone() };
+            let id = RoomId { slug: Slug::from_text(&room.name)?, ..id.clone() };
             Some((id, room.name.as_str()))
         });
         let names: HashMap<_, _> = rooms.collect();
@@ -60,7 +60,9 @@ impl PalaceCheck<'_> {
             let folders = room.wing.as_ref().and_then(|it| drawers.wing_name(it));
             let Some((wing, name)) = folders.zip(drawers.room_name(room)) else { continue };
             for (file, _) in drawers.in_room(room) {
-                let Some(Shelf { wing: its_wing, room: its_room }) = drawers.shelf_of(file) else {
+                let Some(WingRoom { wing: its_wing, room: its_room }) =
+                    drawers.wing_room_of_file(file)
+                else {
                     continue;
                 };
                 if its_wing != wing {
@@ -81,13 +83,15 @@ impl PalaceCheck<'_> {
 fn drawer_folder_mismatch(file: &str, wing: &str, room: &str) -> Option<CheckFinding> {
     let mut folders = file.split('/').skip(1);
     let said = [("wing", wing), ("room", room)].into_iter();
-    let (key, said, folder) =
-        said.filter_map(|(key, said)| Some((key, said, folders.next()?))).find(
-            |(_, said, folder)| Slug::of(said).is_some_and(|it| !folder.starts_with(it.as_str())),
-        )?;
+    let (key, said, folder) = said
+        .filter_map(|(key, said)| Some((key, said, folders.next()?)))
+        .find(|(_, said, folder)| {
+            Slug::from_text(said).is_some_and(|it| !folder.starts_with(it.as_str()))
+        })?;
     let message =
         format!("the folder is named `{folder}`, and the drawer says `{}`", said.escape_debug());
-    let remark = CheckFinding::new(Code::PathMismatch, file, Trail::TOP.value(key), message);
+    let remark =
+        CheckFinding::new(Code::PathMismatch, file, ValuePath::ROOT.then_value(key), message);
     Some(remark.with_hint(format!(
         "what it says counts: to move it, change the `{key}` it says, or take that out"
     )))
@@ -95,10 +99,10 @@ fn drawer_folder_mismatch(file: &str, wing: &str, room: &str) -> Option<CheckFin
 
 /// Tells whether `slug` is the name of what is called `text`.
 fn is_slug_of(slug: &str, text: &str) -> bool {
-    Slug::of(text).is_some_and(|it| it.as_str() == slug)
+    Slug::from_text(text).is_some_and(|it| it.as_str() == slug)
 }
 
 fn path_mismatch(file: &str, key: &str, what: &str, other: &str) -> CheckFinding {
     let message = format!("the {what} is named for `{}`", other.escape_debug());
-    CheckFinding::new(Code::PathMismatch, file, Trail::TOP.value(key), message)
+    CheckFinding::new(Code::PathMismatch, file, ValuePath::ROOT.then_value(key), message)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use strsim::osa_distance;
 
 use crate::check::{CheckFinding, PalaceCheck};
-use crate::model::{Code, Room, RoomId, RoomRef, Trail};
+use crate::model::{Code, Room, RoomId, RoomRef, ValuePath};
 
 /// How many rooms a hint lists.
 const MAX_LISTED_ROOMS: usize = 5;
@@ -32,7 +32,7 @@ impl PalaceCheck<'_> {
                 room.description.is_empty() && room.actions.is_empty() && room.generate.is_none();
             if is_bare && !self.unreadable_files.contains(file.as_str()) {
                 let message = "there is nothing to see here: no description, no actions";
-                remarks.push(CheckFinding::new(Code::EmptyRoom, &file, Trail::TOP, message));
+                remarks.push(CheckFinding::new(Code::EmptyRoom, &file, ValuePath::ROOT, message));
             }
         }
         remarks.extend(self.unreachable_rooms(&ways));
@@ -41,17 +41,17 @@ impl PalaceCheck<'_> {
 
     /// Returns the rooms that stand where a room's own ways lead.
     fn built_exits(&self, id: &RoomId, room: &Room) -> BTreeSet<RoomId> {
-        let out = room.ways_out().filter_map(|it| self.palace.resolve(it, Some(id)).ok());
+        let out = room.linked_rooms().filter_map(|it| self.palace.resolve_room(it, Some(id)).ok());
         out.filter(|it| self.palace.room(it).is_some()).collect()
     }
 
     fn check_entry(&self) -> Option<CheckFinding> {
         let entry = self.palace.settings.entry.as_ref()?;
-        if self.palace.resolve(entry, None).is_ok_and(|it| self.has_room_file(&it)) {
+        if self.palace.resolve_room(entry, None).is_ok_and(|it| self.has_room_file(&it)) {
             return None;
         }
         let message = format!("the entry room `{entry}` is not there");
-        let about = Trail::TOP.value("entry");
+        let about = ValuePath::ROOT.then_value("entry");
         let remark = CheckFinding::new(Code::LostEntry, "palace.toml", about, message);
         Some(remark.with_hint("build it, or name another room as `entry`"))
     }
@@ -78,10 +78,10 @@ impl PalaceCheck<'_> {
         way: &RoomRef,
         from: Option<&RoomId>,
         file: &str,
-        about: Trail,
+        about: ValuePath,
         compared: &mut usize,
     ) -> Option<CheckFinding> {
-        match self.palace.resolve(way, from) {
+        match self.palace.resolve_room(way, from) {
             Ok(to) if self.has_room_file(&to) => None,
             Ok(to) => {
                 let message = format!("the room `{to}` is not built yet");
@@ -115,12 +115,13 @@ impl PalaceCheck<'_> {
         let mut seen = BTreeSet::new();
         let mut remarks = Vec::new();
         for (place, action) in room.actions.iter().enumerate() {
-            let Some(way) = action.leads_to() else { continue };
-            let Ok(to) = self.palace.resolve(way, Some(id)) else { continue };
+            let Some(way) = action.target_room() else { continue };
+            let Ok(to) = self.palace.resolve_room(way, Some(id)) else { continue };
             let back = ways.get(&to).is_none_or(|it| it.contains(id));
             if !back && to != *id && seen.insert(to.clone()) {
                 let message = format!("`{to}` has no way of its own back: a plain door leads here");
-                let about = Trail::TOP.value("actions").item(place).value("room");
+                let about =
+                    ValuePath::ROOT.then_value("actions").then_item(place).then_value("room");
                 remarks.push(CheckFinding::new(Code::OneWayDoor, file, about, message));
             }
         }
@@ -130,7 +131,7 @@ impl PalaceCheck<'_> {
     /// Tells of the rooms to which no way leads from the entry. Doors can be
     /// walked from both sides, whichever declares them.
     fn unreachable_rooms(&self, ways: &BuiltExits<'_>) -> Vec<CheckFinding> {
-        let Some(entry) = self.palace.entry().filter(|_| !self.has_unreadable_files("rooms/"))
+        let Some(entry) = self.palace.entry_room().filter(|_| !self.has_unreadable_files("rooms/"))
         else {
             return Vec::new();
         };
@@ -154,7 +155,7 @@ impl PalaceCheck<'_> {
     /// Tells of one room that it is not joined to the entry, if the walk from there
     /// comes to an end soon.
     pub fn check_reachable(&self, id: &RoomId) -> Option<CheckFinding> {
-        let entry = self.palace.entry().filter(|_| !self.has_unreadable_files("rooms/"))?;
+        let entry = self.palace.entry_room().filter(|_| !self.has_unreadable_files("rooms/"))?;
         let (mut reached, mut next) = (BTreeSet::from([id.clone()]), vec![id.clone()]);
         while let Some(here) = next.pop() {
             if here == *entry || reached.len() > MAX_ROOMS_WALKED {
@@ -162,7 +163,7 @@ impl PalaceCheck<'_> {
             }
             let room = self.palace.room(&here)?;
             let doors = self.built_exits(&here, room).into_iter();
-            let doors = doors.chain(self.palace.callers(&here).cloned());
+            let doors = doors.chain(self.palace.rooms_linking_to(&here).cloned());
             next.extend(doors.filter(|it| reached.insert(it.clone())));
         }
         Some(self.unreachable_finding(id))
@@ -171,7 +172,7 @@ impl PalaceCheck<'_> {
     fn unreachable_finding(&self, id: &RoomId) -> CheckFinding {
         let message = "no way leads here from the entry";
         let remark =
-            CheckFinding::new(Code::Unreachable, &(self.room_file)(id), Trail::TOP, message);
+            CheckFinding::new(Code::Unreachable, &(self.room_file)(id), ValuePath::ROOT, message);
         remark.with_hint("let an action or a portal of another room lead here")
     }
 
@@ -189,10 +190,10 @@ impl PalaceCheck<'_> {
 }
 
 /// Yields every way out of a room, with where its file says so.
-fn exits_with_paths(room: &Room) -> impl Iterator<Item = (&RoomRef, Trail)> {
-    let action = |place| Trail::TOP.value("actions").item(place).value("room");
+fn exits_with_paths(room: &Room) -> impl Iterator<Item = (&RoomRef, ValuePath)> {
+    let action = |place| ValuePath::ROOT.then_value("actions").then_item(place).then_value("room");
     let actions = room.actions.iter().enumerate();
-    let actions = actions.filter_map(move |(place, it)| Some((it.leads_to()?, action(place))));
-    let portal = |place| Trail::TOP.value("portals").item(place);
+    let actions = actions.filter_map(move |(place, it)| Some((it.target_room()?, action(place))));
+    let portal = |place| ValuePath::ROOT.then_value("portals").then_item(place);
     actions.chain(room.portals.iter().enumerate().map(move |(place, it)| (it, portal(place))))
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::check::{CheckFinding, PalaceCheck};
-use crate::model::{Action, Bearing, Code, Deed, Room, Tool, Trail, did_you_mean};
+use crate::model::{Action, ActionKind, Code, Room, Tool, ToolEffect, ValuePath, did_you_mean};
 
 impl PalaceCheck<'_> {
     /// Looks whether each question has a tool that may answer it.
@@ -27,14 +27,14 @@ impl PalaceCheck<'_> {
     ) -> Vec<CheckFinding> {
         let mut remarks = Vec::new();
         for (place, action) in room.actions.iter().enumerate() {
-            let Deed::Query { tool, params } = &action.deed else { continue };
-            let at = Trail::TOP.value("actions").item(place);
+            let ActionKind::Query { tool, params } = &action.kind else { continue };
+            let at = ValuePath::ROOT.then_value("actions").then_item(place);
             match tools.get(Tool::bare_name(tool)) {
-                None => remarks.push(self.unknown_tool(file, at.value("tool"), tool)),
+                None => remarks.push(self.unknown_tool(file, at.then_value("tool"), tool)),
                 Some(tool) => {
                     remarks.extend(self.forbidden_tool(file, &at, tool));
                     remarks.extend(check_tool_params(file, &at, tool, params));
-                    let reads = tool.bearing == Bearing::Reads;
+                    let reads = tool.effect == ToolEffect::Reads;
                     remarks.extend(
                         reads.then(|| self.unknown_names(file, &at, params)).into_iter().flatten(),
                     );
@@ -53,11 +53,12 @@ impl PalaceCheck<'_> {
     fn check_allowed_tools(&self, tools: &HashMap<&str, &Tool>) -> Vec<CheckFinding> {
         let allowed = self.palace.settings.allow.iter().enumerate();
         let strange = allowed.filter(|(_, it)| !tools.contains_key(Tool::bare_name(it)));
-        let about = |place| Trail::TOP.value("actions").value("allow").item(place);
+        let about =
+            |place| ValuePath::ROOT.then_value("actions").then_value("allow").then_item(place);
         strange.map(|(place, it)| self.unknown_tool("palace.toml", about(place), it)).collect()
     }
 
-    fn unknown_tool(&self, file: &str, about: Trail, name: &str) -> CheckFinding {
+    fn unknown_tool(&self, file: &str, about: ValuePath, name: &str) -> CheckFinding {
         let message = format!("there is no tool `{}`", name.escape_debug());
         let remark = CheckFinding::new(Code::UnknownTool, file, about, message);
         match did_you_mean(Tool::bare_name(name), self.tools.iter().map(|it| it.name)) {
@@ -70,23 +71,25 @@ impl PalaceCheck<'_> {
     fn unknown_names(
         &self,
         file: &str,
-        at: &Trail,
+        at: &ValuePath,
         params: &Map<String, Value>,
     ) -> Vec<CheckFinding> {
         let graph = &self.palace.graph;
-        let about = |key: &str| at.clone().value("tool_params").value(key);
+        let about = |key: &str| at.clone().then_value("tool_params").then_value(key);
         // What the visitor says stands in place of `{params}`.
         let said = |key: &str| params.get(key)?.as_str().filter(|it| !it.contains("{params}"));
-        let found = |it: &str| graph.get(it).is_some() || graph.names_like(it.trim()).count() == 1;
+        let found =
+            |it: &str| graph.get(it).is_some() || graph.names_ignoring_case(it.trim()).count() == 1;
         let mut remarks = Vec::new();
-        for key in Action::NAMING {
+        for key in Action::ENTITY_PARAMS {
             let lost = said(key).filter(|it| !found(it));
-            let lost = lost.and_then(|it| graph.lost(it, about(key)));
+            let lost = lost.and_then(|it| graph.undefined_name_fault(it, about(key)));
             remarks.extend(lost.and_then(|it| self.fault_finding(file, it)));
         }
         let is_torn =
             self.has_unreadable_files("entities/") || self.has_unreadable_files("genera/");
-        let lost = said("genus").filter(|it| !is_torn && graph.genus_called(it).is_none());
+        let lost =
+            said("genus").filter(|it| !is_torn && graph.find_genus_ignoring_case(it).is_none());
         remarks.extend(lost.map(|it| {
             let genus = it.escape_debug();
             let message = format!("no entity has the genus `{genus}`, and no file tells of it");
@@ -95,27 +98,27 @@ impl PalaceCheck<'_> {
         remarks
     }
 
-    fn forbidden_tool(&self, file: &str, at: &Trail, tool: &Tool) -> Option<CheckFinding> {
+    fn forbidden_tool(&self, file: &str, at: &ValuePath, tool: &Tool) -> Option<CheckFinding> {
         let name = tool.name;
-        let why = tool.bearing.refusal(name, &self.palace.settings.allow)?;
+        let why = tool.effect.action_refusal(name, &self.palace.settings.allow)?;
         let message = format!("`{name}` {why}, and actions ask only tools that read");
-        let hint = match tool.bearing {
-            Bearing::Moves => "let the action be one of type navigate",
+        let hint = match tool.effect {
+            ToolEffect::Moves => "let the action be one of type navigate",
             _ => "name it in `[actions] allow` of palace.toml, or let whoever visits call it",
         };
-        let about = at.clone().value("tool");
+        let about = at.clone().then_value("tool");
         Some(CheckFinding::new(Code::ForbiddenTool, file, about, message).with_hint(hint))
     }
 }
 
 fn check_tool_params(
     file: &str,
-    at: &Trail,
+    at: &ValuePath,
     tool: &Tool,
     params: &Map<String, Value>,
 ) -> Vec<CheckFinding> {
     let name = tool.name;
-    let given = at.clone().value("tool_params");
+    let given = at.clone().then_value("tool_params");
     let remark = |about, message| CheckFinding::new(Code::ToolParams, file, about, message);
     let mut remarks = Vec::new();
     for (key, value) in params {
@@ -124,24 +127,24 @@ fn check_tool_params(
             None => {
                 let message = format!("`{name}` takes no `{}`", key.escape_debug());
                 let known = tool.parameters.iter().map(|it| it.name.as_str());
-                let remark = remark(about.key(key), message);
+                let remark = remark(about.then_key(key), message);
                 remarks.push(match did_you_mean(key, known) {
                     Some(meant) => remark.with_hint(format!("did you mean `{meant}`?")),
                     None => remark,
                 });
             }
             Some(parameter) => {
-                let kind = parameter.kind.as_deref().filter(|it| !has_json_type(value, it));
+                let kind = parameter.json_type.as_deref().filter(|it| !has_json_type(value, it));
                 let wanted =
                     kind.map(|it| format!("`{key}` of `{name}` is {}", json_type_description(it)));
-                remarks.extend(wanted.map(|it| remark(about.value(key), it)));
+                remarks.extend(wanted.map(|it| remark(about.then_value(key), it)));
             }
         }
     }
     // What the visitor says with the number is what the tool is asked for.
     let missing = |name: &str| name != "query" && params.get(name).is_none_or(Value::is_null);
-    for needed in tool.parameters.iter().filter(|it| it.is_needed && missing(&it.name)) {
-        let about = if params.is_empty() { at.clone().value("tool") } else { given.clone() };
+    for needed in tool.parameters.iter().filter(|it| it.is_required && missing(&it.name)) {
+        let about = if params.is_empty() { at.clone().then_value("tool") } else { given.clone() };
         remarks.push(remark(about, format!("`{name}` needs `{}`", needed.name)));
     }
     remarks

@@ -11,7 +11,7 @@ use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, explain, terminal, terminal_user};
 use crate::keeper::{CheckReport, Keeper};
 use crate::mcp::{ToolSet, Toolbox};
-use crate::model::{Code, Severity, Tool, Watching, printable};
+use crate::model::{Code, Severity, Tool, WatchMode, strip_unprintable};
 
 /// Check the files of a palace, or of all palaces of a home
 ///
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let tools = Toolbox::new(ToolSet::ALL.to_vec()).action_tools();
     if args.watch {
-        keeper = keeper.with_watching(Watching::Auto, |it| anstream::eprintln!("palazzo: {it}"));
+        keeper = keeper.with_watching(WatchMode::Auto, |it| anstream::eprintln!("palazzo: {it}"));
     }
     let (tell, told) = mpsc::channel();
     keeper.set_wake_callback(Arc::new(move || tell.send(()).unwrap_or_default()));
@@ -126,7 +126,7 @@ fn fix(keeper: &Keeper) -> Result<(), Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     for mending in keeper.fix_files(&terminal_user("check"))? {
         for told in mending.report_lines(&here) {
-            anstream::eprintln!("{}", printable(&told));
+            anstream::eprintln!("{}", strip_unprintable(&told));
         }
     }
     Ok(())

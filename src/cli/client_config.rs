@@ -11,7 +11,7 @@ use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::{Outcome, terminal};
 use crate::mcp::{ToolSet, Toolbox};
-use crate::model::quoted;
+use crate::model::quote_for_shell;
 
 /// Print what to paste or run so that an MCP client uses Palazzo
 #[derive(clap::Args)]
@@ -93,7 +93,7 @@ impl ServerCommand {
 
     fn claude_command(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.arguments);
-        let words: Vec<_> = words.map(|it| quoted(it)).collect();
+        let words: Vec<_> = words.map(|it| quote_for_shell(it)).collect();
         format!("claude mcp add {} -- {}", self.name, words.join(" "))
     }
 

@@ -66,8 +66,8 @@ fn render_examination(examination: &DoctorReport) -> String {
     }
     for lock in &examination.locks {
         shown += &format!("  lock file  {}: {}\n", lock.path.display(), lock.description());
-        if !lock.is_held() {
-            shown += &format!("             {}\n", lock.removal());
+        if !lock.is_held_by_process() {
+            shown += &format!("             {}\n", lock.removal_command());
         }
     }
     shown
@@ -75,7 +75,7 @@ fn render_examination(examination: &DoctorReport) -> String {
 
 fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
     let (keeper, lock) = find_lock(args.dir.as_deref(), path)?;
-    if !args.yes && !lock.is_held() {
+    if !args.yes && !lock.is_held_by_process() {
         confirm_removal(&lock)?;
     }
     if keeper.remove_git_lock(path)? {
@@ -113,7 +113,7 @@ fn confirm_removal(lock: &GitLock) -> Result<(), Failure> {
     }
     anstream::eprint!(
         "{} ({})\nRemove it? Only if no git is running there. [y/N] ",
-        crate::model::printable(&lock.path.display().to_string()),
+        crate::model::strip_unprintable(&lock.path.display().to_string()),
         lock.description()
     );
     let mut answer = String::new();

@@ -8,8 +8,8 @@ use crate::model::{Code, Rule};
 /// Prints what one code stands for, or the table of all of them.
 pub(super) fn print_explanation(code: Option<Code>) -> io::Result<()> {
     match code.map(Code::rule) {
-        Some(Rule { word, severity, meaning, advice, .. }) => {
-            terminal::print_page(&format!("── {word} ({severity}) ──\n{meaning}.\n\n{advice}"))
+        Some(Rule { name, severity, meaning, advice, .. }) => {
+            terminal::print_page(&format!("── {name} ({severity}) ──\n{meaning}.\n\n{advice}"))
         }
         None => terminal::print_page(&code_table()),
     }
@@ -17,7 +17,7 @@ pub(super) fn print_explanation(code: Option<Code>) -> io::Result<()> {
 
 fn code_table() -> String {
     let line =
-        |it: &Rule| format!("{:<17} {:<8} {}\n", it.word, it.severity.to_string(), it.meaning);
+        |it: &Rule| format!("{:<17} {:<8} {}\n", it.name, it.severity.to_string(), it.meaning);
     let lines: String = Rule::ALL.iter().map(line).collect();
     format!("{lines}\n`palazzo check --explain CODE` says more of one.")
 }

@@ -8,7 +8,7 @@ use clap::Subcommand;
 
 use crate::cli::home::HomeArgs;
 use crate::cli::{Failure, Outcome, terminal_user};
-use crate::model::printable_json;
+use crate::model::escape_unprintable_json;
 
 /// Give another program what is remembered here
 #[derive(clap::Args)]
@@ -47,7 +47,7 @@ fn export_memory(args: &ExportMemoryArgs) -> Outcome {
     let text = keeper.export_memory(&terminal_user("export"))?;
     if args.file == Path::new("-") {
         let mut out = std::io::stdout();
-        let text = if out.is_terminal() { printable_json(&text) + "\n" } else { text };
+        let text = if out.is_terminal() { escape_unprintable_json(&text) + "\n" } else { text };
         out.write_all(text.as_bytes())?;
         out.flush()?;
     } else {

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::cli::Failure;
 use crate::keeper::Keeper;
-use crate::model::Watching;
+use crate::model::WatchMode;
 
 /// Chooses among several palaces.
 #[derive(clap::Args)]
@@ -51,7 +51,7 @@ pub(super) fn find_home(given: Option<&Path>) -> PathBuf {
 pub(super) fn keeper_for_home(given: Option<&Path>, workspace: &WorkspaceArgs) -> Keeper {
     let keeper =
         Keeper::new(find_home(given), workspace.workspace.clone()).with_consent_folder(state_dir());
-    keeper.with_watching(Watching::Off, |word| anstream::eprintln!("palazzo: {word}"))
+    keeper.with_watching(WatchMode::Off, |word| anstream::eprintln!("palazzo: {word}"))
 }
 
 /// Refuses a home without palaces.

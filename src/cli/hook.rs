@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::{Failure, Outcome, home, terminal, terminal_user};
 use crate::keeper::{DEFAULT_TOKENS, Keeper};
-use crate::model::quoted;
+use crate::model::quote_for_shell;
 
 /// What Claude Code calls the beginning of a conversation, and those of its
 /// beginnings at which it knows nothing yet.
@@ -205,8 +205,10 @@ fn uninstall_hooks(place: &SettingsArgs) -> Outcome {
 /// Returns how a hook that does `what` is called.
 fn hook_command(home: Option<&Path>, workspace: Option<&str>) -> impl Fn(&str) -> String {
     let program = std::env::current_exe().map_or("palazzo".into(), |it| it.display().to_string());
-    let (program, home) = (quoted(&program), quoted(&home::find_home(home).display().to_string()));
-    let workspace = workspace.map_or(String::new(), |it| format!(" --workspace {}", quoted(it)));
+    let (program, home) =
+        (quote_for_shell(&program), quote_for_shell(&home::find_home(home).display().to_string()));
+    let workspace =
+        workspace.map_or(String::new(), |it| format!(" --workspace {}", quote_for_shell(it)));
     move |what| format!("{program}{what}{home}{workspace}")
 }
 

@@ -13,7 +13,7 @@ use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::MemoryImportSummary;
-use crate::model::printable;
+use crate::model::strip_unprintable;
 
 /// How much is said of what could not be understood.
 const MAX_PRINTED_MESSAGES: usize = 100;
@@ -67,7 +67,7 @@ fn import_memory(args: &ImportMemoryArgs) -> Outcome {
     let imported = keeper.import_memory(&by, &file, args.dry_run, tell)?;
     let name = args.file.display();
     for told in imported.notes.iter().take(MAX_PRINTED_MESSAGES) {
-        anstream::eprintln!("{}", printable(&format!("{name}: {told}")));
+        anstream::eprintln!("{}", strip_unprintable(&format!("{name}: {told}")));
     }
     if imported.notes.len() > MAX_PRINTED_MESSAGES {
         anstream::eprintln!(

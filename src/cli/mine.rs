@@ -12,7 +12,7 @@ use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::{
     Caller, Extracted, Keeper, MineSummary, SourceFile, SourceKind, is_palace_file,
 };
-use crate::model::printable;
+use crate::model::strip_unprintable;
 
 /// The room of documents that lie in no folder of their own.
 const DEFAULT_ROOM: &str = "notes";
@@ -85,13 +85,13 @@ pub(super) fn run(args: &Args) -> Outcome {
         for why in mine_file(&mut keeper, &by, args, source, &mut mining)? {
             faults += 1;
             let said = format!("{}: {why}", source.path.display());
-            anstream::eprintln!("{}", printable(&said));
+            anstream::eprintln!("{}", strip_unprintable(&said));
         }
     }
     bar.show(sources.len(), sources.len());
     for (name, file) in &mining.superseded {
         let said = format!("{name} was filed before and has changed; its older text stays: {file}");
-        anstream::eprintln!("{}", printable(&said));
+        anstream::eprintln!("{}", strip_unprintable(&said));
     }
     terminal::print_page(&mining_summary(&mining, args.dry_run))?;
     Ok(ExitCode::from(u8::from(faults > 0)))

@@ -27,5 +27,5 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn kind_line(kind: FileKind) -> String {
-    format!("{:<9} {}\n", kind.word(), kind.place())
+    format!("{:<9} {}\n", kind.name(), kind.path_pattern())
 }

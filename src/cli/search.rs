@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use crate::cli::home::HomeArgs;
 use crate::cli::{Outcome, terminal, terminal_user};
 use crate::keeper::SearchQuery;
-use crate::model::Sort;
+use crate::model::ItemKind;
 
 /// Find what is kept in a palace by what it is about, best first
 ///
@@ -31,7 +31,7 @@ pub(super) struct Args {
     /// Only rooms, scrolls, drawers …: room, scroll, drawer, diary, task, process,
     /// genus or entity; may be given several times
     #[arg(long, value_name = "KIND")]
-    kind: Vec<Sort>,
+    kind: Vec<ItemKind>,
 
     /// Only what was written on this date or later: 2026, 2026-03, 2026-03-01
     #[arg(long, value_name = "DATE")]

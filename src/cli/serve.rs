@@ -9,7 +9,7 @@ use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::signal;
 use crate::cli::{Failure, Outcome, current_time};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
-use crate::model::Watching;
+use crate::model::WatchMode;
 
 /// Threads that wait are kept, the first of them the one that opens the palace: a call then waits
 /// for one of them where the system cannot start another.
@@ -72,9 +72,9 @@ pub(super) fn run(args: Args) -> Outcome {
     let toolbox = reject_duplicate_tools(toolbox)?;
     let dir = args.home.or(args.dir);
     let watching = match args.watch {
-        WatchOption::Auto => Watching::Auto,
-        WatchOption::Poll => Watching::Poll,
-        WatchOption::Off => Watching::Off,
+        WatchOption::Auto => WatchMode::Auto,
+        WatchOption::Poll => WatchMode::Poll,
+        WatchOption::Off => WatchMode::Off,
     };
     let keeper = home::keeper_for_home(dir.as_deref(), &args.workspace);
     let keeper = keeper

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use crate::keeper::Finding;
-use crate::model::{Code, Diagnostic, Severity, printable};
+use crate::model::{Code, Diagnostic, Severity, strip_unprintable};
 
 /// Returns a text that stands out.
 fn bold(text: &str) -> String {
@@ -17,7 +17,7 @@ fn bold(text: &str) -> String {
 /// ends the program without a word.
 pub(crate) fn print_page(page: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
-    for line in printable(page).lines() {
+    for line in strip_unprintable(page).lines() {
         let heading = line.starts_with("── ") && line.ends_with(" ──");
         writeln!(out, "{}", if heading { bold(line) } else { line.to_owned() })?;
     }
@@ -29,7 +29,7 @@ pub(crate) fn print_patch(page: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for line in page.split_inclusive('\n') {
         let said = line.trim_end_matches(['\r', '\n']);
-        write!(out, "{}{}", printable(said), &line[said.len()..])?;
+        write!(out, "{}{}", strip_unprintable(said), &line[said.len()..])?;
     }
     out.flush()
 }
@@ -50,13 +50,13 @@ fn format_finding(
     Finding { diagnostic: told, source_excerpt: excerpt }: &Finding,
 ) -> String {
     let Diagnostic { code, at, message, .. } = told;
-    let (path, message) = (printable(path), printable(message));
+    let (path, message) = (strip_unprintable(path), strip_unprintable(message));
     format!("{path}:{}:{}: {}: {message}\n{excerpt}", at.line, at.column, colored_code(*code))
 }
 
 /// Says on the error stream why something could not be done.
 pub(crate) fn eprint_failure(said: &str) {
-    anstream::eprintln!("{}: {}", bold("palazzo"), printable(said));
+    anstream::eprintln!("{}: {}", bold("palazzo"), strip_unprintable(said));
 }
 
 fn colored_code(code: Code) -> String {

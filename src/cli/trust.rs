@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Outcome, terminal};
 use crate::keeper::Keeper;
-use crate::model::{Allowed, Consent, quoted};
+use crate::model::{Consent, ConsentScope, quote_for_shell};
 
 /// Allow a palace from somebody else what it needs your consent for
 ///
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 /// Asks for consent, where there is somebody to ask, and stores it.
 fn ask_for_consent(keeper: &Keeper, home: &Path, missing: &[Consent], is_given: bool) -> Outcome {
     if !is_given && !io::stdin().is_terminal() {
-        let again = format!("palazzo trust --yes {}", quoted(&home.display().to_string()));
+        let again = format!("palazzo trust --yes {}", quote_for_shell(&home.display().to_string()));
         anstream::eprintln!("Nothing is allowed yet. Run this in a terminal, or `{again}`.");
         return Ok(ExitCode::from(1));
     }
@@ -89,11 +89,11 @@ fn print_consents(consents: &[Consent], otherwise: &str) -> Outcome {
 
 fn describe_consent(consent: &Consent) -> String {
     let path = consent.path().unwrap_or("(a path that is not Unicode)");
-    match &consent.allowed {
-        Allowed::Tools(tools) => {
+    match &consent.scope {
+        ConsentScope::Tools(tools) => {
             format!("{path}\n  actions may change things with: {}", tools.join(", "))
         }
-        Allowed::Repository(folders) => {
+        ConsentScope::Repository(folders) => {
             format!("{path}\n  its repository is in: {}", folders.join(", "))
         }
     }

@@ -4,23 +4,23 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::diff::{name_change, value_change};
-use crate::model::{Detail, Entity, Part, Relation};
+use crate::model::{ChangeDetail, Entity, ItemPart, Relation};
 
 /// Lists what differs between two states of one entity.
-pub fn diff_entity(was: &Entity, now: &Entity) -> Vec<Detail> {
+pub fn diff_entity(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {
     let id = |it: &Entity| it.id.map(|it| it.to_string());
     let mut details: Vec<_> = name_change(&was.name, &now.name).into_iter().collect();
     details.extend(value_change("genus", Some(&was.genus), Some(&now.genus)));
     details.extend(value_change("status", was.status.as_deref(), now.status.as_deref()));
     details.extend(diff_attributes(was, now));
-    let observation = |it: &String| Part::Observation(it.clone());
+    let observation = |it: &String| ItemPart::Observation(it.clone());
     details.extend(diff_parts("observations", &was.observations, &now.observations, observation));
     details.extend(diff_relations(&was.relations, &now.relations));
     details.extend(value_change("id", id(was).as_deref(), id(now).as_deref()));
     details
 }
 
-fn diff_attributes(was: &Entity, now: &Entity) -> Vec<Detail> {
+fn diff_attributes(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {
     let said = |it: &serde_json::Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
     let new = now.attributes.keys().filter(|it| !was.attributes.contains_key(*it));
     let keys = was.attributes.keys().chain(new);
@@ -34,7 +34,7 @@ fn diff_attributes(was: &Entity, now: &Entity) -> Vec<Detail> {
 
 /// A relation that is gone, and one of the same type to the same entity that came
 /// at a time it touches, or with its beginning, are one with other dates.
-fn diff_relations(was: &[Relation], now: &[Relation]) -> Vec<Detail> {
+fn diff_relations(was: &[Relation], now: &[Relation]) -> Vec<ChangeDetail> {
     let (gained, lost) = added_and_removed(was, now);
     if gained.is_empty() && lost.is_empty() {
         return order_change("relations", was, now);
@@ -45,18 +45,22 @@ fn diff_relations(was: &[Relation], now: &[Relation]) -> Vec<Detail> {
     }
     let (mut details, mut dated, mut kept) = (Vec::new(), Vec::new(), HashSet::new());
     for now in gained {
-        let is_it = |place: &usize| lost[*place].since == now.since || lost[*place].touches(now);
+        let is_it =
+            |place: &usize| lost[*place].since == now.since || lost[*place].overlaps_in_time(now);
         let alike = left.get_mut(&(&now.kind, &now.to));
         match alike.and_then(|them| Some(them.remove(them.iter().position(is_it)?))) {
             Some(place) => {
                 kept.insert(place);
-                dated.push(Detail::Dated { was: lost[place].clone(), now: now.clone() });
+                dated.push(ChangeDetail::RelationChanged {
+                    was: lost[place].clone(),
+                    now: now.clone(),
+                });
             }
-            None => details.push(Detail::Gained(Part::Relation(now.clone()))),
+            None => details.push(ChangeDetail::PartAdded(ItemPart::Relation(now.clone()))),
         }
     }
     let gone = lost.into_iter().enumerate().filter(|(place, _)| !kept.contains(place));
-    details.extend(gone.map(|(_, it)| Detail::Lost(Part::Relation(it.clone()))));
+    details.extend(gone.map(|(_, it)| ChangeDetail::PartRemoved(ItemPart::Relation(it.clone()))));
     details.extend(dated);
     details
 }
@@ -66,14 +70,14 @@ fn diff_parts<T: Eq + Hash>(
     all: &'static str,
     was: &[T],
     now: &[T],
-    part: impl Fn(&T) -> Part,
-) -> Vec<Detail> {
+    part: impl Fn(&T) -> ItemPart,
+) -> Vec<ChangeDetail> {
     let (gained, lost) = added_and_removed(was, now);
     if gained.is_empty() && lost.is_empty() {
         return order_change(all, was, now);
     }
-    let gained = gained.into_iter().map(|it| Detail::Gained(part(it)));
-    gained.chain(lost.into_iter().map(|it| Detail::Lost(part(it)))).collect()
+    let gained = gained.into_iter().map(|it| ChangeDetail::PartAdded(part(it)));
+    gained.chain(lost.into_iter().map(|it| ChangeDetail::PartRemoved(part(it)))).collect()
 }
 
 /// Returns what came and what went, each as often as it did.
@@ -87,6 +91,6 @@ fn added_and_removed<'a, T: Eq + Hash>(was: &'a [T], now: &'a [T]) -> (Vec<&'a T
     (gained, was.iter().filter(|it| take(it)).collect())
 }
 
-fn order_change<T: Eq>(all: &'static str, was: &[T], now: &[T]) -> Vec<Detail> {
-    if was == now { Vec::new() } else { vec![Detail::Reordered(all)] }
+fn order_change<T: Eq>(all: &'static str, was: &[T], now: &[T]) -> Vec<ChangeDetail> {
+    if was == now { Vec::new() } else { vec![ChangeDetail::PartsReordered(all)] }
 }

@@ -3,19 +3,19 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::diff::{name_change, text_change, value_change};
-use crate::model::{Action, Detail, Part, Room};
+use crate::model::{Action, ChangeDetail, ItemPart, Room};
 
-pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<Detail> {
+pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<ChangeDetail> {
     let id = |it: &Room| it.id.map(|it| it.to_string());
     let mut details: Vec<_> = name_change(&was.name, &now.name).into_iter().collect();
     details.extend(diff_actions(&was.actions, &now.actions));
     let (before, after): (BTreeSet<_>, BTreeSet<_>) =
         (was.portals.iter().collect(), now.portals.iter().collect());
-    let portal = |it: &&_| Part::Portal(ToString::to_string(*it));
-    details.extend(after.difference(&before).map(|it| Detail::Gained(portal(it))));
-    details.extend(before.difference(&after).map(|it| Detail::Lost(portal(it))));
+    let portal = |it: &&_| ItemPart::Portal(ToString::to_string(*it));
+    details.extend(after.difference(&before).map(|it| ChangeDetail::PartAdded(portal(it))));
+    details.extend(before.difference(&after).map(|it| ChangeDetail::PartRemoved(portal(it))));
     if before == after && was.portals != now.portals {
-        details.push(Detail::Reordered("portals"));
+        details.push(ChangeDetail::PartsReordered("portals"));
     }
     let shown = |it: &Room| it.generate.as_ref().map(ToString::to_string);
     details.extend(value_change("generate", shown(was).as_deref(), shown(now).as_deref()));
@@ -25,8 +25,8 @@ pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<Detail> {
 }
 
 /// Actions of one label are one action, those of the same label in their order.
-fn diff_actions(was: &[Action], now: &[Action]) -> Vec<Detail> {
-    let part = |it: &Action| Part::Action(it.label.clone());
+fn diff_actions(was: &[Action], now: &[Action]) -> Vec<ChangeDetail> {
+    let part = |it: &Action| ItemPart::Action(it.label.clone());
     let mut left: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (at, action) in was.iter().enumerate() {
         left.entry(&action.label).or_default().push_back(at);
@@ -35,18 +35,18 @@ fn diff_actions(was: &[Action], now: &[Action]) -> Vec<Detail> {
     for action in now {
         let old = left.get_mut(action.label.as_str()).and_then(VecDeque::pop_front);
         match old {
-            None => details.push(Detail::Gained(part(action))),
+            None => details.push(ChangeDetail::PartAdded(part(action))),
             Some(at) => {
                 kept.push(at);
-                let is_other = was[at].deed != action.deed;
-                details.extend(is_other.then(|| Detail::Altered(part(action))));
+                let is_other = was[at].kind != action.kind;
+                details.extend(is_other.then(|| ChangeDetail::PartChanged(part(action))));
             }
         }
     }
     let lost: BTreeSet<_> = left.into_values().flatten().collect();
-    details.extend(lost.into_iter().map(|at| Detail::Lost(part(&was[at]))));
+    details.extend(lost.into_iter().map(|at| ChangeDetail::PartRemoved(part(&was[at]))));
     if !kept.is_sorted() {
-        details.push(Detail::Reordered("actions"));
+        details.push(ChangeDetail::PartsReordered("actions"));
     }
     details
 }

@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use serde_json::{Map, Value, json};
 
-use crate::model::{Entity, LARGEST_FILE, Triple};
+use crate::model::{Entity, MAX_FILE_BYTES, Triple};
 
 /// What such a file holds, as far as it could be understood.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -192,10 +192,12 @@ fn parse_entity(map: &mut Map<String, Value>) -> Result<(Entity, Vec<String>), S
         }
     }
     let size = name.len() + observations.iter().map(|it: &String| it.len()).sum::<usize>();
-    if size > LARGEST_FILE {
-        return Err(format!("it has {size} bytes, and {LARGEST_FILE} are the most for one entity"));
+    if size > MAX_FILE_BYTES {
+        return Err(format!(
+            "it has {size} bytes, and {MAX_FILE_BYTES} are the most for one entity"
+        ));
     }
-    Ok((Entity { is_defined: true, genus, observations, ..Entity::loose_end(&name) }, odd))
+    Ok((Entity { is_defined: true, genus, observations, ..Entity::new_loose_end(&name) }, odd))
 }
 
 fn parse_relation(map: &mut Map<String, Value>) -> Result<Triple, String> {
@@ -221,7 +223,7 @@ mod tests {
             is_defined: true,
             genus: "t\"".to_owned(),
             observations: vec!["two\nlines".to_owned(), "\u{7f}\u{2028}é".to_owned()],
-            ..Entity::loose_end(name)
+            ..Entity::new_loose_end(name)
         };
         let triple =
             Triple { from: "a".to_owned(), kind: "\u{1}".to_owned(), to: "nobody".to_owned() };

@@ -10,10 +10,10 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
 use serde_json::{Map, Value};
 
 use crate::exchange::mempalace_chunks::link_overlapping_chunks;
-use crate::model::{Date, Entity, LARGEST_FILE, Relation, folded, is_printable};
+use crate::model::{Date, Entity, MAX_FILE_BYTES, Relation, fold_name, is_printable};
 
 /// How many bytes a text may have, so that there is room for what is said of it.
-const MAX_TEXT_BYTES: usize = LARGEST_FILE / 8 * 7;
+const MAX_TEXT_BYTES: usize = MAX_FILE_BYTES / 8 * 7;
 
 /// The most characters a name in a fact may have.
 const MAX_NAME_CHARS: usize = 500;
@@ -169,7 +169,7 @@ struct EntityNames {
 
 impl EntityNames {
     fn canonical_spelling(&mut self, name: &str) -> String {
-        self.spellings.entry(folded(name)).or_insert_with(|| name.to_owned()).clone()
+        self.spellings.entry(fold_name(name)).or_insert_with(|| name.to_owned()).clone()
     }
 
     /// Returns what the entity is called that goes by `id`.
@@ -265,7 +265,8 @@ impl MempalaceData {
         };
         if genus.is_some() || !attributes.is_empty() {
             let genus = genus.unwrap_or_default();
-            let known = Entity { is_defined: true, genus, attributes, ..Entity::loose_end(&name) };
+            let known =
+                Entity { is_defined: true, genus, attributes, ..Entity::new_loose_end(&name) };
             self.entities.push(known);
         }
         names.by_id.insert(row.id, name);
@@ -294,7 +295,7 @@ impl MempalaceData {
         });
         let sources = ["source_file", "source_closet", "source_drawer_id"];
         let relation = Relation {
-            kind: folded(&kind).replace(' ', "_"),
+            kind: fold_name(&kind).replace(' ', "_"),
             to: names.name_of_id(&object),
             since,
             until,

@@ -4,13 +4,13 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
 use crate::exchange::agent_transcripts::parse_timestamp;
 use crate::exchange::{agent_transcripts, chat_exports};
-use crate::model::LARGEST_FILE;
+use crate::model::MAX_FILE_BYTES;
 
 /// Documents of more bytes are cut at their headings.
 const MAX_UNCUT_BYTES: usize = 6_000;
 
 /// How many bytes a text may have, so that there is room for what is said of it.
-const MAX_TEXT_BYTES: usize = LARGEST_FILE / 8 * 7;
+const MAX_TEXT_BYTES: usize = MAX_FILE_BYTES / 8 * 7;
 
 /// What was taken out of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

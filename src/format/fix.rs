@@ -7,46 +7,48 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
-use crate::format::file_parser::Reader;
-use crate::format::yaml::one_line;
-use crate::format::{Holding, Place, front_matter, is_conflicted, understand, understood};
-use crate::model::{Code, Diagnostic, LARGEST_FILE, RoomId, Slug, Spot, lines};
+use crate::format::file_parser::FileParser;
+use crate::format::yaml::one_line_scalar;
+use crate::format::{
+    PalacePath, ParsedItem, front_matter, has_merge_conflict, parse_file, parse_file_with,
+};
+use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position, RoomId, Slug, split_lines};
 
 /// With so many findings a file is not mended: they were not made by slips.
-const MOST: usize = 200;
+const MAX_FINDINGS: usize = 200;
 
 /// How many bytes are read again at most to mend one file.
-const EFFORT: usize = 16 * LARGEST_FILE;
+const MAX_BYTES_PARSED: usize = 16 * MAX_FILE_BYTES;
 
 /// A file in which something was mended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mended {
+pub struct FixedFile {
     /// Its text.
     pub text: String,
     /// What was wrong with it, in the order of the file.
-    pub faults: Vec<Diagnostic>,
+    pub fixed: Vec<Diagnostic>,
 }
 
 /// The rooms of a palace that a doorway may mean.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rooms(BTreeMap<Slug, BTreeSet<RoomId>>);
+pub struct RoomNameIndex(BTreeMap<Slug, BTreeSet<RoomId>>);
 
 /// A file that is being mended.
-struct Draft<'a> {
+struct FixSession<'a> {
     path: &'a str,
-    rooms: &'a Rooms,
+    rooms: &'a RoomNameIndex,
     text: String,
     findings: Vec<Diagnostic>,
-    mended: Vec<Diagnostic>,
+    fixed: Vec<Diagnostic>,
     /// How many bytes may still be read.
-    effort: usize,
+    bytes_left: usize,
 }
 
 /// What might be meant in place of what is wrong.
-struct Attempt {
+struct FixAttempt {
     fault: Diagnostic,
-    place: Range<usize>,
-    anew: String,
+    range: Range<usize>,
+    replacement: String,
 }
 
 /// Mends what can be mended in the text of a file; `None`: nothing can, or it
@@ -56,27 +58,27 @@ struct Attempt {
 /// Words that are one slip of the pen away from the only one possible, what names
 /// one of the `rooms` and is no slug, ids that contradict the file's name, texts that
 /// want quotes. A file with a merge conflict is left to whoever resolves it.
-pub fn mend(path: &str, text: &str, rooms: &Rooms) -> Option<Mended> {
-    if is_conflicted(text) {
+pub fn fix_file(path: &str, text: &str, rooms: &RoomNameIndex) -> Option<FixedFile> {
+    if has_merge_conflict(text) {
         return None;
     }
-    let mut draft = Draft {
+    let mut draft = FixSession {
         path,
         rooms,
         text: text.to_owned(),
-        findings: findings(path, text),
-        mended: Vec::new(),
-        effort: EFFORT,
+        findings: parse_findings(path, text),
+        fixed: Vec::new(),
+        bytes_left: MAX_BYTES_PARSED,
     };
-    while draft.heal(&draft.attempts())? {}
-    let Draft { text, mended: mut faults, .. } = draft;
+    while draft.apply_fixes(&draft.propose_fixes())? {}
+    let FixSession { text, fixed: mut faults, .. } = draft;
     faults.sort_by_key(|it| it.at);
-    (!faults.is_empty()).then_some(Mended { text, faults })
+    (!faults.is_empty()).then_some(FixedFile { text, fixed: faults })
 }
 
 /// Returns the path that a file should have whose name, or that of a folder it
 /// lies in, is none such a file may have.
-pub fn right_path(path: &str) -> Option<String> {
+pub fn corrected_path(path: &str) -> Option<String> {
     let (start, ending) = path.rsplit_once('.')?;
     let ending = match ending.to_lowercase().as_str() {
         "yml" | "yaml" => "yaml",
@@ -85,7 +87,7 @@ pub fn right_path(path: &str) -> Option<String> {
     };
     let slug = |it: &str| match it.parse::<Slug>() {
         Ok(_) => Some(it.to_owned()),
-        Err(_) => Slug::of(it).map(|it| it.to_string()),
+        Err(_) => Slug::from_text(it).map(|it| it.to_string()),
     };
     let mut names = start.split('/');
     let (kind, mut names): (_, Vec<_>) = (names.next()?, names.map(str::to_owned).collect());
@@ -102,14 +104,14 @@ pub fn right_path(path: &str) -> Option<String> {
     (right != path).then_some(right)
 }
 
-impl Rooms {
+impl RoomNameIndex {
     /// Finds the rooms among the files of a palace.
-    pub fn of<'a>(files: impl IntoIterator<Item = (&'a String, &'a String)>) -> Self {
+    pub fn from_files<'a>(files: impl IntoIterator<Item = (&'a String, &'a String)>) -> Self {
         let mut rooms = Self::default();
         for (path, text) in files {
-            let Ok(Place::Room(id)) = Place::of(path) else { continue };
-            let name = match understand(path, text).holding {
-                Some(Holding::Room(_, room)) => Slug::of(&room.name),
+            let Ok(PalacePath::Room(id)) = PalacePath::parse(path) else { continue };
+            let name = match parse_file(path, text).item {
+                Some(ParsedItem::Room(_, room)) => Slug::from_text(&room.name),
                 _ => None,
             };
             for called in name.into_iter().chain([id.slug.clone()]) {
@@ -121,7 +123,7 @@ impl Rooms {
 
     /// Returns the room whose name or slug makes that slug, if there is but one,
     /// and its own slug means no other.
-    fn meant(&self, called: &str) -> Option<&RoomId> {
+    fn find_unique_room(&self, called: &str) -> Option<&RoomId> {
         let only = |called: &Slug| {
             let rooms = self.0.get(called)?;
             rooms.first().filter(|_| rooms.len() == 1)
@@ -131,49 +133,49 @@ impl Rooms {
     }
 }
 
-impl Draft<'_> {
+impl FixSession<'_> {
     /// Returns what could be put right, in the order of the file, no two in one place.
-    fn attempts(&self) -> Vec<Attempt> {
-        if self.findings.len() >= MOST {
+    fn propose_fixes(&self) -> Vec<FixAttempt> {
+        if self.findings.len() >= MAX_FINDINGS {
             return Vec::new();
         }
-        let page = Page::of(&self.text);
+        let page = SourceText::new(&self.text);
         let mut attempts: Vec<_> =
-            self.findings.iter().filter_map(|it| page.attempt(it, self.rooms)).collect();
-        attempts.sort_by_key(|it| it.place.start);
-        attempts.dedup_by(|it, before| it.place.start < before.place.end);
+            self.findings.iter().filter_map(|it| page.propose_fix(it, self.rooms)).collect();
+        attempts.sort_by_key(|it| it.range.start);
+        attempts.dedup_by(|it, before| it.range.start < before.range.end);
         attempts
     }
 
     /// Makes as many of the attempts as can be believed: all at once, else the
     /// halves for themselves. Tells whether there were any; `None`: it costs too
     /// much to find out.
-    fn heal(&mut self, attempts: &[Attempt]) -> Option<bool> {
+    fn apply_fixes(&mut self, attempts: &[FixAttempt]) -> Option<bool> {
         if attempts.is_empty() {
             return Some(false);
         }
-        let text = self.with(attempts);
-        self.effort = self.effort.checked_sub(text.len())?;
-        let after = findings(self.path, &text);
-        if self.is_better(attempts, &text, &after) {
-            self.mended.extend(attempts.iter().map(|it| it.fault.clone()));
+        let text = self.text_with_fixes(attempts);
+        self.bytes_left = self.bytes_left.checked_sub(text.len())?;
+        let after = parse_findings(self.path, &text);
+        if self.is_improvement(attempts, &text, &after) {
+            self.fixed.extend(attempts.iter().map(|it| it.fault.clone()));
             (self.text, self.findings) = (text, after);
             return Some(true);
         }
         if let [only] = attempts {
-            return self.heal_twice(only, text, &after);
+            return self.apply_fix_and_followup(only, text, &after);
         }
         // The later half moves nothing that stands before it.
         let (start, end) = attempts.split_at(attempts.len() / 2);
-        let is_end_better = self.heal(end)?;
-        Some(self.heal(start)? || is_end_better)
+        let is_end_better = self.apply_fixes(end)?;
+        Some(self.apply_fixes(start)? || is_end_better)
     }
 
     /// Makes an attempt and the one that it gives reason to: an action of no type is not
     /// asked for its room, which may be wrong too.
-    fn heal_twice(
+    fn apply_fix_and_followup(
         &mut self,
-        first: &Attempt,
+        first: &FixAttempt,
         mut text: String,
         after: &[Diagnostic],
     ) -> Option<bool> {
@@ -181,25 +183,27 @@ impl Draft<'_> {
         let mut others = after.iter().filter(|it| !known.contains(&it.message));
         let next = match (others.next(), others.next()) {
             (Some(fault), None) if first.fault.code == Code::BadValue => {
-                Page::of(&text).attempt(fault, self.rooms)
+                SourceText::new(&text).propose_fix(fault, self.rooms)
             }
             _ => None,
         };
-        let Some(Attempt { fault, place, anew }) = next else { return Some(false) };
+        let Some(FixAttempt { fault, range: place, replacement: anew }) = next else {
+            return Some(false);
+        };
         text.replace_range(place, &anew);
-        self.effort = self.effort.checked_sub(text.len())?;
-        let after = findings(self.path, &text);
-        let is_better = self.is_better(std::slice::from_ref(first), &text, &after);
+        self.bytes_left = self.bytes_left.checked_sub(text.len())?;
+        let after = parse_findings(self.path, &text);
+        let is_better = self.is_improvement(std::slice::from_ref(first), &text, &after);
         if is_better {
-            self.mended.extend([first.fault.clone(), fault]);
+            self.fixed.extend([first.fault.clone(), fault]);
             (self.text, self.findings) = (text, after);
         }
         Some(is_better)
     }
 
-    fn with(&self, attempts: &[Attempt]) -> String {
+    fn text_with_fixes(&self, attempts: &[FixAttempt]) -> String {
         let (mut text, mut from) = (String::new(), 0);
-        for Attempt { place, anew, .. } in attempts {
+        for FixAttempt { range: place, replacement: anew, .. } in attempts {
             text.push_str(&self.text[from..place.start]);
             text.push_str(anew);
             from = place.end;
@@ -209,26 +213,26 @@ impl Draft<'_> {
 
     /// Tells whether a file can be read that ends behind a line, which is then what
     /// belongs there. Where brackets are open it cannot.
-    fn is_read(&self, text: &str, line: usize) -> bool {
+    fn is_readable_up_to_line(&self, text: &str, line: usize) -> bool {
         let mut start: String = text.split_inclusive('\n').take(line).collect();
-        if front_matter::opened(text).is_some() {
+        if front_matter::text_after_opening_fence(text).is_some() {
             start.push_str("\n---\n");
         }
         let is_wrong = |it: &Diagnostic| {
             it.code == Code::Syntax || it.code == Code::WrongType && it.at.line == line
         };
-        !findings(self.path, &start).iter().any(is_wrong)
+        !parse_findings(self.path, &start).iter().any(is_wrong)
     }
 
     /// Tells whether a file has a fault less for each attempt, and no other more.
     /// What could not be read at all may have others further down.
-    fn is_better(&self, attempts: &[Attempt], text: &str, after: &[Diagnostic]) -> bool {
-        if let [Attempt { fault, .. }] = attempts
+    fn is_improvement(&self, attempts: &[FixAttempt], text: &str, after: &[Diagnostic]) -> bool {
+        if let [FixAttempt { fault, .. }] = attempts
             && fault.code == Code::Syntax
         {
             let line = fault.at.line;
             let is_later = |it: &Diagnostic| it.code != Code::Syntax || it.at.line > line;
-            return after.iter().all(is_later) && self.is_read(text, line);
+            return after.iter().all(is_later) && self.is_readable_up_to_line(text, line);
         }
         let known: HashSet<_> = self.findings.iter().map(|it| &it.message).collect();
         after.len() + attempts.len() <= self.findings.len()
@@ -237,37 +241,37 @@ impl Draft<'_> {
 }
 
 /// Returns what is wrong with a file by itself: all of it, or as much as matters.
-fn findings(path: &str, text: &str) -> Vec<Diagnostic> {
-    understood(Reader::finding(path, MOST), text).findings
+fn parse_findings(path: &str, text: &str) -> Vec<Diagnostic> {
+    parse_file_with(FileParser::with_finding_limit(path, MAX_FINDINGS), text).findings
 }
 
 /// The lines of a text, without their breaks.
-struct Page<'a> {
+struct SourceText<'a> {
     text: &'a str,
     lines: Vec<&'a str>,
 }
 
-impl<'a> Page<'a> {
-    fn of(text: &'a str) -> Self {
-        Self { text, lines: lines(text).collect() }
+impl<'a> SourceText<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, lines: split_lines(text).collect() }
     }
 
     /// Finds what is meant in place of what is wrong.
-    fn attempt(&self, fault: &Diagnostic, rooms: &Rooms) -> Option<Attempt> {
-        let (place, anew) = match &fault.meant {
+    fn propose_fix(&self, fault: &Diagnostic, rooms: &RoomNameIndex) -> Option<FixAttempt> {
+        let (place, anew) = match &fault.replacement {
             Some(meant) if fault.code == Code::BadSlug => {
-                (self.spelled(fault.at, fault.code)?, rooms.meant(meant)?.to_string())
+                (self.word_range(fault.at, fault.code)?, rooms.find_unique_room(meant)?.to_string())
             }
-            Some(meant) => (self.spelled(fault.at, fault.code)?, meant.to_string()),
-            None if fault.code == Code::Syntax => self.quoted(fault.at)?,
+            Some(meant) => (self.word_range(fault.at, fault.code)?, meant.to_string()),
+            None if fault.code == Code::Syntax => self.quote_value(fault.at)?,
             None => return None,
         };
-        Some(Attempt { fault: fault.clone(), place, anew })
+        Some(FixAttempt { fault: fault.clone(), range: place, replacement: anew })
     }
 
     /// Returns where the word is spelled that stands at that place.
-    fn spelled(&self, at: Spot, code: Code) -> Option<Range<usize>> {
-        let line = self.line(at.line)?;
+    fn word_range(&self, at: Position, code: Code) -> Option<Range<usize>> {
+        let line = self.line_range(at.line)?;
         let before: usize =
             self.text[line.clone()].chars().take(at.column - 1).map(char::len_utf8).sum();
         let start = line.start + before;
@@ -286,8 +290,8 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the text behind the key of a line, and the same in quotes.
-    fn quoted(&self, at: Spot) -> Option<(Range<usize>, String)> {
-        let line = self.line(at.line)?;
+    fn quote_value(&self, at: Position) -> Option<(Range<usize>, String)> {
+        let line = self.line_range(at.line)?;
         let (key, value) = self.text[line.clone()].split_once(": ")?;
         let said = value.trim();
         // What begins so is in some other style, and ` #` may be meant as a comment.
@@ -305,11 +309,11 @@ impl<'a> Page<'a> {
             return None;
         }
         let start = line.start + key.len() + 2 + (value.len() - value.trim_start().len());
-        Some((start..start + said.len(), one_line(said)))
+        Some((start..start + said.len(), one_line_scalar(said)))
     }
 
     /// Returns where a line begins and ends.
-    fn line(&self, number: usize) -> Option<Range<usize>> {
+    fn line_range(&self, number: usize) -> Option<Range<usize>> {
         let line = self.lines.get(number.checked_sub(1)?)?;
         let start = line.as_ptr() as usize - self.text.as_ptr() as usize;
         Some(start..start + line.len())
@@ -322,7 +326,7 @@ mod tests {
     use crate::model::Files;
 
     /// Mends a file of a palace that has some rooms.
-    fn mend(path: &str, text: &str) -> Option<Mended> {
+    fn mend(path: &str, text: &str) -> Option<FixedFile> {
         let room = |path: &str, name: &str| (path.to_owned(), format!("name: {name}\n"));
         let numbered = (0..190).map(|it| room(&format!("rooms/room-{it}.yaml"), "Some"));
         let rooms = [
@@ -335,37 +339,41 @@ mod tests {
             room("rooms/east/loft.yaml", "High Loft"),
         ];
         let files: Files = numbered.chain(rooms).collect();
-        super::mend(path, text, &Rooms::of(&files))
+        super::fix_file(path, text, &RoomNameIndex::from_files(&files))
     }
 
     #[track_caller]
-    fn becomes(path: &str, text: &str, meant: &str) {
+    fn assert_fixed(path: &str, text: &str, meant: &str) {
         assert_eq!(mend(path, text).map(|it| it.text).as_deref(), Some(meant), "{text}");
     }
 
     #[test]
     fn a_word_that_is_one_slip_away_becomes_what_is_meant() {
-        becomes("rooms/a.yaml", "nmae: Hall # mine\n", "name: Hall # mine\n");
-        becomes("rooms/a.yaml", "\"naem\" : Hall\r\n", "name : Hall\r\n");
-        becomes(
+        assert_fixed("rooms/a.yaml", "nmae: Hall # mine\n", "name: Hall # mine\n");
+        assert_fixed("rooms/a.yaml", "\"naem\" : Hall\r\n", "name : Hall\r\n");
+        assert_fixed(
             "palace.toml",
             "name = \"P\"\n[meun]\nlayout = \"wide\"\n",
             "name = \"P\"\n[menu]\nlayout = \"wide\"\n",
         );
         let action =
             |word| format!("name: Hall\nactions: [{{ label: Go, type: {word}, room: a }}]\n");
-        becomes("rooms/a.yaml", &action("navigat"), &action("navigate"));
-        becomes("tasks/a.yaml", "title: T\nstatus: doen # yes\n", "title: T\nstatus: done # yes\n");
+        assert_fixed("rooms/a.yaml", &action("navigat"), &action("navigate"));
+        assert_fixed(
+            "tasks/a.yaml",
+            "title: T\nstatus: doen # yes\n",
+            "title: T\nstatus: done # yes\n",
+        );
     }
 
     #[test]
     fn what_names_a_room_becomes_its_slug() {
-        becomes(
+        assert_fixed(
             "rooms/a.yaml",
             "name: Hall\nportals:\n  - The Attic\n  - 'Crypt'\n  - Glass house # warm\n  - ATTIC\n",
             "name: Hall\nportals:\n  - attic\n  - crypt\n  - east/annex # warm\n  - attic\n",
         );
-        becomes("tasks/a.yaml", "title: T\nroom: The Attic\n", "title: T\nroom: attic\n");
+        assert_fixed("tasks/a.yaml", "title: T\nroom: The Attic\n", "title: T\nroom: attic\n");
     }
 
     #[test]
@@ -380,17 +388,17 @@ mod tests {
 
     #[test]
     fn a_text_that_wants_quotes_has_them() {
-        becomes(
+        assert_fixed(
             "rooms/a.yaml",
             "name: Wegener: a life\ndescription: @ home: now\n",
             "name: \"Wegener: a life\"\ndescription: \"@ home: now\"\n",
         );
-        becomes(
+        assert_fixed(
             "rooms/a.yaml",
             "name: Hall\ndescription: @home\n",
             "name: Hall\ndescription: \"@home\"\n",
         );
-        becomes(
+        assert_fixed(
             "scrolls/a/a.md",
             "---\ntitle: A: b\nwritten: 2026-03-01\n---\nC: d: e\n",
             "---\ntitle: \"A: b\"\nwritten: 2026-03-01\n---\nC: d: e\n",
@@ -419,7 +427,7 @@ mod tests {
     fn the_id_of_another_becomes_that_of_the_name() {
         let text = |id| format!("---\nid: {id}\ntitle: T\nwritten: 2026-03-01\n---\n");
         let (own, other) = ("01KJMPXF9069S44V81ASY1KY37", "01KJMPXF9069S44V81ASY1KY38");
-        becomes(&format!("scrolls/a/{own}.md"), &text(other), &text(own));
+        assert_fixed(&format!("scrolls/a/{own}.md"), &text(other), &text(own));
     }
 
     #[test]
@@ -431,12 +439,12 @@ mod tests {
                 "name: Hall\nactions:\n  - {{ {one}: Go, type: navigate, room: a }}\n  - {{ {other}: Come, type: navigate, room: b }}\n{strange}"
             )
         };
-        becomes("rooms/a.yaml", &room("aabel", "\u{c0}abel"), &room("label", "label"));
+        assert_fixed("rooms/a.yaml", &room("aabel", "\u{c0}abel"), &room("label", "label"));
         let portals = |slug: fn(usize) -> String| {
             let portals: Vec<_> = (0..190).map(|it| format!("  - {}\n", slug(it))).collect();
             format!("name: Hall\nportals:\n{}", portals.concat())
         };
-        becomes(
+        assert_fixed(
             "rooms/a.yaml",
             &portals(|it| format!("Room {it}")),
             &portals(|it| format!("room-{it}")),
@@ -453,8 +461,8 @@ mod tests {
         for wrong in ["type: navigat, room: The Attic", "room: The Attic, type: navigat"] {
             let meant =
                 if wrong.starts_with("room") { "room: attic, type: navigate" } else { right };
-            becomes("rooms/a.yaml", &room(wrong, wrong), &room(meant, meant));
-            let faults = mend("rooms/a.yaml", &room(wrong, right)).map(|it| it.faults.len());
+            assert_fixed("rooms/a.yaml", &room(wrong, wrong), &room(meant, meant));
+            let faults = mend("rooms/a.yaml", &room(wrong, right)).map(|it| it.fixed.len());
             assert_eq!(faults, Some(2));
         }
         let nowhere = room("type: navigat, room: The Cellar", right);
@@ -468,8 +476,8 @@ mod tests {
             let portals: Vec<_> = (0..40).map(|it| format!("  - {}\n", line(it))).collect();
             format!("name: Hall\nportals:\n{}", portals.concat())
         };
-        becomes("rooms/a.yaml", &text("The Attic"), &text("attic"));
-        becomes("rooms/a.yaml", &text("Attic"), &text("attic"));
+        assert_fixed("rooms/a.yaml", &text("The Attic"), &text("attic"));
+        assert_fixed("rooms/a.yaml", &text("Attic"), &text("attic"));
     }
 
     #[test]
@@ -479,8 +487,8 @@ mod tests {
         let actions: Vec<_> = (0..90).map(action).collect();
         let text = format!("name: Hall\nactions:\n{}", actions.concat());
         let mended = mend("rooms/a.yaml", &text).unwrap();
-        assert_eq!(mended.faults.len(), 90);
-        assert!(mended.faults.is_sorted_by_key(|it| it.at));
+        assert_eq!(mended.fixed.len(), 90);
+        assert!(mended.fixed.is_sorted_by_key(|it| it.at));
         assert_eq!(mend("rooms/a.yaml", &mended.text), None);
     }
 
@@ -526,7 +534,7 @@ mod tests {
 
     #[test]
     fn names_of_files_become_slugs_and_endings_those_that_are_read() {
-        let right = |path| right_path(path).unwrap_or_default();
+        let right = |path| corrected_path(path).unwrap_or_default();
         assert_eq!(right("rooms/Great Hall.yaml"), "rooms/great-hall.yaml");
         assert_eq!(right("rooms/east/Annex.YML"), "rooms/east/annex.yaml");
         assert_eq!(right("scrolls/The Hall/On Stasis.md"), "scrolls/the-hall/On Stasis.md");

@@ -5,77 +5,84 @@
 //! keeps that, for git may have checked it out so.
 
 pub(crate) mod toml;
-use crate::format::yaml::{Body, Marks, Node, Notes, Out, parse, write_noted};
+use crate::format::yaml::{
+    AttachedComments, CommentsAndDashes, Node, NodeValue, OutputNode, parse_yaml,
+    write_yaml_with_comments,
+};
 use crate::format::{
-    Holding, Place, Understood, diary, drawer, entity, front_matter, genus, room, schema,
-    schema_at, scroll, understand, work,
+    PalacePath, ParsedFile, ParsedItem, diary, drawer, entity, front_matter, genus, parse_file,
+    room, schema, schema_kind_at, scroll, work,
 };
 use crate::model::{Code, Diagnostic, Severity};
 
 /// The keys that say when.
-const TIMES: [&str; 3] = ["written", "filed", "done"];
+const TIME_KEYS: [&str; 3] = ["written", "filed", "done"];
 
 /// What became of a file that was to be tidied.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Tidied {
+pub enum FmtOutcome {
     /// It is in canonical form.
-    Already,
+    Unchanged,
     /// It was not; this is.
-    Anew(String),
+    Formatted(String),
     /// Something is wrong with it, which has to be mended first.
-    Wrong(Vec<Diagnostic>),
+    HasErrors(Vec<Diagnostic>),
     /// It cannot be done so that the file still says the same.
-    Stubborn,
+    CannotFormat,
 }
 
 /// Brings the text of a file into canonical form; `None`: it is none of those
 /// that have one. That of a schema is what this version writes.
-pub fn tidy(path: &str, text: &str) -> Option<Tidied> {
-    if let Some(kind) = schema_at(path) {
-        let own = schema::of(kind);
-        let is_own = with_line_feeds(text) == own;
-        return Some(if is_own { Tidied::Already } else { Tidied::Anew(own) });
+pub fn fmt_file(path: &str, text: &str) -> Option<FmtOutcome> {
+    if let Some(kind) = schema_kind_at(path) {
+        let own = schema::schema_for_kind(kind);
+        let is_own = normalize_line_endings(text) == own;
+        return Some(if is_own { FmtOutcome::Unchanged } else { FmtOutcome::Formatted(own) });
     }
-    if matches!(Place::of(path), Ok(Place::Other)) {
+    if matches!(PalacePath::parse(path), Ok(PalacePath::Other)) {
         return None;
     }
-    let Understood { holding, findings } = understand(path, text);
+    let ParsedFile { item: holding, findings } = parse_file(path, text);
     // What says nothing has no place in canonical form, and would be lost.
     let is_lost = |it: Code| matches!(it, Code::UnusedKey | Code::IdMismatch);
     let is_wrong = findings.iter().any(|it| it.severity() == Severity::Error || is_lost(it.code));
     let Some(holding) = holding.filter(|_| !is_wrong) else {
-        return Some(Tidied::Wrong(findings));
+        return Some(FmtOutcome::HasErrors(findings));
     };
     let says_the_same = |anew: &String| {
-        understand(path, anew).holding.as_ref() == Some(&holding)
-            && comments(anew, &holding) == comments(text, &holding)
-            && written(path, anew, &holding).as_ref() == Some(anew)
+        parse_file(path, anew).item.as_ref() == Some(&holding)
+            && sorted_comments(anew, &holding) == sorted_comments(text, &holding)
+            && fmt_text(path, anew, &holding).as_ref() == Some(anew)
     };
-    Some(match written(path, text, &holding).filter(says_the_same) {
-        None => Tidied::Stubborn,
-        Some(anew) if anew == text => Tidied::Already,
-        Some(anew) => Tidied::Anew(anew),
+    Some(match fmt_text(path, text, &holding).filter(says_the_same) {
+        None => FmtOutcome::CannotFormat,
+        Some(anew) if anew == text => FmtOutcome::Unchanged,
+        Some(anew) => FmtOutcome::Formatted(anew),
     })
 }
 
 /// Writes what a file holds anew, with the comments that are in it.
-fn written(path: &str, text: &str, holding: &Holding) -> Option<String> {
-    let Some((head, body)) = parted(text, holding) else {
+fn fmt_text(path: &str, text: &str, holding: &ParsedItem) -> Option<String> {
+    let Some((head, body)) = split_verbatim_body(text, holding) else {
         // A text in a drawer or diary may do without front matter.
         return Some(text.to_owned());
     };
-    let lines = schema::aimed(path, &with_line_feeds(head));
-    let (modeline, lines) = schema::parted(&lines);
+    let lines = schema::retarget_modeline(path, &normalize_line_endings(head));
+    let (modeline, lines) = schema::split_modeline(&lines);
     let anew = match holding {
-        Holding::Settings(_) => toml::tidy(lines)?,
-        Holding::Room(_, it) => yaml(lines, |_| room::out(it))?,
-        Holding::Entity(it) => yaml(lines, |_| entity::out(it))?,
-        Holding::Genus(it) => yaml(lines, |_| genus::out(it))?,
-        Holding::Task(it) => yaml(lines, |said| as_said(work::task_out(it), said))?,
-        Holding::Process(it) => yaml(lines, |said| as_said(work::process_out(it), said))?,
-        Holding::Scroll(_, it) => front(lines, &scroll::matter(it))?,
-        Holding::Drawer(_, it) => front(lines, &drawer::matter(it))?,
-        Holding::Entry(_, it) => front(lines, &diary::matter(it))?,
+        ParsedItem::Settings(_) => toml::fmt_toml(lines)?,
+        ParsedItem::Room(_, it) => fmt_yaml(lines, |_| room::room_to_yaml(it))?,
+        ParsedItem::Entity(it) => fmt_yaml(lines, |_| entity::entity_to_yaml(it))?,
+        ParsedItem::Genus(it) => fmt_yaml(lines, |_| genus::genus_to_yaml(it))?,
+        ParsedItem::Task(it) => {
+            fmt_yaml(lines, |said| keep_author_spelling(work::task_to_yaml(it), said))?
+        }
+        ParsedItem::Process(it) => {
+            fmt_yaml(lines, |said| keep_author_spelling(work::process_to_yaml(it), said))?
+        }
+        ParsedItem::Scroll(_, it) => fmt_front_matter(lines, &scroll::scroll_front_matter(it))?,
+        ParsedItem::Drawer(_, it) => fmt_front_matter(lines, &drawer::drawer_front_matter(it))?,
+        ParsedItem::DiaryEntry(_, it) => fmt_front_matter(lines, &diary::diary_front_matter(it))?,
     };
     let breaks = head.matches('\n').count();
     let is_windows = breaks > 0 && breaks == head.matches("\r\n").count();
@@ -84,58 +91,62 @@ fn written(path: &str, text: &str, holding: &Holding) -> Option<String> {
     Some(anew + body)
 }
 
-fn yaml(text: &str, out: impl Fn(&Node) -> Out) -> Option<String> {
-    let root = parse(text).ok()?;
+fn fmt_yaml(text: &str, out: impl Fn(&Node) -> OutputNode) -> Option<String> {
+    let root = parse_yaml(text).ok()?;
     let out = out(&root);
-    let mut notes = Notes::of(text, &root, &Marks::of(text));
-    notes.fit(&out);
-    Some(write_noted(&out, &notes))
+    let mut notes = AttachedComments::attach(text, &root, &CommentsAndDashes::scan(text));
+    notes.fit_to_output(&out);
+    Some(write_yaml_with_comments(&out, &notes))
 }
 
-fn front(text: &str, matter: &[(&'static str, Out)]) -> Option<String> {
-    let matter = yaml(text, |said| as_said(Out::Map(matter.to_vec()), said))?;
+fn fmt_front_matter(text: &str, matter: &[(&'static str, OutputNode)]) -> Option<String> {
+    let matter =
+        fmt_yaml(text, |said| keep_author_spelling(OutputNode::Map(matter.to_vec()), said))?;
     Some(format!("---\n{matter}---\n\n"))
 }
 
 /// Leaves out what the author of a file left out, for it goes without saying, and
 /// spells a time as it was spelled: a day is not made a moment.
-fn as_said(out: Out, said: &Node) -> Out {
-    let (Out::Map(pairs), Body::Map(said)) = (&out, &said.body) else { return out };
-    let spelled = |(key, out): &(&'static str, Out)| {
+fn keep_author_spelling(out: OutputNode, said: &Node) -> OutputNode {
+    let (OutputNode::Map(pairs), NodeValue::Map(said)) = (&out, &said.value) else { return out };
+    let spelled = |(key, out): &(&'static str, OutputNode)| {
         let (_, node) = said.iter().find(|(it, node)| it.text == *key && !node.is_null())?;
-        match &node.body {
-            Body::Scalar { text, .. } if TIMES.contains(key) => {
-                Some((*key, Out::Plain(text.clone())))
+        match &node.value {
+            NodeValue::Scalar { text, .. } if TIME_KEYS.contains(key) => {
+                Some((*key, OutputNode::Plain(text.clone())))
             }
             _ => Some((*key, out.clone())),
         }
     };
-    Out::Map(pairs.iter().filter_map(spelled).collect())
+    OutputNode::Map(pairs.iter().filter_map(spelled).collect())
 }
 
 /// Parts what is tidied from what is kept byte for byte: front matter from text.
-fn parted<'a>(text: &'a str, holding: &Holding) -> Option<(&'a str, &'a str)> {
+fn split_verbatim_body<'a>(text: &'a str, holding: &ParsedItem) -> Option<(&'a str, &'a str)> {
     match holding {
-        Holding::Scroll(..) | Holding::Drawer(..) | Holding::Entry(..) => front_matter::split(text),
+        ParsedItem::Scroll(..) | ParsedItem::Drawer(..) | ParsedItem::DiaryEntry(..) => {
+            front_matter::split_front_matter(text)
+        }
         _ => Some((text.strip_prefix('\u{feff}').unwrap_or(text), "")),
     }
 }
 
 /// Returns the comments of a file, in no order that means anything.
-fn comments(text: &str, holding: &Holding) -> Option<Vec<String>> {
-    let (head, _) = parted(text, holding)?;
-    if let Holding::Settings(_) = holding {
+fn sorted_comments(text: &str, holding: &ParsedItem) -> Option<Vec<String>> {
+    let (head, _) = split_verbatim_body(text, holding)?;
+    if let ParsedItem::Settings(_) = holding {
         // There, nothing but blanks may change at all.
         return Some(vec![head.split_whitespace().collect()]);
     }
     // The modeline may have to lead elsewhere.
-    let (_, head) = schema::parted(head);
-    let mut comments: Vec<_> = Marks::of(head).comments.into_iter().map(|it| it.text).collect();
+    let (_, head) = schema::split_modeline(head);
+    let mut comments: Vec<_> =
+        CommentsAndDashes::scan(head).comments.into_iter().map(|it| it.text).collect();
     comments.sort();
     Some(comments)
 }
 
-fn with_line_feeds(text: &str) -> String {
+fn normalize_line_endings(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
@@ -146,9 +157,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn tidied(path: &str, text: &str) -> String {
-        match tidy(path, text) {
-            Some(Tidied::Anew(anew)) => anew,
+    fn formatted_text(path: &str, text: &str) -> String {
+        match fmt_file(path, text) {
+            Some(FmtOutcome::Formatted(anew)) => anew,
             other => panic!("{other:?}"),
         }
     }
@@ -190,7 +201,7 @@ description: >
 
     #[test]
     fn comments_stay_where_they_are_and_go_with_what_they_are_about() {
-        assert_snapshot!(tidied("rooms/hall.yaml", BY_HAND), @"
+        assert_snapshot!(formatted_text("rooms/hall.yaml", BY_HAND), @"
         # About the hall as a whole.
 
         # - attic
@@ -245,7 +256,7 @@ observations: [ # seen
   # there
   two ]
 ";
-        assert_snapshot!(tidied("entities/claim/gradualism.yaml", text), @"
+        assert_snapshot!(formatted_text("entities/claim/gradualism.yaml", text), @"
         name: Gradualism
         genus: Claim
         # unknown
@@ -273,7 +284,7 @@ observations: [ # seen
             pi: 3.14159265358979323846, version: 1.10, zip: 00123, phone: +49123, born: -0246, \
             price: 1.5, exact: 1.0, many: 12";
         let text = format!("name:  A\ngenus: B\nattributes: {{ {numbers} }}\n");
-        assert_snapshot!(tidied("entities/b/a.yaml", &text), @r#"
+        assert_snapshot!(formatted_text("entities/b/a.yaml", &text), @r#"
         name: A
         genus: B
         attributes: { isbn: "97801234567890123456789", big: "18446744073709551616", pi: "3.14159265358979323846", version: "1.10", zip: "00123", phone: "+49123", born: "-0246", price: 1.5, exact: 1.0, many: 12 }
@@ -284,7 +295,7 @@ observations: [ # seen
     fn the_body_of_a_scroll_stays_byte_for_byte() {
         let text = "---\r\nby:   me # myself\r\ntitle: \"T\"\r\nwritten: 2026-03-01\r\n---\r\n\r\nbody  \n\r\n---\n";
         let anew = "---\r\ntitle: T\r\nwritten: 2026-03-01\r\nby: me # myself\r\n---\r\n\r\nbody  \n\r\n---\n";
-        assert_eq!(tidied("scrolls/hall/a.md", text), anew);
+        assert_eq!(formatted_text("scrolls/hall/a.md", text), anew);
     }
 
     #[test]
@@ -294,14 +305,17 @@ observations: [ # seen
             "name: Hall\nnmae: x\n",
             "name: Hall\nactions:\n  - { label: a, type: text, room: b }\n",
         ] {
-            assert!(matches!(tidy("rooms/hall.yaml", text), Some(Tidied::Wrong(_))), "{text}");
+            assert!(
+                matches!(fmt_file("rooms/hall.yaml", text), Some(FmtOutcome::HasErrors(_))),
+                "{text}"
+            );
         }
-        assert_eq!(tidy("notes.md", "x"), None);
+        assert_eq!(fmt_file("notes.md", "x"), None);
     }
 
     #[test]
     fn lines_end_as_windows_ends_them_only_where_all_do() {
-        let tidy = |text| tidied("rooms/hall.yaml", text);
+        let tidy = |text| formatted_text("rooms/hall.yaml", text);
         assert_eq!(
             tidy("description: Stone.\r\nname: Hall\r\n"),
             "name: Hall\r\ndescription: |\r\n  Stone.\r\n"

@@ -8,27 +8,29 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::format::file_parser::{Reader, text};
-use crate::format::yaml::{Body, Key, Node, Out};
-use crate::model::{Attribute, Code, Genus, Kind, RelationType, Spot, Status, did_you_mean};
+use crate::format::file_parser::{FileParser, parse_text};
+use crate::format::yaml::{MapKey, Node, NodeValue, OutputNode};
+use crate::model::{
+    AttributeDef, AttributeKind, Code, Genus, Position, RelationDef, StatusDef, did_you_mean,
+};
 
-const GENUS: &[&str] =
+const GENUS_KEYS: &[&str] =
     &["name", "plural", "description", "sentence", "attributes", "statuses", "relations"];
-const ATTRIBUTE: &[&str] = &["type", "required"];
-const RELATION: &[&str] = &["single"];
+const ATTRIBUTE_KEYS: &[&str] = &["type", "required"];
+const RELATION_KEYS: &[&str] = &["single"];
 /// The words for what an attribute may hold.
-const KINDS: &[&str] = &["text", "number", "date", "yes/no", "link", "link to …"];
-const LINK_TO: &str = "link to ";
+const ATTRIBUTE_KINDS: &[&str] = &["text", "number", "date", "yes/no", "link", "link to …"];
+const LINK_PREFIX: &str = "link to ";
 
-pub(super) fn read(reader: &mut Reader<'_>, file: &str) -> Option<Genus> {
-    let mut fields = reader.file(file, "a genus", GENUS)?;
-    let name = fields.required(reader, "name");
-    let plural = fields.text(reader, "plural");
-    let description = fields.text(reader, "description");
-    let sentence = fields.take("sentence").and_then(|it| sentence(reader, it));
-    let attributes = fields.take("attributes").map(|it| attributes(reader, it));
-    let statuses = fields.take("statuses").map(|it| statuses(reader, it));
-    let relations = fields.take("relations").map(|it| relations(reader, it));
+pub(super) fn parse_genus(reader: &mut FileParser<'_>, file: &str) -> Option<Genus> {
+    let mut fields = reader.parse_mapping_file(file, "a genus", GENUS_KEYS)?;
+    let name = fields.take_required_text(reader, "name");
+    let plural = fields.take_text(reader, "plural");
+    let description = fields.take_text(reader, "description");
+    let sentence = fields.take_value("sentence").and_then(|it| parse_sentence(reader, it));
+    let attributes = fields.take_value("attributes").map(|it| parse_attribute_defs(reader, it));
+    let statuses = fields.take_value("statuses").map(|it| parse_status_defs(reader, it));
+    let relations = fields.take_value("relations").map(|it| parse_relation_defs(reader, it));
     Some(Genus {
         name: name?,
         plural,
@@ -40,39 +42,40 @@ pub(super) fn read(reader: &mut Reader<'_>, file: &str) -> Option<Genus> {
     })
 }
 
-pub(super) fn out(genus: &Genus) -> Out {
-    let mut pairs = vec![("name", Out::Text(genus.name.clone()))];
+pub(super) fn genus_to_yaml(genus: &Genus) -> OutputNode {
+    let mut pairs = vec![("name", OutputNode::Text(genus.name.clone()))];
     let texts = [
         ("plural", &genus.plural),
         ("description", &genus.description),
         ("sentence", &genus.sentence),
     ];
     let texts = texts.into_iter().filter_map(|(key, it)| Some((key, it.clone()?)));
-    pairs.extend(texts.map(|(key, it)| (key, Out::Text(it))));
-    let entries = |it: Vec<(&String, Out)>| {
-        Out::Entries(it.into_iter().map(|(name, it)| (name.clone(), it)).collect())
+    pairs.extend(texts.map(|(key, it)| (key, OutputNode::Text(it))));
+    let entries = |it: Vec<(&String, OutputNode)>| {
+        OutputNode::DynamicMap(it.into_iter().map(|(name, it)| (name.clone(), it)).collect())
     };
     if !genus.attributes.is_empty() {
-        let all = genus.attributes.iter().map(|(name, it)| (name, attribute_out(it)));
+        let all = genus.attributes.iter().map(|(name, it)| (name, attribute_def_to_yaml(it)));
         pairs.push(("attributes", entries(all.collect())));
     }
     if !genus.statuses.is_empty() {
-        pairs.push(("statuses", statuses_out(&genus.statuses)));
+        pairs.push(("statuses", status_defs_to_yaml(&genus.statuses)));
     }
     if !genus.relations.is_empty() {
-        let word = |it: &RelationType| if it.single { "single" } else { "" };
-        let all = genus.relations.iter().map(|(name, it)| (name, Out::Plain(word(it).to_owned())));
+        let word = |it: &RelationDef| if it.single { "single" } else { "" };
+        let all =
+            genus.relations.iter().map(|(name, it)| (name, OutputNode::Plain(word(it).to_owned())));
         pairs.push(("relations", entries(all.collect())));
     }
-    Out::Map(pairs)
+    OutputNode::Map(pairs)
 }
 
-fn sentence(reader: &mut Reader<'_>, node: Node) -> Option<String> {
+fn parse_sentence(reader: &mut FileParser<'_>, node: Node) -> Option<String> {
     let at = node.at;
-    let sentence = text(reader, node, "sentence")?;
-    if !sentence.contains(Genus::NAME) {
-        let message = format!("a `sentence` has a place for the name: {}", Genus::NAME);
-        reader.find(Code::BadValue, at, message).hint =
+    let sentence = parse_text(reader, node, "sentence")?;
+    if !sentence.contains(Genus::NAME_PLACEHOLDER) {
+        let message = format!("a `sentence` has a place for the name: {}", Genus::NAME_PLACEHOLDER);
+        reader.report(Code::BadValue, at, message).hint =
             Some("`the claim {name}`, in quotes if it holds `: `".to_owned());
         return None;
     }
@@ -80,180 +83,195 @@ fn sentence(reader: &mut Reader<'_>, node: Node) -> Option<String> {
 }
 
 /// Takes the keys of a mapping that a person chose.
-fn entries(reader: &mut Reader<'_>, node: Node, what: &str) -> Vec<(Key, Node)> {
-    let kind = node.kind();
-    match node.body {
-        Body::Map(pairs) => pairs,
+fn parse_map_entries(reader: &mut FileParser<'_>, node: Node, what: &str) -> Vec<(MapKey, Node)> {
+    let kind = node.describe_kind();
+    match node.value {
+        NodeValue::Map(pairs) => pairs,
         _ => {
             let message = format!("`{what}` is a mapping, and this is {kind}");
-            reader.find(Code::WrongType, node.at, message);
+            reader.report(Code::WrongType, node.at, message);
             Vec::new()
         }
     }
 }
 
-fn attributes(reader: &mut Reader<'_>, node: Node) -> Vec<(String, Attribute)> {
-    let pairs = entries(reader, node, "attributes").into_iter();
-    pairs.filter_map(|(key, it)| Some((key.text, attribute(reader, it)?))).collect()
+fn parse_attribute_defs(reader: &mut FileParser<'_>, node: Node) -> Vec<(String, AttributeDef)> {
+    let pairs = parse_map_entries(reader, node, "attributes").into_iter();
+    pairs.filter_map(|(key, it)| Some((key.text, parse_attribute_def(reader, it)?))).collect()
 }
 
-fn attribute(reader: &mut Reader<'_>, node: Node) -> Option<Attribute> {
-    let Body::Map(_) = &node.body else {
-        return Some(Attribute { kind: kind(reader, node)?, required: false });
+fn parse_attribute_def(reader: &mut FileParser<'_>, node: Node) -> Option<AttributeDef> {
+    let NodeValue::Map(_) = &node.value else {
+        return Some(AttributeDef { kind: parse_attribute_kind(reader, node)?, required: false });
     };
-    let mut fields = reader.fields(node, "an attribute", ATTRIBUTE)?;
-    let at = fields.at();
-    let required = fields.take("required").is_some_and(|it| flag(reader, &it, "required"));
-    match fields.take("type") {
-        Some(it) => Some(Attribute { kind: kind(reader, it)?, required }),
+    let mut fields = reader.parse_mapping(node, "an attribute", ATTRIBUTE_KEYS)?;
+    let at = fields.start();
+    let required =
+        fields.take_value("required").is_some_and(|it| parse_bool(reader, &it, "required"));
+    match fields.take_value("type") {
+        Some(it) => Some(AttributeDef { kind: parse_attribute_kind(reader, it)?, required }),
         None => {
             let message = "an attribute says of which `type` it is";
-            reader.find(Code::MissingKey, at, message).hint = Some(kinds());
+            reader.report(Code::MissingKey, at, message).hint = Some(attribute_kinds_hint());
             None
         }
     }
 }
 
-fn kind(reader: &mut Reader<'_>, node: Node) -> Option<Kind> {
+fn parse_attribute_kind(reader: &mut FileParser<'_>, node: Node) -> Option<AttributeKind> {
     let at = node.at;
-    if let Body::List(items) = node.body {
-        let words: Vec<_> = items.into_iter().filter_map(|it| text(reader, it, "type")).collect();
+    if let NodeValue::List(items) = node.value {
+        let words: Vec<_> =
+            items.into_iter().filter_map(|it| parse_text(reader, it, "type")).collect();
         if words.is_empty() {
-            reader.find(Code::BadValue, at, "none of no words can be chosen");
+            reader.report(Code::BadValue, at, "none of no words can be chosen");
             return None;
         }
-        return Some(Kind::OneOf(words));
+        return Some(AttributeKind::OneOf(words));
     }
-    let word = text(reader, node, "type")?;
+    let word = parse_text(reader, node, "type")?;
     Some(match word.as_str() {
-        "text" => Kind::Text,
-        "number" => Kind::Number,
-        "date" => Kind::Date,
-        "yes/no" => Kind::YesNo,
-        "link" => Kind::Link(None),
-        _ => match word.strip_prefix(LINK_TO).map(str::trim).filter(|it| !it.is_empty()) {
-            Some(genus) => Kind::Link(Some(genus.to_owned())),
+        "text" => AttributeKind::Text,
+        "number" => AttributeKind::Number,
+        "date" => AttributeKind::Date,
+        "yes/no" => AttributeKind::YesNo,
+        "link" => AttributeKind::Link(None),
+        _ => match word.strip_prefix(LINK_PREFIX).map(str::trim).filter(|it| !it.is_empty()) {
+            Some(genus) => AttributeKind::Link(Some(genus.to_owned())),
             None => {
                 let message = format!("`{}` is no type of attribute", word.escape_debug());
-                let meant = did_you_mean(&word, KINDS.iter().copied());
-                let hint = meant.map_or_else(kinds, |it| format!("did you mean `{it}`?"));
-                reader.find(Code::BadValue, at, message).hint = Some(hint);
+                let meant = did_you_mean(&word, ATTRIBUTE_KINDS.iter().copied());
+                let hint =
+                    meant.map_or_else(attribute_kinds_hint, |it| format!("did you mean `{it}`?"));
+                reader.report(Code::BadValue, at, message).hint = Some(hint);
                 return None;
             }
         },
     })
 }
 
-fn kinds() -> String {
-    format!("{}, or the words to choose from: [low, high]", KINDS.join(", "))
+fn attribute_kinds_hint() -> String {
+    format!("{}, or the words to choose from: [low, high]", ATTRIBUTE_KINDS.join(", "))
 }
 
-fn flag(reader: &mut Reader<'_>, node: &Node, key: &str) -> bool {
+fn parse_bool(reader: &mut FileParser<'_>, node: &Node, key: &str) -> bool {
     match node.to_json() {
         Value::Bool(it) => it,
         _ => {
             let message = format!("`{key}` is true or false");
-            reader.find(Code::WrongType, node.at, message);
+            reader.report(Code::WrongType, node.at, message);
             false
         }
     }
 }
 
 /// Reads statuses: a list, or with what may follow each, a mapping.
-fn statuses(reader: &mut Reader<'_>, node: Node) -> Vec<Status> {
+fn parse_status_defs(reader: &mut FileParser<'_>, node: Node) -> Vec<StatusDef> {
     let (mut statuses, mut ways) = (Vec::new(), Vec::new());
-    match node.body {
-        Body::List(items) => {
+    match node.value {
+        NodeValue::List(items) => {
             for it in items {
-                let name = text(reader, it, "statuses");
-                statuses.extend(name.map(|name| Status { name, next: None }));
+                let name = parse_text(reader, it, "statuses");
+                statuses.extend(name.map(|name| StatusDef { name, next: None }));
             }
         }
-        Body::Scalar { .. } => {
+        NodeValue::Scalar { .. } => {
             let message = "`statuses` is a list, or says what may follow each of them";
-            reader.find(Code::WrongType, node.at, message);
+            reader.report(Code::WrongType, node.at, message);
         }
-        Body::Map(pairs) => {
+        NodeValue::Map(pairs) => {
             for (key, it) in pairs {
-                let next = if it.is_null() { None } else { Some(following(reader, it, &mut ways)) };
-                statuses.push(Status { name: key.text, next });
+                let next = if it.is_null() {
+                    None
+                } else {
+                    Some(parse_next_statuses(reader, it, &mut ways))
+                };
+                statuses.push(StatusDef { name: key.text, next });
             }
         }
     }
     let known: BTreeSet<_> = statuses.iter().map(|it| it.name.as_str()).collect();
     for (at, name) in ways.into_iter().filter(|(_, it)| !known.contains(it.as_str())) {
         // Each is compared with all.
-        if reader.is_full() {
+        if reader.has_too_many_findings() {
             break;
         }
         let message = format!("`{}` is none of the statuses", name.escape_debug());
         let meant = did_you_mean(&name, known.iter().copied());
         let hint = meant.map(|it| format!("did you mean `{}`?", it.escape_debug()));
-        reader.find(Code::BadValue, at, message).hint = hint;
+        reader.report(Code::BadValue, at, message).hint = hint;
     }
     statuses
 }
 
-fn following(reader: &mut Reader<'_>, node: Node, ways: &mut Vec<(Spot, String)>) -> Vec<String> {
-    let items = match node.body {
-        Body::List(items) => items,
+fn parse_next_statuses(
+    reader: &mut FileParser<'_>,
+    node: Node,
+    ways: &mut Vec<(Position, String)>,
+) -> Vec<String> {
+    let items = match node.value {
+        NodeValue::List(items) => items,
         _ => vec![node],
     };
     let places: Vec<_> = items.iter().map(|it| it.at).collect();
-    let names = items.into_iter().map(|it| text(reader, it, "statuses"));
+    let names = items.into_iter().map(|it| parse_text(reader, it, "statuses"));
     let said: Vec<_> =
         places.into_iter().zip(names).filter_map(|(at, it)| Some((at, it?))).collect();
     ways.extend(said.iter().cloned());
     said.into_iter().map(|(_, name)| name).collect()
 }
 
-fn relations(reader: &mut Reader<'_>, node: Node) -> Vec<(String, RelationType)> {
-    let pairs = entries(reader, node, "relations").into_iter();
-    pairs.map(|(key, it)| (key.text, relation(reader, it))).collect()
+fn parse_relation_defs(reader: &mut FileParser<'_>, node: Node) -> Vec<(String, RelationDef)> {
+    let pairs = parse_map_entries(reader, node, "relations").into_iter();
+    pairs.map(|(key, it)| (key.text, parse_relation_def(reader, it))).collect()
 }
 
-fn relation(reader: &mut Reader<'_>, node: Node) -> RelationType {
+fn parse_relation_def(reader: &mut FileParser<'_>, node: Node) -> RelationDef {
     let at = node.at;
-    match &node.body {
-        _ if node.is_null() => RelationType::default(),
-        Body::Scalar { text, .. } if text == "single" => RelationType { single: true },
-        Body::Map(_) => {
-            let fields = reader.fields(node, "a relation of a genus", RELATION);
-            let single = fields.and_then(|mut it| it.take("single"));
-            RelationType { single: single.is_some_and(|it| flag(reader, &it, "single")) }
+    match &node.value {
+        _ if node.is_null() => RelationDef::default(),
+        NodeValue::Scalar { text, .. } if text == "single" => RelationDef { single: true },
+        NodeValue::Map(_) => {
+            let fields = reader.parse_mapping(node, "a relation of a genus", RELATION_KEYS);
+            let single = fields.and_then(|mut it| it.take_value("single"));
+            RelationDef { single: single.is_some_and(|it| parse_bool(reader, &it, "single")) }
         }
         _ => {
             let message = "of a relation one can say that it is `single`";
-            reader.find(Code::BadValue, at, message);
-            RelationType::default()
+            reader.report(Code::BadValue, at, message);
+            RelationDef::default()
         }
     }
 }
 
-fn attribute_out(it: &Attribute) -> Out {
+fn attribute_def_to_yaml(it: &AttributeDef) -> OutputNode {
     let kind = match &it.kind {
-        Kind::Text => Out::Plain("text".to_owned()),
-        Kind::Number => Out::Plain("number".to_owned()),
-        Kind::Date => Out::Plain("date".to_owned()),
-        Kind::YesNo => Out::Plain("yes/no".to_owned()),
-        Kind::OneOf(words) => Out::FlowList(words.iter().cloned().map(Out::Text).collect()),
-        Kind::Link(None) => Out::Plain("link".to_owned()),
-        Kind::Link(Some(genus)) => Out::Text(format!("{LINK_TO}{genus}")),
+        AttributeKind::Text => OutputNode::Plain("text".to_owned()),
+        AttributeKind::Number => OutputNode::Plain("number".to_owned()),
+        AttributeKind::Date => OutputNode::Plain("date".to_owned()),
+        AttributeKind::YesNo => OutputNode::Plain("yes/no".to_owned()),
+        AttributeKind::OneOf(words) => {
+            OutputNode::FlowList(words.iter().cloned().map(OutputNode::Text).collect())
+        }
+        AttributeKind::Link(None) => OutputNode::Plain("link".to_owned()),
+        AttributeKind::Link(Some(genus)) => OutputNode::Text(format!("{LINK_PREFIX}{genus}")),
     };
     if !it.required {
         return kind;
     }
-    Out::FlowMap(vec![("type", kind), ("required", Out::Plain("true".to_owned()))])
+    OutputNode::FlowMap(vec![("type", kind), ("required", OutputNode::Plain("true".to_owned()))])
 }
 
 /// A mapping where something is laid down for what follows; else a list.
-fn statuses_out(statuses: &[Status]) -> Out {
-    let texts = |it: &[String]| Out::FlowList(it.iter().cloned().map(Out::Text).collect());
+fn status_defs_to_yaml(statuses: &[StatusDef]) -> OutputNode {
+    let texts =
+        |it: &[String]| OutputNode::FlowList(it.iter().cloned().map(OutputNode::Text).collect());
     if statuses.iter().all(|it| it.next.is_none()) {
         return texts(&statuses.iter().map(|it| it.name.clone()).collect::<Vec<_>>());
     }
-    let next = |it: &Status| it.next.as_ref().map_or(Out::Plain(String::new()), |it| texts(it));
-    Out::Entries(statuses.iter().map(|it| (it.name.clone(), next(it))).collect())
+    let next =
+        |it: &StatusDef| it.next.as_ref().map_or(OutputNode::Plain(String::new()), |it| texts(it));
+    OutputNode::DynamicMap(statuses.iter().map(|it| (it.name.clone(), next(it))).collect())
 }
 
 #[cfg(test)]
@@ -263,8 +281,8 @@ mod tests {
     #[test]
     fn a_status_with_a_tab_in_its_name_is_proposed_without_one() {
         let text = "name: Claim\nstatuses:\n  c\tontested: [settled]\n  settled: [contested]\n";
-        let mut reader = Reader::new("genera/claim.yaml");
-        read(&mut reader, text).unwrap();
+        let mut reader = FileParser::new("genera/claim.yaml");
+        parse_genus(&mut reader, text).unwrap();
         let hints: Vec<_> = reader.into_findings().into_iter().filter_map(|it| it.hint).collect();
         assert_eq!(hints, ["did you mean `c\\tontested`?"]);
     }
@@ -272,8 +290,8 @@ mod tests {
     fn statuses_of_nothing_but_faults_are_not_all_compared() {
         let ways: Vec<_> =
             (0..20_000).map(|it| format!("  status-{it}: [stotus-{it}]\n")).collect();
-        let mut reader = Reader::new("genera/claim.yaml");
-        read(&mut reader, &format!("name: Claim\nstatuses:\n{}", ways.concat())).unwrap();
+        let mut reader = FileParser::new("genera/claim.yaml");
+        parse_genus(&mut reader, &format!("name: Claim\nstatuses:\n{}", ways.concat())).unwrap();
         assert_eq!(reader.into_findings().len(), 50);
     }
 }

@@ -3,35 +3,39 @@
 
 use std::ops::RangeInclusive;
 
-use crate::format::Place;
-use crate::format::file_parser::Reader;
+use crate::format::PalacePath;
+use crate::format::file_parser::FileParser;
 use crate::format::front_matter;
-use crate::model::{Code, Spot, lines};
+use crate::model::{Code, Position, split_lines};
 
-const OURS: &str = "<<<<<<<";
-const BETWEEN: &str = "=======";
-const THEIRS: &str = ">>>>>>>";
+const OURS_MARK: &str = "<<<<<<<";
+const SEPARATOR_MARK: &str = "=======";
+const THEIRS_MARK: &str = ">>>>>>>";
 
 /// Tells whether the three marks of a merge conflict stand in order in a text,
 /// each at the beginning of a line.
-pub fn is_conflicted(text: &str) -> bool {
-    marked(text).is_some()
+pub fn has_merge_conflict(text: &str) -> bool {
+    conflict_lines(text).is_some()
 }
 
 /// Finds a conflict in a file, and tells whether the file can be read all the
 /// same: where it is one in the text behind front matter, which may quote one.
-pub(crate) fn is_readable(reader: &mut Reader<'_>, place: &Place, text: &str) -> bool {
-    let Some(marked) = marked(text) else { return true };
-    let at = Spot { line: *marked.start(), column: 1 };
+pub(crate) fn is_readable_despite_conflict(
+    reader: &mut FileParser<'_>,
+    place: &PalacePath,
+    text: &str,
+) -> bool {
+    let Some(marked) = conflict_lines(text) else { return true };
+    let at = Position { line: *marked.start(), column: 1 };
     let lines = marked.clone().count();
-    let is_readable = is_of_markdown(place) && is_behind_matter(text, at.line);
+    let is_readable = is_markdown_path(place) && is_below_front_matter(text, at.line);
     let finding = if is_readable {
         let message =
             format!("the marks of a merge conflict stand in the text, {lines} lines in all");
-        reader.find(Code::MergeMarks, at, message)
+        reader.report(Code::MergeMarks, at, message)
     } else {
         let message = format!("a merge conflict nobody has resolved, {lines} lines in all");
-        reader.find(Code::MergeConflict, at, message)
+        reader.report(Code::MergeConflict, at, message)
     };
     let hint = "keep what is right, take out the lines of `<<<<<<<`, `=======` and `>>>>>>>`, then `git add` it";
     finding.hint = Some(match is_readable {
@@ -42,55 +46,55 @@ pub(crate) fn is_readable(reader: &mut Reader<'_>, place: &Place, text: &str) ->
 }
 
 /// Returns the lines, counted from one, from the first mark to the last.
-fn marked(text: &str) -> Option<RangeInclusive<usize>> {
+fn conflict_lines(text: &str) -> Option<RangeInclusive<usize>> {
     // Of nearly all files this is all that has to be asked.
-    if !text.contains(OURS) {
+    if !text.contains(OURS_MARK) {
         return None;
     }
     let is_mark = |line: &str, mark: &str| {
         line.strip_prefix(mark).is_some_and(|label| label.is_empty() || label.starts_with(' '))
     };
-    let mut numbered = (1..).zip(lines(text));
-    let (start, _) = numbered.find(|(_, line)| is_mark(unmarked(line), OURS))?;
-    numbered.find(|(_, line)| is_mark(line, BETWEEN))?;
-    let (end, _) = numbered.find(|(_, line)| is_mark(line, THEIRS))?;
+    let mut numbered = (1..).zip(split_lines(text));
+    let (start, _) = numbered.find(|(_, line)| is_mark(strip_byte_order_mark(line), OURS_MARK))?;
+    numbered.find(|(_, line)| is_mark(line, SEPARATOR_MARK))?;
+    let (end, _) = numbered.find(|(_, line)| is_mark(line, THEIRS_MARK))?;
     Some(start..=end)
 }
 
-fn is_of_markdown(place: &Place) -> bool {
-    matches!(place, Place::Scroll(_) | Place::Drawer(_) | Place::Diary(_))
+fn is_markdown_path(place: &PalacePath) -> bool {
+    matches!(place, PalacePath::Scroll(_) | PalacePath::Drawer(_) | PalacePath::Diary(_))
 }
 
 /// Tells whether a line stands in the text of a Markdown file, not in what the
 /// file says of itself before it.
-fn is_behind_matter(file: &str, line: usize) -> bool {
-    match (front_matter::opened(file), front_matter::split(file)) {
+fn is_below_front_matter(file: &str, line: usize) -> bool {
+    match (front_matter::text_after_opening_fence(file), front_matter::split_front_matter(file)) {
         (Some(_), None) => false,
-        (Some(_), Some((matter, _))) => line > lines(matter).count() + 1,
+        (Some(_), Some((matter, _))) => line > split_lines(matter).count() + 1,
         // The two sides may differ from the first line on.
         (None, _) => {
             let sides = file.split_once('\n').map(|(_, rest)| rest);
-            line > 1 || sides.and_then(front_matter::opened).is_none()
+            line > 1 || sides.and_then(front_matter::text_after_opening_fence).is_none()
         }
     }
 }
 
 /// Returns a line without a byte order mark.
-fn unmarked(line: &str) -> &str {
+fn strip_byte_order_mark(line: &str) -> &str {
     line.strip_prefix('\u{feff}').unwrap_or(line)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::format::understand;
+    use crate::format::parse_file;
     use crate::model::Code;
 
     const CONFLICT: &str = "<<<<<<< HEAD\na: b\n=======\nc: d\n>>>>>>> branch\n";
 
     /// Returns what is found in a file, and whether it holds anything.
-    fn found(path: &str, text: &str) -> (Vec<(Code, usize)>, bool) {
-        let read = understand(path, text);
-        (read.findings.iter().map(|it| (it.code, it.at.line)).collect(), !read.is_nothing())
+    fn findings_and_readability(path: &str, text: &str) -> (Vec<(Code, usize)>, bool) {
+        let read = parse_file(path, text);
+        (read.findings.iter().map(|it| (it.code, it.at.line)).collect(), !read.has_no_item())
     }
 
     #[test]
@@ -111,16 +115,26 @@ mod tests {
                 2,
             ),
         ] {
-            assert_eq!(found(path, &text), (vec![(Code::MergeConflict, line)], false), "{text}");
+            assert_eq!(
+                findings_and_readability(path, &text),
+                (vec![(Code::MergeConflict, line)], false),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn the_text_of_a_scroll_may_quote_one() {
         let scroll = format!("---\ntitle: T\nwritten: 2026-03-01\n---\n{CONFLICT}");
-        assert_eq!(found("scrolls/a/a.md", &scroll), (vec![(Code::MergeMarks, 5)], true));
+        assert_eq!(
+            findings_and_readability("scrolls/a/a.md", &scroll),
+            (vec![(Code::MergeMarks, 5)], true)
+        );
         for path in ["drawers/a/a/a.md", "diary/a/a.md"] {
-            assert_eq!(found(path, CONFLICT), (vec![(Code::MergeMarks, 1)], true));
+            assert_eq!(
+                findings_and_readability(path, CONFLICT),
+                (vec![(Code::MergeMarks, 1)], true)
+            );
         }
     }
 
@@ -133,7 +147,11 @@ mod tests {
             "<<<<<<<< HEAD\n=======\n>>>>>>> branch\n",
             "<<<<<<< HEAD\n======= =\n",
         ] {
-            assert_eq!(found("drawers/a/a/a.md", text), (Vec::new(), true), "{text}");
+            assert_eq!(
+                findings_and_readability("drawers/a/a/a.md", text),
+                (Vec::new(), true),
+                "{text}"
+            );
         }
     }
 }

@@ -6,36 +6,36 @@ use std::ops::Range;
 use toml_edit::{Document, Item, TableLike};
 
 use crate::format::file_parser;
-use crate::format::file_parser::Reader;
-use crate::format::yaml::{Body, Node, parse};
+use crate::format::file_parser::FileParser;
+use crate::format::yaml::{Node, NodeValue, parse_yaml};
 use crate::format::{entity, front_matter, room, settings};
-use crate::model::{Spot, Step, Trail};
+use crate::model::{PathStep, Position, ValuePath};
 
 /// A file, asked where its values stand.
-pub struct Spots<'a> {
+pub struct ValuePositions<'a> {
     text: &'a str,
-    tree: Tree<'a>,
+    tree: ParsedTree<'a>,
 }
 
-enum Tree<'a> {
+enum ParsedTree<'a> {
     Yaml(Node),
     Toml(Document<&'a str>),
     Unreadable,
 }
 
-impl<'a> Spots<'a> {
+impl<'a> ValuePositions<'a> {
     /// Reads a file for the places of its values.
-    pub fn of(path: &'a str, text: &'a str) -> Self {
-        let yaml = |text: &str| match parse(text) {
-            Ok(root) => Tree::Yaml(as_counted(path, root)),
-            Err(_) => Tree::Unreadable,
+    pub fn parse(path: &'a str, text: &'a str) -> Self {
+        let yaml = |text: &str| match parse_yaml(text) {
+            Ok(root) => ParsedTree::Yaml(drop_unreadable_items(path, root)),
+            Err(_) => ParsedTree::Unreadable,
         };
         let tree = match path.rsplit('.').next() {
-            Some("toml") => Document::parse(text).map_or(Tree::Unreadable, Tree::Toml),
+            Some("toml") => Document::parse(text).map_or(ParsedTree::Unreadable, ParsedTree::Toml),
             Some("md") => {
-                let matter =
-                    front_matter::split(text).map(|(matter, _)| front_matter::placed(matter));
-                matter.map_or(Tree::Unreadable, |it| yaml(&it))
+                let matter = front_matter::split_front_matter(text)
+                    .map(|(matter, _)| front_matter::align_to_file_lines(matter));
+                matter.map_or(ParsedTree::Unreadable, |it| yaml(&it))
             }
             _ => yaml(text),
         };
@@ -43,50 +43,50 @@ impl<'a> Spots<'a> {
     }
 
     /// Returns where the trail ends, or how far it can be followed.
-    pub fn find(&self, trail: &Trail) -> Spot {
+    pub fn position_of(&self, trail: &ValuePath) -> Position {
         match &self.tree {
-            _ if *trail == Trail::TOP => Spot::START,
-            Tree::Yaml(root) => in_yaml(root, trail.steps()),
-            Tree::Toml(document) => {
-                let span = in_toml(document.as_table(), trail.steps());
-                span.map_or(Spot::START, |it| settings::spot(self.text, it.start))
+            _ if *trail == ValuePath::ROOT => Position::START,
+            ParsedTree::Yaml(root) => find_in_yaml(root, trail.steps()),
+            ParsedTree::Toml(document) => {
+                let span = find_in_toml(document.as_table(), trail.steps());
+                span.map_or(Position::START, |it| settings::position_of_byte(self.text, it.start))
             }
-            Tree::Unreadable => Spot::START,
+            ParsedTree::Unreadable => Position::START,
         }
     }
 }
 
 /// Leaves in the lists of a file only what the palace has, which counts nothing
 /// else.
-fn as_counted(path: &str, mut root: Node) -> Node {
-    let Body::Map(pairs) = &mut root.body else { return root };
+fn drop_unreadable_items(path: &str, mut root: Node) -> Node {
+    let NodeValue::Map(pairs) = &mut root.value else { return root };
     for (key, value) in pairs {
-        if let Body::List(items) = &mut value.body {
-            items.retain(|it| is_readable(path, &key.text, it));
+        if let NodeValue::List(items) = &mut value.value {
+            items.retain(|it| is_readable_item(path, &key.text, it));
         }
     }
     root
 }
 
 /// Tells whether the palace has that item of a list.
-fn is_readable(path: &str, list: &str, item: &Node) -> bool {
-    let (mut unheard, item) = (Reader::new(path), item.clone());
+fn is_readable_item(path: &str, list: &str, item: &Node) -> bool {
+    let (mut unheard, item) = (FileParser::new(path), item.clone());
     match list {
-        "actions" => room::action(&mut unheard, item).is_some(),
-        "portals" => file_parser::room(&mut unheard, item, list).is_some(),
-        "relations" => entity::relation(&mut unheard, item).is_some(),
+        "actions" => room::parse_action(&mut unheard, item).is_some(),
+        "portals" => file_parser::parse_room_ref(&mut unheard, item, list).is_some(),
+        "relations" => entity::parse_relation(&mut unheard, item).is_some(),
         _ => true,
     }
 }
 
-fn in_yaml(root: &Node, steps: &[Step]) -> Spot {
+fn find_in_yaml(root: &Node, steps: &[PathStep]) -> Position {
     let mut node = root;
     for step in steps {
-        let next = match (step, &node.body) {
-            (Step::Item(place), Body::List(items)) => items.get(*place),
-            (Step::Value(name) | Step::Key(name), Body::Map(pairs)) => {
+        let next = match (step, &node.value) {
+            (PathStep::Item(place), NodeValue::List(items)) => items.get(*place),
+            (PathStep::Value(name) | PathStep::Key(name), NodeValue::Map(pairs)) => {
                 let pair = pairs.iter().find(|(key, _)| key.text == *name);
-                if let (Step::Key(_), Some((key, _))) = (step, pair) {
+                if let (PathStep::Key(_), Some((key, _))) = (step, pair) {
                     return key.at;
                 }
                 pair.map(|(_, value)| value)
@@ -101,16 +101,18 @@ fn in_yaml(root: &Node, steps: &[Step]) -> Spot {
     node.at
 }
 
-fn in_toml(table: &dyn TableLike, steps: &[Step]) -> Option<Range<usize>> {
-    let (Step::Value(name) | Step::Key(name), rest) = steps.split_first()? else { return None };
+fn find_in_toml(table: &dyn TableLike, steps: &[PathStep]) -> Option<Range<usize>> {
+    let (PathStep::Value(name) | PathStep::Key(name), rest) = steps.split_first()? else {
+        return None;
+    };
     let item = table.get(name)?;
     let here = item.span();
     match (item, rest) {
         (_, []) => here,
-        (Item::Value(value), [Step::Item(place)]) => {
+        (Item::Value(value), [PathStep::Item(place)]) => {
             value.as_array().and_then(|it| it.get(*place)?.span()).or(here)
         }
-        (item, rest) => item.as_table_like().and_then(|it| in_toml(it, rest)).or(here),
+        (item, rest) => item.as_table_like().and_then(|it| find_in_toml(it, rest)).or(here),
     }
 }
 
@@ -119,8 +121,8 @@ mod tests {
     use super::*;
 
     /// Returns what stands where the trail ends, to the end of its line.
-    fn at(path: &str, text: &str, trail: &Trail) -> String {
-        let spot = Spots::of(path, text).find(trail);
+    fn text_at(path: &str, text: &str, trail: &ValuePath) -> String {
+        let spot = ValuePositions::parse(path, text).position_of(trail);
         let line = text.lines().nth(spot.line - 1).unwrap();
         line.chars().skip(spot.column - 1).collect()
     }
@@ -128,30 +130,36 @@ mod tests {
     #[test]
     fn items_are_counted_as_the_palace_counts_them() {
         let text = "name: Hall\nactions:\n  - no action\n  - { label: Go, type: navigate, room: crypt }\nportals: [No Slug, attic]\n";
-        let room = Trail::TOP.value("actions").item(0).value("room");
-        assert_eq!(at("rooms/hall.yaml", text, &room), "crypt }");
-        let portal = Trail::TOP.value("portals").item(0);
-        assert_eq!(at("rooms/hall.yaml", text, &portal), "attic]");
+        let room = ValuePath::ROOT.then_value("actions").then_item(0).then_value("room");
+        assert_eq!(text_at("rooms/hall.yaml", text, &room), "crypt }");
+        let portal = ValuePath::ROOT.then_value("portals").then_item(0);
+        assert_eq!(text_at("rooms/hall.yaml", text, &portal), "attic]");
     }
 
     #[test]
     fn a_trail_that_ends_early_leads_as_far_as_it_can() {
         let text = "name: Hall\nactions:\n  - label: Ask\n    type: query\n    tool: t\n";
-        let action = Trail::TOP.value("actions").item(0);
-        let genus = action.clone().value("tool_params").key("genus");
-        assert_eq!(at("rooms/hall.yaml", text, &genus), "label: Ask");
-        assert_eq!(at("rooms/hall.yaml", text, &action.value("tool")), "t");
-        assert_eq!(at("rooms/hall.yaml", "name: [", &Trail::TOP.value("name")), "name: [");
+        let action = ValuePath::ROOT.then_value("actions").then_item(0);
+        let genus = action.clone().then_value("tool_params").then_key("genus");
+        assert_eq!(text_at("rooms/hall.yaml", text, &genus), "label: Ask");
+        assert_eq!(text_at("rooms/hall.yaml", text, &action.then_value("tool")), "t");
+        assert_eq!(
+            text_at("rooms/hall.yaml", "name: [", &ValuePath::ROOT.then_value("name")),
+            "name: ["
+        );
     }
 
     #[test]
     fn keys_are_found_in_front_matter_and_in_settings() {
         let scroll = "---\ntitle: T\nid: x\n---\n\nbody";
-        assert_eq!(at("scrolls/hall/a.md", scroll, &Trail::TOP.value("id")), "x");
+        assert_eq!(text_at("scrolls/hall/a.md", scroll, &ValuePath::ROOT.then_value("id")), "x");
         let toml = "name = \"P\"\n\n[actions]\nallow = [\"a\", \"b\"]\n";
-        let allow = Trail::TOP.value("actions").value("allow");
-        assert_eq!(at("palace.toml", toml, &allow.clone().item(1)), "\"b\"]");
-        assert_eq!(at("palace.toml", toml, &allow.item(7)), "[\"a\", \"b\"]");
-        assert_eq!(at("palace.toml", toml, &Trail::TOP.value("entry")), "name = \"P\"");
+        let allow = ValuePath::ROOT.then_value("actions").then_value("allow");
+        assert_eq!(text_at("palace.toml", toml, &allow.clone().then_item(1)), "\"b\"]");
+        assert_eq!(text_at("palace.toml", toml, &allow.then_item(7)), "[\"a\", \"b\"]");
+        assert_eq!(
+            text_at("palace.toml", toml, &ValuePath::ROOT.then_value("entry")),
+            "name = \"P\""
+        );
     }
 }

@@ -21,28 +21,28 @@ mod work;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 
-pub(super) use modeline::{aimed, file, parted, with_modeline};
-pub use modeline::{announced, introduced};
+pub use modeline::{ensure_modeline, modeline_kind};
+pub(super) use modeline::{prepend_modeline, retarget_modeline, schema_path, split_modeline};
 
 use crate::model::FileKind;
 
 /// Writes the schema of a kind of file.
-pub(super) fn of(kind: FileKind) -> String {
+pub(super) fn schema_for_kind(kind: FileKind) -> String {
     let schema = match kind {
-        FileKind::Palace => spelled::<palace::Palace>(),
-        FileKind::Room => spelled::<room::Room>(),
-        FileKind::Entity => spelled::<entity::Entity>(),
-        FileKind::Genus => spelled::<genus::Genus>(),
-        FileKind::Task => spelled::<work::Task>(),
-        FileKind::Process => spelled::<work::Process>(),
-        FileKind::Scroll => spelled::<front_matter::Scroll>(),
-        FileKind::Drawer => spelled::<front_matter::Drawer>(),
-        FileKind::Diary => spelled::<front_matter::Entry>(),
+        FileKind::Palace => schema_of_type::<palace::PalaceSchema>(),
+        FileKind::Room => schema_of_type::<room::RoomSchema>(),
+        FileKind::Entity => schema_of_type::<entity::EntitySchema>(),
+        FileKind::Genus => schema_of_type::<genus::GenusSchema>(),
+        FileKind::Task => schema_of_type::<work::TaskSchema>(),
+        FileKind::Process => schema_of_type::<work::ProcessSchema>(),
+        FileKind::Scroll => schema_of_type::<front_matter::ScrollSchema>(),
+        FileKind::Drawer => schema_of_type::<front_matter::DrawerSchema>(),
+        FileKind::Diary => schema_of_type::<front_matter::DiaryEntrySchema>(),
     };
     format!("{schema:#}\n")
 }
 
-fn spelled<T: JsonSchema>() -> serde_json::Value {
+fn schema_of_type<T: JsonSchema>() -> serde_json::Value {
     let settings = SchemaSettings::draft07().with(|it| it.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
@@ -57,11 +57,11 @@ mod tests {
     use toml_edit::{Document, Item};
 
     use super::*;
-    use crate::format::{Place, front_matter, understand, yaml};
+    use crate::format::{PalacePath, front_matter, parse_file, yaml};
     use crate::model::{Code, Diagnostic, Severity};
 
     /// One file of every kind that has a schema.
-    const PATHS: [&str; 9] = [
+    const SAMPLE_PATHS: [&str; 9] = [
         "palace.toml",
         "rooms/a.yaml",
         "entities/a/a.yaml",
@@ -74,7 +74,7 @@ mod tests {
     ];
 
     /// What a schema cannot know: what stands elsewhere in the file, or beside it.
-    const BEYOND: [(Code, &str); 3] = [
+    const NOT_IN_SCHEMA: [(Code, &str); 3] = [
         (Code::MissingKey, "a scroll says when it was `written`"),
         (Code::BadValue, "`step` is the number of the step it is at"),
         (Code::BadValue, "is none of the statuses"),
@@ -82,66 +82,67 @@ mod tests {
 
     /// Gathers the files below a folder that have a schema: the path each would
     /// have in a palace, and its text.
-    fn gather(folder: &Path, files: &mut Vec<(String, String)>) {
+    fn collect_files(folder: &Path, files: &mut Vec<(String, String)>) {
         for place in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
             if place.is_dir() {
-                gather(&place, files);
+                collect_files(&place, files);
                 continue;
             }
             let Ok(text) = fs::read_to_string(&place) else { continue };
             let names: Vec<_> = place.iter().map(|it| it.to_str().unwrap()).collect();
             let begins = |it: &&str| names.contains(&it.split('/').next().unwrap());
-            if let Some(path) = PATHS.into_iter().find(begins) {
+            if let Some(path) = SAMPLE_PATHS.into_iter().find(begins) {
                 files.push((path.to_owned(), text));
             }
         }
     }
 
-    fn kind(path: &str) -> FileKind {
-        match Place::of(path).unwrap() {
-            Place::Settings => FileKind::Palace,
-            Place::Room(_) => FileKind::Room,
-            Place::Entity => FileKind::Entity,
-            Place::Genus => FileKind::Genus,
-            Place::Task => FileKind::Task,
-            Place::Process => FileKind::Process,
-            Place::Scroll(_) => FileKind::Scroll,
-            Place::Drawer(_) => FileKind::Drawer,
-            Place::Diary(_) => FileKind::Diary,
-            Place::Other => panic!("{path}"),
+    fn file_kind(path: &str) -> FileKind {
+        match PalacePath::parse(path).unwrap() {
+            PalacePath::Settings => FileKind::Palace,
+            PalacePath::Room(_) => FileKind::Room,
+            PalacePath::Entity => FileKind::Entity,
+            PalacePath::Genus => FileKind::Genus,
+            PalacePath::Task => FileKind::Task,
+            PalacePath::Process => FileKind::Process,
+            PalacePath::Scroll(_) => FileKind::Scroll,
+            PalacePath::Drawer(_) => FileKind::Drawer,
+            PalacePath::Diary(_) => FileKind::Diary,
+            PalacePath::Other => panic!("{path}"),
         }
     }
 
     /// Returns what a file says, as an editor understands it.
-    fn said(path: &str, text: &str) -> Option<Value> {
-        match kind(path) {
-            FileKind::Palace => Some(json(Document::parse(text).ok()?.as_item())),
+    fn file_as_json(path: &str, text: &str) -> Option<Value> {
+        match file_kind(path) {
+            FileKind::Palace => Some(toml_to_json(Document::parse(text).ok()?.as_item())),
             FileKind::Scroll | FileKind::Drawer | FileKind::Diary => {
-                Some(yaml::parse(front_matter::split(text)?.0).ok()?.to_json())
+                Some(yaml::parse_yaml(front_matter::split_front_matter(text)?.0).ok()?.to_json())
             }
-            _ => Some(yaml::parse(text).ok()?.to_json()),
+            _ => Some(yaml::parse_yaml(text).ok()?.to_json()),
         }
     }
 
-    fn json(item: &Item) -> Value {
+    fn toml_to_json(item: &Item) -> Value {
         if let Some(table) = item.as_table_like() {
-            let pairs = table.iter().map(|(key, it)| (key.to_owned(), json(it)));
+            let pairs = table.iter().map(|(key, it)| (key.to_owned(), toml_to_json(it)));
             return Value::Object(pairs.collect::<Map<_, _>>());
         }
         if let Some(items) = item.as_array() {
-            return items.iter().map(|it| json(&Item::Value(it.clone()))).collect();
+            return items.iter().map(|it| toml_to_json(&Item::Value(it.clone()))).collect();
         }
         let scalar = item.as_str().map(Value::from).or(item.as_integer().map(Value::from));
         scalar.or(item.as_bool().map(Value::from)).unwrap_or(Value::Null)
     }
 
     fn validator(kind: FileKind) -> Validator {
-        jsonschema::draft7::new(&serde_json::from_str(&of(kind)).unwrap()).unwrap()
+        jsonschema::draft7::new(&serde_json::from_str(&schema_for_kind(kind)).unwrap()).unwrap()
     }
 
-    fn is_for_schemas(it: &Diagnostic) -> bool {
-        let is_beyond =
-            BEYOND.iter().any(|(code, words)| it.code == *code && it.message.contains(words));
+    fn is_error_schemas_find(it: &Diagnostic) -> bool {
+        let is_beyond = NOT_IN_SCHEMA
+            .iter()
+            .any(|(code, words)| it.code == *code && it.message.contains(words));
         it.severity() == Severity::Error && !is_beyond
     }
 
@@ -150,16 +151,17 @@ mod tests {
         let validators = FileKind::ALL.map(|it| (it, validator(it)));
         let mut files = Vec::new();
         for root in ["example-palaces", "tests/broken-palaces"] {
-            gather(Path::new(root), &mut files);
+            collect_files(Path::new(root), &mut files);
         }
         let (mut right, mut wrong, mut apart) = (0, 0, Vec::new());
         for (path, text) in &files {
-            let Some(said) = said(path, text) else { continue };
-            let kind = kind(path);
+            let Some(said) = file_as_json(path, text) else { continue };
+            let kind = file_kind(path);
             let (_, validator) = validators.iter().find(|it| it.0 == kind).unwrap();
             let complaint = validator.iter_errors(&said).next().map(|it| it.to_string());
-            let findings = understand(path, text).findings;
-            let error = findings.iter().find(|it| is_for_schemas(it)).map(ToString::to_string);
+            let findings = parse_file(path, text).findings;
+            let error =
+                findings.iter().find(|it| is_error_schemas_find(it)).map(ToString::to_string);
             match (&complaint, &error) {
                 (None, None) => right += 1,
                 (Some(_), Some(_)) => wrong += 1,

@@ -14,9 +14,9 @@ pub(crate) mod error;
 pub(crate) mod parse;
 mod write;
 
-pub(super) use attached_comments::Notes;
-pub(super) use comments::Marks;
-pub(super) use edit::edit;
-pub(super) use error::Fault;
-pub(super) use parse::{Body, Key, Node, parse};
-pub(super) use write::{Out, one_line, write, write_noted};
+pub(super) use attached_comments::AttachedComments;
+pub(super) use comments::CommentsAndDashes;
+pub(super) use edit::edit_yaml;
+pub(super) use error::YamlError;
+pub(super) use parse::{MapKey, Node, NodeValue, parse_yaml};
+pub(super) use write::{OutputNode, one_line_scalar, write_yaml, write_yaml_with_comments};

@@ -5,7 +5,10 @@
 use std::ops::Range;
 
 use crate::halls::partition::{first_differing_heading, run_with_same_headings};
-use crate::model::{Arrangement, By, Card, Heading, Register, abridged, alike, whole_words};
+use crate::model::{
+    GroupBy, GroupHeading, GroupedEntities, GroupedEntity, Grouping, abridge_to_weight,
+    common_prefix_len, whole_words_len,
+};
 
 /// How much room a heading has, and each end of a tab.
 const MAX_HEADING_WEIGHT: usize = 40;
@@ -18,12 +21,13 @@ const MIN_COMMON_PREFIX: usize = 12;
 /// Returns what a part of a stretch is called by whoever stands in that, and what
 /// by everybody else.
 pub(super) fn label_and_title(
-    register: &Register,
-    arrangement: &Arrangement,
+    register: &GroupedEntities,
+    arrangement: &Grouping,
     all: &Range<usize>,
     part: &Range<usize>,
 ) -> Option<(String, String)> {
-    let (first, last) = (register.card(part.start)?, register.card(part.end.checked_sub(1)?)?);
+    let (first, last) =
+        (register.entity_at(part.start)?, register.entity_at(part.end.checked_sub(1)?)?);
     let levels = first.headings.len();
     let apart = first_differing_heading(register, part);
     let given = first_differing_heading(register, all).unwrap_or(levels);
@@ -42,8 +46,8 @@ pub(super) fn label_and_title(
     let joined =
         |said: Vec<String>| said.into_iter().chain(tab.clone()).collect::<Vec<_>>().join(" · ");
     let genus = match arrangement {
-        Arrangement::Everything => None,
-        Arrangement::Genus { genus, .. } => Some(abridged(genus, MAX_HEADING_WEIGHT)),
+        Grouping::Everything => None,
+        Grouping::Genus { genus, .. } => Some(abridge_to_weight(genus, MAX_HEADING_WEIGHT)),
     };
     let title = genus.into_iter().chain(heading_texts(arrangement, headings, 0)).collect();
     Some((joined(heading_texts(arrangement, headings, given)), joined(title)))
@@ -52,11 +56,11 @@ pub(super) fn label_and_title(
 /// Returns the beginning of `name` that tells it from `before`, which comes
 /// before it.
 pub(super) fn distinguishing_prefix(name: &str, before: &str) -> String {
-    prefix_beyond(name, alike(name, before)).to_owned()
+    prefix_beyond(name, common_prefix_len(name, before)).to_owned()
 }
 
 /// Says some headings, but for the first that are known.
-fn heading_texts(arrangement: &Arrangement, headings: &[Heading], known: usize) -> Vec<String> {
+fn heading_texts(arrangement: &Grouping, headings: &[GroupHeading], known: usize) -> Vec<String> {
     let levels = known.min(headings.len())..headings.len();
     // A day says its month and year.
     let levels = levels.filter(|it| !is_by_date(arrangement) || it + 1 == headings.len());
@@ -64,31 +68,39 @@ fn heading_texts(arrangement: &Arrangement, headings: &[Heading], known: usize) 
 }
 
 /// Says the last of some headings.
-fn heading_text(arrangement: &Arrangement, headings: &[Heading], room: usize) -> String {
+fn heading_text(arrangement: &Grouping, headings: &[GroupHeading], room: usize) -> String {
     let by = match arrangement {
-        Arrangement::Everything => &By::Status,
-        Arrangement::Genus { by, .. } => by,
+        Grouping::Everything => &GroupBy::Status,
+        Grouping::Genus { by, .. } => by,
     };
     match (by, headings.last().and_then(Option::as_ref)) {
-        (By::Date, Some(_)) => {
+        (GroupBy::Date, Some(_)) => {
             headings.iter().flatten().map(String::as_str).collect::<Vec<_>>().join("-")
         }
-        (By::Attribute(attribute), Some(value)) => {
-            format!("{}: {}", abridged(attribute, room), abridged(value, room))
+        (GroupBy::Attribute(attribute), Some(value)) => {
+            format!("{}: {}", abridge_to_weight(attribute, room), abridge_to_weight(value, room))
         }
-        (_, Some(value)) => abridged(value, room),
-        (By::Attribute(attribute), None) => format!("without {}", abridged(attribute, room)),
+        (_, Some(value)) => abridge_to_weight(value, room),
+        (GroupBy::Attribute(attribute), None) => {
+            format!("without {}", abridge_to_weight(attribute, room))
+        }
         (by, None) => format!("without a {by}"),
     }
 }
 
 /// Says from which heading to which some cards go.
-fn heading_range(arrangement: &Arrangement, first: &Card, last: &Card, level: usize) -> String {
-    let said = |card: &Card| heading_text(arrangement, &card.headings[..=level], MAX_NAME_WEIGHT);
+fn heading_range(
+    arrangement: &Grouping,
+    first: &GroupedEntity,
+    last: &GroupedEntity,
+    level: usize,
+) -> String {
+    let said =
+        |card: &GroupedEntity| heading_text(arrangement, &card.headings[..=level], MAX_NAME_WEIGHT);
     let end = match (arrangement, &last.headings[level]) {
         // Of what both are the values has been said.
-        (Arrangement::Genus { by: By::Attribute(_), .. }, Some(value)) => {
-            abridged(value, MAX_NAME_WEIGHT)
+        (Grouping::Genus { by: GroupBy::Attribute(_), .. }, Some(value)) => {
+            abridge_to_weight(value, MAX_NAME_WEIGHT)
         }
         _ => said(last),
     };
@@ -97,36 +109,46 @@ fn heading_range(arrangement: &Arrangement, first: &Card, last: &Card, level: us
 
 /// Says from which name to which some cards go that stand under the same
 /// headings, in as few letters as tell them from their neighbours.
-fn name_range(register: &Register, all: &Range<usize>, part: &Range<usize>) -> Option<String> {
-    let name = |place: usize| register.card(place).map(|it| &*it.name);
-    let first = register.card(part.start)?;
+fn name_range(
+    register: &GroupedEntities,
+    all: &Range<usize>,
+    part: &Range<usize>,
+) -> Option<String> {
+    let name = |place: usize| register.entity_at(place).map(|it| &*it.name);
+    let first = register.entity_at(part.start)?;
     let run = run_with_same_headings(register, first, first.headings.len());
     let scope = run.start.max(all.start)..run.end.min(all.end);
-    let shared = alike(name(scope.start)?, name(scope.end - 1)?);
+    let shared = common_prefix_len(name(scope.start)?, name(scope.end - 1)?);
     let tab = |place: usize, others: &[Option<usize>]| {
         let own = name(place)?;
         let others = others.iter().flatten().filter(|it| scope.contains(it));
         let others = others.filter_map(|it| name(*it));
-        Some(prefix_beyond(own, others.map(|it| alike(own, it)).fold(shared, usize::max)))
+        Some(prefix_beyond(
+            own,
+            others.map(|it| common_prefix_len(own, it)).fold(shared, usize::max),
+        ))
     };
     let (first, last) = (part.start, part.end - 1);
     let (before, behind) = (first.checked_sub(1), Some(part.end));
     let (mut start, mut end) = (tab(first, &[before])?, tab(last, &[behind])?);
-    if start != end && alike(start, end) == start.len().min(end.len()) {
+    if start != end && common_prefix_len(start, end) == start.len().min(end.len()) {
         // `Dolomite 4 to D` says less than `Dolomite 4 to Dolomite 9`.
         (start, end) = (tab(first, &[before, Some(last)])?, tab(last, &[behind, Some(first)])?);
     }
     let stands_for_all = start == end;
-    let start = abbreviate_prefix(start, whole_words(start, shared));
-    let end = abbreviate_prefix(end, whole_words(end, shared.max(alike(name(first)?, end))));
+    let start = abbreviate_prefix(start, whole_words_len(start, shared));
+    let end = abbreviate_prefix(
+        end,
+        whole_words_len(end, shared.max(common_prefix_len(name(first)?, end))),
+    );
     Some(if stands_for_all { start } else { format!("{start} to {end}") })
 }
 
 /// Shortens a tab, which begins with words that are known.
 fn abbreviate_prefix(tab: &str, known: usize) -> String {
     match known > MIN_COMMON_PREFIX {
-        true => format!("…{}", abridged(&tab[known..], MAX_NAME_WEIGHT)),
-        false => abridged(tab, MAX_NAME_WEIGHT),
+        true => format!("…{}", abridge_to_weight(&tab[known..], MAX_NAME_WEIGHT)),
+        false => abridge_to_weight(tab, MAX_NAME_WEIGHT),
     }
 }
 
@@ -138,6 +160,6 @@ fn prefix_beyond(name: &str, known: usize) -> &str {
     &name[..end.map_or(name.len(), |it| known + it)]
 }
 
-fn is_by_date(arrangement: &Arrangement) -> bool {
-    matches!(arrangement, Arrangement::Genus { by: By::Date, .. })
+fn is_by_date(arrangement: &Grouping) -> bool {
+    matches!(arrangement, Grouping::Genus { by: GroupBy::Date, .. })
 }

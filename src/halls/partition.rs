@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::halls::MAX_LISTED;
-use crate::model::{Card, Register, alike};
+use crate::model::{GroupedEntities, GroupedEntity, common_prefix_len};
 
 /// More headings than these are not looked at one by one.
 const MAX_RUNS: usize = 200;
@@ -15,7 +15,7 @@ const MAX_RUNS: usize = 200;
 /// neighbours share one, and what is too large has several. Where even that
 /// does not do, and among names, parts are about equal.
 pub(crate) fn partition(
-    register: &Register,
+    register: &GroupedEntities,
     all: &Range<usize>,
     slots: usize,
     most: usize,
@@ -34,15 +34,19 @@ pub(crate) fn partition(
 
 /// Returns the first heading in which the cards of a stretch differ; `None`:
 /// only names tell them apart.
-pub(crate) fn first_differing_heading(register: &Register, all: &Range<usize>) -> Option<usize> {
-    let (first, last) = (register.card(all.start)?, register.card(all.end.checked_sub(1)?)?);
+pub(crate) fn first_differing_heading(
+    register: &GroupedEntities,
+    all: &Range<usize>,
+) -> Option<usize> {
+    let (first, last) =
+        (register.entity_at(all.start)?, register.entity_at(all.end.checked_sub(1)?)?);
     first.headings.iter().zip(last.headings.iter()).position(|(a, b)| a != b)
 }
 
 /// Returns the run of cards around one that share their first headings with it.
 pub(crate) fn run_with_same_headings(
-    register: &Register,
-    card: &Card,
+    register: &GroupedEntities,
+    card: &GroupedEntity,
     headings: usize,
 ) -> Range<usize> {
     let shared = &card.headings[..headings];
@@ -53,14 +57,15 @@ pub(crate) fn run_with_same_headings(
 
 /// Parts a stretch into runs of one heading each, if there are not too many.
 fn heading_runs(
-    register: &Register,
+    register: &GroupedEntities,
     all: &Range<usize>,
     level: usize,
 ) -> Option<Vec<Range<usize>>> {
     let (mut runs, mut start) = (Vec::new(), all.start);
     while start < all.end {
-        let end =
-            run_with_same_headings(register, register.card(start)?, level + 1).end.min(all.end);
+        let end = run_with_same_headings(register, register.entity_at(start)?, level + 1)
+            .end
+            .min(all.end);
         runs.push(start..end);
         start = end;
         if runs.len() > MAX_RUNS {
@@ -92,7 +97,7 @@ fn merge_small_runs(
 /// Parts a stretch into about equal pieces of at most `most`, each boundary
 /// moved to where it can be said in the fewest letters nearby.
 fn even_parts(
-    register: &Register,
+    register: &GroupedEntities,
     all: &Range<usize>,
     pieces: usize,
     most: usize,
@@ -110,13 +115,13 @@ fn even_parts(
 
 /// Returns the boundary at most `leeway` from `ideal` that is said in the fewest
 /// letters; of several the nearest.
-fn shortest_boundary(register: &Register, ideal: usize, leeway: usize) -> Option<usize> {
+fn shortest_boundary(register: &GroupedEntities, ideal: usize, leeway: usize) -> Option<usize> {
     let (low, high) = (ideal - leeway, ideal + leeway);
-    let (first, last) = (register.card(low.checked_sub(1)?)?, register.card(high)?);
-    let middle = register.card(ideal)?;
+    let (first, last) = (register.entity_at(low.checked_sub(1)?)?, register.entity_at(high)?);
+    let middle = register.entity_at(ideal)?;
     let around = match first_differing_heading(register, &(low - 1..high + 1)) {
         Some(level) => run_with_same_headings(register, middle, level + 1),
-        None => run_with_same_prefix(register, middle, alike(&first.name, &last.name)),
+        None => run_with_same_prefix(register, middle, common_prefix_len(&first.name, &last.name)),
     };
     let near = [around.start, around.end].into_iter().filter(|it| (low..=high).contains(it));
     near.min_by_key(|it| it.abs_diff(ideal))
@@ -124,11 +129,16 @@ fn shortest_boundary(register: &Register, ideal: usize, leeway: usize) -> Option
 
 /// Returns the run of cards around one whose names begin as its name does, up to
 /// the character behind `known` bytes.
-fn run_with_same_prefix(register: &Register, card: &Card, known: usize) -> Range<usize> {
+fn run_with_same_prefix(
+    register: &GroupedEntities,
+    card: &GroupedEntity,
+    known: usize,
+) -> Range<usize> {
     let behind = card.name.get(known..).and_then(|it| it.chars().next());
     let length = known + behind.map_or(0, char::len_utf8);
-    let begins_so =
-        |it: &Card| it.headings == card.headings && alike(&it.name, &card.name) >= length;
+    let begins_so = |it: &GroupedEntity| {
+        it.headings == card.headings && common_prefix_len(&it.name, &card.name) >= length
+    };
     let start = register.count_before(|it| it < card && !begins_so(it));
     let end = register.count_before(|it| it <= card || begins_so(it));
     start..end

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::model::{Ambiguous, Diagnostic, LARGEST_FILE, Moment, RoomId, SlugError};
+use crate::model::{AmbiguousRoom, CommitSummary, Diagnostic, MAX_FILE_BYTES, RoomId, SlugError};
 use crate::store;
 
 /// A refusal is an answer: who reads it can do better. Nothing was changed.
@@ -136,7 +136,7 @@ pub enum Refusal {
         set_workspace without `as_of` to return to the present",
         .0.at.format("%Y-%m-%d %H:%M UTC"), .0.short
     )]
-    ReadOnlyPast(Moment),
+    ReadOnlyPast(CommitSummary),
     /// The same file was changed from outside again and again.
     #[error("somebody else keeps changing the same files; nothing was written: try again")]
     Contended,
@@ -160,7 +160,7 @@ pub enum Refusal {
         file: String,
     },
     /// More than a file may hold.
-    #[error("`{file}` would have {size} bytes, and {} are the most; split it up", LARGEST_FILE)]
+    #[error("`{file}` would have {size} bytes, and {} are the most; split it up", MAX_FILE_BYTES)]
     FileTooLarge {
         /// The file.
         file: String,
@@ -172,7 +172,7 @@ pub enum Refusal {
     Invalid(String),
     /// A bare slug that several rooms answer to.
     #[error(transparent)]
-    AmbiguousRoom(#[from] Ambiguous),
+    AmbiguousRoom(#[from] AmbiguousRoom),
     /// A text that is no slug.
     #[error(transparent)]
     InvalidSlug(#[from] SlugError),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use crate::format::{self, Place};
+use crate::format::{self, PalacePath};
 use crate::keeper::palace::entity_faults::{EntityFaults, EntityKey};
 use crate::keeper::palace::file_states::FileStates;
 use crate::keeper::palace::reload::WatchConfig;
@@ -18,11 +18,11 @@ use crate::keeper::semantic::indexer::SemanticIndexer;
 use crate::keeper::snapshot::{SnapshotLimits, SnapshotSlot};
 use crate::keeper::{Caller, Refusal};
 use crate::model::{
-    Change, Commit, CommitId, Diagnostic, Edit, History, LARGEST_FILE, Opening, Palace, Settings,
-    Severity,
+    Change, CommitId, CommitMode, Diagnostic, Edit, FileHistories, ItemId, MAX_FILE_BYTES, Palace,
+    Settings, Severity,
 };
 use crate::search::{Index, texts_to_embed};
-use crate::store::{Done, Known, Listener, Outcome, Store};
+use crate::store::{CommitOutcome, CommitReport, HistoryCache, Listener, Store};
 use crate::watch::Watch;
 
 /// How often a change is thought out anew when somebody else was faster.
@@ -47,7 +47,7 @@ pub(crate) struct OpenPalace {
     /// Whether much was read that could have been remembered.
     pub(crate) should_write_entity_cache: bool,
     pub(crate) head: Option<CommitId>,
-    pub(crate) history_cache: Arc<Known>,
+    pub(crate) history_cache: Arc<HistoryCache>,
     /// Where it is published for readers while a call waits.
     pub(crate) publication: Option<SnapshotSlot>,
     /// What cannot be done because this is a snapshot; `None`: it is none.
@@ -55,7 +55,7 @@ pub(crate) struct OpenPalace {
     /// Why the history cannot be read.
     pub(crate) repository_fault: Option<Diagnostic>,
     /// The changes made since this was asked last.
-    pub(crate) finished_changes: Vec<Done>,
+    pub(crate) finished_changes: Vec<CommitReport>,
     /// Reports what went wrong after a change was made.
     pub(crate) warn: fn(&str),
 }
@@ -75,10 +75,10 @@ pub(crate) fn missing_schema_edits<'a>(
     files: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Vec<Edit> {
     let kinds: BTreeSet<_> =
-        files.filter_map(|(path, text)| format::announced(path, text)).collect();
-    let files = kinds.into_iter().map(|kind| (kind, format::schema_file(kind)));
-    let missing = files.filter(|(_, path)| matches!(store.read(path), Ok(None)));
-    let edit = |(kind, path)| Edit { path, was: None, now: Some(format::schema(kind)) };
+        files.filter_map(|(path, text)| format::modeline_kind(path, text)).collect();
+    let files = kinds.into_iter().map(|kind| (kind, format::schema_path(kind)));
+    let missing = files.filter(|(_, path)| matches!(store.read_file(path), Ok(None)));
+    let edit = |(kind, path)| Edit { path, was: None, now: Some(format::schema_for_kind(kind)) };
     missing.map(edit).collect()
 }
 
@@ -99,7 +99,7 @@ impl OpenPalace {
         vigil: &WatchConfig,
     ) -> Result<Self, Refusal> {
         let mut held = Self {
-            palace: Arc::new(Palace::new(Settings::named(name))),
+            palace: Arc::new(Palace::new(Settings::with_name(name))),
             index: Arc::default(),
             entity_faults: Arc::default(),
             semantic_indexer: None,
@@ -144,7 +144,7 @@ impl OpenPalace {
             self.apply_committed_changes(paths)?;
             self.head = head;
         }
-        self.refresh_file(Place::SETTINGS);
+        self.refresh_file(PalacePath::SETTINGS_FILE);
         Ok(())
     }
 
@@ -215,7 +215,7 @@ impl OpenPalace {
     ) -> Result<bool, Refusal> {
         self.check_writable(by)?;
         let wait = self.begin_wait();
-        let _alone = self.store.alone()?;
+        let _alone = self.store.lock_filing()?;
         drop(wait);
         self.change(by, plan)
     }
@@ -227,7 +227,7 @@ impl OpenPalace {
         note: Option<&(&'static str, String)>,
         mut plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
-        if let Some(moment) = self.store.moment() {
+        if let Some(moment) = self.store.as_of_commit() {
             return Err(Refusal::ReadOnlyPast(moment.clone()));
         }
         self.check_writable(by)?;
@@ -235,7 +235,7 @@ impl OpenPalace {
         for _ in 0..MAX_ATTEMPTS {
             self.catch_up()?;
             // Settings that cannot be read could say that nothing is to be committed.
-            if let Some(finding) = self.file_error(Place::SETTINGS) {
+            if let Some(finding) = self.file_error(PalacePath::SETTINGS_FILE) {
                 return Err(Refusal::BrokenFile(finding.clone().into()));
             }
             let mut plan = plan(self)?;
@@ -254,12 +254,12 @@ impl OpenPalace {
 
     /// Returns what is said once of each change that was made since this was asked last: the commit,
     /// and what went wrong after it.
-    pub(crate) fn take_finished_changes(&mut self) -> Vec<Done> {
+    pub(crate) fn take_finished_changes(&mut self) -> Vec<CommitReport> {
         std::mem::take(&mut self.finished_changes)
     }
 
     /// Returns the files' past, as far as it was recalled.
-    pub(crate) fn history(&self) -> &History {
+    pub(crate) fn history(&self) -> &FileHistories {
         &self.history_cache.history
     }
 
@@ -270,7 +270,7 @@ impl OpenPalace {
 
     /// Tells `listener` from now on how far each change has come.
     pub(crate) fn set_progress_listener(&mut self, listener: Listener) {
-        self.store.tell(listener);
+        self.store.set_progress_listener(listener);
     }
 
     /// Returns the store, to be asked only.
@@ -285,7 +285,8 @@ impl OpenPalace {
         note: Option<&(&'static str, String)>,
     ) -> Result<bool, Refusal> {
         for edit in &plan.edits {
-            if let Some(size) = edit.now.as_ref().map(String::len).filter(|it| *it > LARGEST_FILE) {
+            if let Some(size) = edit.now.as_ref().map(String::len).filter(|it| *it > MAX_FILE_BYTES)
+            {
                 return Err(Refusal::FileTooLarge { file: edit.path.clone(), size });
             }
         }
@@ -299,27 +300,29 @@ impl OpenPalace {
             trailers,
             author: by.author.clone(),
             at: by.now,
-            commit: self.palace.settings.commit == Commit::Auto,
+            commit: self.palace.settings.commit == CommitMode::Auto,
         };
         if by.is_cancelled() {
             return Err(Refusal::Cancelled);
         }
         let wait = self.begin_wait();
-        let made = self.store.make(&change);
+        let made = self.store.commit(&change);
         drop(wait);
         match made? {
-            Outcome::Stale(paths) => {
+            CommitOutcome::Stale(paths) => {
                 for path in paths {
                     self.reread_file(&path);
                 }
                 Ok(false)
             }
-            Outcome::Done(done) => self.update_after_change(done, &change.edits).map(|()| true),
+            CommitOutcome::Done(done) => {
+                self.update_after_change(done, &change.edits).map(|()| true)
+            }
         }
     }
 
     /// Takes in a change that is made.
-    fn update_after_change(&mut self, done: Done, edits: &[Edit]) -> Result<(), Refusal> {
+    fn update_after_change(&mut self, done: CommitReport, edits: &[Edit]) -> Result<(), Refusal> {
         for edit in edits {
             self.apply_own_write(&edit.path, edit.now.as_deref());
         }
@@ -338,9 +341,9 @@ impl OpenPalace {
             return;
         }
         let health = Arc::make_mut(&mut self.entity_faults);
-        match (Place::of(path), health.get_mut()) {
-            (Ok(Place::Genus), _) => drop(health.take()),
-            (Ok(Place::Entity), Some(it)) => {
+        match (PalacePath::parse(path), health.get_mut()) {
+            (Ok(PalacePath::Genus), _) => drop(health.take()),
+            (Ok(PalacePath::Entity), Some(it)) => {
                 it.update(&self.palace.graph, before, after.as_ref());
             }
             _ => {}
@@ -350,33 +353,33 @@ impl OpenPalace {
     /// Returns the entity in a file, if anybody has looked yet at who is well.
     pub(crate) fn entity_key_in(&self, path: &str) -> Option<EntityKey> {
         self.entity_faults.get()?;
-        let entity = self.palace.graph.in_file(path).filter(|it| it.is_defined);
+        let entity = self.palace.graph.entity_in_file(path).filter(|it| it.is_defined);
         entity.map(|it| (it.name.clone(), it.genus.clone()))
     }
 
-    pub(crate) fn item_in_file(&self, path: &str) -> Option<Opening> {
-        match Place::of(path).ok()? {
-            Place::Room(id) => Some(Opening::Room(id)),
-            Place::Scroll(_) => self.palace.scroll_in_file(path).cloned().map(Opening::Scroll),
-            Place::Entity => {
-                let entity = self.palace.graph.in_file(path).filter(|it| it.is_defined)?;
-                Some(Opening::Entity(entity.name.clone()))
+    pub(crate) fn item_in_file(&self, path: &str) -> Option<ItemId> {
+        match PalacePath::parse(path).ok()? {
+            PalacePath::Room(id) => Some(ItemId::Room(id)),
+            PalacePath::Scroll(_) => self.palace.scroll_in_file(path).cloned().map(ItemId::Scroll),
+            PalacePath::Entity => {
+                let entity = self.palace.graph.entity_in_file(path).filter(|it| it.is_defined)?;
+                Some(ItemId::Entity(entity.name.clone()))
             }
-            Place::Drawer(_) => {
-                self.palace.drawers.get(path).map(|_| Opening::Drawer(path.to_owned()))
+            PalacePath::Drawer(_) => {
+                self.palace.drawers.get(path).map(|_| ItemId::Drawer(path.to_owned()))
             }
-            Place::Task => self.palace.tasks.get(path).map(|_| Opening::Task(path.to_owned())),
-            Place::Process => {
-                self.palace.processes.get(path).map(|_| Opening::Process(path.to_owned()))
+            PalacePath::Task => self.palace.tasks.get(path).map(|_| ItemId::Task(path.to_owned())),
+            PalacePath::Process => {
+                self.palace.processes.get(path).map(|_| ItemId::Process(path.to_owned()))
             }
-            Place::Diary(_) => {
-                self.palace.diaries.get(path).map(|_| Opening::Diary(path.to_owned()))
+            PalacePath::Diary(_) => {
+                self.palace.diaries.get(path).map(|_| ItemId::Diary(path.to_owned()))
             }
-            Place::Genus => {
-                let genus = self.palace.graph.genus_in_file(path)?;
-                Some(Opening::Genus(genus.name.clone()))
+            PalacePath::Genus => {
+                let genus = self.palace.graph.genus_definition_in_file(path)?;
+                Some(ItemId::Genus(genus.name.clone()))
             }
-            Place::Settings | Place::Other => None,
+            PalacePath::Settings | PalacePath::Other => None,
         }
     }
 

@@ -22,10 +22,10 @@ use crate::keeper::semantic::indexer::SemanticIndexer;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::semantic::vectors::{EmbeddedQuery, VectorStore};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Arrangement, CommitId, Diagnostic, Palace};
+use crate::model::{CommitId, Diagnostic, Grouping, Palace};
 use crate::search::Index;
 use crate::session::Visit;
-use crate::store::{Known, Store};
+use crate::store::{HistoryCache, Store};
 
 /// Is called with true when a call begins to wait, and with false when it goes on.
 pub type WaitCallback = Arc<dyn Fn(bool) + Send + Sync>;
@@ -61,7 +61,7 @@ pub(crate) struct Snapshot {
     pub(crate) findings: Arc<BTreeMap<String, Vec<Diagnostic>>>,
     pub(crate) file_states: Arc<FileStates>,
     pub(crate) head: Option<CommitId>,
-    pub(crate) history_cache: Arc<Known>,
+    pub(crate) history_cache: Arc<HistoryCache>,
     pub(crate) repository_fault: Option<Diagnostic>,
 }
 
@@ -239,10 +239,10 @@ impl OpenPalace {
     }
 
     /// Keeps an arrangement in order from now on.
-    pub(crate) fn keep_arrangement_sorted(&mut self, arrangement: &Arrangement) {
-        if !self.is_snapshot() && !self.palace.graph.keeps(arrangement) {
+    pub(crate) fn keep_arrangement_sorted(&mut self, arrangement: &Grouping) {
+        if !self.is_snapshot() && !self.palace.graph.has_cached_grouping(arrangement) {
             self.withdraw_snapshot();
-            Arc::make_mut(&mut self.palace).graph.keep(arrangement);
+            Arc::make_mut(&mut self.palace).graph.cache_grouping(arrangement);
         }
     }
 
@@ -253,7 +253,7 @@ impl OpenPalace {
             index: self.index.clone(),
             entity_faults: self.entity_faults.clone(),
             semantic_indexer: self.semantic_indexer.clone(),
-            store: self.store.for_reading(),
+            store: self.store.clone_for_reading(),
             findings: self.findings.clone(),
             file_states: self.file_states.clone(),
             head: self.head.clone(),
@@ -269,7 +269,7 @@ impl OpenPalace {
             index: snapshot.index.clone(),
             entity_faults: snapshot.entity_faults.clone(),
             semantic_indexer: snapshot.semantic_indexer.clone(),
-            store: snapshot.store.for_reading(),
+            store: snapshot.store.clone_for_reading(),
             findings: snapshot.findings.clone(),
             file_states: snapshot.file_states.clone(),
             watch: None,

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use crate::format::{self, Place};
+use crate::format::{self, PalacePath};
 use crate::keeper::palace::reload::WatchConfig;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::workspaces::as_of::is_as_of_key;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Edit, Files, Settings, Slug, Watching, did_you_mean, printable};
+use crate::model::{Edit, Files, Settings, Slug, WatchMode, did_you_mean, strip_unprintable};
 use crate::render;
-use crate::store::{self, Store, Taken};
+use crate::store::{self, HomeEntryKind, Store};
 
 /// The workspace that the first write makes where there is none at all.
 const DEFAULT_WORKSPACE: &str = "palace";
@@ -62,13 +62,13 @@ impl BackgroundOpen {
 impl Keeper {
     /// Lists the palaces of the home.
     pub(super) fn workspaces(&self) -> Result<Vec<Workspace>, Refusal> {
-        let roots = store::palaces(&self.home)?;
+        let roots = store::list_palaces(&self.home)?;
         Ok(roots.into_iter().map(|root| self.workspace_at(root)).collect())
     }
 
     /// Tells whether there is a palace in the home.
     pub fn has_palaces(&self) -> bool {
-        store::palaces(&self.home).is_ok_and(|it| !it.is_empty())
+        store::list_palaces(&self.home).is_ok_and(|it| !it.is_empty())
     }
 
     /// Finds the palace that is called `asked`, by the name of its directory or
@@ -122,7 +122,7 @@ impl Keeper {
     /// go on. The disk stays as it is until somebody asks for the palace.
     pub fn start_background_open(&mut self) {
         // Who does not watch would not see what is put right then.
-        if self.watch_config.mode == Watching::Off {
+        if self.watch_config.mode == WatchMode::Off {
             return;
         }
         let Ok(Some(workspace)) =
@@ -145,7 +145,7 @@ impl Keeper {
     }
 
     fn store_at(&self, root: PathBuf) -> Store {
-        Store::new(root, self.home.clone()).trusting(self.consents.clone())
+        Store::new(root, self.home.clone()).with_consents(self.consents.clone())
     }
 
     /// Returns the palace of that directory name, opened if need be.
@@ -227,7 +227,7 @@ impl Keeper {
             let root = self.home.join(&key);
             let hint = meant.as_ref().map(|it| format!("; did you mean `{it}`?"));
             let told = format!("there was no workspace `{asked}`: made {}", root.display());
-            (self.watch_config.warn)(&printable(&(told + &hint.unwrap_or_default())));
+            (self.watch_config.warn)(&strip_unprintable(&(told + &hint.unwrap_or_default())));
         }
         Ok(key)
     }
@@ -264,7 +264,7 @@ impl Keeper {
         }
         let changed = |it: &Workspace| {
             let store = self.store_at(it.root.clone());
-            store.recent(1).ok().and_then(|it| it.first().map(|it| it.at))
+            store.recent_commits(1).ok().and_then(|it| it.first().map(|it| it.at))
         };
         let dated = all.iter().enumerate().filter_map(|(place, it)| Some((changed(it)?, place)));
         match dated.max_by_key(|it| it.0) {
@@ -294,7 +294,7 @@ impl Keeper {
             for (path, read_for_change) in new_palace_files(name, template) {
                 let was = held.read_for_change(&path)?;
                 let now = if was.is_none() {
-                    format::introduced(&path, &read_for_change)
+                    format::ensure_modeline(&path, &read_for_change)
                 } else {
                     read_for_change
                 };
@@ -319,7 +319,7 @@ impl Keeper {
         if name.is_empty() {
             return refused("it is empty");
         }
-        if name.chars().count() > Slug::LONGEST {
+        if name.chars().count() > Slug::MAX_CHARS {
             return refused("80 characters are the most");
         }
         if name.starts_with('.') {
@@ -328,17 +328,17 @@ impl Keeper {
         if name.contains(['/', '\\']) || name.contains(char::is_control) {
             return refused("it may not hold slashes or control characters");
         }
-        let Some(slug) = Slug::of(name) else {
+        let Some(slug) = Slug::from_text(name) else {
             return refused(
                 "its directory would have no name; give it a letter or digit from a-z, 0-9, and none of the names some systems reserve",
             );
         };
-        if self.home.join(Place::SETTINGS).exists() {
+        if self.home.join(PalacePath::SETTINGS_FILE).exists() {
             return refused("this home is itself a palace, and palaces do not lie in each other");
         }
-        let taken = store::taken_names(&self.home)?;
+        let taken = store::list_home_entries(&self.home)?;
         match taken.iter().find(|(it, _)| it.to_lowercase() == slug.as_str()) {
-            None | Some((_, Taken::Directory)) => Ok(slug.to_string()),
+            None | Some((_, HomeEntryKind::Directory)) => Ok(slug.to_string()),
             Some((twin, _)) => refused(&format!("`{twin}` is there already")),
         }
     }
@@ -351,16 +351,17 @@ impl Keeper {
             Some(held) => held.palace.settings.name.clone(),
             None => {
                 let store = self.store_at(root.clone());
-                let text = store.read(Place::SETTINGS).ok().flatten().unwrap_or_default();
-                format::read_settings(&text).map_or_else(|| key.clone(), |it| it.name)
+                let text =
+                    store.read_file(PalacePath::SETTINGS_FILE).ok().flatten().unwrap_or_default();
+                format::parse_settings(&text).map_or_else(|| key.clone(), |it| it.name)
             }
         };
         Workspace { key, name, root }
     }
 
     fn no_such_workspace(&self, asked: &str, all: &[Workspace]) -> Result<Refusal, Refusal> {
-        let taken = store::taken_names(&self.home)?;
-        let linked = taken.iter().any(|(name, it)| name == asked && *it == Taken::Symlink);
+        let taken = store::list_home_entries(&self.home)?;
+        let linked = taken.iter().any(|(name, it)| name == asked && *it == HomeEntryKind::Symlink);
         if linked {
             let why = "it is a symbolic link, and links are not followed out of the home";
             return Ok(Refusal::InvalidWorkspaceName {
@@ -397,12 +398,12 @@ fn workspace_names(all: &[Workspace]) -> Vec<String> {
 /// The files of a new palace: those of its template, with its own name.
 fn new_palace_files(name: &str, template: &Files) -> Files {
     let mut files = template.clone();
-    let mut settings = Settings::named(name);
-    let text = files.get(Place::SETTINGS).and_then(|text| {
-        settings.entry = format::read_settings(text)?.entry;
-        format::edit_settings(text, &settings)
+    let mut settings = Settings::with_name(name);
+    let text = files.get(PalacePath::SETTINGS_FILE).and_then(|text| {
+        settings.entry = format::parse_settings(text)?.entry;
+        format::edit_settings_text(text, &settings)
     });
     let text = text.unwrap_or_else(|| format::write_settings(&settings));
-    files.insert(Place::SETTINGS.to_owned(), text);
+    files.insert(PalacePath::SETTINGS_FILE.to_owned(), text);
     files
 }

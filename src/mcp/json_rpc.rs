@@ -15,7 +15,7 @@ use tokio::io::{self, AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
 use crate::mcp::json_rpc::id_scanner::IdScanner;
 use crate::mcp::reply::shorten_long_lines;
-use crate::model::printable;
+use crate::model::strip_unprintable;
 
 /// A longer line is not read.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -60,7 +60,7 @@ impl InvalidMessage {
 
     /// Returns the line that tells the client.
     pub(crate) fn error_line(&self) -> Vec<u8> {
-        let message = shorten_long_lines(&printable(&self.message));
+        let message = shorten_long_lines(&strip_unprintable(&self.message));
         let error = json!({ "code": self.code.0, "message": message });
         format!("{}\n", json!({ "jsonrpc": "2.0", "id": self.id, "error": error })).into_bytes()
     }

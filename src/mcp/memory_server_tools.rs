@@ -12,7 +12,7 @@ use crate::mcp::arguments::{
 };
 use crate::mcp::reply::{ToolReply, ToolResult};
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
-use crate::model::{Entity, printable_json};
+use crate::model::{Entity, escape_unprintable_json};
 
 /// What an answer may weigh that nobody can know beforehand, in thirds of a token:
 /// 20,000 tokens, where clients cut at 25,000.
@@ -221,7 +221,7 @@ pub(crate) fn format_json_lines(value: &Value) -> String {
         }
         list => format_json_list(list),
     };
-    printable_json(&text)
+    escape_unprintable_json(&text)
 }
 
 fn format_json_list(value: &Value) -> String {

@@ -15,7 +15,7 @@ use crate::keeper::{Caller, Keeper, Refusal, ResourceSummary};
 use crate::mcp::reply::{ToolReply, shorten_long_lines};
 use crate::mcp::subscribers::Subscribers;
 use crate::mcp::toolbox::{ToolSet, Toolbox};
-use crate::model::{Leaf, NoUri, Uri, printable};
+use crate::model::{Uri, UriError, UriTarget, strip_unprintable};
 
 /// How many resources one answer lists.
 const PAGE_SIZE: usize = 200;
@@ -103,7 +103,7 @@ pub(super) fn read_resource(
                 Refusal::Store(_) => internal_error(&refusal.to_string()),
                 refusal => not_found_error(uri, &refusal.to_string()),
             })?;
-            (printable(&text), MARKDOWN_TYPE)
+            (strip_unprintable(&text), MARKDOWN_TYPE)
         }
         ResourceTarget::Graph(by) => {
             match tools.call_tool(keeper, &by, "read_graph", JsonObject::new()) {
@@ -182,7 +182,7 @@ pub(super) fn parse_target(
 ) -> Result<ResourceTarget, String> {
     match uri {
         GRAPH_URI if tools.offers(ToolSet::Memory) => Ok(ResourceTarget::Graph(by.clone())),
-        _ => uri.parse().map(ResourceTarget::RoomOrScroll).map_err(|err: NoUri| err.to_string()),
+        _ => uri.parse().map(ResourceTarget::RoomOrScroll).map_err(|err: UriError| err.to_string()),
     }
 }
 
@@ -195,9 +195,9 @@ fn graph_resource() -> Resource {
 
 fn to_resource(it: ResourceSummary) -> Resource {
     let ResourceSummary { uri: address, title, description: about, written } = it;
-    let name = match &address.place {
-        Leaf::Room(room) => room.to_string(),
-        Leaf::Scroll(it) => format!("{}/{}", it.room, it.id),
+    let name = match &address.target {
+        UriTarget::Room(room) => room.to_string(),
+        UriTarget::Scroll(it) => format!("{}/{}", it.room, it.id),
     };
     let resource = Resource::new(address.to_string(), name).with_title(title);
     let resource = resource.with_description(about).with_mime_type(MARKDOWN_TYPE);
@@ -208,10 +208,10 @@ fn to_resource(it: ResourceSummary) -> Resource {
 }
 
 fn not_found_error(uri: &str, why: &str) -> ErrorData {
-    let why = shorten_long_lines(&printable(why));
+    let why = shorten_long_lines(&strip_unprintable(why));
     ErrorData::resource_not_found(why, Some(json!({ "uri": uri })))
 }
 
 fn internal_error(why: &str) -> ErrorData {
-    ErrorData::internal_error(shorten_long_lines(&printable(why)), None)
+    ErrorData::internal_error(shorten_long_lines(&strip_unprintable(why)), None)
 }

@@ -16,7 +16,7 @@ use crate::mcp::call_queue::CallAccess;
 use crate::mcp::reply::{
     ToolReply, ToolResult, error_after_commits, render_warnings, shorten_long_lines,
 };
-use crate::model::{self, Bearing, Parameter, did_you_mean, printable};
+use crate::model::{self, ToolEffect, ToolParameter, did_you_mean, strip_unprintable};
 
 /// A group of tools that are offered together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Toolbox {
     pub fn action_tools(&self) -> Vec<model::Tool> {
         let tool = |it: &RegisteredTool| {
             let (name, bearing, parameters) = (it.name, it.tool_effect(), it.parameters());
-            model::Tool { name, bearing, parameters }
+            model::Tool { name, effect: bearing, parameters }
         };
         let own = self.tools.iter().filter(|it| ToolSet::FOR_ACTIONS.contains(&it.set));
         own.map(tool).collect()
@@ -144,16 +144,16 @@ impl Toolbox {
             ))
         });
         // Whatever files and arguments hold, an answer holds only what can be read.
-        let shown = answer.map(|it| ToolReply { text: printable(&it.text), ..it });
-        Some(shown.map_err(|it| shorten_long_lines(&printable(&it))))
+        let shown = answer.map(|it| ToolReply { text: strip_unprintable(&it.text), ..it });
+        Some(shown.map_err(|it| shorten_long_lines(&strip_unprintable(&it))))
     }
 
     /// Returns what a call of a tool needs. One that moves may turn out to change
     /// something: then it asks the keeper after all.
     pub(super) fn access_for(&self, name: &str) -> CallAccess {
         match self.find_tool(name, &self.offered).map(RegisteredTool::tool_effect) {
-            Some(Bearing::Changes) => CallAccess::Exclusive,
-            Some(Bearing::Reads | Bearing::Moves) | None => CallAccess::Read,
+            Some(ToolEffect::Changes) => CallAccess::Exclusive,
+            Some(ToolEffect::Reads | ToolEffect::Moves) | None => CallAccess::Read,
         }
     }
 
@@ -190,13 +190,13 @@ impl Toolbox {
                 question.tool
             ));
         };
-        if let Some(why) = tool.tool_effect().refusal(name, &question.allowed_tools) {
+        if let Some(why) = tool.tool_effect().action_refusal(name, &question.allowed_tools) {
             return Err(format!(
                 "this action asks `{name}`, which {why}; only tools that read, and those that \
                  `[actions] allow` in palace.toml names, may be asked by an action"
             ));
         }
-        if let (Bearing::Changes, Some(why)) = (tool.tool_effect(), &question.missing_consent) {
+        if let (ToolEffect::Changes, Some(why)) = (tool.tool_effect(), &question.missing_consent) {
             return Err(format!("this action asks `{name}`, which changes things, and {why}"));
         }
         let arguments = fill_params(tool, question.params.clone(), said)?;
@@ -259,24 +259,24 @@ impl RegisteredTool {
         self
     }
 
-    fn tool_effect(&self) -> Bearing {
+    fn tool_effect(&self) -> ToolEffect {
         match self.effect {
-            _ if matches!(self.name, "palace_action" | "set_workspace") => Bearing::Moves,
-            EffectHint::Reads => Bearing::Reads,
-            EffectHint::Adds | EffectHint::AddsOnce | EffectHint::Replaces => Bearing::Changes,
+            _ if matches!(self.name, "palace_action" | "set_workspace") => ToolEffect::Moves,
+            EffectHint::Reads => ToolEffect::Reads,
+            EffectHint::Adds | EffectHint::AddsOnce | EffectHint::Replaces => ToolEffect::Changes,
         }
     }
 
     /// Lists what the tool can be told, as its schema has it.
-    fn parameters(&self) -> Vec<Parameter> {
+    fn parameters(&self) -> Vec<ToolParameter> {
         let schema = &self.definition.input_schema;
         let needed = schema.get("required").and_then(Value::as_array);
         let is_needed = |name: &str| needed.is_some_and(|it| it.iter().any(|it| it == name));
         let properties = schema.get("properties").and_then(Value::as_object);
-        let parameter = |(name, about): (&String, &Value)| Parameter {
+        let parameter = |(name, about): (&String, &Value)| ToolParameter {
             name: name.clone(),
-            is_needed: is_needed(name),
-            kind: about.get("type").and_then(Value::as_str).map(str::to_owned),
+            is_required: is_needed(name),
+            json_type: about.get("type").and_then(Value::as_str).map(str::to_owned),
         };
         properties.into_iter().flatten().map(parameter).collect()
     }

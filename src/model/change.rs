@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 pub type Files = BTreeMap<String, String>;
 
 /// The most bytes a file of a palace may have: more is neither read nor written.
-pub const LARGEST_FILE: usize = 1024 * 1024;
+pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 
 /// One change to a palace: made whole or not at all, and one commit.
 #[derive(Clone, Debug, PartialEq)]

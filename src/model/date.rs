@@ -42,17 +42,17 @@ pub struct Date {
 }
 
 /// The first moment of a date: year, month, day, second of the day.
-type Moment = (i32, u8, u8, u32);
+type StartMoment = (i32, u8, u8, u32);
 
 /// A text that is no [`Date`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", no_date(.0))]
+#[error("{}", date_error_message(.0))]
 pub struct DateError(String);
 
 /// Says what to write instead of what is no date.
-fn no_date(said: &str) -> String {
+fn date_error_message(said: &str) -> String {
     let quoted = said.escape_debug();
-    match digits(said.trim()).filter(|it| (1..1000).contains(it)) {
+    match parse_digits(said.trim()).filter(|it| (1..1000).contains(it)) {
         Some(year) => format!("`{quoted}` is no date: for the year {year} write {year:04}"),
         None => format!(
             "`{quoted}` is no date: write 1972, 1972-05, 1972-01-31, 44 BC or 2026-03-01T12:00:00Z"
@@ -82,12 +82,12 @@ impl Date {
 
     /// Returns the first of all dates that begin when this one does.
     #[must_use]
-    pub fn beginning(self) -> Self {
-        match self.first() {
-            (year, 1, 1, 0) => Self::of_year(year),
-            (year, month, 1, 0) => Self { month: Some(month), ..Self::of_year(year) },
+    pub fn coarsest_with_same_start(self) -> Self {
+        match self.start_moment() {
+            (year, 1, 1, 0) => Self::from_year(year),
+            (year, month, 1, 0) => Self { month: Some(month), ..Self::from_year(year) },
             (year, month, day, 0) => {
-                Self { month: Some(month), day: Some(day), ..Self::of_year(year) }
+                Self { month: Some(month), day: Some(day), ..Self::from_year(year) }
             }
             _ => self,
         }
@@ -99,8 +99,8 @@ impl Date {
     }
 
     /// Tells whether this date has begun when `at` begins.
-    pub fn has_begun(self, at: Self) -> bool {
-        self.first() <= at.first()
+    pub fn has_begun_by(self, at: Self) -> bool {
+        self.start_moment() <= at.start_moment()
     }
 
     /// Returns the year as ISO 8601 counts: 0 is 1 BC, -43 is 44 BC.
@@ -110,7 +110,7 @@ impl Date {
 
     /// Says the date in words if its year is before our era, where what was
     /// written is easily misread: `44 BC`, `15 March 44 BC`.
-    pub fn before_our_era(self) -> Option<String> {
+    pub fn format_if_bc(self) -> Option<String> {
         let year = format!("{} BC", 1 - i64::from(self.year));
         let month = self.month.and_then(|it| MONTHS.get(usize::from(it) - 1));
         (self.year < 1).then(|| match (month, self.day) {
@@ -121,8 +121,8 @@ impl Date {
     }
 
     /// Returns its first moment, where the calendar of the machine reaches it.
-    pub fn moment(self) -> Option<DateTime<Utc>> {
-        let (year, month, day, second) = self.first();
+    pub fn start_time(self) -> Option<DateTime<Utc>> {
+        let (year, month, day, second) = self.start_moment();
         let day = NaiveDate::from_ymd_opt(year, month.into(), day.into())?;
         Some(day.and_hms_opt(second / 3600, second / 60 % 60, second % 60)?.and_utc())
     }
@@ -133,12 +133,12 @@ impl Date {
         self.month.is_none().then(|| i64::from(now.year()) - i64::from(self.year))
     }
 
-    fn first(self) -> Moment {
+    fn start_moment(self) -> StartMoment {
         let Self { year, month, day, second } = self;
         (year, month.unwrap_or(1), day.unwrap_or(1), second.unwrap_or_default())
     }
 
-    fn of_year(year: i32) -> Self {
+    fn from_year(year: i32) -> Self {
         Self { year, month: None, day: None, second: None }
     }
 }
@@ -146,7 +146,7 @@ impl Date {
 /// Says it as ISO 8601 has it, and as historians do before our era.
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(said) = self.before_our_era() {
+        if let Some(said) = self.format_if_bc() {
             return f.write_str(&said);
         }
         let sign = if self.year > 9999 { "+" } else { "" };
@@ -176,13 +176,13 @@ impl FromStr for Date {
     fn from_str(text: &str) -> Result<Self, DateError> {
         let said = text.trim();
         let moment = || Some(DateTime::parse_from_rfc3339(said).ok()?.to_utc().into());
-        let date = calendar(said).or_else(|| in_words(said)).or_else(moment);
+        let date = parse_iso_date(said).or_else(|| parse_date_in_words(said)).or_else(moment);
         date.ok_or_else(|| DateError(text.to_owned()))
     }
 }
 
 /// Reads `44 BC`, `15 March 44 BC`, `March 1972` and their like.
-fn in_words(said: &str) -> Option<Date> {
+fn parse_date_in_words(said: &str) -> Option<Date> {
     let words: Vec<_> = said.split_whitespace().collect();
     let is_before = |era: &str| match era.to_ascii_uppercase().as_str() {
         "BC" | "BCE" => Some(true),
@@ -195,7 +195,7 @@ fn in_words(said: &str) -> Option<Date> {
         None => (None, words.as_slice()),
     };
     let (text, rest) = rest.split_last()?;
-    let year = digits(text).filter(|it| *it > 0 && (era.is_some() || text.len() == 4))?;
+    let year = parse_digits(text).filter(|it| *it > 0 && (era.is_some() || text.len() == 4))?;
     let year = if era == Some(true) { 1 - year } else { year };
     let month = |said: &str| {
         let place = MONTHS.iter().position(|it| it.eq_ignore_ascii_case(said))?;
@@ -204,14 +204,14 @@ fn in_words(said: &str) -> Option<Date> {
     let (month, day) = match rest {
         [] => (era.map(|_| None)?, None),
         [it] => (Some(month(it)?), None),
-        [day, it] => (Some(month(it)?), Some(u8::try_from(digits(day)?).ok()?)),
+        [day, it] => (Some(month(it)?), Some(u8::try_from(parse_digits(day)?).ok()?)),
         _ => return None,
     };
-    of_calendar(year, month, day)
+    date_if_valid(year, month, day)
 }
 
 /// Reads a year, a month or a day as ISO 8601 writes them.
-fn calendar(said: &str) -> Option<Date> {
+fn parse_iso_date(said: &str) -> Option<Date> {
     let (sign, rest) = match said.strip_prefix(['-', '+']) {
         Some(rest) => (&said[..1], rest),
         None => ("", said),
@@ -225,29 +225,29 @@ fn calendar(said: &str) -> Option<Date> {
         ("-", None) => true,
         _ => text.len() >= 4,
     };
-    let year = digits(text).filter(|_| is_year && parts.next().is_none())?;
+    let year = parse_digits(text).filter(|_| is_year && parts.next().is_none())?;
     let year = if sign == "-" { Some(-year).filter(|it| *it < 0)? } else { year };
     let (month, day) = match (month, day) {
         (None, _) => (None, None),
-        (Some(month), None) => (Some(two(month)?), None),
-        (Some(month), Some(day)) => (Some(two(month)?), Some(two(day)?)),
+        (Some(month), None) => (Some(parse_two_digits(month)?), None),
+        (Some(month), Some(day)) => (Some(parse_two_digits(month)?), Some(parse_two_digits(day)?)),
     };
-    of_calendar(year, month, day)
+    date_if_valid(year, month, day)
 }
 
 /// Returns the date, if the calendar has it.
-fn of_calendar(year: i32, month: Option<u8>, day: Option<u8>) -> Option<Date> {
+fn date_if_valid(year: i32, month: Option<u8>, day: Option<u8>) -> Option<Date> {
     // The calendar is the same every four hundred years.
     let twin = 2000 + year.rem_euclid(400);
     NaiveDate::from_ymd_opt(twin, month.unwrap_or(1).into(), day.unwrap_or(1).into())?;
     Some(Date { year, month, day, second: None })
 }
 
-fn two(text: &str) -> Option<u8> {
-    digits(text).filter(|_| text.len() == 2).and_then(|it| it.try_into().ok())
+fn parse_two_digits(text: &str) -> Option<u8> {
+    parse_digits(text).filter(|_| text.len() == 2).and_then(|it| it.try_into().ok())
 }
 
-fn digits(text: &str) -> Option<i32> {
+fn parse_digits(text: &str) -> Option<i32> {
     let is_number = (1..=9).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }
 }
@@ -356,15 +356,15 @@ mod tests {
 
     #[test]
     fn a_year_begins_with_its_first_moment() {
-        assert!(date("1972").has_begun(date("1972-01-01")));
-        assert!(date("1972-01-01T00:00:00Z").has_begun(date("1972")));
-        assert!(!date("1972-01-01T00:00:01Z").has_begun(date("1972")));
-        assert!(!date("1972").has_begun(date("1971-12-31T23:59:59Z")));
+        assert!(date("1972").has_begun_by(date("1972-01-01")));
+        assert!(date("1972-01-01T00:00:00Z").has_begun_by(date("1972")));
+        assert!(!date("1972-01-01T00:00:01Z").has_begun_by(date("1972")));
+        assert!(!date("1972").has_begun_by(date("1971-12-31T23:59:59Z")));
     }
 
     #[test]
     fn years_before_our_era_are_said_as_historians_count_them() {
-        let said = |text| date(text).before_our_era();
+        let said = |text| date(text).format_if_bc();
         assert_eq!(said("-0215-08-02").as_deref(), Some("2 August 216 BC"));
         assert_eq!(said("-0043-03").as_deref(), Some("March 44 BC"));
         assert_eq!(said("0000").as_deref(), Some("1 BC"));

@@ -15,19 +15,19 @@ pub struct Diagnostic {
     /// The file, relative to the palace.
     pub file: String,
     /// Where in the file.
-    pub at: Spot,
+    pub at: Position,
     /// What is wrong: one sentence without a full stop.
     pub message: String,
     /// What to do about it, if we know.
     pub hint: Option<String>,
     /// The word that is meant in place of the one that stands there, if that is
     /// beyond doubt.
-    pub meant: Option<Box<str>>,
+    pub replacement: Option<Box<str>>,
 }
 
 /// A place in a text. Line and column count from one, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Spot {
+pub struct Position {
     /// The line.
     pub line: usize,
     /// The column.
@@ -45,16 +45,16 @@ pub enum Severity {
     Info,
 }
 
-impl Spot {
+impl Position {
     /// The beginning of a file.
     pub const START: Self = Self { line: 1, column: 1 };
 }
 
 impl Diagnostic {
     /// Makes a finding about `file` as a whole.
-    pub fn of_file(code: Code, file: &str, message: impl Into<String>) -> Self {
+    pub fn for_file(code: Code, file: &str, message: impl Into<String>) -> Self {
         let (file, message) = (file.to_owned(), message.into());
-        Self { code, file, at: Spot::START, message, hint: None, meant: None }
+        Self { code, file, at: Position::START, message, hint: None, replacement: None }
     }
 
     /// Returns how grave it is.
@@ -73,13 +73,13 @@ impl Diagnostic {
 /// Returns the known word that `word` was probably meant to be.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // What is longer than any name was no slip of the pen, and dear to compare.
-    const LONGEST: usize = 200;
-    if word.chars().nth(LONGEST).is_some() {
+    const MAX_WORD_CHARS: usize = 200;
+    if word.chars().nth(MAX_WORD_CHARS).is_some() {
         return None;
     }
     let lower = word.to_lowercase();
     let likeness = |it: &str| strsim::jaro_winkler(&lower, &it.to_lowercase());
-    let known = known.into_iter().filter(|it| it.chars().nth(LONGEST).is_none());
+    let known = known.into_iter().filter(|it| it.chars().nth(MAX_WORD_CHARS).is_none());
     // Of those as near as each other the one in the case of the word, then the first:
     // the same whatever order they come in.
     let in_case = |it: &str| strsim::jaro_winkler(word, it);
@@ -93,7 +93,10 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 
 /// Returns the known word of which `word` is one slip of the pen away, if there is
 /// but one: a letter left out, put in, mistaken, or two in the wrong order.
-pub fn slip_of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn typo_correction<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let mut near = known
         .into_iter()
         .filter(|it| it.len().abs_diff(word.len()) <= 4 && strsim::osa_distance(word, it) == 1);
@@ -101,9 +104,9 @@ pub fn slip_of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// Returns for each of the keys of one mapping which of those known it is a slip of,
-/// as [`slip_of`] tells it; for none of two that are slips of the same.
-pub fn slips_of<'a>(keys: &[&str], known: &[&'a str]) -> Vec<Option<&'a str>> {
-    let slips: Vec<_> = keys.iter().map(|it| slip_of(it, known.iter().copied())).collect();
+/// as [`typo_correction`] tells it; for none of two that are slips of the same.
+pub fn typo_corrections<'a>(keys: &[&str], known: &[&'a str]) -> Vec<Option<&'a str>> {
+    let slips: Vec<_> = keys.iter().map(|it| typo_correction(it, known.iter().copied())).collect();
     let is_alone = |slip: &&str| slips.iter().flatten().filter(|it| *it == slip).count() == 1;
     slips.iter().map(|it| it.filter(is_alone)).collect()
 }

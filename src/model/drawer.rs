@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::model::graph::folder_of;
+use crate::model::graph::folder_of_file;
 use crate::model::{RoomId, Slug};
 
 /// A text kept word for word.
@@ -15,7 +15,7 @@ pub struct Drawer {
     /// Its identity; the order of ids is the order of filing.
     pub id: Ulid,
     /// The names its file gives the wing and the room it is filed under.
-    pub said: Said,
+    pub filed_under: FiledUnder,
     /// Where the text comes from: `meeting-2026-03-12.md`.
     pub source: Option<String>,
     /// Who filed it, if that is known.
@@ -29,7 +29,7 @@ pub struct Drawer {
 /// What a drawer's own file calls wing and room; `None`: as their folders are
 /// called.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Said {
+pub struct FiledUnder {
     /// The wing.
     pub wing: Option<String>,
     /// The room.
@@ -39,7 +39,7 @@ pub struct Said {
 /// Where drawers are filed: a wing and a room by the names shown, which are
 /// exact (a hyphen is not an underscore) and may be any one line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Shelf {
+pub struct WingRoom {
     /// The wing: a person, a project.
     pub wing: String,
     /// The room in it: a topic.
@@ -54,58 +54,60 @@ pub struct Shelf {
 /// is filed under what it says itself.
 #[derive(Clone, Debug, Default)]
 pub struct Drawers {
-    held: HashMap<Arc<str>, (RoomId, Drawer)>,
-    wings: BTreeMap<Slug, BTreeMap<RoomId, Folder>>,
-    files: HashMap<Ulid, BTreeSet<Arc<str>>>,
-    folders: HashMap<String, usize>,
+    drawers_by_file: HashMap<Arc<str>, (RoomId, Drawer)>,
+    wings: BTreeMap<Slug, BTreeMap<RoomId, RoomFolder>>,
+    files_by_id: HashMap<Ulid, BTreeSet<Arc<str>>>,
+    counts_by_folder: HashMap<String, usize>,
 }
 
 /// The drawers of one room's folder: in order, and how many say which names.
 #[derive(Clone, Debug, Default)]
-struct Folder {
-    places: BTreeSet<Place>,
-    said: BTreeMap<Said, usize>,
+struct RoomFolder {
+    sorted_drawers: BTreeSet<DrawerSortKey>,
+    name_counts: BTreeMap<FiledUnder, usize>,
 }
 
 /// A drawer's place among those of its room.
-type Place = (Option<DateTime<Utc>>, Ulid, Arc<str>);
+type DrawerSortKey = (Option<DateTime<Utc>>, Ulid, Arc<str>);
 
 impl Drawers {
     /// Returns how many there are.
     pub fn len(&self) -> usize {
-        self.held.len()
+        self.drawers_by_file.len()
     }
 
     /// Tells whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.held.is_empty()
+        self.drawers_by_file.is_empty()
     }
 
     /// Returns the drawer that `file` holds.
     pub fn get(&self, file: &str) -> Option<&Drawer> {
-        self.held.get(file).map(|(_, drawer)| drawer)
+        self.drawers_by_file.get(file).map(|(_, drawer)| drawer)
     }
 
     /// Yields every drawer in no order, with its file and the room whose folder
     /// holds it.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RoomId, &Drawer)> {
-        self.held.iter().map(|(file, (room, drawer))| (file.as_ref(), room, drawer))
+        self.drawers_by_file.iter().map(|(file, (room, drawer))| (file.as_ref(), room, drawer))
     }
 
     /// Yields the files that hold a drawer of that id: one, unless somebody has
     /// copied a file.
-    pub fn with_id(&self, id: Ulid) -> impl Iterator<Item = &str> {
-        self.files.get(&id).into_iter().flatten().map(AsRef::as_ref)
+    pub fn files_with_id(&self, id: Ulid) -> impl Iterator<Item = &str> {
+        self.files_by_id.get(&id).into_iter().flatten().map(AsRef::as_ref)
     }
 
     /// Returns the room whose folder holds `file`.
-    pub fn room_of(&self, file: &str) -> Option<&RoomId> {
-        self.held.get(file).map(|(room, _)| room)
+    pub fn room_of_file(&self, file: &str) -> Option<&RoomId> {
+        self.drawers_by_file.get(file).map(|(room, _)| room)
     }
 
     /// Returns where the drawer in `file` is filed.
-    pub fn shelf_of(&self, file: &str) -> Option<Shelf> {
-        self.held.get(file).map(|(room, drawer)| self.shelf(room, &drawer.said))
+    pub fn wing_room_of_file(&self, file: &str) -> Option<WingRoom> {
+        self.drawers_by_file
+            .get(file)
+            .map(|(room, drawer)| self.resolve_wing_room(room, &drawer.filed_under))
     }
 
     /// Yields the rooms that hold drawers, by wing and slug.
@@ -114,109 +116,118 @@ impl Drawers {
     }
 
     /// Returns how many drawers a room holds.
-    pub fn count_in(&self, room: &RoomId) -> usize {
-        self.folder(room).map_or(0, |it| it.places.len())
+    pub fn count_in_room(&self, room: &RoomId) -> usize {
+        self.room_folder(room).map_or(0, |it| it.sorted_drawers.len())
     }
 
     /// Yields the drawers of a room with their files, newest first; those
     /// whose time is not known last.
     pub fn in_room(&self, room: &RoomId) -> impl Iterator<Item = (&str, &Drawer)> {
-        let places = self.folder(room).into_iter().flat_map(|it| it.places.iter().rev());
+        let places =
+            self.room_folder(room).into_iter().flat_map(|it| it.sorted_drawers.iter().rev());
         places.filter_map(|(_, _, file)| Some((file.as_ref(), self.get(file)?)))
     }
 
     /// Returns what a wing's folder is called by the drawers in it: as most of
     /// them say, else by its own name; `None`: it holds none.
     pub fn wing_name<'a>(&'a self, wing: &'a Slug) -> Option<&'a str> {
-        let said = self.wings.get(wing)?.values().flat_map(|it| &it.said);
+        let said = self.wings.get(wing)?.values().flat_map(|it| &it.name_counts);
         let names = said.filter_map(|(said, count)| Some((said.wing.as_deref()?, *count)));
-        Some(most_said(names).unwrap_or(wing.as_str()))
+        Some(most_frequent_name(names).unwrap_or(wing.as_str()))
     }
 
     /// Returns what a room's folder is called by the drawers in it; `None`: it
     /// holds none.
     pub fn room_name<'a>(&'a self, room: &'a RoomId) -> Option<&'a str> {
-        let said = self.folder(room)?.said.iter();
+        let said = self.room_folder(room)?.name_counts.iter();
         let names = said.filter_map(|(said, count)| Some((said.room.as_deref()?, *count)));
-        Some(most_said(names).unwrap_or(room.slug.as_str()))
+        Some(most_frequent_name(names).unwrap_or(room.slug.as_str()))
     }
 
     /// Yields every shelf that holds drawers, with the room whose folder it is
     /// and how many it holds there.
-    pub fn shelves(&self) -> impl Iterator<Item = (Shelf, &RoomId, usize)> {
+    pub fn wing_rooms(&self) -> impl Iterator<Item = (WingRoom, &RoomId, usize)> {
         let folders = self.wings.values().flatten();
         folders.flat_map(move |(room, folder)| {
-            let said = folder.said.iter();
-            said.map(move |(said, count)| (self.shelf(room, said), room, *count))
+            let said = folder.name_counts.iter();
+            said.map(move |(said, count)| (self.resolve_wing_room(room, said), room, *count))
         })
     }
 
     /// Returns what is filed on the shelves that are wanted: the rooms whose folders
     /// it lies in, with what is said there.
-    pub fn on_shelves(&self, wanted: impl Fn(&Shelf) -> bool) -> HashSet<(&RoomId, &Said)> {
+    pub fn filed_under_matching(
+        &self,
+        wanted: impl Fn(&WingRoom) -> bool,
+    ) -> HashSet<(&RoomId, &FiledUnder)> {
         let folders = self.wings.values().flatten();
-        let places = folders.flat_map(|(room, it)| it.said.keys().map(move |said| (room, said)));
-        places.filter(|(room, said)| wanted(&self.shelf(room, said))).collect()
+        let places =
+            folders.flat_map(|(room, it)| it.name_counts.keys().map(move |said| (room, said)));
+        places.filter(|(room, said)| wanted(&self.resolve_wing_room(room, said))).collect()
     }
 
     /// Returns how many drawers the folder `folder` holds itself.
-    pub fn files_in(&self, folder: &str) -> usize {
-        self.folders.get(folder).copied().unwrap_or_default()
+    pub fn count_in_folder(&self, folder: &str) -> usize {
+        self.counts_by_folder.get(folder).copied().unwrap_or_default()
     }
 
     /// Puts the drawer that `file` holds, in the folder of `room`, in place of
     /// what it held. A room without a wing holds no drawers.
-    pub fn put(&mut self, file: &str, room: &RoomId, drawer: Drawer) {
-        self.take(file);
+    pub fn insert(&mut self, file: &str, room: &RoomId, drawer: Drawer) {
+        self.remove(file);
         let Some(wing) = &room.wing else { return };
         let file: Arc<str> = file.into();
         let folder = self.wings.entry(wing.clone()).or_default().entry(room.clone()).or_default();
-        folder.places.insert((drawer.filed, drawer.id, file.clone()));
-        *folder.said.entry(drawer.said.clone()).or_default() += 1;
-        *self.folders.entry(folder_of(&file)).or_default() += 1;
-        self.files.entry(drawer.id).or_default().insert(file.clone());
-        self.held.insert(file, (room.clone(), drawer));
+        folder.sorted_drawers.insert((drawer.filed, drawer.id, file.clone()));
+        *folder.name_counts.entry(drawer.filed_under.clone()).or_default() += 1;
+        *self.counts_by_folder.entry(folder_of_file(&file)).or_default() += 1;
+        self.files_by_id.entry(drawer.id).or_default().insert(file.clone());
+        self.drawers_by_file.insert(file, (room.clone(), drawer));
     }
 
     /// Takes out the drawer that `file` held.
-    pub fn take(&mut self, file: &str) {
-        let Some((file, (room, drawer))) = self.held.remove_entry(file) else { return };
-        if let Some(count) = self.folders.get_mut(&folder_of(&file)) {
+    pub fn remove(&mut self, file: &str) {
+        let Some((file, (room, drawer))) = self.drawers_by_file.remove_entry(file) else { return };
+        if let Some(count) = self.counts_by_folder.get_mut(&folder_of_file(&file)) {
             *count -= 1;
         }
-        let same_id = self.files.get_mut(&drawer.id);
+        let same_id = self.files_by_id.get_mut(&drawer.id);
         if same_id.is_some_and(|it| it.remove(&file) && it.is_empty()) {
-            self.files.remove(&drawer.id);
+            self.files_by_id.remove(&drawer.id);
         }
         let Some(rooms) = room.wing.as_ref().and_then(|it| self.wings.get_mut(it)) else { return };
         if let Some(folder) = rooms.get_mut(&room) {
-            folder.take(&(drawer.filed, drawer.id, file), &drawer.said);
+            folder.remove(&(drawer.filed, drawer.id, file), &drawer.filed_under);
         }
-        rooms.retain(|_, folder| !folder.places.is_empty());
+        rooms.retain(|_, folder| !folder.sorted_drawers.is_empty());
         self.wings.retain(|_, rooms| !rooms.is_empty());
     }
 
-    fn folder(&self, room: &RoomId) -> Option<&Folder> {
+    fn room_folder(&self, room: &RoomId) -> Option<&RoomFolder> {
         self.wings.get(room.wing.as_ref()?)?.get(room)
     }
 
     /// Returns what is said of wing and room, and for what is not said, what
     /// their folders are called.
-    fn shelf(&self, folder: &RoomId, Said { wing, room }: &Said) -> Shelf {
+    fn resolve_wing_room(
+        &self,
+        folder: &RoomId,
+        FiledUnder { wing, room }: &FiledUnder,
+    ) -> WingRoom {
         let wing = wing.as_deref().or_else(|| self.wing_name(folder.wing.as_ref()?));
         let room = room.as_deref().or_else(|| self.room_name(folder));
         let [wing, room] = [wing, room].map(|it| it.unwrap_or_default().to_owned());
-        Shelf { wing, room }
+        WingRoom { wing, room }
     }
 }
 
-impl Folder {
-    fn take(&mut self, place: &Place, said: &Said) {
-        self.places.remove(place);
-        if let Some(count) = self.said.get_mut(said) {
+impl RoomFolder {
+    fn remove(&mut self, place: &DrawerSortKey, said: &FiledUnder) {
+        self.sorted_drawers.remove(place);
+        if let Some(count) = self.name_counts.get_mut(said) {
             *count -= 1;
             if *count == 0 {
-                self.said.remove(said);
+                self.name_counts.remove(said);
             }
         }
     }
@@ -225,12 +236,12 @@ impl Folder {
 /// Drawers are equal when they hold the same texts in the same files.
 impl PartialEq for Drawers {
     fn eq(&self, other: &Self) -> bool {
-        self.held == other.held
+        self.drawers_by_file == other.drawers_by_file
     }
 }
 
 /// Returns the name that is said most often; of equals, the first.
-fn most_said<'a>(names: impl Iterator<Item = (&'a str, usize)>) -> Option<&'a str> {
+fn most_frequent_name<'a>(names: impl Iterator<Item = (&'a str, usize)>) -> Option<&'a str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (name, count) in names {
         *counts.entry(name).or_default() += count;
@@ -244,17 +255,17 @@ mod tests {
 
     fn drawer(id: u128, said: (Option<&str>, Option<&str>)) -> Drawer {
         let filed = "2026-03-01T12:00:00Z".parse().ok();
-        let said = Said { wing: said.0.map(str::to_owned), room: said.1.map(str::to_owned) };
+        let said = FiledUnder { wing: said.0.map(str::to_owned), room: said.1.map(str::to_owned) };
         let (source, by, text) = (None, None, String::new());
-        Drawer { id: Ulid(id), said, source, by, filed, text }
+        Drawer { id: Ulid(id), filed_under: said, source, by, filed, text }
     }
 
     fn room(text: &str) -> RoomId {
         text.parse().unwrap()
     }
 
-    fn shelves(drawers: &Drawers) -> Vec<String> {
-        let shelves = drawers.shelves();
+    fn list_wing_rooms(drawers: &Drawers) -> Vec<String> {
+        let shelves = drawers.wing_rooms();
         shelves.map(|(it, folder, n)| format!("{}/{} in {folder}: {n}", it.wing, it.room)).collect()
     }
 
@@ -262,20 +273,20 @@ mod tests {
     fn a_folder_is_called_what_most_of_its_drawers_say() {
         let mut drawers = Drawers::default();
         let kitchen = (Some("Haus"), Some("Große Küche"));
-        drawers.put("drawers/haus/kueche/1.md", &room("haus/kueche"), drawer(1, kitchen));
-        drawers.put("drawers/haus/kueche/2.md", &room("haus/kueche"), drawer(2, (None, None)));
-        drawers.put("drawers/haus/keller/3.md", &room("haus/keller"), drawer(3, (None, None)));
+        drawers.insert("drawers/haus/kueche/1.md", &room("haus/kueche"), drawer(1, kitchen));
+        drawers.insert("drawers/haus/kueche/2.md", &room("haus/kueche"), drawer(2, (None, None)));
+        drawers.insert("drawers/haus/keller/3.md", &room("haus/keller"), drawer(3, (None, None)));
         assert_eq!(
-            shelves(&drawers),
+            list_wing_rooms(&drawers),
             [
                 "Haus/keller in haus/keller: 1",
                 "Haus/Große Küche in haus/kueche: 1",
                 "Haus/Große Küche in haus/kueche: 1"
             ]
         );
-        drawers.take("drawers/haus/kueche/1.md");
+        drawers.remove("drawers/haus/kueche/1.md");
         assert_eq!(
-            shelves(&drawers),
+            list_wing_rooms(&drawers),
             ["haus/keller in haus/keller: 1", "haus/kueche in haus/kueche: 1"]
         );
     }
@@ -291,7 +302,7 @@ mod tests {
         ] {
             let filed = filed.and_then(|it| it.parse().ok());
             let file = format!("drawers/a/b/{id}.md");
-            drawers.put(&file, &room("a/b"), Drawer { filed, ..drawer(id, (None, None)) });
+            drawers.insert(&file, &room("a/b"), Drawer { filed, ..drawer(id, (None, None)) });
         }
         let ids: Vec<_> = drawers.in_room(&room("a/b")).map(|(_, it)| it.id.0).collect();
         assert_eq!(ids, [2, 4, 3, 1]);
@@ -301,12 +312,14 @@ mod tests {
     fn shelves_are_found_by_what_is_said_and_by_what_folders_are_called() {
         let mut drawers = Drawers::default();
         for (id, said) in [(1, (Some("A B"), None)), (2, (None, None)), (3, (Some("C"), None))] {
-            drawers.put(&format!("drawers/a-b/x/{id}.md"), &room("a-b/x"), drawer(id, said));
+            drawers.insert(&format!("drawers/a-b/x/{id}.md"), &room("a-b/x"), drawer(id, said));
         }
         let of = |wing: &str| {
-            let shelves = drawers.on_shelves(|it| it.wing == wing);
-            let held =
-                drawers.held.values().filter(|(room, it)| shelves.contains(&(room, &it.said)));
+            let shelves = drawers.filed_under_matching(|it| it.wing == wing);
+            let held = drawers
+                .drawers_by_file
+                .values()
+                .filter(|(room, it)| shelves.contains(&(room, &it.filed_under)));
             let mut ids: Vec<_> = held.map(|(_, it)| it.id.0).collect();
             ids.sort_unstable();
             ids
@@ -317,12 +330,12 @@ mod tests {
     #[test]
     fn what_is_taken_out_leaves_nothing_behind() {
         let mut drawers = Drawers::default();
-        drawers.put("drawers/a/b/1.md", &room("a/b"), drawer(1, (None, None)));
-        drawers.put("drawers/a/b/1.md", &room("a/b"), drawer(2, (Some("A"), None)));
-        assert_eq!((drawers.len(), drawers.count_in(&room("a/b"))), (1, 1));
-        assert_eq!(drawers.with_id(Ulid(1)).count(), 0);
-        drawers.take("drawers/a/b/1.md");
-        assert_eq!((drawers.rooms().count(), drawers.files_in("drawers/a/b")), (0, 0));
-        assert_eq!((drawers.files.len(), drawers.wings.len()), (0, 0));
+        drawers.insert("drawers/a/b/1.md", &room("a/b"), drawer(1, (None, None)));
+        drawers.insert("drawers/a/b/1.md", &room("a/b"), drawer(2, (Some("A"), None)));
+        assert_eq!((drawers.len(), drawers.count_in_room(&room("a/b"))), (1, 1));
+        assert_eq!(drawers.files_with_id(Ulid(1)).count(), 0);
+        drawers.remove("drawers/a/b/1.md");
+        assert_eq!((drawers.rooms().count(), drawers.count_in_folder("drawers/a/b")), (0, 0));
+        assert_eq!((drawers.files_by_id.len(), drawers.wings.len()), (0, 0));
     }
 }

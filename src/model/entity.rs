@@ -33,7 +33,7 @@ pub struct Entity {
 
 impl Entity {
     /// Returns an entity of which nothing is known but its name.
-    pub fn loose_end(name: &str) -> Self {
+    pub fn new_loose_end(name: &str) -> Self {
         Self {
             id: None,
             name: name.to_owned(),

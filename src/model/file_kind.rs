@@ -43,7 +43,7 @@ impl FileKind {
     ];
 
     /// The word it goes by: `room`.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Palace => "palace",
             Self::Room => "room",
@@ -58,7 +58,7 @@ impl FileKind {
     }
 
     /// Where such files lie in a palace, for people: `rooms/SLUG.yaml`.
-    pub fn place(self) -> &'static str {
+    pub fn path_pattern(self) -> &'static str {
         match self {
             Self::Palace => "palace.toml",
             Self::Room => "rooms/SLUG.yaml, rooms/WING/SLUG.yaml",
@@ -77,10 +77,10 @@ impl FromStr for FileKind {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        if let Some(kind) = Self::ALL.into_iter().find(|it| it.word() == word) {
+        if let Some(kind) = Self::ALL.into_iter().find(|it| it.name() == word) {
             return Ok(kind);
         }
-        let words = Self::ALL.map(Self::word);
+        let words = Self::ALL.map(Self::name);
         let hint = match did_you_mean(word, words) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("there are {}", words.join(", ")),
@@ -91,6 +91,6 @@ impl FromStr for FileKind {
 
 impl fmt::Display for FileKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.name())
     }
 }

@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use crate::model::Mark;
+use crate::model::GroupBoundary;
 
 /// Entities in some order: what a room may show besides what its author wrote.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Arrangement {
+pub enum Grouping {
     /// All there are, by genus, then by status, then by name.
     Everything,
     /// Those of one genus.
@@ -15,14 +15,14 @@ pub enum Arrangement {
         /// The genus.
         genus: String,
         /// What they are put in order by.
-        by: By,
+        by: GroupBy,
     },
 }
 
 /// What the entities of a genus are put in order by; where that does not part
 /// them, the name does.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum By {
+pub enum GroupBy {
     /// Their status.
     #[default]
     Status,
@@ -39,24 +39,24 @@ pub enum By {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hall {
     /// The arrangement it is part of.
-    pub arrangement: Arrangement,
+    pub grouping: Grouping,
     /// Where it begins; if it does not say, with the first.
-    pub from: Option<Mark>,
+    pub from: Option<GroupBoundary>,
     /// Before what it ends; if it does not say, with the last.
-    pub until: Option<Mark>,
+    pub until: Option<GroupBoundary>,
     /// How many choices led to it from the room above.
     pub depth: usize,
     /// What it is called: `Claim · contested · A to Bel`.
     pub title: String,
 }
 
-impl Arrangement {
-    /// The word that puts everything in order, where a [`By`] would stand.
+impl Grouping {
+    /// The word that puts everything in order, where a [`GroupBy`] would stand.
     pub const BY_GENUS: &'static str = "genus";
 
     /// Makes of what somebody said the arrangement they meant, or says why it is
     /// none.
-    pub fn said(genus: Option<String>, by: Option<&str>) -> Result<Self, &'static str> {
+    pub fn parse(genus: Option<String>, by: Option<&str>) -> Result<Self, &'static str> {
         match (genus, by) {
             (_, Some(by)) if by.trim().is_empty() => {
                 Err("the `by` is empty: say status, name, date or an attribute, or leave it out")
@@ -66,13 +66,13 @@ impl Arrangement {
             (Some(_), Some(Self::BY_GENUS)) => Err("entities of one genus are put in order by \
                 status, name, date or an attribute; without a `genus`, `by: genus` shows all"),
             (Some(genus), by) => {
-                Ok(Self::Genus { genus, by: by.map(By::from).unwrap_or_default() })
+                Ok(Self::Genus { genus, by: by.map(GroupBy::from).unwrap_or_default() })
             }
         }
     }
 
     /// Tells whether entities of a genus belong to it.
-    pub fn has(&self, asked: &str) -> bool {
+    pub fn includes_genus(&self, asked: &str) -> bool {
         match self {
             Self::Everything => true,
             Self::Genus { genus, .. } => genus == asked,
@@ -82,16 +82,16 @@ impl Arrangement {
 
 impl Hall {
     /// Returns the hall that has a whole arrangement in it.
-    pub fn whole(arrangement: Arrangement) -> Self {
+    pub fn for_grouping(arrangement: Grouping) -> Self {
         let title = match &arrangement {
-            Arrangement::Everything => "All that is known".to_owned(),
-            Arrangement::Genus { genus, .. } => genus.clone(),
+            Grouping::Everything => "All that is known".to_owned(),
+            Grouping::Genus { genus, .. } => genus.clone(),
         };
-        Self { arrangement, from: None, until: None, depth: 0, title }
+        Self { grouping: arrangement, from: None, until: None, depth: 0, title }
     }
 }
 
-impl From<&str> for By {
+impl From<&str> for GroupBy {
     fn from(word: &str) -> Self {
         match word {
             "status" => Self::Status,
@@ -103,7 +103,7 @@ impl From<&str> for By {
 }
 
 /// Says it in few words: `Claim by status`.
-impl fmt::Display for Arrangement {
+impl fmt::Display for Grouping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Everything => write!(f, "all by {}", Self::BY_GENUS),
@@ -112,7 +112,7 @@ impl fmt::Display for Arrangement {
     }
 }
 
-impl fmt::Display for By {
+impl fmt::Display for GroupBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Status => "status",

@@ -11,11 +11,11 @@ use chrono::{DateTime, Utc};
 pub struct CommitId(pub String);
 
 /// The past of each file of a palace that git has seen, by path inside the palace.
-pub type History = BTreeMap<String, Versions>;
+pub type FileHistories = BTreeMap<String, FileHistory>;
 
 /// The past of one file (v2 section 3.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Versions {
+pub struct FileHistory {
     /// How many commits changed it; 1 is the first.
     pub count: u32,
     /// When the first of them was made.
@@ -26,9 +26,9 @@ pub struct Versions {
 
 /// One commit, in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct CommitSummary {
     /// Its whole name.
-    pub commit: CommitId,
+    pub id: CommitId,
     /// The beginning of its name, as long as it must be to tell it from all others.
     pub short: String,
     /// The first line of its message.
@@ -41,9 +41,9 @@ pub struct Moment {
 
 /// One commit, and what it did to the palace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct CommitDetails {
     /// The commit.
-    pub moment: Moment,
+    pub summary: CommitSummary,
     /// The commit it was made upon, the first if it merges several; `None`: it has none.
     pub parent: Option<CommitId>,
     /// Its message below the first line.
@@ -51,9 +51,9 @@ pub struct Record {
     /// The `Key: value` lines at the end of its message.
     pub trailers: Vec<(String, String)>,
     /// The files of the palace it changed, as paths inside the palace.
-    pub touched: Vec<String>,
+    pub changed_files: Vec<String>,
     /// What the file was called then whose past was asked for, if it was one alone.
-    pub path: Option<String>,
+    pub path_at_commit: Option<String>,
 }
 
 /// A line of a file, and the commit it came with.
@@ -62,23 +62,23 @@ pub struct BlamedLine {
     /// The line, without its end.
     pub text: String,
     /// The commit; `None`: nobody has committed the line yet.
-    pub moment: Option<Moment>,
+    pub commit: Option<CommitSummary>,
 }
 
 /// A file that two states of a palace do not hold alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Differing {
+pub struct FileDiff {
     /// Its path inside the palace.
     pub path: String,
     /// What it held in the earlier state.
-    pub was: Content,
+    pub was: FileContent,
     /// What it holds in the later.
-    pub now: Content,
+    pub now: FileContent,
 }
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum FileContent {
     /// Nothing: it is not there.
     Missing,
     /// A text.
@@ -87,7 +87,7 @@ pub enum Content {
     Unreadable(String),
 }
 
-impl Record {
+impl CommitDetails {
     /// Returns the value of the last trailer of that key.
     pub fn trailer(&self, key: &str) -> Option<&str> {
         let same = |it: &&(String, String)| it.0.eq_ignore_ascii_case(key);
@@ -95,7 +95,7 @@ impl Record {
     }
 }
 
-impl Content {
+impl FileContent {
     /// Returns the text, if it is one.
     pub fn text(&self) -> Option<&str> {
         match self {

@@ -7,7 +7,7 @@ use crate::model::{RoomId, ScrollId, did_you_mean};
 
 /// One thing that a search or a query found: it can be opened by its number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Opening {
+pub enum ItemId {
     /// A room, to go to.
     Room(RoomId),
     /// A scroll, to read.
@@ -28,7 +28,7 @@ pub enum Opening {
 
 /// What sort of thing an [`BackgroundOpen`] opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Sort {
+pub enum ItemKind {
     /// A room.
     Room,
     /// A scroll.
@@ -47,7 +47,7 @@ pub enum Sort {
     Entity,
 }
 
-impl Sort {
+impl ItemKind {
     /// All sorts.
     pub const ALL: [Self; 8] = [
         Self::Room,
@@ -75,49 +75,49 @@ impl Sort {
     }
 }
 
-impl fmt::Display for Sort {
+impl fmt::Display for ItemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Sort {
-    type Err = SortError;
+impl FromStr for ItemKind {
+    type Err = ItemKindError;
 
-    fn from_str(text: &str) -> Result<Self, SortError> {
+    fn from_str(text: &str) -> Result<Self, ItemKindError> {
         let found = Self::ALL.into_iter().find(|it| it.name() == text);
-        found.ok_or_else(|| SortError { text: text.to_owned() })
+        found.ok_or_else(|| ItemKindError { text: text.to_owned() })
     }
 }
 
 /// Why a text names no sort of things.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no kind `{}`{}", text.escape_debug(), known(text))]
-pub struct SortError {
+#[error("there is no kind `{}`{}", text.escape_debug(), suggest_kinds(text))]
+pub struct ItemKindError {
     text: String,
 }
 
 /// Says what there is instead.
-fn known(text: &str) -> String {
-    let names = Sort::ALL.map(Sort::name);
+fn suggest_kinds(text: &str) -> String {
+    let names = ItemKind::ALL.map(ItemKind::name);
     match did_you_mean(text, names) {
         Some(meant) => format!("; did you mean `{meant}`?"),
         None => format!("; there are {}", names.join(", ")),
     }
 }
 
-impl Opening {
+impl ItemId {
     /// Returns what sort of thing it opens.
-    pub fn sort(&self) -> Sort {
+    pub fn kind(&self) -> ItemKind {
         match self {
-            Self::Room(_) => Sort::Room,
-            Self::Scroll(_) => Sort::Scroll,
-            Self::Drawer(_) => Sort::Drawer,
-            Self::Diary(_) => Sort::Diary,
-            Self::Task(_) => Sort::Task,
-            Self::Process(_) => Sort::Process,
-            Self::Genus(_) => Sort::Genus,
-            Self::Entity(_) => Sort::Entity,
+            Self::Room(_) => ItemKind::Room,
+            Self::Scroll(_) => ItemKind::Scroll,
+            Self::Drawer(_) => ItemKind::Drawer,
+            Self::Diary(_) => ItemKind::Diary,
+            Self::Task(_) => ItemKind::Task,
+            Self::Process(_) => ItemKind::Process,
+            Self::Genus(_) => ItemKind::Genus,
+            Self::Entity(_) => ItemKind::Entity,
         }
     }
 }

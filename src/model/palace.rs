@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use ulid::Ulid;
 
 use crate::model::{
-    Ambiguous, Diaries, Drawers, Graph, Process, Room, RoomId, RoomRef, Scroll, ScrollId, Settings,
-    Slug, Task,
+    AmbiguousRoom, Diaries, Drawers, Graph, Process, Room, RoomId, RoomRef, Scroll, ScrollId,
+    Settings, Slug, Task,
 };
 
 /// One palace, as far as its files could be understood.
@@ -28,8 +28,8 @@ pub struct Palace {
     pub processes: BTreeMap<String, Process>,
     rooms: BTreeMap<RoomId, Room>,
     scrolls: BTreeMap<RoomId, BTreeMap<Ulid, Scroll>>,
-    bearers: BTreeMap<Slug, BTreeSet<RoomId>>,
-    callers: BTreeMap<Slug, BTreeSet<RoomId>>,
+    rooms_by_slug: BTreeMap<Slug, BTreeSet<RoomId>>,
+    rooms_linking_to_slug: BTreeMap<Slug, BTreeSet<RoomId>>,
     scroll_files: BTreeMap<String, ScrollId>,
 }
 
@@ -54,8 +54,8 @@ impl Palace {
             processes: BTreeMap::new(),
             rooms: BTreeMap::new(),
             scrolls: BTreeMap::new(),
-            bearers: BTreeMap::new(),
-            callers: BTreeMap::new(),
+            rooms_by_slug: BTreeMap::new(),
+            rooms_linking_to_slug: BTreeMap::new(),
             scroll_files: BTreeMap::new(),
         }
     }
@@ -72,8 +72,8 @@ impl Palace {
 
     /// Returns the room every visit starts in: the one settings name, if it
     /// stands, else the first.
-    pub fn entry(&self) -> Option<&RoomId> {
-        let named = self.settings.entry.as_ref().and_then(|it| self.resolve(it, None).ok());
+    pub fn entry_room(&self) -> Option<&RoomId> {
+        let named = self.settings.entry.as_ref().and_then(|it| self.resolve_room(it, None).ok());
         let named = named.and_then(|it| self.rooms.get_key_value(&it));
         named.or_else(|| self.rooms.first_key_value()).map(|(id, _)| id)
     }
@@ -82,10 +82,16 @@ impl Palace {
     /// the one of that full name in the same wing, else the one of that full
     /// name, else the only one in any wing. A room nobody has built yet is
     /// meant literally.
-    pub fn resolve(&self, called: &RoomRef, from: Option<&RoomId>) -> Result<RoomId, Ambiguous> {
+    pub fn resolve_room(
+        &self,
+        called: &RoomRef,
+        from: Option<&RoomId>,
+    ) -> Result<RoomId, AmbiguousRoom> {
         let literal = called.as_id();
         let wing = from.and_then(|it| it.wing.clone());
-        let Some(bearers) = self.bearers.get(&literal.slug) else { return Ok(literal.clone()) };
+        let Some(bearers) = self.rooms_by_slug.get(&literal.slug) else {
+            return Ok(literal.clone());
+        };
         if literal.wing.is_some() {
             return Ok(literal.clone());
         }
@@ -96,7 +102,7 @@ impl Palace {
         match bearers.first() {
             Some(only) if bearers.len() == 1 => Ok(only.clone()),
             _ if bearers.contains(literal) => Ok(literal.clone()),
-            _ => Err(Ambiguous {
+            _ => Err(AmbiguousRoom {
                 called: called.clone(),
                 candidates: bearers.iter().cloned().collect(),
             }),
@@ -105,57 +111,58 @@ impl Palace {
 
     /// Returns what a room is called: its name, or what the drawers in it say,
     /// or a name made of its slug.
-    pub fn name_of(&self, id: &RoomId) -> String {
+    pub fn room_name(&self, id: &RoomId) -> String {
         let named = self.room(id).map(|it| it.name.as_str());
         let named = named.or_else(|| self.drawers.room_name(id));
-        named.map_or_else(|| titled(&id.slug), str::to_owned)
+        named.map_or_else(|| title_from_slug(&id.slug), str::to_owned)
     }
 
     /// Returns the doors of `id`, built or not, that its own actions do not
     /// lead through: its portals, then those that other rooms have to it. A
     /// door has two sides whoever made it (v1 section 4.1).
-    pub fn doors(&self, id: &RoomId) -> Vec<Door> {
+    pub fn door_names(&self, id: &RoomId) -> Vec<Door> {
         let room = self.room(id);
         let actions = room.map(|it| it.actions.as_slice()).unwrap_or_default();
         let mut seen: BTreeSet<RoomId> = actions
             .iter()
-            .filter_map(|action| self.resolve(action.leads_to()?, Some(id)).ok())
+            .filter_map(|action| self.resolve_room(action.target_room()?, Some(id)).ok())
             .collect();
         seen.insert(id.clone());
         let portals = room.map(|it| it.portals.as_slice()).unwrap_or_default();
-        let declared = portals.iter().filter_map(|it| self.resolve(it, Some(id)).ok());
-        let doors = declared.chain(self.callers(id).cloned());
-        let doors = doors.map(|to| Door { name: self.name_of(&to), to });
+        let declared = portals.iter().filter_map(|it| self.resolve_room(it, Some(id)).ok());
+        let doors = declared.chain(self.rooms_linking_to(id).cloned());
+        let doors = doors.map(|to| Door { name: self.room_name(&to), to });
         let doors: Vec<_> = doors.chain(self.tunnels(id)).collect();
         doors.into_iter().filter(|it| seen.insert(it.to.clone())).collect()
     }
 
     /// Yields the rooms whose own files name `id`.
-    pub fn callers(&self, id: &RoomId) -> impl Iterator<Item = &RoomId> {
-        let callers = self.callers.get(&id.slug).into_iter().flatten();
+    pub fn rooms_linking_to(&self, id: &RoomId) -> impl Iterator<Item = &RoomId> {
+        let callers = self.rooms_linking_to_slug.get(&id.slug).into_iter().flatten();
         callers.filter(move |caller| {
-            let mut ways = self.room(caller).into_iter().flat_map(Room::ways_out);
-            ways.any(|way| self.resolve(way, Some(caller)).as_ref() == Ok(id))
+            let mut ways = self.room(caller).into_iter().flat_map(Room::linked_rooms);
+            ways.any(|way| self.resolve_room(way, Some(caller)).as_ref() == Ok(id))
         })
     }
 
     /// Yields every room that a door leads to from `id`, built or not, once.
-    pub fn neighbours(&self, id: &RoomId) -> BTreeSet<RoomId> {
-        let ways = self.room(id).into_iter().flat_map(Room::ways_out);
-        let out = ways.filter_map(|way| self.resolve(way, Some(id)).ok());
+    pub fn neighbouring_rooms(&self, id: &RoomId) -> BTreeSet<RoomId> {
+        let ways = self.room(id).into_iter().flat_map(Room::linked_rooms);
+        let out = ways.filter_map(|way| self.resolve_room(way, Some(id)).ok());
         let tunnels = self.tunnels(id).map(|it| it.to);
-        out.chain(self.callers(id).cloned()).chain(tunnels).filter(|it| it != id).collect()
+        out.chain(self.rooms_linking_to(id).cloned()).chain(tunnels).filter(|it| it != id).collect()
     }
 
     /// Yields the rooms that doors lead to, and where there is nothing yet.
-    pub fn unfinished(&self) -> BTreeSet<RoomId> {
-        let ways = self.rooms.iter().flat_map(|(id, room)| room.ways_out().map(move |it| (id, it)));
-        let meant = ways.filter_map(|(id, way)| self.resolve(way, Some(id)).ok());
-        meant.filter(|it| !self.is_place(it)).collect()
+    pub fn unfinished_rooms(&self) -> BTreeSet<RoomId> {
+        let ways =
+            self.rooms.iter().flat_map(|(id, room)| room.linked_rooms().map(move |it| (id, it)));
+        let meant = ways.filter_map(|(id, way)| self.resolve_room(way, Some(id)).ok());
+        meant.filter(|it| !self.is_enterable(it)).collect()
     }
 
     /// Yields the scrolls of a room, newest first.
-    pub fn scrolls_in(&self, room: &RoomId) -> impl Iterator<Item = &Scroll> {
+    pub fn scrolls_in_room(&self, room: &RoomId) -> impl Iterator<Item = &Scroll> {
         self.scrolls.get(room).into_iter().flat_map(|it| it.values().rev())
     }
 
@@ -170,18 +177,21 @@ impl Palace {
     }
 
     /// Puts a room in place of what stood there: a room, or nothing.
-    pub fn put_room(&mut self, id: &RoomId, room: Option<Room>) {
+    pub fn set_room(&mut self, id: &RoomId, room: Option<Room>) {
         if let Some(old) = self.rooms.remove(id) {
-            for way in old.ways_out() {
-                forget(&mut self.callers, &way.as_id().slug, id);
+            for way in old.linked_rooms() {
+                remove_from_index(&mut self.rooms_linking_to_slug, &way.as_id().slug, id);
             }
-            forget(&mut self.bearers, &id.slug, id);
+            remove_from_index(&mut self.rooms_by_slug, &id.slug, id);
         }
         let Some(room) = room else { return };
-        for way in room.ways_out() {
-            self.callers.entry(way.as_id().slug.clone()).or_default().insert(id.clone());
+        for way in room.linked_rooms() {
+            self.rooms_linking_to_slug
+                .entry(way.as_id().slug.clone())
+                .or_default()
+                .insert(id.clone());
         }
-        self.bearers.entry(id.slug.clone()).or_default().insert(id.clone());
+        self.rooms_by_slug.entry(id.slug.clone()).or_default().insert(id.clone());
         self.rooms.insert(id.clone(), room);
     }
 
@@ -189,8 +199,13 @@ impl Palace {
     ///
     /// A scroll whose id another of the room has already is refused, and that
     /// one's file is returned.
-    pub fn put_scroll(&mut self, file: &str, room: &RoomId, scroll: Scroll) -> Result<(), String> {
-        self.take_scroll(file);
+    pub fn insert_scroll(
+        &mut self,
+        file: &str,
+        room: &RoomId,
+        scroll: Scroll,
+    ) -> Result<(), String> {
+        self.remove_scroll(file);
         let which = ScrollId { room: room.clone(), id: scroll.id };
         if self.scroll(&which).is_some() {
             let holder = self.scroll_files.iter().find(|(_, it)| **it == which);
@@ -202,7 +217,7 @@ impl Palace {
     }
 
     /// Takes down the scroll that `file` held.
-    pub fn take_scroll(&mut self, file: &str) {
+    pub fn remove_scroll(&mut self, file: &str) {
         let Some(which) = self.scroll_files.remove(file) else { return };
         if let Some(left) = self.scrolls.get_mut(&which.room) {
             left.remove(&which.id);
@@ -229,7 +244,7 @@ impl Palace {
     }
 }
 
-fn forget(index: &mut BTreeMap<Slug, BTreeSet<RoomId>>, slug: &Slug, id: &RoomId) {
+fn remove_from_index(index: &mut BTreeMap<Slug, BTreeSet<RoomId>>, slug: &Slug, id: &RoomId) {
     if let Some(left) = index.get_mut(slug) {
         left.remove(id);
         if left.is_empty() {
@@ -239,7 +254,7 @@ fn forget(index: &mut BTreeMap<Slug, BTreeSet<RoomId>>, slug: &Slug, id: &RoomId
 }
 
 /// Turns `hall-of-geology` into `Hall of Geology`.
-fn titled(slug: &Slug) -> String {
+fn title_from_slug(slug: &Slug) -> String {
     let words = slug.as_str().split(['-', '_']).filter(|it| !it.is_empty()).enumerate();
     let small = ["of", "the", "and", "in", "to", "for", "a", "an", "on", "at"];
     let titled = words.map(|(place, word)| match word.chars().next() {
@@ -254,12 +269,15 @@ fn titled(slug: &Slug) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Action, Deed, Doorway};
+    use crate::model::{Action, ActionKind, NavigationTarget};
 
-    fn room(name: &str, ways: &[&str], portals: &[&str]) -> Room {
+    fn room_with_exits(name: &str, ways: &[&str], portals: &[&str]) -> Room {
         let action = |way: &&str| Action {
             label: format!("Enter {way}"),
-            deed: Deed::Navigate(Doorway { room: way.parse().unwrap(), workspace: None }),
+            kind: ActionKind::Navigate(NavigationTarget {
+                room: way.parse().unwrap(),
+                workspace: None,
+            }),
         };
         Room {
             id: None,
@@ -271,44 +289,47 @@ mod tests {
         }
     }
 
-    fn palace(rooms: &[(&str, Room)]) -> Palace {
-        let mut palace = Palace::new(Settings::named("Test"));
+    fn palace_with_rooms(rooms: &[(&str, Room)]) -> Palace {
+        let mut palace = Palace::new(Settings::with_name("Test"));
         for (id, room) in rooms {
-            palace.put_room(&id.parse().unwrap(), Some(room.clone()));
+            palace.set_room(&id.parse().unwrap(), Some(room.clone()));
         }
         palace
     }
 
-    fn doors(palace: &Palace, id: &str) -> Vec<String> {
-        palace.doors(&id.parse().unwrap()).into_iter().map(|it| it.name).collect()
+    fn door_names(palace: &Palace, id: &str) -> Vec<String> {
+        palace.door_names(&id.parse().unwrap()).into_iter().map(|it| it.name).collect()
     }
 
     #[test]
     fn a_door_can_be_walked_from_both_sides() {
-        let palace = palace(&[("hall", room("Hall", &["crypt"], &["attic"]))]);
-        assert_eq!(doors(&palace, "hall"), ["Attic"]);
-        assert_eq!(doors(&palace, "crypt"), ["Hall"]);
-        assert_eq!(doors(&palace, "attic"), ["Hall"]);
+        let palace =
+            palace_with_rooms(&[("hall", room_with_exits("Hall", &["crypt"], &["attic"]))]);
+        assert_eq!(door_names(&palace, "hall"), ["Attic"]);
+        assert_eq!(door_names(&palace, "crypt"), ["Hall"]);
+        assert_eq!(door_names(&palace, "attic"), ["Hall"]);
     }
 
     #[test]
     fn a_room_that_goes_takes_its_doors_with_it() {
-        let mut palace =
-            palace(&[("hall", room("Hall", &["crypt"], &[])), ("crypt", room("Crypt", &[], &[]))]);
-        palace.put_room(&"hall".parse().unwrap(), None);
-        assert_eq!(doors(&palace, "crypt"), [""; 0]);
+        let mut palace = palace_with_rooms(&[
+            ("hall", room_with_exits("Hall", &["crypt"], &[])),
+            ("crypt", room_with_exits("Crypt", &[], &[])),
+        ]);
+        palace.set_room(&"hall".parse().unwrap(), None);
+        assert_eq!(door_names(&palace, "crypt"), [""; 0]);
     }
 
     #[test]
     fn a_bare_slug_means_the_nearest_room_of_that_name() {
-        let palace = palace(&[
-            ("code/hall", room("Code Hall", &["annex"], &[])),
-            ("code/annex", room("Code Annex", &[], &[])),
-            ("life/annex", room("Life Annex", &[], &[])),
+        let palace = palace_with_rooms(&[
+            ("code/hall", room_with_exits("Code Hall", &["annex"], &[])),
+            ("code/annex", room_with_exits("Code Annex", &[], &[])),
+            ("life/annex", room_with_exits("Life Annex", &[], &[])),
         ]);
         let said = |text: &str, from: Option<&str>| {
             let from = from.map(|it| it.parse().unwrap());
-            palace.resolve(&text.parse().unwrap(), from.as_ref()).map(|it| it.to_string())
+            palace.resolve_room(&text.parse().unwrap(), from.as_ref()).map(|it| it.to_string())
         };
         assert_eq!(said("hall", None).as_deref(), Ok("code/hall"));
         assert_eq!(said("annex", Some("code/hall")).as_deref(), Ok("code/annex"));
@@ -317,14 +338,14 @@ mod tests {
             said("annex", None).unwrap_err().to_string(),
             "several rooms are called `annex`; say which: `code/annex`, `life/annex`"
         );
-        assert_eq!(doors(&palace, "code/annex"), ["Code Hall"]);
-        assert_eq!(doors(&palace, "life/annex"), [""; 0]);
+        assert_eq!(door_names(&palace, "code/annex"), ["Code Hall"]);
+        assert_eq!(door_names(&palace, "life/annex"), [""; 0]);
     }
 
     #[test]
     fn an_unbuilt_room_is_called_by_its_slug_made_readable() {
-        let palace = palace(&[]);
-        assert_eq!(palace.name_of(&"hall-of-geology".parse().unwrap()), "Hall of Geology");
-        assert_eq!(palace.name_of(&"the_attic".parse().unwrap()), "The Attic");
+        let palace = palace_with_rooms(&[]);
+        assert_eq!(palace.room_name(&"hall-of-geology".parse().unwrap()), "Hall of Geology");
+        assert_eq!(palace.room_name(&"the_attic".parse().unwrap()), "The Attic");
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use ulid::Ulid;
 
-use crate::model::{Action, Arrangement, Slug, SlugError};
+use crate::model::{Action, Grouping, Slug, SlugError};
 
 /// A place worth remembering (v1 section 4.1): a cluster or theme, described
 /// vividly, with things to do and ways to go on.
@@ -25,14 +25,14 @@ pub struct Room {
     pub portals: Vec<RoomRef>,
     /// What the room shows of the graph as it is at the moment; none of it is
     /// part of the room (v2 section 4.1).
-    pub generate: Option<Arrangement>,
+    pub generate: Option<Grouping>,
 }
 
 impl Room {
     /// Yields every room of this palace that the room's own file names, by
     /// action or by portal.
-    pub fn ways_out(&self) -> impl Iterator<Item = &RoomRef> {
-        self.actions.iter().filter_map(Action::leads_to).chain(&self.portals)
+    pub fn linked_rooms(&self) -> impl Iterator<Item = &RoomRef> {
+        self.actions.iter().filter_map(Action::target_room).chain(&self.portals)
     }
 }
 
@@ -49,15 +49,15 @@ pub struct RoomId {
 
 /// How a file or a visitor speaks of a room: `slug`, or `wing/slug`.
 ///
-/// A bare slug may mean a room in any wing; [`Palace::resolve`](crate::model::Palace::resolve)
+/// A bare slug may mean a room in any wing; [`CrashTestPalace::resolve_room`](crate::model::Palace::resolve)
 /// says which.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoomRef(RoomId);
 
 /// A bare slug that several rooms answer to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("several rooms are called `{called}`; say which: {}", listed(candidates))]
-pub struct Ambiguous {
+#[error("several rooms are called `{called}`; say which: {}", quote_room_ids(candidates))]
+pub struct AmbiguousRoom {
     /// What was said.
     pub called: RoomRef,
     /// Who answers to it.
@@ -114,10 +114,10 @@ impl fmt::Display for RoomId {
 
 /// Returns a text as rooms keep prose: lines end in a line feed, and the last
 /// line has none.
-pub fn prose(text: &str) -> String {
+pub fn normalize_prose(text: &str) -> String {
     text.replace("\r\n", "\n").trim_end().to_owned()
 }
 
-fn listed(rooms: &[RoomId]) -> String {
+fn quote_room_ids(rooms: &[RoomId]) -> String {
     rooms.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
 }

@@ -14,9 +14,9 @@ pub struct Settings {
     /// How menus are numbered.
     pub layout: Layout,
     /// Whether tools commit what they write.
-    pub commit: Commit,
+    pub commit: CommitMode,
     /// What becomes of edits by hand.
-    pub hand_edits: HandEdits,
+    pub hand_edits: HandEditMode,
     /// Tools that change things and may be called by query actions all the same.
     pub allow: Vec<String>,
     /// The folder of the model that search asks for meaning: from the palace's own
@@ -26,7 +26,7 @@ pub struct Settings {
 
 /// Whether tools commit what they write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Commit {
+pub enum CommitMode {
     /// One commit for each change.
     #[default]
     Auto,
@@ -36,7 +36,7 @@ pub enum Commit {
 
 /// What becomes of edits by hand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HandEdits {
+pub enum HandEditMode {
     /// They stay uncommitted until their author commits them, or a tool is
     /// about to write the same file.
     #[default]
@@ -47,13 +47,13 @@ pub enum HandEdits {
 
 impl Settings {
     /// The settings of a palace whose `palace.toml` says nothing but its name.
-    pub fn named(name: &str) -> Self {
+    pub fn with_name(name: &str) -> Self {
         Self {
             name: name.to_owned(),
             entry: None,
             layout: Layout::default(),
-            commit: Commit::default(),
-            hand_edits: HandEdits::default(),
+            commit: CommitMode::default(),
+            hand_edits: HandEditMode::default(),
             allow: Vec::new(),
             model: None,
         }

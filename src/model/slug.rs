@@ -31,7 +31,7 @@ pub enum SlugError {
     #[error(
         "`{}` is not a slug: it holds {found:?}, and only a-z, 0-9, _ and - may appear{}",
         text.escape_debug(),
-        try_instead(text)
+        slug_suggestion(text)
     )]
     Character {
         /// The whole text.
@@ -40,7 +40,10 @@ pub enum SlugError {
         found: char,
     },
     /// A first character that is neither a letter nor a digit.
-    #[error("`{text}` is not a slug: it must begin with a letter or a digit{}", try_instead(text))]
+    #[error(
+        "`{text}` is not a slug: it must begin with a letter or a digit{}",
+        slug_suggestion(text)
+    )]
     Start {
         /// The whole text.
         text: String,
@@ -55,7 +58,7 @@ pub enum SlugError {
 
 impl Slug {
     /// The most characters a slug may have.
-    pub const LONGEST: usize = 80;
+    pub const MAX_CHARS: usize = 80;
 
     /// Returns the slug as text.
     pub fn as_str(&self) -> &str {
@@ -66,7 +69,7 @@ impl Slug {
     /// `grosse-kuche`, `日本` `ri-ben`), lower case, every run of other
     /// characters one `-`; `None` when nothing is left of it or what is left is
     /// reserved.
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn from_text(text: &str) -> Option<Self> {
         let mut slug = String::new();
         for found in deunicode_with_tofu(text, "-").to_lowercase().chars() {
             match found {
@@ -75,7 +78,7 @@ impl Slug {
                 _ if slug.is_empty() || slug.ends_with('-') => {}
                 _ => slug.push('-'),
             }
-            if slug.len() == Self::LONGEST {
+            if slug.len() == Self::MAX_CHARS {
                 break;
             }
         }
@@ -84,16 +87,16 @@ impl Slug {
 
     /// Makes a slug of any text whatever: of what it has, else of `kind`, a slug
     /// that says what is named.
-    pub fn named(text: &str, kind: &'static str) -> Self {
-        let slug = Self::of(text).or_else(|| Self::of(&format!("{text} {kind}")));
+    pub fn from_text_or_kind(text: &str, kind: &'static str) -> Self {
+        let slug = Self::from_text(text).or_else(|| Self::from_text(&format!("{text} {kind}")));
         slug.unwrap_or_else(|| Self(kind.to_owned()))
     }
 
     /// Returns the first that fits of this slug and those made of it by a number:
     /// `hall`, `hall-2`, `hall-3`. Some number must fit.
     #[must_use]
-    pub fn first_that(&self, fits: impl Fn(&Self) -> bool) -> Self {
-        let start: String = self.0.chars().take(Self::LONGEST - 10).collect();
+    pub fn first_free_variant(&self, fits: impl Fn(&Self) -> bool) -> Self {
+        let start: String = self.0.chars().take(Self::MAX_CHARS - 10).collect();
         let mut slug = self.clone();
         let mut number = 1;
         while !fits(&slug) {
@@ -112,18 +115,18 @@ impl FromStr for Slug {
         if length == 0 {
             return Err(SlugError::Empty);
         }
-        if length > Self::LONGEST {
+        if length > Self::MAX_CHARS {
             let start = text.chars().filter(|it| !it.is_control()).take(20).collect();
             return Err(SlugError::TooLong { start, length });
         }
         let text = text.to_owned();
-        if let Some(found) = text.chars().find(|it| !may_appear(*it)) {
+        if let Some(found) = text.chars().find(|it| !is_slug_char(*it)) {
             return Err(SlugError::Character { text, found });
         }
         if text.starts_with(['_', '-']) {
             return Err(SlugError::Start { text });
         }
-        if is_reserved(&text) {
+        if is_reserved_filename(&text) {
             return Err(SlugError::Reserved { text });
         }
         Ok(Self(text))
@@ -136,18 +139,18 @@ impl fmt::Display for Slug {
     }
 }
 
-fn may_appear(found: char) -> bool {
+fn is_slug_char(found: char) -> bool {
     matches!(found, 'a'..='z' | '0'..='9' | '_' | '-')
 }
 
 /// The device names of Windows, where a file of that name cannot be checked out.
-fn is_reserved(text: &str) -> bool {
+fn is_reserved_filename(text: &str) -> bool {
     let device = text.strip_suffix(|it: char| matches!(it, '1'..='9'));
     matches!(text, "con" | "prn" | "aux" | "nul") || matches!(device, Some("com" | "lpt"))
 }
 
-fn try_instead(text: &str) -> String {
-    match Slug::of(text) {
+fn slug_suggestion(text: &str) -> String {
+    match Slug::from_text(text) {
         Some(slug) if !text.contains(['/', '\\', '\0']) => format!("; try `{slug}`"),
         _ => String::new(),
     }
@@ -158,13 +161,13 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn refused(text: &str, because: &str) {
+    fn assert_rejected(text: &str, because: &str) {
         assert_eq!(text.parse::<Slug>().unwrap_err().to_string(), because);
     }
 
     #[test]
     fn a_slug_with_a_capital_is_refused_with_a_better_one() {
-        refused(
+        assert_rejected(
             "Great-Hall",
             "`Great-Hall` is not a slug: it holds 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`",
         );
@@ -172,18 +175,24 @@ mod tests {
 
     #[test]
     fn nothing_that_could_leave_the_palace_is_a_slug() {
-        refused("", "a slug cannot be empty");
-        refused("..", "`..` is not a slug: it holds '.', and only a-z, 0-9, _ and - may appear");
-        refused(
+        assert_rejected("", "a slug cannot be empty");
+        assert_rejected(
+            "..",
+            "`..` is not a slug: it holds '.', and only a-z, 0-9, _ and - may appear",
+        );
+        assert_rejected(
             "a/../b",
             "`a/../b` is not a slug: it holds '/', and only a-z, 0-9, _ and - may appear",
         );
-        refused(
+        assert_rejected(
             "a\0b",
             "`a\\0b` is not a slug: it holds '\\0', and only a-z, 0-9, _ and - may appear",
         );
-        refused("-rf", "`-rf` is not a slug: it must begin with a letter or a digit; try `rf`");
-        refused(
+        assert_rejected(
+            "-rf",
+            "`-rf` is not a slug: it must begin with a letter or a digit; try `rf`",
+        );
+        assert_rejected(
             &"a".repeat(300),
             "`aaaaaaaaaaaaaaaaaaaa…` is not a slug: it has 300 characters, and 80 are the most",
         );
@@ -200,16 +209,16 @@ mod tests {
 
     #[test]
     fn there_is_a_slug_for_everything_and_another_when_it_is_taken() {
-        let named = |text| Slug::named(text, "wing").to_string();
+        let named = |text| Slug::from_text_or_kind(text, "wing").to_string();
         assert_eq!([named("Code"), named("con"), named("..")], ["code", "con-wing", "wing"]);
-        let long = Slug::named(&"a".repeat(300), "wing");
-        let third = long.first_that(|it| it.as_str().ends_with("-3"));
+        let long = Slug::from_text_or_kind(&"a".repeat(300), "wing");
+        let third = long.first_free_variant(|it| it.as_str().ends_with("-3"));
         assert_eq!(third.to_string().parse(), Ok(third));
     }
 
     #[test]
     fn any_text_with_a_letter_in_it_makes_a_slug() {
-        let slug = |text| Slug::of(text).map(|it| it.to_string());
+        let slug = |text| Slug::from_text(text).map(|it| it.to_string());
         assert_eq!(slug("Stasis is data").as_deref(), Some("stasis-is-data"));
         assert_eq!(slug("  Wegener's -- drift! ").as_deref(), Some("wegener-s-drift"));
         assert_eq!(

@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 
 /// Yields the lines of a text as YAML counts them (1.2, chapter 5.4): a carriage
 /// return ends one by itself. Behind the last line break there is one more.
-pub fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|it| it.strip_suffix('\r').unwrap_or(it).split('\r'))
 }
 
 /// Takes out of a text what could do more than be read: control characters,
 /// which move a terminal's cursor, and bidirectional overrides, which make a
 /// line read as something it is not. Line breaks and tabs stay.
-pub fn printable(text: &str) -> String {
+pub fn strip_unprintable(text: &str) -> String {
     text.chars().filter(|it| is_printable(*it) || matches!(it, '\n' | '\t')).collect()
 }
 
@@ -22,7 +22,7 @@ pub fn is_printable(it: char) -> bool {
 }
 
 /// Escapes in JSON what could do more than be read: the text stays the same value.
-pub fn printable_json(json: &str) -> String {
+pub fn escape_unprintable_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for it in json.chars() {
         if is_printable(it) || it == '\n' {
@@ -36,30 +36,30 @@ pub fn printable_json(json: &str) -> String {
 
 /// Compares texts as a catalogue has them: capitals stand with small letters,
 /// and only where nothing else tells two apart, before them.
-pub fn alphabetical(a: &str, b: &str) -> Ordering {
-    folded(a).cmp(folded(b)).then_with(|| a.cmp(b))
+pub fn compare_alphabetically(a: &str, b: &str) -> Ordering {
+    lowercase_bytes(a).cmp(lowercase_bytes(b)).then_with(|| a.cmp(b))
 }
 
 /// Returns with how many bytes two texts begin alike, capitals or not.
-pub fn alike(a: &str, b: &str) -> usize {
-    let alike = folded(a).zip(folded(b)).take_while(|(a, b)| a == b).count();
+pub fn common_prefix_len(a: &str, b: &str) -> usize {
+    let alike = lowercase_bytes(a).zip(lowercase_bytes(b)).take_while(|(a, b)| a == b).count();
     (0..=alike).rev().find(|it| a.is_char_boundary(*it)).unwrap_or_default()
 }
 
 /// Returns how many bytes the whole words among the first `bytes` of a text have.
 /// Signs of Han, and what comes behind them in Unicode, are words each.
-pub fn whole_words(text: &str, bytes: usize) -> usize {
+pub fn whole_words_len(text: &str, bytes: usize) -> usize {
     let ends = |it: char| !it.is_alphanumeric() || it >= '\u{2e80}';
     let end = text[..bytes].char_indices().rfind(|(_, it)| ends(*it));
     end.map_or(0, |(at, it)| at + it.len_utf8())
 }
 
-fn folded(text: &str) -> impl Iterator<Item = u8> {
+fn lowercase_bytes(text: &str) -> impl Iterator<Item = u8> {
     text.bytes().map(|it| it.to_ascii_lowercase())
 }
 
 /// Quotes a word for a POSIX shell, where it needs it.
-pub fn quoted(word: &str) -> String {
+pub fn quote_for_shell(word: &str) -> String {
     let plain = |it: char| it.is_ascii_alphanumeric() || "/._-+:@%".contains(it);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -74,8 +74,15 @@ mod tests {
     #[test]
     fn capitals_stand_with_small_letters() {
         let mut names = ["b", "B", "a", "Ä", "C", "", "a b", "ab"];
-        names.sort_by(|a, b| alphabetical(a, b));
+        names.sort_by(|a, b| compare_alphabetically(a, b));
         assert_eq!(names, ["", "a", "a b", "ab", "B", "b", "C", "Ä"]);
-        assert_eq!([alike("Stasis", "status"), alike("ä", "ö"), alike("a", "")], [3, 0, 0]);
+        assert_eq!(
+            [
+                common_prefix_len("Stasis", "status"),
+                common_prefix_len("ä", "ö"),
+                common_prefix_len("a", "")
+            ],
+            [3, 0, 0]
+        );
     }
 }

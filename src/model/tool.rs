@@ -6,14 +6,14 @@ pub struct Tool {
     /// Its name, as clients know it.
     pub name: &'static str,
     /// What it does to the palace and its visitor.
-    pub bearing: Bearing,
+    pub effect: ToolEffect,
     /// What it can be told.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<ToolParameter>,
 }
 
 /// What a tool does to the palace and its visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bearing {
+pub enum ToolEffect {
     /// It only reads.
     Reads,
     /// It may change something.
@@ -24,13 +24,13 @@ pub enum Bearing {
 
 /// One thing that a tool can be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parameter {
+pub struct ToolParameter {
     /// Its name.
     pub name: String,
     /// Whether the tool cannot do without.
-    pub is_needed: bool,
+    pub is_required: bool,
     /// Its type in the words of JSON Schema (`string`, `integer`), if it has one only.
-    pub kind: Option<String>,
+    pub json_type: Option<String>,
 }
 
 impl Tool {
@@ -42,10 +42,10 @@ impl Tool {
     }
 }
 
-impl Bearing {
+impl ToolEffect {
     /// Says why no action may ask the tool `name`, if none may; `allowed` are
     /// those that settings let actions ask although they change things.
-    pub fn refusal(self, name: &str, allowed: &[String]) -> Option<&'static str> {
+    pub fn action_refusal(self, name: &str, allowed: &[String]) -> Option<&'static str> {
         match self {
             Self::Reads => None,
             Self::Changes if allowed.iter().any(|it| Tool::bare_name(it) == name) => None,

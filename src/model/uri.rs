@@ -20,12 +20,12 @@ pub struct Uri {
     /// The palace: the name of its directory, or the name it shows.
     pub workspace: String,
     /// What is meant there.
-    pub place: Leaf,
+    pub target: UriTarget,
 }
 
 /// Something that can be read by itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Leaf {
+pub enum UriTarget {
     /// A room.
     Room(RoomId),
     /// A scroll.
@@ -39,40 +39,40 @@ pub enum Leaf {
      {SCHEME}WORKSPACE/scrolls/ROOM/ID",
     .0.escape_debug()
 )]
-pub struct NoUri(String);
+pub struct UriError(String);
 
 impl FromStr for Uri {
-    type Err = NoUri;
+    type Err = UriError;
 
-    fn from_str(text: &str) -> Result<Self, NoUri> {
+    fn from_str(text: &str) -> Result<Self, UriError> {
         let read = || {
-            let mut names = text.strip_prefix(SCHEME)?.splitn(3, '/').map(decoded);
+            let mut names = text.strip_prefix(SCHEME)?.splitn(3, '/').map(percent_decode);
             let (workspace, kind, rest) = (names.next()??, names.next()??, names.next()??);
             let place = match kind.as_str() {
-                "rooms" => Leaf::Room(rest.parse().ok()?),
+                "rooms" => UriTarget::Room(rest.parse().ok()?),
                 "scrolls" => {
                     let (room, id) = rest.rsplit_once('/')?;
-                    Leaf::Scroll(ScrollId { room: room.parse().ok()?, id: id.parse().ok()? })
+                    UriTarget::Scroll(ScrollId { room: room.parse().ok()?, id: id.parse().ok()? })
                 }
                 _ => return None,
             };
-            Some(Self { workspace, place })
+            Some(Self { workspace, target: place })
         };
-        read().ok_or_else(|| NoUri(text.to_owned()))
+        read().ok_or_else(|| UriError(text.to_owned()))
     }
 }
 
 impl fmt::Display for Uri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let workspace = utf8_percent_encode(&self.workspace, RESERVED);
-        match &self.place {
-            Leaf::Room(room) => write!(f, "{SCHEME}{workspace}/rooms/{room}"),
-            Leaf::Scroll(it) => write!(f, "{SCHEME}{workspace}/scrolls/{}/{}", it.room, it.id),
+        match &self.target {
+            UriTarget::Room(room) => write!(f, "{SCHEME}{workspace}/rooms/{room}"),
+            UriTarget::Scroll(it) => write!(f, "{SCHEME}{workspace}/scrolls/{}/{}", it.room, it.id),
         }
     }
 }
 
-fn decoded(text: &str) -> Option<String> {
+fn percent_decode(text: &str) -> Option<String> {
     percent_decode_str(text).decode_utf8().ok().map(Into::into)
 }
 

@@ -10,15 +10,15 @@ pub struct Task {
     /// What is to be done, in one line.
     pub title: String,
     /// What it is about.
-    pub about: About,
+    pub subject: WorkSubject,
     /// Who is to do it, if that is said.
     pub who: Option<String>,
     /// How far it is.
-    pub state: State,
+    pub status: WorkStatus,
     /// What else is to be said, without a final line break.
     pub note: Option<String>,
     /// When it was set, if its file's name says so.
-    pub set: Option<DateTime<Utc>>,
+    pub created: Option<DateTime<Utc>>,
 }
 
 /// Something that is done step by step.
@@ -27,20 +27,20 @@ pub struct Process {
     /// What it is called.
     pub name: String,
     /// What it is about.
-    pub about: About,
+    pub subject: WorkSubject,
     /// Its steps in order, of which there is at least one.
-    pub stages: Vec<Stage>,
+    pub steps: Vec<ProcessStep>,
     /// The step it is at, counted from one, never past the last.
-    pub step: usize,
+    pub step_number: usize,
     /// How far it is.
-    pub state: State,
+    pub status: WorkStatus,
     /// When it was started, if its file's name says so.
     pub started: Option<DateTime<Utc>>,
 }
 
 /// One step of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stage {
+pub struct ProcessStep {
     /// What is to be done.
     pub text: String,
     /// What was found while doing it, without a final line break.
@@ -49,7 +49,7 @@ pub struct Stage {
 
 /// What a task or a process is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct WorkSubject {
     /// An entity, by name; need not be defined.
     pub entity: Option<String>,
     /// A room, built or not.
@@ -58,14 +58,14 @@ pub struct About {
 
 /// How far a task or a process is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum WorkStatus {
     /// It waits, or is under way.
     Open,
     /// It is done, at the time that is given.
     Done(Option<DateTime<Utc>>),
 }
 
-impl State {
+impl WorkStatus {
     /// Tells whether it is not done yet.
     pub fn is_open(self) -> bool {
         self == Self::Open
@@ -74,7 +74,7 @@ impl State {
 
 impl Process {
     /// Returns the step it is at.
-    pub fn stage(&self) -> Option<&Stage> {
-        self.stages.get(self.step.checked_sub(1)?)
+    pub fn current_step(&self) -> Option<&ProcessStep> {
+        self.steps.get(self.step_number.checked_sub(1)?)
     }
 }

@@ -20,7 +20,7 @@ pub fn date_with_age(written: &str, now: DateTime<Utc>) -> String {
 
 /// Says a date that is written in some way: before our era in words.
 pub(super) fn date_text(date: Date, written: &str) -> String {
-    date.before_our_era().unwrap_or_else(|| one_line(written))
+    date.format_if_bc().unwrap_or_else(|| one_line(written))
 }
 
 /// Says how long before `now` a date was, as exactly as it is known; nothing of
@@ -32,7 +32,7 @@ pub(super) fn date_age(date: Date, now: DateTime<Utc>) -> Option<String> {
             let years = usize::try_from(years).ok()?;
             Some(format!("{} ago", pluralize(years, "year")))
         }
-        None => date.moment().filter(|it| *it <= now).map(|it| ago(it, now)),
+        None => date.start_time().filter(|it| *it <= now).map(|it| ago(it, now)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Drawer, Layout, RoomId, Shelf, Slot, printable};
+use crate::model::{Drawer, Layout, RoomId, Slot, WingRoom, strip_unprintable};
 use crate::render::room::{RoomView, menu};
 use crate::render::{ago, one_line, pluralize, truncate};
 
@@ -18,7 +18,7 @@ pub struct DrawerView<'a> {
     /// The drawer.
     pub drawer: &'a Drawer,
     /// What its wing and room are called.
-    pub shelf: Shelf,
+    pub shelf: WingRoom,
     /// The room.
     pub room: &'a RoomId,
 }
@@ -61,7 +61,7 @@ pub fn drawer_list(
 ) -> String {
     let mut page = format!("The drawers of {}, newest first:\n", one_line(room));
     for (place, DrawerView { drawer, shelf, .. }) in shown.iter().enumerate() {
-        let number = Layout::Wide.number(Slot::Opening(place));
+        let number = Layout::Wide.number_of_slot(Slot::Result(place));
         let mut notes = vec![one_line(&shelf.wing)];
         notes.extend(drawer.filed.map(|it| ago(it, now)));
         notes.extend(
@@ -73,7 +73,7 @@ pub fn drawer_list(
         let excerpt = truncate(&preview(&drawer.text), PREVIEW_CHARS);
         page.push_str(&format!("  {number}. {excerpt} ({})\n", notes.join(", ")));
     }
-    let number = Layout::Wide.number(Slot::Drawers);
+    let number = Layout::Wide.number_of_slot(Slot::Drawers);
     if left > 0 {
         page.push_str(&format!("  {number}. {}\n", pluralize(left, "older drawer")));
     }
@@ -96,13 +96,13 @@ pub fn drawer(
     notes.extend(filed);
     notes.extend(by);
     notes.extend(drawer.source.as_ref().map(|it| format!(", from {}", one_line(it))));
-    let text = printable(drawer.text.get(from..to).unwrap_or_default());
+    let text = strip_unprintable(drawer.text.get(from..to).unwrap_or_default());
     let mut page = format!("── {} ──\n{}.\n\n{text}", drawer_title(&drawer.text), notes.concat());
     let all = drawer.text.len();
     if from > 0 || to < all {
         page.push_str(&format!("\n\n[bytes {from} to {to} of {all}"));
         if to < all {
-            let number = Layout::Wide.number(Slot::Opening(place));
+            let number = Layout::Wide.number_of_slot(Slot::Result(place));
             page.push_str(&format!(": {number} again reads on"));
         }
         page.push_str("]\n");

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Entity, Incoming, Layout, Relation, Slot, Versions};
+use crate::model::{Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
 use crate::render::{ago, date_with_age, one_line, pluralize, truncate, value_text};
 
 /// How many observations or relations of one entity a page has.
@@ -17,7 +17,7 @@ pub fn entity_list(which: &str, shown: &[&Entity], total: usize, page: usize) ->
     if total == 0 {
         return format!("No entities{which}.\n");
     }
-    let pages = total.div_ceil(Layout::OPENINGS);
+    let pages = total.div_ceil(Layout::MAX_RESULTS);
     let mut text = pluralize(total, "entity") + which;
     if shown.is_empty() {
         return format!("{text}: there is no page {page}, and the last is {pages}.\n");
@@ -27,7 +27,7 @@ pub fn entity_list(which: &str, shown: &[&Entity], total: usize, page: usize) ->
     }
     text.push_str(":\n");
     for (place, entity) in shown.iter().enumerate() {
-        let number = Layout::Wide.number(Slot::Opening(place));
+        let number = Layout::Wide.number_of_slot(Slot::Result(place));
         text.push_str(&format!("  {number}. {}\n", entity_summary(entity)));
     }
     if page < pages {
@@ -52,8 +52,8 @@ fn entity_summary(entity: &Entity) -> String {
 pub fn entity(
     it: &Entity,
     dates: &[&str],
-    incoming: &[Incoming<'_>],
-    versions: Option<Versions>,
+    incoming: &[IncomingRelation<'_>],
+    versions: Option<FileHistory>,
     page: usize,
     now: DateTime<Utc>,
 ) -> String {
@@ -93,12 +93,12 @@ pub fn entity(
 }
 
 /// Renders what an entity is called and is, and how old.
-fn entity_heading(it: &Entity, versions: Option<Versions>, now: DateTime<Utc>) -> String {
+fn entity_heading(it: &Entity, versions: Option<FileHistory>, now: DateTime<Utc>) -> String {
     let mut text = format!("── {} ──\n{}", one_line(&it.name), one_line(&it.genus));
     if let Some(status) = &it.status {
         text.push_str(&format!(" · {}", one_line(status)));
     }
-    if let Some(Versions { created, updated, .. }) = versions {
+    if let Some(FileHistory { created, updated, .. }) = versions {
         text.push_str(&format!(" · created {}", ago(created, now)));
         if updated != created {
             text.push_str(&format!(", changed {}", ago(updated, now)));
@@ -113,7 +113,11 @@ fn page_items<T>(all: &[T], page: usize) -> &[T] {
 }
 
 /// Renders relations: those that lead out, then those that lead here.
-pub fn relations(outgoing: &[&Relation], incoming: &[Incoming<'_>], now: DateTime<Utc>) -> String {
+pub fn relations(
+    outgoing: &[&Relation],
+    incoming: &[IncomingRelation<'_>],
+    now: DateTime<Utc>,
+) -> String {
     let mut page = String::new();
     if !outgoing.is_empty() || !incoming.is_empty() {
         page.push_str("Relations:\n");
@@ -127,7 +131,7 @@ pub fn relations(outgoing: &[&Relation], incoming: &[Incoming<'_>], now: DateTim
             validity_note(relation, now)
         ));
     }
-    for Incoming { from, relation } in incoming {
+    for IncomingRelation { from, relation } in incoming {
         let (kind, from) = (one_line(&relation.kind), one_line(&from.name));
         page.push_str(&format!("  {kind} ← {from}{}\n", validity_note(relation, now)));
     }

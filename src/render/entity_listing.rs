@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::model::weight;
-use crate::model::{Entity, Layout, Slot, abridged, alike, whole_words};
+use crate::model::token_weight;
+use crate::model::{Entity, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_len};
 use crate::render::{group_thousands, one_line};
 
 /// How much room all names of a page have together, and each at least and at
@@ -67,21 +67,25 @@ fn entity_lines(EntityListing { entities: listed, .. }: &EntityListing<'_>) -> S
     let notes = listed.iter().map(|it| {
         let genus = genera.then_some(it.genus.as_str());
         let notes = genus.into_iter().chain(it.status.as_deref().filter(|_| statuses));
-        let notes = notes.map(|it| format!(" · {}", abridged(&one_line(it), MIN_NAME_WEIGHT)));
+        let notes =
+            notes.map(|it| format!(" · {}", abridge_to_weight(&one_line(it), MIN_NAME_WEIGHT)));
         notes.collect::<Vec<_>>().concat()
     });
     let notes: Vec<_> = notes.collect();
-    let left = |notes: &String| room.saturating_sub(weight(notes)).max(MIN_NAME_BESIDE_NOTES);
+    let left = |notes: &String| room.saturating_sub(token_weight(notes)).max(MIN_NAME_BESIDE_NOTES);
     let names: Vec<_> = names.iter().map(String::as_str).zip(notes.iter().map(left)).collect();
     let labels = distinct_labels(&names, shared.len());
-    let numbers = (0..).map(|place| Layout::Wide.number(Slot::Opening(place)));
+    let numbers = (0..).map(|place| Layout::Wide.number_of_slot(Slot::Result(place)));
     let lines = labels.iter().zip(&notes).zip(numbers);
     let lines = lines.map(|((it, notes), number)| format!("  {number}. {it}{notes}\n"));
     let lines = lines.collect::<Vec<_>>().concat();
     if shared.is_empty() {
         lines
     } else {
-        format!("Each begins with \"{}\".\n{lines}", abridged(shared.trim_end(), MAX_NAME_WEIGHT))
+        format!(
+            "Each begins with \"{}\".\n{lines}",
+            abridge_to_weight(shared.trim_end(), MAX_NAME_WEIGHT)
+        )
     }
 }
 
@@ -92,9 +96,10 @@ fn distinct_labels(names: &[(&str, usize)], known: usize) -> Vec<String> {
     loop {
         let labels = names.iter().zip(&begin).map(|((name, room), begin)| {
             let more = if known > 0 { "…" } else { "" };
-            let passed = abridged(&name[known..*begin], room / 4);
+            let passed = abridge_to_weight(&name[known..*begin], room / 4);
             let gap = if passed.ends_with('…') || passed.is_empty() { "" } else { "…" };
-            let rest = abridged(&name[*begin..], room.saturating_sub(weight(&passed)));
+            let rest =
+                abridge_to_weight(&name[*begin..], room.saturating_sub(token_weight(&passed)));
             format!("{more}{passed}{gap}{rest}")
         });
         let labels: Vec<_> = labels.collect();
@@ -105,11 +110,15 @@ fn distinct_labels(names: &[(&str, usize)], known: usize) -> Vec<String> {
         let before = begin.clone();
         for group in same.values().filter(|it| it.len() > 1) {
             let first = names[group[0]].0;
-            let alike = group.iter().map(|it| alike(first, names[*it].0)).min().unwrap_or_default();
+            let alike = group
+                .iter()
+                .map(|it| common_prefix_len(first, names[*it].0))
+                .min()
+                .unwrap_or_default();
             // What one name is and another begins with tells nothing of either.
             let whole = |it: &usize| alike < names[*it].0.len();
             for place in group.iter().filter(|it| whole(it)) {
-                begin[*place] = before[*place].max(whole_words(first, alike));
+                begin[*place] = before[*place].max(whole_words_len(first, alike));
             }
         }
         if begin == before {
@@ -121,8 +130,8 @@ fn distinct_labels(names: &[(&str, usize)], known: usize) -> Vec<String> {
 /// Returns the words that all names of a list begin with, if they are many.
 fn common_prefix(names: &[String]) -> &str {
     let Some((first, others @ [_, ..])) = names.split_first() else { return "" };
-    let bytes = others.iter().map(|it| alike(first, it)).min().unwrap_or_default();
-    let words = whole_words(first, bytes);
+    let bytes = others.iter().map(|it| common_prefix_len(first, it)).min().unwrap_or_default();
+    let words = whole_words_len(first, bytes);
     if words > MIN_COMMON_PREFIX { &first[..words] } else { "" }
 }
 
@@ -146,15 +155,15 @@ mod tests {
         let entity = |it| Entity {
             is_defined: true,
             status: status(it).map(str::to_owned),
-            ..Entity::loose_end(&name(it))
+            ..Entity::new_loose_end(&name(it))
         };
-        (0..Layout::OPENINGS).map(entity).collect()
+        (0..Layout::MAX_RESULTS).map(entity).collect()
     }
 
     #[test]
     fn what_all_names_begin_with_is_said_once() {
         let seen = |names: &[&str]| {
-            let entities: Vec<_> = names.iter().map(|it| Entity::loose_end(it)).collect();
+            let entities: Vec<_> = names.iter().map(|it| Entity::new_loose_end(it)).collect();
             let listed = entities.iter().collect();
             entity_lines(&EntityListing {
                 title: String::new(),
@@ -185,7 +194,7 @@ mod tests {
             format!("{who} effect of erosion on growth in the year {of} volume {}", it / 4)
         };
         let page = |names: &dyn Fn(usize) -> String, few: usize| {
-            let entities: Vec<_> = (0..30).map(|it| Entity::loose_end(&names(it))).collect();
+            let entities: Vec<_> = (0..30).map(|it| Entity::new_loose_end(&names(it))).collect();
             let listed: Vec<_> = entities.iter().collect();
             let all = entity_lines(&EntityListing {
                 title: String::new(),
@@ -230,7 +239,7 @@ mod tests {
             let title = String::new();
             let page = entity_lines(&EntityListing {
                 title,
-                total: Layout::OPENINGS,
+                total: Layout::MAX_RESULTS,
                 entities: listed,
                 note: None,
             });

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{Diagnostic, Rule, Severity, printable, printable_json};
+use crate::model::{Diagnostic, Rule, Severity, escape_unprintable_json, strip_unprintable};
 
 /// A finding, and its file as whoever reads the report knows it.
 #[derive(Clone, Debug)]
@@ -21,13 +21,13 @@ pub fn findings_json(findings: &[ReportedFinding<'_>]) -> String {
             "line": finding.at.line,
             "column": finding.at.column,
             "severity": finding.severity().to_string(),
-            "code": finding.code.word(),
+            "code": finding.code.name(),
             "message": finding.message,
             "hint": finding.hint,
         })
     };
     let findings: Vec<_> = findings.iter().map(finding).collect();
-    printable_json(&format!("{:#}\n", json!({ "findings": findings })))
+    escape_unprintable_json(&format!("{:#}\n", json!({ "findings": findings })))
 }
 
 /// Renders findings as commands to a workflow of GitHub, which shows them beside
@@ -39,7 +39,7 @@ pub fn github_annotations(findings: &[ReportedFinding<'_>]) -> String {
             Severity::Warning => "warning",
             Severity::Info => "notice",
         };
-        let (at, title) = (finding.at, finding.code.word());
+        let (at, title) = (finding.at, finding.code.name());
         let place =
             format!("file={},line={},col={}", escape_github_property(path), at.line, at.column);
         format!(
@@ -66,12 +66,12 @@ pub fn sarif_report(findings: &[ReportedFinding<'_>]) -> String {
             "results": findings.iter().map(sarif_result).collect::<Vec<_>>(),
         }],
     });
-    printable_json(&format!("{report:#}\n"))
+    escape_unprintable_json(&format!("{report:#}\n"))
 }
 
 fn sarif_rule(rule: &Rule) -> Value {
     json!({
-        "id": rule.word,
+        "id": rule.name,
         "shortDescription": { "text": rule.meaning },
         "help": { "text": rule.advice },
         "defaultConfiguration": { "level": sarif_level(rule.severity) },
@@ -80,7 +80,7 @@ fn sarif_rule(rule: &Rule) -> Value {
 
 fn sarif_result(ReportedFinding { path, finding }: &ReportedFinding<'_>) -> Value {
     json!({
-        "ruleId": finding.code.word(),
+        "ruleId": finding.code.name(),
         "ruleIndex": Rule::ALL.iter().position(|it| it.code == finding.code),
         "level": sarif_level(finding.severity()),
         "message": { "text": full_message(finding) },
@@ -121,7 +121,7 @@ fn path_to_uri(path: &str) -> String {
 
 /// Escapes what a command to GitHub says.
 fn escape_github_data(text: &str) -> String {
-    printable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    strip_unprintable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Escapes a property of a command to GitHub.
@@ -134,12 +134,12 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::model::{Code, Spot};
+    use crate::model::{Code, Position};
 
     fn finding() -> Diagnostic {
         let message = "`a\u{1b}[2J\u{202e}b` is 50% of\na slug";
-        let mut finding = Diagnostic::of_file(Code::BadSlug, "x", message).with_hint("try `ab`");
-        finding.at = Spot { line: 3, column: 7 };
+        let mut finding = Diagnostic::for_file(Code::BadSlug, "x", message).with_hint("try `ab`");
+        finding.at = Position { line: 3, column: 7 };
         finding
     }
 

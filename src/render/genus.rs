@@ -1,6 +1,6 @@
 //! Genera: how many entities they have, and what is laid down for them.
 
-use crate::model::{Genus, RelationType, Status};
+use crate::model::{Genus, RelationDef, StatusDef};
 use crate::render::{one_line, printable_text, truncate};
 
 /// How many genera or statuses are listed.
@@ -77,7 +77,7 @@ fn genus_count_line((genus, number, statuses): &GenusCount<'_>) -> String {
     format!("{}: {number}{known}", truncate(&one_line(genus), 60))
 }
 
-fn status_line(Status { name, next }: &Status) -> String {
+fn status_line(StatusDef { name, next }: &StatusDef) -> String {
     let next = match next.as_deref() {
         None => String::new(),
         Some([]) => " (the end)".to_owned(),
@@ -88,7 +88,7 @@ fn status_line(Status { name, next }: &Status) -> String {
     format!("  {}{next}\n", one_line(name))
 }
 
-fn relation_type((name, about): &(String, RelationType)) -> String {
+fn relation_type((name, about): &(String, RelationDef)) -> String {
     let single = if about.single { " (one at a time)" } else { "" };
     format!("{}{single}", one_line(name))
 }

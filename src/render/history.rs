@@ -2,40 +2,40 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{BlamedLine, Moment, Versions};
-use crate::render::{ago, one_line, printable, truncate};
+use crate::model::{BlamedLine, CommitSummary, FileHistory};
+use crate::render::{ago, one_line, strip_unprintable, truncate};
 
 /// Renders commits, one a line, each with what else there is to be told of it in lines below.
-pub fn log(moments: &[(&Moment, String)], now: DateTime<Utc>) -> String {
+pub fn log(moments: &[(&CommitSummary, String)], now: DateTime<Utc>) -> String {
     let width = moments.iter().map(|(it, _)| it.short.len()).max().unwrap_or_default();
     let mut page = String::new();
-    for (Moment { short, subject, by, at, .. }, told) in moments {
+    for (CommitSummary { short, subject, by, at, .. }, told) in moments {
         let (age, by, subject) =
             (ago(*at, now), author_name(by), truncate(&one_line(subject), 120));
         page.push_str(&format!("{short:width$}  {age:<14}  {by}  {subject}\n"));
         for more in told.lines() {
-            page.push_str(&format!("{:width$}    {}\n", "", printable(more)));
+            page.push_str(&format!("{:width$}    {}\n", "", strip_unprintable(more)));
         }
     }
     page
 }
 
 /// Says in a line which moment is shown: its age, its date, its commit.
-pub fn commit_description(it: &Moment, now: DateTime<Utc>) -> String {
+pub fn commit_description(it: &CommitSummary, now: DateTime<Utc>) -> String {
     format!("{} ({}, {})", ago(it.at, now), it.at.format("%Y-%m-%d %H:%M UTC"), it.short)
 }
 
 /// Renders how often something was changed, and when; and what moment is shown, if not now.
 pub fn version_summary(
-    versions: Option<Versions>,
-    then: Option<&Moment>,
+    versions: Option<FileHistory>,
+    then: Option<&CommitSummary>,
     now: DateTime<Utc>,
 ) -> String {
     let mut said = Vec::new();
     if let Some(it) = then {
         said.push(format!("as it was {}", commit_description(it, now)));
     }
-    if let Some(Versions { count, created, updated }) = versions {
+    if let Some(FileHistory { count, created, updated }) = versions {
         said.push(format!("v{count}, changed {}", ago(updated, now)));
         if created != updated {
             said.push(format!("created {}", ago(created, now)));
@@ -54,7 +54,10 @@ pub fn blame(lines: &[BlamedLine], now: DateTime<Utc>) -> String {
     let mut page = String::new();
     for (head, line) in heads.iter().zip(lines) {
         let BlameColumns { commit: c, by: b, age: a } = head;
-        page.push_str(&format!("{c:commit$}  {b:by$}  {a:age$}  {}\n", printable(&line.text)));
+        page.push_str(&format!(
+            "{c:commit$}  {b:by$}  {a:age$}  {}\n",
+            strip_unprintable(&line.text)
+        ));
     }
     page
 }
@@ -66,8 +69,8 @@ struct BlameColumns {
 }
 
 fn blame_columns(line: &BlamedLine, now: DateTime<Utc>) -> BlameColumns {
-    match &line.moment {
-        Some(Moment { short, by, at, .. }) => {
+    match &line.commit {
+        Some(CommitSummary { short, by, at, .. }) => {
             BlameColumns { commit: short.clone(), by: author_name(by), age: ago(*at, now) }
         }
         None => BlameColumns {

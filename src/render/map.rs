@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Deed, Doorway, History, Palace, Room, RoomId, Slug};
+use crate::model::{ActionKind, FileHistories, NavigationTarget, Palace, Room, RoomId, Slug};
 use crate::render::{ago, one_line, pluralize, truncate};
 
 /// Above this many rooms the map shows wings, and only the neighbourhood whole.
@@ -23,7 +23,7 @@ pub struct MapView<'a> {
     /// The hall of that room's that they are in.
     pub hall: Option<&'a str>,
     /// The past of its files.
-    pub history: &'a History,
+    pub history: &'a FileHistories,
     /// Names the file of a room.
     pub room_file: fn(&RoomId) -> String,
     /// The moment it is seen.
@@ -44,7 +44,7 @@ pub fn map(view: &MapView<'_>) -> String {
         pluralize(rooms, "room"),
         pluralize(scrolls, "scroll")
     );
-    if palace.places().len() > MAX_ROOMS {
+    if palace.enterable_rooms().len() > MAX_ROOMS {
         large_map(view, &mut page);
     } else {
         small_map(view, &mut page);
@@ -54,7 +54,7 @@ pub fn map(view: &MapView<'_>) -> String {
 
 fn small_map(view: &MapView<'_>, page: &mut String) {
     let mut wing = None;
-    for id in view.palace.places() {
+    for id in view.palace.enterable_rooms() {
         if id.wing != wing {
             wing.clone_from(&id.wing);
             if let Some(wing) = &wing {
@@ -63,7 +63,7 @@ fn small_map(view: &MapView<'_>, page: &mut String) {
         }
         page.push_str(&room_entry(view, id));
     }
-    let unfinished = view.palace.unfinished();
+    let unfinished = view.palace.unfinished_rooms();
     let is_drawn = |it| view.palace.room(it).is_some() || unfinished.contains(it);
     if let Some(here) = view.here.filter(|it| !is_drawn(it)) {
         page.push_str(&format!("\n{}{}\n", room_name(view.palace, here), here_mark(view, here)));
@@ -78,7 +78,7 @@ fn small_map(view: &MapView<'_>, page: &mut String) {
 fn large_map(view: &MapView<'_>, page: &mut String) {
     let palace = view.palace;
     let mut wings: BTreeMap<_, usize> = BTreeMap::new();
-    for id in palace.places() {
+    for id in palace.enterable_rooms() {
         *wings.entry(&id.wing).or_default() += 1;
     }
     for (wing, rooms) in wings.iter().take(MAX_ROOMS) {
@@ -89,10 +89,12 @@ fn large_map(view: &MapView<'_>, page: &mut String) {
     if wings.len() > MAX_ROOMS {
         page.push_str(&format!("  and {} more\n", pluralize(wings.len() - MAX_ROOMS, "wing")));
     }
-    if let Some(here) = view.here.or_else(|| palace.entry()) {
+    if let Some(here) = view.here.or_else(|| palace.entry_room()) {
         page.push_str("\nNearby:\n");
         page.push_str(&room_entry(view, here));
-        for id in palace.neighbours(here).iter().filter(|it| palace.is_place(it)).take(12) {
+        for id in
+            palace.neighbouring_rooms(here).iter().filter(|it| palace.is_enterable(it)).take(12)
+        {
             page.push_str(&room_entry(view, id));
         }
     }
@@ -103,22 +105,22 @@ fn large_map(view: &MapView<'_>, page: &mut String) {
 fn room_entry(view: &MapView<'_>, id: &RoomId) -> String {
     let palace = view.palace;
     let mut notes = Vec::new();
-    match palace.scrolls_in(id).count() {
+    match palace.scrolls_in_room(id).count() {
         0 => {}
         scrolls => notes.push(pluralize(scrolls, "scroll")),
     }
-    match palace.drawers_at(id) {
+    match palace.drawer_count_in(id) {
         0 => {}
         drawers => notes.push(pluralize(drawers, "drawer")),
     }
     if let Some(versions) = view.history.get(&(view.room_file)(id)) {
         notes.push(format!("v{}, {}", versions.count, ago(versions.updated, view.now)));
     }
-    let mut text = format!("  {} ({id})", truncate(&one_line(&palace.name_of(id)), 80));
+    let mut text = format!("  {} ({id})", truncate(&one_line(&palace.room_name(id)), 80));
     if !notes.is_empty() {
         text.push_str(&format!(" [{}]", notes.join(", ")));
     }
-    if palace.entry() == Some(id) {
+    if palace.entry_room() == Some(id) {
         text.push_str(" entry");
     }
     text.push_str(&here_mark(view, id));
@@ -129,7 +131,7 @@ fn room_entry(view: &MapView<'_>, id: &RoomId) -> String {
         }
         _ => room_name(palace, it),
     };
-    let mut doors: Vec<_> = palace.neighbours(id).iter().map(door).collect();
+    let mut doors: Vec<_> = palace.neighbouring_rooms(id).iter().map(door).collect();
     doors.extend(palace.room(id).into_iter().flat_map(doors_to_other_palaces));
     let shown: Vec<_> = doors.iter().take(MAX_DOORS).map(String::as_str).collect();
     if !shown.is_empty() {
@@ -151,8 +153,8 @@ fn here_mark(view: &MapView<'_>, id: &RoomId) -> String {
 
 /// Names the rooms of other palaces that a room's actions lead to.
 fn doors_to_other_palaces(room: &Room) -> impl Iterator<Item = String> {
-    room.actions.iter().filter_map(|action| match &action.deed {
-        Deed::Navigate(Doorway { room, workspace: Some(workspace) }) => {
+    room.actions.iter().filter_map(|action| match &action.kind {
+        ActionKind::Navigate(NavigationTarget { room, workspace: Some(workspace) }) => {
             Some(format!("{room} in {}", truncate(&one_line(workspace), 80)))
         }
         _ => None,
@@ -161,8 +163,8 @@ fn doors_to_other_palaces(room: &Room) -> impl Iterator<Item = String> {
 
 /// What a room is called on the map; one that nobody has built, in brackets.
 fn room_name(palace: &Palace, id: &RoomId) -> String {
-    let name = truncate(&one_line(&palace.name_of(id)), 80);
-    if palace.is_place(id) { name } else { format!("[{name}]") }
+    let name = truncate(&one_line(&palace.room_name(id)), 80);
+    if palace.is_enterable(id) { name } else { format!("[{name}]") }
 }
 
 /// What a wing is called: as its drawers say, or by its slug.

@@ -3,7 +3,9 @@
 
 use chrono::SecondsFormat;
 
-use crate::model::{Action, Deed, Doorway, Leaf, Palace, Room, RoomId, Scroll, ScrollId, Uri};
+use crate::model::{
+    Action, ActionKind, NavigationTarget, Palace, Room, RoomId, Scroll, ScrollId, Uri, UriTarget,
+};
 use crate::render::{one_line, printable_text};
 
 /// How many of a room's scrolls are linked to.
@@ -20,17 +22,17 @@ pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room)
     page.push_str(&markdown_section("Actions", actions));
     let shown = room.generate.iter().map(|it| one_line(&it.to_string()));
     page.push_str(&markdown_section("Shown from the graph", shown));
-    let doors = palace.doors(id).into_iter().map(|it| link(&it.name, &it.to));
+    let doors = palace.door_names(id).into_iter().map(|it| link(&it.name, &it.to));
     page.push_str(&markdown_section("Doors", doors));
-    let scrolls = palace.scrolls_in(id).take(MAX_SCROLLS);
+    let scrolls = palace.scrolls_in_room(id).take(MAX_SCROLLS);
     let scrolls = scrolls.map(|it| {
-        let place = Leaf::Scroll(ScrollId { room: id.clone(), id: it.id });
-        let address = Uri { workspace: workspace.to_owned(), place };
+        let place = UriTarget::Scroll(ScrollId { room: id.clone(), id: it.id });
+        let address = Uri { workspace: workspace.to_owned(), target: place };
         let (title, by) = (escape_link_text(&it.title), one_line(&it.by));
         format!("[{title}]({address}) by {by}, {}", it.written.format("%Y-%m-%d"))
     });
     page.push_str(&markdown_section("Scrolls", scrolls));
-    let older = palace.scrolls_in(id).count().saturating_sub(MAX_SCROLLS);
+    let older = palace.scrolls_in_room(id).count().saturating_sub(MAX_SCROLLS);
     if older > 0 {
         page.push_str(&format!("- and {older} older\n"));
     }
@@ -40,7 +42,7 @@ pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room)
 /// Renders a scroll; `workspace` is the palace as addresses name it.
 pub fn scroll_markdown(palace: &Palace, workspace: &str, room: &RoomId, scroll: &Scroll) -> String {
     let Scroll { title, written, by, body, .. } = scroll;
-    let place = room_link(palace, workspace, &palace.name_of(room), room);
+    let place = room_link(palace, workspace, &palace.room_name(room), room);
     let written = written.to_rfc3339_opts(SecondsFormat::Secs, true);
     format!(
         "# {}\n\nBy {} in {place}, {written}\n\n{}\n",
@@ -57,30 +59,36 @@ fn markdown_section(title: &str, items: impl Iterator<Item = String>) -> String 
 
 fn action_item(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> String {
     let label = one_line(&it.label);
-    match &it.deed {
-        Deed::Navigate(Doorway { room, workspace: Some(other) }) => {
-            let place = Leaf::Room(room.as_id().clone());
-            format!("[{}]({})", escape_link_text(&label), Uri { workspace: other.clone(), place })
+    match &it.kind {
+        ActionKind::Navigate(NavigationTarget { room, workspace: Some(other) }) => {
+            let place = UriTarget::Room(room.as_id().clone());
+            format!(
+                "[{}]({})",
+                escape_link_text(&label),
+                Uri { workspace: other.clone(), target: place }
+            )
         }
-        Deed::Navigate(Doorway { room, workspace: None }) => match palace.resolve(room, Some(id)) {
-            Ok(to) => room_link(palace, workspace, &label, &to),
-            Err(_) => label,
-        },
-        Deed::Query { tool, params } if params.is_empty() => {
+        ActionKind::Navigate(NavigationTarget { room, workspace: None }) => {
+            match palace.resolve_room(room, Some(id)) {
+                Ok(to) => room_link(palace, workspace, &label, &to),
+                Err(_) => label,
+            }
+        }
+        ActionKind::Query { tool, params } if params.is_empty() => {
             format!("{label}: `{}`", one_line(tool))
         }
-        Deed::Query { tool, params } => {
+        ActionKind::Query { tool, params } => {
             let params = one_line(&serde_json::Value::from(params.clone()).to_string());
             format!("{label}: `{} {params}`", one_line(tool))
         }
-        Deed::Text { content } => {
+        ActionKind::Text { content } => {
             let quoted: Vec<_> = printable_text(content)
                 .lines()
                 .map(|it| format!("  > {it}").trim_end().to_owned())
                 .collect();
             format!("{label}\n\n{}", quoted.join("\n"))
         }
-        Deed::Enter(_) => label,
+        ActionKind::EnterHall(_) => label,
     }
 }
 
@@ -88,7 +96,7 @@ fn room_link(palace: &Palace, workspace: &str, name: &str, to: &RoomId) -> Strin
     if palace.room(to).is_none() {
         return format!("{} (not built yet)", one_line(name));
     }
-    let address = Uri { workspace: workspace.to_owned(), place: Leaf::Room(to.clone()) };
+    let address = Uri { workspace: workspace.to_owned(), target: UriTarget::Room(to.clone()) };
     format!("[{}]({address})", escape_link_text(name))
 }
 
@@ -103,15 +111,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::{Arrangement, RoomRef, Settings};
+    use crate::model::{Grouping, RoomRef, Settings};
 
-    fn doorway(room: &str, workspace: Option<&str>) -> Deed {
+    fn doorway(room: &str, workspace: Option<&str>) -> ActionKind {
         let workspace = workspace.map(str::to_owned);
-        Deed::Navigate(Doorway { room: room.parse().unwrap(), workspace })
+        ActionKind::Navigate(NavigationTarget { room: room.parse().unwrap(), workspace })
     }
 
     fn palace() -> Palace {
-        let mut palace = Palace::new(Settings::named("Survey"));
+        let mut palace = Palace::new(Settings::with_name("Survey"));
         let room = |name: &str, actions: Vec<Action>, portals: &[&str]| Room {
             id: None,
             name: name.to_owned(),
@@ -120,20 +128,23 @@ mod tests {
             generate: None,
             portals: portals.iter().map(|it| it.parse::<RoomRef>().unwrap()).collect(),
         };
-        let action = |label: &str, deed| Action { label: label.to_owned(), deed };
+        let action = |label: &str, deed| Action { label: label.to_owned(), kind: deed };
         let params = json!({ "genus": "Claim" }).as_object().unwrap().clone();
         let actions = vec![
-            action("Open the drawers", Deed::Query { tool: "list_entities".to_owned(), params }),
+            action(
+                "Open the drawers",
+                ActionKind::Query { tool: "list_entities".to_owned(), params },
+            ),
             action("Enter the alcove [low]", doorway("alcove", None)),
             action("Descend", doorway("crypt", None)),
             action("Climb the wall", doorway("study", Some("Other Palace"))),
-            action("Read the card", Deed::Text { content: "One.\n\nTwo.".to_owned() }),
+            action("Read the card", ActionKind::Text { content: "One.\n\nTwo.".to_owned() }),
         ];
-        let generate = Arrangement::said(Some("Claim".to_owned()), None).ok();
+        let generate = Grouping::parse(Some("Claim".to_owned()), None).ok();
         let hall = Room { generate, ..room("Hall", actions, &["attic"]) };
-        palace.put_room(&"hall".parse().unwrap(), Some(hall));
-        palace.put_room(&"alcove".parse().unwrap(), Some(room("Alcove", Vec::new(), &[])));
-        palace.put_room(&"attic".parse().unwrap(), Some(room("Attic", Vec::new(), &[])));
+        palace.set_room(&"hall".parse().unwrap(), Some(hall));
+        palace.set_room(&"alcove".parse().unwrap(), Some(room("Alcove", Vec::new(), &[])));
+        palace.set_room(&"attic".parse().unwrap(), Some(room("Attic", Vec::new(), &[])));
         let scroll = Scroll {
             id: "01KJMPXF9069S44V81ASY1KY37".parse().unwrap(),
             title: "On stasis".to_owned(),
@@ -141,7 +152,7 @@ mod tests {
             by: "claude".to_owned(),
             body: "It is data.\n".to_owned(),
         };
-        palace.put_scroll("scrolls/hall/a.md", &"hall".parse().unwrap(), scroll).unwrap();
+        palace.insert_scroll("scrolls/hall/a.md", &"hall".parse().unwrap(), scroll).unwrap();
         palace
     }
 
@@ -183,7 +194,7 @@ mod tests {
     #[test]
     fn a_scroll_can_be_read_and_says_where_it_hangs() {
         let (palace, id) = (palace(), "hall".parse().unwrap());
-        let scroll = palace.scrolls_in(&id).next().unwrap();
+        let scroll = palace.scrolls_in_room(&id).next().unwrap();
         assert_snapshot!(scroll_markdown(&palace, "my survey", &id, scroll), @"
         # On stasis
 

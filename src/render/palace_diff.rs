@@ -1,6 +1,8 @@
 //! What differs, in words.
 
-use crate::model::{Detail, Difference, Fate, Filed, Part, Relation, Thing};
+use crate::model::{
+    ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemPart, PalaceItem, Relation,
+};
 use crate::render::{one_line, pluralize, truncate};
 
 /// How many ways in which one thing differs are told.
@@ -10,21 +12,21 @@ const MAX_CHARS: usize = 80;
 
 /// Renders what differs, one thing a line:
 /// `room hall-of-geology: action 'Enter the alcove' added; description changed (3 lines)`.
-pub fn palace_diff(differences: &[Difference]) -> String {
+pub fn palace_diff(differences: &[ItemDiff]) -> String {
     let line =
-        |it: &Difference| format!("{}: {}\n", item_label(&it.thing), change_summary(&it.fate));
+        |it: &ItemDiff| format!("{}: {}\n", item_label(&it.item), change_summary(&it.change));
     differences.iter().map(line).collect::<Vec<_>>().concat()
 }
 
 /// Renders what became of one thing, without saying which.
-pub fn change_summary(fate: &Fate) -> String {
+pub fn change_summary(fate: &ChangeKind) -> String {
     match fate {
-        Fate::Added => "added".to_owned(),
-        Fate::Removed => "removed".to_owned(),
-        Fate::Changed(details) if details.is_empty() => {
+        ChangeKind::Added => "added".to_owned(),
+        ChangeKind::Removed => "removed".to_owned(),
+        ChangeKind::Changed(details) if details.is_empty() => {
             "says the same in other words (comments, blank lines, order)".to_owned()
         }
-        Fate::Changed(details) => {
+        ChangeKind::Changed(details) => {
             let mut told: Vec<_> = details.iter().take(MAX_DETAILS).map(change_detail).collect();
             if details.len() > MAX_DETAILS {
                 told.push(format!("and {} more", details.len() - MAX_DETAILS));
@@ -35,42 +37,44 @@ pub fn change_summary(fate: &Fate) -> String {
 }
 
 /// Names a thing in a line.
-pub fn item_label(thing: &Thing) -> String {
+pub fn item_label(thing: &PalaceItem) -> String {
     match thing {
-        Thing::Settings => "settings".to_owned(),
-        Thing::Room(id) => format!("room {id}"),
-        Thing::Scroll { which, title } => {
+        PalaceItem::Settings => "settings".to_owned(),
+        PalaceItem::Room(id) => format!("room {id}"),
+        PalaceItem::Scroll { which, title } => {
             format!("scroll {} in {}", quoted_label(title), which.room)
         }
-        Thing::Entity(name) => format!("entity {}", short_label(name)),
-        Thing::Filed { what, path } => format!("{} {}", file_kind_name(*what), short_label(path)),
-        Thing::File(path) => format!("file {}", short_label(path)),
+        PalaceItem::Entity(name) => format!("entity {}", short_label(name)),
+        PalaceItem::ByFile { what, path } => {
+            format!("{} {}", file_kind_name(*what), short_label(path))
+        }
+        PalaceItem::File(path) => format!("file {}", short_label(path)),
     }
 }
 
-fn file_kind_name(what: Filed) -> &'static str {
+fn file_kind_name(what: FileItemKind) -> &'static str {
     match what {
-        Filed::Genus => "genus",
-        Filed::Task => "task",
-        Filed::Process => "process",
-        Filed::Drawer => "drawer",
-        Filed::Entry => "diary entry",
+        FileItemKind::Genus => "genus",
+        FileItemKind::Task => "task",
+        FileItemKind::Process => "process",
+        FileItemKind::Drawer => "drawer",
+        FileItemKind::DiaryEntry => "diary entry",
     }
 }
 
-fn change_detail(detail: &Detail) -> String {
+fn change_detail(detail: &ChangeDetail) -> String {
     match detail {
-        Detail::Moved { from } => format!("moved from {from}"),
-        Detail::Renamed { from, to } => {
+        ChangeDetail::Moved { from } => format!("moved from {from}"),
+        ChangeDetail::Renamed { from, to } => {
             format!("called {}, was {}", quoted_label(to), quoted_label(from))
         }
-        Detail::Lines { text: "", count: number } => {
+        ChangeDetail::TextChanged { text: "", count: number } => {
             format!("changed ({})", pluralize(*number, "line"))
         }
-        Detail::Lines { text, count: number } => {
+        ChangeDetail::TextChanged { text, count: number } => {
             format!("{text} changed ({})", pluralize(*number, "line"))
         }
-        Detail::Value { of, was, now } => match (was, now) {
+        ChangeDetail::ValueChanged { of, was, now } => match (was, now) {
             (Some(was), Some(now)) => {
                 format!("{} {} → {}", short_label(of), short_label(was), short_label(now))
             }
@@ -78,29 +82,29 @@ fn change_detail(detail: &Detail) -> String {
             (Some(was), None) => format!("{} {} removed", short_label(of), short_label(was)),
             (None, None) => short_label(of),
         },
-        Detail::Gained(it) => format!("{} added", part_label(it)),
-        Detail::Lost(it) => format!("{} removed", part_label(it)),
-        Detail::Altered(it) => format!("{} changed", part_label(it)),
-        Detail::Dated { was, now } => {
+        ChangeDetail::PartAdded(it) => format!("{} added", part_label(it)),
+        ChangeDetail::PartRemoved(it) => format!("{} removed", part_label(it)),
+        ChangeDetail::PartChanged(it) => format!("{} changed", part_label(it)),
+        ChangeDetail::RelationChanged { was, now } => {
             let said = |it| relation_validity(it).unwrap_or("no dates".to_owned());
             format!("relation {}: {} → {}", relation_label(now), said(was), said(now))
         }
-        Detail::Reordered(all) => format!("{all} in another order"),
-        Detail::Unreadable { before: true, why } => {
+        ChangeDetail::PartsReordered(all) => format!("{all} in another order"),
+        ChangeDetail::Unreadable { before: true, why } => {
             format!("changed; it could not be read before ({})", short_label(why))
         }
-        Detail::Unreadable { before: false, why } => {
+        ChangeDetail::Unreadable { before: false, why } => {
             format!("changed; it cannot be read ({})", short_label(why))
         }
     }
 }
 
-fn part_label(part: &Part) -> String {
+fn part_label(part: &ItemPart) -> String {
     match part {
-        Part::Action(label) => format!("action {}", quoted_label(label)),
-        Part::Portal(room) => format!("portal to {room}"),
-        Part::Observation(text) => format!("observation {}", quoted_label(text)),
-        Part::Relation(it) => match relation_validity(it) {
+        ItemPart::Action(label) => format!("action {}", quoted_label(label)),
+        ItemPart::Portal(room) => format!("portal to {room}"),
+        ItemPart::Observation(text) => format!("observation {}", quoted_label(text)),
+        ItemPart::Relation(it) => match relation_validity(it) {
             Some(terms) => format!("relation {} ({terms})", relation_label(it)),
             None => format!("relation {}", relation_label(it)),
         },

@@ -105,7 +105,7 @@ pub fn room_built_elsewhere(room: &Room, id: &RoomId) -> String {
 /// Renders the numbers that can be chosen here.
 pub fn menu(view: &RoomView<'_>) -> String {
     let layout = view.layout;
-    let size = layout.page(view.actions.len());
+    let size = layout.page_size(view.actions.len());
     let shown = view.actions.iter().skip(view.page * size).take(size);
     let mut lines = vec!["Actions:".to_owned()];
     for (place, action) in shown.enumerate() {
@@ -149,7 +149,8 @@ fn global_actions(view: &RoomView<'_>) -> Vec<String> {
         return globals.map(|(slot, label)| menu_line(layout, slot, label)).into();
     }
     let mut globals = Vec::new();
-    let mut add = |slot, label: String| globals.push(format!("{} {label}", layout.number(slot)));
+    let mut add =
+        |slot, label: String| globals.push(format!("{} {label}", layout.number_of_slot(slot)));
     add(Slot::Map, "map".to_owned());
     if view.older_scroll_count > 0 {
         add(Slot::OlderScrolls, pluralize(view.older_scroll_count, "older scroll"));
@@ -162,14 +163,14 @@ fn global_actions(view: &RoomView<'_>) -> Vec<String> {
     add(Slot::Inventory, "inventory".to_owned());
     add(Slot::WriteScroll, "write a scroll".to_owned());
     if view.listed_item_count > 0 && view.entity_listing.is_some() {
-        let last = layout.number(Slot::Opening(view.listed_item_count - 1));
-        add(Slot::Opening(0), format!("to {last} what was listed last"));
+        let last = layout.number_of_slot(Slot::Result(view.listed_item_count - 1));
+        add(Slot::Result(0), format!("to {last} what was listed last"));
     }
     vec![format!("  {}", globals.join(" · "))]
 }
 
 fn menu_line(layout: Layout, slot: Slot, label: &str) -> String {
-    format!("  {}. {label}", layout.number(slot))
+    format!("  {}. {label}", layout.number_of_slot(slot))
 }
 
 fn scroll_section(view: &RoomView<'_>) -> String {
@@ -205,7 +206,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::model::{Deed, Doorway};
+    use crate::model::{ActionKind, NavigationTarget};
 
     fn scroll(title: &str, written: &str) -> Scroll {
         Scroll {
@@ -219,7 +220,10 @@ mod tests {
 
     fn action(label: &str) -> Action {
         let room = "elsewhere".parse().unwrap();
-        Action { label: label.to_owned(), deed: Deed::Navigate(Doorway { room, workspace: None }) }
+        Action {
+            label: label.to_owned(),
+            kind: ActionKind::Navigate(NavigationTarget { room, workspace: None }),
+        }
     }
 
     fn hall(labels: &[&str]) -> Room {

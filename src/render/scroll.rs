@@ -20,7 +20,7 @@ pub fn scroll(scroll: &Scroll, room: &str, now: DateTime<Utc>) -> String {
 pub fn older_scrolls(room: &str, shown: &[&Scroll], left: usize, now: DateTime<Utc>) -> String {
     let mut page = format!("Older scrolls in {}:\n", one_line(room));
     for (place, scroll) in shown.iter().enumerate() {
-        let number = Layout::Wide.number(Slot::Scroll(place));
+        let number = Layout::Wide.number_of_slot(Slot::Scroll(place));
         let age = ago(scroll.written, now);
         page.push_str(&format!(
             "  {number}. {} ({age}, by {})\n",
@@ -29,7 +29,7 @@ pub fn older_scrolls(room: &str, shown: &[&Scroll], left: usize, now: DateTime<U
         ));
     }
     if left > 0 {
-        let number = Layout::Wide.number(Slot::OlderScrolls);
+        let number = Layout::Wide.number_of_slot(Slot::OlderScrolls);
         page.push_str(&format!("  {number}. {}\n", pluralize(left, "older scroll")));
     }
     page
@@ -64,7 +64,7 @@ pub fn search_results(query: &str, found: &[HitView], total: usize) -> String {
     }
     let mut page = format!("{} for \"{query}\":\n", pluralize(total, "result"));
     for (place, it) in found.iter().enumerate() {
-        let number = Layout::Wide.number(Slot::Opening(place));
+        let number = Layout::Wide.number_of_slot(Slot::Result(place));
         page.push_str(&format!("  {number}. {} ({})\n", one_line(&it.title), one_line(&it.place)));
         if let Some(passage) = it.snippet_unless_title() {
             page.push_str(&format!("      {}\n", truncate(&one_line(passage), 160)));
@@ -104,7 +104,7 @@ pub fn inventory(scrolls: &[&Scroll], total: usize, now: DateTime<Utc>) -> Strin
     }
     page.push_str("Within reach:\n");
     for (place, scroll) in scrolls.iter().enumerate() {
-        let number = Layout::Wide.number(Slot::Scroll(place));
+        let number = Layout::Wide.number_of_slot(Slot::Scroll(place));
         page.push_str(&format!(
             "  {number}. {} ({})\n",
             one_line(&scroll.title),

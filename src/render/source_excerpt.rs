@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use crate::model::{Diagnostic, Spot, is_printable, printable};
+use crate::model::{Diagnostic, Position, is_printable, strip_unprintable};
 
 /// How many columns of a line are shown.
 const MAX_COLUMNS: usize = 90;
@@ -21,13 +21,13 @@ pub fn source_excerpt(finding: &Diagnostic, line: Option<&str>) -> String {
         page.push_str(&format!("  {number} | {line}\n  {gutter} | {caret}\n"));
     }
     if let Some(hint) = &finding.hint {
-        page.push_str(&format!("  {gutter} = {}\n", printable(hint)));
+        page.push_str(&format!("  {gutter} = {}\n", strip_unprintable(hint)));
     }
     page
 }
 
 /// Returns what is shown of a line, and of the line below it.
-fn line_and_caret(line: &str, at: Spot) -> (String, String) {
+fn line_and_caret(line: &str, at: Position) -> (String, String) {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line).trim_end();
     let line: Vec<char> = line.chars().map(visible_char).collect();
     let place = (at.column - 1).min(line.len());
@@ -68,8 +68,8 @@ mod tests {
     use crate::model::Code;
 
     fn excerpt_at_column(line: &str, column: usize) -> String {
-        let mut finding = Diagnostic::of_file(Code::Syntax, "rooms/hall.yaml", "wrong");
-        finding.at = Spot { line: 12, column };
+        let mut finding = Diagnostic::for_file(Code::Syntax, "rooms/hall.yaml", "wrong");
+        finding.at = Position { line: 12, column };
         source_excerpt(&finding, Some(line))
     }
 

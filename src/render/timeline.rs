@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Event, Fact, Layout, Slot};
+use crate::model::{DatedFact, FactEvent, Layout, Slot};
 use crate::render::date::{date_age, date_text};
 use crate::render::{one_line, truncate, value_text};
 
@@ -10,7 +10,7 @@ use crate::render::{one_line, truncate, value_text};
 /// `page` counts from 1, of pages of thirty; `more` says whether another follows.
 pub fn timeline(
     which: &str,
-    facts: &[Fact<'_>],
+    facts: &[DatedFact<'_>],
     page: usize,
     more: bool,
     now: DateTime<Utc>,
@@ -22,7 +22,7 @@ pub fn timeline(
     let pages = if page > 1 || more { format!(" (page {page})") } else { String::new() };
     let mut text = format!("Dated facts{which}{pages}:\n");
     for (place, fact) in facts.iter().enumerate() {
-        let number = Layout::Wide.number(Slot::Opening(place));
+        let number = Layout::Wide.number_of_slot(Slot::Result(place));
         text.push_str(&format!("  {number}. {}\n", fact_line(fact, now)));
     }
     if more {
@@ -32,12 +32,16 @@ pub fn timeline(
 }
 
 /// Tells one fact: `1972 · Stasis is data: proposed_in → Paleontology (54 years ago)`.
-fn fact_line(fact: &Fact<'_>, now: DateTime<Utc>) -> String {
+fn fact_line(fact: &DatedFact<'_>, now: DateTime<Utc>) -> String {
     let short = |text: &str| truncate(&one_line(text), 120);
     let (written, what) = match fact.event {
-        Event::Noted(key) => (fact.entity.attributes.get(key).map(value_text), short(key)),
-        Event::Began(it) => (it.since.clone(), format!("{} → {}", short(&it.kind), short(&it.to))),
-        Event::Ended(it) => {
+        FactEvent::AttributeDate(key) => {
+            (fact.entity.attributes.get(key).map(value_text), short(key))
+        }
+        FactEvent::RelationBegan(it) => {
+            (it.since.clone(), format!("{} → {}", short(&it.kind), short(&it.to)))
+        }
+        FactEvent::RelationEnded(it) => {
             (it.until.clone(), format!("{} → {} ends", short(&it.kind), short(&it.to)))
         }
     };

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Layout, Process, Slot, Stage, State, Task};
+use crate::model::{Layout, Process, ProcessStep, Slot, Task, WorkStatus};
 use crate::render::{ago, one_line, pluralize, printable_text, truncate};
 
 /// How many notes or steps of one process are shown.
@@ -51,7 +51,7 @@ pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
             )
         }
         WorkView::Process(it) => {
-            let Process { name, step, stages, .. } = it.process;
+            let Process { name, step_number: step, steps: stages, .. } = it.process;
             let at = format!("step {step}/{}", stages.len());
             format!(
                 "Process: {}{}",
@@ -74,17 +74,17 @@ pub fn work_list(
     if total == 0 {
         return format!("{which}: nothing.\n");
     }
-    let pages = total.div_ceil(Layout::OPENINGS);
+    let pages = total.div_ceil(Layout::MAX_RESULTS);
     let mut text = format!("{which}, {}", pluralize(total, "thing"));
     if pages > 1 {
         text.push_str(&format!(" (page {page} of {pages})"));
     }
     text.push_str(":\n");
     for (place, view) in shown.iter().enumerate() {
-        let number = Layout::Wide.number(Slot::Opening(place));
+        let number = Layout::Wide.number_of_slot(Slot::Result(place));
         let (about, state) = match view {
-            WorkView::Task(it) => (&it.about, it.task.state),
-            WorkView::Process(it) => (&it.about, it.process.state),
+            WorkView::Task(it) => (&it.about, it.task.status),
+            WorkView::Process(it) => (&it.about, it.process.status),
         };
         let done = if state.is_open() { "" } else { " · done" };
         let about = if about.is_empty() { String::new() } else { format!(" {about}") };
@@ -98,7 +98,7 @@ pub fn work_list(
 
 /// Renders all that is known of one task.
 pub fn task(it: &TaskView<'_>, now: DateTime<Utc>) -> String {
-    let Task { title, who, state, note, .. } = it.task;
+    let Task { title, who, status: state, note, .. } = it.task;
     let mut page = format!("── {} ──\nTask · {}", one_line(title), state_text(*state, "open", now));
     page.extend(it.created.map(|at| format!(" · set {}", ago(at, now))));
     page.extend(who.iter().map(|it| format!(" · for {}", one_line(it))));
@@ -109,7 +109,7 @@ pub fn task(it: &TaskView<'_>, now: DateTime<Utc>) -> String {
 
 /// Renders all that is known of one process.
 pub fn process(it: &ProcessView<'_>, now: DateTime<Utc>) -> String {
-    let Process { name, stages, step, state, started, .. } = it.process;
+    let Process { name, steps: stages, step_number: step, status: state, started, .. } = it.process;
     let mut page =
         format!("── {} ──\nProcess · {}", one_line(name), state_text(*state, "running", now));
     page.push_str(&format!(" · step {step}/{}", stages.len()));
@@ -120,7 +120,7 @@ pub fn process(it: &ProcessView<'_>, now: DateTime<Utc>) -> String {
             .map(|at| format!(", went on {}", ago(at, now))),
     );
     page.push_str(&format!("{}\n", about_note(&it.about)));
-    for (place, Stage { text, note }) in (1..).zip(stages).take(MAX_STAGES) {
+    for (place, ProcessStep { text, note }) in (1..).zip(stages).take(MAX_STAGES) {
         let mark = if place == *step && state.is_open() { "→" } else { " " };
         page.push_str(&format!("{mark} {place}. {}\n", one_line(text)));
         let note = note.iter().flat_map(|it| it.lines().map(one_line));
@@ -136,11 +136,11 @@ fn about_note(about: &str) -> String {
     if about.is_empty() { String::new() } else { format!(" · {about}") }
 }
 
-fn state_text(state: State, open: &str, now: DateTime<Utc>) -> String {
+fn state_text(state: WorkStatus, open: &str, now: DateTime<Utc>) -> String {
     match state {
-        State::Open => open.to_owned(),
-        State::Done(None) => "done".to_owned(),
-        State::Done(Some(at)) => format!("done {}", ago(at, now)),
+        WorkStatus::Open => open.to_owned(),
+        WorkStatus::Done(None) => "done".to_owned(),
+        WorkStatus::Done(Some(at)) => format!("done {}", ago(at, now)),
     }
 }
 

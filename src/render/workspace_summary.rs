@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use crate::model::weight;
-use crate::model::{Moment, abridged};
+use crate::model::token_weight;
+use crate::model::{CommitSummary, abridge_to_weight};
 use crate::render::{ago, one_line, pluralize, truncate};
 
 /// How many genera a summary lists.
@@ -28,7 +28,7 @@ pub struct WorkspaceSummary {
     /// Each genus that has entities in this workspace, with how many.
     pub genera: Vec<(String, usize)>,
     /// The latest changes, newest first.
-    pub recent_commits: Vec<Moment>,
+    pub recent_commits: Vec<CommitSummary>,
 }
 
 /// Explains the palace to one who has never been in one (v1 section 10).
@@ -48,7 +48,7 @@ pub fn tutorial() -> &'static str {
 /// three hundred tokens: where names are of scripts that cost many, in fewer letters.
 pub fn workspace_summary(name: &str, it: &WorkspaceSummary, now: DateTime<Utc>) -> String {
     let pages = (1..).map(|share| shortened_summary(name, it, now, share));
-    let fitting = pages.take(MAX_SHORTENING).find(|page| weight(page) <= MAX_WEIGHT);
+    let fitting = pages.take(MAX_SHORTENING).find(|page| token_weight(page) <= MAX_WEIGHT);
     fitting.unwrap_or_else(|| shortened_summary(name, it, now, MAX_SHORTENING))
 }
 
@@ -59,7 +59,7 @@ fn shortened_summary(
     now: DateTime<Utc>,
     share: usize,
 ) -> String {
-    let short = |text: &str, room: usize| abridged(&one_line(text), room / share);
+    let short = |text: &str, room: usize| abridge_to_weight(&one_line(text), room / share);
     let counts = [(it.rooms, "room"), (it.scrolls, "scroll"), (it.entities, "entity")];
     let counts: Vec<_> = counts.into_iter().map(|(number, noun)| pluralize(number, noun)).collect();
     let mut page = format!("Workspace: {} ({})\n", short(name, 60), counts.join(", "));

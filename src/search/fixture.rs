@@ -2,13 +2,13 @@
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 
-use crate::model::Opening;
+use crate::model::ItemId;
 use crate::search::Document;
 
 /// A document in no place and of no date.
 pub(crate) fn test_document(name: &'static str, text: &'static str) -> Document<'static> {
     Document {
-        item: Opening::Entity(name.to_owned()),
+        item: ItemId::Entity(name.to_owned()),
         wing: None,
         room: None,
         place_name: "".into(),

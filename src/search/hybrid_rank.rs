@@ -8,7 +8,7 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use crate::model::{Vector, Vectors};
+use crate::model::{Vector, VectorsByTextHash};
 use crate::search::Document;
 use crate::search::index::{Index, IndexedDocument};
 use crate::search::passage::split_passages;
@@ -48,8 +48,12 @@ struct ScoreRange {
 
 impl Index {
     /// Tells of every passage how like it is to what is asked, as far as is known.
-    pub(crate) fn passage_similarities(&self, asked: &Vector, known: &Vectors) -> Vec<Option<f32>> {
-        let likeness = |key: &u64| known.get(key).map(|it| it.likeness(asked));
+    pub(crate) fn passage_similarities(
+        &self,
+        asked: &Vector,
+        known: &VectorsByTextHash,
+    ) -> Vec<Option<f32>> {
+        let likeness = |key: &u64| known.get(key).map(|it| it.cosine_similarity(asked));
         self.passages.iter().map(|it| likeness(&it.embedding_key)).collect()
     }
 
@@ -139,7 +143,7 @@ impl ScoreRange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Opening;
+    use crate::model::ItemId;
     use crate::search::fixture::test_document;
     use crate::search::{Hits, Query};
 
@@ -155,17 +159,17 @@ mod tests {
     }
 
     /// Returns what is known of those notes that have these names.
-    fn vectors_of(meanings: &[(&str, [f32; 2])]) -> Vectors {
+    fn vectors_of(meanings: &[(&str, [f32; 2])]) -> VectorsByTextHash {
         let of = |(name, numbers): &(&str, [f32; 2])| {
             let note = notes().into_iter().find(|it| it.title == *name).unwrap();
-            let vector = Vector::of(numbers).unwrap();
+            let vector = Vector::from_floats(numbers).unwrap();
             texts_to_embed(&note).map(|(key, _)| (key, vector.clone())).collect::<Vec<_>>()
         };
         meanings.iter().flat_map(of).collect()
     }
 
-    fn find(words: &str, known: &Vectors, admits: impl Fn(&Opening) -> bool) -> Hits {
-        let east = Vector::of(&EAST).unwrap();
+    fn find(words: &str, known: &VectorsByTextHash, admits: impl Fn(&ItemId) -> bool) -> Hits {
+        let east = Vector::from_floats(&EAST).unwrap();
         let meaning = Some((&east, known));
         Index::from_documents(notes())
             .find(&Query { text: words, limit: 10, vectors: meaning, ..Query::default() }, admits)
@@ -173,7 +177,7 @@ mod tests {
 
     fn hit_names(hits: &Hits) -> Vec<&str> {
         let named = hits.best.iter().map(|it| match &it.item {
-            Opening::Entity(name) => name.as_str(),
+            ItemId::Entity(name) => name.as_str(),
             other => panic!("{other:?}"),
         });
         named.collect()
@@ -203,7 +207,7 @@ mod tests {
     #[test]
     fn only_what_is_looked_among_is_judged() {
         let known = vectors_of(&[("wader", EAST), ("boiler", NORTH), ("heron", EAST)]);
-        let is_meant = |it: &Opening| *it != Opening::Entity("heron".to_owned());
+        let is_meant = |it: &ItemId| *it != ItemId::Entity("heron".to_owned());
         assert_eq!(hit_names(&find("heron", &known, is_meant)), ["wader"]);
     }
 }

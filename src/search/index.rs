@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use rayon::prelude::*;
 
-use crate::model::Opening;
+use crate::model::ItemId;
 use crate::search::document_terms::DocumentTerms;
 use crate::search::lexicon::Lexicon;
 
@@ -35,7 +35,7 @@ const NO_NUMBER: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct Document<'a> {
     /// What it is; an index knows a thing by this.
-    pub item: Opening,
+    pub item: ItemId,
     /// The wing it stands in, by slug.
     pub wing: Option<Cow<'a, str>>,
     /// The room it is, or hangs or is filed in, by slug.
@@ -68,7 +68,7 @@ pub struct Index {
     /// Of the lengths of passages, and of what is near them.
     pub(super) passage_lengths: Average,
     pub(super) neighbour_lengths: Average,
-    document_numbers: HashMap<Opening, u32>,
+    document_numbers: HashMap<ItemId, u32>,
     room_numbers: HashMap<(Option<String>, Option<String>), u32>,
     facet_numbers: HashMap<String, u32>,
     /// Passages below this number stand as their documents are ordered.
@@ -106,7 +106,7 @@ pub(super) struct Passage {
 /// A document, as far as it is remembered.
 #[derive(Clone, Debug)]
 pub(super) struct IndexedDocument {
-    pub(super) item: Opening,
+    pub(super) item: ItemId,
     pub(super) room: u32,
     pub(super) facet: u32,
     pub(super) written: Option<DateTime<Utc>>,
@@ -170,7 +170,7 @@ impl Index {
     }
 
     /// Forgets a document.
-    pub fn remove(&mut self, opening: &Opening) {
+    pub fn remove(&mut self, opening: &ItemId) {
         let Some(number) = self.document_numbers.remove(opening) else { return };
         let Some(entry) = self.documents[number as usize].take() else { return };
         let place = &mut self.rooms[entry.room as usize];
@@ -366,7 +366,7 @@ impl Index {
 }
 
 impl IndexedDocument {
-    fn date_key(&self) -> (Option<DateTime<Utc>>, &Opening) {
+    fn date_key(&self) -> (Option<DateTime<Utc>>, &ItemId) {
         (self.written, &self.item)
     }
 }
@@ -424,7 +424,7 @@ mod tests {
             .collect();
         let minutes = i64::try_from(number * 25).unwrap();
         Document {
-            item: Opening::Entity(format!("{number:02}")),
+            item: ItemId::Entity(format!("{number:02}")),
             room: Some(format!("room-{}", edition % 2).into()),
             written: (!number.is_multiple_of(3))
                 .then(|| day_of_2025(3, 1) + TimeDelta::minutes(minutes)),

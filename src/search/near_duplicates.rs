@@ -16,7 +16,7 @@ use std::ops::Range;
 use gix_imara_diff::{Algorithm, Diff, InternedInput};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::model::Opening;
+use crate::model::ItemId;
 use crate::search::index::Index;
 use crate::search::words::{is_unspaced_script, is_word_char};
 
@@ -45,7 +45,7 @@ const MAX_REPORTED_CHARS: usize = 60;
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearDuplicate {
     /// The document.
-    pub item: Opening,
+    pub item: ItemId,
     /// How much of the new text it says already, from 0 to 1.
     pub similarity: f32,
 }
@@ -79,7 +79,7 @@ impl Index {
         &self,
         new: &str,
         least: f32,
-        text_of: impl Fn(&Opening) -> Option<&'a str>,
+        text_of: impl Fn(&ItemId) -> Option<&'a str>,
     ) -> Vec<NearDuplicate> {
         let shape = ShingledText::from_text(new);
         let known = self.near_duplicate_candidates(new, |it| text_of(it).is_some()).into_iter();
@@ -354,22 +354,22 @@ mod tests {
             .zip(texts)
             .map(|(name, text)| Document { text: text.into(), ..test_document(name, "") });
         let index = Index::from_documents(documents.collect());
-        let text_of = |it: &Opening| {
-            let Opening::Entity(name) = it else { return None };
+        let text_of = |it: &ItemId| {
+            let ItemId::Entity(name) = it else { return None };
             names.iter().position(|it| it == name).map(|at| texts[at])
         };
-        let found = |new: &str, least| -> Vec<(Opening, bool)> {
+        let found = |new: &str, least| -> Vec<(ItemId, bool)> {
             let twins = index.near_duplicates(new, least, text_of).into_iter();
             twins.map(|it| (it.item, it.similarity >= 1.0)).collect()
         };
-        let entity = |name: &str| Opening::Entity(name.to_owned());
+        let entity = |name: &str| ItemId::Entity(name.to_owned());
         assert_eq!(
             found(&edited, DUPLICATE_THRESHOLD),
             [(entity("edited"), true), (entity("note"), false)]
         );
         assert_eq!(found("The roofer put in new tiles.", DUPLICATE_THRESHOLD), []);
         assert_eq!(found("The boiler is from 2006, they say.", 0.5), [(entity("boiler"), false)]);
-        let but_one = |it: &Opening| text_of(it).filter(|it| *it != NOTE);
+        let but_one = |it: &ItemId| text_of(it).filter(|it| *it != NOTE);
         assert_eq!(index.near_duplicates(NOTE, DUPLICATE_THRESHOLD, but_one).len(), 1);
         assert!(index.near_duplicates("…", 0.0, text_of).is_empty());
     }

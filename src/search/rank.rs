@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Opening, Sort, Vector, Vectors};
+use crate::model::{ItemId, ItemKind, Vector, VectorsByTextHash};
 use crate::search::index::{Index, IndexedDocument, Posting};
 use crate::search::lexicon::Term;
 use crate::search::query_words::{QueryWord, QueryWords};
@@ -64,12 +64,12 @@ pub struct Query<'a> {
     /// How many hits are wanted.
     pub limit: usize,
     /// Only things of these sorts; of all, if none is named.
-    pub kinds: &'a [Sort],
+    pub kinds: &'a [ItemKind],
     /// Only what stands in this wing, by slug.
     pub wing: Option<&'a str>,
     /// Only this room and what hangs or is filed in it, by slug.
     pub room: Option<&'a str>,
-    /// Only what has a facet that is wanted, of those [`Index::facet_filter`] tells of.
+    /// Only what has a facet that is wanted, of those [`LazyNameIndex::facet_filter`] tells of.
     pub facets: Option<&'a [bool]>,
     /// Only what was written then or later.
     pub since: Option<DateTime<Utc>>,
@@ -77,7 +77,7 @@ pub struct Query<'a> {
     pub before: Option<DateTime<Utc>>,
     /// What the question means, and what passages do, as far as that is known;
     /// without it words alone decide.
-    pub vectors: Option<(&'a Vector, &'a Vectors)>,
+    pub vectors: Option<(&'a Vector, &'a VectorsByTextHash)>,
 }
 
 /// What was found, and how much more there is.
@@ -93,7 +93,7 @@ pub struct Hits {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// What it is.
-    pub item: Opening,
+    pub item: ItemId,
     /// How well it fits, from 0 to 1: rises with the score, and is half of that where
     /// none of the words is its own, but stands beside it. About 0.7 has what says each
     /// word of the question once, in a passage of usual length; words alone never reach
@@ -136,7 +136,7 @@ pub(super) struct ScoredDoc<'a> {
 impl Index {
     /// Finds what fits a question, the best of it, among what `admits` lets in.
     /// Of equals the newer is first, then the one whose name is.
-    pub fn find(&self, query: &Query<'_>, admits: impl Fn(&Opening) -> bool) -> Hits {
+    pub fn find(&self, query: &Query<'_>, admits: impl Fn(&ItemId) -> bool) -> Hits {
         let sheet = self.score_query(&QueryWords::parse(query.text));
         let mut fits = self.scored_docs(&sheet);
         let is_wanted = |it: &IndexedDocument| self.matches_filters(query, it) && admits(&it.item);
@@ -171,8 +171,8 @@ impl Index {
     pub fn near_duplicate_candidates(
         &self,
         text: &str,
-        admits: impl Fn(&Opening) -> bool,
-    ) -> Vec<Opening> {
+        admits: impl Fn(&ItemId) -> bool,
+    ) -> Vec<ItemId> {
         // Whoever adds to a note seldom adds at both ends.
         let (first, second) = text.split_at(byte_prefix(text, text.len() / 2).len());
         let mut rarest: Vec<(usize, Term)> =
@@ -215,7 +215,7 @@ impl Index {
         let same = |asked: Option<&str>, found: &Option<String>| {
             asked.is_none_or(|it| found.as_deref() == Some(it))
         };
-        (query.kinds.is_empty() || query.kinds.contains(&entry.item.sort()))
+        (query.kinds.is_empty() || query.kinds.contains(&entry.item.kind()))
             && query.facets.is_none_or(|it| it.get(entry.facet as usize) == Some(&true))
             && same(query.wing, &place.wing)
             && same(query.room, &place.room)
@@ -400,7 +400,7 @@ mod tests {
 
     fn hit_names(hits: Hits) -> Vec<String> {
         let named = |it: Hit| match it.item {
-            Opening::Entity(name) => name,
+            ItemId::Entity(name) => name,
             other => panic!("{other:?}"),
         };
         hits.best.into_iter().map(named).collect()
@@ -538,8 +538,8 @@ mod tests {
         assert_eq!(found(Query { room: Some("hall"), ..query }), ["a"]);
         assert_eq!(found(Query { since: Some(day_of_2025(5, 1)), ..query }), ["b"]);
         assert_eq!(found(Query { before: Some(day_of_2025(5, 1)), ..query }), [""; 0]);
-        assert_eq!(found(Query { kinds: &[Sort::Room], ..query }), [""; 0]);
-        let only_c = |it: &Opening| *it == Opening::Entity("c".to_owned());
+        assert_eq!(found(Query { kinds: &[ItemKind::Room], ..query }), [""; 0]);
+        let only_c = |it: &ItemId| *it == ItemId::Entity("c".to_owned());
         assert_eq!(hit_names(index.find(&query, only_c)), ["c"]);
     }
 
@@ -559,7 +559,7 @@ mod tests {
     fn the_best_few_are_the_beginning_of_all() {
         let notes: Vec<_> = (0..50)
             .map(|it| Document {
-                item: Opening::Entity(format!("Rock {it}")),
+                item: ItemId::Entity(format!("Rock {it}")),
                 text: "rock and stone ".repeat(it % 7).into(),
                 ..test_document("", "")
             })

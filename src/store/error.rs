@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::model::{Code, Diagnostic, quoted};
+use crate::model::{Code, Diagnostic, quote_for_shell};
 
 use crate::store::repo::git_locks::GitLock;
-use crate::store::repo::operation::Operation;
+use crate::store::repo::operation::GitOperation;
 use crate::store::repo::regular_file;
 
 /// Why the store could not do as asked. Each names the place it happened.
@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// A path that leads out of the palace, or may not be written.
     #[error("`{path}` cannot be a file of this palace: {why}")]
-    Path {
+    InvalidPath {
         /// The path as it was given.
         path: String,
         /// What is wrong with it.
@@ -42,7 +42,7 @@ pub enum Error {
     },
     /// A link stands where the palace, or a folder above it, should.
     #[error("`{}` is a symbolic link, and none is followed below the home", place.display())]
-    Linked {
+    SymbolicLink {
         /// The link.
         place: PathBuf,
     },
@@ -50,9 +50,9 @@ pub enum Error {
     #[error(
         "`{}` is {what}, and Palazzo opens only regular files of at most 16 MiB; {}",
         file.display(),
-        if *what == regular_file::TOO_LARGE { "do not delete it if git needs it" } else { "put a regular file there, or remove it" }
+        if *what == regular_file::TOO_LARGE_REASON { "do not delete it if git needs it" } else { "put a regular file there, or remove it" }
     )]
-    Irregular {
+    NotRegularFile {
         /// The file.
         file: PathBuf,
         /// What it is instead.
@@ -61,9 +61,9 @@ pub enum Error {
     /// The repository is outside its folder, and the user has not allowed that.
     #[error(
         "the repository of `{0}` is elsewhere, in `{1}`, and is not used without your consent: run `{2}` in a terminal{why}",
-        folder.display(), elsewhere.join("`, `"), trust(folder)
+        folder.display(), elsewhere.join("`, `"), trust_command(folder)
     )]
-    Elsewhere {
+    RepositoryElsewhere {
         /// The folder with the `.git`.
         folder: PathBuf,
         /// Where the repository is.
@@ -74,7 +74,7 @@ pub enum Error {
     /// The palace lets actions call tools that change things, and the user has not allowed that.
     #[error(
         "`[actions] allow` in palace.toml counts on this machine only after your consent: run `{}` in a terminal{why}",
-        trust(palace)
+        trust_command(palace)
     )]
     ToolsNotAllowed {
         /// The palace.
@@ -84,19 +84,19 @@ pub enum Error {
     },
     /// The file of consents cannot be used.
     #[error("consents cannot be read or written: {why}")]
-    Consents {
+    ConsentsUnusable {
         /// What is wrong with it.
         why: String,
     },
     /// The repository has no working directory.
     #[error("`{}` is a bare repository; a palace needs one with a working directory", place.display())]
-    Bare {
+    BareRepository {
         /// The repository.
         place: PathBuf,
     },
     /// The palace lies among git's own files.
     #[error("`{}` lies inside git's own folder; move the palace out of it", palace.display())]
-    InsideGit {
+    InsideGitFolder {
         /// The palace.
         palace: PathBuf,
     },
@@ -105,7 +105,7 @@ pub enum Error {
         "the repository at `{0}` belongs to someone else; if you trust it, run `git config --global --add safe.directory '{0}'`",
         place.display()
     )]
-    Untrusted {
+    UntrustedOwner {
         /// The repository's working directory.
         place: PathBuf,
         /// What git said.
@@ -116,13 +116,13 @@ pub enum Error {
         "the repository at `{}` uses a sparse index; run `git sparse-checkout reapply --no-sparse-index` first",
         place.display()
     )]
-    Sparse {
+    SparseIndex {
         /// The repository.
         place: PathBuf,
     },
     /// A file is in git, but not in the working directory.
     #[error("`{path}` is outside the sparse checkout; add it with `git sparse-checkout add` first")]
-    LeftOut {
+    OutsideSparseCheckout {
         /// The file.
         path: String,
     },
@@ -137,7 +137,7 @@ pub enum Error {
         "another program has locked the repository by `{}` ({}); {}",
         .0.path.display(), .0.description(), .0.advice()
     )]
-    Busy(GitLock),
+    GitLocked(GitLock),
     /// The repository is gone, and with it the history.
     #[error(
         "what is in `{0}` had a history, and there is no git repository around it any more; bring the `.git` back, or begin a new history with `palazzo init --repository {0}`",
@@ -149,13 +149,13 @@ pub enum Error {
     },
     /// The palace is no longer where it was.
     #[error("the palace is no longer at `{}`: it was moved or removed", palace.display())]
-    Moved {
+    PalaceMoved {
         /// Where it was.
         palace: PathBuf,
     },
     /// A lock file that a living process holds is not removed.
     #[error("`{}` was not removed: {why}; end that process first", lock.display())]
-    LockHeld {
+    GitLockInUse {
         /// The lock file.
         lock: PathBuf,
         /// Its age and its owner.
@@ -164,17 +164,17 @@ pub enum Error {
     /// An operation of git is under way that would drop what is committed meanwhile.
     #[error(
         "a git {} is under way in `{}`, and {} would drop what is written now, so nothing was written. End it first: {}",
-        operation.name(), place.display(), operation.danger(), operation.remedy()
+        operation.name(), place.display(), operation.dropping_command(), operation.remedy()
     )]
-    InProgress {
+    OperationInProgress {
         /// The operation.
-        operation: Operation,
+        operation: GitOperation,
         /// The working directory.
         place: PathBuf,
     },
     /// Another Palazzo holds the palace.
     #[error("another palazzo (process {holder}) is writing and holds `{}`; try again", lock.display())]
-    Locked {
+    WriteLocked {
         /// The lock file.
         lock: PathBuf,
         /// The process that holds it.
@@ -182,7 +182,7 @@ pub enum Error {
     },
     /// A file is in the middle of a merge.
     #[error("`{path}` is in the middle of a merge; resolve it and `git add` it first")]
-    Unmerged {
+    UnmergedFile {
         /// The file.
         path: String,
     },
@@ -190,7 +190,7 @@ pub enum Error {
     #[error(
         "`{path}` has the git attribute `{attribute}`, and Palazzo runs no filters; remove the attribute for the palace, or set `commit = \"manual\"` under `[git]` in `palace.toml`"
     )]
-    Filtered {
+    FilteredFile {
         /// The file.
         path: String,
         /// The attribute.
@@ -201,7 +201,7 @@ pub enum Error {
         "the change failed ({refusal}), and `{}` could not be put back as it was; that is tried again when the palace is next used",
         path.display()
     )]
-    Halfway {
+    UndoFailed {
         /// The file that may hold the new text.
         path: PathBuf,
         /// Why the change failed.
@@ -214,7 +214,7 @@ pub enum Error {
         "the git repository at `{}` is damaged: {what}. Palazzo reads what can be read and writes nothing. To repair it: {remedy}",
         place.display()
     )]
-    Damaged {
+    DamagedRepository {
         /// The repository's working directory.
         place: PathBuf,
         /// What cannot be read.
@@ -227,7 +227,7 @@ pub enum Error {
         "the git repository at `{}` uses {format}, which Palazzo cannot read; {remedy}",
         place.display()
     )]
-    Format {
+    UnsupportedFormat {
         /// The repository's working directory.
         place: PathBuf,
         /// The format.
@@ -237,15 +237,15 @@ pub enum Error {
     },
     /// What was said names no moment of the palace's past.
     #[error("`{said}` {why}")]
-    Revision {
+    InvalidRevision {
         /// What was said.
         said: String,
         /// Why it names none.
         why: String,
     },
     /// The palace is younger than the moment asked for.
-    #[error("there was no palace here at {short}, of {at}{}", begun(first.as_deref()))]
-    NotYet {
+    #[error("there was no palace here at {short}, of {at}{}", first_commit_note(first.as_deref()))]
+    PalaceNotYetCreated {
         /// The commit without the palace.
         short: String,
         /// When it was made.
@@ -255,19 +255,19 @@ pub enum Error {
     },
     /// A commit holds more than could be meant for a palace.
     #[error("the palace at {short} is too large to be read")]
-    Immense {
+    CommitTooLarge {
         /// The commit.
         short: String,
     },
     /// The past cannot be changed.
     #[error("this is the palace as it was at {short}, and the past cannot be changed")]
-    Past {
+    ReadOnlyAsOf {
         /// The commit it is seen at.
         short: String,
     },
     /// Others moved `HEAD` each time we were about to.
     #[error("`HEAD` of the repository at `{}` kept moving; try again", place.display())]
-    Moving {
+    HeadKeepsMoving {
         /// The repository.
         place: PathBuf,
     },
@@ -275,40 +275,43 @@ pub enum Error {
 
 impl Error {
     /// Makes the error of a file that could not be dealt with.
-    pub(super) fn file(deed: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn for_file(deed: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { deed, path, source }
     }
 
     /// Tells whether the repository cannot be read, so that the files can be read without it.
-    pub fn is_of_repository(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::Irregular { .. } | Self::Git { .. })
+    pub fn is_repository_error(&self) -> bool {
+        matches!(
+            self,
+            Self::DamagedRepository { .. } | Self::NotRegularFile { .. } | Self::Git { .. }
+        )
     }
 
     /// Tells it with all its causes.
-    pub(super) fn in_full(&self) -> String {
+    pub(super) fn message_with_causes(&self) -> String {
         let causes = std::iter::successors(Some(self as &dyn std::error::Error), |it| it.source());
         causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
     }
 
     /// Makes it a finding about the file at `path`, which it kept from being read.
-    pub(super) fn about(&self, path: &str) -> Diagnostic {
-        let is_link = matches!(self, Self::Linked { .. });
+    pub(super) fn to_diagnostic(&self, path: &str) -> Diagnostic {
+        let is_link = matches!(self, Self::SymbolicLink { .. });
         let code = if is_link { Code::Link } else { Code::Unreadable };
-        Diagnostic::of_file(code, path, self.to_string())
+        Diagnostic::for_file(code, path, self.to_string())
     }
 
     /// Makes the error of a path that may not be written.
-    pub(super) fn path(path: &str, why: &'static str) -> Self {
-        Self::Path { path: path.to_owned(), why }
+    pub(super) fn for_path(path: &str, why: &'static str) -> Self {
+        Self::InvalidPath { path: path.to_owned(), why }
     }
 }
 
 /// Returns the command that asks the user for consent.
-fn trust(folder: &Path) -> String {
-    format!("palazzo trust {}", quoted(&folder.display().to_string()))
+fn trust_command(folder: &Path) -> String {
+    format!("palazzo trust {}", quote_for_shell(&folder.display().to_string()))
 }
 
-fn begun(first: Option<&str>) -> String {
+fn first_commit_note(first: Option<&str>) -> String {
     first.map(|it| format!("; it begins with {it}")).unwrap_or_default()
 }

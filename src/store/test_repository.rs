@@ -11,16 +11,16 @@ use chrono::DateTime;
 
 use crate::model::{Author, Change, CommitId, Diagnostic, Edit, Files};
 
-use crate::store::write::lock::Patience;
-use crate::store::{Outcome, Store};
+use crate::store::write::lock::LockTimeouts;
+use crate::store::{CommitOutcome, Store};
 
 /// A folder with a home in it, which does not exist at first.
-pub(crate) struct Scene {
+pub(crate) struct TestHome {
     _folder: tempfile::TempDir,
     pub(crate) home: PathBuf,
 }
 
-impl Scene {
+impl TestHome {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().canonicalize().unwrap().join("home");
@@ -28,16 +28,16 @@ impl Scene {
     }
 
     /// A home that is a person's repository, with one commit of `notes.md`.
-    pub(crate) fn of_a_person() -> Self {
+    pub(crate) fn with_repository() -> Self {
         let scene = Self::new();
-        scene.init();
-        scene.put("notes.md", "notes\n");
+        scene.init_repository();
+        scene.write_file("notes.md", "notes\n");
         scene.git(&["add", "."]);
         scene.git(&["commit", "-qm", "begin"]);
         scene
     }
 
-    pub(crate) fn init(&self) {
+    pub(crate) fn init_repository(&self) {
         fs::create_dir_all(&self.home).unwrap();
         self.git(&["init", "-qb", "main"]);
         self.git(&["config", "user.name", "Ada"]);
@@ -55,13 +55,13 @@ impl Scene {
         store
     }
 
-    pub(crate) fn put(&self, path: &str, text: &str) {
+    pub(crate) fn write_file(&self, path: &str, text: &str) {
         let place = self.home.join(path);
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         fs::write(place, text).unwrap();
     }
 
-    pub(crate) fn text(&self, path: &str) -> String {
+    pub(crate) fn read_file(&self, path: &str) -> String {
         fs::read_to_string(self.home.join(path)).unwrap()
     }
 
@@ -71,13 +71,13 @@ impl Scene {
     }
 
     /// Takes in commits that `git fast-import` can read.
-    pub(crate) fn import(&self, script: &str) {
-        self.git_with(&["fast-import", "--quiet"], script);
+    pub(crate) fn fast_import(&self, script: &str) {
+        self.git_with_input(&["fast-import", "--quiet"], script);
     }
 
     /// Runs git in the home with something to read, which must succeed.
-    pub(crate) fn git_with(&self, args: &[&str], input: &str) -> String {
-        let mut git = command(&self.home, args);
+    pub(crate) fn git_with_input(&self, args: &[&str], input: &str) -> String {
+        let mut git = git_command(&self.home, args);
         let git = git.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut git = git.spawn().unwrap();
         git.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
@@ -96,7 +96,7 @@ impl Scene {
         self.git(&["log", "--format=%an: %s"])
     }
 
-    pub(crate) fn assert_sound(&self) {
+    pub(crate) fn assert_fsck_clean(&self) {
         let found = try_git(&self.home, &["fsck", "--strict", "--no-progress"]);
         assert!(found.status.success(), "{found:?}");
         assert_eq!(String::from_utf8_lossy(&found.stdout), "");
@@ -112,10 +112,10 @@ pub(crate) fn git_in(folder: &Path, args: &[&str]) -> String {
 }
 
 pub(crate) fn try_git(folder: &Path, args: &[&str]) -> Output {
-    command(folder, args).output().unwrap()
+    git_command(folder, args).output().unwrap()
 }
 
-fn command(folder: &Path, args: &[&str]) -> Command {
+fn git_command(folder: &Path, args: &[&str]) -> Command {
     let mut git = Command::new("git");
     for name in [
         "DIR",
@@ -138,12 +138,12 @@ fn command(folder: &Path, args: &[&str]) -> Command {
 }
 
 /// A change of one file.
-pub(crate) fn change(path: &str, was: Option<&str>, now: Option<&str>) -> Change {
-    changes(&[(path, was, now)])
+pub(crate) fn change_of_one_file(path: &str, was: Option<&str>, now: Option<&str>) -> Change {
+    change_of_files(&[(path, was, now)])
 }
 
 /// A change of several files.
-pub(crate) fn changes(edits: &[(&str, Option<&str>, Option<&str>)]) -> Change {
+pub(crate) fn change_of_files(edits: &[(&str, Option<&str>, Option<&str>)]) -> Change {
     let edit = |&(path, was, now): &(&str, Option<&str>, Option<&str>)| Edit {
         path: path.to_owned(),
         was: was.map(str::to_owned),
@@ -161,23 +161,23 @@ pub(crate) fn changes(edits: &[(&str, Option<&str>, Option<&str>)]) -> Change {
 }
 
 /// Makes a change that must succeed.
-pub(crate) fn done(store: &mut Store, change: &Change) -> Option<CommitId> {
-    match store.make(change).unwrap() {
-        Outcome::Done(done) => done.commit,
-        Outcome::Stale(paths) => panic!("stale: {paths:?}"),
+pub(crate) fn commit_ok(store: &mut Store, change: &Change) -> Option<CommitId> {
+    match store.commit(change).unwrap() {
+        CommitOutcome::Done(done) => done.commit,
+        CommitOutcome::Stale(paths) => panic!("stale: {paths:?}"),
     }
 }
 
 /// As little patience as there can be.
-pub(crate) fn impatient(store: &mut Store) {
+pub(crate) fn set_short_timeouts(store: &mut Store) {
     let (ours, index, head) = (Duration::ZERO, Duration::from_millis(1), Duration::ZERO);
-    store.patience = Patience { ours, index, head };
+    store.lock_timeouts = LockTimeouts { palazzo: ours, index, head };
 }
 
 /// Reads everything there is.
-pub(crate) fn all(store: &Store) -> (Files, Vec<Diagnostic>) {
-    let (stamps, mut findings) = store.look("").unwrap();
-    let read = store.read_each(stamps.into_keys().collect());
+pub(crate) fn read_all(store: &Store) -> (Files, Vec<Diagnostic>) {
+    let (stamps, mut findings) = store.list_files("").unwrap();
+    let read = store.read_files(stamps.into_keys().collect());
     let mut files = Files::new();
     for (path, text) in read {
         match text {

@@ -9,17 +9,17 @@ use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Where there is room for a file that nobody wants to keep.
-const PLACES: [&str; 2] = ["/dev/shm", "/tmp"];
+const COOKIE_FOLDERS: [&str; 2] = ["/dev/shm", "/tmp"];
 
 /// A file without a name, which only we write to.
-pub(crate) struct Echo(File);
+pub(crate) struct Cookie(File);
 
-impl Echo {
+impl Cookie {
     /// Makes the file and has `watch` watch it, by the name it has until then;
     /// `None`: there is no room for one.
     pub(crate) fn new(mut watch: impl FnMut(&Path) -> notify::Result<()>) -> Option<Self> {
-        PLACES.iter().find_map(|place| {
-            let folder = create_in(Path::new(place)).ok()?;
+        COOKIE_FOLDERS.iter().find_map(|place| {
+            let folder = create_folder_in(Path::new(place)).ok()?;
             let place = folder.join("echo");
             let echo = File::create_new(&place).ok().and_then(|file| {
                 watch(&place).ok()?;
@@ -32,7 +32,7 @@ impl Echo {
     }
 
     /// Writes to the file.
-    pub(crate) fn call(&mut self) -> io::Result<()> {
+    pub(crate) fn touch(&mut self) -> io::Result<()> {
         self.0.rewind()?;
         self.0.write_all(b".")
     }
@@ -40,7 +40,7 @@ impl Echo {
 
 /// Creates a folder for the file: whoever watches the one around it, because a
 /// palace lies there, would hear every call twice.
-fn create_in(folder: &Path) -> io::Result<PathBuf> {
+fn create_folder_in(folder: &Path) -> io::Result<PathBuf> {
     for n in 0_u32.. {
         let place = folder.join(format!(".palazzo-{}-{n}", std::process::id()));
         match fs::create_dir(&place) {

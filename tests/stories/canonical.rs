@@ -1,8 +1,8 @@
 //! Files in any hand, brought into canonical form: they say the same, and no
 //! comment is lost.
 
-use palazzo::format::{self, Tidied};
-use palazzo::model::{Attribute, Files, Genus, Kind, RelationType, Status};
+use palazzo::format::{self, FmtOutcome};
+use palazzo::model::{AttributeDef, AttributeKind, Files, Genus, RelationDef, StatusDef};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -20,13 +20,13 @@ fn is_tidied(
 ) -> Result<(), TestCaseError> {
     let (text, marks) = Hand::new(seed).write(tree);
     prop_assert!(is_the_same(&text), "read otherwise:\n{}", text);
-    let tidied = match format::tidy(path, &text) {
-        Some(Tidied::Anew(tidied)) => tidied,
-        Some(Tidied::Already) => text.clone(),
+    let tidied = match format::fmt_file(path, &text) {
+        Some(FmtOutcome::Formatted(tidied)) => tidied,
+        Some(FmtOutcome::Unchanged) => text.clone(),
         other => return Err(TestCaseError::fail(format!("{other:?}:\n{text}"))),
     };
     prop_assert!(is_the_same(&tidied), "{}\n-- became --\n{}", text, tidied);
-    prop_assert_eq!(format::tidy(path, &tidied), Some(Tidied::Already), "{}", tidied);
+    prop_assert_eq!(format::fmt_file(path, &tidied), Some(FmtOutcome::Unchanged), "{}", tidied);
     for mark in marks {
         prop_assert_eq!(
             tidied.matches(&mark).count(),
@@ -41,9 +41,9 @@ fn is_tidied(
 }
 
 fn genus() -> impl Strategy<Value = Genus> {
-    let sentence = option::of(words().prop_map(|it| format!("{it} {}", Genus::NAME)));
+    let sentence = option::of(words().prop_map(|it| format!("{it} {}", Genus::NAME_PLACEHOLDER)));
     let attributes = btree_map(text(), attribute(), 0..4);
-    let relation = any::<bool>().prop_map(|single| RelationType { single });
+    let relation = any::<bool>().prop_map(|single| RelationDef { single });
     let relations = btree_map(text(), relation, 0..4);
     let about = (words(), option::of(text()), option::of(text()));
     (about, sentence, attributes, statuses(), relations).prop_map(
@@ -59,23 +59,28 @@ fn genus() -> impl Strategy<Value = Genus> {
     )
 }
 
-fn attribute() -> impl Strategy<Value = Attribute> {
+fn attribute() -> impl Strategy<Value = AttributeDef> {
     let kind = prop_oneof![
-        prop::sample::select(vec![Kind::Text, Kind::Number, Kind::Date, Kind::YesNo]),
-        vec(text(), 1..4).prop_map(Kind::OneOf),
-        option::of("[A-Z][a-z]{1,9}").prop_map(Kind::Link),
+        prop::sample::select(vec![
+            AttributeKind::Text,
+            AttributeKind::Number,
+            AttributeKind::Date,
+            AttributeKind::YesNo
+        ]),
+        vec(text(), 1..4).prop_map(AttributeKind::OneOf),
+        option::of("[A-Z][a-z]{1,9}").prop_map(AttributeKind::Link),
     ];
-    (kind, any::<bool>()).prop_map(|(kind, required)| Attribute { kind, required })
+    (kind, any::<bool>()).prop_map(|(kind, required)| AttributeDef { kind, required })
 }
 
 /// Makes statuses of which some say which others may follow them.
-fn statuses() -> impl Strategy<Value = Vec<Status>> {
+fn statuses() -> impl Strategy<Value = Vec<StatusDef>> {
     let next = option::of(vec(any::<prop::sample::Index>(), 0..3));
     btree_map(text(), next, 0..4).prop_map(|all| {
         let names: Vec<_> = all.keys().cloned().collect();
         let named = |it: &prop::sample::Index| it.get(&names).clone();
         let next = |it: Vec<_>| it.iter().map(named).collect();
-        let status = |(name, it): (&String, &Option<Vec<_>>)| Status {
+        let status = |(name, it): (&String, &Option<Vec<_>>)| StatusDef {
             name: name.clone(),
             next: it.clone().map(next),
         };
@@ -88,9 +93,9 @@ fn statuses() -> impl Strategy<Value = Vec<Status>> {
 fn read_genus(text: &str) -> Option<Genus> {
     let path = "genera/a.yaml";
     let files = Files::from([(path.to_owned(), text.to_owned())]);
-    let (palace, findings) = format::read("test", &files);
+    let (palace, findings) = format::parse_palace("test", &files);
     assert_eq!(findings, [], "{text}");
-    let mut genus = palace.graph.genus_in_file(path)?.clone();
+    let mut genus = palace.graph.genus_definition_in_file(path)?.clone();
     genus.attributes.sort_by(|a, b| a.0.cmp(&b.0));
     genus.statuses.sort_by(|a, b| a.name.cmp(&b.name));
     genus.relations.sort_by(|a, b| a.0.cmp(&b.0));

@@ -428,7 +428,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn read(path: &str, text: &str) -> Palace {
-    format::read("test", &Files::from([(path.to_owned(), text.to_owned())])).0
+    format::parse_palace("test", &Files::from([(path.to_owned(), text.to_owned())])).0
 }
 
 /// Changes the text of a file as a tool would: from what one palace holds to what
@@ -436,12 +436,20 @@ fn read(path: &str, text: &str) -> Palace {
 fn edited(path: &str, text: &str, was: &Palace, now: &Palace) -> Option<String> {
     let room: RoomId = "a".parse().unwrap();
     match path.split('/').next().unwrap() {
-        "rooms" => format::edit_room(path, text, was.room(&room)?, now.room(&room)?),
-        "entities" => {
-            format::edit_entity(path, text, was.graph.in_file(path)?, now.graph.in_file(path)?)
-        }
-        "tasks" => format::edit_task(path, text, was.tasks.get(path)?, now.tasks.get(path)?),
-        _ => format::edit_process(path, text, was.processes.get(path)?, now.processes.get(path)?),
+        "rooms" => format::edit_room_text(path, text, was.room(&room)?, now.room(&room)?),
+        "entities" => format::edit_entity_text(
+            path,
+            text,
+            was.graph.entity_in_file(path)?,
+            now.graph.entity_in_file(path)?,
+        ),
+        "tasks" => format::edit_task_text(path, text, was.tasks.get(path)?, now.tasks.get(path)?),
+        _ => format::edit_process_text(
+            path,
+            text,
+            was.processes.get(path)?,
+            now.processes.get(path)?,
+        ),
     }
 }
 

@@ -78,7 +78,7 @@ fn one_fault_is_one_finding() {
         }
     }
     assert!(broken >= 60, "only {broken} broken files");
-    let words = Rule::ALL.iter().map(|it| it.word).filter(|it| !it.starts_with("aaak-"));
+    let words = Rule::ALL.iter().map(|it| it.name).filter(|it| !it.starts_with("aaak-"));
     let untold = words.filter(|it| !codes.contains(*it));
     // What git cannot carry, `hostile_files_are_told_at_once` makes, and `repositories.rs` and `locks.rs`.
     let not_carried = ["too-large", "link", "unreadable", "repository", "git-lock"];
@@ -185,7 +185,7 @@ fn every_code_can_be_looked_up() {
     For more information, try '--help'.
     ");
     let table = explain(&[]);
-    assert!(Rule::ALL.iter().all(|it| table.contains(it.word)), "{table}");
+    assert!(Rule::ALL.iter().all(|it| table.contains(it.name)), "{table}");
     assert!(table.lines().all(|it| it.chars().count() <= 100), "{table}");
 }
 

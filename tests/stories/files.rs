@@ -7,8 +7,9 @@ use std::path::Path;
 use chrono::DateTime;
 use palazzo::format;
 use palazzo::model::{
-    About, Action, Arrangement, Code, Deed, Diagnostic, Doorway, Drawer, Entity, Files, Process,
-    Relation, Room, Said, Stage, State, Task, prose,
+    Action, ActionKind, Code, Diagnostic, Drawer, Entity, FiledUnder, Files, Grouping,
+    NavigationTarget, Process, ProcessStep, Relation, Room, Task, WorkStatus, WorkSubject,
+    normalize_prose,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -37,25 +38,31 @@ fn the_example_palaces_have_no_fault_and_are_written_as_they_stand() {
     let mut seen = 0;
     for example in fs::read_dir("example-palaces").unwrap() {
         let files = files_of(&example.unwrap().path());
-        let (palace, findings) = format::read("example", &files);
+        let (palace, findings) = format::parse_palace("example", &files);
         assert_eq!(findings, []);
         for (path, text) in &files {
-            let written = match format::Place::of(path).unwrap() {
-                format::Place::Room(id) => format::write_room(palace.room(&id).unwrap()),
-                format::Place::Entity => format::write_entity(palace.graph.in_file(path).unwrap()),
-                format::Place::Scroll(_) => {
+            let written = match format::PalacePath::parse(path).unwrap() {
+                format::PalacePath::Room(id) => format::write_room(palace.room(&id).unwrap()),
+                format::PalacePath::Entity => {
+                    format::write_entity(palace.graph.entity_in_file(path).unwrap())
+                }
+                format::PalacePath::Scroll(_) => {
                     let which = palace.scroll_in_file(path).unwrap();
                     format::write_scroll(palace.scroll(which).unwrap())
                 }
-                format::Place::Drawer(_) => format::write_drawer(palace.drawers.get(path).unwrap()),
-                format::Place::Diary(_) => format::write_entry(palace.diaries.get(path).unwrap()),
-                format::Place::Genus => {
-                    format::write_genus(palace.graph.genus_in_file(path).unwrap())
+                format::PalacePath::Drawer(_) => {
+                    format::write_drawer(palace.drawers.get(path).unwrap())
                 }
-                format::Place::Task => format::write_task(&palace.tasks[path]),
-                format::Place::Process => format::write_process(&palace.processes[path]),
-                format::Place::Settings => format::write_settings(&palace.settings),
-                format::Place::Other => panic!("{path} is no file of a palace"),
+                format::PalacePath::Diary(_) => {
+                    format::write_diary_entry(palace.diaries.get(path).unwrap())
+                }
+                format::PalacePath::Genus => {
+                    format::write_genus(palace.graph.genus_definition_in_file(path).unwrap())
+                }
+                format::PalacePath::Task => format::write_task(&palace.tasks[path]),
+                format::PalacePath::Process => format::write_process(&palace.processes[path]),
+                format::PalacePath::Settings => format::write_settings(&palace.settings),
+                format::PalacePath::Other => panic!("{path} is no file of a palace"),
             };
             assert_eq!(&written, text, "{path}");
             seen += 1;
@@ -164,19 +171,20 @@ fn map() -> impl Strategy<Value = Map<String, Value>> {
 fn action() -> impl Strategy<Value = Action> {
     let room = slug().prop_map(|it| it.parse().unwrap());
     let deed = prop_oneof![
-        (room, proptest::option::of(words()))
-            .prop_map(|(room, workspace)| Deed::Navigate(Doorway { room, workspace })),
-        (words(), map()).prop_map(|(tool, params)| Deed::Query { tool, params }),
-        text().prop_map(|it| Deed::Text { content: prose(&it) }),
+        (room, proptest::option::of(words())).prop_map(|(room, workspace)| ActionKind::Navigate(
+            NavigationTarget { room, workspace }
+        )),
+        (words(), map()).prop_map(|(tool, params)| ActionKind::Query { tool, params }),
+        text().prop_map(|it| ActionKind::Text { content: normalize_prose(&it) }),
     ];
-    (words(), deed).prop_map(|(label, deed)| Action { label, deed })
+    (words(), deed).prop_map(|(label, deed)| Action { label, kind: deed })
 }
 
-fn arrangement() -> impl Strategy<Value = Arrangement> {
+fn arrangement() -> impl Strategy<Value = Grouping> {
     let by = prop_oneof![Just("status".to_owned()), Just("name".to_owned()), words()];
     let genus =
-        (text(), by).prop_map(|(genus, by)| Arrangement::Genus { genus, by: by.as_str().into() });
-    prop_oneof![3 => genus, 1 => Just(Arrangement::Everything)]
+        (text(), by).prop_map(|(genus, by)| Grouping::Genus { genus, by: by.as_str().into() });
+    prop_oneof![3 => genus, 1 => Just(Grouping::Everything)]
 }
 
 pub(crate) fn room() -> impl Strategy<Value = Room> {
@@ -186,7 +194,7 @@ pub(crate) fn room() -> impl Strategy<Value = Room> {
         |(name, it, actions, portals, generate)| Room {
             id: Some(ulid::Ulid::from_parts(1, 2)),
             name,
-            description: prose(&it),
+            description: normalize_prose(&it),
             actions,
             portals,
             generate,
@@ -220,39 +228,53 @@ fn drawer() -> impl Strategy<Value = Drawer> {
     let filed = (0..4_000_000_000_i64).prop_map(|it| DateTime::from_timestamp(it, 0));
     (name(), name(), optional(), optional(), filed, verbatim()).prop_map(
         |(wing, room, source, by, filed, text)| {
-            let said = Said { wing, room };
-            Drawer { id: ulid::Ulid::from_parts(1, 2), said, source, by, filed, text }
+            let said = FiledUnder { wing, room };
+            Drawer { id: ulid::Ulid::from_parts(1, 2), filed_under: said, source, by, filed, text }
         },
     )
 }
 
-fn about() -> impl Strategy<Value = About> {
+fn about() -> impl Strategy<Value = WorkSubject> {
     let room = proptest::option::of(slug().prop_map(|it| it.parse().unwrap()));
-    (proptest::option::of(text()), room).prop_map(|(entity, room)| About { entity, room })
+    (proptest::option::of(text()), room).prop_map(|(entity, room)| WorkSubject { entity, room })
 }
 
-fn state() -> impl Strategy<Value = State> {
+fn state() -> impl Strategy<Value = WorkStatus> {
     let at = (0..4_000_000_000_i64).prop_map(|it| DateTime::from_timestamp(it, 0));
-    prop_oneof![Just(State::Open), Just(State::Done(None)), at.prop_map(State::Done)]
+    prop_oneof![Just(WorkStatus::Open), Just(WorkStatus::Done(None)), at.prop_map(WorkStatus::Done)]
 }
 
 fn note() -> impl Strategy<Value = Option<String>> {
-    proptest::option::of(text().prop_map(|it| prose(&it)))
+    proptest::option::of(text().prop_map(|it| normalize_prose(&it)))
         .prop_map(|it| it.filter(|it| !it.is_empty()))
 }
 
 pub(crate) fn task() -> impl Strategy<Value = Task> {
     (words(), about(), proptest::option::of(text()), state(), note()).prop_map(
-        |(title, about, who, state, note)| Task { title, about, who, state, note, set: None },
+        |(title, about, who, state, note)| Task {
+            title,
+            subject: about,
+            who,
+            status: state,
+            note,
+            created: None,
+        },
     )
 }
 
 pub(crate) fn process() -> impl Strategy<Value = Process> {
-    let stage = (words(), note()).prop_map(|(text, note)| Stage { text, note });
+    let stage = (words(), note()).prop_map(|(text, note)| ProcessStep { text, note });
     (words(), about(), vec(stage, 1..5), 0..5_usize, state()).prop_map(
         |(name, about, stages, step, state)| {
             let step = step % stages.len() + 1;
-            Process { name, about, stages, step, state, started: None }
+            Process {
+                name,
+                subject: about,
+                steps: stages,
+                step_number: step,
+                status: state,
+                started: None,
+            }
         },
     )
 }
@@ -260,25 +282,25 @@ pub(crate) fn process() -> impl Strategy<Value = Process> {
 /// Reads the only task and the only process there are.
 pub(crate) fn read_works(path: &str, text: &str) -> (Option<Task>, Option<Process>) {
     let (palace, findings) =
-        format::read("test", &Files::from([(path.to_owned(), text.to_owned())]));
+        format::parse_palace("test", &Files::from([(path.to_owned(), text.to_owned())]));
     assert_eq!(findings, [], "{text}");
     (palace.tasks.into_values().next(), palace.processes.into_values().next())
 }
 
 pub(crate) fn read_room(text: &str) -> (Option<Room>, usize) {
     let files = Files::from([("rooms/hall.yaml".to_owned(), text.to_owned())]);
-    let (palace, findings) = format::read("test", &files);
+    let (palace, findings) = format::parse_palace("test", &files);
     (palace.room(&"hall".parse().unwrap()).cloned(), findings.len())
 }
 
 pub(crate) fn read_entity(text: &str) -> Option<Entity> {
     let files = Files::from([("entities/a/a.yaml".to_owned(), text.to_owned())]);
-    let (palace, findings) = format::read("test", &files);
+    let (palace, findings) = format::parse_palace("test", &files);
     // Dates may be any texts, and what is wrong with them is told of.
     let of_dates = |it: &&Diagnostic| matches!(it.code, Code::NoDate | Code::EmptyPeriod);
     let findings: Vec<_> = findings.iter().filter(|it| !of_dates(it)).collect();
     assert!(findings.is_empty(), "{findings:?}\n{text}");
-    palace.graph.in_file("entities/a/a.yaml").cloned()
+    palace.graph.entity_in_file("entities/a/a.yaml").cloned()
 }
 
 const GENUS: &str = "\
@@ -328,9 +350,9 @@ relations:
 fn a_genus_is_laid_down_in_words_and_written_back_as_it_was() {
     for (text, written) in [(GENUS, GENUS), (GENUS_BY_HAND, GENUS_REWRITTEN)] {
         let files = Files::from([("genera/claim.yaml".to_owned(), text.to_owned())]);
-        let (palace, findings) = format::read("test", &files);
+        let (palace, findings) = format::parse_palace("test", &files);
         assert_eq!(findings, []);
-        assert_eq!(format::write_genus(palace.graph.genus("Claim").unwrap()), written);
+        assert_eq!(format::write_genus(palace.graph.genus_definition("Claim").unwrap()), written);
     }
 }
 
@@ -386,7 +408,7 @@ proptest! {
     fn any_drawer_is_read_back_as_it_was_filed(drawer in drawer()) {
         let text = format::write_drawer(&drawer);
         let path = format!("drawers/a/b/{}.md", drawer.id);
-        let (palace, findings) = format::read("test", &Files::from([(path.clone(), text.clone())]));
+        let (palace, findings) = format::parse_palace("test", &Files::from([(path.clone(), text.clone())]));
         prop_assert_eq!((palace.drawers.get(&path), findings), (Some(&drawer), vec![]), "{}", text);
     }
 
@@ -395,7 +417,7 @@ proptest! {
         let (text, marks) = by_hand(&format::write_room(&was));
         let mut now = now;
         now.id = was.id;
-        let edited = format::edit_room("rooms/hall.yaml", &text, &was, &now);
+        let edited = format::edit_room_text("rooms/hall.yaml", &text, &was, &now);
         let edited = edited.ok_or_else(|| TestCaseError::fail(format!("refused:\n{text}")))?;
         prop_assert_eq!(read_room(&edited), (Some(now.clone()), 0), "{}", edited);
         // The comment above a key that went may go with it.
@@ -411,7 +433,7 @@ proptest! {
         let was = Entity { name: now.name.clone(), ..was };
         for text in [by_hand(&format::write_entity(&was)).0, in_blocks(&was)] {
             prop_assert_eq!(read_entity(&text), Some(was.clone()), "{}", text);
-            let edited = format::edit_entity("entities/a/a.yaml", &text, &was, &now);
+            let edited = format::edit_entity_text("entities/a/a.yaml", &text, &was, &now);
             let edited = edited.ok_or_else(|| TestCaseError::fail(format!("refused:\n{text}")))?;
             prop_assert_eq!(read_entity(&edited), Some(now.clone()), "{}", edited);
             let marks = |it: &str| it.matches("# kept\n").count();
@@ -423,10 +445,10 @@ proptest! {
     #[test]
     fn any_task_is_read_back_as_it_was_written_and_as_it_was_changed(was in task(), now in task()) {
         let path = "tasks/a.yaml";
-        let text = format::new_task(path, &was).unwrap();
+        let text = format::new_task_text(path, &was).unwrap();
         prop_assert_eq!(read_works(path, &text).0, Some(was.clone()), "{}", text);
         let text = by_hand(&text).0;
-        let edited = format::edit_task(path, &text, &was, &now);
+        let edited = format::edit_task_text(path, &text, &was, &now);
         let edited = edited.ok_or_else(|| TestCaseError::fail(format!("refused:\n{text}")))?;
         prop_assert_eq!(read_works(path, &edited).0, Some(now), "{}", edited);
     }
@@ -437,10 +459,10 @@ proptest! {
         now in process(),
     ) {
         let path = "processes/a.yaml";
-        let text = format::new_process(path, &was).unwrap();
+        let text = format::new_process_text(path, &was).unwrap();
         prop_assert_eq!(read_works(path, &text).1, Some(was.clone()), "{}", text);
         let text = by_hand(&text).0;
-        let edited = format::edit_process(path, &text, &was, &now);
+        let edited = format::edit_process_text(path, &text, &was, &now);
         let edited = edited.ok_or_else(|| TestCaseError::fail(format!("refused:\n{text}")))?;
         prop_assert_eq!(read_works(path, &edited).1, Some(now), "{}", edited);
     }
@@ -455,7 +477,7 @@ proptest! {
             "diary/a/a.md",
             "palace.toml",
         ] {
-            format::read("test", &Files::from([(path.to_owned(), text.clone())]));
+            format::parse_palace("test", &Files::from([(path.to_owned(), text.clone())]));
         }
     }
 }
@@ -465,13 +487,14 @@ fn a_comment_behind_a_text_of_several_lines_outlives_the_text() {
     const HALL: &str = "rooms/hall.yaml";
     let text = "name: Hall\ndescription:\n  Stone,\n  and moss. # seen in May\nactions:\n\
                 - label: Look\n  type: text\n  content: A long\n    wall. # north\n";
-    let (palace, findings) = format::read("test", &Files::from([(HALL.into(), text.into())]));
+    let (palace, findings) =
+        format::parse_palace("test", &Files::from([(HALL.into(), text.into())]));
     assert_eq!(findings, []);
     let (_, was) = palace.rooms().next().unwrap();
     let mut now = was.clone();
     now.description = "Dust.".to_owned();
-    now.actions[0].deed = Deed::Text { content: "A low wall.".to_owned() };
-    insta::assert_snapshot!(format::edit_room(HALL, text, was, &now).unwrap(), @r"
+    now.actions[0].kind = ActionKind::Text { content: "A low wall.".to_owned() };
+    insta::assert_snapshot!(format::edit_room_text(HALL, text, was, &now).unwrap(), @r"
     name: Hall
     # seen in May
     description: |

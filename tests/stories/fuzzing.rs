@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use palazzo::check::PalaceCheck;
-use palazzo::format::{self, Rooms, Spots, Tidied};
+use palazzo::format::{self, FmtOutcome, RoomNameIndex, ValuePositions};
 use palazzo::keeper::Finding;
-use palazzo::model::{Date, Diagnostic, Files, Palace, RoomRef, Tool, Trail};
+use palazzo::model::{Date, Diagnostic, Files, Palace, RoomRef, Tool, ValuePath};
 use palazzo::{aaak, diff, exchange};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -180,7 +180,7 @@ fn mangled() -> impl Strategy<Value = (String, String)> {
 }
 
 fn read(path: &str, text: &str) -> (Palace, Vec<Diagnostic>) {
-    format::read("test", &Files::from([(path.to_owned(), text.to_owned())]))
+    format::parse_palace("test", &Files::from([(path.to_owned(), text.to_owned())]))
 }
 
 /// Says that a finding stands in the file, that nothing of it could move the
@@ -216,43 +216,43 @@ proptest! {
             prop_assert!(!said.contains(char::is_control), "{said:?}\n{text}");
         }
         let tools: &[Tool] = &[];
-        let survey = PalaceCheck { palace: &palace, tools, unreadable_files: [].into(), room_file: format::room_file };
-        let spots = Spots::of(&path, &text);
+        let survey = PalaceCheck { palace: &palace, tools, unreadable_files: [].into(), room_file: format::room_path };
+        let spots = ValuePositions::parse(&path, &text);
         for mut remark in survey.findings() {
             if remark.diagnostic.file == path {
-                remark.diagnostic.at = spots.find(&remark.value_path);
+                remark.diagnostic.at = spots.position_of(&remark.value_path);
                 can_be_shown(&remark.diagnostic, &text)?;
             }
         }
-        prop_assert_eq!(spots.find(&Trail::TOP).line, 1);
+        prop_assert_eq!(spots.position_of(&ValuePath::ROOT).line, 1);
     }
 
     #[test]
     fn a_mangled_file_says_the_same_in_canonical_form((path, text) in mangled()) {
-        match format::tidy(&path, &text) {
-            Some(Tidied::Anew(anew)) => {
+        match format::fmt_file(&path, &text) {
+            Some(FmtOutcome::Formatted(anew)) => {
                 let (was, now) = (read(&path, &text), read(&path, &anew));
                 prop_assert_eq!(&was.0, &now.0, "{}\n-- became --\n{}", text, anew);
                 prop_assert_eq!(heads(was.1), heads(now.1), "{}\n-- became --\n{}", text, anew);
-                prop_assert_eq!(format::tidy(&path, &anew), Some(Tidied::Already), "{}", anew);
+                prop_assert_eq!(format::fmt_file(&path, &anew), Some(FmtOutcome::Unchanged), "{}", anew);
                 diff::unified_diff(&path, Some(&text), Some(&anew));
             }
-            Some(Tidied::Wrong(findings)) => prop_assert!(!findings.is_empty(), "{}", text),
-            Some(Tidied::Already | Tidied::Stubborn) | None => {}
+            Some(FmtOutcome::HasErrors(findings)) => prop_assert!(!findings.is_empty(), "{}", text),
+            Some(FmtOutcome::Unchanged | FmtOutcome::CannotFormat) | None => {}
         }
     }
 
     #[test]
     fn a_mangled_file_is_mended_in_the_lines_that_were_wrong((path, text) in mangled()) {
         let hall = Files::from([("rooms/hall.yaml".to_owned(), "name: A\n".to_owned())]);
-        let rooms = Rooms::of(&hall);
-        if let Some(mended) = format::mend(&path, &text, &rooms) {
+        let rooms = RoomNameIndex::from_files(&hall);
+        if let Some(mended) = format::fix_file(&path, &text, &rooms) {
             let differing = text.lines().zip(mended.text.lines()).filter(|(was, now)| was != now).count();
-            prop_assert!(differing <= mended.faults.len(), "{}\n-- became --\n{}", text, mended.text);
+            prop_assert!(differing <= mended.fixed.len(), "{}\n-- became --\n{}", text, mended.text);
             prop_assert_eq!(text.lines().count(), mended.text.lines().count());
             let is_read = |text: &str| !heads(read(&path, text).1).iter().any(|it| it.starts_with("syntax"));
             prop_assert!(!is_read(&text) || is_read(&mended.text), "{}", mended.text);
-            prop_assert_eq!(format::mend(&path, &mended.text, &rooms), None);
+            prop_assert_eq!(format::fix_file(&path, &mended.text, &rooms), None);
         }
     }
 

@@ -2,8 +2,8 @@
 //! style, with comments everywhere.
 
 use palazzo::model::{
-    About, Action, Arrangement, Attribute, Deed, Doorway, Entity, Genus, Kind, Process, Relation,
-    Room, Stage, State, Status, Task,
+    Action, ActionKind, AttributeDef, AttributeKind, Entity, Genus, Grouping, NavigationTarget,
+    Process, ProcessStep, Relation, Room, StatusDef, Task, WorkStatus, WorkSubject,
 };
 use serde_json::{Map, Value};
 
@@ -294,10 +294,10 @@ pub(crate) fn room(room: &Room) -> Tree {
     map(pairs)
 }
 
-fn arrangement(arrangement: &Arrangement) -> Tree {
+fn arrangement(arrangement: &Grouping) -> Tree {
     match arrangement {
-        Arrangement::Everything => map(vec![("by", text("genus"))]),
-        Arrangement::Genus { genus, by } => {
+        Grouping::Everything => map(vec![("by", text("genus"))]),
+        Grouping::Genus { genus, by } => {
             map(vec![("by", text(&by.to_string())), ("genus", text(genus))])
         }
     }
@@ -305,22 +305,22 @@ fn arrangement(arrangement: &Arrangement) -> Tree {
 
 fn action(action: &Action) -> Tree {
     let mut pairs = vec![("label", text(&action.label))];
-    match &action.deed {
-        Deed::Navigate(Doorway { room, workspace }) => {
+    match &action.kind {
+        ActionKind::Navigate(NavigationTarget { room, workspace }) => {
             pairs.extend([("type", text("navigate")), ("room", text(&room.to_string()))]);
             pairs.extend(workspace.as_ref().map(|it| ("workspace", text(it))));
         }
-        Deed::Query { tool, params } => {
+        ActionKind::Query { tool, params } => {
             pairs.extend([
                 ("type", text("query")),
                 ("tool", text(tool)),
                 ("tool_params", json_map(params)),
             ]);
         }
-        Deed::Text { content } => {
+        ActionKind::Text { content } => {
             pairs.extend([("type", text("text")), ("content", text(content))]);
         }
-        Deed::Enter(_) => unreachable!("no file leads into a hall"),
+        ActionKind::EnterHall(_) => unreachable!("no file leads into a hall"),
     }
     map(pairs)
 }
@@ -364,15 +364,15 @@ pub(crate) fn genus(genus: &Genus) -> Tree {
     map(pairs)
 }
 
-fn attribute(it: &Attribute) -> Tree {
+fn attribute(it: &AttributeDef) -> Tree {
     let kind = match &it.kind {
-        Kind::Text => text("text"),
-        Kind::Number => text("number"),
-        Kind::Date => text("date"),
-        Kind::YesNo => text("yes/no"),
-        Kind::OneOf(words) => Tree::List(words.iter().map(|it| text(it)).collect()),
-        Kind::Link(None) => text("link"),
-        Kind::Link(Some(genus)) => text(&format!("link to {genus}")),
+        AttributeKind::Text => text("text"),
+        AttributeKind::Number => text("number"),
+        AttributeKind::Date => text("date"),
+        AttributeKind::YesNo => text("yes/no"),
+        AttributeKind::OneOf(words) => Tree::List(words.iter().map(|it| text(it)).collect()),
+        AttributeKind::Link(None) => text("link"),
+        AttributeKind::Link(Some(genus)) => text(&format!("link to {genus}")),
     };
     if it.required {
         map(vec![("type", kind), ("required", Tree::Plain("true".to_owned()))])
@@ -381,51 +381,51 @@ fn attribute(it: &Attribute) -> Tree {
     }
 }
 
-fn statuses(statuses: &[Status]) -> Tree {
+fn statuses(statuses: &[StatusDef]) -> Tree {
     let texts = |it: &[String]| Tree::List(it.iter().map(|it| text(it)).collect());
     if statuses.iter().all(|it| it.next.is_none()) {
         return texts(&statuses.iter().map(|it| it.name.clone()).collect::<Vec<_>>());
     }
-    let next = |it: &Status| it.next.as_ref().map_or(Tree::Plain(String::new()), |it| texts(it));
+    let next = |it: &StatusDef| it.next.as_ref().map_or(Tree::Plain(String::new()), |it| texts(it));
     Tree::Map(statuses.iter().map(|it| (it.name.clone(), next(it))).collect())
 }
 
 pub(crate) fn task(task: &Task) -> Tree {
     let mut pairs = vec![("title", text(&task.title))];
-    pairs.extend(about(&task.about));
+    pairs.extend(about(&task.subject));
     pairs.extend(task.who.iter().map(|it| ("who", text(it))));
-    pairs.extend(state(task.state, "open"));
+    pairs.extend(state(task.status, "open"));
     pairs.extend(task.note.iter().map(|it| ("note", text(it))));
     map(pairs)
 }
 
 pub(crate) fn process(process: &Process) -> Tree {
     let mut pairs = vec![("name", text(&process.name))];
-    pairs.extend(about(&process.about));
-    pairs.push(("steps", Tree::List(process.stages.iter().map(stage).collect())));
-    if process.step != 1 {
-        pairs.push(("step", Tree::Plain(process.step.to_string())));
+    pairs.extend(about(&process.subject));
+    pairs.push(("steps", Tree::List(process.steps.iter().map(stage).collect())));
+    if process.step_number != 1 {
+        pairs.push(("step", Tree::Plain(process.step_number.to_string())));
     }
-    pairs.extend(state(process.state, "running"));
+    pairs.extend(state(process.status, "running"));
     map(pairs)
 }
 
-fn about(about: &About) -> Vec<(&'static str, Tree)> {
+fn about(about: &WorkSubject) -> Vec<(&'static str, Tree)> {
     let entity = about.entity.iter().map(|it| ("entity", text(it)));
     entity.chain(about.room.iter().map(|it| ("room", text(&it.to_string())))).collect()
 }
 
 /// Says how it stands, as far as that does not go without saying.
-fn state(state: State, open: &str) -> Vec<(&'static str, Tree)> {
+fn state(state: WorkStatus, open: &str) -> Vec<(&'static str, Tree)> {
     match state {
-        State::Open if open == "open" => Vec::new(),
-        State::Open => vec![("status", text(open))],
-        State::Done(None) => vec![("status", text("done"))],
-        State::Done(Some(at)) => vec![("done", Tree::Plain(at.to_rfc3339()))],
+        WorkStatus::Open if open == "open" => Vec::new(),
+        WorkStatus::Open => vec![("status", text(open))],
+        WorkStatus::Done(None) => vec![("status", text("done"))],
+        WorkStatus::Done(Some(at)) => vec![("done", Tree::Plain(at.to_rfc3339()))],
     }
 }
 
-fn stage(stage: &Stage) -> Tree {
+fn stage(stage: &ProcessStep) -> Tree {
     match &stage.note {
         None => text(&stage.text),
         Some(note) => map(vec![("step", text(&stage.text)), ("note", text(note))]),

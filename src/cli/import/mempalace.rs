@@ -12,7 +12,7 @@ use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::{ImportSummary, MempalaceTables};
-use crate::model::printable;
+use crate::model::strip_unprintable;
 
 /// Texts, as Chroma holds them.
 const CHROMA_FILE: &str = "chroma.sqlite3";
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let by = terminal_user("import");
     let moved = keeper.import_mempalace(&by, tables, local, args.dry_run, tell)?;
     for told in moved.notes.iter().chain(&moved.errors) {
-        anstream::eprintln!("{}", printable(told));
+        anstream::eprintln!("{}", strip_unprintable(told));
     }
     let root = keeper.palace_root(&by)?;
     terminal::print_page(&mempalace_summary(&moved, root.as_deref(), args.dry_run))?;

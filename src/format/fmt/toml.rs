@@ -4,36 +4,36 @@ use toml_edit::{Decor, DocumentMut, Item, KeyMut, RawString, Table, Value};
 
 /// Puts the blanks around keys and values in order, and leaves all that is said,
 /// comments too; `None`: it is no TOML.
-pub(crate) fn tidy(text: &str) -> Option<String> {
+pub(crate) fn fmt_toml(text: &str) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
     let end = format!("{}\n", document.trailing().as_str().unwrap_or_default());
-    document.set_trailing(lines(Some(&end)));
-    tidy_table(document.as_table_mut());
+    document.set_trailing(comment_lines(Some(&end)));
+    fmt_table(document.as_table_mut());
     let text = document.to_string();
     Some(format!("{}\n", text.trim_matches('\n')))
 }
 
-fn tidy_table(table: &mut Table) {
+fn fmt_table(table: &mut Table) {
     for (mut key, item) in table.iter_mut() {
         match item {
-            Item::Value(value) => tidy_pair(key, value),
+            Item::Value(value) => fmt_pair(key, value),
             // The keys of `menu.layout = "wide"` share their blanks with what is above.
             Item::Table(table) if !table.is_dotted() => {
                 key.fmt();
                 let decor = table.decor_mut();
-                let above = lines(decor.prefix().and_then(RawString::as_str));
+                let above = comment_lines(decor.prefix().and_then(RawString::as_str));
                 decor.set_prefix(format!("\n{}", above.trim_start_matches('\n')));
-                tidy_end(decor);
-                tidy_table(table);
+                fmt_trailing_comment(decor);
+                fmt_table(table);
             }
             _ => {}
         }
     }
 }
 
-fn tidy_pair(mut key: KeyMut<'_>, value: &mut Value) {
+fn fmt_pair(mut key: KeyMut<'_>, value: &mut Value) {
     let decor = key.leaf_decor_mut();
-    decor.set_prefix(lines(decor.prefix().and_then(RawString::as_str)));
+    decor.set_prefix(comment_lines(decor.prefix().and_then(RawString::as_str)));
     decor.set_suffix(" ");
     if let Value::Array(items) = value
         && !(items.to_string().contains('\n') || items.trailing_comma())
@@ -41,18 +41,18 @@ fn tidy_pair(mut key: KeyMut<'_>, value: &mut Value) {
         items.fmt();
     }
     value.decor_mut().set_prefix(" ");
-    tidy_end(value.decor_mut());
+    fmt_trailing_comment(value.decor_mut());
 }
 
 /// Leaves one blank before the comment at the end of a line.
-fn tidy_end(decor: &mut Decor) {
+fn fmt_trailing_comment(decor: &mut Decor) {
     let comment = decor.suffix().and_then(RawString::as_str).unwrap_or_default().trim();
     let end = if comment.is_empty() { String::new() } else { format!(" {comment}") };
     decor.set_suffix(end);
 }
 
 /// Returns the comments above something, and at most one blank line in a row.
-fn lines(raw: Option<&str>) -> String {
+fn comment_lines(raw: Option<&str>) -> String {
     let mut tidied = String::new();
     for line in raw.unwrap_or_default().split_inclusive('\n').filter(|it| it.ends_with('\n')) {
         if !(line.trim().is_empty() && (tidied == "\n" || tidied.ends_with("\n\n"))) {
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn only_blanks_change() {
         let text = "\n\n  # mine\nname='P'   # n\n\n\n\n   # where\n  entry =   \"a\"\n[menu]#m\nlayout=\"wide\"\n# all\n[ actions ]\nallow=[\"a\",'b' ]\n\n\n# end";
-        let tidied = tidy(text).unwrap();
+        let tidied = fmt_toml(text).unwrap();
         assert_snapshot!(tidied, @r#"
         # mine
         name = 'P' # n
@@ -89,13 +89,13 @@ mod tests {
 
         # end
         "#);
-        assert_eq!(tidy(&tidied).as_ref(), Some(&tidied));
+        assert_eq!(fmt_toml(&tidied).as_ref(), Some(&tidied));
     }
 
     #[test]
     fn what_stands_on_several_lines_stays_there() {
         let text = "name = \"P\"\nmenu.layout = \"wide\" # dotted\n[actions]\nallow = [\n    \"a\", # one\n]\n";
-        assert_snapshot!(tidy(text).unwrap(), @r#"
+        assert_snapshot!(fmt_toml(text).unwrap(), @r#"
         name = "P"
         menu.layout = "wide" # dotted
 

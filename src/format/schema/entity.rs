@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use crate::format::schema::scalars::{Id, Text};
+use crate::format::schema::scalars::{TextSchema, UlidSchema};
 
 /// An entity of the knowledge graph, with its observations and the relations
 /// that start from it.
@@ -14,20 +14,20 @@ use crate::format::schema::scalars::{Id, Text};
     extend("if" = json!({ "required": ["relations"] })),
     extend("else" = json!({ "required": ["genus"] }))
 )]
-pub(super) struct Entity {
+pub(super) struct EntitySchema {
     /// The entity's id, a ULID; may be left out.
     #[schemars(example = &"01KGSRV28ADXPQGT6T6QX25YS8")]
-    id: Option<Id>,
+    id: Option<UlidSchema>,
     /// What it is called, which is what relations name it by.
     #[schemars(example = &"Stasis is data")]
-    name: Text,
+    name: TextSchema,
     /// What kind of thing it is. Only what relations start from, and nothing
     /// else is known of, has none.
     #[schemars(example = &"Claim")]
-    genus: Option<Text>,
+    genus: Option<TextSchema>,
     /// How it stands with it: free, unless the genus lists statuses.
     #[schemars(example = &"contested")]
-    status: Option<Text>,
+    status: Option<TextSchema>,
     /// What else is known of it, by name. Only what is spelled as JSON spells it is a
     /// number: `1.10` and `00123` are texts.
     #[schemars(example = json!({ "confidence": "medium" }), extend("default" = {}))]
@@ -37,28 +37,28 @@ pub(super) struct Entity {
         example = ["Species appear fully formed and persist unchanged."],
         extend("default" = [])
     )]
-    observations: Option<Vec<Text>>,
+    observations: Option<Vec<TextSchema>>,
     /// The relations that start from it.
     #[schemars(extend("default" = []))]
-    relations: Option<Vec<Relation>>,
+    relations: Option<Vec<RelationSchema>>,
 }
 
 /// A relation from the entity to another.
 #[derive(JsonSchema)]
 #[schemars(title = "Relation", deny_unknown_fields)]
-struct Relation {
+struct RelationSchema {
     /// What the one is to the other.
     #[schemars(example = &"disputed_by")]
-    r#type: Text,
+    r#type: TextSchema,
     /// The name of the entity it leads to.
     #[schemars(example = &"Gradualism")]
-    to: Text,
+    to: TextSchema,
     /// The first day it holds: a day, a month, a year.
     #[schemars(example = &"1972-01-01", example = &"1972")]
-    since: Option<Text>,
+    since: Option<TextSchema>,
     /// The day from which it holds no more.
     #[schemars(example = &"2001-06")]
-    until: Option<Text>,
+    until: Option<TextSchema>,
     /// Where that is known from.
-    source: Option<Text>,
+    source: Option<TextSchema>,
 }

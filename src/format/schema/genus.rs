@@ -6,61 +6,61 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::json;
 
-use crate::format::schema::scalars::{Text, Words};
+use crate::format::schema::scalars::{NonEmptyTextSchema, TextSchema};
 
 /// What is laid down for the entities of one genus.
 #[derive(JsonSchema)]
 #[schemars(title = "Genus", deny_unknown_fields)]
-pub(super) struct Genus {
+pub(super) struct GenusSchema {
     /// What the genus is called, as entities name it.
     #[schemars(example = &"Claim")]
-    name: Words,
+    name: NonEmptyTextSchema,
     /// What several of them are called.
     #[schemars(example = &"Claims")]
-    plural: Option<Text>,
+    plural: Option<TextSchema>,
     /// What an entity of this genus is.
-    description: Option<Text>,
+    description: Option<TextSchema>,
     /// How a sentence speaks of one of them; `{name}` stands for its name.
     #[schemars(example = &"the claim {name}", extend("pattern" = r"\{name\}"))]
-    sentence: Option<Text>,
+    sentence: Option<TextSchema>,
     /// What its entities may say of themselves, and what each attribute holds.
     #[schemars(
         example = json!({ "born": "date", "confidence": ["low", "high"] }),
         extend("default" = {})
     )]
-    attributes: Option<BTreeMap<String, Attribute>>,
+    attributes: Option<BTreeMap<String, AttributeDefSchema>>,
     /// The statuses an entity may have; as a mapping, what may follow each.
     #[schemars(example = ["open", "contested"])]
-    statuses: Option<Statuses>,
+    statuses: Option<StatusDefsSchema>,
     /// The relations that may start from its entities.
     #[schemars(example = json!({ "lives_in": "single" }), extend("default" = {}))]
-    relations: Option<BTreeMap<String, Option<Relation>>>,
+    relations: Option<BTreeMap<String, Option<RelationDefSchema>>>,
 }
 
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum Attribute {
+enum AttributeDefSchema {
     /// What it holds.
-    Kind(Kind),
+    Kind(AttributeKindSchema),
     /// What it holds, and more of it.
-    Whole(Whole),
+    Whole(FullAttributeDefSchema),
 }
 
 /// An attribute, with more than what it holds.
 #[derive(JsonSchema)]
 #[schemars(title = "Attribute", deny_unknown_fields)]
-struct Whole {
+struct FullAttributeDefSchema {
     /// What it holds.
-    r#type: Kind,
+    r#type: AttributeKindSchema,
     /// Whether each entity of the genus has it.
     #[schemars(extend("default" = false))]
     required: Option<bool>,
 }
 
 /// What an attribute holds.
-struct Kind;
+struct AttributeKindSchema;
 
-impl JsonSchema for Kind {
+impl JsonSchema for AttributeKindSchema {
     fn schema_name() -> Cow<'static, str> {
         "Kind".into()
     }
@@ -87,41 +87,41 @@ impl JsonSchema for Kind {
 
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum Statuses {
+enum StatusDefsSchema {
     /// The statuses.
-    List(Vec<Text>),
+    List(Vec<TextSchema>),
     /// The statuses, and what may follow each of them.
-    Ways(BTreeMap<String, Option<Following>>),
+    Ways(BTreeMap<String, Option<NextStatusesSchema>>),
 }
 
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum Following {
+enum NextStatusesSchema {
     /// The only status that may follow.
-    One(Text),
+    One(TextSchema),
     /// The statuses that may follow.
-    Some(Vec<Text>),
+    Some(Vec<TextSchema>),
 }
 
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum Relation {
+enum RelationDefSchema {
     /// An entity has one at a time.
-    Word(Single),
+    Word(SingleWordSchema),
     /// What else is laid down for it.
-    Whole(Rule),
+    Whole(FullRelationDefSchema),
 }
 
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
-enum Single {
+enum SingleWordSchema {
     Single,
 }
 
 /// What is laid down for a relation.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Rule {
+struct FullRelationDefSchema {
     /// Whether an entity has one at a time.
     #[schemars(extend("default" = false))]
     single: Option<bool>,

@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 /// A text. A number or a date is taken as it is written.
-pub(crate) struct Text;
+pub(crate) struct TextSchema;
 
 /// A text that says something.
-pub(crate) struct Words;
+pub(crate) struct NonEmptyTextSchema;
 
 /// What a room is called: `great-hall`, `code/auth-migration`.
-pub(crate) struct RoomName;
+pub(crate) struct RoomNameSchema;
 
 /// A ULID.
-pub(crate) struct Id;
+pub(crate) struct UlidSchema;
 
 /// A time in full, or a day.
-pub(crate) struct Moment;
+pub(crate) struct TimeSchema;
 
 macro_rules! described {
     ($type:ident, $schema:tt) => {
@@ -33,14 +33,14 @@ macro_rules! described {
     };
 }
 
-described!(Text, { "type": ["string", "number", "boolean"] });
-described!(Words, { "type": ["string", "number", "boolean"], "pattern": r"\S" });
-described!(RoomName, {
+described!(TextSchema, { "type": ["string", "number", "boolean"] });
+described!(NonEmptyTextSchema, { "type": ["string", "number", "boolean"], "pattern": r"\S" });
+described!(RoomNameSchema, {
     "type": ["string", "number", "boolean"],
     "pattern": "^([a-z0-9][a-z0-9_-]{0,79}/)?[a-z0-9][a-z0-9_-]{0,79}$"
 });
-described!(Id, {
+described!(UlidSchema, {
     "type": "string",
     "pattern": "^[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}$"
 });
-described!(Moment, { "type": "string", "pattern": r"^\s*[+-]?\d+\s*-\s*\d+\s*-\s*\d" });
+described!(TimeSchema, { "type": "string", "pattern": r"^\s*[+-]?\d+\s*-\s*\d+\s*-\s*\d" });

@@ -2,34 +2,34 @@
 
 use schemars::JsonSchema;
 
-use crate::format::schema::scalars::{Moment, RoomName, Text, Words};
+use crate::format::schema::scalars::{NonEmptyTextSchema, RoomNameSchema, TextSchema, TimeSchema};
 
 /// Something that is to be done.
 #[derive(JsonSchema)]
 #[schemars(title = "Task", deny_unknown_fields)]
-pub(super) struct Task {
+pub(super) struct TaskSchema {
     /// What is to be done.
     #[schemars(example = &"Ask Ada about the seam")]
-    title: Words,
+    title: NonEmptyTextSchema,
     /// The entity it is about.
-    entity: Option<Text>,
+    entity: Option<TextSchema>,
     /// The room it is about.
-    room: Option<RoomName>,
+    room: Option<RoomNameSchema>,
     /// Who is to do it.
-    who: Option<Text>,
+    who: Option<TextSchema>,
     /// Whether it is done.
     #[schemars(extend("default" = "open"))]
-    status: Option<TaskStatus>,
+    status: Option<TaskStatusSchema>,
     /// When it was done: a time in UTC, or a day.
     #[schemars(example = &"2026-03-01T12:00:00Z", example = &"2026-03-01")]
-    done: Option<Moment>,
+    done: Option<TimeSchema>,
     /// What else is to be said of it.
-    note: Option<Text>,
+    note: Option<TextSchema>,
 }
 
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
-enum TaskStatus {
+enum TaskStatusSchema {
     Open,
     Done,
 }
@@ -37,50 +37,50 @@ enum TaskStatus {
 /// Something that is done step by step.
 #[derive(JsonSchema)]
 #[schemars(title = "Process", deny_unknown_fields)]
-pub(super) struct Process {
+pub(super) struct ProcessSchema {
     /// What is being done.
     #[schemars(example = &"Read the old maps")]
-    name: Words,
+    name: NonEmptyTextSchema,
     /// The entity it is about.
-    entity: Option<Text>,
+    entity: Option<TextSchema>,
     /// The room it is about.
-    room: Option<RoomName>,
+    room: Option<RoomNameSchema>,
     /// The steps, in their order.
     #[schemars(length(min = 1), example = ["Find them", "Read them"])]
-    steps: Vec<Stage>,
+    steps: Vec<StepSchema>,
     /// The number of the step it is at.
     #[schemars(range(min = 1), extend("default" = 1))]
     step: Option<usize>,
     /// Whether it is done.
     #[schemars(extend("default" = "running"))]
-    status: Option<ProcessStatus>,
+    status: Option<ProcessStatusSchema>,
     /// When it was done: a time in UTC, or a day.
     #[schemars(example = &"2026-03-01T12:00:00Z", example = &"2026-03-01")]
-    done: Option<Moment>,
+    done: Option<TimeSchema>,
 }
 
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
-enum ProcessStatus {
+enum ProcessStatusSchema {
     Running,
     Done,
 }
 
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum Stage {
+enum StepSchema {
     /// What is done in this step.
-    Word(Text),
+    Word(TextSchema),
     /// What is done in this step, and what came of it.
-    Noted(Noted),
+    Noted(StepWithNoteSchema),
 }
 
 /// A step with a note.
 #[derive(JsonSchema)]
 #[schemars(title = "Step", deny_unknown_fields)]
-struct Noted {
+struct StepWithNoteSchema {
     /// What is done in this step.
-    step: Words,
+    step: NonEmptyTextSchema,
     /// What came of it.
-    note: Option<Text>,
+    note: Option<TextSchema>,
 }

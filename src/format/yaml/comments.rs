@@ -2,30 +2,30 @@
 
 use granit_parser::{Scanner, StrInput, TokenType, options};
 
-use crate::format::yaml::parse::spot;
-use crate::model::Spot;
+use crate::format::yaml::parse::position_of_marker;
+use crate::model::Position;
 
 /// What a file has beside its values, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::format) struct Marks {
+pub(in crate::format) struct CommentsAndDashes {
     pub(in crate::format) comments: Vec<Comment>,
-    pub(crate) dashes: Vec<Spot>,
+    pub(crate) dashes: Vec<Position>,
 }
 
 /// A comment, from its `#` to the end of its line.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::format) struct Comment {
-    pub(in crate::format) at: Spot,
+    pub(in crate::format) at: Position,
     pub(in crate::format) text: String,
 }
 
-impl Marks {
+impl CommentsAndDashes {
     /// Looks for them in the text of a file that can be read.
-    pub(in crate::format) fn of(text: &str) -> Self {
+    pub(in crate::format) fn scan(text: &str) -> Self {
         let mut marks = Self::default();
         let options = options! { max_buffered_comment_events: usize::MAX };
         for token in Scanner::with_options(StrInput::new(text), options).map_while(Result::ok) {
-            let at = spot(token.span().start);
+            let at = position_of_marker(token.span().start);
             match token.token_type() {
                 TokenType::Comment(comment) => {
                     let text = format!("#{}", comment.text().trim_end());
@@ -37,13 +37,13 @@ impl Marks {
         }
         // The comment behind the mark of a block comes after the block.
         marks.comments.sort_by_key(|it| it.at);
-        marks.find_dashes(text);
+        marks.correct_dash_columns(text);
         marks
     }
 
     /// The scanner tells where something follows a dash on its line, or its line
     /// ends: the dash itself is the last thing before that, or before a comment.
-    fn find_dashes(&mut self, text: &str) {
+    fn correct_dash_columns(&mut self, text: &str) {
         let lines: Vec<_> = text.lines().collect();
         for dash in &mut self.dashes {
             let comment = self.comments.partition_point(|it| it.at.line < dash.line);
@@ -65,7 +65,7 @@ mod tests {
     fn dashes_are_found_whatever_follows_them() {
         let text =
             "b:\n  - |2- # - x\n    c\n  -\n    d: 1\n  - # - y\n    e: 1\n  - - f\n  -   g: -1\n";
-        let dashes = Marks::of(text).dashes;
+        let dashes = CommentsAndDashes::scan(text).dashes;
         let dashes: Vec<_> = dashes.into_iter().map(|it| (it.line, it.column)).collect();
         assert_eq!(dashes, [(2, 3), (4, 3), (6, 3), (8, 3), (8, 5), (9, 3)]);
     }

@@ -7,33 +7,44 @@ use std::str::FromStr;
 use serde_json::Value;
 use yaml_edit::{Mapping, Sequence, YamlFile, YamlNode};
 
-use crate::format::yaml::comments::{Comment, Marks};
-use crate::format::yaml::parse::{Body, Key, Node, parse};
-use crate::format::yaml::write::{Out, write};
-use crate::model::Spot;
+use crate::format::yaml::comments::{Comment, CommentsAndDashes};
+use crate::format::yaml::parse::{MapKey, Node, NodeValue, parse_yaml};
+use crate::format::yaml::write::{OutputNode, write_yaml};
+use crate::model::Position;
 
-type Json = serde_json::Map<String, Value>;
+type JsonMap = serde_json::Map<String, Value>;
 
 /// Edits `text`, which says `was`, until it says `now`; `None` if it cannot be
 /// done. What comes back must be read and compared before it is used.
-pub(in crate::format) fn edit(text: &str, was: &Out, now: &Out) -> Option<String> {
-    let (Out::Map(was), Out::Map(now)) = (was, now) else { return None };
-    let edited = edited(text, was, now)?;
+pub(in crate::format) fn edit_yaml(
+    text: &str,
+    was: &OutputNode,
+    now: &OutputNode,
+) -> Option<String> {
+    let (OutputNode::Map(was), OutputNode::Map(now)) = (was, now) else { return None };
+    let edited = apply_edits(text, was, now)?;
     // The editor takes the comment behind a text of several lines for a part of that.
-    let again = lifted(text, &edited).and_then(|it| self::edited(&it, was, now));
+    let again =
+        move_lost_comments_above(text, &edited).and_then(|it| self::apply_edits(&it, was, now));
     Some(again.unwrap_or(edited))
 }
 
-fn edited(text: &str, was: &[(&str, Out)], now: &[(&str, Out)]) -> Option<String> {
+fn apply_edits(
+    text: &str,
+    was: &[(&str, OutputNode)],
+    now: &[(&str, OutputNode)],
+) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     edit_map(&file.document()?.as_mapping()?, was, now)?;
     let mut edited = file.to_string();
     for (key, value) in now {
-        if let (Some(Out::List(was) | Out::FlowList(was)), Out::List(now) | Out::FlowList(now)) =
-            (find(was, key), value)
-            && let Some(new) = inserted(was, now)
+        if let (
+            Some(OutputNode::List(was) | OutputNode::FlowList(was)),
+            OutputNode::List(now) | OutputNode::FlowList(now),
+        ) = (find_value(was, key), value)
+            && let Some(new) = inserted_range(was, now)
         {
-            edited = above_comments(&edited, key, new).unwrap_or(edited);
+            edited = move_new_items_above_comments(&edited, key, new).unwrap_or(edited);
         }
     }
     Some(edited)
@@ -41,14 +52,15 @@ fn edited(text: &str, was: &[(&str, Out)], now: &[(&str, Out)]) -> Option<String
 
 /// Moves the comments that `edited` has lost, and that stood behind the last line
 /// of a text, above its key; `None`: there are none.
-fn lifted(text: &str, edited: &str) -> Option<String> {
-    let kept = Marks::of(edited).comments;
+fn move_lost_comments_above(text: &str, edited: &str) -> Option<String> {
+    let kept = CommentsAndDashes::scan(edited).comments;
     let is_lost = |it: &Comment| kept.iter().all(|other| other.text != it.text);
-    let lost: Vec<_> = Marks::of(text).comments.into_iter().filter(is_lost).collect();
-    let texts = if lost.is_empty() { return None } else { texts(&parse(text).ok()?) };
+    let lost: Vec<_> = CommentsAndDashes::scan(text).comments.into_iter().filter(is_lost).collect();
+    let texts =
+        if lost.is_empty() { return None } else { flow_scalar_ends(&parse_yaml(text).ok()?) };
     let mut lines: Vec<_> = text.split_inclusive('\n').map(str::to_owned).collect();
     for Comment { at, text } in lost.iter().rev() {
-        let is_behind = |(key, end): &&(Spot, Spot)| {
+        let is_behind = |(key, end): &&(Position, Position)| {
             key.line < end.line && end.line == at.line && end.column <= at.column
         };
         let Some((key, _)) = texts.iter().find(is_behind) else { continue };
@@ -62,14 +74,14 @@ fn lifted(text: &str, edited: &str) -> Option<String> {
 }
 
 /// Lists where each text in flow style ends, with where its key stands.
-fn texts(node: &Node) -> Vec<(Spot, Spot)> {
-    match &node.body {
-        Body::Scalar { .. } => Vec::new(),
-        Body::List(items) => items.iter().flat_map(texts).collect(),
-        Body::Map(pairs) => {
-            let of = |(key, value): &(Key, Node)| match &value.body {
-                Body::Scalar { .. } if value.flow => vec![(key.at, value.end)],
-                _ => texts(value),
+fn flow_scalar_ends(node: &Node) -> Vec<(Position, Position)> {
+    match &node.value {
+        NodeValue::Scalar { .. } => Vec::new(),
+        NodeValue::List(items) => items.iter().flat_map(flow_scalar_ends).collect(),
+        NodeValue::Map(pairs) => {
+            let of = |(key, value): &(MapKey, Node)| match &value.value {
+                NodeValue::Scalar { .. } if value.is_flow => vec![(key.at, value.end)],
+                _ => flow_scalar_ends(value),
             };
             pairs.iter().flat_map(of).collect()
         }
@@ -78,14 +90,14 @@ fn texts(node: &Node) -> Vec<(Spot, Spot)> {
 
 /// Lets new items of a list stand above the comments of the item that follows
 /// them: the editor puts them between those and it.
-fn above_comments(text: &str, key: &str, new: Range<usize>) -> Option<String> {
-    let root = parse(text).ok()?;
-    let Body::Map(pairs) = &root.body else { return None };
+fn move_new_items_above_comments(text: &str, key: &str, new: Range<usize>) -> Option<String> {
+    let root = parse_yaml(text).ok()?;
+    let NodeValue::Map(pairs) = &root.value else { return None };
     let (_, list) = pairs.iter().find(|(it, _)| it.text == key)?;
-    let Body::List(items) = &list.body else { return None };
-    let dashes = Marks::of(text).dashes;
+    let NodeValue::List(items) = &list.value else { return None };
+    let dashes = CommentsAndDashes::scan(text).dashes;
     let dash = |place: usize| {
-        let at = items.get(place).filter(|_| !list.flow)?.at;
+        let at = items.get(place).filter(|_| !list.is_flow)?.at;
         dashes[..dashes.partition_point(|it| *it < at)].last()
     };
     let (first, next) = (dash(new.start)?, dash(new.end)?);
@@ -100,91 +112,93 @@ fn above_comments(text: &str, key: &str, new: Range<usize>) -> Option<String> {
 }
 
 /// Returns the places of the items that are new and have others behind them.
-fn inserted(was: &[Out], now: &[Out]) -> Option<Range<usize>> {
-    let (same, tail) = unchanged(was, now);
+fn inserted_range(was: &[OutputNode], now: &[OutputNode]) -> Option<Range<usize>> {
+    let (same, tail) = common_prefix_and_suffix(was, now);
     let new = was.len() - tail..now.len() - tail;
     (tail > 0 && same <= new.start && new.start < new.end).then_some(new)
 }
 
 /// Counts the items at the beginning and at the end that stay as they are.
-fn unchanged(was: &[Out], now: &[Out]) -> (usize, usize) {
+fn common_prefix_and_suffix(was: &[OutputNode], now: &[OutputNode]) -> (usize, usize) {
     let same = was.iter().zip(now).take_while(|(a, b)| a == b).count();
     let (was, now) = (&was[same..], &now[same..]);
     let tail = was.iter().rev().zip(now.iter().rev()).take_while(|(a, b)| a == b).count();
     (same, tail)
 }
 
-fn edit_map(map: &Mapping, was: &[(&str, Out)], now: &[(&str, Out)]) -> Option<()> {
+fn edit_map(map: &Mapping, was: &[(&str, OutputNode)], now: &[(&str, OutputNode)]) -> Option<()> {
     // A person may leave out what goes without saying: it is not in the file then.
     let is_there = |key: &str| map.get(key).is_some();
-    for (key, _) in was.iter().filter(|(key, _)| find(now, key).is_none() && is_there(key)) {
+    for (key, _) in was.iter().filter(|(key, _)| find_value(now, key).is_none() && is_there(key)) {
         map.remove(*key)?;
     }
     let mut before: Option<&str> = None;
     for (key, value) in now {
-        match find(was, key) {
+        match find_value(was, key) {
             Some(old) if old == value => {}
             Some(old) if is_there(key) => edit_value(map, key, old, value)?,
-            _ => insert(map, before, key, value)?,
+            _ => insert_key(map, before, key, value)?,
         }
         before = Some(*key).filter(|it| is_there(it)).or(before);
     }
     Some(())
 }
 
-fn edit_value(map: &Mapping, key: &str, was: &Out, now: &Out) -> Option<()> {
+fn edit_value(map: &Mapping, key: &str, was: &OutputNode, now: &OutputNode) -> Option<()> {
     match (was, now, map.get(key)?) {
-        (Out::Map(was), Out::Map(now), YamlNode::Mapping(map))
-        | (Out::FlowMap(was), Out::FlowMap(now), YamlNode::Mapping(map)) => {
+        (OutputNode::Map(was), OutputNode::Map(now), YamlNode::Mapping(map))
+        | (OutputNode::FlowMap(was), OutputNode::FlowMap(now), YamlNode::Mapping(map)) => {
             edit_map(&map, was, now)
         }
-        (Out::Json(Value::Object(was)), Out::Json(Value::Object(now)), YamlNode::Mapping(map)) => {
-            edit_json(&map, was, now)
-        }
-        (Out::List(was), Out::List(now), YamlNode::Sequence(list))
-        | (Out::FlowList(was), Out::FlowList(now), YamlNode::Sequence(list)) => {
+        (
+            OutputNode::Json(Value::Object(was)),
+            OutputNode::Json(Value::Object(now)),
+            YamlNode::Mapping(map),
+        ) => edit_json_map(&map, was, now),
+        (OutputNode::List(was), OutputNode::List(now), YamlNode::Sequence(list))
+        | (OutputNode::FlowList(was), OutputNode::FlowList(now), YamlNode::Sequence(list)) => {
             edit_list(&list, was, now)
         }
         _ => {
-            map.set(key, tree(now)?);
+            map.set(key, to_editor_node(now)?);
             Some(())
         }
     }
 }
 
 /// Edits a mapping whose keys a person chose.
-fn edit_json(map: &Mapping, was: &Json, now: &Json) -> Option<()> {
+fn edit_json_map(map: &Mapping, was: &JsonMap, now: &JsonMap) -> Option<()> {
     for key in was.keys().filter(|it| !now.contains_key(*it)) {
         map.remove(key.as_str())?;
     }
     let mut before: Option<&str> = None;
     for (key, value) in now {
-        let out = Out::Json(value.clone());
+        let out = OutputNode::Json(value.clone());
         match was.get(key) {
             Some(old) if old == value => {}
-            Some(old) => edit_value(map, key, &Out::Json(old.clone()), &out)?,
-            None => insert(map, before, key, &out)?,
+            Some(old) => edit_value(map, key, &OutputNode::Json(old.clone()), &out)?,
+            None => insert_key(map, before, key, &out)?,
         }
         before = Some(key);
     }
     Some(())
 }
 
-fn edit_list(list: &Sequence, was: &[Out], now: &[Out]) -> Option<()> {
+fn edit_list(list: &Sequence, was: &[OutputNode], now: &[OutputNode]) -> Option<()> {
     if list.len() != was.len() {
         return None; // Some item could not be read: then places are not what they seem.
     }
-    let (same, tail) = unchanged(was, now);
+    let (same, tail) = common_prefix_and_suffix(was, now);
     let (was, now) = (&was[same..was.len() - tail], &now[same..now.len() - tail]);
     for (place, (old, new)) in (same..).zip(was.iter().zip(now)) {
         match (old, new, list.get(place)?) {
             _ if old == new => {}
-            (Out::Map(old), Out::Map(new), YamlNode::Mapping(map))
-            | (Out::FlowMap(old), Out::FlowMap(new), YamlNode::Mapping(map)) => {
+            (OutputNode::Map(old), OutputNode::Map(new), YamlNode::Mapping(map))
+            | (OutputNode::FlowMap(old), OutputNode::FlowMap(new), YamlNode::Mapping(map)) => {
                 edit_map(&map, old, new)?;
             }
             _ => {
-                list.set(place, tree(new)?);
+                list.set(place, to_editor_node(new)?);
             }
         }
     }
@@ -192,28 +206,28 @@ fn edit_list(list: &Sequence, was: &[Out], now: &[Out]) -> Option<()> {
         list.remove(same + now.len())?;
     }
     for (place, new) in now.iter().enumerate().skip(was.len()) {
-        list.insert(same + place, tree(new)?);
+        list.insert(same + place, to_editor_node(new)?);
     }
     Some(())
 }
 
-fn insert(map: &Mapping, before: Option<&str>, key: &str, value: &Out) -> Option<()> {
+fn insert_key(map: &Mapping, before: Option<&str>, key: &str, value: &OutputNode) -> Option<()> {
     match before {
-        Some(before) => map.insert_after(before, key, tree(value)?).then_some(()),
+        Some(before) => map.insert_after(before, key, to_editor_node(value)?).then_some(()),
         None => {
-            map.set(key, tree(value)?);
+            map.set(key, to_editor_node(value)?);
             Some(())
         }
     }
 }
 
 /// The value as the editor knows it: the tree of its canonical text.
-fn tree(value: &Out) -> Option<YamlNode> {
+fn to_editor_node(value: &OutputNode) -> Option<YamlNode> {
     // A scalar cannot be a document of its own in every style; as a value it can.
-    let text = write(&Out::Map(vec![("value", value.clone())]));
+    let text = write_yaml(&OutputNode::Map(vec![("value", value.clone())]));
     YamlFile::from_str(&text).ok()?.document()?.as_mapping()?.get("value")
 }
 
-fn find<'a>(pairs: &'a [(&str, Out)], key: &str) -> Option<&'a Out> {
+fn find_value<'a>(pairs: &'a [(&str, OutputNode)], key: &str) -> Option<&'a OutputNode> {
     pairs.iter().find(|(it, _)| *it == key).map(|(_, value)| value)
 }

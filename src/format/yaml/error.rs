@@ -3,26 +3,30 @@
 
 use granit_parser::{ErrorKind, ScanError};
 
-use crate::model::{Code, Spot};
+use crate::model::{Code, Position};
 
 /// Why a text is not YAML as palaces are written in it.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::format) struct Fault {
+pub(in crate::format) struct YamlError {
     pub(in crate::format) code: Code,
-    pub(in crate::format) at: Spot,
+    pub(in crate::format) at: Position,
     pub(in crate::format) message: String,
     pub(in crate::format) hint: Option<&'static str>,
 }
 
 /// Returns a fault that needs no advice.
-pub(crate) fn fault<T>(code: Code, at: Spot, message: impl Into<String>) -> Result<T, Fault> {
-    Err(Fault { code, at, message: message.into(), hint: None })
+pub(crate) fn error_without_hint<T>(
+    code: Code,
+    at: Position,
+    message: impl Into<String>,
+) -> Result<T, YamlError> {
+    Err(YamlError { code, at, message: message.into(), hint: None })
 }
 
 /// Tells what the parser stumbled over.
-pub(crate) fn syntax(err: &ScanError) -> Fault {
+pub(crate) fn error_from_scanner(err: &ScanError) -> YamlError {
     let marker = err.marker();
-    let at = Spot { line: marker.line().max(1), column: marker.col() + 1 };
+    let at = Position { line: marker.line().max(1), column: marker.col() + 1 };
     let code = match err.kind() {
         ErrorKind::RecursionLimitExceeded => Code::TooDeep,
         ErrorKind::UnknownAnchor => Code::NotPlainYaml,
@@ -32,11 +36,11 @@ pub(crate) fn syntax(err: &ScanError) -> Fault {
         Code::NotPlainYaml => "aliases (`*name`) are not used here".to_owned(),
         _ => format!("this is not YAML: {}", err.info()),
     };
-    Fault { code, at, message, hint: quoting(err.kind()).or(layout(err.kind())) }
+    YamlError { code, at, message, hint: quoting_hint(err.kind()).or(indentation_hint(err.kind())) }
 }
 
 /// Says where quotes are missing, or too many.
-fn quoting(kind: &ErrorKind) -> Option<&'static str> {
+fn quoting_hint(kind: &ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::MappingValueNotAllowed => {
             "a text that holds `: ` needs quotes; a key begins in the column of its neighbours"
@@ -68,7 +72,7 @@ fn quoting(kind: &ErrorKind) -> Option<&'static str> {
 }
 
 /// Says how lines are to stand.
-fn layout(kind: &ErrorKind) -> Option<&'static str> {
+fn indentation_hint(kind: &ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::TabNotAllowed
         | ErrorKind::TabInBlockIndentation

@@ -3,53 +3,53 @@
 use granit_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, StructureStyle, options};
 use serde_json::{Map, Number, Value};
 
-use crate::format::yaml::error::{Fault, fault, syntax};
-use crate::model::{Code, Spot};
+use crate::format::yaml::error::{YamlError, error_from_scanner, error_without_hint};
+use crate::model::{Code, Position};
 
 /// How deep lists and mappings may lie in each other.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// One value, and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::format) struct Node {
     /// Where it begins.
-    pub(in crate::format) at: Spot,
+    pub(in crate::format) at: Position,
     /// Where it ends: behind its last character.
-    pub(in crate::format) end: Spot,
+    pub(in crate::format) end: Position,
     /// Whether it is in a flow style (YAML 1.2, chapter 7): plain, in quotes, in
     /// brackets; else it is a block of lines.
-    pub(in crate::format) flow: bool,
-    pub(in crate::format) body: Body,
+    pub(in crate::format) is_flow: bool,
+    pub(in crate::format) value: NodeValue,
 }
 
 /// What a value is made of.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::format) enum Body {
+pub(in crate::format) enum NodeValue {
     /// A text; `plain` when it stood there without quotes, so that `1912` and
     /// `true` may be meant as more than text.
     Scalar { text: String, plain: bool },
     /// A sequence.
     List(Vec<Node>),
     /// A mapping, in the order of the file.
-    Map(Vec<(Key, Node)>),
+    Map(Vec<(MapKey, Node)>),
 }
 
 /// A key of a mapping, and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::format) struct Key {
-    pub(in crate::format) at: Spot,
+pub(in crate::format) struct MapKey {
+    pub(in crate::format) at: Position,
     pub(in crate::format) text: String,
 }
 
 /// Reads one document; an empty one is an empty mapping.
-pub(in crate::format) fn parse(text: &str) -> Result<Node, Fault> {
+pub(in crate::format) fn parse_yaml(text: &str) -> Result<Node, YamlError> {
     let options = options! { emit_comments: false, emit_anchor_events: true };
-    Events(Parser::new_from_str_with_options(text, options)).document()
+    EventParser(Parser::new_from_str_with_options(text, options)).parse_document()
 }
 
-impl Body {
+impl NodeValue {
     /// Where the last of its values ends.
-    fn end(&self) -> Option<Spot> {
+    fn last_value_end(&self) -> Option<Position> {
         match self {
             Self::Scalar { .. } => None,
             Self::List(items) => items.last().map(|it| it.end),
@@ -60,97 +60,112 @@ impl Body {
 
 impl Node {
     /// Nothing at all.
-    const EMPTY: Self =
-        Self { at: Spot::START, end: Spot::START, flow: false, body: Body::Map(Vec::new()) };
+    const EMPTY: Self = Self {
+        at: Position::START,
+        end: Position::START,
+        is_flow: false,
+        value: NodeValue::Map(Vec::new()),
+    };
 
     /// Tells whether nothing stands here: `key:`, `~` or `null`.
     pub(in crate::format) fn is_null(&self) -> bool {
-        matches!(&self.body, Body::Scalar { text, plain: true }
+        matches!(&self.value, NodeValue::Scalar { text, plain: true }
             if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
     /// Says what kind of thing stands here, for messages.
-    pub(in crate::format) fn kind(&self) -> &'static str {
-        match &self.body {
+    pub(in crate::format) fn describe_kind(&self) -> &'static str {
+        match &self.value {
             _ if self.is_null() => "nothing",
-            Body::Scalar { .. } => "a text",
-            Body::List(_) => "a list",
-            Body::Map(_) => "a mapping",
+            NodeValue::Scalar { .. } => "a text",
+            NodeValue::List(_) => "a list",
+            NodeValue::Map(_) => "a mapping",
         }
     }
 
     /// Reads the value as JSON, scalars by the YAML 1.2 core schema, but numbers only
     /// as JSON spells them.
     pub(in crate::format) fn to_json(&self) -> Value {
-        match &self.body {
-            Body::Scalar { text, plain: false } => Value::String(text.clone()),
-            Body::Scalar { text, plain: true } => resolve(text),
-            Body::List(items) => items.iter().map(Self::to_json).collect(),
-            Body::Map(pairs) => Value::Object(map(pairs)),
+        match &self.value {
+            NodeValue::Scalar { text, plain: false } => Value::String(text.clone()),
+            NodeValue::Scalar { text, plain: true } => resolve_plain_scalar(text),
+            NodeValue::List(items) => items.iter().map(Self::to_json).collect(),
+            NodeValue::Map(pairs) => Value::Object(map_to_json(pairs)),
         }
     }
 
-    fn or_empty(self) -> Self {
-        if self.is_null() { Self { body: Body::Map(Vec::new()), ..self } } else { self }
+    fn or_empty_map(self) -> Self {
+        if self.is_null() { Self { value: NodeValue::Map(Vec::new()), ..self } } else { self }
     }
 }
 
-fn map(pairs: &[(Key, Node)]) -> Map<String, Value> {
+fn map_to_json(pairs: &[(MapKey, Node)]) -> Map<String, Value> {
     pairs.iter().map(|(key, node)| (key.text.clone(), node.to_json())).collect()
 }
 
 /// Gives a plain scalar its type (YAML 1.2, chapter 10.3).
-fn resolve(text: &str) -> Value {
+fn resolve_plain_scalar(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
         "true" | "True" | "TRUE" => Value::Bool(true),
         "false" | "False" | "FALSE" => Value::Bool(false),
-        _ => number(text).map_or_else(|| Value::String(text.to_owned()), Value::Number),
+        _ => parse_canonical_number(text)
+            .map_or_else(|| Value::String(text.to_owned()), Value::Number),
     }
 }
 
 /// Reads a number that is spelled as JSON spells it. Any other is the text that it is:
 /// `1.10` and `00123` would lose what they say, and so would more digits than a
 /// number holds.
-fn number(text: &str) -> Option<Number> {
+fn parse_canonical_number(text: &str) -> Option<Number> {
     let whole =
         text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Into::into));
     let number = whole.ok().or_else(|| text.parse().ok().and_then(Number::from_f64))?;
     (number.to_string() == text).then_some(number)
 }
 
-struct Events<'a>(Parser<'a, StrInput<'a>>);
+struct EventParser<'a>(Parser<'a, StrInput<'a>>);
 
-impl<'a> Events<'a> {
-    fn next(&mut self) -> Result<(Event<'a>, Span), Fault> {
+impl<'a> EventParser<'a> {
+    fn next_event(&mut self) -> Result<(Event<'a>, Span), YamlError> {
         match self.0.next_event() {
             Some(Ok(event)) => Ok(event),
-            Some(Err(err)) => Err(syntax(&err)),
+            Some(Err(err)) => Err(error_from_scanner(&err)),
             None => Ok((Event::StreamEnd, Span::default())),
         }
     }
 
-    fn document(&mut self) -> Result<Node, Fault> {
+    fn parse_document(&mut self) -> Result<Node, YamlError> {
         loop {
-            match self.next()? {
+            match self.next_event()? {
                 (Event::StreamStart | Event::DocumentStart(..), _) => {}
                 (Event::StreamEnd | Event::DocumentEnd, _) => return Ok(Node::EMPTY),
                 (event, span) => {
-                    let root = self.node(event, span, 0)?;
-                    return self.end().map(|()| root.or_empty());
+                    let root = self.parse_node(event, span, 0)?;
+                    return self.expect_end().map(|()| root.or_empty_map());
                 }
             }
         }
     }
 
-    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, Fault> {
-        let at = spot(span.start);
-        if depth > DEEPEST {
-            return fault(Code::TooDeep, at, "this lies too deep: 32 levels are the most");
+    fn parse_node(
+        &mut self,
+        event: Event<'a>,
+        span: Span,
+        depth: usize,
+    ) -> Result<Node, YamlError> {
+        let at = position_of_marker(span.start);
+        if depth > MAX_DEPTH {
+            return error_without_hint(
+                Code::TooDeep,
+                at,
+                "this lies too deep: 32 levels are the most",
+            );
         }
-        let fancy = |at, message| fault(Code::NotPlainYaml, spot(at), message);
+        let fancy =
+            |at, message| error_without_hint(Code::NotPlainYaml, position_of_marker(at), message);
         if event.anchor_id().is_some() {
-            let (_, span) = self.next()?;
+            let (_, span) = self.next_event()?;
             return fancy(span.start, "anchors (`&name`) are not used here: write the value out");
         }
         if event.tag().is_some() {
@@ -166,69 +181,82 @@ impl<'a> Events<'a> {
         let (body, end) = match event {
             Event::Scalar(text, style, ..) => {
                 let plain = style == ScalarStyle::Plain;
-                (Body::Scalar { text: text.into_owned(), plain }, spot(span.end))
+                (NodeValue::Scalar { text: text.into_owned(), plain }, position_of_marker(span.end))
             }
-            Event::SequenceStart(..) => self.list(depth)?,
-            Event::MappingStart(..) => self.map(depth)?,
+            Event::SequenceStart(..) => self.parse_list(depth)?,
+            Event::MappingStart(..) => self.parse_map(depth)?,
             _ => {
                 let message = "aliases (`*name`) are not used here: write the value out";
                 return fancy(span.start, message);
             }
         };
         // Blocks have no end of their own: the parser gives the place of what follows.
-        let end = if flow { end } else { body.end().unwrap_or(end) };
-        Ok(Node { at, end, flow, body })
+        let end = if flow { end } else { body.last_value_end().unwrap_or(end) };
+        Ok(Node { at, end, is_flow: flow, value: body })
     }
 
-    fn list(&mut self, depth: usize) -> Result<(Body, Spot), Fault> {
+    fn parse_list(&mut self, depth: usize) -> Result<(NodeValue, Position), YamlError> {
         let mut items = Vec::new();
         loop {
-            match self.next()? {
-                (Event::SequenceEnd, span) => return Ok((Body::List(items), spot(span.end))),
-                (event, span) => items.push(self.node(event, span, depth + 1)?),
+            match self.next_event()? {
+                (Event::SequenceEnd, span) => {
+                    return Ok((NodeValue::List(items), position_of_marker(span.end)));
+                }
+                (event, span) => items.push(self.parse_node(event, span, depth + 1)?),
             }
         }
     }
 
-    fn map(&mut self, depth: usize) -> Result<(Body, Spot), Fault> {
-        let mut pairs: Vec<(Key, Node)> = Vec::new();
+    fn parse_map(&mut self, depth: usize) -> Result<(NodeValue, Position), YamlError> {
+        let mut pairs: Vec<(MapKey, Node)> = Vec::new();
         let mut seen = std::collections::HashMap::new();
         loop {
-            let key = match self.next()? {
-                (Event::MappingEnd, span) => return Ok((Body::Map(pairs), spot(span.end))),
-                (event, span) => self.key(event, span, depth)?,
+            let key = match self.next_event()? {
+                (Event::MappingEnd, span) => {
+                    return Ok((NodeValue::Map(pairs), position_of_marker(span.end)));
+                }
+                (event, span) => self.parse_key(event, span, depth)?,
             };
             if let Some(line) = seen.insert(key.text.clone(), key.at.line) {
                 let name = key.text.escape_debug();
                 let message = format!("`{name}` stands here twice; the first is on line {line}");
-                return fault(Code::DuplicateKey, key.at, message);
+                return error_without_hint(Code::DuplicateKey, key.at, message);
             }
-            let (event, span) = self.next()?;
-            let value = self.node(event, span, depth + 1)?;
+            let (event, span) = self.next_event()?;
+            let value = self.parse_node(event, span, depth + 1)?;
             pairs.push((key, value));
         }
     }
 
-    fn key(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Key, Fault> {
-        let at = spot(span.start);
-        match self.node(event, span, depth + 1)?.body {
-            Body::Scalar { text, plain: true } if text == "<<" => {
+    fn parse_key(
+        &mut self,
+        event: Event<'a>,
+        span: Span,
+        depth: usize,
+    ) -> Result<MapKey, YamlError> {
+        let at = position_of_marker(span.start);
+        match self.parse_node(event, span, depth + 1)?.value {
+            NodeValue::Scalar { text, plain: true } if text == "<<" => {
                 let message = "merge keys (`<<`) are not used here: write the values out";
-                fault(Code::NotPlainYaml, at, message)
+                error_without_hint(Code::NotPlainYaml, at, message)
             }
-            Body::Scalar { text, .. } => Ok(Key { at, text }),
-            _ => fault(Code::NotPlainYaml, at, "a key must be a text"),
+            NodeValue::Scalar { text, .. } => Ok(MapKey { at, text }),
+            _ => error_without_hint(Code::NotPlainYaml, at, "a key must be a text"),
         }
     }
 
-    fn end(&mut self) -> Result<(), Fault> {
+    fn expect_end(&mut self) -> Result<(), YamlError> {
         loop {
-            match self.next()? {
+            match self.next_event()? {
                 (Event::StreamEnd, _) => return Ok(()),
                 (Event::DocumentEnd, _) => {}
                 (_, span) => {
                     let message = "a second document begins here; a file holds one";
-                    return fault(Code::NotPlainYaml, spot(span.start), message);
+                    return error_without_hint(
+                        Code::NotPlainYaml,
+                        position_of_marker(span.start),
+                        message,
+                    );
                 }
             }
         }
@@ -236,8 +264,8 @@ impl<'a> Events<'a> {
 }
 
 /// Returns the place of what the parser has marked.
-pub(crate) fn spot(marker: Marker) -> Spot {
-    Spot { line: marker.line(), column: marker.col() + 1 }
+pub(crate) fn position_of_marker(marker: Marker) -> Position {
+    Position { line: marker.line(), column: marker.col() + 1 }
 }
 
 #[cfg(test)]
@@ -245,31 +273,31 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn refused(text: &str) -> String {
-        let fault = parse(text).unwrap_err();
+    fn parse_error_text(text: &str) -> String {
+        let fault = parse_yaml(text).unwrap_err();
         format!("{}:{}: [{}] {}", fault.at.line, fault.at.column, fault.code, fault.message)
     }
 
     #[test]
     fn what_palaces_do_without_is_refused_by_name() {
         assert_eq!(
-            refused("a: &x 1\nb: *x\n"),
+            parse_error_text("a: &x 1\nb: *x\n"),
             "1:4: [not-plain-yaml] anchors (`&name`) are not used here: write the value out"
         );
         assert_eq!(
-            refused("a: 1\nb: !!str 2\n"),
+            parse_error_text("a: 1\nb: !!str 2\n"),
             "2:4: [not-plain-yaml] tags (`!name`) are not used here: leave it out, or quote the text"
         );
         assert_eq!(
-            refused("a:\n  <<: {b: 1}\n"),
+            parse_error_text("a:\n  <<: {b: 1}\n"),
             "2:3: [not-plain-yaml] merge keys (`<<`) are not used here: write the values out"
         );
         assert_eq!(
-            refused("a: 1\nb: 2\na: 3\n"),
+            parse_error_text("a: 1\nb: 2\na: 3\n"),
             "3:1: [duplicate-key] `a` stands here twice; the first is on line 1"
         );
         assert_eq!(
-            refused("a: 1\n---\nb: 2\n"),
+            parse_error_text("a: 1\n---\nb: 2\n"),
             "2:1: [not-plain-yaml] a second document begins here; a file holds one"
         );
     }
@@ -277,17 +305,17 @@ mod tests {
     #[test]
     fn a_file_that_digs_too_deep_is_refused_and_not_followed() {
         assert!(
-            refused(&format!("a: {}{}", "[".repeat(40), "]".repeat(40)))
+            parse_error_text(&format!("a: {}{}", "[".repeat(40), "]".repeat(40)))
                 .contains("32 levels are the most")
         );
-        assert!(parse(&"[".repeat(100_000)).is_err());
+        assert!(parse_yaml(&"[".repeat(100_000)).is_err());
         let steps: Vec<_> = (0..40).map(|it| " ".repeat(it) + "a:\n").collect();
-        assert!(refused(&steps.concat()).contains("32 levels are the most"));
+        assert!(parse_error_text(&steps.concat()).contains("32 levels are the most"));
     }
 
     #[test]
     fn plain_scalars_have_the_types_of_the_core_schema() {
-        let read = |text: &str| parse(&format!("v: {text}\n")).unwrap().to_json()["v"].clone();
+        let read = |text: &str| parse_yaml(&format!("v: {text}\n")).unwrap().to_json()["v"].clone();
         for text in [
             "no",
             "yes",
@@ -313,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_number_that_would_be_written_otherwise_is_a_text() {
-        let read = |text: &str| parse(&format!("v: {text}\n")).unwrap().to_json()["v"].clone();
+        let read = |text: &str| parse_yaml(&format!("v: {text}\n")).unwrap().to_json()["v"].clone();
         for text in [
             "1.10",
             "00123",
@@ -337,7 +365,7 @@ mod tests {
     #[test]
     fn nothing_at_all_is_an_empty_mapping() {
         for text in ["", "# only a comment\n", "---\n", "~\n"] {
-            assert_eq!(parse(text).unwrap().body, Body::Map(Vec::new()), "{text:?}");
+            assert_eq!(parse_yaml(text).unwrap().value, NodeValue::Map(Vec::new()), "{text:?}");
         }
     }
 }

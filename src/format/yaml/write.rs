@@ -3,17 +3,17 @@
 use serde_json::{Map, Value};
 use serde_saphyr::{FlowSeq, SerializerOptions, ser_options};
 
-use crate::format::yaml::attached_comments::Notes;
+use crate::format::yaml::attached_comments::AttachedComments;
 
 /// What is to be written, and in which style.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::format) enum Out {
+pub(in crate::format) enum OutputNode {
     /// As it is: an id, a date, a slug.
     Plain(String),
     /// On one line, quoted if it must be; of several lines: a block literal.
     Text(String),
     /// Always a block literal, ending in one line break: prose.
-    Prose(String),
+    BlockText(String),
     /// On one line, as flow.
     Json(Value),
     /// On one line: `{ a: 1, b: 2 }`.
@@ -25,90 +25,93 @@ pub(in crate::format) enum Out {
     /// One key a line.
     Map(Vec<(&'static str, Self)>),
     /// One key a line, keys that a person chose.
-    Entries(Vec<(String, Self)>),
+    DynamicMap(Vec<(String, Self)>),
 }
 
 /// Writes a file.
-pub(in crate::format) fn write(out: &Out) -> String {
-    write_noted(out, Notes::NONE)
+pub(in crate::format) fn write_yaml(out: &OutputNode) -> String {
+    write_yaml_with_comments(out, AttachedComments::NONE)
 }
 
 /// Writes a file with what a person wrote around its values, which has been
 /// fitted to it.
-pub(in crate::format) fn write_noted(out: &Out, notes: &Notes) -> String {
+pub(in crate::format) fn write_yaml_with_comments(
+    out: &OutputNode,
+    notes: &AttachedComments,
+) -> String {
     let mut text = String::new();
-    lines(&notes.above, 0, &mut text);
-    out.block(0, notes, &mut text);
+    write_comment_lines(&notes.above, 0, &mut text);
+    out.write_block(0, notes, &mut text);
     text
 }
 
 /// Writes a text on one line, in quotes if it must be.
-pub(in crate::format) fn one_line(text: &str) -> String {
-    quoted(text, true)
+pub(in crate::format) fn one_line_scalar(text: &str) -> String {
+    quote_scalar(text, true)
 }
 
-impl Out {
+impl OutputNode {
     /// Writes the lines of a map or list, or what follows `key:` of anything else.
-    fn block(&self, indent: usize, notes: &Notes, text: &mut String) {
+    fn write_block(&self, indent: usize, notes: &AttachedComments, text: &mut String) {
         match self {
             Self::Map(pairs) => {
                 for (place, (key, value)) in pairs.iter().enumerate() {
-                    let notes = notes.of_key(key);
+                    let notes = notes.for_key(key);
                     // The first key of a list's item stands behind the dash.
                     if place > 0 || text.is_empty() || text.ends_with('\n') {
-                        lines(&notes.above, indent, text);
+                        write_comment_lines(&notes.above, indent, text);
                         text.push_str(&" ".repeat(indent));
                     }
                     text.push_str(key);
                     text.push(':');
-                    value.after_key(indent, notes, text);
+                    value.write_after_key(indent, notes, text);
                 }
             }
-            Self::Entries(pairs) => {
+            Self::DynamicMap(pairs) => {
                 for (key, value) in pairs {
-                    let notes = notes.of_key(key);
-                    lines(&notes.above, indent, text);
-                    text.push_str(&format!("{}{}:", " ".repeat(indent), quoted(key, false)));
-                    value.after_key(indent, notes, text);
+                    let notes = notes.for_key(key);
+                    write_comment_lines(&notes.above, indent, text);
+                    text.push_str(&format!("{}{}:", " ".repeat(indent), quote_scalar(key, false)));
+                    value.write_after_key(indent, notes, text);
                 }
             }
             Self::List(items) => {
                 for (place, item) in items.iter().enumerate() {
-                    let notes = notes.of_item(place);
-                    lines(&notes.above, indent, text);
+                    let notes = notes.for_item(place);
+                    write_comment_lines(&notes.above, indent, text);
                     text.push_str(&" ".repeat(indent));
                     text.push('-');
                     if let Self::Map(_) = item {
                         text.push(' ');
-                        item.block(indent + 2, notes, text);
+                        item.write_block(indent + 2, notes, text);
                     } else {
-                        item.after_key(indent, notes, text);
+                        item.write_after_key(indent, notes, text);
                     }
                 }
             }
-            _ => return self.after_key(indent, notes, text),
+            _ => return self.write_after_key(indent, notes, text),
         }
-        lines(&notes.below, indent, text);
+        write_comment_lines(&notes.below, indent, text);
     }
 
-    fn after_key(&self, indent: usize, notes: &Notes, text: &mut String) {
-        let beside = notes.beside.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+    fn write_after_key(&self, indent: usize, notes: &AttachedComments, text: &mut String) {
+        let beside = notes.trailing.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
         match self {
-            Self::Map(_) | Self::List(_) | Self::Entries(_) => {
+            Self::Map(_) | Self::List(_) | Self::DynamicMap(_) => {
                 text.push_str(&beside);
                 text.push('\n');
-                self.block(indent + 2, notes, text);
+                self.write_block(indent + 2, notes, text);
             }
-            Self::Text(it) if it.contains('\n') && may_be_literal(it) => {
-                literal(it, indent + 2, &beside, text);
+            Self::Text(it) if it.contains('\n') && can_be_block_literal(it) => {
+                write_block_literal(it, indent + 2, &beside, text);
             }
-            Self::Prose(it) if may_be_literal(it) => {
-                literal(&format!("{}\n", it.trim_end()), indent + 2, &beside, text);
+            Self::BlockText(it) if can_be_block_literal(it) => {
+                write_block_literal(&format!("{}\n", it.trim_end()), indent + 2, &beside, text);
             }
             Self::Plain(it) if it.is_empty() => text.push_str(&format!("{beside}\n")),
             _ => {
                 text.push(' ');
-                text.push_str(&self.inline(false));
+                text.push_str(&self.to_inline_text(false));
                 text.push_str(&beside);
                 text.push('\n');
             }
@@ -116,54 +119,59 @@ impl Out {
     }
 
     /// Writes the value on one line; inside `{}` or `[]` if `flow`.
-    fn inline(&self, flow: bool) -> String {
+    fn to_inline_text(&self, flow: bool) -> String {
         match self {
             Self::Plain(it) => it.clone(),
-            Self::Text(it) | Self::Prose(it) => quoted(it, flow),
-            Self::Json(it) => json(it, flow),
+            Self::Text(it) | Self::BlockText(it) => quote_scalar(it, flow),
+            Self::Json(it) => json_to_inline_text(it, flow),
             Self::FlowMap(pairs) => {
-                let pairs =
-                    pairs.iter().map(|(key, value)| format!("{key}: {}", value.inline(true)));
-                braced(&pairs.collect::<Vec<_>>())
-            }
-            Self::FlowList(items) | Self::List(items) => {
-                let items: Vec<_> = items.iter().map(|it| it.inline(true)).collect();
-                format!("[{}]", items.join(", "))
-            }
-            Self::Map(pairs) => Self::FlowMap(pairs.clone()).inline(flow),
-            Self::Entries(pairs) => {
                 let pairs = pairs
                     .iter()
-                    .map(|(key, it)| format!("{}: {}", quoted(key, true), it.inline(true)));
-                braced(&pairs.collect::<Vec<_>>())
+                    .map(|(key, value)| format!("{key}: {}", value.to_inline_text(true)));
+                join_in_braces(&pairs.collect::<Vec<_>>())
+            }
+            Self::FlowList(items) | Self::List(items) => {
+                let items: Vec<_> = items.iter().map(|it| it.to_inline_text(true)).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Self::Map(pairs) => Self::FlowMap(pairs.clone()).to_inline_text(flow),
+            Self::DynamicMap(pairs) => {
+                let pairs = pairs.iter().map(|(key, it)| {
+                    format!("{}: {}", quote_scalar(key, true), it.to_inline_text(true))
+                });
+                join_in_braces(&pairs.collect::<Vec<_>>())
             }
         }
     }
 }
 
-fn json(value: &Value, flow: bool) -> String {
+fn json_to_inline_text(value: &Value, flow: bool) -> String {
     match value {
-        Value::String(it) => quoted(it, flow),
+        Value::String(it) => quote_scalar(it, flow),
         Value::Array(items) => {
-            let items: Vec<_> = items.iter().map(|it| json(it, true)).collect();
+            let items: Vec<_> = items.iter().map(|it| json_to_inline_text(it, true)).collect();
             format!("[{}]", items.join(", "))
         }
-        Value::Object(map) => braced(&pairs(map)),
+        Value::Object(map) => join_in_braces(&inline_json_pairs(map)),
         _ => value.to_string(),
     }
 }
 
-fn pairs(map: &Map<String, Value>) -> Vec<String> {
-    map.iter().map(|(key, value)| format!("{}: {}", quoted(key, true), json(value, true))).collect()
+fn inline_json_pairs(map: &Map<String, Value>) -> Vec<String> {
+    map.iter()
+        .map(|(key, value)| {
+            format!("{}: {}", quote_scalar(key, true), json_to_inline_text(value, true))
+        })
+        .collect()
 }
 
-fn braced(pairs: &[String]) -> String {
+fn join_in_braces(pairs: &[String]) -> String {
     if pairs.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", pairs.join(", ")) }
 }
 
 /// Writes a text on one line as a scalar, in quotes where any reader of YAML
 /// 1.1 or 1.2 would else take it for something different.
-fn quoted(text: &str, flow: bool) -> String {
+fn quote_scalar(text: &str, flow: bool) -> String {
     let options: SerializerOptions = ser_options! { prefer_block_scalars: false };
     let written = if flow {
         serde_saphyr::to_string_with_options(&FlowSeq([text]), options)
@@ -178,7 +186,7 @@ fn quoted(text: &str, flow: bool) -> String {
 
 /// Tells whether a block literal gives the text back as it is: characters that
 /// YAML cannot hold unescaped, and breaks that it would fold, need quotes.
-fn may_be_literal(text: &str) -> bool {
+fn can_be_block_literal(text: &str) -> bool {
     let odd = |it: char| {
         it.is_control() && !matches!(it, '\n' | '\t')
             || matches!(it, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
@@ -188,7 +196,7 @@ fn may_be_literal(text: &str) -> bool {
 
 /// Writes comments and blank lines: at most one of these at a time, and none
 /// behind a text that would take it for its own.
-fn lines(lines: &[String], indent: usize, text: &mut String) {
+fn write_comment_lines(lines: &[String], indent: usize, text: &mut String) {
     for line in lines {
         if !line.is_empty() {
             text.push_str(&" ".repeat(indent));
@@ -200,7 +208,7 @@ fn lines(lines: &[String], indent: usize, text: &mut String) {
     }
 }
 
-fn literal(it: &str, indent: usize, beside: &str, text: &mut String) {
+fn write_block_literal(it: &str, indent: usize, beside: &str, text: &mut String) {
     let body = it.trim_end_matches('\n');
     let breaks = it.len() - body.len();
     let leads_with_space = body.trim_start_matches('\n').starts_with([' ', '\t']);

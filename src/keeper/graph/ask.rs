@@ -12,7 +12,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents::entity_facet;
 use crate::keeper::semantic::vectors::EmbeddedQuery;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Entity, Graph, Layout, Opening, Palace, Selection, Sort, did_you_mean};
+use crate::model::{Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, Palace, did_you_mean};
 use crate::render::{self, WorkspaceSummary};
 use crate::search::Query;
 
@@ -71,7 +71,7 @@ impl Keeper {
         let held = self.open_palace(&key)?;
         held.catch_up()?;
         let palace = &held.palace;
-        let genera = palace.graph.genera().map(|(genus, number)| (genus.to_owned(), number));
+        let genera = palace.graph.genus_counts().map(|(genus, number)| (genus.to_owned(), number));
         let summary = WorkspaceSummary {
             rooms: palace.rooms().len(),
             scrolls: palace.scrolls().count(),
@@ -88,14 +88,15 @@ impl Keeper {
     pub fn list_genera(&mut self, by: &Caller, asked: Option<&str>) -> Result<String, Refusal> {
         let palace = self.current_palace(by)?;
         let graph = &palace.graph;
-        let census = |it| (it, graph.count(it), graph.statuses(it).collect());
+        let census = |it| (it, graph.count_in_genus(it), graph.status_counts(it).collect());
         if let Some(asked) = asked {
             let name = resolve_genus_name(palace, asked)?;
-            return Ok(render::genus(graph.genus(&name), &census(&name)));
+            return Ok(render::genus(graph.genus_definition(&name), &census(&name)));
         }
-        let ruled: Vec<_> = graph.rules().map(|it| it.name.as_str()).collect();
-        let empty = ruled.iter().copied().filter(|it| graph.count(it) == 0);
-        let genera: Vec<_> = graph.genera().map(|(it, _)| it).chain(empty).map(census).collect();
+        let ruled: Vec<_> = graph.genus_definitions().map(|it| it.name.as_str()).collect();
+        let empty = ruled.iter().copied().filter(|it| graph.count_in_genus(it) == 0);
+        let genera: Vec<_> =
+            graph.genus_counts().map(|(it, _)| it).chain(empty).map(census).collect();
         Ok(render::genus_list(&genera, &ruled))
     }
 
@@ -111,16 +112,16 @@ impl Keeper {
             wanted.genus.as_ref().map(|it| resolve_genus_name(&held.palace, it)).transpose()?;
         let which = describe_filters(genus.as_deref(), wanted);
         let EntityQuery { status, attributes, .. } = wanted.clone();
-        let selection = Selection { genus, status, attributes };
+        let selection = EntityFilter { genus, status, attributes };
         let number = wanted.page.max(1);
-        let first = (number - 1).saturating_mul(Layout::OPENINGS);
+        let first = (number - 1).saturating_mul(Layout::MAX_RESULTS);
         let understood =
             mind.as_ref().zip(wanted.query.as_ref()).map(|(it, q)| held.embed_query(it, q));
         let (total, shown): (usize, Vec<&Entity>) = match &wanted.query {
-            None => graph.select(&selection, first, Layout::OPENINGS),
+            None => graph.filter_entities(&selection, first, Layout::MAX_RESULTS),
             Some(words) => {
                 let meaning = understood.as_ref().and_then(EmbeddedQuery::query_and_vectors);
-                let most = first.saturating_add(Layout::OPENINGS);
+                let most = first.saturating_add(Layout::MAX_RESULTS);
                 let asked =
                     Query { text: words, limit: most, vectors: meaning, ..Query::default() };
                 search_entities(held, &selection, &asked, first)
@@ -128,10 +129,10 @@ impl Keeper {
         };
         let ranker = understood.as_ref().map(|it| format!("{}.\n", it.ranker)).unwrap_or_default();
         let mut page = render::entity_list(&which, &shown, total, number) + &ranker;
-        if total == 0 && selection != Selection::default() {
+        if total == 0 && selection != EntityFilter::default() {
             page.push_str(&suggest_similar_filters(graph, &selection));
         }
-        let openings = shown.iter().map(|it| Opening::Entity(it.name.clone())).collect();
+        let openings = shown.iter().map(|it| ItemId::Entity(it.name.clone())).collect();
         self.visit(by).listed_items = openings;
         Ok(page)
     }
@@ -142,7 +143,7 @@ impl Keeper {
         let held = self.open_palace(&key)?;
         held.catch_up()?;
         let name = resolve_entity_name(&held.palace, name)?;
-        let file = held.palace.graph.file_of(&name).unwrap_or_default().to_owned();
+        let file = held.palace.graph.file_of_entity(&name).unwrap_or_default().to_owned();
         held.refresh_file(&file);
         held.load_history()?;
         let past = held.history().get(&file).copied();
@@ -150,8 +151,8 @@ impl Keeper {
         let Some(entity) = graph.get(&name) else {
             return Err(Refusal::NoSuchEntity { asked: name, meant: None });
         };
-        let incoming: Vec<_> = graph.incoming(&name).collect();
-        let dates: Vec<_> = graph.dates(entity).map(|(key, _)| key).collect();
+        let incoming: Vec<_> = graph.incoming_relations(&name).collect();
+        let dates: Vec<_> = graph.date_attributes(entity).map(|(key, _)| key).collect();
         let told = render::entity(entity, &dates, &incoming, past, page.max(1), by.now);
         Ok(told + &new_fault_notes(graph, std::iter::once(entity), &[]))
     }
@@ -202,28 +203,29 @@ impl Keeper {
 /// there are, and as many as are wanted, but for the `first` ones.
 fn search_entities<'a>(
     held: &'a OpenPalace,
-    selection: &Selection,
+    selection: &EntityFilter,
     asked: &Query<'_>,
     first: usize,
 ) -> (usize, Vec<&'a Entity>) {
     let graph = &held.palace.graph;
     let any = selection.attributes.is_empty();
-    let fits =
-        |it: &Opening| any || graph.get_opening(it).is_some_and(|it| Graph::fits(it, selection));
+    let fits = |it: &ItemId| {
+        any || graph.entity_for_item(it).is_some_and(|it| Graph::matches_filter(it, selection))
+    };
     let kinds = selected_facets(held, selection);
-    let asked = Query { kinds: &[Sort::Entity], facets: kinds.as_deref(), ..*asked };
+    let asked = Query { kinds: &[ItemKind::Entity], facets: kinds.as_deref(), ..*asked };
     let hits = held.index().find(&asked, fits);
     let shown = hits.best.iter().skip(first);
-    (hits.total, shown.filter_map(|it| graph.get_opening(&it.item)).collect())
+    (hits.total, shown.filter_map(|it| graph.entity_for_item(&it.item)).collect())
 }
 
 /// Tells of the facets of the index which are those of entities that are wanted by
 /// their genus and status; `None`: all are.
-fn selected_facets(held: &OpenPalace, wanted: &Selection) -> Option<Vec<bool>> {
+fn selected_facets(held: &OpenPalace, wanted: &EntityFilter) -> Option<Vec<bool>> {
     if wanted.genus.is_none() && wanted.status.is_none() {
         return None;
     }
-    let kinds = held.palace.graph.kinds(wanted);
+    let kinds = held.palace.graph.genus_status_pairs(wanted);
     let facets: HashSet<_> = kinds.map(|(genus, status)| entity_facet(genus, status)).collect();
     Some(held.index().facet_filter(|it| facets.contains(it)))
 }
@@ -234,20 +236,20 @@ pub(crate) fn resolve_entity_name(palace: &Palace, asked: &str) -> Result<String
     if graph.get(asked).is_some() {
         return Ok(asked.to_owned());
     }
-    let mut same = graph.names_like(asked.trim());
+    let mut same = graph.names_ignoring_case(asked.trim());
     if let (Some(only), None) = (same.next(), same.next()) {
         return Ok(only.to_owned());
     }
-    let meant = graph.name_meant(asked).map(str::to_owned);
+    let meant = graph.closest_name(asked).map(str::to_owned);
     Err(Refusal::NoSuchEntity { asked: asked.to_owned(), meant })
 }
 
 /// Finds a genus by its exact name, or by its name in another case.
 pub(crate) fn resolve_genus_name(palace: &Palace, asked: &str) -> Result<String, Refusal> {
-    if let Some(found) = palace.graph.genus_called(asked) {
+    if let Some(found) = palace.graph.find_genus_ignoring_case(asked) {
         return Ok(found.to_owned());
     }
-    let genera: BTreeSet<_> = palace.graph.known_genera().collect();
+    let genera: BTreeSet<_> = palace.graph.all_genus_names().collect();
     let some: Vec<_> = genera.iter().take(12).map(|it| format!("`{it}`")).collect();
     let known = match some.len() {
         0 => "this workspace holds no entities yet".to_owned(),
@@ -257,13 +259,14 @@ pub(crate) fn resolve_genus_name(palace: &Palace, asked: &str) -> Result<String,
 }
 
 /// Says which status or attribute that is asked for nobody has, if it may be a slip.
-fn suggest_similar_filters(graph: &Graph, asked: &Selection) -> String {
-    let genera = || graph.known_genera().filter(|it| asked.genus.as_ref().is_none_or(|g| g == it));
-    let laid_down = || genera().filter_map(|it| graph.genus(it));
-    let statuses = genera().flat_map(|it| graph.statuses(it)).map(|(it, _)| it);
+fn suggest_similar_filters(graph: &Graph, asked: &EntityFilter) -> String {
+    let genera =
+        || graph.all_genus_names().filter(|it| asked.genus.as_ref().is_none_or(|g| g == it));
+    let laid_down = || genera().filter_map(|it| graph.genus_definition(it));
+    let statuses = genera().flat_map(|it| graph.status_counts(it)).map(|(it, _)| it);
     let statuses =
         statuses.chain(laid_down().flat_map(|it| &it.statuses).map(|it| it.name.as_str()));
-    let keys = genera().flat_map(|it| graph.attributes(it));
+    let keys = genera().flat_map(|it| graph.attribute_names(it));
     let (statuses, keys): (BTreeSet<_>, BTreeSet<_>) = (statuses.collect(), keys.collect());
     let status = asked.status.iter().map(|it| ("status", it, &statuses));
     let attributes = asked.attributes.keys().map(|it| ("attribute", it, &keys));

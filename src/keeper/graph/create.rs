@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 
-use crate::format::entity_file;
+use crate::format::new_entity_path;
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::merge::merge_entity;
 use crate::keeper::graph::relations;
@@ -73,7 +73,7 @@ impl Keeper {
         self.open_palace(&key)?.change_exclusively(by, |held| {
             // Somebody may have written the very file by hand meanwhile.
             for entity in &new {
-                held.refresh_file(&entity_file(&held.palace.graph, entity, |_| false, |_| 0));
+                held.refresh_file(&new_entity_path(&held.palace.graph, entity, |_| false, |_| 0));
             }
             let graph = &held.palace.graph;
             let new = new.iter().cloned();

@@ -138,7 +138,7 @@ fn deletion_commit_message(
 /// Lists who relates to any of the names and has none of them, by name and
 /// whether defined.
 fn entities_relating_to(held: &OpenPalace, gone: &BTreeSet<&str>) -> BTreeSet<(String, bool)> {
-    let incoming = gone.iter().flat_map(|it| held.palace.graph.incoming(it));
+    let incoming = gone.iter().flat_map(|it| held.palace.graph.incoming_relations(it));
     let sources = incoming.map(|it| (it.from.name.clone(), it.from.is_defined));
     sources.filter(|(name, _)| !gone.contains(name.as_str())).collect()
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
 
-use crate::format::{self, entity_file, is_entity_file};
+use crate::format::{self, is_standard_entity_path, new_entity_path};
 use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
-use crate::model::{Edit, Entity, LARGEST_FILE, Relation};
+use crate::model::{Edit, Entity, MAX_FILE_BYTES, Relation};
 
 /// What is to become of some entities. However often one is changed, its file
 /// is written once.
@@ -61,7 +61,7 @@ impl GraphEdit {
     ) -> Result<Option<&mut Entity>, Refusal> {
         let is_defined = self.entity_mut(held, name)?.is_some();
         if !is_defined && self.loose_end_mut(held, name)?.is_none() {
-            self.add_entity(held, Entity::loose_end(name))?;
+            self.add_entity(held, Entity::new_loose_end(name))?;
         }
         self.load_entity(held, name, is_defined)
     }
@@ -82,7 +82,7 @@ impl GraphEdit {
             let taken = |file: &str| self.files.contains_key(file) || held.has_file(file);
             let joining =
                 |folder: &str| self.added_per_folder.get(folder).copied().unwrap_or_default();
-            entity_file(&held.palace.graph, &entity, taken, joining)
+            new_entity_path(&held.palace.graph, &entity, taken, joining)
         };
         if let Some((folder, _)) = path.rsplit_once('/') {
             *self.added_per_folder.entry(folder.to_owned()).or_default() += 1;
@@ -121,9 +121,9 @@ impl GraphEdit {
             return;
         };
         let (Some(old), Some(now)) = (&revised.old, &revised.now) else { return };
-        if is_entity_file(path, old) && !is_entity_file(path, now) {
+        if is_standard_entity_path(path, old) && !is_standard_entity_path(path, now) {
             let taken = |file: &str| held.has_file(file);
-            revised.to = Some(entity_file(&held.palace.graph, now, taken, |_| 0));
+            revised.to = Some(new_entity_path(&held.palace.graph, now, taken, |_| 0));
         }
     }
 
@@ -147,7 +147,7 @@ impl GraphEdit {
         let names: HashMap<_, _> = names.collect();
         let edits = self.into_edits()?;
         let size = |it: &Edit| it.now.as_ref().map_or(0, String::len);
-        let large = edits.iter().filter(|it| size(it) > LARGEST_FILE);
+        let large = edits.iter().filter(|it| size(it) > MAX_FILE_BYTES);
         let large = large.filter_map(|it| Some((names.get(&it.path)?.clone(), size(it))));
         let large: OversizedEntities = large.collect();
         Ok(if large.is_empty() { Ok(edits) } else { Err(large) })
@@ -162,12 +162,13 @@ impl GraphEdit {
         let key = (name.to_owned(), is_defined);
         if !self.paths.contains_key(&key) {
             let graph = &held.palace.graph;
-            let path = if is_defined { graph.file_of(name) } else { graph.file_of_loose_end(name) };
+            let path =
+                if is_defined { graph.file_of_entity(name) } else { graph.file_of_loose_end(name) };
             let Some(path) = path.map(str::to_owned) else { return Ok(None) };
             let was = held.read_for_change(&path)?;
             // The file may have changed under our eyes: what it holds now counts.
             let meant = |it: &&Entity| it.name == name && it.is_defined == is_defined;
-            let Some(old) = held.palace.graph.in_file(&path).filter(meant).cloned() else {
+            let Some(old) = held.palace.graph.entity_in_file(&path).filter(meant).cloned() else {
                 return Ok(None);
             };
             self.paths.insert(key.clone(), path.clone());
@@ -187,18 +188,18 @@ impl EditedFile {
             (_, _, None) => None,
             (Some(text), Some(old), Some(now)) if old == now => Some(text.clone()),
             (Some(text), Some(old), Some(now)) => {
-                let edited = format::edit_entity(&path, text, old, now);
+                let edited = format::edit_entity_text(&path, text, old, now);
                 Some(edited.ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?)
             }
             (_, _, Some(now)) => {
-                let text = format::new_entity(&path, now);
+                let text = format::new_entity_text(&path, now);
                 Some(text.ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?)
             }
         };
         Ok(match to.filter(|_| now.is_some()) {
             None => vec![Edit { path, was, now }],
             Some(to) => {
-                let now = now.map(|it| format::moved(&to, &it));
+                let now = now.map(|it| format::retarget_modeline(&to, &it));
                 vec![Edit { path, was, now: None }, Edit { path: to, was: None, now }]
             }
         })

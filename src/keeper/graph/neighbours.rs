@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::keeper::Direction;
-use crate::model::{Date, Graph, Incoming, Relation, did_you_mean};
+use crate::model::{Date, Graph, IncomingRelation, Relation, did_you_mean};
 use crate::render;
 
 /// How many types of relations are named to whom asks for another.
@@ -13,7 +13,7 @@ const MAX_LISTED_KINDS: usize = 12;
 #[derive(Clone, Debug)]
 pub(crate) struct EntityRelations<'a> {
     outgoing: Vec<&'a Relation>,
-    incoming: Vec<Incoming<'a>>,
+    incoming: Vec<IncomingRelation<'a>>,
 }
 
 impl<'a> EntityRelations<'a> {
@@ -24,7 +24,7 @@ impl<'a> EntityRelations<'a> {
             ties.outgoing.extend(graph.get(name).into_iter().flat_map(|it| &it.relations));
         }
         if direction != Direction::Outgoing {
-            ties.incoming.extend(graph.incoming(name));
+            ties.incoming.extend(graph.incoming_relations(name));
         }
         ties
     }
@@ -50,7 +50,11 @@ impl<'a> EntityRelations<'a> {
     }
 
     /// Returns those from one place to another.
-    pub(crate) fn slice(&self, from: usize, until: usize) -> (&[&'a Relation], &[Incoming<'a>]) {
+    pub(crate) fn slice(
+        &self,
+        from: usize,
+        until: usize,
+    ) -> (&[&'a Relation], &[IncomingRelation<'a>]) {
         let out = self.outgoing.len();
         let outgoing = &self.outgoing[from.min(out)..until.min(out)];
         (outgoing, &self.incoming[from.max(out) - out..until.max(out) - out])

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use crate::format::{self, room_file};
+use crate::format::{self, room_path};
 use crate::keeper::Refusal;
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::palace::OpenPalace;
 use crate::model::{
-    About, Action, Deed, Edit, Entity, Graph, Kind, Opening, Process, Relation, Room, Task,
+    Action, ActionKind, AttributeKind, Edit, Entity, Graph, ItemId, Process, Relation, Room, Task,
+    WorkSubject,
 };
 use crate::render;
 use crate::session::Visit;
@@ -21,7 +22,7 @@ pub(crate) fn rename_in_entities(
     name: &str,
     going: &[String],
 ) -> Result<usize, Refusal> {
-    let naming = held.palace.graph.naming(gone);
+    let naming = held.palace.graph.names_referring_to(gone);
     let mut followers = 0;
     for (caller, is_defined) in naming.iter().filter(|(it, _)| !going.contains(it)) {
         let entity = match is_defined {
@@ -54,11 +55,11 @@ pub(crate) fn rename_in_rooms(
     let concerned: Vec<_> = concerned.map(|(id, _)| id.clone()).collect();
     let mut edits = Vec::new();
     for id in concerned {
-        let path = room_file(&id);
+        let path = room_path(&id);
         let text = held.read_for_change(&path)?;
         let (Some(text), Some(old)) = (text, held.palace.room(&id)) else { continue };
         let Some(new) = renamed(held, old) else { continue };
-        let now = format::edit_room(&path, &text, old, &new)
+        let now = format::edit_room_text(&path, &text, old, &new)
             .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
         edits.push(Edit { path, was: Some(text), now: Some(now) });
     }
@@ -72,29 +73,29 @@ pub(crate) fn rename_in_work(
     name: &str,
 ) -> Result<Vec<Edit>, Refusal> {
     let graph = &held.palace.graph;
-    let is_gone = |about: &About| {
+    let is_gone = |about: &WorkSubject| {
         about
             .entity
             .as_ref()
             .is_some_and(|it| gone.iter().any(|gone| is_reference_to(graph, it, gone)))
     };
-    let tasks = held.palace.tasks.iter().filter(|(_, it)| is_gone(&it.about));
-    let processes = held.palace.processes.iter().filter(|(_, it)| is_gone(&it.about));
+    let tasks = held.palace.tasks.iter().filter(|(_, it)| is_gone(&it.subject));
+    let processes = held.palace.processes.iter().filter(|(_, it)| is_gone(&it.subject));
     let tasks = tasks.map(|(path, _)| path);
     let paths: Vec<_> = tasks.chain(processes.map(|(path, _)| path)).cloned().collect();
     let mut edits = Vec::new();
     for path in paths {
         let was = held.read_for_change(&path)?;
         let Some(text) = &was else { continue };
-        let about = |it: &About| About { entity: Some(name.to_owned()), ..it.clone() };
+        let about = |it: &WorkSubject| WorkSubject { entity: Some(name.to_owned()), ..it.clone() };
         let task = held.palace.tasks.get(&path).and_then(|old| {
-            let new = Task { about: about(&old.about), ..old.clone() };
-            format::edit_task(&path, text, old, &new)
+            let new = Task { subject: about(&old.subject), ..old.clone() };
+            format::edit_task_text(&path, text, old, &new)
         });
         let process = || {
             let old = held.palace.processes.get(&path)?;
-            let new = Process { about: about(&old.about), ..old.clone() };
-            format::edit_process(&path, text, old, &new)
+            let new = Process { subject: about(&old.subject), ..old.clone() };
+            format::edit_process_text(&path, text, old, &new)
         };
         let now = task
             .or_else(process)
@@ -110,14 +111,14 @@ pub(crate) fn describe_references(held: &OpenPalace, gone: &[String]) -> Vec<Str
     let is_gone =
         |text: &str| gone.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase());
     let asks = |action: &Action| {
-        let Deed::Query { params, .. } = &action.deed else { return false };
-        let named = Action::NAMING.iter().filter_map(|key| params.get(*key)?.as_str());
+        let ActionKind::Query { params, .. } = &action.kind else { return false };
+        let named = Action::ENTITY_PARAMS.iter().filter_map(|key| params.get(*key)?.as_str());
         named.into_iter().any(is_gone)
     };
-    let is_about = |it: &About| it.entity.as_deref().is_some_and(is_gone);
+    let is_about = |it: &WorkSubject| it.entity.as_deref().is_some_and(is_gone);
     let rooms = palace.rooms().filter(|(_, it)| it.actions.iter().any(asks));
-    let tasks = palace.tasks.values().filter(|it| is_about(&it.about));
-    let processes = palace.processes.values().filter(|it| is_about(&it.about));
+    let tasks = palace.tasks.values().filter(|it| is_about(&it.subject));
+    let processes = palace.processes.values().filter(|it| is_about(&it.subject));
     [
         count_and_first_name("room", &rooms.map(|(_, it)| it.name.as_str()).collect::<Vec<_>>()),
         count_and_first_name("task", &tasks.map(|it| it.title.as_str()).collect::<Vec<_>>()),
@@ -141,7 +142,7 @@ pub(crate) fn rename_in_visit(visit: &mut Visit, gone: &[String], name: &str) {
     let is_gone = |text: &str| gone.iter().any(|it| it == text);
     visit.menu.iter_mut().for_each(|it| rename_in_action(it, &[], is_gone, name));
     for opening in &mut visit.listed_items {
-        if let Opening::Entity(it) = opening
+        if let ItemId::Entity(it) = opening
             && gone.contains(it)
         {
             name.clone_into(it);
@@ -160,9 +161,9 @@ fn rename_in_entity(entity: &mut Entity, graph: &Graph, gone: &str, name: &str) 
         add_unique_relation(&mut relations, relation, name);
     }
     entity.relations = relations;
-    let genus = graph.genus(&entity.genus);
+    let genus = graph.genus_definition(&entity.genus);
     for (key, about) in genus.into_iter().flat_map(|it| &it.attributes) {
-        if let (Kind::Link(_), Some(Value::String(to))) =
+        if let (AttributeKind::Link(_), Some(Value::String(to))) =
             (&about.kind, entity.attributes.get_mut(key))
             && is_reference_to(graph, to, gone)
         {
@@ -191,7 +192,7 @@ fn rename_in_action(
     is_gone: impl Fn(&str) -> bool,
     name: &str,
 ) {
-    let Deed::Query { params, .. } = &mut action.deed else { return };
+    let ActionKind::Query { params, .. } = &mut action.kind else { return };
     let redirect = |value: Option<&mut Value>| {
         if let Some(Value::String(text)) = value
             && is_gone(text)
@@ -199,7 +200,7 @@ fn rename_in_action(
             name.clone_into(text);
         }
     };
-    for key in Action::NAMING {
+    for key in Action::ENTITY_PARAMS {
         redirect(params.get_mut(key));
     }
     if let Some(Value::Object(attributes)) = params.get_mut("attributes") {
@@ -211,13 +212,13 @@ fn rename_in_action(
 
 /// Lists the attributes that some genus says are links.
 fn link_attributes(graph: &Graph) -> Vec<String> {
-    let attributes = graph.rules().flat_map(|it| &it.attributes);
-    let links = attributes.filter(|(_, it)| matches!(it.kind, Kind::Link(_)));
+    let attributes = graph.genus_definitions().flat_map(|it| &it.attributes);
+    let links = attributes.filter(|(_, it)| matches!(it.kind, AttributeKind::Link(_)));
     links.map(|(key, _)| key.clone()).collect()
 }
 
 /// Tells whether who is asked for by `text` finds `name`: in another case only
 /// where nobody else is called so.
 fn is_reference_to(graph: &Graph, text: &str, name: &str) -> bool {
-    text == name || graph.get(text).is_none() && graph.names_like(text.trim()).eq([name])
+    text == name || graph.get(text).is_none() && graph.names_ignoring_case(text.trim()).eq([name])
 }

@@ -24,7 +24,7 @@ impl RelationRemoval {
     pub(crate) fn matches(&self, it: &Relation) -> bool {
         let is_since = self.since.as_ref().is_none_or(|since| {
             let date = since.parse::<Date>().ok();
-            it.since.as_ref() == Some(since) || date.is_some() && date == it.begin()
+            it.since.as_ref() == Some(since) || date.is_some() && date == it.since_date()
         });
         self.kind == it.kind && self.to == it.to && is_since
     }
@@ -61,12 +61,14 @@ pub(crate) fn add_relation(
     was: &[Relation],
     new: &Relation,
 ) -> Result<Option<String>, String> {
-    if !new.misdated().is_empty() {
+    if !new.date_errors().is_empty() {
         // That forbids it, and more may be wrong.
         relations.push(new.clone());
         return Ok(None);
     }
-    let touched = relations.iter_mut().filter(|it| it.is_like(new) && it.touches(new));
+    let touched = relations
+        .iter_mut()
+        .filter(|it| it.has_same_kind_and_target(new) && it.overlaps_in_time(new));
     let mut touched: Vec<_> = touched.collect();
     if touched.iter().any(|it| **it == *new) {
         return Ok(None);

@@ -3,7 +3,7 @@
 use crate::keeper::graph::ask::{resolve_entity_name, resolve_genus_name};
 use crate::keeper::graph::dates::parse_date_argument;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Layout, Opening, Span};
+use crate::model::{ItemId, Layout, TimeSpan};
 use crate::render;
 
 /// Which dated facts are wanted.
@@ -32,30 +32,31 @@ impl Keeper {
         let date = |what, said: &Option<String>| {
             said.as_ref().map(|it| parse_date_argument(what, it, by.now)).transpose()
         };
-        let span = Span { since: date("since", &era.since)?, until: date("until", &era.until)? };
+        let span =
+            TimeSpan { since: date("since", &era.since)?, until: date("until", &era.until)? };
         let page = era.page.max(1);
-        let first = (page - 1).saturating_mul(Layout::OPENINGS);
+        let first = (page - 1).saturating_mul(Layout::MAX_RESULTS);
         // One more than is shown tells whether there are more.
-        let wanted = first..first.saturating_add(Layout::OPENINGS + 1);
+        let wanted = first..first.saturating_add(Layout::MAX_RESULTS + 1);
         let mut facts = match &entity {
-            Some(name) => graph.timeline_of(name, span, genus.as_deref(), wanted),
+            Some(name) => graph.entity_timeline(name, span, genus.as_deref(), wanted),
             None => graph.timeline(span, genus.as_deref(), wanted),
         };
-        let more = facts.len() > Layout::OPENINGS;
-        facts.truncate(Layout::OPENINGS);
+        let more = facts.len() > Layout::MAX_RESULTS;
+        facts.truncate(Layout::MAX_RESULTS);
         let which = describe_query(entity.as_deref(), genus.as_deref(), span);
         let mut told = render::timeline(&which, &facts, page, more, by.now);
         if let Some(name) = entity.filter(|_| page == 1) {
-            told.push_str(&render::skipped_relations(graph.misdated_of(&name)));
+            told.push_str(&render::skipped_relations(graph.count_unparsable_dates(&name)));
         }
-        let openings = facts.iter().map(|it| Opening::Entity(it.entity.name.clone())).collect();
+        let openings = facts.iter().map(|it| ItemId::Entity(it.entity.name.clone())).collect();
         self.visit(by).listed_items = openings;
         Ok(told)
     }
 }
 
 /// Says which facts they are: ` of Hannibal since 218 BC`.
-fn describe_query(entity: Option<&str>, genus: Option<&str>, span: Span) -> String {
+fn describe_query(entity: Option<&str>, genus: Option<&str>, span: TimeSpan) -> String {
     let said = [
         ("of", entity.map(str::to_owned)),
         ("of genus", genus.map(str::to_owned)),

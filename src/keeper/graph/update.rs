@@ -16,7 +16,9 @@ use crate::keeper::graph::rules::{
 };
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::{Caller, Keeper, Refusal, join_names};
-use crate::model::{Detail, Entity, Fate, Fault, Graph, Palace, Relation, did_you_mean};
+use crate::model::{
+    ChangeDetail, ChangeKind, Entity, EntityFault, Graph, Palace, Relation, did_you_mean,
+};
 use crate::render;
 
 /// How many disagreements an answer tells of.
@@ -62,9 +64,9 @@ struct UpdateOutcome {
     /// Where those that became one disagree.
     conflicts: Vec<String>,
     /// What was wrong with it before.
-    faults: Vec<Fault>,
+    faults: Vec<EntityFault>,
     /// How it is not what it was, but for its name.
-    details: Vec<Detail>,
+    details: Vec<ChangeDetail>,
     /// What of the change could not be done, or was done already.
     notes: Vec<String>,
 }
@@ -134,7 +136,7 @@ fn plan_update(
     }
     reject_if_any(violations(&held.palace.graph, &were, &new).into_iter())?;
     let details = diff::diff_entity(&old, &new).into_iter();
-    let details = details.filter(|it| !matches!(it, Detail::Renamed { .. })).collect();
+    let details = details.filter(|it| !matches!(it, ChangeDetail::Renamed { .. })).collect();
     *require_entity(&mut revision, held, &was)? = new;
     let gone: Vec<_> = family.into_iter().filter(|it| *it != name).collect();
     let mut followers = [0, 0, 0];
@@ -150,7 +152,7 @@ fn plan_update(
     let works = references::rename_in_work(held, &gone, &name)?;
     [followers[1], followers[2]] = [rooms.len(), works.len()];
     edits.extend(rooms.into_iter().chain(works));
-    let faults = held.palace.graph.faults(&old);
+    let faults = held.palace.graph.entity_faults(&old);
     let names = (was, name);
     let outcome = UpdateOutcome {
         names,
@@ -208,7 +210,7 @@ fn resolve_new_name(
     if name.trim().is_empty() {
         return Err(Refusal::Invalid("the `new_name` is empty".to_owned()));
     }
-    match graph.file_of(name) {
+    match graph.file_of_entity(name) {
         Some(file) if name != was && !merged.contains(name) => {
             Err(Refusal::NameTaken { name: name.clone(), file: file.to_owned() })
         }
@@ -300,7 +302,7 @@ impl UpdateOutcome {
         if !self.details.is_empty() {
             told.push_str(&format!(
                 ": {}",
-                render::change_summary(&Fate::Changed(self.details.clone()))
+                render::change_summary(&ChangeKind::Changed(self.details.clone()))
             ));
         }
         told

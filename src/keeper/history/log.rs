@@ -6,7 +6,7 @@ use crate::keeper::graph::resolve::Resolved;
 use crate::keeper::history::palace_diff::palace_diff;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{CommitId, Content, Differing, Fate, Record, Thing};
+use crate::model::{ChangeKind, CommitDetails, CommitId, FileContent, FileDiff, PalaceItem};
 use crate::render;
 
 impl Keeper {
@@ -29,7 +29,7 @@ impl Keeper {
         }
         let mut told = Vec::new();
         for record in &records {
-            told.push((&record.moment, describe_commit(held, record)?));
+            told.push((&record.summary, describe_commit(held, record)?));
         }
         let mut page = render::log(&told, by.now);
         if is_more {
@@ -64,14 +64,14 @@ impl Keeper {
             }
             None => {
                 let was = match range {
-                    Some(said) => Some(held.store().revision(said, by.now)?),
+                    Some(said) => Some(held.store().resolve_revision(said, by.now)?),
                     None => held.store().head()?,
                 };
                 held.store().changed_since(was.as_ref())?
             }
         };
         if text {
-            let place = held.store().place_in_repository()?;
+            let place = held.store().prefix_in_repository()?;
             return Ok(differing.iter().map(|it| render_patch(&place, it)).collect());
         }
         match differing.is_empty() {
@@ -84,7 +84,8 @@ impl Keeper {
     pub fn blame(&mut self, by: &Caller, said: &str) -> Result<String, Refusal> {
         let held = self.current_open_palace(by)?;
         let Resolved { thing, file } = resolve::resolve_item(held, said)?;
-        let text = held.store().read(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
+        let text =
+            held.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
         let Some(text) = text else {
             let thing = render::item_label(&thing);
             let why = format!("{thing} is not there any more; `palazzo log {file}` tells of it");
@@ -105,33 +106,33 @@ impl Keeper {
 /// Finds one end of a range.
 fn resolve_commit(held: &OpenPalace, by: &Caller, said: &str) -> Result<CommitId, Refusal> {
     let said = if said.trim().is_empty() { "HEAD" } else { said };
-    Ok(held.store().revision(said, by.now)?)
+    Ok(held.store().resolve_revision(said, by.now)?)
 }
 
 /// Says what a commit did to the one thing whose past is looked at.
-fn describe_commit(held: &OpenPalace, record: &Record) -> Result<String, Refusal> {
-    let Some(path) = &record.path else { return Ok(String::new()) };
+fn describe_commit(held: &OpenPalace, record: &CommitDetails) -> Result<String, Refusal> {
+    let Some(path) = &record.path_at_commit else { return Ok(String::new()) };
     let differing = held.store().changed_by(record)?;
-    let of_file = |it: &&Differing| it.path == *path;
+    let of_file = |it: &&FileDiff| it.path == *path;
     let alone: Vec<_> = differing.iter().filter(of_file).cloned().collect();
-    let things: Vec<Thing> = palace_diff(&alone).into_iter().map(|it| it.thing).collect();
+    let things: Vec<PalaceItem> = palace_diff(&alone).into_iter().map(|it| it.item).collect();
     // Where it came from shows only beside what went.
-    let all = palace_diff(&differing).into_iter().filter(|it| things.contains(&it.thing));
-    let told: Vec<_> = all.map(|it| describe_change(&it.fate, path)).collect();
+    let all = palace_diff(&differing).into_iter().filter(|it| things.contains(&it.item));
+    let told: Vec<_> = all.map(|it| describe_change(&it.change, path)).collect();
     Ok(told.join("\n"))
 }
 
-fn describe_change(fate: &Fate, path: &str) -> String {
+fn describe_change(fate: &ChangeKind, path: &str) -> String {
     match fate {
-        Fate::Added => format!("added as {path}"),
+        ChangeKind::Added => format!("added as {path}"),
         fate => render::change_summary(fate),
     }
 }
 
-fn render_patch(place: &str, it: &Differing) -> String {
-    let unreadable = |it: &Content| match it {
-        Content::Unreadable(why) => Some(why.clone()),
-        Content::Missing | Content::Text(_) => None,
+fn render_patch(place: &str, it: &FileDiff) -> String {
+    let unreadable = |it: &FileContent| match it {
+        FileContent::Unreadable(why) => Some(why.clone()),
+        FileContent::Missing | FileContent::Text(_) => None,
     };
     let path = format!("{place}{}", it.path);
     match unreadable(&it.was).or_else(|| unreadable(&it.now)) {

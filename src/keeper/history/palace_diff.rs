@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::diff;
 use crate::diff::count_changed_lines;
-use crate::format::{self, Place};
+use crate::format::{self, PalacePath};
 use crate::model::{
-    Content, Detail, Difference, Differing, Fate, Filed, Files, Palace, ScrollId, Thing,
+    ChangeDetail, ChangeKind, FileContent, FileDiff, FileItemKind, Files, ItemDiff, Palace,
+    PalaceItem, ScrollId,
 };
 
 /// What a palace is called of which only some files are looked at.
@@ -15,10 +16,10 @@ const PLACEHOLDER_NAME: &str = "palace";
 /// Says in the palace's own terms what differs, by kind and name. Of a file that is none of the
 /// palace's, or cannot be understood in one of the states, it says no more than that; of schemas,
 /// which are there for editors, nothing.
-pub(crate) fn palace_diff(differing: &[Differing]) -> Vec<Difference> {
+pub(crate) fn palace_diff(differing: &[FileDiff]) -> Vec<ItemDiff> {
     let (mut was, mut now) = (Files::new(), Files::new());
     let (mut meant, mut differences) = (Vec::new(), Vec::new());
-    for it in differing.iter().filter(|it| !format::is_schema(&it.path)) {
+    for it in differing.iter().filter(|it| !format::is_schema_path(&it.path)) {
         if let Some(difference) = diff_unparsed_file(it) {
             differences.push(difference);
             continue;
@@ -28,44 +29,50 @@ pub(crate) fn palace_diff(differing: &[Differing]) -> Vec<Difference> {
             files.extend(content.text().map(|text| (it.path.clone(), text.to_owned())));
         }
     }
-    let ((was, _), (now, _)) =
-        (format::read(PLACEHOLDER_NAME, &was), format::read(PLACEHOLDER_NAME, &now));
+    let ((was, _), (now, _)) = (
+        format::parse_palace(PLACEHOLDER_NAME, &was),
+        format::parse_palace(PLACEHOLDER_NAME, &now),
+    );
     differences.extend(diff::diff_palaces(&was, &now));
-    let mentioned: BTreeSet<_> = differences.iter().map(|it| it.thing.clone()).collect();
+    let mentioned: BTreeSet<_> = differences.iter().map(|it| it.item.clone()).collect();
     for it in meant {
         let thing = identify_file(&now, &it.path).or_else(|| identify_file(&was, &it.path));
         let is_both = it.was.text().is_some() && it.now.text().is_some();
         match thing {
             Some(thing) if mentioned.contains(&thing) || !is_both => {}
-            Some(thing) => differences.push(Difference { thing, fate: Fate::Changed(Vec::new()) }),
+            Some(thing) => {
+                differences.push(ItemDiff { item: thing, change: ChangeKind::Changed(Vec::new()) })
+            }
             None => {
-                let thing = Thing::File(it.path.clone());
-                differences.push(Difference { thing, fate: diff_lines(it) });
+                let thing = PalaceItem::File(it.path.clone());
+                differences.push(ItemDiff { item: thing, change: diff_lines(it) });
             }
         }
     }
-    differences.sort_by(|a, b| a.thing.cmp(&b.thing));
+    differences.sort_by(|a, b| a.item.cmp(&b.item));
     differences
 }
 
 /// Names what a file holds.
-pub(crate) fn identify_file(palace: &Palace, path: &str) -> Option<Thing> {
-    match Place::of(path).ok()? {
-        Place::Settings => Some(Thing::Settings),
-        Place::Room(id) => palace.room(&id).map(|_| Thing::Room(id)),
-        Place::Scroll(_) => {
+pub(crate) fn identify_file(palace: &Palace, path: &str) -> Option<PalaceItem> {
+    match PalacePath::parse(path).ok()? {
+        PalacePath::Settings => Some(PalaceItem::Settings),
+        PalacePath::Room(id) => palace.room(&id).map(|_| PalaceItem::Room(id)),
+        PalacePath::Scroll(_) => {
             let which: &ScrollId = palace.scroll_in_file(path)?;
             let title = palace.scroll(which)?.title.clone();
-            Some(Thing::Scroll { which: which.clone(), title })
+            Some(PalaceItem::Scroll { which: which.clone(), title })
         }
-        Place::Entity => palace.graph.in_file(path).map(|it| Thing::Entity(it.name.clone())),
+        PalacePath::Entity => {
+            palace.graph.entity_in_file(path).map(|it| PalaceItem::Entity(it.name.clone()))
+        }
         place => {
             let is_held = match place {
-                Place::Genus => palace.graph.genus_in_file(path).is_some(),
-                Place::Task => palace.tasks.contains_key(path),
-                Place::Process => palace.processes.contains_key(path),
-                Place::Drawer(_) => palace.drawers.get(path).is_some(),
-                Place::Diary(_) => palace.diaries.get(path).is_some(),
+                PalacePath::Genus => palace.graph.genus_definition_in_file(path).is_some(),
+                PalacePath::Task => palace.tasks.contains_key(path),
+                PalacePath::Process => palace.processes.contains_key(path),
+                PalacePath::Drawer(_) => palace.drawers.get(path).is_some(),
+                PalacePath::Diary(_) => palace.diaries.get(path).is_some(),
                 _ => false,
             };
             identify_by_path(path).filter(|_| is_held)
@@ -74,58 +81,58 @@ pub(crate) fn identify_file(palace: &Palace, path: &str) -> Option<Thing> {
 }
 
 /// Names what a file holds that is known by it.
-fn identify_by_path(path: &str) -> Option<Thing> {
-    let what = match Place::of(path).ok()? {
-        Place::Genus => Filed::Genus,
-        Place::Task => Filed::Task,
-        Place::Process => Filed::Process,
-        Place::Drawer(_) => Filed::Drawer,
-        Place::Diary(_) => Filed::Entry,
+fn identify_by_path(path: &str) -> Option<PalaceItem> {
+    let what = match PalacePath::parse(path).ok()? {
+        PalacePath::Genus => FileItemKind::Genus,
+        PalacePath::Task => FileItemKind::Task,
+        PalacePath::Process => FileItemKind::Process,
+        PalacePath::Drawer(_) => FileItemKind::Drawer,
+        PalacePath::Diary(_) => FileItemKind::DiaryEntry,
         _ => return None,
     };
-    Some(Thing::Filed { what, path: path.to_owned() })
+    Some(PalaceItem::ByFile { what, path: path.to_owned() })
 }
 
 /// Tells what became of a file, where no more can be said than that: of one that is not
 /// understood, and of one that holds but a text.
-fn diff_unparsed_file(it: &Differing) -> Option<Difference> {
+fn diff_unparsed_file(it: &FileDiff) -> Option<ItemDiff> {
     let path = it.path.clone();
     for (before, content) in [(false, &it.now), (true, &it.was)] {
         let why = match content {
-            Content::Unreadable(why) => Some(why.clone()),
-            Content::Text(text) => parse_failure(&path, text),
-            Content::Missing => None,
+            FileContent::Unreadable(why) => Some(why.clone()),
+            FileContent::Text(text) => parse_failure(&path, text),
+            FileContent::Missing => None,
         };
         if let Some(why) = why {
-            let fate = Fate::Changed(vec![Detail::Unreadable { before, why }]);
-            return Some(Difference { thing: Thing::File(path), fate });
+            let fate = ChangeKind::Changed(vec![ChangeDetail::Unreadable { before, why }]);
+            return Some(ItemDiff { item: PalaceItem::File(path), change: fate });
         }
     }
-    let thing = match Place::of(&path) {
-        Ok(Place::Other) | Err(_) => Thing::File(path),
+    let thing = match PalacePath::parse(&path) {
+        Ok(PalacePath::Other) | Err(_) => PalaceItem::File(path),
         Ok(_) => identify_by_path(&path)?,
     };
-    Some(Difference { thing, fate: diff_lines(it) })
+    Some(ItemDiff { item: thing, change: diff_lines(it) })
 }
 
-fn diff_lines(it: &Differing) -> Fate {
+fn diff_lines(it: &FileDiff) -> ChangeKind {
     match (it.was.text(), it.now.text()) {
-        (None, _) => Fate::Added,
-        (_, None) => Fate::Removed,
+        (None, _) => ChangeKind::Added,
+        (_, None) => ChangeKind::Removed,
         (Some(was), Some(now)) => {
             let count = count_changed_lines(was, now);
-            Fate::Changed(vec![Detail::Lines { text: "", count }])
+            ChangeKind::Changed(vec![ChangeDetail::TextChanged { text: "", count }])
         }
     }
 }
 
 /// Says why nothing is understood of a file that should hold something.
 fn parse_failure(path: &str, text: &str) -> Option<String> {
-    let place = Place::of(path).ok().filter(|it| *it != Place::Other)?;
+    let place = PalacePath::parse(path).ok().filter(|it| *it != PalacePath::Other)?;
     let files = Files::from([(path.to_owned(), text.to_owned())]);
-    let (palace, findings) = format::read(PLACEHOLDER_NAME, &files);
+    let (palace, findings) = format::parse_palace(PLACEHOLDER_NAME, &files);
     let is_understood = match place {
-        Place::Settings => format::read_settings(text).is_some(),
+        PalacePath::Settings => format::parse_settings(text).is_some(),
         _ => identify_file(&palace, path).is_some(),
     };
     let first = findings.first().map(|it| format!("line {}: {}", it.at.line, it.message));

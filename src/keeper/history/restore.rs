@@ -2,14 +2,14 @@
 
 use ulid::Ulid;
 
-use crate::format::room_file;
+use crate::format::room_path;
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::resolve;
 use crate::keeper::graph::resolve::Resolved;
 use crate::keeper::history::palace_diff::identify_file;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Edit, Entity, Palace, Relation, ScrollId, Thing};
+use crate::model::{Edit, Entity, Palace, PalaceItem, Relation, ScrollId};
 use crate::render;
 
 impl Keeper {
@@ -24,11 +24,12 @@ impl Keeper {
         let then = self.open_palace(&past)?;
         let when = then
             .store()
-            .moment()
+            .as_of_commit()
             .map(|it| render::commit_description(it, by.now))
             .unwrap_or_default();
         let Resolved { thing, file } = resolve::resolve_item(then, said)?;
-        let text = then.store().read(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
+        let text =
+            then.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
         let Some(text) = text else {
             let why = format!("{} was not there {when}", render::item_label(&thing));
             return Err(Refusal::Invalid(why));
@@ -49,8 +50,9 @@ impl Keeper {
             let (revision, number) = restore_relations(held, gone)?;
             returned = number;
             // It may be broken by now, and that is as good a reason as any.
-            let was = held.store().read(&place).map_err(|it| Refusal::UnreadableFile(it.into()))?;
-            let now = Some(held.store().checked_out(&place, &text)?);
+            let was =
+                held.store().read_file(&place).map_err(|it| Refusal::UnreadableFile(it.into()))?;
+            let now = Some(held.store().checkout_text(&place, &text)?);
             let mut edits = vec![Edit { path: place.clone(), was, now }];
             edits.extend(revision.into_edits()?);
             let subject = format!("{}: restore", render::item_label(&thing));
@@ -69,9 +71,9 @@ impl Keeper {
 /// The relations of others to an entity: from whom, whether that is defined, and what.
 type IncomingRelations = Vec<(String, bool, Relation)>;
 
-fn incoming_relations(then: &Palace, thing: &Thing) -> IncomingRelations {
-    let Thing::Entity(name) = thing else { return Vec::new() };
-    let incoming = then.graph.incoming(name).filter(|it| it.from.name != *name);
+fn incoming_relations(then: &Palace, thing: &PalaceItem) -> IncomingRelations {
+    let PalaceItem::Entity(name) = thing else { return Vec::new() };
+    let incoming = then.graph.incoming_relations(name).filter(|it| it.from.name != *name);
     incoming.map(|it| (it.from.name.clone(), it.from.is_defined, it.relation.clone())).collect()
 }
 
@@ -109,7 +111,10 @@ fn restore_relations<'a>(
             returned.skipped += 1;
             continue;
         };
-        if !relations.iter().any(|it| it.is_like(relation) && it.touches(relation)) {
+        if !relations
+            .iter()
+            .any(|it| it.has_same_kind_and_target(relation) && it.overlaps_in_time(relation))
+        {
             relations.push(relation.clone());
             returned.restored += 1;
         }
@@ -135,17 +140,17 @@ fn reject_occupied_file(
 
 /// What a thing is known by, wherever it is and whatever it is called: its name, or its id.
 struct ItemIdentity {
-    thing: Thing,
+    thing: PalaceItem,
     id: Option<Ulid>,
 }
 
 impl ItemIdentity {
-    fn new(palace: &Palace, thing: &Thing) -> Self {
+    fn new(palace: &Palace, thing: &PalaceItem) -> Self {
         let id = match thing {
-            Thing::Room(id) => palace.room(id).and_then(|it| it.id),
-            Thing::Scroll { which, .. } => Some(which.id),
-            Thing::Entity(name) => palace.graph.get(name).and_then(|it| it.id),
-            Thing::Settings | Thing::Filed { .. } | Thing::File(_) => None,
+            PalaceItem::Room(id) => palace.room(id).and_then(|it| it.id),
+            PalaceItem::Scroll { which, .. } => Some(which.id),
+            PalaceItem::Entity(name) => palace.graph.get(name).and_then(|it| it.id),
+            PalaceItem::Settings | PalaceItem::ByFile { .. } | PalaceItem::File(_) => None,
         };
         Self { thing: thing.clone(), id }
     }
@@ -154,21 +159,21 @@ impl ItemIdentity {
     fn find_file(&self, palace: &Palace) -> Option<String> {
         let is_it = |id: Option<Ulid>| id.is_some() && id == self.id;
         match &self.thing {
-            Thing::Room(id) if palace.room(id).is_some() => Some(room_file(id)),
-            Thing::Room(_) => {
-                palace.rooms().find(|(_, it)| is_it(it.id)).map(|(id, _)| room_file(id))
+            PalaceItem::Room(id) if palace.room(id).is_some() => Some(room_path(id)),
+            PalaceItem::Room(_) => {
+                palace.rooms().find(|(_, it)| is_it(it.id)).map(|(id, _)| room_path(id))
             }
-            Thing::Scroll { .. } => {
+            PalaceItem::Scroll { .. } => {
                 let (room, it) = palace.scrolls().find(|(_, it)| is_it(Some(it.id)))?;
                 let which = ScrollId { room: room.clone(), id: it.id };
                 palace.file_of_scroll(&which).map(str::to_owned)
             }
-            Thing::Entity(name) => {
+            PalaceItem::Entity(name) => {
                 let by_id = || palace.graph.iter().find(|it| is_it(it.id));
                 let entity = palace.graph.get(name).or_else(by_id)?;
-                palace.graph.file_of(&entity.name).map(str::to_owned)
+                palace.graph.file_of_entity(&entity.name).map(str::to_owned)
             }
-            Thing::Settings | Thing::Filed { .. } | Thing::File(_) => None,
+            PalaceItem::Settings | PalaceItem::ByFile { .. } | PalaceItem::File(_) => None,
         }
     }
 }

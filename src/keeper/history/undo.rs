@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::format::Place;
+use crate::format::PalacePath;
 use crate::keeper::history::palace_diff::palace_diff;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{CommitId, Content, Differing, Edit, Moment, Record};
+use crate::model::{CommitDetails, CommitId, CommitSummary, Edit, FileContent, FileDiff};
 use crate::render;
 
 /// The trailer that names the commit an undoing commit takes back.
@@ -27,8 +27,11 @@ impl Keeper {
             return Err(Refusal::Invalid(why.to_owned()));
         };
         let changes = held.store().changed_by(&record)?;
-        if changes.iter().any(|it| it.path == Place::SETTINGS && it.was == Content::Missing) {
-            let title = describe_commit(&record.moment, by);
+        if changes
+            .iter()
+            .any(|it| it.path == PalacePath::SETTINGS_FILE && it.was == FileContent::Missing)
+        {
+            let title = describe_commit(&record.summary, by);
             let why = format!(
                 "there is nothing more to undo: before {title} there was no palace; to be rid of \
                  it, delete its directory"
@@ -38,29 +41,31 @@ impl Keeper {
         let told = render::palace_diff(&palace_diff(&reverse_changes(&changes)));
         if dry_run {
             reverting_edits(held, by, &record, &changes, &later)?;
-            return Ok(format!("Would undo {}:\n{told}", describe_commit(&record.moment, by)));
+            return Ok(format!("Would undo {}:\n{told}", describe_commit(&record.summary, by)));
         }
-        let note = (UNDOES_TRAILER, record.moment.commit.0.clone());
+        let note = (UNDOES_TRAILER, record.summary.id.0.clone());
         held.change_with_trailer(by, Some(&note), |held| {
             Ok(ChangePlan {
                 edits: reverting_edits(held, by, &record, &changes, &later)?,
-                subject: format!("{UNDO_SUBJECT_PREFIX}{}", record.moment.subject),
-                body: format!("Took back {}", record.moment.short),
+                subject: format!("{UNDO_SUBJECT_PREFIX}{}", record.summary.subject),
+                body: format!("Took back {}", record.summary.short),
             })
         })?;
-        Ok(format!("Undid {}:\n{told}", describe_commit(&record.moment, by)))
+        Ok(format!("Undid {}:\n{told}", describe_commit(&record.summary, by)))
     }
 }
 
 /// Finds the last commit of a tool that is neither taken back nor takes anything back, and the
 /// commits after it.
-fn last_undoable_commit(held: &OpenPalace) -> Result<Option<(Record, Vec<Record>)>, Refusal> {
+fn last_undoable_commit(
+    held: &OpenPalace,
+) -> Result<Option<(CommitDetails, Vec<CommitDetails>)>, Refusal> {
     let (mut later, mut undone) = (Vec::new(), UndoneCommits::default());
     let mut found = None;
     held.store().log(&[], |record| {
         let is_call =
             record.trailer(TOOL_TRAILER).is_some() && record.trailer(UNDOES_TRAILER).is_none();
-        if is_call && !record.touched.is_empty() && !undone.take_if_undone(&record) {
+        if is_call && !record.changed_files.is_empty() && !undone.take_if_undone(&record) {
             found = Some(record);
             return false;
         }
@@ -81,13 +86,13 @@ struct UndoneCommits {
 
 impl UndoneCommits {
     /// Notes what a commit takes back, be it by `palazzo undo` or by `git revert`.
-    fn record(&mut self, held: &OpenPalace, record: &Record) {
-        let Record { moment, body, touched, .. } = record;
+    fn record(&mut self, held: &OpenPalace, record: &CommitDetails) {
+        let CommitDetails { summary: moment, body, changed_files: touched, .. } = record;
         let reverted = body.split("This reverts commit ").nth(1);
         let reverted = reverted.map(|it| it.split(|it: char| !it.is_ascii_hexdigit()));
         let reverted = reverted.and_then(|mut it| it.next());
         let Some(commit) = record.trailer(UNDOES_TRAILER).or(reverted) else { return };
-        if held.store().is_past(&CommitId(commit.to_owned())).unwrap_or_default() {
+        if held.store().is_in_history(&CommitId(commit.to_owned())).unwrap_or_default() {
             self.commits.insert(commit.to_owned());
             return;
         }
@@ -98,14 +103,15 @@ impl UndoneCommits {
     }
 
     /// Tells whether a commit is among them.
-    fn take_if_undone(&mut self, record: &Record) -> bool {
-        let is_it =
-            |it: &(String, Vec<String>)| it.0 == record.moment.subject && it.1 == record.touched;
+    fn take_if_undone(&mut self, record: &CommitDetails) -> bool {
+        let is_it = |it: &(String, Vec<String>)| {
+            it.0 == record.summary.subject && it.1 == record.changed_files
+        };
         if let Some(at) = self.renamed.iter().position(is_it) {
             self.renamed.remove(at);
             return true;
         }
-        self.commits.contains(&record.moment.commit.0)
+        self.commits.contains(&record.summary.id.0)
     }
 }
 
@@ -113,50 +119,50 @@ impl UndoneCommits {
 fn reverting_edits(
     held: &OpenPalace,
     by: &Caller,
-    record: &Record,
-    changes: &[Differing],
-    later: &[Record],
+    record: &CommitDetails,
+    changes: &[FileDiff],
+    later: &[CommitDetails],
 ) -> Result<Vec<Edit>, Refusal> {
     let paths: Vec<_> = changes.iter().map(|it| it.path.as_str()).collect();
-    let contents = held.store().contents(&paths)?;
+    let contents = held.store().current_contents(&paths)?;
     let pairs = || changes.iter().zip(&contents);
     let since = pairs().filter(|(it, here)| it.now != **here);
     let since: Vec<_> = since.map(|(it, _)| describe_later_change(&it.path, by, later)).collect();
     if !since.is_empty() {
-        let (title, since) = (describe_commit(&record.moment, by), since.join("; "));
+        let (title, since) = (describe_commit(&record.summary, by), since.join("; "));
         let why = format!("cannot undo {title}, for there were changes since: {since}");
         return Err(Refusal::Invalid(why));
     }
     let mut edits = Vec::new();
-    for Differing { path, was, now } in changes {
-        if let (Content::Unreadable(why), _) | (_, Content::Unreadable(why)) = (was, now) {
+    for FileDiff { path, was, now } in changes {
+        if let (FileContent::Unreadable(why), _) | (_, FileContent::Unreadable(why)) = (was, now) {
             let why = format!("`{path}` cannot be taken back here, only by git: {why}");
             return Err(Refusal::Invalid(why));
         }
-        let here = held.store().read(path).map_err(|it| Refusal::UnreadableFile(it.into()))?;
-        let back = was.text().map(|it| held.store().checked_out(path, it)).transpose()?;
+        let here = held.store().read_file(path).map_err(|it| Refusal::UnreadableFile(it.into()))?;
+        let back = was.text().map(|it| held.store().checkout_text(path, it)).transpose()?;
         edits.push(Edit { path: path.clone(), was: here, now: back });
     }
     Ok(edits)
 }
 
 /// Says by whom a file was changed after a commit.
-fn describe_later_change(path: &str, by: &Caller, later: &[Record]) -> String {
-    match later.iter().find(|it| it.touched.iter().any(|it| it == path)) {
-        Some(it) => format!("{path} by {}", describe_commit(&it.moment, by)),
+fn describe_later_change(path: &str, by: &Caller, later: &[CommitDetails]) -> String {
+    match later.iter().find(|it| it.changed_files.iter().any(|it| it == path)) {
+        Some(it) => format!("{path} by {}", describe_commit(&it.summary, by)),
         None => format!("{path} by hand, not committed yet"),
     }
 }
 
-fn describe_commit(it: &Moment, by: &Caller) -> String {
+fn describe_commit(it: &CommitSummary, by: &Caller) -> String {
     let (subject, name) =
         (render::truncate(&render::one_line(&it.subject), 80), render::one_line(&it.by));
     format!("{} \"{subject}\" ({name}, {})", it.short, render::ago(it.at, by.now))
 }
 
 /// Turns differences round.
-fn reverse_changes(changes: &[Differing]) -> Vec<Differing> {
-    let turn = |it: &Differing| Differing {
+fn reverse_changes(changes: &[FileDiff]) -> Vec<FileDiff> {
+    let turn = |it: &FileDiff| FileDiff {
         path: it.path.clone(),
         was: it.now.clone(),
         now: it.was.clone(),

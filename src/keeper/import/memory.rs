@@ -8,7 +8,7 @@ use crate::keeper::graph::rules::with_initial_status;
 use crate::keeper::memory_server::operations::add_absent_relations;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::{Caller, GraphPage, Keeper, Refusal, new_id};
-use crate::model::{Entity, LARGEST_FILE, Relation, Triple};
+use crate::model::{Entity, MAX_FILE_BYTES, Relation, Triple};
 use crate::render;
 use crate::store::Listener;
 
@@ -96,7 +96,7 @@ fn oversized_entity_note((name, size): (String, usize)) -> String {
     let name = render::truncate(&render::one_line(&name), 60);
     format!(
         "`{name}` is left out, with the relations from it: its file would have {size} bytes, and \
-         {LARGEST_FILE} are the most"
+         {MAX_FILE_BYTES} are the most"
     )
 }
 
@@ -143,7 +143,7 @@ fn missing_relations<'a>(
     held: &OpenPalace,
     relations: impl Iterator<Item = &'a Triple>,
 ) -> Vec<Triple> {
-    let starts = held.palace.graph.starts();
+    let starts = held.palace.graph.entities_and_loose_ends();
     let known: HashSet<(&str, &str, &str)> = starts
         .flat_map(|from| from.relations.iter().map(|it| triple_key(&from.name, it)))
         .collect();

@@ -8,7 +8,7 @@ use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
 use crate::exchange::{
     self, ImportedDiaryEntry, ImportedDrawer, ImportedFact, MempalaceData, MempalaceTables,
 };
-use crate::format::{self, diary_file};
+use crate::format::{self, new_diary_path};
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::rules::with_initial_status;
 use crate::keeper::import::mine::{plan_filing, sanitize_name};
@@ -16,7 +16,7 @@ use crate::keeper::mempalace::add_fact::{is_same_fact, placeholder_entity, resol
 use crate::keeper::mempalace::drawers::MAX_NAME_CHARS;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::{Caller, Keeper, Refusal, new_id};
-use crate::model::{Drawer, Edit, Entity, Entry, Relation, Said, Shelf, folded};
+use crate::model::{DiaryEntry, Drawer, Edit, Entity, FiledUnder, Relation, WingRoom, fold_name};
 use crate::render;
 use crate::store::Listener;
 
@@ -41,8 +41,8 @@ pub struct ImportSummary {
 
 /// What is to be taken in, by names that may be given here.
 struct Import {
-    drawers: Vec<(Shelf, Drawer)>,
-    entries: Vec<(String, Entry)>,
+    drawers: Vec<(WingRoom, Drawer)>,
+    entries: Vec<(String, DiaryEntry)>,
     entities: Vec<Entity>,
     facts: Vec<ImportedFact>,
 }
@@ -128,26 +128,26 @@ impl Keeper {
         }
     }
 
-    fn convert_drawer(&mut self, by: &Caller, it: ImportedDrawer) -> (Shelf, Drawer) {
+    fn convert_drawer(&mut self, by: &Caller, it: ImportedDrawer) -> (WingRoom, Drawer) {
         let [wing, room] = [it.wing, it.room].map(|it| sanitize_name(&it, MAX_NAME_CHARS));
         let drawer = Drawer {
             id: new_id(&mut self.id_generator, by.now),
-            said: Said { wing: Some(wing.clone()), room: Some(room.clone()) },
+            filed_under: FiledUnder { wing: Some(wing.clone()), room: Some(room.clone()) },
             source: it.source.map(|it| render::one_line(&it)),
             by: it.by.map(|it| render::one_line(&it)),
             filed: Some(it.at.unwrap_or(by.now).trunc_subsecs(0)),
             text: it.text.replace('\0', "\u{fffd}"),
         };
-        (Shelf { wing, room }, drawer)
+        (WingRoom { wing, room }, drawer)
     }
 
-    fn convert_diary_entry(&mut self, by: &Caller, it: ImportedDiaryEntry) -> (String, Entry) {
+    fn convert_diary_entry(&mut self, by: &Caller, it: ImportedDiaryEntry) -> (String, DiaryEntry) {
         let agent = sanitize_name(&it.agent, MAX_NAME_CHARS);
         let topic = it.topic.map(|it| sanitize_name(&it, MAX_NAME_CHARS));
-        let entry = Entry {
+        let entry = DiaryEntry {
             id: new_id(&mut self.id_generator, by.now),
             agent: Some(agent.clone()),
-            topic: topic.unwrap_or_else(|| Entry::GENERAL.to_owned()),
+            topic: topic.unwrap_or_else(|| DiaryEntry::DEFAULT_TOPIC.to_owned()),
             written: it.at.map(|it| it.trunc_subsecs(0)),
             text: it.text.replace('\0', "\u{fffd}"),
         };
@@ -216,11 +216,11 @@ impl Import {
                 continue;
             }
             let joins = |it: &str| joining.get(it).copied().unwrap_or_default();
-            let path = diary_file(diaries, agent, entry, joins);
+            let path = new_diary_path(diaries, agent, entry, joins);
             if let Some((folder, _)) = path.rsplit_once('/') {
                 *joining.entry(folder.to_owned()).or_default() += 1;
             }
-            edits.push(Edit { path, was: None, now: Some(format::write_entry(entry)) });
+            edits.push(Edit { path, was: None, now: Some(format::write_diary_entry(entry)) });
         }
         edits
     }
@@ -274,7 +274,7 @@ struct FactKey {
 
 impl FactKey {
     fn new(subject: &str, it: &Relation) -> Self {
-        let names = [subject, &it.kind, &it.to].map(folded);
+        let names = [subject, &it.kind, &it.to].map(fold_name);
         Self { names, since: it.since.clone(), until: it.until.clone() }
     }
 

@@ -7,10 +7,10 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use chrono::{DateTime, SubsecRound, Utc};
 
 use crate::exchange::{ExtractedText, SourceKind};
-use crate::format::{self, Place, drawer_file, drawer_room};
+use crate::format::{self, PalacePath, choose_drawer_room, new_drawer_path};
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::{Caller, Keeper, Refusal, new_id};
-use crate::model::{Drawer, Edit, RoomId, Said, Shelf};
+use crate::model::{Drawer, Edit, FiledUnder, RoomId, WingRoom};
 use crate::render;
 
 /// How many characters of a name are taken that others gave.
@@ -130,12 +130,15 @@ impl Keeper {
         by: &Caller,
         pit: &SourceFile,
         it: &ExtractedText,
-    ) -> (Shelf, Drawer) {
+    ) -> (WingRoom, Drawer) {
         let wing = sanitize_name(it.wing.as_deref().unwrap_or(&pit.wing), MAX_NAME_CHARS);
-        let shelf = Shelf { wing, room: sanitize_name(&it.room, MAX_NAME_CHARS) };
+        let shelf = WingRoom { wing, room: sanitize_name(&it.room, MAX_NAME_CHARS) };
         let drawer = Drawer {
             id: new_id(&mut self.id_generator, by.now),
-            said: Said { wing: Some(shelf.wing.clone()), room: Some(shelf.room.clone()) },
+            filed_under: FiledUnder {
+                wing: Some(shelf.wing.clone()),
+                room: Some(shelf.room.clone()),
+            },
             source: Some(pit.name.clone()),
             by: Some(render::one_line(&by.name)),
             filed: Some(
@@ -151,7 +154,7 @@ impl Keeper {
 
 /// Tells whether the file at `path` in a palace is one of those that make it.
 pub fn is_palace_file(path: &str) -> bool {
-    Place::of(path) != Ok(Place::Other)
+    PalacePath::parse(path) != Ok(PalacePath::Other)
 }
 
 /// Cuts a moment to the seconds that a drawer's date has.
@@ -175,15 +178,15 @@ pub(crate) fn sanitize_name(said: &str, most: usize) -> String {
 pub(crate) fn plan_filing<'a>(
     held: &OpenPalace,
     pit: Option<&SourceFile>,
-    drawers: &'a [(Shelf, Drawer)],
+    drawers: &'a [(WingRoom, Drawer)],
 ) -> FilingPlan<'a> {
-    let mut rooms: BTreeMap<&Shelf, (RoomId, RoomTexts<'_>)> = BTreeMap::new();
+    let mut rooms: BTreeMap<&WingRoom, (RoomId, RoomTexts<'_>)> = BTreeMap::new();
     let mut filings = FilingPlan::default();
     let mut joining: HashMap<String, usize> = HashMap::new();
     let texts: HashSet<&str> = drawers.iter().map(|(_, it)| it.text.as_str()).collect();
     for (shelf, drawer) in drawers {
         let (room, holding) = rooms.entry(shelf).or_insert_with(|| {
-            let room = drawer_room(&held.palace, shelf);
+            let room = choose_drawer_room(&held.palace, shelf);
             let holding = RoomTexts::for_shelf(held, &room, shelf);
             (room, holding)
         });
@@ -196,7 +199,7 @@ pub(crate) fn plan_filing<'a>(
             continue;
         }
         let joins = |it: &str| joining.get(it).copied().unwrap_or_default();
-        let path = drawer_file(&held.palace.drawers, room, drawer, joins);
+        let path = new_drawer_path(&held.palace.drawers, room, drawer, joins);
         if let Some((folder, _)) = path.rsplit_once('/') {
             *joining.entry(folder.to_owned()).or_default() += 1;
         }
@@ -223,11 +226,11 @@ fn extend_drawer(held: &mut OpenPalace, file: String, whole: &Drawer) -> Result<
 }
 
 impl<'a> RoomTexts<'a> {
-    fn for_shelf(held: &'a OpenPalace, room: &RoomId, shelf: &Shelf) -> Self {
+    fn for_shelf(held: &'a OpenPalace, room: &RoomId, shelf: &WingRoom) -> Self {
         let drawers = &held.palace.drawers;
         let mut holding = Self::default();
         for (file, it) in drawers.in_room(room) {
-            if drawers.shelf_of(file).as_ref() != Some(shelf) {
+            if drawers.wing_room_of_file(file).as_ref() != Some(shelf) {
                 continue;
             }
             holding.texts.insert(&it.text);

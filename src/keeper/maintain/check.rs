@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::check::PalaceCheck;
-use crate::format::{Place, Spots, room_file};
+use crate::format::{PalacePath, ValuePositions, room_path};
 use crate::keeper::maintain::doctor;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::{Keeper, Refusal};
-use crate::model::{Code, Diagnostic, RoomId, Severity, Tool, Trail, lines};
+use crate::model::{Code, Diagnostic, RoomId, Severity, Tool, ValuePath, split_lines};
 use crate::render::{self, ReportedFinding};
 
 /// How many findings a room's builder is told of.
@@ -61,8 +61,8 @@ impl Keeper {
 impl Finding {
     /// Shows the line of `text` that a finding is about.
     pub fn from_diagnostic(told: Diagnostic, text: &str) -> Self {
-        let line = lines(text).nth(told.at.line - 1);
-        let line = line.filter(|_| !text.is_empty() && !told.code.is_about_the_file());
+        let line = split_lines(text).nth(told.at.line - 1);
+        let line = line.filter(|_| !text.is_empty() && !told.code.is_file_level());
         Self { source_excerpt: render::source_excerpt(&told, line), diagnostic: told }
     }
 }
@@ -141,7 +141,7 @@ pub(crate) fn summarize_room_findings(
     beside: &[RoomId],
     tools: &[Tool],
 ) -> String {
-    let (survey, file) = (prepare_checks(held, tools), room_file(room));
+    let (survey, file) = (prepare_checks(held, tools), room_path(room));
     let read = held.findings_in(&file).map(|it| (it.clone(), None));
     let seen =
         survey.room_findings(room).into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
@@ -174,7 +174,7 @@ pub(crate) fn summarize_room_findings(
 fn prepare_checks<'a>(held: &'a OpenPalace, tools: &'a [Tool]) -> PalaceCheck<'a> {
     let errors = held.findings().filter(|it| it.severity() == Severity::Error);
     let broken: BTreeSet<_> = errors.map(|it| it.file.as_str()).collect();
-    PalaceCheck { palace: &held.palace, tools, unreadable_files: broken, room_file: room_file }
+    PalaceCheck { palace: &held.palace, tools, unreadable_files: broken, room_file: room_path }
 }
 
 fn check_palace(
@@ -190,14 +190,16 @@ fn check_palace(
         .map(|it| (it.diagnostic, Some(it.value_path)));
     let found = held.findings().map(|it| (it.clone(), None));
     let fault = held.model_error(models).map(|why| {
-        let finding = Diagnostic::of_file(Code::BadModel, Place::SETTINGS, why);
-        (finding, Some(Trail::TOP.value("search").value("model")))
+        let finding = Diagnostic::for_file(Code::BadModel, PalacePath::SETTINGS_FILE, why);
+        (finding, Some(ValuePath::ROOT.then_value("search").then_value("model")))
     });
-    let consent = held.store().tools_finding(Place::SETTINGS, &palace.settings.allow);
-    let consent = consent.map(|it| (it, Some(Trail::TOP.value("actions").value("allow"))));
+    let consent =
+        held.store().tools_consent_finding(PalacePath::SETTINGS_FILE, &palace.settings.allow);
+    let consent =
+        consent.map(|it| (it, Some(ValuePath::ROOT.then_value("actions").then_value("allow"))));
     let repository = held.store().repository_findings().into_iter().chain(locks);
     let repository = repository.map(|it| (it, None));
-    let mut files: BTreeMap<String, Vec<(Diagnostic, Option<Trail>)>> = BTreeMap::new();
+    let mut files: BTreeMap<String, Vec<(Diagnostic, Option<ValuePath>)>> = BTreeMap::new();
     for (finding, about) in found.chain(remarks).chain(fault).chain(consent).chain(repository) {
         files.entry(finding.file.clone()).or_default().push((finding, about));
     }
@@ -211,14 +213,14 @@ fn check_palace(
 fn locate_findings(
     held: &OpenPalace,
     file: &str,
-    findings: Vec<(Diagnostic, Option<Trail>)>,
+    findings: Vec<(Diagnostic, Option<ValuePath>)>,
 ) -> Vec<Finding> {
-    let text = held.store().read(file).ok().flatten().unwrap_or_default();
-    let spots = Spots::of(file, &text);
+    let text = held.store().read_file(file).ok().flatten().unwrap_or_default();
+    let spots = ValuePositions::parse(file, &text);
     let mut placed = Vec::new();
     for (mut told, about) in findings {
         if let Some(about) = about {
-            told.at = spots.find(&about);
+            told.at = spots.position_of(&about);
         }
         placed.push(Finding::from_diagnostic(told, &text));
     }

@@ -68,12 +68,13 @@ pub(crate) fn stale_lock_diagnostics(
 ) -> Vec<Diagnostic> {
     let locks = held.store().git_locks().unwrap_or_default();
     let abandoned =
-        locks.into_iter().filter(|it| !it.is_held() && reported.insert(it.path.clone()));
+        locks.into_iter().filter(|it| !it.is_held_by_process() && reported.insert(it.path.clone()));
     let finding = |lock: GitLock| {
         let path = lock.path.strip_prefix(held.store().root()).unwrap_or(&lock.path);
         let message = format!("a lock file of git: {}", lock.description());
-        Diagnostic::of_file(Code::GitLock, &path.display().to_string(), message)
-            .with_hint(format!("if no git is running here, remove it: `{}`", lock.removal()))
+        Diagnostic::for_file(Code::GitLock, &path.display().to_string(), message).with_hint(
+            format!("if no git is running here, remove it: `{}`", lock.removal_command()),
+        )
     };
     abandoned.map(finding).collect()
 }
@@ -83,6 +84,6 @@ fn examine_repository(store: &Store) -> DoctorReport {
         root: store.root().to_owned(),
         repository: store.repository_state().map_err(Refusal::from),
         locks: store.git_locks().unwrap_or_default(),
-        has_lost_history: store.lost_history().is_some(),
+        has_lost_history: store.find_lost_history().is_some(),
     }
 }

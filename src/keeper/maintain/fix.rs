@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::format::{self, Mended, Place, Rooms};
+use crate::format::{self, FixedFile, PalacePath, RoomNameIndex};
 use crate::keeper::maintain::check::display_path;
 use crate::keeper::maintain::fmt::read_palace_files;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Change, Code, Diagnostic, Edit, Files, LARGEST_FILE};
-use crate::store::{Outcome, Store};
+use crate::model::{Change, Code, Diagnostic, Edit, Files, MAX_FILE_BYTES};
+use crate::store::{CommitOutcome, Store};
 
 /// How often files are read anew that somebody else is changing meanwhile.
 const MAX_ATTEMPTS: usize = 8;
@@ -53,7 +53,7 @@ fn fix_palace(store: &mut Store, by: &Caller) -> Result<FixReport, Refusal> {
             return Ok(mending);
         }
         let change = Change::uncommitted("mend", mending.edits.clone(), by.author.clone(), by.now);
-        if let Outcome::Done(_) = store.make(&change)? {
+        if let CommitOutcome::Done(_) = store.commit(&change)? {
             return Ok(mending);
         }
     }
@@ -66,12 +66,14 @@ fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
     plan_file_moves(store, &files, unread, &mut mending);
     let moved: Vec<_> = mending.edits.iter().map(|it| it.path.clone()).collect();
     let anew = mending.edits.iter().filter_map(|it| Some((&it.path, it.now.as_ref()?)));
-    let rooms = Rooms::of(files.iter().filter(|(path, _)| !moved.contains(path)).chain(anew));
+    let rooms = RoomNameIndex::from_files(
+        files.iter().filter(|(path, _)| !moved.contains(path)).chain(anew),
+    );
     let files = files.into_par_iter().filter(|(path, _)| !moved.contains(path));
     let mended = files.filter_map(|(path, was)| {
-        let Mended { text, faults } = format::mend(&path, &was, &rooms)?;
+        let FixedFile { text, fixed: faults } = format::fix_file(&path, &was, &rooms)?;
         let edit = Edit { path, was: Some(was), now: Some(text) };
-        edit.now.as_ref().is_some_and(|it| it.len() <= LARGEST_FILE).then_some((edit, faults))
+        edit.now.as_ref().is_some_and(|it| it.len() <= MAX_FILE_BYTES).then_some((edit, faults))
     });
     for (edit, faults) in mended.collect::<Vec<_>>() {
         mending.edits.push(edit);
@@ -82,14 +84,14 @@ fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
 
 /// Moves files to where they are read, if nothing stands there.
 fn plan_file_moves(store: &Store, files: &Files, unread: Vec<Diagnostic>, mending: &mut FixReport) {
-    let misnamed = files.keys().filter_map(|it| Place::of(it).err());
+    let misnamed = files.keys().filter_map(|it| PalacePath::parse(it).err());
     let misnamed = misnamed.chain(unread).filter(|it| it.code == Code::FileName);
     let mut moves = BTreeMap::new();
     for fault in misnamed {
-        let Some(to) = format::right_path(&fault.file) else { continue };
-        let is_free = store.read(&to) == Ok(None) && !moves.contains_key(&to);
-        if let (true, Ok(Some(text))) = (is_free, store.read(&fault.file))
-            && !format::is_conflicted(&text)
+        let Some(to) = format::corrected_path(&fault.file) else { continue };
+        let is_free = store.read_file(&to) == Ok(None) && !moves.contains_key(&to);
+        if let (true, Ok(Some(text))) = (is_free, store.read_file(&fault.file))
+            && !format::has_merge_conflict(&text)
         {
             moves.insert(to, (fault, text));
         }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::diff;
-use crate::format::{self, Tidied};
+use crate::format::{self, FmtOutcome};
 use crate::keeper::maintain::check::{Finding, display_path};
 use crate::keeper::palace::missing_schema_edits;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Change, Diagnostic, Edit, FileKind, Files, LARGEST_FILE};
-use crate::store::{Outcome, Store};
+use crate::model::{Change, Diagnostic, Edit, FileKind, Files, MAX_FILE_BYTES};
+use crate::store::{CommitOutcome, Store};
 
 /// How often files are read anew that somebody else is changing meanwhile.
 const MAX_ATTEMPTS: usize = 8;
@@ -76,7 +76,7 @@ fn fmt_palace(
             return Ok(tidying);
         }
         let change = Change::uncommitted("tidy", tidying.edits.clone(), by.author.clone(), by.now);
-        if let Outcome::Done(_) = store.make(&change)? {
+        if let CommitOutcome::Done(_) = store.commit(&change)? {
             return Ok(tidying);
         }
     }
@@ -91,22 +91,22 @@ fn plan_fmt(store: &Store, within: Option<&str>) -> Result<FmtReport, Refusal> {
     let tidied: Vec<_> = files
         .into_par_iter()
         .filter_map(|(path, read_for_change)| {
-            Some((format::tidy(&path, &read_for_change)?, path, read_for_change))
+            Some((format::fmt_file(&path, &read_for_change)?, path, read_for_change))
         })
         .collect();
-    let (root, place) = (store.root().to_owned(), store.place_in_repository()?);
+    let (root, place) = (store.root().to_owned(), store.prefix_in_repository()?);
     let mut tidying = FmtReport { root, repository_prefix: place, ..FmtReport::default() };
     tidying.findings.extend(unreadable.into_iter().map(|it| Finding::from_diagnostic(it, "")));
     tidying.file_count = tidied.len() + missing.len();
     tidying.edits = missing;
     for (tidied, path, was) in tidied {
         match tidied {
-            Tidied::Already => {}
-            Tidied::Anew(now) if now.len() <= LARGEST_FILE => {
+            FmtOutcome::Unchanged => {}
+            FmtOutcome::Formatted(now) if now.len() <= MAX_FILE_BYTES => {
                 tidying.edits.push(Edit { path, was: Some(was), now: Some(now) });
             }
-            Tidied::Anew(_) | Tidied::Stubborn => tidying.unformattable.push(path),
-            Tidied::Wrong(found) => {
+            FmtOutcome::Formatted(_) | FmtOutcome::CannotFormat => tidying.unformattable.push(path),
+            FmtOutcome::HasErrors(found) => {
                 tidying
                     .findings
                     .extend(found.into_iter().map(|it| Finding::from_diagnostic(it, &was)));
@@ -119,8 +119,8 @@ fn plan_fmt(store: &Store, within: Option<&str>) -> Result<FmtReport, Refusal> {
 /// Reads the schemas that a palace keeps for editors, or those at or below one path.
 fn read_schemas(store: &Store, within: Option<&str>) -> Files {
     let is_within = |it: &String| Path::new(it).starts_with(within.unwrap_or_default());
-    let paths = FileKind::ALL.map(format::schema_file).into_iter().filter(is_within);
-    let read = |path: String| store.read(&path).ok().flatten().map(|text| (path, text));
+    let paths = FileKind::ALL.map(format::schema_path).into_iter().filter(is_within);
+    let read = |path: String| store.read_file(&path).ok().flatten().map(|text| (path, text));
     paths.filter_map(read).collect()
 }
 
@@ -129,9 +129,9 @@ pub(crate) fn read_palace_files(
     store: &Store,
     within: Option<&str>,
 ) -> Result<(Files, Vec<Diagnostic>), Refusal> {
-    let (stamps, mut findings) = store.look(within.unwrap_or_default())?;
+    let (stamps, mut findings) = store.list_files(within.unwrap_or_default())?;
     let mut files = Files::new();
-    for (path, read) in store.read_each(stamps.into_keys().collect()) {
+    for (path, read) in store.read_files(stamps.into_keys().collect()) {
         match read {
             Ok(text) => files.extend(text.map(|text| (path, text))),
             Err(finding) => findings.push(finding),

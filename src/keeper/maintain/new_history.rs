@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::format::schema_file;
+use crate::format::schema_path;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Change, Edit, FileKind};
 use crate::store::Store;
@@ -25,7 +25,7 @@ impl Keeper {
                 at: by.now,
                 commit: true,
             };
-            store.begin_history(&change)?;
+            store.start_new_history(&change)?;
             begun.push(store.root().to_owned());
         }
         self.close_all_palaces();
@@ -35,9 +35,9 @@ impl Keeper {
 
 /// Lists every file of a palace as an edit that changes nothing.
 fn unchanged_edits(store: &Store) -> Result<Vec<Edit>, Refusal> {
-    let (stamps, _) = store.look("")?;
-    let paths = stamps.into_keys().chain(FileKind::ALL.map(schema_file));
-    let read = store.read_each(paths.collect()).into_iter();
+    let (stamps, _) = store.list_files("")?;
+    let paths = stamps.into_keys().chain(FileKind::ALL.map(schema_path));
+    let read = store.read_files(paths.collect()).into_iter();
     let read = read.filter_map(|(path, text)| Some((path, text.ok().flatten()?)));
     Ok(read.map(|(path, text)| Edit { path, was: Some(text.clone()), now: Some(text) }).collect())
 }

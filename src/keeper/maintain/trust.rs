@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::format::{self, Place};
+use crate::format::{self, PalacePath};
 use crate::keeper::{Keeper, Refusal};
 use crate::model::Consent;
 use crate::store::{self, Consents};
@@ -22,15 +22,16 @@ impl Keeper {
         for workspace in self.workspaces()? {
             let store = self.store_of(&workspace);
             wanted.extend(store::repository_consent(store.root())?);
-            let text = store.read(Place::SETTINGS).ok().flatten().unwrap_or_default();
-            let allow = format::read_settings(&text).map(|it| it.allow).unwrap_or_default();
+            let text =
+                store.read_file(PalacePath::SETTINGS_FILE).ok().flatten().unwrap_or_default();
+            let allow = format::parse_settings(&text).map(|it| it.allow).unwrap_or_default();
             wanted.extend(store.tools_consent(&allow)?);
         }
         wanted.sort();
         wanted.dedup();
         let mut missing = Vec::new();
         for consent in wanted {
-            if !self.consents.allow(&consent)? {
+            if !self.consents.is_allowed(&consent)? {
                 missing.push(consent);
             }
         }
@@ -44,7 +45,7 @@ impl Keeper {
 
     /// Allows what `consent` describes.
     pub fn give_consent(&self, consent: &Consent) -> Result<(), Refusal> {
-        Ok(self.consents.give(consent)?)
+        Ok(self.consents.add(consent)?)
     }
 
     /// Removes every consent for `folder` and what is below it, and returns them.

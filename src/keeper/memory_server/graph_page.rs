@@ -12,8 +12,8 @@ use std::collections::{BTreeSet, HashSet};
 use ulid::Ulid;
 
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::weight;
-use crate::model::{Entity, Graph, Incoming, Triple, abridged};
+use crate::model::token_weight;
+use crate::model::{Entity, Graph, IncomingRelation, Triple, abridge_to_weight};
 use crate::search::Needle;
 
 use cut::Omissions;
@@ -110,7 +110,7 @@ impl Keeper {
         held.catch_up()?;
         if let NodeQuery::ByNames(names, _) = wanted {
             for name in *names {
-                if let Some(file) = held.palace.graph.file_of(name).map(str::to_owned) {
+                if let Some(file) = held.palace.graph.file_of_entity(name).map(str::to_owned) {
                     held.refresh_file(&file);
                 }
             }
@@ -144,7 +144,7 @@ fn build_graph_page(
     let told = relations.iter().take_while(|it| try_spend(&mut room, it.cost())).count();
     let there_are = match wanted {
         NodeQuery::All if page.len() < all.len() => {
-            unique_relations(graph.starts(), |_| true).len()
+            unique_relations(graph.entities_and_loose_ends(), |_| true).len()
         }
         _ => relations.len(),
     };
@@ -166,7 +166,7 @@ fn relation_sources<'a>(
     page: &[&'a Entity],
     is_last: bool,
 ) -> impl Iterator<Item = &'a Entity> {
-    let loose = graph.starts().filter(move |it| is_last && !it.is_defined);
+    let loose = graph.entities_and_loose_ends().filter(move |it| is_last && !it.is_defined);
     page.iter().copied().chain(loose)
 }
 
@@ -202,7 +202,7 @@ fn fit_entities(
 
 /// Returns the entities that are wanted, oldest first.
 fn select_entities<'a>(graph: &'a Graph, wanted: &NodeQuery<'_>) -> Vec<&'a Entity> {
-    let all = || graph.starts().filter(|it| it.is_defined);
+    let all = || graph.entities_and_loose_ends().filter(|it| it.is_defined);
     let mut found: Vec<&Entity> = match wanted {
         NodeQuery::All => all().collect(),
         NodeQuery::Containing(query) => {
@@ -276,9 +276,9 @@ fn relations_from_outside<'a>(
     let is_found = |it: &Entity| {
         all.binary_search_by(|other| creation_key(other).cmp(&creation_key(it))).is_ok()
     };
-    let incoming = graph.incoming(name);
+    let incoming = graph.incoming_relations(name);
     let strange = incoming.filter(move |it| !it.from.is_defined || !is_found(it.from));
-    strange.map(|Incoming { from, relation }| {
+    strange.map(|IncomingRelation { from, relation }| {
         (from, TripleRef { from: &from.name, kind: &relation.kind, to: &relation.to })
     })
 }
@@ -324,14 +324,14 @@ fn json_text_cost(text: &str) -> usize {
         0..0x20 => 9,
         _ => 0,
     };
-    weight(text) + text.bytes().map(escape).sum::<usize>()
+    token_weight(text) + text.bytes().map(escape).sum::<usize>()
 }
 
 /// Returns an entity with as many of the observations that are wanted as there is
 /// room for: with the beginning and the end of the first, if that alone is too much.
 fn truncate_entity(entity: &Entity, wanted: &NodeQuery<'_>, room: usize) -> Entity {
     let genus = entity.genus.clone();
-    let name_only = Entity::loose_end(&entity.name);
+    let name_only = Entity::new_loose_end(&entity.name);
     let bare = Entity { id: entity.id, is_defined: true, genus, ..name_only };
     let room = room.saturating_sub(entity_cost(&bare));
     let fitting = |these: &[&String]| {
@@ -352,7 +352,9 @@ fn truncate_entity(entity: &Entity, wanted: &NodeQuery<'_>, room: usize) -> Enti
         fit = fitting(&these);
     }
     let observations = match these.first() {
-        Some(first) if fit == 0 => vec![abridged(first, room.saturating_sub(JSON_STRING_COST) / 2)],
+        Some(first) if fit == 0 => {
+            vec![abridge_to_weight(first, room.saturating_sub(JSON_STRING_COST) / 2)]
+        }
         _ => these.into_iter().take(fit).cloned().collect(),
     };
     Entity { observations, ..bare }

@@ -10,7 +10,7 @@ use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::mempalace::facts::{FactRecord, fact_line, fact_record};
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::{Caller, Keeper, Refusal, new_id};
-use crate::model::{Date, Entity, Graph, Relation, Triple, folded};
+use crate::model::{Date, Entity, Graph, Relation, Triple, fold_name};
 use crate::render;
 
 /// The genus of something of which no more is known than a fact.
@@ -95,14 +95,14 @@ fn validate_fact(new: &Relation, now: DateTime<Utc>) -> Result<Relation, Refusal
         since.as_deref().map(|it| parse_date_argument("valid_from", it, now)).transpose()?;
     let end = until.as_deref().map(|it| parse_date_argument("valid_to", it, now)).transpose()?;
     if let (Some(begin), Some(end)) = (begin, end)
-        && end.has_begun(begin)
+        && end.has_begun_by(begin)
     {
         let why = "`valid_to` must be later than `valid_from`: it is the date from which the fact \
                    no longer holds";
         return Err(Refusal::Invalid(why.to_owned()));
     }
     Ok(Relation {
-        kind: folded(&validate_name("predicate", &new.kind)?).replace(' ', "_"),
+        kind: fold_name(&validate_name("predicate", &new.kind)?).replace(' ', "_"),
         to: validate_name("object", &new.to)?,
         since,
         until,
@@ -174,11 +174,11 @@ fn match_fact(known: Vec<&mut Relation>, new: &Relation) -> Result<FactMatch, Re
                 old.source = old.source.take().or_else(|| new.source.clone());
                 return Ok(FactMatch::Extended(old.clone()));
             }
-            (None, Some(_)) if old.touches(new) => {
+            (None, Some(_)) if old.overlaps_in_time(new) => {
                 let why = "that fact is known and has no end: mempalace_kg_invalidate ends it";
                 return Err(Refusal::Invalid(why.to_owned()));
             }
-            (Some(until), _) if old.touches(new) => {
+            (Some(until), _) if old.overlaps_in_time(new) => {
                 let since = old.since.as_ref().map(|it| format!("from {} ", render::one_line(it)));
                 let (since, until) = (since.unwrap_or_default(), render::one_line(until));
                 return Err(Refusal::Invalid(format!(
@@ -199,7 +199,7 @@ fn plan_end_fact(
     now: Date,
 ) -> Result<(ChangePlan, FactRecord), Refusal> {
     let names: Vec<String> =
-        held.palace.graph.spellings(&triple.from).into_iter().map(str::to_owned).collect();
+        held.palace.graph.spellings_of_name(&triple.from).into_iter().map(str::to_owned).collect();
     let wanted = Relation::from(triple.clone());
     let (mut revision, mut gone, mut over) = (GraphEdit::default(), None, None);
     let mut early = None;
@@ -244,7 +244,7 @@ fn plan_end_fact(
 
 fn check_end_date(fact: &Relation, ended: &str) -> Result<(), Refusal> {
     let until = ended.parse::<Date>().ok();
-    if fact.begin().zip(until).is_none_or(|(since, until)| since.has_begun(until)) {
+    if fact.since_date().zip(until).is_none_or(|(since, until)| since.has_begun_by(until)) {
         return Ok(());
     }
     let since = fact.since.as_deref().unwrap_or_default();
@@ -263,7 +263,7 @@ fn unknown_fact_message(graph: &Graph, triple: &Triple, names: &[String]) -> Str
         .take(MAX_LISTED_FACTS)
         .map(|(from, it)| fact_line(&from.name, &it.kind, &it.to))
         .collect();
-    let known = match (facts.as_slice(), graph.name_meant(&triple.from)) {
+    let known = match (facts.as_slice(), graph.closest_name(&triple.from)) {
         ([], Some(meant)) if names.is_empty() => {
             format!("did you mean `{}`?", render::one_line(meant))
         }
@@ -278,8 +278,9 @@ fn unknown_fact_message(graph: &Graph, triple: &Triple, names: &[String]) -> Str
 fn other_current_facts(graph: &Graph, subject: &str, new: &Relation, now: Date) -> Vec<FactRecord> {
     let starts = [graph.get(subject), graph.loose_end(subject)].into_iter().flatten();
     let facts = starts.flat_map(|it| &it.relations);
-    let same = facts
-        .filter(|it| folded(&it.kind) == folded(&new.kind) && folded(&it.to) != folded(&new.to));
+    let same = facts.filter(|it| {
+        fold_name(&it.kind) == fold_name(&new.kind) && fold_name(&it.to) != fold_name(&new.to)
+    });
     same.map(|it| fact_record(subject, it, now))
         .filter(|it| it.current)
         .take(MAX_LISTED_FACTS)
@@ -303,7 +304,7 @@ pub(crate) fn placeholder_entity(name: &str, id: Ulid) -> Entity {
 /// Returns the name that is meant by `asked`: as it is spelled in the graph, if
 /// it is there.
 pub(crate) fn resolve_spelling(graph: &Graph, asked: &str) -> Result<String, Refusal> {
-    let names = graph.spellings(asked);
+    let names = graph.spellings_of_name(asked);
     if names.contains(asked) || names.is_empty() {
         return Ok(asked.to_owned());
     }
@@ -327,7 +328,7 @@ fn describe_triple(Triple { from, kind, to }: &Triple) -> String {
 
 /// Tells whether two relations of one subject say the same, at whatever time.
 pub(crate) fn is_same_fact(a: &Relation, b: &Relation) -> bool {
-    folded(&a.kind) == folded(&b.kind) && folded(&a.to) == folded(&b.to)
+    fold_name(&a.kind) == fold_name(&b.kind) && fold_name(&a.to) == fold_name(&b.to)
 }
 
 fn validate_name(what: &str, text: &str) -> Result<String, Refusal> {

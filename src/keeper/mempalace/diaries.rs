@@ -2,18 +2,18 @@
 
 use chrono::SubsecRound;
 
-use crate::format::{self, diary_file};
+use crate::format::{self, new_diary_path};
 use crate::keeper::mempalace::drawers::{validate_name, validate_text};
 use crate::keeper::palace::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, new_id};
-use crate::model::{Edit, Entry};
+use crate::model::{DiaryEntry, Edit};
 use crate::render;
 
 /// The newest entries of a diary, and how many it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiaryPage {
     /// Newest first.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DiaryEntry>,
     /// How many there are in all.
     pub total: usize,
     /// Who keeps a diary here.
@@ -28,13 +28,14 @@ impl Keeper {
         agent: &str,
         topic: Option<&str>,
         text: &str,
-    ) -> Result<Entry, Refusal> {
+    ) -> Result<DiaryEntry, Refusal> {
         let agent = validate_name("agent", agent)?;
         let topic = topic.map(str::trim).filter(|it| !it.is_empty());
-        let topic = topic.map_or(Ok(Entry::GENERAL.to_owned()), |it| validate_name("topic", it))?;
+        let topic = topic
+            .map_or(Ok(DiaryEntry::DEFAULT_TOPIC.to_owned()), |it| validate_name("topic", it))?;
         validate_text("entry", text)?;
         let key = self.current_or_new_workspace(by)?;
-        let entry = Entry {
+        let entry = DiaryEntry {
             id: new_id(&mut self.id_generator, by.now),
             agent: Some(agent.clone()),
             topic: topic.clone(),
@@ -42,8 +43,8 @@ impl Keeper {
             text: text.to_owned(),
         };
         self.open_palace(&key)?.change(by, |held| {
-            let path = diary_file(&held.palace.diaries, &agent, &entry, |_| 0);
-            let now = Some(format::write_entry(&entry));
+            let path = new_diary_path(&held.palace.diaries, &agent, &entry, |_| 0);
+            let now = Some(format::write_diary_entry(&entry));
             Ok(ChangePlan {
                 edits: vec![Edit { path, was: None, now }],
                 subject: format!(
@@ -70,7 +71,7 @@ impl Keeper {
         let held = self.open_palace(&key)?;
         held.catch_up()?;
         let diaries = &held.palace.diaries;
-        let entries = diaries.of(&agent);
+        let entries = diaries.entries_of(&agent);
         Ok(DiaryPage {
             total: entries.len(),
             entries: entries.take(most).map(|(_, it)| it.clone()).collect(),

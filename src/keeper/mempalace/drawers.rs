@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use chrono::SubsecRound;
 use ulid::Ulid;
 
-use crate::format::{self, drawer_file, drawer_room};
+use crate::format::{self, choose_drawer_room, new_drawer_path};
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::walk::enter::broken_file_notices;
 use crate::keeper::{Caller, Keeper, Refusal, new_id};
-use crate::model::{Drawer, Edit, Opening, RoomId, Said, Shelf, is_printable};
+use crate::model::{Drawer, Edit, FiledUnder, ItemId, RoomId, WingRoom, is_printable};
 use crate::render;
 use crate::search::{DUPLICATE_THRESHOLD, NearDuplicate, describe_changes};
 
@@ -26,7 +26,7 @@ const SHORT_TEXT_BYTES: usize = 64;
 #[derive(Clone, Debug)]
 pub struct NewDrawer {
     /// Where to file it.
-    pub shelf: Shelf,
+    pub shelf: WingRoom,
     /// The text, kept byte for byte.
     pub text: String,
     /// Where it comes from.
@@ -56,7 +56,7 @@ pub struct DrawerLocation {
     /// The room whose folder it lies in.
     pub room: RoomId,
     /// What its wing and room are called.
-    pub shelf: Shelf,
+    pub shelf: WingRoom,
 }
 
 /// A drawer much like a text.
@@ -76,7 +76,7 @@ pub struct SimilarDrawer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DrawerStats {
     /// How many drawers each shelf holds.
-    pub drawers_by_shelf: BTreeMap<Shelf, usize>,
+    pub drawers_by_shelf: BTreeMap<WingRoom, usize>,
     /// How many entries the diary of each agent has.
     pub entries_by_agent: Vec<(String, usize)>,
     /// What is wrong with files that cannot be read.
@@ -86,7 +86,7 @@ pub struct DrawerStats {
 impl Keeper {
     /// Files a text, unless it is filed already or something much like it is.
     pub fn file_drawer(&mut self, by: &Caller, new: &NewDrawer) -> Result<FilingOutcome, Refusal> {
-        let shelf = Shelf {
+        let shelf = WingRoom {
             wing: validate_name("wing", &new.shelf.wing)?,
             room: validate_name("room", &new.shelf.room)?,
         };
@@ -94,7 +94,10 @@ impl Keeper {
         let key = self.current_or_new_workspace(by)?;
         let drawer = Drawer {
             id: new_id(&mut self.id_generator, by.now),
-            said: Said { wing: Some(shelf.wing.clone()), room: Some(shelf.room.clone()) },
+            filed_under: FiledUnder {
+                wing: Some(shelf.wing.clone()),
+                room: Some(shelf.room.clone()),
+            },
             source: new.source.as_deref().map(render::one_line).filter(|it| !it.is_empty()),
             by: Some(render::one_line(new.by.as_deref().unwrap_or(&by.name))),
             filed: Some(by.now.trunc_subsecs(0)),
@@ -116,7 +119,7 @@ impl Keeper {
         let key = self.current_workspace_if_any(by)?.ok_or_else(missing)?;
         let mut gone = None;
         self.open_palace(&key)?.change(by, |held| {
-            let files: Vec<_> = held.palace.drawers.with_id(id).map(str::to_owned).collect();
+            let files: Vec<_> = held.palace.drawers.files_with_id(id).map(str::to_owned).collect();
             let file = match files.as_slice() {
                 [only] => only.clone(),
                 [] => return Err(missing()),
@@ -146,7 +149,7 @@ impl Keeper {
         held.catch_up()?;
         let palace = &held.palace;
         let mut stock = DrawerStats::default();
-        for (shelf, _, count) in palace.drawers.shelves() {
+        for (shelf, _, count) in palace.drawers.wing_rooms() {
             *stock.drawers_by_shelf.entry(shelf).or_default() += count;
         }
         stock.file_errors = broken_file_notices(held);
@@ -165,11 +168,11 @@ impl DrawerStats {
 
 fn plan_filing(
     held: &OpenPalace,
-    shelf: &Shelf,
+    shelf: &WingRoom,
     drawer: &Drawer,
     force: bool,
 ) -> (ChangePlan, FilingOutcome) {
-    let room = drawer_room(&held.palace, shelf);
+    let room = choose_drawer_room(&held.palace, shelf);
     if let Some(known) = find_exact_duplicate(held, &room, shelf, &drawer.text) {
         return (ChangePlan::default(), FilingOutcome::AlreadyFiled(known));
     }
@@ -181,7 +184,7 @@ fn plan_filing(
     if !alike.is_empty() {
         return (ChangePlan::default(), FilingOutcome::SimilarFound(alike));
     }
-    let path = drawer_file(&held.palace.drawers, &room, drawer, |_| 0);
+    let path = new_drawer_path(&held.palace.drawers, &room, drawer, |_| 0);
     let now = Some(format::write_drawer(drawer));
     let plan = ChangePlan {
         edits: vec![Edit { path, was: None, now }],
@@ -195,7 +198,7 @@ fn plan_filing(
 fn find_exact_duplicate(
     held: &OpenPalace,
     room: &RoomId,
-    shelf: &Shelf,
+    shelf: &WingRoom,
     text: &str,
 ) -> Option<DrawerLocation> {
     let mut same = held.palace.drawers.in_room(room).filter(|(_, it)| it.text == text);
@@ -205,8 +208,8 @@ fn find_exact_duplicate(
 /// Returns where the drawer in `file` is filed.
 pub(crate) fn drawer_location(held: &OpenPalace, file: &str) -> Option<DrawerLocation> {
     let drawers = &held.palace.drawers;
-    let (drawer, room) = (drawers.get(file)?, drawers.room_of(file)?.clone());
-    Some(DrawerLocation { id: drawer.id, room, shelf: drawers.shelf_of(file)? })
+    let (drawer, room) = (drawers.get(file)?, drawers.room_of_file(file)?.clone());
+    Some(DrawerLocation { id: drawer.id, room, shelf: drawers.wing_room_of_file(file)? })
 }
 
 /// Checks a name that may be any one line; `what` it is the name of.
@@ -241,7 +244,7 @@ pub(crate) fn validate_text(what: &str, said: &str) -> Result<(), Refusal> {
 }
 
 /// Names a shelf in one line of history.
-fn shelf_label(Shelf { wing, room }: &Shelf) -> String {
+fn shelf_label(WingRoom { wing, room }: &WingRoom) -> String {
     let [wing, room] = [wing, room].map(|it| render::truncate(&render::one_line(it), 30));
     format!("{wing}/{room}")
 }
@@ -253,15 +256,15 @@ pub(crate) fn find_similar_drawers(
     least: f32,
 ) -> Vec<SimilarDrawer> {
     let drawers = &held.palace.drawers;
-    let text_of = |it: &Opening| match it {
-        Opening::Drawer(file) => Some(drawers.get(file)?.text.as_str()),
+    let text_of = |it: &ItemId| match it {
+        ItemId::Drawer(file) => Some(drawers.get(file)?.text.as_str()),
         _ => None,
     };
     let mut twins = held.index().near_duplicates(text, least, text_of);
     // What has hardly a word that could lead to it is looked for by itself.
     if text.len() <= SHORT_TEXT_BYTES {
         let same = drawers.iter().filter(|(.., it)| it.text == text);
-        let same = same.map(|(file, ..)| Opening::Drawer(file.to_owned()));
+        let same = same.map(|(file, ..)| ItemId::Drawer(file.to_owned()));
         let missed: Vec<_> = same.filter(|it| twins.iter().all(|twin| twin.item != *it)).collect();
         twins.splice(
             ..0,
@@ -270,7 +273,7 @@ pub(crate) fn find_similar_drawers(
     }
     let alike = twins.into_iter().take(MAX_SIMILAR_DRAWERS).filter_map(
         |NearDuplicate { item: opening, similarity: likeness }| {
-            let Opening::Drawer(file) = &opening else { return None };
+            let ItemId::Drawer(file) = &opening else { return None };
             let (address, known) = (drawer_location(held, file)?, drawers.get(file)?.text.clone());
             let differs = describe_changes(&known, text);
             Some(SimilarDrawer {

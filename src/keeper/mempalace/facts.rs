@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::keeper::graph::dates::parse_date_argument;
 use crate::keeper::{Caller, Direction, Keeper, Refusal};
-use crate::model::{Date, Entity, Graph, Relation, folded};
+use crate::model::{Date, Entity, Graph, Relation, fold_name};
 use crate::render;
 
 /// A fact as it is known.
@@ -67,7 +67,7 @@ impl Keeper {
         let held = self.open_palace(&key)?;
         held.catch_up()?;
         let (graph, now) = (&held.palace.graph, Date::from(by.now));
-        let names = graph.spellings(name);
+        let names = graph.spellings_of_name(name);
         let mut dossier = FactsAbout {
             entity: names.iter().find_map(|it| graph.get(it)).cloned(),
             ..FactsAbout::default()
@@ -83,7 +83,7 @@ impl Keeper {
             let is_told = |(way, from, it): &(Direction, &Entity, &Relation)| {
                 *way == Direction::Outgoing
                     || direction == Direction::Incoming
-                    || folded(&from.name) != folded(&it.to)
+                    || fold_name(&from.name) != fold_name(&it.to)
             };
             for (way, from, it) in outgoing_and_incoming(graph, name).filter(is_told) {
                 let is_asked = [Direction::Both, way].contains(&direction) && is_wanted(it);
@@ -99,7 +99,7 @@ impl Keeper {
         dossier.outgoing.sort_by_key(FactRecord::sort_key);
         dossier.incoming.sort_by_key(FactRecord::sort_key);
         if names.is_empty() {
-            dossier.suggestion = graph.name_meant(name).map(str::to_owned);
+            dossier.suggestion = graph.closest_name(name).map(str::to_owned);
         }
         Ok(dossier)
     }
@@ -119,7 +119,7 @@ impl Keeper {
             None => self.all_facts(by)?,
         };
         facts.sort_by_cached_key(|it| {
-            let since = it.relation.begin();
+            let since = it.relation.since_date();
             (since.is_none(), since, it.subject.clone())
         });
         Ok(facts)
@@ -132,12 +132,13 @@ impl Keeper {
         let mut names: BTreeSet<String> = facts
             .iter()
             .flat_map(|it| [&it.subject, &it.relation.to])
-            .map(|it| folded(it))
+            .map(|it| fold_name(it))
             .collect();
         if let Some(key) = self.current_workspace_if_any(by)? {
-            names.extend(self.open_palace(&key)?.palace.graph.iter().map(|it| folded(&it.name)));
+            names.extend(self.open_palace(&key)?.palace.graph.iter().map(|it| fold_name(&it.name)));
         }
-        let has_ended = |it: &&FactRecord| it.relation.end().is_some_and(|it| it.has_begun(now));
+        let has_ended =
+            |it: &&FactRecord| it.relation.until_date().is_some_and(|it| it.has_begun_by(now));
         Ok(FactCounts {
             names: names.len(),
             facts: facts.len(),
@@ -152,7 +153,7 @@ impl Keeper {
         let held = self.open_palace(&key)?;
         held.catch_up()?;
         let now = Date::from(by.now);
-        let starts = held.palace.graph.starts();
+        let starts = held.palace.graph.entities_and_loose_ends();
         let told = starts.flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
         Ok(told.map(|(name, fact)| fact_record(name, fact, now)).collect())
     }
@@ -166,7 +167,7 @@ impl FactRecord {
 
     /// Its place in a list: what holds first, then what began last.
     fn sort_key(&self) -> (bool, std::cmp::Reverse<Option<Date>>) {
-        (!self.current, std::cmp::Reverse(self.relation.begin()))
+        (!self.current, std::cmp::Reverse(self.relation.since_date()))
     }
 }
 
@@ -178,7 +179,7 @@ fn outgoing_and_incoming<'a>(
     let starts = [graph.get(name), graph.loose_end(name)].into_iter().flatten();
     let outgoing = starts.flat_map(|from| from.relations.iter().map(move |it| (from, it)));
     let outgoing = outgoing.map(|(from, it)| (Direction::Outgoing, from, it));
-    let incoming = graph.incoming(name);
+    let incoming = graph.incoming_relations(name);
     outgoing.chain(incoming.map(|it| (Direction::Incoming, it.from, it.relation)))
 }
 

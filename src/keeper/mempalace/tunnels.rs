@@ -109,7 +109,7 @@ type RoomsByName = BTreeMap<String, RoomAcrossWings>;
 
 fn rooms_by_name(palace: &Palace) -> RoomsByName {
     let mut crossings = RoomsByName::new();
-    for (shelf, room, count) in palace.drawers.shelves() {
+    for (shelf, room, count) in palace.drawers.wing_rooms() {
         let newest = palace.drawers.in_room(room).next().and_then(|(_, it)| it.filed);
         let it = crossings.entry(shelf.room.clone()).or_default();
         it.room = shelf.room;

@@ -9,11 +9,11 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::format::{self, Understood};
+use crate::format::{self, ParsedFile};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::reload::text_digest;
 use crate::model::{Entity, FileKind};
-use crate::store::Stamp;
+use crate::store::FileStamp;
 
 /// What it is kept under.
 pub(crate) const CACHE_NAME: &str = "recollection";
@@ -22,14 +22,14 @@ pub(crate) const CACHE_NAME: &str = "recollection";
 #[derive(Serialize, Deserialize)]
 struct CachedEntity<'a> {
     path: &'a str,
-    stamp: Stamp,
+    stamp: FileStamp,
     digest: u64,
     entity: &'a [u8],
 }
 
 /// What was understood of files, by path.
 #[derive(Default)]
-pub(crate) struct EntityCache(HashMap<String, (Stamp, u64, Entity)>);
+pub(crate) struct EntityCache(HashMap<String, (FileStamp, u64, Entity)>);
 
 impl EntityCache {
     /// Finds what `bytes` hold; nothing where another release wrote them.
@@ -50,8 +50,8 @@ impl EntityCache {
     pub(crate) fn take_if_unchanged(
         &mut self,
         path: &str,
-        stamp: Option<Stamp>,
-    ) -> Option<(u64, Understood)> {
+        stamp: Option<FileStamp>,
+    ) -> Option<(u64, ParsedFile)> {
         let (then, digest, entity) = self.0.remove(path)?;
         (Some(then) == stamp).then(|| (digest, entity.into()))
     }
@@ -74,7 +74,8 @@ pub(crate) fn is_worth_writing(known: usize, unknown: usize) -> bool {
 pub(crate) fn encode_cache(held: &OpenPalace) -> Vec<u8> {
     let mut bytes = cache_header();
     for (path, stamp, digest) in held.file_states.present_files() {
-        let entity = held.palace.graph.in_file(path).filter(|_| !held.findings.contains_key(path));
+        let entity =
+            held.palace.graph.entity_in_file(path).filter(|_| !held.findings.contains_key(path));
         let Some(entity) = entity.and_then(encode_if_lossless) else { continue };
         let memory = CachedEntity { path, stamp, digest, entity: &entity };
         bytes.extend(postcard::to_stdvec(&memory).unwrap_or_default());
@@ -91,7 +92,8 @@ fn encode_if_lossless(entity: &Entity) -> Option<Vec<u8>> {
 /// What a recollection begins with: the release that wrote it, and what it takes
 /// entity files to be. Another one may understand the same file differently.
 fn cache_header() -> Vec<u8> {
-    let about = (env!("CARGO_PKG_VERSION"), text_digest(&format::schema(FileKind::Entity)));
+    let about =
+        (env!("CARGO_PKG_VERSION"), text_digest(&format::schema_for_kind(FileKind::Entity)));
     postcard::to_stdvec(&about).unwrap_or_default()
 }
 
@@ -151,8 +153,8 @@ mod tests {
         }
     }
 
-    fn stamp(held: &OpenPalace, path: &str) -> Option<Stamp> {
-        held.store().stamp(path)
+    fn stamp(held: &OpenPalace, path: &str) -> Option<FileStamp> {
+        held.store().file_stamp(path)
     }
 
     #[test]
@@ -163,7 +165,7 @@ mod tests {
         for (path, text) in &FILES[..2] {
             let (digest, recalled) =
                 remembered.take_if_unchanged(path, stamp(&held, path)).unwrap();
-            assert_eq!(recalled, format::understand(path, text));
+            assert_eq!(recalled, format::parse_file(path, text));
             assert_eq!(Some(digest), held.file_states.digest(path));
         }
     }

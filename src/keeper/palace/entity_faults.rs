@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rayon::prelude::*;
 
 use crate::keeper::walk::notices::RoomScope;
-use crate::model::{Fault, Graph};
+use crate::model::{EntityFault, Graph};
 use crate::render;
 
 /// Of how many entities a room says what is wrong with them.
@@ -17,7 +17,8 @@ pub(crate) type EntityKey = (String, String);
 
 /// Says what is first of what is wrong with an entity.
 fn describe_first_fault(graph: &Graph, name: &str) -> Option<String> {
-    let fault = graph.faults(graph.get(name)?).into_iter().find(Fault::is_grave)?;
+    let fault =
+        graph.entity_faults(graph.get(name)?).into_iter().find(EntityFault::is_warning_or_error)?;
     let name = render::truncate(&render::one_line(name), 60);
     Some(format!("{name}: {}", render::truncate(&fault.message, 160)))
 }
@@ -37,7 +38,7 @@ impl EntityFaults {
     /// Looks through a whole graph.
     pub(crate) fn from_graph(graph: &Graph) -> Self {
         let everybody: Vec<_> = graph.iter().collect();
-        let concerned = everybody.into_par_iter().filter(|it| !graph.faults(it).is_empty());
+        let concerned = everybody.into_par_iter().filter(|it| !graph.entity_faults(it).is_empty());
         let concerned: Vec<_> = concerned.collect();
         let mut health = Self::default();
         for entity in concerned {
@@ -59,7 +60,7 @@ impl EntityFaults {
         if before != after {
             let found = after.and_then(|(name, _)| self.dangling_references.get(name));
             concerned.extend(found.into_iter().flatten().cloned());
-            let naming = before.map(|(name, _)| graph.naming(name)).unwrap_or_default();
+            let naming = before.map(|(name, _)| graph.names_referring_to(name)).unwrap_or_default();
             concerned.extend(naming.into_iter().map(|(name, _)| name));
         }
         for name in concerned {
@@ -95,15 +96,15 @@ impl EntityFaults {
     fn check_entity(&mut self, graph: &Graph, name: &str) {
         self.remove_entity(name);
         let Some(entity) = graph.get(name) else { return };
-        let faults = graph.faults(entity);
+        let faults = graph.entity_faults(entity);
         if faults.is_empty() {
             return;
         }
-        if faults.iter().any(Fault::is_grave) {
+        if faults.iter().any(EntityFault::is_warning_or_error) {
             self.faulty.entry(entity.genus.clone()).or_default().insert(name.to_owned());
         }
         self.genus_by_name.insert(name.to_owned(), entity.genus.clone());
-        for lost in faults.into_iter().filter_map(|it| it.lost) {
+        for lost in faults.into_iter().filter_map(|it| it.undefined_name) {
             self.dangling_references.entry(lost).or_default().insert(name.to_owned());
         }
     }

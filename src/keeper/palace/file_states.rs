@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::Diagnostic;
-use crate::store::{Stamp, Stamps};
+use crate::store::{FileStamp, FileStamps};
 
 /// What was last read of each file of a palace, and what lies in the way of
 /// others.
@@ -40,7 +40,7 @@ pub(crate) struct Fingerprint {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FileRecord {
     /// How the file stood then; `None`: it may have changed without a trace.
-    pub(crate) stamp: Option<Stamp>,
+    pub(crate) stamp: Option<FileStamp>,
     /// What it said; `None`: it was not there.
     pub(crate) digest: Option<u64>,
     /// What the palace has of it.
@@ -88,7 +88,7 @@ impl FileStates {
 
     /// Yields the files of which the palace has what they say, with how they stood
     /// and the digest of what they said.
-    pub(crate) fn present_files(&self) -> impl Iterator<Item = (&str, Stamp, u64)> {
+    pub(crate) fn present_files(&self) -> impl Iterator<Item = (&str, FileStamp, u64)> {
         let settled = self.files.iter().filter(|(_, it)| it.state == FileState::Present);
         settled.filter_map(|(path, it)| Some((path.as_str(), it.stamp?, it.digest?)))
     }
@@ -105,7 +105,11 @@ impl FileStates {
 
     /// Lists the files at or below `path` that do not stand as they did, of
     /// which `stamps` are those that are there.
-    pub(crate) fn changed_files(&self, path: &str, stamps: Stamps) -> Vec<(String, Option<Stamp>)> {
+    pub(crate) fn changed_files(
+        &self,
+        path: &str,
+        stamps: FileStamps,
+    ) -> Vec<(String, Option<FileStamp>)> {
         let is_gone = |(known, it): &(&String, &FileRecord)| {
             it.digest.is_some() && !stamps.contains_key(*known)
         };
@@ -128,7 +132,7 @@ impl FileStates {
     }
 
     /// Notes that a file says what it said before.
-    pub(crate) fn mark_unchanged(&mut self, path: &str, stamp: Option<Stamp>) {
+    pub(crate) fn mark_unchanged(&mut self, path: &str, stamp: Option<FileStamp>) {
         if let Some(entry) = self.files.get_mut(path) {
             entry.stamp = reliable_stamp(stamp);
         }
@@ -172,8 +176,8 @@ impl FileStates {
 }
 
 /// Returns a stamp that will not be borne by the file's next state.
-fn reliable_stamp(stamp: Option<Stamp>) -> Option<Stamp> {
-    stamp.filter(|it| !it.is_young())
+fn reliable_stamp(stamp: Option<FileStamp>) -> Option<FileStamp> {
+    stamp.filter(|it| !it.is_recent())
 }
 
 fn entries_under<'a, V>(

@@ -12,25 +12,25 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use crate::format::{self, Place, Understood};
+use crate::format::{self, PalacePath, ParsedFile};
 use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::entity_cache;
 use crate::keeper::palace::entity_cache::EntityCache;
 use crate::keeper::palace::file_states::{FileRecord, FileState, FileStates, Fingerprint};
-use crate::model::{Code, Diagnostic, Entity, Watching};
-use crate::store::{Read, Stamp, Stamps, Store};
-use crate::watch::{Eyes, Touched, Wake, Watch};
+use crate::model::{Code, Diagnostic, Entity, WatchMode};
+use crate::store::{FileStamp, FileStamps, ReadResult, Store};
+use crate::watch::{Callbacks, ChangedPath, WakeCallback, Watch};
 
 /// Files that may have changed: how they stand now, and whether that counts
 /// even if they cannot be taken as they are.
-type SuspectFiles = BTreeMap<String, (Option<Stamp>, bool)>;
+type SuspectFiles = BTreeMap<String, (Option<FileStamp>, bool)>;
 
 /// How changes made by others are noticed.
 #[derive(Clone)]
 pub(crate) struct WatchConfig {
-    pub(crate) mode: Watching,
-    pub(crate) wake: Wake,
+    pub(crate) mode: WatchMode,
+    pub(crate) wake: WakeCallback,
     pub(crate) warn: fn(&str),
 }
 
@@ -44,7 +44,7 @@ enum ReadOutcome {
     /// What it said before.
     Unchanged,
     /// Something new.
-    Parsed(Understood),
+    Parsed(ParsedFile),
     /// It cannot be read at all.
     Unreadable(Diagnostic),
     /// It is gone.
@@ -54,7 +54,7 @@ enum ReadOutcome {
 impl OpenPalace {
     /// Reads everything, as it is, or as it was.
     pub(crate) fn read_all(&mut self) -> Result<(), Refusal> {
-        if let Some((files, obstacles)) = self.store.read_past()? {
+        if let Some((files, obstacles)) = self.store.read_files_as_of()? {
             self.file_states_mut().set_path_diagnostics("", obstacles);
             let read = |(path, text): (String, String)| {
                 let reading = FileReading::new(None, &path, &Ok(Some(text)));
@@ -69,10 +69,12 @@ impl OpenPalace {
         let look = || {
             // Whatever was touched until now is about to be read.
             drop(take_touched_files(&mut self.watch, &self.store));
-            self.store.survey()
+            self.store.list_with_temporaries()
         };
         let recall = || {
-            EntityCache::from_bytes(&self.store.aside(entity_cache::CACHE_NAME).unwrap_or_default())
+            EntityCache::from_bytes(
+                &self.store.read_cache(entity_cache::CACHE_NAME).unwrap_or_default(),
+            )
         };
         let (seen, remembered) = rayon::join(look, recall);
         let (stamps, obstacles, leftovers) = seen?;
@@ -90,22 +92,28 @@ impl OpenPalace {
     pub(crate) fn write_entity_cache(&mut self) {
         if std::mem::take(&mut self.should_write_entity_cache) {
             // What cannot be kept costs time at the next start, and nothing else.
-            drop(self.store.set_aside(entity_cache::CACHE_NAME, &entity_cache::encode_cache(self)));
+            drop(
+                self.store.write_cache(entity_cache::CACHE_NAME, &entity_cache::encode_cache(self)),
+            );
         }
     }
 
     /// Notices from now on what others change.
     pub(crate) fn start_watching(&mut self, vigil: &WatchConfig) {
         let WatchConfig { mode: manner, wake, warn: say } = vigil.clone();
-        let (store, mut before) = (self.store.once_more(), Stamps::new());
+        let (store, mut before) = (self.store.clone_for_thread(), FileStamps::new());
         let look = Box::new(move || {
-            let Ok((now, _)) = store.look("") else { return Vec::new() };
+            let Ok((now, _)) = store.list_files("") else { return Vec::new() };
             let changed = changed_files(&before, &now);
             before = now;
             changed
         });
-        let silent = self.store.silent_file_system();
-        self.watch = Watch::begin(self.store.root(), manner, Eyes { look, wake, say, silent });
+        let silent = self.store.network_file_system();
+        self.watch = Watch::start(
+            self.store.root(),
+            manner,
+            Callbacks { poll: look, wake, warn: say, network_file_system: silent },
+        );
     }
 
     /// Takes in what has been saved since the last look, as far as anybody
@@ -114,7 +122,7 @@ impl OpenPalace {
         let touched = take_touched_files(&mut self.watch, &self.store);
         let taken = self.refresh_touched_files(touched);
         if let (Err(_), Some(watch)) = (&taken, &self.watch) {
-            watch.start_over();
+            watch.mark_all_changed();
         }
         taken
     }
@@ -122,14 +130,14 @@ impl OpenPalace {
     /// Returns after how long something that may have been half written can be
     /// taken in.
     pub(crate) fn next_deferral(&self) -> Option<Duration> {
-        self.watch.as_ref()?.next_doubt()
+        self.watch.as_ref()?.time_until_deferred()
     }
 
     /// Takes in what somebody has committed.
     pub(crate) fn apply_committed_changes(&mut self, paths: Vec<String>) -> Result<(), Refusal> {
         // Git moves `HEAD` when it has written the files.
         self.refresh_touched_files(
-            paths.into_iter().map(|path| Touched { path, settled: true }).collect(),
+            paths.into_iter().map(|path| ChangedPath { path, is_quiet: true }).collect(),
         )
     }
 
@@ -140,13 +148,18 @@ impl OpenPalace {
         }
         let settled = self.watch.is_none();
         // What could not be looked at is as it was.
-        drop(self.refresh_touched_files(vec![Touched { path: path.to_owned(), settled }]));
+        drop(
+            self.refresh_touched_files(vec![ChangedPath {
+                path: path.to_owned(),
+                is_quiet: settled,
+            }]),
+        );
     }
 
     /// Reads a file as it is now, whatever state it is in.
     pub(crate) fn reread_file(&mut self, path: &str) -> Option<String> {
-        let stamp = self.store.stamp(path);
-        let read = self.store.read(path);
+        let stamp = self.store.file_stamp(path);
+        let read = self.store.read_file(path);
         let reading = FileReading::new(self.file_states.digest(path), path, &read);
         self.apply_reading(path, stamp, true, reading);
         self.retry_conflicts();
@@ -162,10 +175,10 @@ impl OpenPalace {
         self.apply_reading(path, None, true, reading);
     }
 
-    fn refresh_touched_files(&mut self, touched: Vec<Touched>) -> Result<(), Refusal> {
+    fn refresh_touched_files(&mut self, touched: Vec<ChangedPath>) -> Result<(), Refusal> {
         let mut suspects = SuspectFiles::new();
-        for Touched { path, settled } in touched {
-            let (stamps, obstacles) = self.store.look(&path)?;
+        for ChangedPath { path, is_quiet: settled } in touched {
+            let (stamps, obstacles) = self.store.list_files(&path)?;
             self.file_states_mut().set_path_diagnostics(&path, obstacles);
             for (file, stamp) in self.file_states.changed_files(&path, stamps) {
                 let suspect = suspects.entry(file).or_insert((stamp, settled));
@@ -186,10 +199,13 @@ impl OpenPalace {
                 None => strange.push((path, stamp, settled)),
             }
         }
-        let unknown = strange.iter().filter(|(it, ..)| Place::of(it) == Ok(Place::Entity)).count();
+        let unknown = strange
+            .iter()
+            .filter(|(it, ..)| PalacePath::parse(it) == Ok(PalacePath::Entity))
+            .count();
         let (store, ledger) = (&self.store, &self.file_states);
-        let read = |(path, stamp, settled): (String, Option<Stamp>, bool)| {
-            let read = store.read(&path);
+        let read = |(path, stamp, settled): (String, Option<FileStamp>, bool)| {
+            let read = store.read_file(&path);
             // What has taken a file's place and is none is told of as what it is.
             let is_gone = read.is_err() && stamp.is_none();
             let read = if is_gone { Ok(None) } else { read };
@@ -213,10 +229,10 @@ impl OpenPalace {
         let is_lost = |path: &&String| self.file_states.state(path) == FileState::Absent;
         let lost: Vec<_> = self.findings.keys().filter(is_lost).cloned().collect();
         for path in lost {
-            let Some(text) = self.store.committed(&path) else { continue };
-            let words = format::understand(&path, &text);
-            if words.fits(&self.palace, &path) && !words.is_nothing() {
-                format::put(Arc::make_mut(&mut self.palace), &path, words, || text);
+            let Some(text) = self.store.read_committed(&path) else { continue };
+            let words = format::parse_file(&path, &text);
+            if words.is_valid_in(&self.palace, &path) && !words.has_no_item() {
+                format::apply_parsed_file(Arc::make_mut(&mut self.palace), &path, words, || text);
                 let face = self.fingerprint(&path);
                 self.file_states_mut().mark_stale(&path, &face);
             }
@@ -227,22 +243,24 @@ impl OpenPalace {
     fn apply_reading(
         &mut self,
         path: &str,
-        stamp: Option<Stamp>,
+        stamp: Option<FileStamp>,
         settled: bool,
         reading: FileReading,
     ) {
         let FileReading { digest, outcome: says } = reading;
         let is_fit = match &says {
             ReadOutcome::Unchanged => return self.file_states_mut().mark_unchanged(path, stamp),
-            ReadOutcome::Parsed(words) => words.fits(&self.palace, path),
+            ReadOutcome::Parsed(words) => words.is_valid_in(&self.palace, path),
             ReadOutcome::Unreadable(_) | ReadOutcome::Deleted => false,
         };
         match &self.watch {
-            Some(watch) if !is_fit && !settled => return watch.doubt(path),
+            Some(watch) if !is_fit && !settled => return watch.defer(path),
             _ => {}
         }
         let outranked = match &says {
-            ReadOutcome::Parsed(words) => words.outranks(&self.palace, path).map(str::to_owned),
+            ReadOutcome::Parsed(words) => {
+                words.outranked_file(&self.palace, path).map(str::to_owned)
+            }
             _ => None,
         };
         if let Some(file) = &outranked {
@@ -272,17 +290,18 @@ impl OpenPalace {
         self.withdraw_snapshot();
         let entity = self.entity_key_in(path);
         self.unindex_file(path);
-        let text = || self.store.read(path).ok().flatten().unwrap_or_default();
+        let text = || self.store.read_file(path).ok().flatten().unwrap_or_default();
         let (standing, findings) = match says {
             ReadOutcome::Unchanged => (before, Vec::new()),
             ReadOutcome::Parsed(words) => {
-                let outlived = words.is_nothing().then(|| before.after_read_error());
-                let findings = format::put(Arc::make_mut(&mut self.palace), path, words, text);
+                let outlived = words.has_no_item().then(|| before.after_read_error());
+                let findings =
+                    format::apply_parsed_file(Arc::make_mut(&mut self.palace), path, words, text);
                 (outlived.unwrap_or(FileState::Present), findings)
             }
             ReadOutcome::Unreadable(finding) => (before.after_read_error(), vec![finding]),
             ReadOutcome::Deleted => {
-                format::take(Arc::make_mut(&mut self.palace), path);
+                format::remove_parsed_file(Arc::make_mut(&mut self.palace), path);
                 (FileState::Absent, Vec::new())
             }
         };
@@ -307,7 +326,7 @@ impl OpenPalace {
         let unheard: Vec<_> = findings.filter(is_unheard).map(|it| it.file.clone()).collect();
         for path in unheard {
             self.file_states_mut().invalidate(&path);
-            let (stamp, read) = (self.store.stamp(&path), self.store.read(&path));
+            let (stamp, read) = (self.store.file_stamp(&path), self.store.read_file(&path));
             let reading = match &read {
                 Ok(None) => FileReading { digest: None, outcome: ReadOutcome::Deleted },
                 read => FileReading::new(None, &path, read),
@@ -323,15 +342,15 @@ impl OpenPalace {
     }
 
     fn fingerprint(&self, path: &str) -> Fingerprint {
-        let node = self.palace.graph.in_file(path).map(entity_digest).unwrap_or_default();
+        let node = self.palace.graph.entity_in_file(path).map(entity_digest).unwrap_or_default();
         Fingerprint { title: self.title_in_file(path), entity_digest: node }
     }
 
     /// Returns the title of the room or scroll that a file holds.
     fn title_in_file(&self, path: &str) -> Option<String> {
-        match Place::of(path).ok()? {
-            Place::Room(id) => Some(self.palace.room(&id)?.name.clone()),
-            Place::Scroll(_) => {
+        match PalacePath::parse(path).ok()? {
+            PalacePath::Room(id) => Some(self.palace.room(&id)?.name.clone()),
+            PalacePath::Scroll(_) => {
                 let which = self.palace.scroll_in_file(path)?;
                 Some(self.palace.scroll(which)?.title.clone())
             }
@@ -343,18 +362,18 @@ impl OpenPalace {
 /// Nothing is noticed.
 impl Default for WatchConfig {
     fn default() -> Self {
-        Self { mode: Watching::Off, wake: Arc::new(|| {}), warn: |_| {} }
+        Self { mode: WatchMode::Off, wake: Arc::new(|| {}), warn: |_| {} }
     }
 }
 
 impl FileReading {
     /// Takes a file for read.
-    fn from_cache((digest, words): (u64, Understood)) -> Self {
+    fn from_cache((digest, words): (u64, ParsedFile)) -> Self {
         Self { digest: Some(digest), outcome: ReadOutcome::Parsed(words) }
     }
 
     /// Reads a file; `known` is the digest of what it said before.
-    fn new(known: Option<u64>, path: &str, read: &Read) -> Self {
+    fn new(known: Option<u64>, path: &str, read: &ReadResult) -> Self {
         let digest = match read {
             Ok(None) => None,
             Ok(Some(text)) => Some(text_digest(text)),
@@ -363,7 +382,7 @@ impl FileReading {
         let says = match read {
             _ if digest == known => ReadOutcome::Unchanged,
             Ok(None) => ReadOutcome::Deleted,
-            Ok(Some(text)) => ReadOutcome::Parsed(format::understand(path, text)),
+            Ok(Some(text)) => ReadOutcome::Parsed(format::parse_file(path, text)),
             Err(finding) => ReadOutcome::Unreadable(finding.clone()),
         };
         Self { digest, outcome: says }
@@ -371,20 +390,23 @@ impl FileReading {
 }
 
 /// Returns what may have been saved since the last time.
-fn take_touched_files(watch: &mut Option<Watch>, store: &Store) -> Vec<Touched> {
+fn take_touched_files(watch: &mut Option<Watch>, store: &Store) -> Vec<ChangedPath> {
     let Some(watch) = watch else { return Vec::new() };
-    watch.take(store.ground(), || store.folders().collect())
+    watch.take_changes(store.root_inode(), || store.existing_folders().collect())
 }
 
 /// Tells whether what the file holds has a name that others may claim.
 fn has_unique_name(path: &str) -> bool {
-    matches!(Place::of(path), Ok(Place::Scroll(_) | Place::Entity | Place::Genus))
+    matches!(
+        PalacePath::parse(path),
+        Ok(PalacePath::Scroll(_) | PalacePath::Entity | PalacePath::Genus)
+    )
 }
 
 /// Lists the files that do not stand as they stood, or may not.
-fn changed_files(before: &Stamps, now: &Stamps) -> Vec<String> {
+fn changed_files(before: &FileStamps, now: &FileStamps) -> Vec<String> {
     let gone = before.keys().filter(|path| !now.contains_key(*path));
-    let stands = |path: &str, it: &Stamp| !it.is_young() && before.get(path) == Some(it);
+    let stands = |path: &str, it: &FileStamp| !it.is_recent() && before.get(path) == Some(it);
     let changed = now.iter().filter(|(path, it)| !stands(path, it)).map(|(path, _)| path);
     gone.chain(changed).cloned().collect()
 }
@@ -434,15 +456,15 @@ mod tests {
 
     impl WatchedPalace {
         fn new() -> Self {
-            Self::with_watching(Watching::Auto)
+            Self::with_watching(WatchMode::Auto)
         }
 
-        fn with_watching(manner: Watching) -> Self {
+        fn with_watching(manner: WatchMode) -> Self {
             let dir = tempfile::tempdir().unwrap();
             fs::create_dir_all(dir.path().join("home/keep/rooms")).unwrap();
             let mut held = open_again(dir.path());
             let (tell, woken) = channel();
-            let wake: Wake = Arc::new(move || tell.send(()).unwrap_or_default());
+            let wake: WakeCallback = Arc::new(move || tell.send(()).unwrap_or_default());
             held.start_watching(&WatchConfig { mode: manner, wake, warn: |why| panic!("{why}") });
             held.catch_up().unwrap();
             // An index is kept up to date only once somebody has asked for it.
@@ -470,7 +492,7 @@ mod tests {
         /// Waits for what is doubted, and tells what is seen then.
         fn settle_and_describe(&mut self) -> String {
             self.held.catch_up().unwrap();
-            while let Some(wait) = self.held.watch.as_ref().unwrap().next_doubt() {
+            while let Some(wait) = self.held.watch.as_ref().unwrap().time_until_deferred() {
                 // Waits for an event, or for the moment the doubt is over.
                 self.wakeups.recv_timeout(wait).unwrap_or_default();
                 self.held.catch_up().unwrap();
@@ -496,7 +518,10 @@ mod tests {
             assert_eq!(self.held.palace, anew.palace);
             let graph = |it: &OpenPalace| it.file_states.generation().graph_digest;
             assert_eq!(graph(&self.held), graph(&anew));
-            assert_eq!(graph(&anew) == 0, anew.palace.graph.starts().next().is_none());
+            assert_eq!(
+                graph(&anew) == 0,
+                anew.palace.graph.entities_and_loose_ends().next().is_none()
+            );
             for word in ["stone", "moss", "dust", "new"] {
                 let query = Query { text: word, limit: 100, ..Query::default() };
                 let found = |it: &OpenPalace| it.index().find(&query, |_| true).total;
@@ -648,7 +673,7 @@ mod tests {
                     scene.assert_equals_reopened();
                 }
                 let file = |scene: &WatchedPalace| {
-                    scene.held.palace.graph.file_of("Grey").map(str::to_owned)
+                    scene.held.palace.graph.file_of_entity("Grey").map(str::to_owned)
                 };
                 // Those named for it go first, and of equals the first by name.
                 for place in [2, 3, 0] {
@@ -883,7 +908,7 @@ mod tests {
 
     #[test]
     fn polling_finds_changes() {
-        let mut scene = WatchedPalace::with_watching(Watching::Poll);
+        let mut scene = WatchedPalace::with_watching(WatchMode::Poll);
         scene.save_file(HALL, &room_yaml("Stone."));
         scene.wait_until("Keep\nhall: Stone.");
         scene.save_file(HALL, &room_yaml("Moss."));
@@ -896,7 +921,7 @@ mod tests {
     /// Something that may happen to the files of a palace.
     #[derive(Clone, Debug)]
     enum FileEvent {
-        Save(&'static str, String),
+        SaveFile(&'static str, String),
         Remove(&'static str),
         Rename(&'static str, &'static str),
         CatchUp,
@@ -940,7 +965,7 @@ mod tests {
             String::new(),
         ];
         prop_oneof![
-            6 => (place(), proptest::sample::select(texts.to_vec())).prop_map(|(path, text)| FileEvent::Save(path, text)),
+            6 => (place(), proptest::sample::select(texts.to_vec())).prop_map(|(path, text)| FileEvent::SaveFile(path, text)),
             2 => place().prop_map(FileEvent::Remove),
             2 => (place(), place()).prop_map(|(from, to)| FileEvent::Rename(from, to)),
             2 => Just(FileEvent::CatchUp),
@@ -957,7 +982,7 @@ mod tests {
                 // What makes no sense as things stand does not happen.
                 let place = |path: &str| scene.path_of(path);
                 match event {
-                    FileEvent::Save(path, text) => {
+                    FileEvent::SaveFile(path, text) => {
                         drop(fs::create_dir_all(place(path).parent().unwrap()));
                         drop(fs::write(place(path), text));
                     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::keeper::Refusal;
 use crate::keeper::error::error_chain;
 use crate::keeper::palace::OpenPalace;
-use crate::model::{Code, Commit, CommitId, Diagnostic, Edit, Moment};
+use crate::model::{Code, CommitId, CommitMode, CommitSummary, Diagnostic, Edit};
 use crate::store;
 
 impl OpenPalace {
@@ -21,7 +21,7 @@ impl OpenPalace {
             recovered?;
         }
         let temporary_files = std::mem::take(&mut self.temporary_files);
-        Ok(self.store.clear_away(&temporary_files)?)
+        Ok(self.store.remove_stale_temporaries(&temporary_files)?)
     }
 
     /// Takes in what git has learned of the files' past since the last time.
@@ -30,10 +30,10 @@ impl OpenPalace {
             return Ok(());
         }
         self.withdraw_snapshot();
-        match self.store.history(Arc::make_mut(&mut self.history_cache)) {
+        match self.store.update_history(Arc::make_mut(&mut self.history_cache)) {
             // What is wrong with the repository is reported once, and the files are read without it.
-            Err(err) if self.repository_fault.is_some() || err.is_of_repository() => {
-                let err = self.store.check_whole().err().unwrap_or(err);
+            Err(err) if self.repository_fault.is_some() || err.is_repository_error() => {
+                let err = self.store.check_last_commit().err().unwrap_or(err);
                 self.report_repository_fault(repository_diagnostic(&err));
                 Ok(())
             }
@@ -42,17 +42,17 @@ impl OpenPalace {
     }
 
     /// Returns the newest moments of the palace; none where the history cannot be read.
-    pub(crate) fn recent_commits(&self, most: usize) -> Result<Vec<Moment>, Refusal> {
-        match self.store.recent(most) {
-            Err(err) if err.is_of_repository() => Ok(Vec::new()),
+    pub(crate) fn recent_commits(&self, most: usize) -> Result<Vec<CommitSummary>, Refusal> {
+        match self.store.recent_commits(most) {
+            Err(err) if err.is_repository_error() => Ok(Vec::new()),
             recent => Ok(recent?),
         }
     }
 
     /// Looks whether the last commit can be read whole.
     pub(crate) fn check_repository(&mut self) -> Result<(), Refusal> {
-        match self.store.check_whole() {
-            Err(err) if err.is_of_repository() => {
+        match self.store.check_last_commit() {
+            Err(err) if err.is_repository_error() => {
                 self.repository_fault = Some(repository_diagnostic(&err))
             }
             checked => checked?,
@@ -70,8 +70,8 @@ impl OpenPalace {
 
     /// Looks whether the palace has lost its history.
     pub(crate) fn check_lost_history(&mut self) {
-        if self.palace.settings.commit == Commit::Auto
-            && let Some(err) = self.store.lost_history()
+        if self.palace.settings.commit == CommitMode::Auto
+            && let Some(err) = self.store.find_lost_history()
         {
             self.report_repository_fault(repository_diagnostic(&err));
         }
@@ -84,7 +84,7 @@ impl OpenPalace {
                 self.repository_fault = None;
                 Ok(head)
             }
-            Err(err) if err.is_of_repository() => {
+            Err(err) if err.is_repository_error() => {
                 self.report_repository_fault(repository_diagnostic(&err));
                 Ok(None)
             }
@@ -120,5 +120,5 @@ impl OpenPalace {
 
 /// Makes a finding of an error of the repository.
 fn repository_diagnostic(err: &store::Error) -> Diagnostic {
-    Diagnostic::of_file(Code::Repository, ".git", error_chain(err))
+    Diagnostic::for_file(Code::Repository, ".git", error_chain(err))
 }

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::model::{
-    About, Action, Deed, Drawer, Entity, Entry, Genus, Opening, Palace, Process, Room, RoomId,
-    RoomRef, Said, Scroll, ScrollId, Task,
+    Action, ActionKind, DiaryEntry, Drawer, Entity, FiledUnder, Genus, ItemId, Palace, Process,
+    Room, RoomId, RoomRef, Scroll, ScrollId, Task, WorkSubject,
 };
 use crate::search::{Document, Index};
 
@@ -29,7 +29,7 @@ pub(crate) fn all_documents(palace: &Palace) -> impl Iterator<Item = Document<'_
     let entries = palace.diaries.iter().filter_map(|(file, _)| diary_entry_document(palace, file));
     let tasks = palace.tasks.iter().map(|(file, it)| task_document(file, it));
     let processes = palace.processes.iter().map(|(file, it)| process_document(file, it));
-    let genera = palace.graph.rules().map(genus_document);
+    let genera = palace.graph.genus_definitions().map(genus_document);
     let entities = palace.graph.iter().map(entity_document);
     let written = rooms.chain(scrolls).chain(drawers).chain(entries);
     let known = genera.chain(entities);
@@ -37,19 +37,19 @@ pub(crate) fn all_documents(palace: &Palace) -> impl Iterator<Item = Document<'_
 }
 
 /// Returns what can be opened so, as the index wants it.
-pub(crate) fn item_document<'a>(palace: &'a Palace, opening: &Opening) -> Option<Document<'a>> {
+pub(crate) fn item_document<'a>(palace: &'a Palace, opening: &ItemId) -> Option<Document<'a>> {
     match opening {
-        Opening::Room(id) => palace.room(id).map(|it| room_document(id, it)),
-        Opening::Scroll(which) => palace.scroll(which).map(|it| scroll_document(&which.room, it)),
-        Opening::Drawer(file) => {
-            let room = palace.drawers.room_of(file)?;
+        ItemId::Room(id) => palace.room(id).map(|it| room_document(id, it)),
+        ItemId::Scroll(which) => palace.scroll(which).map(|it| scroll_document(&which.room, it)),
+        ItemId::Drawer(file) => {
+            let room = palace.drawers.room_of_file(file)?;
             palace.drawers.get(file).map(|it| drawer_document(room, file, it))
         }
-        Opening::Diary(file) => diary_entry_document(palace, file),
-        Opening::Task(file) => palace.tasks.get(file).map(|it| task_document(file, it)),
-        Opening::Process(file) => palace.processes.get(file).map(|it| process_document(file, it)),
-        Opening::Genus(name) => palace.graph.genus(name).map(genus_document),
-        Opening::Entity(name) => palace.graph.get(name).map(entity_document),
+        ItemId::Diary(file) => diary_entry_document(palace, file),
+        ItemId::Task(file) => palace.tasks.get(file).map(|it| task_document(file, it)),
+        ItemId::Process(file) => palace.processes.get(file).map(|it| process_document(file, it)),
+        ItemId::Genus(name) => palace.graph.genus_definition(name).map(genus_document),
+        ItemId::Entity(name) => palace.graph.get(name).map(entity_document),
     }
 }
 
@@ -58,13 +58,13 @@ pub(crate) fn item_document<'a>(palace: &'a Palace, opening: &Opening) -> Option
 fn room_document<'a>(id: &RoomId, room: &'a Room) -> Document<'a> {
     let labels: Vec<_> = room.actions.iter().map(|it| it.label.as_str()).collect();
     let mut text = format!("{}\n{}", room.description, labels.join("; "));
-    for Action { deed, .. } in &room.actions {
-        if let Deed::Text { content } = deed {
+    for Action { kind: deed, .. } in &room.actions {
+        if let ActionKind::Text { content } = deed {
             text = text + "\n" + content;
         }
     }
     Document {
-        item: Opening::Room(id.clone()),
+        item: ItemId::Room(id.clone()),
         wing: id.wing.as_ref().map(|it| it.to_string().into()),
         room: Some(id.slug.to_string().into()),
         place_name: id.to_string().into(),
@@ -80,7 +80,7 @@ fn room_document<'a>(id: &RoomId, room: &'a Room) -> Document<'a> {
 /// scroll's own, while the room's name is the room's.
 fn scroll_document<'a>(room: &RoomId, scroll: &'a Scroll) -> Document<'a> {
     Document {
-        item: Opening::Scroll(ScrollId { room: room.clone(), id: scroll.id }),
+        item: ItemId::Scroll(ScrollId { room: room.clone(), id: scroll.id }),
         wing: room.wing.as_ref().map(|it| it.to_string().into()),
         room: Some(room.slug.to_string().into()),
         place_name: room.to_string().into(),
@@ -94,14 +94,14 @@ fn scroll_document<'a>(room: &RoomId, scroll: &'a Scroll) -> Document<'a> {
 
 /// A drawer is found by what it says itself, of its place too.
 fn drawer_document<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Document<'a> {
-    let Said { wing, room: name } = &drawer.said;
+    let FiledUnder { wing, room: name } = &drawer.filed_under;
     let [wing, name] = [wing, name].map(|it| it.as_deref().unwrap_or_default());
     Document {
-        item: Opening::Drawer(file.to_owned()),
+        item: ItemId::Drawer(file.to_owned()),
         wing: room.wing.as_ref().map(|it| it.to_string().into()),
         room: Some(room.slug.to_string().into()),
         place_name: format!("{room} {wing} {name}").into(),
-        facet: drawer_facet(room, &drawer.said).into(),
+        facet: drawer_facet(room, &drawer.filed_under).into(),
         written: drawer.filed,
         title: "".into(),
         text: (&drawer.text).into(),
@@ -110,7 +110,7 @@ fn drawer_document<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Documen
 }
 
 /// Returns the facet of a drawer: where it is filed, as its folder and it itself say.
-pub(crate) fn drawer_facet(room: &RoomId, said: &Said) -> String {
+pub(crate) fn drawer_facet(room: &RoomId, said: &FiledUnder) -> String {
     format!("{room} {:?} {:?}", said.wing, said.room)
 }
 
@@ -118,13 +118,13 @@ pub(crate) fn drawer_facet(room: &RoomId, said: &Said) -> String {
 fn diary_entry_document<'a>(palace: &'a Palace, file: &str) -> Option<Document<'a>> {
     let entry = palace.diaries.get(file)?;
     Some(Document {
-        item: Opening::Diary(file.to_owned()),
+        item: ItemId::Diary(file.to_owned()),
         wing: None,
         room: None,
         place_name: palace.diaries.agent_of(file)?.into(),
         facet: "".into(),
         written: entry.written,
-        title: if entry.topic == Entry::GENERAL { "" } else { &entry.topic }.into(),
+        title: if entry.topic == DiaryEntry::DEFAULT_TOPIC { "" } else { &entry.topic }.into(),
         text: (&entry.text).into(),
         weighted_fields: Vec::new(),
     })
@@ -133,22 +133,26 @@ fn diary_entry_document<'a>(palace: &'a Palace, file: &str) -> Option<Document<'
 fn task_document<'a>(file: &str, task: &'a Task) -> Document<'a> {
     let text = task.note.as_deref().unwrap_or_default();
     let who = task.who.as_deref().map(|it| (METADATA_WEIGHT, it.into()));
-    let mut document = work_document(Opening::Task(file.to_owned()), &task.about, task.set);
+    let mut document = work_document(ItemId::Task(file.to_owned()), &task.subject, task.created);
     document.weighted_fields.extend(who);
     Document { title: (&task.title).into(), text: text.into(), ..document }
 }
 
 fn process_document<'a>(file: &str, process: &'a Process) -> Document<'a> {
-    let stages = process.stages.iter();
+    let stages = process.steps.iter();
     let said = stages.flat_map(|it| [Some(it.text.as_str()), it.note.as_deref()]).flatten();
     let text = said.collect::<Vec<_>>().join("\n");
     let document =
-        work_document(Opening::Process(file.to_owned()), &process.about, process.started);
+        work_document(ItemId::Process(file.to_owned()), &process.subject, process.started);
     Document { title: (&process.name).into(), text: text.into(), ..document }
 }
 
 /// Tasks and processes stand in no room; what they are about finds them.
-fn work_document(opening: Opening, about: &About, begun: Option<DateTime<Utc>>) -> Document<'_> {
+fn work_document(
+    opening: ItemId,
+    about: &WorkSubject,
+    begun: Option<DateTime<Utc>>,
+) -> Document<'_> {
     let place = about.room.as_ref().map(RoomRef::to_string).unwrap_or_default();
     Document {
         item: opening,
@@ -170,7 +174,7 @@ fn genus_document(genus: &Genus) -> Document<'_> {
     let relations = genus.relations.iter().map(|(name, _)| name);
     let said = genus.plural.iter().chain(attributes).chain(statuses).chain(relations);
     Document {
-        item: Opening::Genus(genus.name.clone()),
+        item: ItemId::Genus(genus.name.clone()),
         wing: None,
         room: None,
         place_name: "".into(),
@@ -191,7 +195,7 @@ fn entity_document(entity: &Entity) -> Document<'_> {
     let related =
         entity.relations.iter().map(|it| (RELATED_NAME_WEIGHT, Cow::Borrowed(it.to.as_str())));
     Document {
-        item: Opening::Entity(entity.name.clone()),
+        item: ItemId::Entity(entity.name.clone()),
         wing: None,
         room: None,
         place_name: "".into(),

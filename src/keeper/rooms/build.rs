@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use ulid::Ulid;
 
-use crate::format::{self, Place, room_file};
+use crate::format::{self, PalacePath, room_path};
 use crate::keeper::maintain::check;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::walk::halls::is_entrance_hall;
 use crate::keeper::{Caller, Keeper, Refusal, new_id};
-use crate::model::{Action, Arrangement, Edit, Room, RoomId, RoomRef, Slug, Tool, prose};
+use crate::model::{Action, Edit, Grouping, Room, RoomId, RoomRef, Slug, Tool, normalize_prose};
 use crate::render;
 use crate::session::Location;
 
@@ -32,7 +32,7 @@ pub struct Blueprint {
     /// more of them.
     pub portals: Option<Vec<RoomRef>>,
     /// What the room shows of the graph besides.
-    pub generate: Option<Arrangement>,
+    pub generate: Option<Grouping>,
     /// Whether to change the room that stands instead of replacing it.
     pub merge: bool,
     /// Whether to answer in one line.
@@ -62,7 +62,7 @@ impl Keeper {
         let changed = held.change(by, |held| {
             let room = resolve_target_room(held, blueprint)?;
             let plan = plan_room_change(held, blueprint, &room, id)?;
-            let beside: Vec<_> = held.palace.neighbours(&room).into_iter().collect();
+            let beside: Vec<_> = held.palace.neighbouring_rooms(&room).into_iter().collect();
             built = Some((room, beside));
             Ok(plan)
         })?;
@@ -91,7 +91,7 @@ impl Keeper {
         if self.current_position(by).is_ok_and(|it| it.room == *room && it.workspace == key) {
             self.render_menu(by)?;
         }
-        let name = render::one_line(&self.open_palace(key)?.palace.name_of(room));
+        let name = render::one_line(&self.open_palace(key)?.palace.room_name(room));
         Ok(match changed {
             true => format!("Built {name} ({room}).\n"),
             false => format!("{name} ({room}) was like that already: nothing changed.\n"),
@@ -135,7 +135,7 @@ fn resolve_target_room(held: &OpenPalace, blueprint: &Blueprint) -> Result<RoomI
         (Some(wing), Some(said)) if wing != said => Err(Refusal::Invalid(format!(
             "the `slug` says the room stands in the wing `{said}`, and `wing` says `{wing}`"
         ))),
-        _ => Ok(held.palace.resolve(&blueprint.room, None)?),
+        _ => Ok(held.palace.resolve_room(&blueprint.room, None)?),
     }
 }
 
@@ -145,7 +145,7 @@ fn plan_room_change(
     id: &RoomId,
     new: Ulid,
 ) -> Result<ChangePlan, Refusal> {
-    let path = room_file(id);
+    let path = room_path(id);
     let text = held.read_for_change(&path)?;
     let old = held.palace.room(id).cloned();
     let now = match (&old, blueprint.merge) {
@@ -160,9 +160,9 @@ fn plan_room_change(
     };
     let written = match (&text, &old) {
         (Some(text), Some(old)) if *old == now => text.clone(),
-        (Some(text), Some(old)) => format::edit_room(&path, text, old, &now)
+        (Some(text), Some(old)) => format::edit_room_text(&path, text, old, &now)
             .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?,
-        _ => format::new_room(&path, &now)
+        _ => format::new_room_text(&path, &now)
             .ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?,
     };
     let mut edits = vec![Edit { path, was: text, now: Some(written) }];
@@ -191,7 +191,7 @@ fn room_from_blueprint(blueprint: &Blueprint, id: Option<Ulid>) -> Result<Room, 
     Ok(Room {
         id,
         name: validate_room_name(name)?,
-        description: prose(description),
+        description: normalize_prose(description),
         actions: blueprint.actions.clone().unwrap_or_default(),
         portals: dedup_portals(blueprint.portals.iter().flatten()),
         generate: blueprint.generate.clone(),
@@ -206,7 +206,7 @@ fn merge_blueprint(old: &Room, blueprint: &Blueprint) -> Room {
         room.name = name;
     }
     if let Some(description) = &blueprint.description {
-        room.description = prose(description);
+        room.description = normalize_prose(description);
     }
     if let Some(generate) = &blueprint.generate {
         room.generate = Some(generate.clone());
@@ -246,19 +246,24 @@ fn plan_portal_removals(
         return Ok(Vec::new());
     }
     let kept: BTreeSet<_> =
-        now.ways_out().filter_map(|it| held.palace.resolve(it, Some(id)).ok()).collect();
-    let callers: Vec<_> =
-        held.palace.callers(id).filter(|it| *it != id && !kept.contains(it)).cloned().collect();
+        now.linked_rooms().filter_map(|it| held.palace.resolve_room(it, Some(id)).ok()).collect();
+    let callers: Vec<_> = held
+        .palace
+        .rooms_linking_to(id)
+        .filter(|it| *it != id && !kept.contains(it))
+        .cloned()
+        .collect();
     let mut edits = Vec::new();
     for caller in callers {
-        let path = room_file(&caller);
+        let path = room_path(&caller);
         let text = held.read_for_change(&path)?;
         let (Some(text), Some(old)) = (text, held.palace.room(&caller).cloned()) else { continue };
         let mut room = old.clone();
-        let leads_here = |it: &RoomRef| held.palace.resolve(it, Some(&caller)).as_ref() == Ok(id);
+        let leads_here =
+            |it: &RoomRef| held.palace.resolve_room(it, Some(&caller)).as_ref() == Ok(id);
         room.portals.retain(|it| !leads_here(it));
         if room != old {
-            let now = format::edit_room(&path, &text, &old, &room)
+            let now = format::edit_room_text(&path, &text, &old, &room)
                 .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
             edits.push(Edit { path, was: Some(text), now: Some(now) });
         }
@@ -278,13 +283,14 @@ fn plan_entry_change(
     if !moves || is_entry {
         return Ok(None);
     }
-    let was = held.read_for_change(Place::SETTINGS)?;
+    let was = held.read_for_change(PalacePath::SETTINGS_FILE)?;
     let mut settings = held.palace.settings.clone();
     settings.entry = Some(RoomRef::from(id.clone()));
     let now = match &was {
         None => format::write_settings(&settings),
-        Some(text) => format::edit_settings(text, &settings)
-            .ok_or_else(|| Refusal::UneditableFormatting { file: Place::SETTINGS.to_owned() })?,
+        Some(text) => format::edit_settings_text(text, &settings).ok_or_else(|| {
+            Refusal::UneditableFormatting { file: PalacePath::SETTINGS_FILE.to_owned() }
+        })?,
     };
-    Ok(Some(Edit { path: Place::SETTINGS.to_owned(), was, now: Some(now) }))
+    Ok(Some(Edit { path: PalacePath::SETTINGS_FILE.to_owned(), was, now: Some(now) }))
 }

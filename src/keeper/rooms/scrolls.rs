@@ -2,7 +2,7 @@
 
 use chrono::SubsecRound;
 
-use crate::format::{self, room_file, scroll_file};
+use crate::format::{self, new_scroll_path, room_path};
 use crate::keeper::palace::ChangePlan;
 use crate::keeper::walk::enter::newest_scroll_ids;
 use crate::keeper::{Caller, Keeper, Refusal, new_id};
@@ -44,19 +44,19 @@ impl Keeper {
         let (mut place, mut hung) = (String::new(), None);
         held.change(by, |held| {
             let room = match (&new.room, &here) {
-                (Some(called), _) => held.palace.resolve(called, None)?,
+                (Some(called), _) => held.palace.resolve_room(called, None)?,
                 (None, Some(here)) => here.clone(),
                 // Who has not come in yet stands at the entry.
-                (None, None) => held.palace.entry().cloned().ok_or(Refusal::NoRooms)?,
+                (None, None) => held.palace.entry_room().cloned().ok_or(Refusal::NoRooms)?,
             };
             if held.palace.room(&room).is_none() {
-                let broken = held.file_error(&room_file(&room)).cloned().map(Box::new);
+                let broken = held.file_error(&room_path(&room)).cloned().map(Box::new);
                 return Err(broken.map_or(Refusal::RoomNotBuilt { room }, Refusal::UnreadableFile));
             }
-            place = render::one_line(&held.palace.name_of(&room));
+            place = render::one_line(&held.palace.room_name(&room));
             let now = Some(format::write_scroll(&scroll));
             let plan = ChangePlan {
-                edits: vec![Edit { path: scroll_file(&room, &scroll), was: None, now }],
+                edits: vec![Edit { path: new_scroll_path(&room, &scroll), was: None, now }],
                 subject: format!("scroll {room}: {title}"),
                 body: format!("Left the scroll \"{title}\" in {place}"),
             };
@@ -94,6 +94,6 @@ impl Keeper {
             Visit::SCROLLS_PER_ROOM,
         );
         self.visit(by).show_scrolls(0, newest);
-        Some(Layout::default().number(Slot::Scroll(0)))
+        Some(Layout::default().number_of_slot(Slot::Scroll(0)))
     }
 }

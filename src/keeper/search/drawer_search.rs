@@ -11,7 +11,7 @@ use crate::keeper::palace::search_documents::drawer_facet;
 use crate::keeper::search::search_query::parse_time_range;
 use crate::keeper::semantic::vectors::EmbeddedQuery;
 use crate::keeper::{Caller, DrawerLocation, Keeper, Ranker, Refusal, SimilarDrawer};
-use crate::model::{Opening, Shelf, Sort};
+use crate::model::{ItemId, ItemKind, WingRoom};
 use crate::search::{DUPLICATE_THRESHOLD, Hit, Query, extract_question};
 
 /// What drawers are searched for.
@@ -88,14 +88,14 @@ impl Keeper {
         // Where each drawer is filed is dear to find out: the folder's name is what
         // most of those in it say. There are fewer shelves than drawers.
         let shelves = (wanted.wing.is_some() || wanted.room.is_some()).then(|| {
-            let shelves = drawers.on_shelves(|it| matches_shelf(it, wanted)).into_iter();
+            let shelves = drawers.filed_under_matching(|it| matches_shelf(it, wanted)).into_iter();
             let facets: HashSet<_> = shelves.map(|(room, said)| drawer_facet(room, said)).collect();
             held.index().facet_filter(|it| facets.contains(it))
         });
         let query = Query {
             text: &wanted.words,
             limit: most,
-            kinds: &[Sort::Drawer],
+            kinds: &[ItemKind::Drawer],
             facets: shelves.as_deref(),
             since,
             before,
@@ -123,9 +123,9 @@ impl Keeper {
         let Some(key) = self.current_workspace_if_any(by)? else { return Ok(None) };
         let held = self.open_palace(&key)?;
         held.catch_up()?;
-        let file = held.palace.drawers.with_id(id).next().map(str::to_owned);
+        let file = held.palace.drawers.files_with_id(id).next().map(str::to_owned);
         let hit =
-            file.map(|it| Hit { item: Opening::Drawer(it), similarity: 1.0, passage: from..from });
+            file.map(|it| Hit { item: ItemId::Drawer(it), similarity: 1.0, passage: from..from });
         Ok(hit.and_then(|it| drawer_hit(held, &it)))
     }
 
@@ -150,13 +150,13 @@ impl Keeper {
     }
 }
 
-fn matches_shelf(shelf: &Shelf, wanted: &DrawerQuery) -> bool {
+fn matches_shelf(shelf: &WingRoom, wanted: &DrawerQuery) -> bool {
     let same = |asked: Option<&String>, name: &String| asked.is_none_or(|it| it == name);
     same(wanted.wing.as_ref(), &shelf.wing) && same(wanted.room.as_ref(), &shelf.room)
 }
 
 fn drawer_hit(held: &OpenPalace, hit: &Hit) -> Option<DrawerHit> {
-    let Opening::Drawer(file) = &hit.item else { return None };
+    let ItemId::Drawer(file) = &hit.item else { return None };
     let drawer = held.palace.drawers.get(file)?;
     Some(DrawerHit {
         location: drawer_location(held, file)?,

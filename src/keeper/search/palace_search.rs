@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use crate::format::room_file;
+use crate::format::room_path;
 use crate::keeper::maintain::check::display_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents;
@@ -14,7 +14,7 @@ use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::semantic::vectors::EmbeddedQuery;
 use crate::keeper::work::list::describe_work_item;
 use crate::keeper::{Caller, Keeper, Ranker, Refusal, SearchQuery};
-use crate::model::{Layout, Opening, Palace, Sort};
+use crate::model::{ItemId, ItemKind, Layout, Palace};
 use crate::render::{self, HitView};
 use crate::search::{Hit, Hits, Query, snippet};
 use crate::session::Location;
@@ -40,7 +40,7 @@ pub struct SearchResults {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchHit {
     /// What sort of thing it is.
-    pub kind: Sort,
+    pub kind: ItemKind,
     /// Its file.
     pub file: Option<String>,
     /// The wing and the room it stands in, by slug.
@@ -105,12 +105,12 @@ impl Keeper {
             return Ok("Say in `params` what to look for, too.".to_owned());
         }
         if sought.kinds.is_empty() {
-            sought.kinds = Sort::ALL.into_iter().filter(|it| *it != Sort::Entity).collect();
+            sought.kinds = ItemKind::ALL.into_iter().filter(|it| *it != ItemKind::Entity).collect();
         }
         let models = self.models.clone();
         let held = self.open_palace(&at.workspace)?;
         let (Hits { best, total }, ranker) =
-            run_search(held, &sought, Layout::OPENINGS, by.now, &models)?;
+            run_search(held, &sought, Layout::MAX_RESULTS, by.now, &models)?;
         let shown =
             |it: &Hit| describe_hit(&held.palace, it, &sought.words, (LIST_EXCERPT_CHARS, by.now));
         let found: Vec<_> = best.iter().filter_map(shown).collect();
@@ -148,19 +148,19 @@ impl Keeper {
     ) -> Result<Option<String>, Refusal> {
         let page = match self.visit(by).listed_items.get(place).cloned() {
             None => return Ok(None),
-            Some(Opening::Room(room)) => {
+            Some(ItemId::Room(room)) => {
                 let workspace = at.workspace.clone();
                 self.visit(by).go_to(Location::in_room(&workspace, room));
                 return self.render_here(by).map(Some);
             }
-            Some(Opening::Scroll(which)) => self.read_scroll(by, &at.workspace, &which)?,
-            Some(Opening::Drawer(file)) => self.read_drawer_part(by, at, place, &file)?,
-            Some(Opening::Diary(file)) => self.read_diary_entry(by, &at.workspace, &file)?,
-            Some(which @ (Opening::Task(_) | Opening::Process(_))) => {
+            Some(ItemId::Scroll(which)) => self.read_scroll(by, &at.workspace, &which)?,
+            Some(ItemId::Drawer(file)) => self.read_drawer_part(by, at, place, &file)?,
+            Some(ItemId::Diary(file)) => self.read_diary_entry(by, &at.workspace, &file)?,
+            Some(which @ (ItemId::Task(_) | ItemId::Process(_))) => {
                 self.read_work_item(by, &at.workspace, &which)?
             }
-            Some(Opening::Genus(name)) => self.list_genera(by, Some(&name))?,
-            Some(Opening::Entity(name)) => self.get_entity(by, &name, 1)?,
+            Some(ItemId::Genus(name)) => self.list_genera(by, Some(&name))?,
+            Some(ItemId::Entity(name)) => self.get_entity(by, &name, 1)?,
         };
         self.with_menu(by, &page).map(Some)
     }
@@ -196,7 +196,7 @@ fn run_search(
         vectors: understood.as_ref().and_then(EmbeddedQuery::query_and_vectors),
         ..Query::default()
     };
-    let is_there = |it: &Opening| match &places {
+    let is_there = |it: &ItemId| match &places {
         Some(places) => room_of_item(&held.palace, it).is_some_and(|it| places.contains(it)),
         None => true,
     };
@@ -208,7 +208,7 @@ fn run_search(
 fn search_hit(palace: &Palace, hit: &Hit, words: &str, now: DateTime<Utc>) -> Option<SearchHit> {
     let document = search_documents::item_document(palace, &hit.item)?;
     Some(SearchHit {
-        kind: hit.item.sort(),
+        kind: hit.item.kind(),
         file: file_of_item(palace, &hit.item),
         wing_and_room: (document.wing.map(Into::into), document.room.map(Into::into)),
         written: document.written,
@@ -218,16 +218,15 @@ fn search_hit(palace: &Palace, hit: &Hit, words: &str, now: DateTime<Utc>) -> Op
 }
 
 /// Returns the file in which one can read of something.
-fn file_of_item(palace: &Palace, opening: &Opening) -> Option<String> {
+fn file_of_item(palace: &Palace, opening: &ItemId) -> Option<String> {
     match opening {
-        Opening::Room(id) => Some(room_file(id)),
-        Opening::Scroll(which) => palace.file_of_scroll(which).map(str::to_owned),
-        Opening::Drawer(file)
-        | Opening::Diary(file)
-        | Opening::Task(file)
-        | Opening::Process(file) => Some(file.clone()),
-        Opening::Genus(name) => palace.graph.file_of_genus(name).map(str::to_owned),
-        Opening::Entity(name) => palace.graph.file_of(name).map(str::to_owned),
+        ItemId::Room(id) => Some(room_path(id)),
+        ItemId::Scroll(which) => palace.file_of_scroll(which).map(str::to_owned),
+        ItemId::Drawer(file) | ItemId::Diary(file) | ItemId::Task(file) | ItemId::Process(file) => {
+            Some(file.clone())
+        }
+        ItemId::Genus(name) => palace.graph.file_of_genus_definition(name).map(str::to_owned),
+        ItemId::Entity(name) => palace.graph.file_of_entity(name).map(str::to_owned),
     }
 }
 
@@ -242,16 +241,16 @@ fn describe_hit(
     let age = document.written.map(|it| format!(", {}", render::ago(it, now)));
     let age = age.unwrap_or_default();
     let place = match &hit.item {
-        Opening::Room(id) => format!("room {id}"),
-        Opening::Scroll(which) => format!("scroll in {}{age}", palace.name_of(&which.room)),
-        Opening::Drawer(file) => {
-            let shelf = palace.drawers.shelf_of(file)?;
+        ItemId::Room(id) => format!("room {id}"),
+        ItemId::Scroll(which) => format!("scroll in {}{age}", palace.room_name(&which.room)),
+        ItemId::Drawer(file) => {
+            let shelf = palace.drawers.wing_room_of_file(file)?;
             format!("drawer in {}/{}{age}", shelf.wing, shelf.room)
         }
-        Opening::Diary(file) => format!("diary of {}{age}", palace.diaries.agent_of(file)?),
-        Opening::Task(_) | Opening::Process(_) => describe_work_item(palace, &hit.item, &age)?,
-        Opening::Genus(_) => "genus".to_owned(),
-        Opening::Entity(_) => palace.graph.get_opening(&hit.item)?.genus.clone(),
+        ItemId::Diary(file) => format!("diary of {}{age}", palace.diaries.agent_of(file)?),
+        ItemId::Task(_) | ItemId::Process(_) => describe_work_item(palace, &hit.item, &age)?,
+        ItemId::Genus(_) => "genus".to_owned(),
+        ItemId::Entity(_) => palace.graph.entity_for_item(&hit.item)?.genus.clone(),
     };
     let excerpt = snippet(&document.text, hit.passage.clone(), words, most);
     let title = match document.title.is_empty() {

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::keeper::Refusal;
 use crate::keeper::graph::dates::parse_date_argument;
-use crate::model::{Opening, Palace, RoomId, Sort, SortError, did_you_mean};
+use crate::model::{ItemId, ItemKind, ItemKindError, Palace, RoomId, did_you_mean};
 
 /// What may narrow a search, as it is spelled before a colon: `kind:drawer`.
 const FILTER_KEYS: [&str; 5] = ["wing", "room", "kind", "since", "until"];
@@ -21,7 +21,7 @@ pub struct SearchQuery {
     /// Only this room, by slug or name, and what hangs or is filed in it.
     pub room: Option<String>,
     /// Only things of these sorts; of all, if none is named.
-    pub kinds: Vec<Sort>,
+    pub kinds: Vec<ItemKind>,
     /// Only what was written at this date or later.
     pub since: Option<String>,
     /// Only what was written before this date.
@@ -63,7 +63,7 @@ impl SearchQuery {
             return Ok(None);
         }
         let scrolls = palace.scrolls().map(|(room, _)| room);
-        let mut places: BTreeSet<_> = palace.places().into_iter().chain(scrolls).collect();
+        let mut places: BTreeSet<_> = palace.enterable_rooms().into_iter().chain(scrolls).collect();
         if let Some(wing) = &self.wing {
             let said = format!("wing `{}`", wing.escape_debug());
             retain_named_rooms(&mut places, wing, &said, |it| wing_names(palace, it))?;
@@ -85,7 +85,7 @@ impl SearchQuery {
             "until" => self.until = said,
             _ => {
                 let kind = value.parse();
-                let kind = kind.map_err(|it: SortError| Refusal::Invalid(it.to_string()))?;
+                let kind = kind.map_err(|it: ItemKindError| Refusal::Invalid(it.to_string()))?;
                 self.kinds.push(kind);
             }
         }
@@ -105,7 +105,7 @@ pub(crate) fn parse_time_range(
 ) -> Result<TimeRange, Refusal> {
     let moment = |what, said: Option<&str>| -> Result<Option<DateTime<Utc>>, Refusal> {
         let date = said.map(|it| parse_date_argument(what, it, now)).transpose()?;
-        Ok(date.map(|it| it.moment().unwrap_or(DateTime::<Utc>::MIN_UTC)))
+        Ok(date.map(|it| it.start_time().unwrap_or(DateTime::<Utc>::MIN_UTC)))
     };
     let (since, before) = (moment("since", since)?, moment(end.0, end.1)?);
     if since.zip(before).is_some_and(|(since, before)| since >= before) {
@@ -136,11 +136,11 @@ fn retain_named_rooms(
 }
 
 /// Returns the room in which something stands, hangs or is filed.
-pub(crate) fn room_of_item<'a>(palace: &'a Palace, opening: &'a Opening) -> Option<&'a RoomId> {
+pub(crate) fn room_of_item<'a>(palace: &'a Palace, opening: &'a ItemId) -> Option<&'a RoomId> {
     match opening {
-        Opening::Room(id) => Some(id),
-        Opening::Scroll(which) => Some(&which.room),
-        Opening::Drawer(file) => palace.drawers.room_of(file),
+        ItemId::Room(id) => Some(id),
+        ItemId::Scroll(which) => Some(&which.room),
+        ItemId::Drawer(file) => palace.drawers.room_of_file(file),
         _ => None,
     }
 }
@@ -172,7 +172,7 @@ fn wing_names(palace: &Palace, room: &RoomId) -> Vec<String> {
 
 fn room_names(palace: &Palace, room: &RoomId) -> Vec<String> {
     let filed = palace.drawers.room_name(room).map(str::to_owned);
-    [room.slug.to_string(), room.to_string(), palace.name_of(room)]
+    [room.slug.to_string(), room.to_string(), palace.room_name(room)]
         .into_iter()
         .chain(filed)
         .collect()
@@ -190,7 +190,7 @@ mod tests {
     fn filters_may_stand_anywhere_among_the_words() {
         let sought = parse_query("kind:drawer why did\nroom:\"great hall\" it stop? since:2026-03");
         assert_eq!(sought.words, " why did\n it stop? ");
-        assert_eq!(sought.kinds, [Sort::Drawer]);
+        assert_eq!(sought.kinds, [ItemKind::Drawer]);
         assert_eq!(sought.room.as_deref(), Some("great hall"));
         assert_eq!(sought.since.as_deref(), Some("2026-03"));
     }

@@ -60,7 +60,8 @@ impl OpenPalace {
         if self.is_snapshot() {
             return;
         }
-        let folder = self.palace.settings.model.as_ref().filter(|_| self.store.moment().is_none());
+        let folder =
+            self.palace.settings.model.as_ref().filter(|_| self.store.as_of_commit().is_none());
         if folder == self.semantic_indexer.as_ref().map(|it| &it.model_folder) {
             return;
         }
@@ -69,7 +70,12 @@ impl OpenPalace {
                 let passages: Vec<_> = texts_to_embed(&it).collect();
                 passages
             });
-            SemanticIndexer::start(folder, passages.collect(), self.store.once_more(), models)
+            SemanticIndexer::start(
+                folder,
+                passages.collect(),
+                self.store.clone_for_thread(),
+                models,
+            )
         };
         self.semantic_indexer = folder.map(begin).map(Arc::new);
     }
@@ -100,7 +106,8 @@ impl Keeper {
             if share.is_empty() {
                 break;
             }
-            let read = share.par_iter().map(|(key, text)| (*key, Vector::of(&model.embed(text))));
+            let read =
+                share.par_iter().map(|(key, text)| (*key, Vector::from_floats(&model.embed(text))));
             for (key, vector) in read.collect::<Vec<_>>() {
                 mind.complete_first(key, vector);
             }

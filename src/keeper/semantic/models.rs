@@ -30,7 +30,7 @@ impl ModelCache {
         }
         let about = |name: &str| format!("`{name}` in `{}`", render::one_line(folder));
         let file = |name: &str| {
-            let bytes = store::bytes_of(&place.join(name), MAX_MODEL_FILE_BYTES);
+            let bytes = store::read_file_bytes(&place.join(name), MAX_MODEL_FILE_BYTES);
             bytes.map_err(|why| format!("{}: {why}", about(name)))
         };
         let text = |name: &str| {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::embedding::Model;
 use crate::keeper::Ranker;
-use crate::model::{Vector, Vectors};
+use crate::model::{Vector, VectorsByTextHash};
 use crate::search::extract_question;
 use crate::store::{self, Store};
 
@@ -32,7 +32,7 @@ const SAVE_BATCH: usize = 256;
 
 /// What searches and the reader share.
 pub(crate) struct VectorStore {
-    vectors: RwLock<Vectors>,
+    vectors: RwLock<VectorsByTextHash>,
     queue: Mutex<Queue>,
     queue_changed: Condvar,
 }
@@ -51,7 +51,7 @@ struct Queue {
 /// A question that was understood, with what is known.
 pub(crate) struct EmbeddedQuery<'a> {
     query_vector: Option<Vector>,
-    vectors: RwLockReadGuard<'a, Vectors>,
+    vectors: RwLockReadGuard<'a, VectorsByTextHash>,
     /// By what things are found.
     pub(crate) ranker: Ranker,
 }
@@ -95,7 +95,7 @@ impl VectorStore {
             Ok(model) => (Some(model), None),
             Err(fault) => (None, Some(fault)),
         };
-        let asked = model.and_then(|it| Vector::of(&it.embed(extract_question(question))));
+        let asked = model.and_then(|it| Vector::from_floats(&it.embed(extract_question(question))));
         let waiting = self.pending_count();
         let known = self.vectors();
         let is_by_meaning = asked.is_some() && !known.is_empty();
@@ -127,10 +127,10 @@ impl VectorStore {
     /// Takes the model, and what it made of passages when it was last here.
     pub(crate) fn set_model(&self, model: Result<Arc<Model>, String>, store: &Store) {
         if let Ok(model) = &model {
-            let mut kept = decode_vectors(&store.aside(CACHE_NAME).unwrap_or_default(), model);
+            let mut kept = decode_vectors(&store.read_cache(CACHE_NAME).unwrap_or_default(), model);
             let mut desk = self.queue();
             if kept.len() > 2 * desk.pending.len() + SAVE_BATCH {
-                let wanted: Vectors = desk
+                let wanted: VectorsByTextHash = desk
                     .pending
                     .iter()
                     .filter_map(|(key, _)| Some((*key, kept.remove(key)?)))
@@ -158,7 +158,7 @@ impl VectorStore {
             }
             match next {
                 Some((key, text)) => {
-                    self.complete_first(key, Vector::of(&model.embed(&text)));
+                    self.complete_first(key, Vector::from_floats(&model.embed(&text)));
                     new += 1;
                 }
                 None => {
@@ -185,23 +185,23 @@ impl VectorStore {
 
     /// Keeps what is known for the next time.
     pub(crate) fn save(&self, model: &Model, store: &Store) -> Result<(), store::Error> {
-        store.set_aside(CACHE_NAME, &self.to_bytes(model))
+        store.write_cache(CACHE_NAME, &self.to_bytes(model))
     }
 
     fn to_bytes(&self, model: &Model) -> Vec<u8> {
-        let Some(probe) = Vector::of(&model.embed(PROBE_TEXT)) else { return Vec::new() };
+        let Some(probe) = Vector::from_floats(&model.embed(PROBE_TEXT)) else { return Vec::new() };
         let mut bytes = CACHE_HEADER.to_vec();
-        bytes.extend(u32::try_from(probe.parts().len()).unwrap_or_default().to_le_bytes());
+        bytes.extend(u32::try_from(probe.components().len()).unwrap_or_default().to_le_bytes());
         let known = self.vectors();
         let keyed = known.iter().map(|(key, vector)| (*key, vector));
         for (key, vector) in [(0, &probe)].into_iter().chain(keyed) {
             bytes.extend(key.to_le_bytes());
-            bytes.extend(vector.parts().iter().map(|it| it.cast_unsigned()));
+            bytes.extend(vector.components().iter().map(|it| it.cast_unsigned()));
         }
         bytes
     }
 
-    pub(crate) fn vectors(&self) -> RwLockReadGuard<'_, Vectors> {
+    pub(crate) fn vectors(&self) -> RwLockReadGuard<'_, VectorsByTextHash> {
         self.vectors.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -212,7 +212,7 @@ impl VectorStore {
 
 impl EmbeddedQuery<'_> {
     /// Returns what is asked and what is known, for a search.
-    pub(crate) fn query_and_vectors(&self) -> Option<(&Vector, &Vectors)> {
+    pub(crate) fn query_and_vectors(&self) -> Option<(&Vector, &VectorsByTextHash)> {
         self.query_vector
             .as_ref()
             .filter(|_| self.ranker.is_semantic)
@@ -221,18 +221,18 @@ impl EmbeddedQuery<'_> {
 }
 
 /// Finds what `bytes` hold; nothing where another model made it.
-fn decode_vectors(bytes: &[u8], model: &Model) -> Vectors {
+fn decode_vectors(bytes: &[u8], model: &Model) -> VectorsByTextHash {
     let read = || {
         let (size, rest) = bytes.strip_prefix(CACHE_HEADER)?.split_first_chunk()?;
         let size = usize::try_from(u32::from_le_bytes(*size)).ok()?;
         let mut vectors = rest.chunks_exact(size.checked_add(size_of::<u64>())?).filter_map(|it| {
             let (key, parts) = it.split_first_chunk()?;
             let parts = parts.iter().map(|it| it.cast_signed()).collect();
-            Some((u64::from_le_bytes(*key), Vector::from_parts(parts)?))
+            Some((u64::from_le_bytes(*key), Vector::from_components(parts)?))
         });
-        let probe = Vector::of(&model.embed(PROBE_TEXT))?;
+        let probe = Vector::from_floats(&model.embed(PROBE_TEXT))?;
         let (_, kept) = vectors.next()?;
-        (kept.likeness(&probe) > MIN_PROBE_SIMILARITY).then(|| vectors.collect())
+        (kept.cosine_similarity(&probe) > MIN_PROBE_SIMILARITY).then(|| vectors.collect())
     };
     read().unwrap_or_default()
 }

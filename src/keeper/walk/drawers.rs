@@ -1,9 +1,9 @@
 //! Opening drawers while walking.
 
-use crate::format::room_file;
+use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Drawer, Layout, Opening, Palace, RoomId};
+use crate::model::{Drawer, ItemId, Layout, Palace, RoomId};
 use crate::render::{self, DrawerRange, DrawerView, RoomView};
 use crate::session::Location;
 
@@ -23,14 +23,15 @@ impl Keeper {
         let palace = &self.open_palace(&at.workspace)?.palace;
         let all = drawers_newest_first(palace, &at.room);
         let from = if seen < all.len() { seen } else { 0 };
-        let shown: Vec<_> = all.iter().skip(from).take(Layout::OPENINGS).collect();
+        let shown: Vec<_> = all.iter().skip(from).take(Layout::MAX_RESULTS).collect();
         if shown.is_empty() {
             return Ok(None);
         }
         let seen = from + shown.len();
         let filed: Vec<_> = shown.iter().filter_map(|it| drawer_view(palace, it.0)).collect();
-        let page = render::drawer_list(&palace.name_of(&at.room), &filed, all.len() - seen, by.now);
-        let openings = shown.iter().map(|it| Opening::Drawer(it.0.to_owned())).collect();
+        let page =
+            render::drawer_list(&palace.room_name(&at.room), &filed, all.len() - seen, by.now);
+        let openings = shown.iter().map(|it| ItemId::Drawer(it.0.to_owned())).collect();
         let visit = self.visit(by);
         (visit.drawers_seen, visit.listed_items) = (seen, openings);
         Ok(Some(page))
@@ -68,9 +69,9 @@ impl Keeper {
 pub(crate) fn render_drawer_only_room(held: &OpenPalace, view: &RoomView<'_>) -> Option<String> {
     let palace = &held.palace;
     let wing = palace.drawers.wing_name(view.id.wing.as_ref()?)?;
-    let bare = view.room.is_none() && held.file_error(&room_file(view.id)).is_none();
-    let stored = bare && palace.is_place(view.id);
-    stored.then(|| render::unbuilt_drawer_room(view, &palace.name_of(view.id), wing))
+    let bare = view.room.is_none() && held.file_error(&room_path(view.id)).is_none();
+    let stored = bare && palace.is_enterable(view.id);
+    stored.then(|| render::unbuilt_drawer_room(view, &palace.room_name(view.id), wing))
 }
 
 /// Finds the rooms that hold drawers and that a visitor names: by the slug, by
@@ -89,15 +90,16 @@ pub(crate) fn find_drawer_rooms(palace: &Palace, said: &str) -> Vec<RoomId> {
 
 /// Returns the drawers that are opened in a room with their files, newest first.
 fn drawers_newest_first<'a>(palace: &'a Palace, room: &'a RoomId) -> Vec<(&'a str, &'a Drawer)> {
-    let mut all: Vec<_> = palace.cabinets(room).flat_map(|it| palace.drawers.in_room(it)).collect();
+    let mut all: Vec<_> =
+        palace.drawer_rooms_for(room).flat_map(|it| palace.drawers.in_room(it)).collect();
     all.sort_by_key(|(_, it)| std::cmp::Reverse((it.filed, it.id)));
     all
 }
 
 fn drawer_view<'a>(palace: &'a Palace, file: &str) -> Option<DrawerView<'a>> {
     let drawers = &palace.drawers;
-    let (drawer, shelf) = (drawers.get(file)?, drawers.shelf_of(file)?);
-    Some(DrawerView { drawer, shelf, room: drawers.room_of(file)? })
+    let (drawer, shelf) = (drawers.get(file)?, drawers.wing_room_of_file(file)?);
+    Some(DrawerView { drawer, shelf, room: drawers.room_of_file(file)? })
 }
 
 /// Returns where a part of a text ends that begins at `from`: at the end of a

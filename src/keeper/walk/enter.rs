@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use crate::format::{Place, room_file};
+use crate::format::{PalacePath, room_path};
 use crate::keeper::error::quote_names;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::file_states;
@@ -16,7 +16,7 @@ use crate::keeper::walk::notices::RoomScope;
 use crate::keeper::walk::visit_log;
 use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Code, Diagnostic, Files, Opening, Palace, RoomId, ScrollId, Severity, Sort};
+use crate::model::{Code, Diagnostic, Files, ItemId, ItemKind, Palace, RoomId, ScrollId, Severity};
 use crate::render::{self, Notice, RoomView, WorkspaceSummary};
 use crate::search::{Query, query_content_words};
 use crate::session::{ChangesSinceVisit, Location, Visit};
@@ -130,7 +130,7 @@ impl Keeper {
         let standing = self.current_position(by)?;
         self.load_visit(by, &standing.workspace)?;
         let held = self.open_palace(&standing.workspace)?;
-        held.refresh_file(&room_file(&standing.room));
+        held.refresh_file(&room_path(&standing.room));
         // A hall has no scrolls: they hang in the room above.
         let scrolls = if standing.hall.is_some() { 0 } else { Visit::SCROLLS_PER_ROOM };
         let newest = newest_scroll_ids(&held.palace, &standing.room, 0, scrolls);
@@ -142,7 +142,7 @@ impl Keeper {
         let mut openings = Vec::new();
         let page = self.render_room_view(by, |held, view| {
             let listed = view.entity_listing.iter().flat_map(|it| &it.entities);
-            openings = listed.map(|it| Opening::Entity(it.name.clone())).collect();
+            openings = listed.map(|it| ItemId::Entity(it.name.clone())).collect();
             match view.room {
                 _ if standing.hall.is_some() => preface + &render::hall(view),
                 Some(_) => render::room(view),
@@ -204,7 +204,7 @@ impl Keeper {
         }
         let seen = halls::visible_hall(&held.palace, &standing);
         if let Some(hall) = &seen {
-            held.keep_arrangement_sorted(&hall.arrangement);
+            held.keep_arrangement_sorted(&hall.grouping);
         }
         let back = self.visit(by).previous_location().cloned();
         let back = back.map(|it| self.place_name(&it, &standing.workspace));
@@ -221,15 +221,15 @@ impl Keeper {
             previous_room(visit, &standing),
         );
         // Somebody may have taken away the page that was shown.
-        let is_there = visit.page * layout.page(actions.len()) < actions.len();
-        let total = if standing.hall.is_some() { 0 } else { palace.scrolls_in(room).count() };
+        let is_there = visit.page * layout.page_size(actions.len()) < actions.len();
+        let total = if standing.hall.is_some() { 0 } else { palace.scrolls_in_room(room).count() };
         let view = RoomView {
             id: room,
             room: palace.room(room),
             layout,
             scrolls: scrolls.collect(),
             older_scroll_count: total.saturating_sub(visit.scrolls_seen),
-            drawer_count: if standing.hall.is_some() { 0 } else { palace.drawers_at(room) },
+            drawer_count: if standing.hall.is_some() { 0 } else { palace.drawer_count_in(room) },
             listed_item_count: visit.listed_items.len().max(listed),
             entity_listing: seen.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
             actions,
@@ -256,7 +256,7 @@ impl Keeper {
         };
         let name = match &at.hall {
             Some(hall) if hall.depth > 0 => hall.title.clone(),
-            _ => held.palace.name_of(&at.room),
+            _ => held.palace.room_name(&at.room),
         };
         if at.workspace == from {
             return name;
@@ -274,7 +274,7 @@ pub(crate) fn newest_scroll_ids(
     from: usize,
     most: usize,
 ) -> Vec<ScrollId> {
-    let shown = palace.scrolls_in(room).skip(from).take(most);
+    let shown = palace.scrolls_in_room(room).skip(from).take(most);
     shown.map(|it| ScrollId { room: room.clone(), id: it.id }).collect()
 }
 
@@ -300,8 +300,8 @@ pub(crate) fn room_notices(
         .chain(work)
         .chain(held.entity_faults().room_notice(&held.palace.graph, &exhibits));
     let mut notices: Vec<_> = told.map(Notice).collect();
-    notices.extend(held.store().condition().map(Notice));
-    notices.extend(missing_entry_notice(held).filter(|_| held.palace.entry() == Some(room)));
+    notices.extend(held.store().write_warning().map(Notice));
+    notices.extend(missing_entry_notice(held).filter(|_| held.palace.entry_room() == Some(room)));
     notices.extend(broken_file_notices(held).into_iter().map(Notice));
     notices
 }
@@ -327,13 +327,13 @@ pub(crate) fn broken_file_notices(held: &OpenPalace) -> Vec<String> {
 /// that stands is told with the file.
 fn missing_entry_notice(held: &OpenPalace) -> Option<Notice> {
     let named = held.palace.settings.entry.as_ref()?;
-    let is_there = held.palace.resolve(named, None).is_ok_and(|it| {
-        held.palace.room(&it).is_some() || held.file_error(&room_file(&it)).is_some()
+    let is_there = held.palace.resolve_room(named, None).is_ok_and(|it| {
+        held.palace.room(&it).is_some() || held.file_error(&room_path(&it)).is_some()
     });
     let lost = format!(
         "{}: the entry room `{named}` is not there, so visits begin here: build it, or name \
          another room as `entry`",
-        Place::SETTINGS
+        PalacePath::SETTINGS_FILE
     );
     (!is_there).then_some(Notice(lost))
 }
@@ -361,11 +361,15 @@ fn palace_summary(held: &OpenPalace, by: &Caller) -> Result<String, Refusal> {
         rooms: 0,
         scrolls: palace.scrolls().count(),
         entities: palace.graph.len(),
-        genera: palace.graph.genera().map(|(genus, number)| (genus.to_owned(), number)).collect(),
+        genera: palace
+            .graph
+            .genus_counts()
+            .map(|(genus, number)| (genus.to_owned(), number))
+            .collect(),
         recent_commits: held.recent_commits(MAX_RECENT_CHANGES)?,
     };
     let summary = render::workspace_summary(&palace.settings.name, &summary, by.now);
-    if held.store().moment().is_some() {
+    if held.store().as_of_commit().is_some() {
         return Ok(summary + "\nNo palace stood here yet.\n");
     }
     Ok(format!(
@@ -381,9 +385,9 @@ fn palace_summary(held: &OpenPalace, by: &Caller) -> Result<String, Refusal> {
 }
 
 fn render_unbuilt_room(held: &OpenPalace, view: &RoomView<'_>, standing: &Location) -> String {
-    let name = held.palace.name_of(&standing.room);
+    let name = held.palace.room_name(&standing.room);
     let door = standing.door.as_deref().unwrap_or(&name);
-    let sealed = held.file_error(&room_file(&standing.room));
+    let sealed = held.file_error(&room_path(&standing.room));
     let context = match sealed {
         Some(finding) => format!(
             "Its file is there but cannot be read: {}. Mend it, or ask its author to.\n",
@@ -407,11 +411,11 @@ fn unbuilt_room_context(held: &OpenPalace, name: &str) -> String {
         .filter(|it| !GENERIC_ROOM_WORDS.contains(&it.as_str()));
     let topic = words.collect::<Vec<_>>().join(" ");
     let asked =
-        Query { text: &topic, limit: usize::MAX, kinds: &[Sort::Entity], ..Query::default() };
+        Query { text: &topic, limit: usize::MAX, kinds: &[ItemKind::Entity], ..Query::default() };
     let hits = held.index().find(&asked, |_| true);
     let mut related: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for entity in hits.best.iter().filter_map(|it| graph.get_opening(&it.item)) {
+    for entity in hits.best.iter().filter_map(|it| graph.entity_for_item(&it.item)) {
         related.entry(&entity.genus).or_default().push(&entity.name);
     }
-    render::unbuilt_room_context(&topic, &related, &graph.genera().collect::<Vec<_>>())
+    render::unbuilt_room_context(&topic, &related, &graph.genus_counts().collect::<Vec<_>>())
 }

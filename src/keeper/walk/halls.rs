@@ -1,7 +1,9 @@
 //! What the graph shows in rooms, and the halls below them.
 
 use crate::halls::{self, ChoiceCapacity, HallContents};
-use crate::model::{Action, Arrangement, By, Deed, Door, Doorway, Hall, Palace, RoomId, RoomRef};
+use crate::model::{
+    Action, ActionKind, Door, GroupBy, Grouping, Hall, NavigationTarget, Palace, RoomId, RoomRef,
+};
 use crate::render::{self, EntityListing};
 use crate::session::Location;
 
@@ -15,29 +17,30 @@ pub(crate) fn visible_hall(palace: &Palace, at: &Location) -> Option<Hall> {
     if let Some(hall) = &at.hall {
         return Some(hall.clone());
     }
-    Some(Hall::whole(match palace.room(&at.room)?.generate.clone()? {
-        Arrangement::Genus { genus, by } => {
-            let genus = palace.graph.genus_called(&genus).map_or(genus.clone(), str::to_owned);
-            Arrangement::Genus { genus, by }
+    Some(Hall::for_grouping(match palace.room(&at.room)?.generate.clone()? {
+        Grouping::Genus { genus, by } => {
+            let genus =
+                palace.graph.find_genus_ignoring_case(&genus).map_or(genus.clone(), str::to_owned);
+            Grouping::Genus { genus, by }
         }
-        Arrangement::Everything => Arrangement::Everything,
+        Grouping::Everything => Grouping::Everything,
     }))
 }
 
 /// Looks at what a hall holds that is seen from a place.
 pub(crate) fn hall_contents(palace: &Palace, at: &Location, hall: &Hall) -> HallContents {
     let layout = palace.settings.layout;
-    let below = layout.page(0);
+    let below = layout.page_size(0);
     let here = match palace.room(&at.room).filter(|_| at.hall.is_none()) {
         None => below,
         // On the page of a room its author's actions come first.
         Some(room) => {
-            let page = layout.page(usize::MAX);
+            let page = layout.page_size(usize::MAX);
             Some(page.saturating_sub(room.actions.len())).filter(|it| *it > 1).unwrap_or(page)
         }
     };
     halls::hall_contents(
-        &palace.graph.register(&hall.arrangement),
+        &palace.graph.grouped_entities(&hall.grouping),
         hall,
         ChoiceCapacity { this_page: here, hall_page: below },
     )
@@ -55,13 +58,16 @@ pub(crate) fn available_actions(
     let passages = contents.into_iter().flat_map(|it| &it.sub_halls).map(|it| {
         // Beside other actions a passage says which genus it leads to.
         let name = if at.hall.is_some() { &it.label } else { &it.hall.title };
-        Action { label: render::sub_hall_label(name, it.total), deed: Deed::Enter(it.hall.clone()) }
+        Action {
+            label: render::sub_hall_label(name, it.total),
+            kind: ActionKind::EnterHall(it.hall.clone()),
+        }
     });
     if at.hall.is_some() {
         return passages.collect();
     }
     let own = palace.room(&at.room).map(|it| it.actions.clone()).unwrap_or_default();
-    let doors = palace.doors(&at.room).into_iter().map(|it| door_action(it, from));
+    let doors = palace.door_names(&at.room).into_iter().map(|it| door_action(it, from));
     own.into_iter().chain(passages).chain(doors).collect()
 }
 
@@ -81,32 +87,32 @@ pub(crate) fn hall_view<'a>(
 /// Returns where visits begin in a palace: in its entry, or, where nothing is
 /// built, in a hall that has everything in it.
 pub(crate) fn start_position(palace: &Palace, workspace: &str) -> Option<Location> {
-    if let Some(entry) = palace.entry() {
+    if let Some(entry) = palace.entry_room() {
         return Some(Location::in_room(workspace, entry.clone()));
     }
     let room = ENTRANCE_HALL_SLUG.parse().ok().filter(|_| !palace.graph.is_empty())?;
-    let hall = Some(Hall::whole(Arrangement::Everything));
+    let hall = Some(Hall::for_grouping(Grouping::Everything));
     Some(Location { hall, ..Location::in_room(workspace, room) })
 }
 
 /// Tells whether a place is the hall in which visits begin where nothing is built.
 pub(crate) fn is_entrance_hall(at: &Location) -> bool {
-    at.hall.as_ref().is_some_and(|it| it.arrangement == Arrangement::Everything && it.depth == 0)
+    at.hall.as_ref().is_some_and(|it| it.grouping == Grouping::Everything && it.depth == 0)
 }
 
 /// Returns the attribute that a hall is to be parted by, and nothing in it has.
 fn missing_grouping_attribute<'a>(palace: &Palace, hall: &'a Hall) -> Option<&'a str> {
-    let Arrangement::Genus { by: By::Attribute(attribute), .. } = &hall.arrangement else {
+    let Grouping::Genus { by: GroupBy::Attribute(attribute), .. } = &hall.grouping else {
         return None;
     };
-    let register = palace.graph.register(&hall.arrangement);
+    let register = palace.graph.grouped_entities(&hall.grouping);
     // Those without it come last.
-    let first = register.card(0).filter(|_| hall.depth == 0)?;
+    let first = register.entity_at(0).filter(|_| hall.depth == 0)?;
     first.headings.iter().all(Option::is_none).then_some(attribute)
 }
 
 fn door_action(Door { to, name }: Door, from: Option<&RoomId>) -> Action {
     let verb = if from == Some(&to) { "Go back to" } else { "Go to" };
-    let doorway = Doorway { room: RoomRef::from(to), workspace: None };
-    Action { label: format!("{verb} {name}"), deed: Deed::Navigate(doorway) }
+    let doorway = NavigationTarget { room: RoomRef::from(to), workspace: None };
+    Action { label: format!("{verb} {name}"), kind: ActionKind::Navigate(doorway) }
 }

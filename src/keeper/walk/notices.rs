@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::work::list::work_view;
-use crate::model::{About, Arrangement, Deed, Opening, Palace, RoomId};
+use crate::model::{ActionKind, Grouping, ItemId, Palace, RoomId, WorkSubject};
 use crate::render;
 
 /// How many processes and how many tasks a room tells of.
@@ -35,16 +35,16 @@ impl<'a> RoomScope<'a> {
         let actions = found.map(|it| it.actions.as_slice()).unwrap_or_default();
         let (mut names, mut genera) = (BTreeSet::new(), BTreeSet::new());
         for action in actions {
-            let Deed::Query { params, .. } = &action.deed else { continue };
+            let ActionKind::Query { params, .. } = &action.kind else { continue };
             let text = |key: &str| params.get(key).and_then(Value::as_str);
             names.extend(text("name").into_iter().chain(text("entity")));
             genera.extend(text("genus").map(str::to_lowercase));
         }
         let shown = found.and_then(|it| it.generate.as_ref());
-        if let Some(Arrangement::Genus { genus, .. }) = shown {
+        if let Some(Grouping::Genus { genus, .. }) = shown {
             genera.insert(genus.to_lowercase());
         }
-        let is_wide = palace.entry() == Some(room) || shown == Some(&Arrangement::Everything);
+        let is_wide = palace.entry_room() == Some(room) || shown == Some(&Grouping::Everything);
         Self { is_whole_palace: is_wide, room, names, genera }
     }
 
@@ -63,8 +63,8 @@ impl<'a> RoomScope<'a> {
         self.is_whole_palace || self.room == room
     }
 
-    fn includes_about(&self, palace: &Palace, about: &About) -> bool {
-        let is_here = |it| palace.resolve(it, None).as_ref() == Ok(self.room);
+    fn includes_about(&self, palace: &Palace, about: &WorkSubject) -> bool {
+        let is_here = |it| palace.resolve_room(it, None).as_ref() == Ok(self.room);
         let shows = |name: &String| {
             let genus = palace.graph.get(name).map(|it| it.genus.as_str());
             self.includes_entity(name) || genus.is_some_and(|it| self.includes_genus(it))
@@ -78,17 +78,21 @@ impl<'a> RoomScope<'a> {
 /// Tells whether anything that a room tells of has an age that only its past
 /// knows.
 pub(crate) fn needs_history(palace: &Palace) -> bool {
-    palace.processes.values().any(|it| it.state.is_open())
-        || palace.tasks.values().any(|it| it.state.is_open() && it.set.is_none())
+    palace.processes.values().any(|it| it.status.is_open())
+        || palace.tasks.values().any(|it| it.status.is_open() && it.created.is_none())
 }
 
 /// Returns the processes and the tasks that are not done, of those that concern
 /// somebody.
-pub(crate) fn open_work(palace: &Palace, concerns: impl Fn(&About) -> bool) -> [Vec<Opening>; 2] {
-    let open = palace.processes.iter().filter(|(_, it)| it.state.is_open() && concerns(&it.about));
-    let processes = open.map(|(file, _)| Opening::Process(file.clone())).collect();
-    let open = palace.tasks.iter().filter(|(_, it)| it.state.is_open() && concerns(&it.about));
-    [processes, open.map(|(file, _)| Opening::Task(file.clone())).collect()]
+pub(crate) fn open_work(
+    palace: &Palace,
+    concerns: impl Fn(&WorkSubject) -> bool,
+) -> [Vec<ItemId>; 2] {
+    let open =
+        palace.processes.iter().filter(|(_, it)| it.status.is_open() && concerns(&it.subject));
+    let processes = open.map(|(file, _)| ItemId::Process(file.clone())).collect();
+    let open = palace.tasks.iter().filter(|(_, it)| it.status.is_open() && concerns(&it.subject));
+    [processes, open.map(|(file, _)| ItemId::Task(file.clone())).collect()]
 }
 
 /// Says what waits to be done in a room.

@@ -9,7 +9,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::walk::show::no_such_room;
 use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Generation, Keeper, Refusal};
-use crate::model::{Leaf, RoomRef, ScrollId, Uri};
+use crate::model::{RoomRef, ScrollId, Uri, UriTarget};
 use crate::render;
 
 /// How many scrolls are named when none of them was meant.
@@ -69,19 +69,22 @@ impl Keeper {
     pub fn resolve_uri(&mut self, address: &Uri) -> Result<Uri, Refusal> {
         let workspace = self.find_workspace(&address.workspace)?;
         self.open_workspace(&workspace)?;
-        Ok(Uri { workspace: workspace.key, place: address.place.clone() })
+        Ok(Uri { workspace: workspace.key, target: address.target.clone() })
     }
 
     /// Renders a room or scroll as it was when its palace was last looked at.
-    pub fn render_resource(&mut self, Uri { workspace, place }: &Uri) -> Result<String, Refusal> {
+    pub fn render_resource(
+        &mut self,
+        Uri { workspace, target: place }: &Uri,
+    ) -> Result<String, Refusal> {
         let held = self.open_palace(workspace)?;
         let palace = &held.palace;
         match place {
-            Leaf::Room(id) => match palace.room(id) {
+            UriTarget::Room(id) => match palace.room(id) {
                 Some(room) => Ok(render::room_markdown(palace, workspace, id, room)),
                 None => Err(no_such_room(held, id)),
             },
-            Leaf::Scroll(which) => match palace.scroll(which) {
+            UriTarget::Scroll(which) => match palace.scroll(which) {
                 Some(scroll) => Ok(render::scroll_markdown(palace, workspace, &which.room, scroll)),
                 None => Err(no_such_scroll(held, which)),
             },
@@ -106,8 +109,8 @@ impl Keeper {
         let workspace = self.find_workspace(workspace)?;
         let held = self.open_workspace(&workspace)?;
         held.catch_up()?;
-        let room = held.palace.resolve(room, None)?;
-        Ok(held.palace.scrolls_in(&room).map(|it| it.id.to_string()).collect())
+        let room = held.palace.resolve_room(room, None)?;
+        Ok(held.palace.scrolls_in_room(&room).map(|it| it.id.to_string()).collect())
     }
 
     /// Takes in what others have changed in the palaces that are open. Returns
@@ -132,23 +135,23 @@ impl Keeper {
 
 /// Yields the addresses of everything that can be read in a palace, in order.
 fn resource_uris<'a>(key: &'a str, held: &'a OpenPalace) -> impl Iterator<Item = Uri> + 'a {
-    let rooms = held.palace.rooms().map(|(id, _)| Leaf::Room(id.clone()));
+    let rooms = held.palace.rooms().map(|(id, _)| UriTarget::Room(id.clone()));
     let scrolls = held.palace.scrolls();
     let scrolls =
-        scrolls.map(|(room, it)| Leaf::Scroll(ScrollId { room: room.clone(), id: it.id }));
-    rooms.chain(scrolls).map(|place| Uri { workspace: key.to_owned(), place })
+        scrolls.map(|(room, it)| UriTarget::Scroll(ScrollId { room: room.clone(), id: it.id }));
+    rooms.chain(scrolls).map(|place| Uri { workspace: key.to_owned(), target: place })
 }
 
 fn resource_summary(held: &OpenPalace, address: Uri) -> Option<ResourceSummary> {
     let palace = &held.palace;
-    let (title, about, written) = match &address.place {
-        Leaf::Room(id) => {
+    let (title, about, written) = match &address.target {
+        UriTarget::Room(id) => {
             let room = palace.room(id)?;
             (&room.name, first_line(&room.description), None)
         }
-        Leaf::Scroll(which) => {
+        UriTarget::Scroll(which) => {
             let scroll = palace.scroll(which)?;
-            let place = palace.name_of(&which.room);
+            let place = palace.room_name(&which.room);
             let about = format!("A scroll by {} in {place}", scroll.by);
             (&scroll.title, about, Some(scroll.written))
         }
@@ -162,7 +165,11 @@ fn first_line(description: &str) -> String {
 }
 
 fn no_such_scroll(held: &OpenPalace, which: &ScrollId) -> Refusal {
-    let scrolls =
-        held.palace.scrolls_in(&which.room).take(MAX_SUGGESTED_SCROLLS).map(|it| it.id).collect();
+    let scrolls = held
+        .palace
+        .scrolls_in_room(&which.room)
+        .take(MAX_SUGGESTED_SCROLLS)
+        .map(|it| it.id)
+        .collect();
     Refusal::NoSuchScroll { asked: which.id, room: which.room.clone(), scrolls }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::format::room_file;
+use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::enter::room_notices;
@@ -39,14 +39,14 @@ impl Keeper {
         let at = Location::in_room(&key, id.clone());
         let seen = halls::visible_hall(palace, &at);
         let contents = seen.as_ref().map(|it| halls::hall_contents(palace, &at, it));
-        let total = palace.scrolls_in(&id).count();
+        let total = palace.scrolls_in_room(&id).count();
         let view = RoomView {
             id: &id,
             room: palace.room(&id),
             layout: palace.settings.layout,
-            scrolls: palace.scrolls_in(&id).take(Visit::SCROLLS_PER_ROOM).collect(),
+            scrolls: palace.scrolls_in_room(&id).take(Visit::SCROLLS_PER_ROOM).collect(),
             older_scroll_count: total.saturating_sub(Visit::SCROLLS_PER_ROOM),
-            drawer_count: palace.drawers_at(&id),
+            drawer_count: palace.drawer_count_in(&id),
             actions: available_actions(palace, &at, contents.as_ref(), None),
             listed_item_count: contents.as_ref().map_or(0, |it| it.entity_names.len()),
             entity_listing: seen.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
@@ -56,8 +56,8 @@ impl Keeper {
             now: by.now,
         };
         let page = render_drawer_only_room(held, &view).unwrap_or_else(|| render::room(&view));
-        let versions = held.history().get(&room_file(&id)).copied();
-        Ok(page + &render::version_summary(versions, held.store().moment(), by.now))
+        let versions = held.history().get(&room_path(&id)).copied();
+        Ok(page + &render::version_summary(versions, held.store().as_of_commit(), by.now))
     }
 
     /// Renders the map of the palace.
@@ -67,7 +67,7 @@ impl Keeper {
         held.load_history()?;
         let (palace, history) = (&held.palace, held.history());
         let view =
-            MapView { palace, here: None, hall: None, history, room_file: room_file, now: by.now };
+            MapView { palace, here: None, hall: None, history, room_file: room_path, now: by.now };
         Ok(render::map(&view))
     }
 
@@ -88,10 +88,10 @@ impl Keeper {
 fn resolve_room_or_entry(held: &OpenPalace, room: Option<&RoomRef>) -> Result<RoomId, Refusal> {
     let palace = &held.palace;
     let id = match room {
-        Some(called) => palace.resolve(called, None)?,
-        None => palace.entry().cloned().ok_or(Refusal::NoRooms)?,
+        Some(called) => palace.resolve_room(called, None)?,
+        None => palace.entry_room().cloned().ok_or(Refusal::NoRooms)?,
     };
-    match palace.is_place(&id) {
+    match palace.is_enterable(&id) {
         true => Ok(id),
         false => Err(no_such_room(held, &id)),
     }
@@ -99,7 +99,7 @@ fn resolve_room_or_entry(held: &OpenPalace, room: Option<&RoomRef>) -> Result<Ro
 
 /// Says why there is no room of that name to look at.
 pub(crate) fn no_such_room(held: &OpenPalace, id: &RoomId) -> Refusal {
-    if let Some(finding) = held.file_error(&room_file(id)) {
+    if let Some(finding) = held.file_error(&room_path(id)) {
         return Refusal::UnreadableFile(finding.clone().into());
     }
     let rooms = || held.palace.rooms().map(|(id, _)| id);

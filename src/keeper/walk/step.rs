@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use crate::format::room_file;
+use crate::format::room_path;
 use crate::keeper::walk::drawers::find_drawer_rooms;
 use crate::keeper::walk::enter::newest_scroll_ids;
 use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
-    Action, Deed, Doorway, Layout, Palace, RoomId, RoomRef, ScrollId, Slot, did_you_mean,
+    Action, ActionKind, Layout, NavigationTarget, Palace, RoomId, RoomRef, ScrollId, Slot,
+    did_you_mean,
 };
 use crate::render::{self, MapView};
 use crate::session::{Location, Visit};
@@ -61,9 +62,10 @@ impl Keeper {
         let visit = self.visit(by);
         let layout = visit.layout;
         let actions = visit.menu.len();
-        let slot = layout.slot(number, actions).ok_or(Refusal::NoSuchAction { number })?;
+        let slot =
+            layout.slot_of_number(number, actions).ok_or(Refusal::NoSuchAction { number })?;
         if let Slot::Action(place) = slot {
-            let action = visit.menu.get(visit.page * layout.page(actions) + place).cloned();
+            let action = visit.menu.get(visit.page * layout.page_size(actions) + place).cloned();
             return self.run_action(by, action.ok_or(Refusal::NoSuchAction { number })?, &standing);
         }
         let page = self.use_global_slot(by, slot, said, &standing)?;
@@ -92,12 +94,12 @@ impl Keeper {
         action: Action,
         at: &Location,
     ) -> Result<ActOutcome, Refusal> {
-        let Action { label, deed } = action;
+        let Action { label, kind: deed } = action;
         match deed {
-            Deed::Navigate(doorway) => {
+            ActionKind::Navigate(doorway) => {
                 self.pass_doorway(by, &doorway, label, at).map(ActOutcome::Page)
             }
-            Deed::Text { content } => {
+            ActionKind::Text { content } => {
                 let page = format!(
                     "{}\n{}",
                     render::narrate_action(&label),
@@ -105,11 +107,11 @@ impl Keeper {
                 );
                 self.with_menu(by, &page).map(ActOutcome::Page)
             }
-            Deed::Enter(hall) => {
+            ActionKind::EnterHall(hall) => {
                 self.visit(by).go_to(Location { door: None, hall: Some(hall), ..at.clone() });
                 self.render_here(by).map(ActOutcome::Page)
             }
-            Deed::Query { tool, params } => {
+            ActionKind::Query { tool, params } => {
                 let held = self.open_palace(&at.workspace)?;
                 let allowed = held.palace.settings.allow.clone();
                 let consent = held.store().check_tools_consent(&allowed);
@@ -129,7 +131,7 @@ impl Keeper {
     fn pass_doorway(
         &mut self,
         by: &Caller,
-        Doorway { room, workspace }: &Doorway,
+        NavigationTarget { room, workspace }: &NavigationTarget,
         label: String,
         at: &Location,
     ) -> Result<String, Refusal> {
@@ -143,7 +145,7 @@ impl Keeper {
         };
         let held = self.open_palace(&key)?;
         held.catch_up()?;
-        let room = held.palace.resolve(room, from)?;
+        let room = held.palace.resolve_room(room, from)?;
         let place = render::one_line(&held.palace.settings.name);
         let told = match key == at.workspace {
             true => String::new(),
@@ -168,7 +170,7 @@ impl Keeper {
             Slot::Action(_) => return Ok(None),
             Slot::More => {
                 let visit = self.visit(by);
-                if visit.menu.len() <= visit.layout.page(visit.menu.len()) {
+                if visit.menu.len() <= visit.layout.page_size(visit.menu.len()) {
                     return Ok(None);
                 }
                 visit.next_menu_page();
@@ -192,7 +194,7 @@ impl Keeper {
                 Some(page) => page,
                 None => return Ok(None),
             },
-            Slot::Opening(place) => return self.open_search_result(by, at, place),
+            Slot::Result(place) => return self.open_search_result(by, at, place),
         };
         self.with_menu(by, &page).map(Some)
     }
@@ -202,7 +204,7 @@ impl Keeper {
             return self.with_menu(by, "Say in `params` which room to go to, by name or slug.");
         };
         if let Ok(called) = said.parse::<RoomRef>() {
-            let file = room_file(called.as_id());
+            let file = room_path(called.as_id());
             self.open_palace(&at.workspace)?.refresh_file(&file);
         }
         let palace = &self.open_palace(&at.workspace)?.palace;
@@ -213,17 +215,17 @@ impl Keeper {
 
     /// Shows the scrolls behind those shown; after the oldest come the newest.
     fn render_older_scrolls(&mut self, by: &Caller, at: &Location) -> Result<String, Refusal> {
-        let total = self.open_palace(&at.workspace)?.palace.scrolls_in(&at.room).count();
+        let total = self.open_palace(&at.workspace)?.palace.scrolls_in_room(&at.room).count();
         if total <= Visit::SCROLLS_PER_ROOM {
             return Ok("No older scrolls hang here.".to_owned());
         }
         let seen = self.visit(by).scrolls_seen;
         let from = if seen < total { seen } else { 0 };
         let palace = &self.open_palace(&at.workspace)?.palace;
-        let ids = newest_scroll_ids(palace, &at.room, from, Layout::SCROLLS);
+        let ids = newest_scroll_ids(palace, &at.room, from, Layout::MAX_SCROLLS);
         let shown: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
         let left = total.saturating_sub(from + ids.len());
-        let page = render::older_scrolls(&palace.name_of(&at.room), &shown, left, by.now);
+        let page = render::older_scrolls(&palace.room_name(&at.room), &shown, left, by.now);
         self.visit(by).show_scrolls(from, ids);
         Ok(page)
     }
@@ -232,9 +234,9 @@ impl Keeper {
     /// things that always work (v1 section 7).
     fn render_inventory(&mut self, by: &Caller, at: &Location) -> Result<String, Refusal> {
         let palace = &self.open_palace(&at.workspace)?.palace;
-        let ids = newest_scroll_ids(palace, &at.room, 0, Layout::SCROLLS);
+        let ids = newest_scroll_ids(palace, &at.room, 0, Layout::MAX_SCROLLS);
         let shown: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
-        let page = render::inventory(&shown, palace.scrolls_in(&at.room).count(), by.now);
+        let page = render::inventory(&shown, palace.scrolls_in_room(&at.room).count(), by.now);
         self.visit(by).show_scrolls(0, ids);
         Ok(page)
     }
@@ -244,7 +246,7 @@ impl Keeper {
         held.load_history()?;
         let (palace, history, here) = (&held.palace, held.history(), Some(&at.room));
         let hall = at.hall.as_ref().filter(|it| it.depth > 0).map(|it| it.title.as_str());
-        let view = MapView { palace, here, hall, history, room_file: room_file, now: by.now };
+        let view = MapView { palace, here, hall, history, room_file: room_path, now: by.now };
         Ok(render::map(&view))
     }
 
@@ -258,7 +260,7 @@ impl Keeper {
         self.mark_scroll_read(by, key, which);
         let palace = &self.open_palace(key)?.palace;
         Ok(match palace.scroll(which) {
-            Some(scroll) => render::scroll(scroll, &palace.name_of(&which.room), by.now),
+            Some(scroll) => render::scroll(scroll, &palace.room_name(&which.room), by.now),
             None => "That scroll has been taken down since.".to_owned(),
         })
     }
@@ -267,8 +269,8 @@ impl Keeper {
 /// Finds the room a visitor names: by slug, by full name, or by the name shown.
 fn resolve_room_name(palace: &Palace, said: &str, from: &RoomId) -> Result<RoomId, Refusal> {
     if let Ok(called) = said.parse::<RoomRef>() {
-        let id = palace.resolve(&called, Some(from))?;
-        if palace.is_place(&id) || palace.callers(&id).next().is_some() {
+        let id = palace.resolve_room(&called, Some(from))?;
+        if palace.is_enterable(&id) || palace.rooms_linking_to(&id).next().is_some() {
             return Ok(id);
         }
     }
@@ -284,7 +286,7 @@ fn resolve_room_name(palace: &Palace, said: &str, from: &RoomId) -> Result<RoomI
             let stored = palace.drawers.rooms().filter_map(|it| palace.drawers.room_name(it));
             let meant = did_you_mean(said, names.chain(stored)).map(str::to_owned);
             let rooms = palace
-                .places()
+                .enterable_rooms()
                 .into_iter()
                 .take(MAX_SUGGESTED_ROOMS)
                 .map(RoomId::to_string)

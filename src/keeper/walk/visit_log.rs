@@ -10,13 +10,13 @@ use std::collections::{BTreeSet, HashSet};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::format::Place;
+use crate::format::PalacePath;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::reload::text_digest;
 use crate::keeper::walk::notices::RoomScope;
 use crate::keeper::workspaces::as_of::is_as_of_key;
 use crate::keeper::{Caller, Keeper, Refusal, join_names};
-use crate::model::{CommitId, Palace, Record, RoomId, ScrollId};
+use crate::model::{CommitDetails, CommitId, Palace, RoomId, ScrollId};
 use crate::render::{self, ago, truncate};
 use crate::session::ChangesSinceVisit;
 
@@ -49,7 +49,7 @@ impl Keeper {
         // Where the history cannot be read, that is reported elsewhere.
         let Some(head) = held.head.clone() else { return Ok(()) };
         let since = match read_last_visit(held, by).map(|it| changes_since_visit(held, by, it)) {
-            Some(Err(Refusal::Store(err))) if err.is_of_repository() => return Ok(()),
+            Some(Err(Refusal::Store(err))) if err.is_repository_error() => return Ok(()),
             Some(since) => since?,
             None => ChangesSinceVisit::default(),
         };
@@ -114,7 +114,7 @@ fn count_changed_entities(exhibits: &RoomScope<'_>, since: &ChangesSinceVisit) -
 }
 
 fn describe_changed_room(palace: &Palace, id: &RoomId, by: &str) -> String {
-    let name = render::one_line(&palace.name_of(id));
+    let name = render::one_line(&palace.room_name(id));
     let gone = if palace.room(id).is_none() { "; it is gone" } else { "" };
     format!("{name} (by {}{gone})", truncate(&render::one_line(by), 20))
 }
@@ -130,7 +130,7 @@ fn unread_scroll_notices(
         here.filter_map(|it| palace.scroll(it).map(|scroll| (&it.room, scroll))).collect();
     here.sort_by_key(|(_, it)| std::cmp::Reverse((it.written, it.id)));
     let named = here.iter().take(MAX_LISTED_SCROLLS).map(|(room, it)| {
-        let (title, room) = (truncate(&render::one_line(&it.title), 60), palace.name_of(room));
+        let (title, room) = (truncate(&render::one_line(&it.title), 60), palace.room_name(room));
         let (by, age) = (truncate(&render::one_line(&it.by), 20), ago(it.written, now));
         format!("Unread: \"{title}\" in {} (by {by}, {age})", render::one_line(&room))
     });
@@ -150,7 +150,8 @@ fn changes_since_visit(
     by: &Caller,
     last: LastVisit,
 ) -> Result<ChangesSinceVisit, Refusal> {
-    let (records, is_cut) = held.store().since(&last.commit, MAX_COMMITS)?.unwrap_or_default();
+    let (records, is_cut) =
+        held.store().commits_since(&last.commit, MAX_COMMITS)?.unwrap_or_default();
     let LastVisit { commit, at, unread, read } = last;
     let differing = files_changed_since_visit(held, by, &commit, &records)?;
     let mut since = ChangesSinceVisit {
@@ -160,7 +161,8 @@ fn changes_since_visit(
         ..ChangesSinceVisit::default()
     };
     // What changed last is told last, and so it is what counts.
-    for Record { moment, touched, .. } in records.iter().rev().filter(|it| it.moment.by != by.name)
+    for CommitDetails { summary: moment, changed_files: touched, .. } in
+        records.iter().rev().filter(|it| it.summary.by != by.name)
     {
         for path in touched.iter().filter(|it| differing.contains(*it)) {
             record_change(&held.palace, by, path, &moment.by, &mut since);
@@ -178,14 +180,14 @@ fn files_changed_since_visit(
     held: &OpenPalace,
     by: &Caller,
     seen: &CommitId,
-    records: &[Record],
+    records: &[CommitDetails],
 ) -> Result<HashSet<String>, Refusal> {
     let mut differing = HashSet::new();
     if records.is_empty() {
         return Ok(differing);
     }
     let head = held.store().head()?;
-    let left = records.iter().find(|it| it.moment.by == by.name).map(|it| &it.moment.commit);
+    let left = records.iter().find(|it| it.summary.by == by.name).map(|it| &it.summary.id);
     for before in [Some(seen), left].into_iter().flatten() {
         differing.extend(held.store().changed_between(Some(before), head.as_ref())?);
     }
@@ -199,17 +201,17 @@ fn record_change(
     who: &str,
     since: &mut ChangesSinceVisit,
 ) {
-    match Place::of(path) {
-        Ok(Place::Room(id)) => {
+    match PalacePath::parse(path) {
+        Ok(PalacePath::Room(id)) => {
             since.rooms.insert(id, who.to_owned());
         }
-        Ok(Place::Entity) => {
-            if let Some(entity) = palace.graph.in_file(path).filter(|it| it.is_defined) {
+        Ok(PalacePath::Entity) => {
+            if let Some(entity) = palace.graph.entity_in_file(path).filter(|it| it.is_defined) {
                 let names = since.entities.entry(entity.genus.clone()).or_default();
                 names.insert(entity.name.clone());
             }
         }
-        Ok(Place::Scroll(_)) => {
+        Ok(PalacePath::Scroll(_)) => {
             let hangs = palace.scroll_in_file(path);
             let of_others = |it: &&ScrollId| palace.scroll(it).is_some_and(|it| it.by != by.name);
             since.unread_scrolls.extend(hangs.filter(of_others).cloned());
@@ -220,7 +222,7 @@ fn record_change(
 
 /// Returns what was noted when the visitor last came in.
 fn read_last_visit(held: &OpenPalace, by: &Caller) -> Option<LastVisit> {
-    let text = String::from_utf8(held.store().aside(&visit_file_name(by))?).ok()?;
+    let text = String::from_utf8(held.store().read_cache(&visit_file_name(by))?).ok()?;
     let mut lines = text.lines();
     let (commit, at) = (lines.next()?.to_owned(), lines.next()?.parse().ok()?);
     let (mut unread, mut read) = (BTreeSet::new(), BTreeSet::new());
@@ -246,7 +248,7 @@ fn save_visit(held: &OpenPalace, by: &Caller, since: &ChangesSinceVisit) {
             text.push_str(&format!("{mark} {room}/{id}\n"));
         }
     }
-    drop(held.store().set_aside(&visit_file_name(by), text.as_bytes()));
+    drop(held.store().write_cache(&visit_file_name(by), text.as_bytes()));
 }
 
 /// Returns a plain file name for what is noted of a visitor.

@@ -131,7 +131,7 @@ fn scrolls_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     all.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
     let lines = all.iter().map(|(room, it)| {
         let (title, room) =
-            (truncate(&one_line(&it.title), 80), truncate(&palace.name_of(room), 40));
+            (truncate(&one_line(&it.title), 80), truncate(&palace.room_name(room), 40));
         let (by, age) = (truncate(&one_line(&it.by), 20), ago(it.written, now));
         format!("\"{title}\" in {room} ({by}, {age}): {}", text_start(&it.body))
     });
@@ -141,7 +141,7 @@ fn scrolls_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
 fn diaries_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let diaries = &held.palace.diaries;
     let entries = diaries.agents().flat_map(|(agent, _)| {
-        diaries.of(agent).take(MAX_ITEMS).map(move |(_, entry)| (agent, entry))
+        diaries.entries_of(agent).take(MAX_ITEMS).map(move |(_, entry)| (agent, entry))
     });
     let mut entries: Vec<_> = entries.collect();
     entries.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
@@ -157,12 +157,12 @@ fn diaries_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
 /// together the newest subject's.
 fn facts_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let today = Date::from(now);
-    let mut starts: Vec<_> = held.palace.graph.starts().collect();
+    let mut starts: Vec<_> = held.palace.graph.entities_and_loose_ends().collect();
     starts.sort_unstable_by_key(|it| (Reverse(it.id), &it.name, it.is_defined));
     let all =
         starts.into_iter().flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
     let mut holding: Vec<_> = all.filter(|(_, fact)| fact.is_current(today)).collect();
-    holding.sort_by_cached_key(|(_, fact)| Reverse(fact.begin()));
+    holding.sort_by_cached_key(|(_, fact)| Reverse(fact.since_date()));
     let lines = holding.iter().map(|(name, fact)| {
         let since =
             fact.since.as_ref().map(|it| format!(" (since {})", truncate(&one_line(it), 20)));
@@ -175,9 +175,10 @@ fn facts_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
 /// the newest.
 fn observations_section(held: &OpenPalace) -> WakeUpSection {
     let graph = &held.palace.graph;
-    let mut all: Vec<_> = graph.starts().filter(|it| !it.observations.is_empty()).collect();
+    let mut all: Vec<_> =
+        graph.entities_and_loose_ends().filter(|it| !it.observations.is_empty()).collect();
     all.sort_by_cached_key(|it| {
-        let related = it.relations.len() + graph.incoming(&it.name).count();
+        let related = it.relations.len() + graph.incoming_relations(&it.name).count();
         (Reverse((related, it.id)), it.name.clone())
     });
     let lines = all.iter().map(|it| {
@@ -194,7 +195,7 @@ fn observations_section(held: &OpenPalace) -> WakeUpSection {
 /// Tells which wings hold drawers, and how many in which room.
 fn wings_section(held: &OpenPalace) -> WakeUpSection {
     let mut wings: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
-    for (shelf, _, count) in held.palace.drawers.shelves() {
+    for (shelf, _, count) in held.palace.drawers.wing_rooms() {
         *wings.entry(shelf.wing).or_default().entry(shelf.room).or_default() += count;
     }
     let mut wings: Vec<_> = wings.into_iter().collect();
@@ -210,8 +211,8 @@ fn wings_section(held: &OpenPalace) -> WakeUpSection {
 fn rooms_section(held: &OpenPalace) -> WakeUpSection {
     let palace = &held.palace;
     let mut rooms: Vec<_> =
-        palace.rooms().map(|(id, it)| (id, it, palace.scrolls_in(id).count())).collect();
-    rooms.sort_by_key(|(id, _, scrolls)| (palace.entry() != Some(*id), Reverse(*scrolls)));
+        palace.rooms().map(|(id, it)| (id, it, palace.scrolls_in_room(id).count())).collect();
+    rooms.sort_by_key(|(id, _, scrolls)| (palace.entry_room() != Some(*id), Reverse(*scrolls)));
     let lines = rooms.iter().map(|(id, room, scrolls)| {
         let scrolls = match scrolls {
             0 => String::new(),

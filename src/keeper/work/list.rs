@@ -9,7 +9,7 @@ use ulid::Ulid;
 use crate::keeper::graph::ask::resolve_entity_name;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{About, Layout, Opening, Palace, RoomRef, State, did_you_mean};
+use crate::model::{ItemId, Layout, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean};
 use crate::render::{self, ProcessView, TaskView, WorkView};
 
 /// The most characters a title may have.
@@ -39,20 +39,20 @@ impl Keeper {
         let about = resolve_about(&held.palace, wanted.entity.as_deref(), wanted.room.as_ref())?;
         let palace = &held.palace;
         let is_there =
-            |it: &RoomRef| palace.resolve(it, None).ok().map(RoomRef::from) == about.room;
-        let fits = |it: &About, state: State| {
+            |it: &RoomRef| palace.resolve_room(it, None).ok().map(RoomRef::from) == about.room;
+        let fits = |it: &WorkSubject, state: WorkStatus| {
             state.is_open() != wanted.done
                 && (about.entity.is_none() || it.entity == about.entity)
                 && (about.room.is_none() || it.room.as_ref().is_some_and(is_there))
         };
-        let processes = palace.processes.iter().filter(|(_, it)| fits(&it.about, it.state));
-        let processes = processes.map(|(file, _)| Opening::Process(file.clone()));
-        let tasks = palace.tasks.iter().filter(|(_, it)| fits(&it.about, it.state));
+        let processes = palace.processes.iter().filter(|(_, it)| fits(&it.subject, it.status));
+        let processes = processes.map(|(file, _)| ItemId::Process(file.clone()));
+        let tasks = palace.tasks.iter().filter(|(_, it)| fits(&it.subject, it.status));
         let all: Vec<_> =
-            processes.chain(tasks.map(|(file, _)| Opening::Task(file.clone()))).collect();
+            processes.chain(tasks.map(|(file, _)| ItemId::Task(file.clone()))).collect();
         let page = wanted.page.max(1);
-        let first = (page - 1).saturating_mul(Layout::OPENINGS);
-        let shown: Vec<_> = all.iter().skip(first).take(Layout::OPENINGS).cloned().collect();
+        let first = (page - 1).saturating_mul(Layout::MAX_RESULTS);
+        let shown: Vec<_> = all.iter().skip(first).take(Layout::MAX_RESULTS).cloned().collect();
         let views: Vec<_> = shown.iter().filter_map(|it| work_view(held, it)).collect();
         let said = describe_about(palace, &about);
         let which = if wanted.done { "Done" } else { "To be done" };
@@ -67,7 +67,7 @@ impl Keeper {
         &mut self,
         by: &Caller,
         key: &str,
-        which: &Opening,
+        which: &ItemId,
     ) -> Result<String, Refusal> {
         let held = self.open_palace(key)?;
         held.load_history()?;
@@ -80,24 +80,24 @@ impl Keeper {
 }
 
 /// Says what is known of a task or a process.
-pub(crate) fn work_view<'a>(held: &'a OpenPalace, which: &Opening) -> Option<WorkView<'a>> {
+pub(crate) fn work_view<'a>(held: &'a OpenPalace, which: &ItemId) -> Option<WorkView<'a>> {
     let palace = &held.palace;
     Some(match which {
-        Opening::Task(file) => {
+        ItemId::Task(file) => {
             let task = palace.tasks.get(file)?;
-            let set = task.set.or_else(|| Some(held.history().get(file)?.created));
+            let set = task.created.or_else(|| Some(held.history().get(file)?.created));
             WorkView::Task(TaskView {
                 task,
-                about: describe_about(palace, &task.about),
+                about: describe_about(palace, &task.subject),
                 created: set,
             })
         }
-        Opening::Process(file) => {
+        ItemId::Process(file) => {
             let process = palace.processes.get(file)?;
             let moved = held.history().get(file).map(|it| it.updated).or(process.started);
             WorkView::Process(ProcessView {
                 process,
-                about: describe_about(palace, &process.about),
+                about: describe_about(palace, &process.subject),
                 last_moved: moved,
             })
         }
@@ -106,12 +106,12 @@ pub(crate) fn work_view<'a>(held: &'a OpenPalace, which: &Opening) -> Option<Wor
 }
 
 /// Says what a task or a process that was found is, and how far; `age`, how old.
-pub(crate) fn describe_work_item(palace: &Palace, which: &Opening, age: &str) -> Option<String> {
+pub(crate) fn describe_work_item(palace: &Palace, which: &ItemId, age: &str) -> Option<String> {
     match which {
-        Opening::Task(_) => Some(format!("task{age}")),
-        Opening::Process(file) => {
+        ItemId::Task(_) => Some(format!("task{age}")),
+        ItemId::Process(file) => {
             let process = palace.processes.get(file)?;
-            Some(format!("process, step {}/{}", process.step, process.stages.len()))
+            Some(format!("process, step {}/{}", process.step_number, process.steps.len()))
         }
         _ => None,
     }
@@ -122,21 +122,21 @@ pub(crate) fn resolve_about(
     palace: &Palace,
     entity: Option<&str>,
     room: Option<&RoomRef>,
-) -> Result<About, Refusal> {
+) -> Result<WorkSubject, Refusal> {
     let entity = entity.map(|it| resolve_entity_name(palace, it)).transpose()?;
-    let room = room.map(|it| palace.resolve(it, None)).transpose()?;
-    Ok(About { entity, room: room.map(RoomRef::from) })
+    let room = room.map(|it| palace.resolve_room(it, None)).transpose()?;
+    Ok(WorkSubject { entity, room: room.map(RoomRef::from) })
 }
 
 /// Says what something is about: `about the claim "Stasis is data", in Hall of Geology`.
-fn describe_about(palace: &Palace, about: &About) -> String {
+fn describe_about(palace: &Palace, about: &WorkSubject) -> String {
     let graph = &palace.graph;
     let entity = about.entity.as_ref().map(|name| {
-        let genus = graph.get(name).and_then(|it| graph.genus(&it.genus));
-        format!("about {}", genus.map_or(name.clone(), |it| it.in_a_sentence(name)))
+        let genus = graph.get(name).and_then(|it| graph.genus_definition(&it.genus));
+        format!("about {}", genus.map_or(name.clone(), |it| it.name_in_sentence(name)))
     });
-    let room = about.room.as_ref().and_then(|it| palace.resolve(it, None).ok());
-    let room = room.map(|it| format!("in {}", palace.name_of(&it)));
+    let room = about.room.as_ref().and_then(|it| palace.resolve_room(it, None).ok());
+    let room = room.map(|it| format!("in {}", palace.room_name(&it)));
     let said: Vec<_> = entity.into_iter().chain(room).collect();
     render::truncate(&render::one_line(&said.join(", ")), 200)
 }
@@ -148,7 +148,7 @@ pub(crate) trait WorkItem {
     /// What it is called.
     fn title(&self) -> &str;
     /// How far it is.
-    fn state(&self) -> State;
+    fn state(&self) -> WorkStatus;
 }
 
 /// Finds the file of a task or a process by the name of that file or by its

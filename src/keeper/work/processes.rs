@@ -8,7 +8,7 @@ use crate::keeper::work::list::{
     WorkItem, append_note, find_work_file, resolve_about, time_of_id, validate_title,
 };
 use crate::keeper::{Caller, Keeper, Refusal, new_id};
-use crate::model::{Edit, Process, RoomRef, Stage, State};
+use crate::model::{Edit, Process, ProcessStep, RoomRef, WorkStatus};
 use crate::render;
 
 /// A process to be started.
@@ -31,8 +31,8 @@ impl WorkItem for Process {
         &self.name
     }
 
-    fn state(&self) -> State {
-        self.state
+    fn state(&self) -> WorkStatus {
+        self.status
     }
 }
 
@@ -49,20 +49,20 @@ impl Keeper {
         let key = self.current_or_new_workspace(by)?;
         let id = new_id(&mut self.id_generator, by.now);
         let started = self.open_palace(&key)?.change(by, |held| {
-            let stages = steps.iter().cloned().map(|text| Stage { text, note: None });
+            let stages = steps.iter().cloned().map(|text| ProcessStep { text, note: None });
             let process = Process {
                 name: name.clone(),
-                about: resolve_about(&held.palace, new.entity.as_deref(), new.room.as_ref())?,
-                stages: stages.collect(),
-                step: 1,
-                state: State::Open,
+                subject: resolve_about(&held.palace, new.entity.as_deref(), new.room.as_ref())?,
+                steps: stages.collect(),
+                step_number: 1,
+                status: WorkStatus::Open,
                 started: Some(time_of_id(id)),
             };
-            let mut running = held.palace.processes.values().filter(|it| it.state.is_open());
+            let mut running = held.palace.processes.values().filter(|it| it.status.is_open());
             let mut edits = Vec::new();
             if !running.any(|it| it.name == name) {
                 let path = format!("processes/{id}.yaml");
-                let text = format::new_process(&path, &process);
+                let text = format::new_process_text(&path, &process);
                 let text = text.ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?;
                 edits.push(Edit { path, was: None, now: Some(text) });
             }
@@ -97,7 +97,7 @@ impl Keeper {
             let new = advance(old, note, to, by)?;
             let now = match new == *old {
                 true => text.clone(),
-                false => format::edit_process(&path, text, old, &new)
+                false => format::edit_process_text(&path, text, old, &new)
                     .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?,
             };
             let name = render::one_line(&new.name);
@@ -117,35 +117,37 @@ fn advance(
     by: &Caller,
 ) -> Result<Process, Refusal> {
     let mut new = old.clone();
-    let steps = old.stages.len();
-    if !old.state.is_open() && to.is_none() {
+    let steps = old.steps.len();
+    if !old.status.is_open() && to.is_none() {
         return Ok(new);
     }
-    if let Some(stage) = new.stages.get_mut(old.step - 1) {
+    if let Some(stage) = new.steps.get_mut(old.step_number - 1) {
         stage.note = append_note(stage.note.as_ref(), note);
     }
     match to {
         Some(step) if (1..=steps).contains(&step) => {
-            (new.step, new.state) = (step, State::Open);
+            (new.step_number, new.status) = (step, WorkStatus::Open);
         }
         Some(_) => {
             let why = format!("`{}` has the steps 1 to {steps}", render::one_line(&old.name));
             return Err(Refusal::Invalid(why));
         }
-        None if old.step < steps => new.step += 1,
-        None => new.state = State::Done(Some(by.now.trunc_subsecs(0))),
+        None if old.step_number < steps => new.step_number += 1,
+        None => new.status = WorkStatus::Done(Some(by.now.trunc_subsecs(0))),
     }
     Ok(new)
 }
 
 fn process_status_line(process: &Process, changed: bool) -> String {
-    let (name, steps) = (render::one_line(&process.name), process.stages.len());
-    let stage = process.stage().map(|it| render::one_line(&it.text)).unwrap_or_default();
-    match (process.state, changed) {
-        (State::Open, _) => format!("{name} is at step {}/{steps}: {stage}\n", process.step),
-        (State::Done(_), true) => {
+    let (name, steps) = (render::one_line(&process.name), process.steps.len());
+    let stage = process.current_step().map(|it| render::one_line(&it.text)).unwrap_or_default();
+    match (process.status, changed) {
+        (WorkStatus::Open, _) => {
+            format!("{name} is at step {}/{steps}: {stage}\n", process.step_number)
+        }
+        (WorkStatus::Done(_), true) => {
             format!("{name} is done, after {}.\n", render::pluralize(steps, "step"))
         }
-        (State::Done(_), false) => format!("{name} was done already: nothing changed.\n"),
+        (WorkStatus::Done(_), false) => format!("{name} was done already: nothing changed.\n"),
     }
 }

@@ -8,7 +8,7 @@ use crate::keeper::work::list::{
     WorkItem, append_note, find_work_file, resolve_about, time_of_id, validate_title,
 };
 use crate::keeper::{Caller, Keeper, Refusal, new_id};
-use crate::model::{Edit, RoomRef, State, Task};
+use crate::model::{Edit, RoomRef, Task, WorkStatus};
 use crate::render;
 
 /// A task to be set.
@@ -33,8 +33,8 @@ impl WorkItem for Task {
         &self.title
     }
 
-    fn state(&self) -> State {
-        self.state
+    fn state(&self) -> WorkStatus {
+        self.status
     }
 }
 
@@ -47,18 +47,18 @@ impl Keeper {
         let set = self.open_palace(&key)?.change(by, |held| {
             let task = Task {
                 title: title.clone(),
-                about: resolve_about(&held.palace, new.entity.as_deref(), new.room.as_ref())?,
+                subject: resolve_about(&held.palace, new.entity.as_deref(), new.room.as_ref())?,
                 who: new.who.as_deref().map(render::one_line).filter(|it| !it.is_empty()),
-                state: State::Open,
+                status: WorkStatus::Open,
                 note: append_note(None, new.note.as_deref()),
-                set: Some(time_of_id(id)),
+                created: Some(time_of_id(id)),
             };
-            let is_same = |it: &Task| it.title == task.title && it.about == task.about;
-            let mut open = held.palace.tasks.values().filter(|it| it.state.is_open());
+            let is_same = |it: &Task| it.title == task.title && it.subject == task.subject;
+            let mut open = held.palace.tasks.values().filter(|it| it.status.is_open());
             let mut edits = Vec::new();
             if !open.any(is_same) {
                 let path = format!("tasks/{id}.yaml");
-                let text = format::new_task(&path, &task);
+                let text = format::new_task_text(&path, &task);
                 let text = text.ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?;
                 edits.push(Edit { path, was: None, now: Some(text) });
             }
@@ -89,13 +89,13 @@ impl Keeper {
             };
             title = render::one_line(&old.title);
             let mut new = old.clone();
-            if old.state.is_open() {
-                new.state = State::Done(Some(by.now.trunc_subsecs(0)));
+            if old.status.is_open() {
+                new.status = WorkStatus::Done(Some(by.now.trunc_subsecs(0)));
                 new.note = append_note(old.note.as_ref(), note);
             }
             let now = match new == *old {
                 true => text.clone(),
-                false => format::edit_task(&path, text, old, &new)
+                false => format::edit_task_text(&path, text, old, &new)
                     .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?,
             };
             let edits = vec![Edit { path, was, now: Some(now) }];

@@ -22,7 +22,7 @@ impl Keeper {
         said: &str,
     ) -> Result<String, Refusal> {
         let store = self.open_palace(present_key(key))?.store();
-        let commit = store.revision(said, by.now)?;
+        let commit = store.resolve_revision(said, by.now)?;
         let key = format!("{}{KEY_SEPARATOR}{commit}", present_key(key));
         self.open_palace(&key)?;
         Ok(key)
@@ -50,7 +50,7 @@ impl Keeper {
     /// Says which moment is shown, and how to return; nothing of the present.
     pub(crate) fn as_of_notice(&mut self, by: &Caller, key: &str) -> Result<String, Refusal> {
         let held = self.open_palace(key)?;
-        let Some(moment) = held.store().moment() else { return Ok(String::new()) };
+        let Some(moment) = held.store().as_of_commit() else { return Ok(String::new()) };
         let (name, moment) = (
             render::one_line(&held.palace.settings.name),
             render::commit_description(moment, by.now),

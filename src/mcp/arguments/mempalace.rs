@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::keeper::{Direction, NewDrawer, NewFact};
 use crate::mcp::arguments::graph::DirectionArgument;
 use crate::mcp::arguments::{DateArgument, LenientInteger, LenientNumber, date_text, non_blank};
-use crate::model::{Relation, Shelf, Triple};
+use crate::model::{Relation, Triple, WingRoom};
 
 /// A wing, or all.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -66,7 +66,7 @@ pub(in crate::mcp) struct AddDrawer {
 impl From<AddDrawer> for NewDrawer {
     fn from(it: AddDrawer) -> Self {
         Self {
-            shelf: Shelf { wing: it.wing, room: it.room },
+            shelf: WingRoom { wing: it.wing, room: it.room },
             text: it.content,
             source: non_blank(it.source_file),
             by: non_blank(it.added_by),

@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::keeper::Blueprint;
 use crate::mcp::arguments::{LenientInteger, ParsedText};
-use crate::model::{Action, Arrangement, Deed, Doorway, RoomRef, Slug, prose};
+use crate::model::{
+    Action, ActionKind, Grouping, NavigationTarget, RoomRef, Slug, normalize_prose,
+};
 
 /// What `set_workspace` is told.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -79,7 +81,7 @@ impl From<BuildRoom> for Blueprint {
 /// What is shown of the graph, once it is known to make sense.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "ArrangementArgument")]
-struct ValidArrangement(Arrangement);
+struct ValidArrangement(Grouping);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object with `genus` and `by`")]
@@ -104,7 +106,7 @@ impl TryFrom<ArrangementArgument> for ValidArrangement {
     type Error = &'static str;
 
     fn try_from(words: ArrangementArgument) -> Result<Self, Self::Error> {
-        Arrangement::said(words.genus, words.by.as_deref()).map(Self)
+        Grouping::parse(words.genus, words.by.as_deref()).map(Self)
     }
 }
 
@@ -162,18 +164,18 @@ impl TryFrom<ActionArgument> for ValidAction {
         let deed = match words.r#type {
             ActionKindArgument::Navigate => {
                 let room = words.room.ok_or_else(|| needs("room"))?.0;
-                Deed::Navigate(Doorway { room, workspace: words.workspace })
+                ActionKind::Navigate(NavigationTarget { room, workspace: words.workspace })
             }
-            ActionKindArgument::Query => Deed::Query {
+            ActionKindArgument::Query => ActionKind::Query {
                 tool: words.tool.ok_or_else(|| needs("tool"))?,
                 params: words.tool_params.unwrap_or_default(),
             },
             ActionKindArgument::Text => {
                 let content = words.content.ok_or_else(|| needs("content"))?;
-                Deed::Text { content: prose(&content) }
+                ActionKind::Text { content: normalize_prose(&content) }
             }
         };
-        Ok(Self(Action { label, deed }))
+        Ok(Self(Action { label, kind: deed }))
     }
 }
 

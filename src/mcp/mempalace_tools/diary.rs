@@ -10,7 +10,7 @@ use crate::mcp::mempalace_tools::{
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
-use crate::model::Entry;
+use crate::model::DiaryEntry;
 
 pub(crate) fn diary_tools() -> [RegisteredTool; 2] {
     [diary_write(), diary_read()]
@@ -68,7 +68,7 @@ fn diary_read() -> RegisteredTool {
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_diary_read", about, EffectHint::Reads, run)
 }
 
-fn entry_json(it: &Entry, most: usize) -> Value {
+fn entry_json(it: &DiaryEntry, most: usize) -> Value {
     let (content, part) = excerpt_around(&it.text, 0, most);
     let mut value = json!({
         "date": it.written.map(|it| it.format("%Y-%m-%d").to_string()),
@@ -82,6 +82,6 @@ fn entry_json(it: &Entry, most: usize) -> Value {
     value
 }
 
-fn entry_id(it: &Entry) -> String {
+fn entry_id(it: &DiaryEntry) -> String {
     format!("diary_{}", it.id)
 }

@@ -9,7 +9,7 @@ use crate::mcp::mempalace_tools::{
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
-use crate::model::{Relation, folded};
+use crate::model::{Relation, fold_name};
 
 pub(crate) fn fact_tools() -> [RegisteredTool; 5] {
     [kg_query(), kg_add(), kg_invalidate(), kg_timeline(), kg_stats()]
@@ -114,11 +114,11 @@ fn run_kg_add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgAdd) -> ToolR
 /// of when it began, and how to correct it.
 fn unchanged_fact_hint(known: &FactRecord, said: &Relation) -> Option<String> {
     let (since, asked) = (known.relation.since.as_ref()?, said.since.as_ref()?);
-    let (begin, new) = (known.relation.begin()?, said.begin()?);
+    let (begin, new) = (known.relation.since_date()?, said.since_date()?);
     let stays = format!("Nothing was changed: it stands as true from {since} on.");
     let before =
         || format!(" If it held from {asked} on, state that with `valid_to` {since} beside it.");
-    let before = if begin.has_begun(new) { String::new() } else { before() };
+    let before = if begin.has_begun_by(new) { String::new() } else { before() };
     let wrong = " If that date is wrong, it is corrected in the file of the subject.";
     (begin != new).then(|| format!("{stays}{before}{wrong}"))
 }
@@ -222,6 +222,6 @@ fn fact_json(it: &FactRecord) -> Value {
 fn triple_id(it: &FactRecord) -> String {
     let Relation { kind, to, since, .. } = &it.relation;
     let parts = [Some(&it.subject), Some(kind), Some(to), since.as_ref()];
-    let parts = parts.into_iter().flatten().map(|it| folded(it).replace(' ', "_"));
+    let parts = parts.into_iter().flatten().map(|it| fold_name(it).replace(' ', "_"));
     format!("t_{}", parts.collect::<Vec<_>>().join("_"))
 }

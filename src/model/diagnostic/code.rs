@@ -142,13 +142,13 @@ impl Code {
     }
 
     /// Returns the word that stands for it: `unknown-key`.
-    pub fn word(self) -> &'static str {
-        self.rule().word
+    pub fn name(self) -> &'static str {
+        self.rule().name
     }
 
     /// Tells whether its findings are about a file as a whole, or about what no
     /// line of it says.
-    pub fn is_about_the_file(self) -> bool {
+    pub fn is_file_level(self) -> bool {
         matches!(
             self,
             Self::TooLarge
@@ -175,10 +175,10 @@ impl FromStr for Code {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        if let Some(rule) = Rule::ALL.iter().find(|it| it.word == word) {
+        if let Some(rule) = Rule::ALL.iter().find(|it| it.name == word) {
             return Ok(rule.code);
         }
-        let meant = did_you_mean(word, Rule::ALL.iter().map(|it| it.word));
+        let meant = did_you_mean(word, Rule::ALL.iter().map(|it| it.name));
         let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
         Err(format!("there is no code `{}`{hint}", word.escape_debug()))
     }
@@ -186,7 +186,7 @@ impl FromStr for Code {
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.name())
     }
 }
 
@@ -199,11 +199,11 @@ mod tests {
     #[test]
     fn every_code_has_its_line_and_its_own_word() {
         for (place, rule) in Rule::ALL.iter().enumerate() {
-            assert_eq!(rule.code as usize, place, "{} stands in the wrong place", rule.word);
+            assert_eq!(rule.code as usize, place, "{} stands in the wrong place", rule.name);
             assert_eq!(rule.code.rule(), rule);
-            assert_eq!(rule.word.parse(), Ok(rule.code));
+            assert_eq!(rule.name.parse(), Ok(rule.code));
         }
-        let words: BTreeSet<_> = Rule::ALL.iter().map(|it| it.word).collect();
+        let words: BTreeSet<_> = Rule::ALL.iter().map(|it| it.name).collect();
         assert_eq!(words.len(), Rule::ALL.len());
         let kebab = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
         assert!(words.iter().all(|it| it.chars().all(kebab)), "{words:?}");

@@ -10,7 +10,7 @@ pub struct Rule {
     /// The code.
     pub code: Code,
     /// Its word.
-    pub word: &'static str,
+    pub name: &'static str,
     /// How grave its findings are.
     pub severity: Severity,
     /// What it stands for: one sentence without a full stop.
@@ -24,24 +24,29 @@ impl Rule {
     pub const ALL: &[Self] = table::ALL;
 }
 
-const fn error(
+const fn error_rule(
     code: Code,
-    word: &'static str,
+    name: &'static str,
     meaning: &'static str,
     advice: &'static str,
 ) -> Rule {
-    Rule { code, word, severity: Severity::Error, meaning, advice }
+    Rule { code, name, severity: Severity::Error, meaning, advice }
 }
 
-const fn warning(
+const fn warning_rule(
     code: Code,
-    word: &'static str,
+    name: &'static str,
     meaning: &'static str,
     advice: &'static str,
 ) -> Rule {
-    Rule { code, word, severity: Severity::Warning, meaning, advice }
+    Rule { code, name, severity: Severity::Warning, meaning, advice }
 }
 
-const fn info(code: Code, word: &'static str, meaning: &'static str, advice: &'static str) -> Rule {
-    Rule { code, word, severity: Severity::Info, meaning, advice }
+const fn info_rule(
+    code: Code,
+    name: &'static str,
+    meaning: &'static str,
+    advice: &'static str,
+) -> Rule {
+    Rule { code, name, severity: Severity::Info, meaning, advice }
 }

@@ -6,11 +6,11 @@
 /// Items are counted as the palace counts them: those that could not be read
 /// are not there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trail(Vec<Step>);
+pub struct ValuePath(Vec<PathStep>);
 
-/// One step of a [`Trail`].
+/// One step of a [`ValuePath`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PathStep {
     /// To the value of a key.
     Value(String),
     /// To the key itself: the trail ends here.
@@ -19,34 +19,34 @@ pub enum Step {
     Item(usize),
 }
 
-impl Trail {
+impl ValuePath {
     /// The file as a whole.
-    pub const TOP: Self = Self(Vec::new());
+    pub const ROOT: Self = Self(Vec::new());
 
     /// Goes on to the value of `key`.
     #[must_use]
-    pub fn value(self, key: &str) -> Self {
-        self.and(Step::Value(key.to_owned()))
+    pub fn then_value(self, key: &str) -> Self {
+        self.push_step(PathStep::Value(key.to_owned()))
     }
 
     /// Goes on to `key` itself.
     #[must_use]
-    pub fn key(self, key: &str) -> Self {
-        self.and(Step::Key(key.to_owned()))
+    pub fn then_key(self, key: &str) -> Self {
+        self.push_step(PathStep::Key(key.to_owned()))
     }
 
     /// Goes on to an item of a list.
     #[must_use]
-    pub fn item(self, place: usize) -> Self {
-        self.and(Step::Item(place))
+    pub fn then_item(self, place: usize) -> Self {
+        self.push_step(PathStep::Item(place))
     }
 
     /// Yields its steps from the top.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PathStep] {
         &self.0
     }
 
-    fn and(mut self, step: Step) -> Self {
+    fn push_step(mut self, step: PathStep) -> Self {
         self.0.push(step);
         self
     }

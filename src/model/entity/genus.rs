@@ -19,26 +19,26 @@ pub struct Genus {
     pub sentence: Option<String>,
     /// What its entities' attributes are, in the order of the file. Others are
     /// free.
-    pub attributes: Vec<(String, Attribute)>,
+    pub attributes: Vec<(String, AttributeDef)>,
     /// The statuses its entities may have, the one they begin with first; none
     /// are laid down if it is empty.
-    pub statuses: Vec<Status>,
+    pub statuses: Vec<StatusDef>,
     /// What is known of relations its entities hold. Other types are free.
-    pub relations: Vec<(String, RelationType)>,
+    pub relations: Vec<(String, RelationDef)>,
 }
 
 /// What an attribute of a genus is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attribute {
+pub struct AttributeDef {
     /// What it may hold.
-    pub kind: Kind,
+    pub kind: AttributeKind,
     /// Whether an entity must have it.
     pub required: bool,
 }
 
 /// What an attribute may hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum AttributeKind {
     /// Any text or number on its own.
     Text,
     /// A number.
@@ -55,7 +55,7 @@ pub enum Kind {
 
 /// A status that entities of a genus may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Status {
+pub struct StatusDef {
     /// Its name.
     pub name: String,
     /// The statuses that may follow it; any if it does not say.
@@ -64,76 +64,83 @@ pub struct Status {
 
 /// What is laid down for a type of relation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RelationType {
+pub struct RelationDef {
     /// Whether an entity may have it to one other at a time only.
     pub single: bool,
 }
 
 impl Genus {
-    /// Where the name of an entity goes in [`Genus::sentence`].
-    pub const NAME: &'static str = "{name}";
+    /// Where the name of an entity goes in [`GenusSchema::sentence`].
+    pub const NAME_PLACEHOLDER: &'static str = "{name}";
 
     /// Says how an entity is named in a sentence; by its name alone if nothing
     /// is laid down.
-    pub fn in_a_sentence(&self, name: &str) -> String {
-        self.sentence.as_ref().map_or(name.to_owned(), |it| it.replace(Self::NAME, name))
+    pub fn name_in_sentence(&self, name: &str) -> String {
+        self.sentence
+            .as_ref()
+            .map_or(name.to_owned(), |it| it.replace(Self::NAME_PLACEHOLDER, name))
     }
 
     /// Returns what is laid down for an attribute.
-    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+    pub fn attribute_def(&self, name: &str) -> Option<&AttributeDef> {
         self.attributes.iter().find(|(it, _)| it == name).map(|(_, it)| it)
     }
 
     /// Tells whether an entity may have a relation to one other at a time only.
-    pub fn is_single(&self, relation: &str) -> bool {
+    pub fn is_single_relation(&self, relation: &str) -> bool {
         self.relations.iter().any(|(it, about)| it == relation && about.single)
     }
 
     /// Returns the status that entities begin with.
-    pub fn first_status(&self) -> Option<&str> {
+    pub fn initial_status(&self) -> Option<&str> {
         self.statuses.first().map(|it| it.name.as_str())
     }
 
     /// Says why no entity may have the status `said`, if none may.
-    pub fn refuses_status(&self, said: &str) -> Option<String> {
-        if self.statuses.is_empty() || self.status(said).is_some() {
+    pub fn status_error(&self, said: &str) -> Option<String> {
+        if self.statuses.is_empty() || self.find_status(said).is_some() {
             return None;
         }
         let known = self.statuses.iter().map(|it| it.name.as_str());
-        Some(format!("`{}` is no status of {}{}", quoted(said), self.one(), among(said, known)))
+        Some(format!(
+            "`{}` is no status of {}{}",
+            escape_and_shorten(said),
+            self.name_with_article(),
+            choices_hint(said, known)
+        ))
     }
 
     /// Says why an entity may not go from one status to another, or to none, if it may
     /// not. From a status that is none of the genus every way is open.
-    pub fn refuses_change(&self, from: &str, to: Option<&str>) -> Option<String> {
-        let next = self.status(from)?.next.as_ref()?;
+    pub fn status_change_error(&self, from: &str, to: Option<&str>) -> Option<String> {
+        let next = self.find_status(from)?.next.as_ref()?;
         if to.is_some_and(|to| from == to || next.iter().any(|it| it == to)) {
             return None;
         }
-        let to = to.map_or("none".to_owned(), |to| format!("`{}`", quoted(to)));
-        let way = format!("{} does not go from `{from}` to {to}", self.one());
+        let to = to.map_or("none".to_owned(), |to| format!("`{}`", escape_and_shorten(to)));
+        let way = format!("{} does not go from `{from}` to {to}", self.name_with_article());
         Some(match next.as_slice() {
             [] => format!("{way}: `{from}` is where it ends"),
-            next => format!("{way}: after `{from}` comes {}", listed(next)),
+            next => format!("{way}: after `{from}` comes {}", quote_words(next)),
         })
     }
 
     /// Says `a Claim`.
-    pub fn one(&self) -> String {
+    pub fn name_with_article(&self) -> String {
         let vowel = self.name.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']);
-        format!("{} {}", if vowel { "an" } else { "a" }, quoted(&self.name))
+        format!("{} {}", if vowel { "an" } else { "a" }, escape_and_shorten(&self.name))
     }
 
-    fn status(&self, name: &str) -> Option<&Status> {
+    fn find_status(&self, name: &str) -> Option<&StatusDef> {
         self.statuses.iter().find(|it| it.name == name)
     }
 }
 
-impl Kind {
+impl AttributeKind {
     /// Says why `value` is nothing of this kind, if it is not. Of a link only
     /// its form is seen: whom it names, the graph knows.
-    pub fn refuses(&self, value: &Value) -> Option<String> {
-        let text = scalar(value);
+    pub fn value_error(&self, value: &Value) -> Option<String> {
+        let text = scalar_text(value);
         let fits = match (self, &text) {
             (_, None) => false,
             (Self::Text, Some(_)) => true,
@@ -146,12 +153,12 @@ impl Kind {
             (Self::Link(_), _) => value.is_string(),
         };
         let text = text.unwrap_or_else(|| value.to_string());
-        let said = quoted(&text);
+        let said = escape_and_shorten(&text);
         match self {
             _ if fits => None,
             Self::OneOf(words) => {
                 let known = words.iter().map(String::as_str);
-                Some(format!("`{said}` is none of its words{}", among(&said, known)))
+                Some(format!("`{said}` is none of its words{}", choices_hint(&said, known)))
             }
             Self::Date => text.parse::<Date>().err().map(|err| err.to_string()),
             _ => Some(format!("it is {self}, and not `{said}`")),
@@ -160,14 +167,14 @@ impl Kind {
 }
 
 /// Says what it is: `a date`, `one of low, high`.
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for AttributeKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Text => f.write_str("a text"),
             Self::Number => f.write_str("a number"),
             Self::Date => f.write_str("a date (1972, 1972-05-01, 44 BC)"),
             Self::YesNo => f.write_str("true or false"),
-            Self::OneOf(words) => write!(f, "one of {}", listed(words)),
+            Self::OneOf(words) => write!(f, "one of {}", quote_words(words)),
             Self::Link(None) => f.write_str("the name of an entity"),
             Self::Link(Some(genus)) => write!(f, "the name of an entity of genus {genus}"),
         }
@@ -175,7 +182,7 @@ impl std::fmt::Display for Kind {
 }
 
 /// Returns a value that is no list and no mapping as it would be written.
-pub(crate) fn scalar(value: &Value) -> Option<String> {
+pub(crate) fn scalar_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
@@ -184,13 +191,13 @@ pub(crate) fn scalar(value: &Value) -> Option<String> {
 }
 
 /// Says which words there are, after a hint at the one that was meant.
-fn among<'a>(said: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+fn choices_hint<'a>(said: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     let meant = did_you_mean(said, known.clone());
     let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
-    format!("{hint} (there are {})", listed(&known.collect::<Vec<_>>()))
+    format!("{hint} (there are {})", quote_words(&known.collect::<Vec<_>>()))
 }
 
-fn listed(words: &[impl AsRef<str>]) -> String {
+fn quote_words(words: &[impl AsRef<str>]) -> String {
     const SHOWN: usize = 12;
     let shown: Vec<_> = words.iter().take(SHOWN).map(|it| format!("`{}`", it.as_ref())).collect();
     let more = if words.len() > SHOWN { " …" } else { "" };
@@ -198,7 +205,7 @@ fn listed(words: &[impl AsRef<str>]) -> String {
 }
 
 /// Makes a text fit to be quoted in one line.
-fn quoted(text: &str) -> String {
+fn escape_and_shorten(text: &str) -> String {
     const SHOWN: usize = 60;
     let more = if text.chars().nth(SHOWN).is_some() { "…" } else { "" };
     let text: String = text.chars().take(SHOWN).collect();

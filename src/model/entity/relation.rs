@@ -21,12 +21,12 @@ pub struct Relation {
 
 impl Relation {
     /// Returns the date from which it holds, if it is written as one.
-    pub fn begin(&self) -> Option<Date> {
+    pub fn since_date(&self) -> Option<Date> {
         self.since.as_ref()?.parse().ok()
     }
 
     /// Returns the date from which it no longer holds, if it is written as one.
-    pub fn end(&self) -> Option<Date> {
+    pub fn until_date(&self) -> Option<Date> {
         self.until.as_ref()?.parse().ok()
     }
 
@@ -35,7 +35,7 @@ impl Relation {
     pub fn holds_at(&self, at: Date) -> Option<bool> {
         let has_come = |written: &Option<String>, if_unsaid| match written {
             None => Some(if_unsaid),
-            Some(text) => text.parse().ok().map(|it: Date| it.has_begun(at)),
+            Some(text) => text.parse().ok().map(|it: Date| it.has_begun_by(at)),
         };
         match (has_come(&self.since, true), has_come(&self.until, false)) {
             (Some(false), _) | (_, Some(true)) => Some(false),
@@ -51,7 +51,7 @@ impl Relation {
 
     /// Says what is wrong with its dates: which, of what kind, and why. What was stated
     /// and taken back on one day is nothing wrong, though it holds at no date.
-    pub fn misdated(&self) -> Vec<(&'static str, Code, String)> {
+    pub fn date_errors(&self) -> Vec<(&'static str, Code, String)> {
         let (mut wrong, mut dates) = (Vec::new(), Vec::new());
         for (key, written) in [("since", &self.since), ("until", &self.until)] {
             match written.as_ref().map(|it| it.parse::<Date>()) {
@@ -61,7 +61,7 @@ impl Relation {
             }
         }
         if let [(since, begin), (until, end)] = dates.as_slice()
-            && until.has_begun(*since)
+            && until.has_begun_by(*since)
             && !(since == until && since.is_day())
         {
             let [begin, end] = [begin, end].map(|it| it.escape_debug());
@@ -72,7 +72,7 @@ impl Relation {
     }
 
     /// Tells whether two relations of one entity say the same, at whatever time.
-    pub fn is_like(&self, other: &Self) -> bool {
+    pub fn has_same_kind_and_target(&self, other: &Self) -> bool {
         self.kind == other.kind && self.to == other.to
     }
 
@@ -81,17 +81,18 @@ impl Relation {
     ///
     /// By this, every tool that adds a relation tells one that is another time of
     /// the same, and stands beside it, from one that says more of what is there.
-    pub fn touches(&self, other: &Self) -> bool {
+    pub fn overlaps_in_time(&self, other: &Self) -> bool {
         let is_before = |end: Option<Date>, start: Option<Date>| {
-            end.zip(start).is_some_and(|(end, start)| end.has_begun(start))
+            end.zip(start).is_some_and(|(end, start)| end.has_begun_by(start))
         };
-        !is_before(self.end(), other.begin()) && !is_before(other.end(), self.begin())
+        !is_before(self.until_date(), other.since_date())
+            && !is_before(other.until_date(), self.since_date())
     }
 
     /// Returns when it began, if that is known, and when it ended; `None` if one
     /// of them is written as no date.
-    pub fn period(&self) -> Option<(Option<Date>, Option<Date>)> {
-        let (begin, end) = (self.begin(), self.end());
+    pub fn parsed_dates(&self) -> Option<(Option<Date>, Option<Date>)> {
+        let (begin, end) = (self.since_date(), self.until_date());
         let is_known = begin.is_some() == self.since.is_some();
         (is_known && end.is_some() == self.until.is_some()).then_some((begin, end))
     }

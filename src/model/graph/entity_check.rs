@@ -5,181 +5,200 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::model::entity::genus::scalar;
+use crate::model::entity::genus::scalar_text;
 use crate::model::{
-    Attribute, Code, Date, Entity, Genus, Graph, Kind, Relation, Severity, Trail, did_you_mean,
+    AttributeDef, AttributeKind, Code, Date, Entity, Genus, Graph, Relation, Severity, ValuePath,
+    did_you_mean,
 };
 
 /// Something that is wrong with an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct EntityFault {
     /// What kind of thing it is.
     pub code: Code,
     /// Where it stands in the entity's file.
-    pub about: Trail,
+    pub path: ValuePath,
     /// What is wrong: one sentence without a full stop.
     pub message: String,
     /// What to do about it, if we know.
     pub hint: Option<String>,
     /// The name that is named and nobody has, if that is what is wrong.
-    pub lost: Option<String>,
+    pub undefined_name: Option<String>,
 }
 
 impl Graph {
     /// Tells everything that is wrong with an entity.
-    pub fn faults(&self, entity: &Entity) -> Vec<Fault> {
+    pub fn entity_faults(&self, entity: &Entity) -> Vec<EntityFault> {
         let mut faults = Vec::new();
-        if let Some(genus) = self.genus(&entity.genus) {
-            faults.extend(status(genus, entity));
+        if let Some(genus) = self.genus_definition(&entity.genus) {
+            faults.extend(status_fault(genus, entity));
             faults.extend(genus.attributes.iter().filter_map(|(name, about)| {
-                self.attribute(genus, name, about, entity.attributes.get(name))
+                self.attribute_fault(genus, name, about, entity.attributes.get(name))
             }));
-            faults.extend(contradictions(genus, entity));
-            faults.extend(strangers(genus, entity));
+            faults.extend(find_contradictions(genus, entity));
+            faults.extend(unknown_attribute_faults(genus, entity));
         }
         let relations = entity.relations.iter().enumerate();
         let lost = relations.filter(|(_, it)| it.to != entity.name && self.get(&it.to).is_none());
-        faults.extend(lost.map(|(place, it)| undefined(&it.to, relation(place).value("to"))));
-        faults.extend(entity.relations.iter().enumerate().flat_map(misdated));
+        faults.extend(lost.map(|(place, it)| {
+            undefined_entity_fault(&it.to, relation_path(place).then_value("to"))
+        }));
+        faults.extend(entity.relations.iter().enumerate().flat_map(relation_date_faults));
         faults
     }
 
     /// Tells of a name that nobody has defined, where it stands in a file that is
     /// `about` it.
-    pub fn lost(&self, name: &str, about: Trail) -> Option<Fault> {
-        self.get(name).is_none().then(|| undefined(name, about))
+    pub fn undefined_name_fault(&self, name: &str, about: ValuePath) -> Option<EntityFault> {
+        self.get(name).is_none().then(|| undefined_entity_fault(name, about))
     }
 
     /// Looks at an attribute of which the genus speaks.
-    fn attribute(
+    fn attribute_fault(
         &self,
         genus: &Genus,
         name: &str,
-        about: &Attribute,
+        about: &AttributeDef,
         value: Option<&Value>,
-    ) -> Option<Fault> {
-        let place = || Trail::TOP.value("attributes").value(name);
+    ) -> Option<EntityFault> {
+        let place = || ValuePath::ROOT.then_value("attributes").then_value(name);
         let Some(value) = value.filter(|it| !it.is_null()) else {
-            let message = format!("{} needs the attribute `{name}`: {}", genus.one(), about.kind);
-            let missing = Fault::new(Code::MissingAttribute, Trail::TOP, message);
+            let message = format!(
+                "{} needs the attribute `{name}`: {}",
+                genus.name_with_article(),
+                about.kind
+            );
+            let missing = EntityFault::new(Code::MissingAttribute, ValuePath::ROOT, message);
             return about.required.then_some(missing);
         };
-        if let Some(why) = about.kind.refuses(value) {
-            let message = format!("the attribute `{name}` of {}: {why}", genus.one());
-            return Some(Fault::new(Code::WrongAttribute, place(), message));
+        if let Some(why) = about.kind.value_error(value) {
+            let message = format!("the attribute `{name}` of {}: {why}", genus.name_with_article());
+            return Some(EntityFault::new(Code::WrongAttribute, place(), message));
         }
-        let (Kind::Link(wanted), Some(to)) = (&about.kind, scalar(value)) else { return None };
-        let Some(other) = self.get(&to) else { return Some(undefined(&to, place())) };
+        let (AttributeKind::Link(wanted), Some(to)) = (&about.kind, scalar_text(value)) else {
+            return None;
+        };
+        let Some(other) = self.get(&to) else { return Some(undefined_entity_fault(&to, place())) };
         let wanted = wanted.as_ref().filter(|it| **it != other.genus)?;
         let to = to.escape_debug();
         let message = format!("`{name}` names an entity of genus {wanted}; `{to}` is none");
-        Some(Fault::new(Code::WrongAttribute, place(), message))
+        Some(EntityFault::new(Code::WrongAttribute, place(), message))
     }
 }
 
-impl Fault {
+impl EntityFault {
     /// Tells whether it is forbidden: no tool that could say better brings it about.
-    pub fn is_forbidden(&self) -> bool {
-        self.is_of_genus() || self.is_of_file()
+    pub fn is_rejected_on_write(&self) -> bool {
+        self.is_genus_violation() || self.is_invalid_date()
     }
 
     /// Tells whether the genus forbids it.
-    pub fn is_of_genus(&self) -> bool {
+    pub fn is_genus_violation(&self) -> bool {
         matches!(self.code, Code::UnknownStatus | Code::MissingAttribute | Code::WrongAttribute)
     }
 
     /// Tells whether the file is wrong by itself: its reader finds that, too.
-    pub fn is_of_file(&self) -> bool {
+    pub fn is_invalid_date(&self) -> bool {
         matches!(self.code, Code::NoDate | Code::EmptyPeriod)
     }
 
     /// Tells whether something is wrong, and not only worth knowing.
-    pub fn is_grave(&self) -> bool {
+    pub fn is_warning_or_error(&self) -> bool {
         self.code.severity() < Severity::Info
     }
 
-    fn new(code: Code, about: Trail, message: String) -> Self {
-        Self { code, about, message, hint: None, lost: None }
+    fn new(code: Code, about: ValuePath, message: String) -> Self {
+        Self { code, path: about, message, hint: None, undefined_name: None }
     }
 }
 
-fn status(genus: &Genus, entity: &Entity) -> Option<Fault> {
-    let message = genus.refuses_status(entity.status.as_ref()?)?;
-    Some(Fault::new(Code::UnknownStatus, Trail::TOP.value("status"), message))
+fn status_fault(genus: &Genus, entity: &Entity) -> Option<EntityFault> {
+    let message = genus.status_error(entity.status.as_ref()?)?;
+    Some(EntityFault::new(Code::UnknownStatus, ValuePath::ROOT.then_value("status"), message))
 }
 
 /// Tells of attributes that the genus does not lay down, though it lays down others.
-fn strangers(genus: &Genus, entity: &Entity) -> impl Iterator<Item = Fault> {
+fn unknown_attribute_faults(genus: &Genus, entity: &Entity) -> impl Iterator<Item = EntityFault> {
     let known = || genus.attributes.iter().map(|(name, _)| name.as_str());
     let keys = entity.attributes.keys().filter(|_| !genus.attributes.is_empty());
-    keys.filter(|key| genus.attribute(key).is_none()).map(move |key| {
-        let message =
-            format!("no attribute `{}` is laid down for {}", key.escape_debug(), genus.one());
-        let about = Trail::TOP.value("attributes").key(key);
+    keys.filter(|key| genus.attribute_def(key).is_none()).map(move |key| {
+        let message = format!(
+            "no attribute `{}` is laid down for {}",
+            key.escape_debug(),
+            genus.name_with_article()
+        );
+        let about = ValuePath::ROOT.then_value("attributes").then_key(key);
         let meant = did_you_mean(key, known());
         let hint = meant.map(|it| format!("did you mean `{}`?", it.escape_debug()));
-        Fault { hint, ..Fault::new(Code::UnknownAttribute, about, message) }
+        EntityFault { hint, ..EntityFault::new(Code::UnknownAttribute, about, message) }
     })
 }
 
-fn undefined(name: &str, about: Trail) -> Fault {
+fn undefined_entity_fault(name: &str, about: ValuePath) -> EntityFault {
     let message = format!("there is no entity `{}` yet", name.escape_debug());
-    Fault { lost: Some(name.to_owned()), ..Fault::new(Code::UndefinedEntity, about, message) }
+    EntityFault {
+        undefined_name: Some(name.to_owned()),
+        ..EntityFault::new(Code::UndefinedEntity, about, message)
+    }
 }
 
-fn relation(place: usize) -> Trail {
-    Trail::TOP.value("relations").item(place)
+fn relation_path(place: usize) -> ValuePath {
+    ValuePath::ROOT.then_value("relations").then_item(place)
 }
 
-fn misdated((place, it): (usize, &Relation)) -> impl Iterator<Item = Fault> {
+fn relation_date_faults((place, it): (usize, &Relation)) -> impl Iterator<Item = EntityFault> {
     let [kind, to] = [&it.kind, &it.to].map(|it| it.escape_debug().to_string());
-    it.misdated().into_iter().map(move |(key, code, why)| {
+    it.date_errors().into_iter().map(move |(key, code, why)| {
         let message = format!("`{key}` of {kind} → {to}: {why}");
-        Fault::new(code, relation(place).value(key), message)
+        EntityFault::new(code, relation_path(place).then_value(key), message)
     })
 }
 
 /// A relation, and the stretch of time in which it holds.
-type Held<'a> = (Date, Option<Date>, usize, &'a Relation);
+type DatedRelation<'a> = (Date, Option<Date>, usize, &'a Relation);
 
 /// Tells of relations that hold at the same time where only one may. Of those
 /// whose dates are no dates nothing is known.
-fn contradictions(genus: &Genus, entity: &Entity) -> Vec<Fault> {
-    let mut held: BTreeMap<&str, Vec<Held<'_>>> = BTreeMap::new();
+fn find_contradictions(genus: &Genus, entity: &Entity) -> Vec<EntityFault> {
+    let mut held: BTreeMap<&str, Vec<DatedRelation<'_>>> = BTreeMap::new();
     for (place, it) in entity.relations.iter().enumerate() {
-        if let (true, Some((begin, end))) = (genus.is_single(&it.kind), it.period()) {
+        if let (true, Some((begin, end))) = (genus.is_single_relation(&it.kind), it.parsed_dates())
+        {
             let begin = begin.unwrap_or(Date::FIRST);
             // What ends before it begins contradicts nothing.
-            if end.is_none_or(|end| !end.has_begun(begin)) {
+            if end.is_none_or(|end| !end.has_begun_by(begin)) {
                 held.entry(&it.kind).or_default().push((begin, end, place, it));
             }
         }
     }
-    held.into_values().flat_map(overlaps).collect()
+    held.into_values().flat_map(find_overlaps).collect()
 }
 
 /// Finds relations that begin before one to another entity has ended. It is
 /// enough to look at the one that ends last: whatever else still holds then
 /// was in contradiction with it before.
-fn overlaps(mut held: Vec<Held<'_>>) -> Vec<Fault> {
+fn find_overlaps(mut held: Vec<DatedRelation<'_>>) -> Vec<EntityFault> {
     held.sort_by_key(|(begin, ..)| *begin);
     let mut faults = Vec::new();
-    let mut last: Option<Held<'_>> = None;
+    let mut last: Option<DatedRelation<'_>> = None;
     for now in held {
         let before = last.filter(|(_, end, _, it)| {
-            it.to != now.3.to && end.is_none_or(|end| !end.has_begun(now.0))
+            it.to != now.3.to && end.is_none_or(|end| !end.has_begun_by(now.0))
         });
         if let Some((.., it)) = before {
             let (kind, a, b) = (&it.kind, it.to.escape_debug(), now.3.to.escape_debug());
             let message = format!("`{kind}` holds for `{a}` and `{b}` at once, and may for one");
-            let about = relation(now.2).value("to");
-            let fault = Fault::new(Code::Contradiction, about, message);
-            faults.push(Fault { hint: Some("say until when the former held".to_owned()), ..fault });
+            let about = relation_path(now.2).then_value("to");
+            let fault = EntityFault::new(Code::Contradiction, about, message);
+            faults.push(EntityFault {
+                hint: Some("say until when the former held".to_owned()),
+                ..fault
+            });
         }
-        let lasts = |(_, end, ..): &Held<'_>| match (end, now.1) {
+        let lasts = |(_, end, ..): &DatedRelation<'_>| match (end, now.1) {
             (None, _) => true,
             (Some(_), None) => false,
-            (Some(end), Some(other)) => other.has_begun(*end),
+            (Some(end), Some(other)) => other.has_begun_by(*end),
         };
         last = last.filter(lasts).or(Some(now));
     }
@@ -189,31 +208,34 @@ fn overlaps(mut held: Vec<Held<'_>>) -> Vec<Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{RelationType, Status};
+    use crate::model::{RelationDef, StatusDef};
 
-    fn person() -> Genus {
-        let attribute = |kind, required| Attribute { kind, required };
+    fn person_genus() -> Genus {
+        let attribute = |kind, required| AttributeDef { kind, required };
         let words = vec!["low".to_owned(), "high".to_owned()];
         Genus {
             name: "Person".to_owned(),
             attributes: vec![
-                ("born".to_owned(), attribute(Kind::Date, true)),
-                ("trust".to_owned(), attribute(Kind::OneOf(words), false)),
-                ("teacher".to_owned(), attribute(Kind::Link(Some("Person".to_owned())), false)),
+                ("born".to_owned(), attribute(AttributeKind::Date, true)),
+                ("trust".to_owned(), attribute(AttributeKind::OneOf(words), false)),
+                (
+                    "teacher".to_owned(),
+                    attribute(AttributeKind::Link(Some("Person".to_owned())), false),
+                ),
             ],
             statuses: vec![
-                Status { name: "alive".to_owned(), next: Some(vec!["dead".to_owned()]) },
-                Status { name: "dead".to_owned(), next: Some(Vec::new()) },
+                StatusDef { name: "alive".to_owned(), next: Some(vec!["dead".to_owned()]) },
+                StatusDef { name: "dead".to_owned(), next: Some(Vec::new()) },
             ],
-            relations: vec![("lives_in".to_owned(), RelationType { single: true })],
+            relations: vec![("lives_in".to_owned(), RelationDef { single: true })],
             ..Genus::default()
         }
     }
 
-    fn told(attributes: &Value, status: &str, homes: &[(&str, &str, &str)]) -> String {
+    fn list_faults(attributes: &Value, status: &str, homes: &[(&str, &str, &str)]) -> String {
         let text = |it: &str| Some(it.to_owned()).filter(|it| !it.is_empty());
         let mut graph = Graph::default();
-        graph.put_genus("genera/person.yaml", Some(person())).unwrap();
+        graph.set_file_genus("genera/person.yaml", Some(person_genus())).unwrap();
         let mut entity = Entity {
             id: None,
             name: "Rome".to_owned(),
@@ -224,7 +246,7 @@ mod tests {
             observations: Vec::new(),
             relations: Vec::new(),
         };
-        graph.put("rome.yaml", Some(entity.clone())).unwrap();
+        graph.set_file_entity("rome.yaml", Some(entity.clone())).unwrap();
         let relation = |(to, since, until): &(&str, &str, &str)| Relation {
             kind: "lives_in".to_owned(),
             to: (*to).to_owned(),
@@ -237,7 +259,7 @@ mod tests {
         entity.status = text(status);
         entity.attributes = attributes.as_object().unwrap().clone();
         entity.relations = homes.iter().map(relation).collect();
-        let faults = graph.faults(&entity).into_iter();
+        let faults = graph.entity_faults(&entity).into_iter();
         faults.map(|it| format!("[{}] {}", it.code, it.message)).collect::<Vec<_>>().join("\n")
     }
 
@@ -245,20 +267,20 @@ mod tests {
     fn an_entity_is_held_to_what_its_genus_lays_down() {
         use serde_json::json;
         let fine = json!({ "born": "-0246" });
-        assert_eq!(told(&fine, "alive", &[]), "");
+        assert_eq!(list_faults(&fine, "alive", &[]), "");
         let more = json!({ "born": "-0246", "shoes": 2 });
         assert_eq!(
-            told(&more, "", &[]),
+            list_faults(&more, "", &[]),
             "[unknown-attribute] no attribute `shoes` is laid down for a Person"
         );
-        assert_eq!(told(&fine, "", &[]), "");
-        insta::assert_snapshot!(told(&json!({ "trust": "hihg", "teacher": "Rome" }), "daed", &[]), @"
+        assert_eq!(list_faults(&fine, "", &[]), "");
+        insta::assert_snapshot!(list_faults(&json!({ "trust": "hihg", "teacher": "Rome" }), "daed", &[]), @"
         [unknown-status] `daed` is no status of a Person; did you mean `dead`? (there are `alive`, `dead`)
         [missing-attribute] a Person needs the attribute `born`: a date (1972, 1972-05-01, 44 BC)
         [wrong-attribute] the attribute `trust` of a Person: `hihg` is none of its words; did you mean `high`? (there are `low`, `high`)
         [wrong-attribute] `teacher` names an entity of genus Person; `Rome` is none
         ");
-        insta::assert_snapshot!(told(&json!({ "born": 1972, "trust": ["low"], "teacher": "Sosylus" }), "", &[]), @r#"
+        insta::assert_snapshot!(list_faults(&json!({ "born": 1972, "trust": ["low"], "teacher": "Sosylus" }), "", &[]), @r#"
         [wrong-attribute] the attribute `trust` of a Person: `[\"low\"]` is none of its words (there are `low`, `high`)
         [undefined-entity] there is no entity `Sosylus` yet
         "#);
@@ -267,7 +289,7 @@ mod tests {
     #[test]
     fn one_may_not_live_in_two_places_at_once() {
         let at = |homes: &[(&str, &str, &str)]| {
-            let told = told(&serde_json::json!({ "born": "-0246" }), "", homes);
+            let told = list_faults(&serde_json::json!({ "born": "-0246" }), "", homes);
             let told: Vec<_> = told.lines().filter(|it| it.starts_with("[contra")).collect();
             told.join("\n")
         };

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::model::graph::name_index::{of_value, of_values, words};
+use crate::model::graph::name_index::{
+    hash_attribute_value, hash_attribute_values, lowercase_values,
+};
 use crate::model::{Entity, Graph};
 
 /// Which entities are wanted. What is not said does not matter.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Selection {
+pub struct EntityFilter {
     /// Those of this genus.
     pub genus: Option<String>,
     /// Those of this status, whatever the case.
@@ -20,111 +22,120 @@ pub struct Selection {
 }
 
 /// A page of a list, while it is put together.
-struct Page<'a> {
-    left_out: usize,
-    most: usize,
+struct FilterPage<'a> {
+    skip: usize,
+    limit: usize,
     total: usize,
-    shown: Vec<&'a Arc<str>>,
+    names: Vec<&'a Arc<str>>,
 }
 
 impl Graph {
     /// Returns how many entities are wanted, and of those, by genus and name,
     /// `most` after the first `left_out`. Spellings of a status that differ in
     /// case only come one after the other.
-    pub fn select(
+    pub fn filter_entities(
         &self,
-        wanted: &Selection,
+        wanted: &EntityFilter,
         left_out: usize,
         most: usize,
     ) -> (usize, Vec<&Entity>) {
-        let mut page = Page { left_out, most, total: 0, shown: Vec::new() };
+        let mut page = FilterPage { skip: left_out, limit: most, total: 0, names: Vec::new() };
         let genera = self.genera.keys().filter(|it| wanted.genus.as_ref().is_none_or(|g| g == *it));
         for genus in genera {
             if let Some((key, value)) = wanted.attributes.iter().next() {
-                let word = words(value).into_iter().next();
-                let names = word.into_iter().flat_map(|word| self.with(genus, key, &word));
-                let names: Vec<_> = names.filter(|it| self.is_wanted(it, wanted)).collect();
-                page.add(names.len(), names.into_iter());
+                let word = lowercase_values(value).into_iter().next();
+                let names = word
+                    .into_iter()
+                    .flat_map(|word| self.names_with_attribute_value(genus, key, &word));
+                let names: Vec<_> = names.filter(|it| self.is_name_matching(it, wanted)).collect();
+                page.add_names(names.len(), names.into_iter());
                 continue;
             }
             match &wanted.status {
-                None => self.genera.get(genus).map(|it| page.add(it.len(), it.iter())),
+                None => self.genera.get(genus).map(|it| page.add_names(it.len(), it.iter())),
                 Some(status) => self.statuses.get(genus).map(|it| {
-                    let same = it.iter().filter(|(it, _)| alike(it, status));
-                    same.for_each(|(_, names)| page.add(names.len(), names.iter()));
+                    let same = it.iter().filter(|(it, _)| equals_ignoring_case(it, status));
+                    same.for_each(|(_, names)| page.add_names(names.len(), names.iter()));
                 }),
             };
         }
-        (page.total, page.shown.into_iter().filter_map(|it| self.get(it)).collect())
+        (page.total, page.names.into_iter().filter_map(|it| self.get(it)).collect())
     }
 
     /// Yields what entities are, by genus and status, as far as those alone make them
     /// wanted.
-    pub fn kinds(&self, wanted: &Selection) -> impl Iterator<Item = (&str, Option<&str>)> {
-        let genera = self.genera().map(|(it, _)| it);
+    pub fn genus_status_pairs(
+        &self,
+        wanted: &EntityFilter,
+    ) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let genera = self.genus_counts().map(|(it, _)| it);
         let genera = genera.filter(|it| wanted.genus.as_ref().is_none_or(|genus| genus == it));
         let kinds = genera.flat_map(|genus| {
-            let statuses = self.statuses(genus).map(|(it, _)| Some(it));
+            let statuses = self.status_counts(genus).map(|(it, _)| Some(it));
             statuses.chain([None]).map(move |it| (genus, it))
         });
         kinds.filter(|(_, it)| {
             let asked = wanted.status.as_ref();
-            asked.is_none_or(|asked| it.is_some_and(|status| alike(status, asked)))
+            asked.is_none_or(|asked| it.is_some_and(|status| equals_ignoring_case(status, asked)))
         })
     }
 
     /// Tells whether an entity is wanted.
-    pub fn fits(entity: &Entity, wanted: &Selection) -> bool {
+    pub fn matches_filter(entity: &Entity, wanted: &EntityFilter) -> bool {
         let has = |key: &str, value: &Value| {
-            let known = entity.attributes.get(key).map(words).unwrap_or_default();
-            let asked = words(value);
+            let known = entity.attributes.get(key).map(lowercase_values).unwrap_or_default();
+            let asked = lowercase_values(value);
             !asked.is_empty() && asked.iter().all(|it| known.contains(it))
         };
         wanted.genus.as_ref().is_none_or(|it| *it == entity.genus)
             && wanted.status.as_ref().is_none_or(|asked| {
-                entity.status.as_ref().is_some_and(|status| alike(status, asked))
+                entity.status.as_ref().is_some_and(|status| equals_ignoring_case(status, asked))
             })
             && wanted.attributes.iter().all(|(key, value)| has(key, value))
     }
 
     /// Yields the attributes that are laid down for a genus and those that its entities
     /// have, most of them more than once.
-    pub fn attributes<'a>(&'a self, genus: &'a str) -> impl Iterator<Item = &'a str> {
-        let laid_down = self.genus(genus).into_iter().flat_map(|it| &it.attributes);
+    pub fn attribute_names<'a>(&'a self, genus: &'a str) -> impl Iterator<Item = &'a str> {
+        let laid_down = self.genus_definition(genus).into_iter().flat_map(|it| &it.attributes);
         let laid_down = laid_down.map(|(name, _)| name.as_str());
-        let entities = self.of_genus(genus, None);
+        let entities = self.entities_of_genus(genus, None);
         laid_down.chain(entities.flat_map(|it| it.attributes.keys()).map(String::as_str))
     }
 
     /// Yields the names of the entities of `genus` with a value of an attribute,
     /// in lower case; some may have another, so that whoever asks looks again.
-    pub(crate) fn with(
+    pub(crate) fn names_with_attribute_value(
         &self,
         genus: &str,
         key: &str,
         word: &str,
     ) -> impl Iterator<Item = &Arc<str>> + use<'_> {
-        let print = of_value(genus, key, word);
-        let found = self.values.range(|| self.keyed(of_values), print, move |it| *it == print);
+        let print = hash_attribute_value(genus, key, word);
+        let found = self.values.range_while(
+            || self.entity_names_by_key(hash_attribute_values),
+            print,
+            move |it| *it == print,
+        );
         found.map(|(_, name)| name)
     }
 
-    fn is_wanted(&self, name: &str, wanted: &Selection) -> bool {
-        self.get(name).is_some_and(|it| Self::fits(it, wanted))
+    fn is_name_matching(&self, name: &str, wanted: &EntityFilter) -> bool {
+        self.get(name).is_some_and(|it| Self::matches_filter(it, wanted))
     }
 }
 
-impl<'a> Page<'a> {
-    fn add(&mut self, count: usize, names: impl Iterator<Item = &'a Arc<str>>) {
+impl<'a> FilterPage<'a> {
+    fn add_names(&mut self, count: usize, names: impl Iterator<Item = &'a Arc<str>>) {
         self.total += count;
-        let room = self.most - self.shown.len();
-        if room > 0 && self.left_out < count {
-            self.shown.extend(names.skip(self.left_out).take(room));
+        let room = self.limit - self.names.len();
+        if room > 0 && self.skip < count {
+            self.names.extend(names.skip(self.skip).take(room));
         }
-        self.left_out = self.left_out.saturating_sub(count);
+        self.skip = self.skip.saturating_sub(count);
     }
 }
 
-fn alike(a: &str, b: &str) -> bool {
+fn equals_ignoring_case(a: &str, b: &str) -> bool {
     a.to_lowercase() == b.to_lowercase()
 }

@@ -8,19 +8,19 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::model::graph::sorted_list::Ranked;
-use crate::model::{Arrangement, By, Date, Entity, alphabetical};
+use crate::model::graph::sorted_list::SortedList;
+use crate::model::{Date, Entity, GroupBy, Grouping, compare_alphabetically};
 
 /// One heading of a card: a genus, a status, a year; none comes last.
-pub type Heading = Option<String>;
+pub type GroupHeading = Option<String>;
 
 /// The place of one entity in an arrangement: what it stands under, and what it
 /// is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Card {
+pub struct GroupedEntity {
     /// What it stands under, from the widest to the narrowest; all cards of an
     /// arrangement have the same number of headings.
-    pub headings: Arc<[Heading]>,
+    pub headings: Arc<[GroupHeading]>,
     /// The entity's name.
     pub name: Arc<str>,
 }
@@ -29,97 +29,102 @@ pub struct Card {
 ///
 /// It names some headings, and if it names all of them, the beginning of a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
+pub struct GroupBoundary {
     /// The first headings of the cards behind it.
-    pub headings: Vec<Heading>,
+    pub headings: Vec<GroupHeading>,
     /// How the first of their names begins.
-    pub name: String,
+    pub name_prefix: String,
 }
 
 /// All entities of one arrangement, in its order.
 #[derive(Clone, Debug)]
-pub struct Register {
-    cards: Ranked<Card>,
+pub struct GroupedEntities {
+    entities: SortedList<GroupedEntity>,
 }
 
 /// The registers that somebody has asked for, kept in order from then on.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Catalogue {
-    registers: BTreeMap<Arrangement, Register>,
+pub(crate) struct GroupingCache {
+    groupings: BTreeMap<Grouping, GroupedEntities>,
 }
 
-impl Catalogue {
+impl GroupingCache {
     /// Keeps a register.
-    pub(crate) fn keep(&mut self, arrangement: &Arrangement, register: Register) {
-        self.registers.insert(arrangement.clone(), register);
+    pub(crate) fn insert_grouping(&mut self, arrangement: &Grouping, register: GroupedEntities) {
+        self.groupings.insert(arrangement.clone(), register);
     }
 
     /// Returns a register that is kept.
-    pub(crate) fn register(&self, arrangement: &Arrangement) -> Option<&Register> {
-        self.registers.get(arrangement)
+    pub(crate) fn grouping(&self, arrangement: &Grouping) -> Option<&GroupedEntities> {
+        self.groupings.get(arrangement)
     }
 
     /// Puts an entity in every register it belongs in.
-    pub(crate) fn put(&mut self, name: &Arc<str>, entity: &Entity) {
+    pub(crate) fn insert_entity(&mut self, name: &Arc<str>, entity: &Entity) {
         for (arrangement, register) in
-            self.registers.iter_mut().filter(|(it, _)| it.has(&entity.genus))
+            self.groupings.iter_mut().filter(|(it, _)| it.includes_genus(&entity.genus))
         {
-            register.cards.insert(Card::of(arrangement, name, entity));
+            register.entities.insert(GroupedEntity::for_entity(arrangement, name, entity));
         }
     }
 
     /// Takes an entity, as it was put, from every register.
-    pub(crate) fn take(&mut self, name: &Arc<str>, entity: &Entity) {
+    pub(crate) fn remove_entity(&mut self, name: &Arc<str>, entity: &Entity) {
         for (arrangement, register) in
-            self.registers.iter_mut().filter(|(it, _)| it.has(&entity.genus))
+            self.groupings.iter_mut().filter(|(it, _)| it.includes_genus(&entity.genus))
         {
-            register.cards.remove(&Card::of(arrangement, name, entity));
+            register.entities.remove(&GroupedEntity::for_entity(arrangement, name, entity));
         }
     }
 }
 
-impl Register {
+impl GroupedEntities {
     /// Puts cards in order.
-    pub(crate) fn of(cards: Vec<Card>) -> Self {
-        Self { cards: Ranked::of(cards) }
+    pub(crate) fn from_unsorted(cards: Vec<GroupedEntity>) -> Self {
+        Self { entities: SortedList::from_unsorted(cards) }
     }
 
     /// Returns the card at a place, from 0.
-    pub fn card(&self, place: usize) -> Option<&Card> {
-        self.cards.get(place)
+    pub fn entity_at(&self, place: usize) -> Option<&GroupedEntity> {
+        self.entities.get(place)
     }
 
     /// Returns how many cards come first of which `is_before` holds. It must
     /// hold of none behind one of which it does not.
-    pub fn count_before(&self, is_before: impl Fn(&Card) -> bool) -> usize {
-        self.cards.count_before(is_before)
+    pub fn count_before(&self, is_before: impl Fn(&GroupedEntity) -> bool) -> usize {
+        self.entities.count_before(is_before)
     }
 
     /// Returns the places between two marks; without a mark, to the end.
-    pub fn between(&self, from: Option<&Mark>, until: Option<&Mark>) -> Range<usize> {
-        let before = |mark: &Mark| self.count_before(|it| it.is_before(mark));
+    pub fn range_between(
+        &self,
+        from: Option<&GroupBoundary>,
+        until: Option<&GroupBoundary>,
+    ) -> Range<usize> {
+        let before = |mark: &GroupBoundary| self.count_before(|it| it.is_before_boundary(mark));
         let start = from.map_or(0, before);
-        let end = until.map_or_else(|| self.cards.len(), before);
+        let end = until.map_or_else(|| self.entities.len(), before);
         start..end.max(start)
     }
 }
 
-impl Card {
+impl GroupedEntity {
     /// Tells whether the card comes before a mark.
-    pub fn is_before(&self, mark: &Mark) -> bool {
+    pub fn is_before_boundary(&self, mark: &GroupBoundary) -> bool {
         let common = self.headings.len().min(mark.headings.len());
-        in_order(&self.headings[..common], &mark.headings)
-            .then_with(|| alphabetical(&self.name, &mark.name))
+        compare_headings(&self.headings[..common], &mark.headings)
+            .then_with(|| compare_alphabetically(&self.name, &mark.name_prefix))
             .is_lt()
     }
 
-    pub(crate) fn of(arrangement: &Arrangement, name: &Arc<str>, entity: &Entity) -> Self {
+    pub(crate) fn for_entity(arrangement: &Grouping, name: &Arc<str>, entity: &Entity) -> Self {
         let headings = match arrangement {
-            Arrangement::Genus { by: By::Date, .. } => dates(entity).into(),
-            Arrangement::Genus { by: By::Attribute(attribute), .. } => {
-                [entity.attributes.get(attribute).and_then(text)].into()
+            Grouping::Genus { by: GroupBy::Date, .. } => creation_date_headings(entity).into(),
+            Grouping::Genus { by: GroupBy::Attribute(attribute), .. } => {
+                [entity.attributes.get(attribute).and_then(value_heading)].into()
             }
-            _ => headings(arrangement, &entity.genus, entity.status.as_deref()).unwrap_or_default(),
+            _ => headings_for(arrangement, &entity.genus, entity.status.as_deref())
+                .unwrap_or_default(),
         };
         Self { headings, name: name.clone() }
     }
@@ -127,37 +132,37 @@ impl Card {
 
 /// Returns what entities of that genus and status stand under; `None`: in this
 /// arrangement that depends on more than these.
-pub(crate) fn headings(
-    arrangement: &Arrangement,
+pub(crate) fn headings_for(
+    arrangement: &Grouping,
     genus: &str,
     status: Option<&str>,
-) -> Option<Arc<[Heading]>> {
+) -> Option<Arc<[GroupHeading]>> {
     let status = status.map(str::to_owned);
     match arrangement {
-        Arrangement::Everything => Some([Some(genus.to_owned()), status].into()),
-        Arrangement::Genus { by: By::Status, .. } => Some([status].into()),
-        Arrangement::Genus { by: By::Name, .. } => Some([].into()),
-        Arrangement::Genus { by: By::Date | By::Attribute(_), .. } => None,
+        Grouping::Everything => Some([Some(genus.to_owned()), status].into()),
+        Grouping::Genus { by: GroupBy::Status, .. } => Some([status].into()),
+        Grouping::Genus { by: GroupBy::Name, .. } => Some([].into()),
+        Grouping::Genus { by: GroupBy::Date | GroupBy::Attribute(_), .. } => None,
     }
 }
 
-impl Ord for Card {
+impl Ord for GroupedEntity {
     fn cmp(&self, other: &Self) -> Ordering {
-        in_order(&self.headings, &other.headings)
-            .then_with(|| alphabetical(&self.name, &other.name))
+        compare_headings(&self.headings, &other.headings)
+            .then_with(|| compare_alphabetically(&self.name, &other.name))
     }
 }
 
-impl PartialOrd for Card {
+impl PartialOrd for GroupedEntity {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-fn in_order(a: &[Heading], b: &[Heading]) -> Ordering {
+fn compare_headings(a: &[GroupHeading], b: &[GroupHeading]) -> Ordering {
     let differing = a.iter().zip(b).find(|(a, b)| a != b);
     match differing {
-        Some((Some(a), Some(b))) => by_value(a, b),
+        Some((Some(a), Some(b))) => compare_values(a, b),
         Some((None, _)) => Ordering::Greater,
         Some((_, None)) => Ordering::Less,
         None => a.len().cmp(&b.len()),
@@ -166,16 +171,16 @@ fn in_order(a: &[Heading], b: &[Heading]) -> Ordering {
 
 /// Puts numbers and dates in the order of what they say, a year among the numbers, and
 /// words behind them; what says the same goes by its letters.
-fn by_value(a: &str, b: &str) -> Ordering {
-    let in_order = match (value(a), value(b)) {
+fn compare_values(a: &str, b: &str) -> Ordering {
+    let in_order = match (parse_sortable_value(a), parse_sortable_value(b)) {
         (Some(a), Some(b)) => a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)),
         (a, b) => a.is_none().cmp(&b.is_none()),
     };
-    in_order.then_with(|| alphabetical(a, b))
+    in_order.then_with(|| compare_alphabetically(a, b))
 }
 
 /// Returns what a text says that is a number or a date.
-fn value(text: &str) -> Option<(f64, Option<Date>)> {
+fn parse_sortable_value(text: &str) -> Option<(f64, Option<Date>)> {
     // Most are words, and there may be a hundred thousand.
     text.starts_with(|it: char| it.is_ascii_digit() || "+-.".contains(it)).then_some(())?;
     if let Ok(date) = text.parse::<Date>() {
@@ -186,12 +191,12 @@ fn value(text: &str) -> Option<(f64, Option<Date>)> {
 }
 
 /// Year, month and day of an entity's beginning, which its id tells.
-fn dates(entity: &Entity) -> [Heading; 3] {
+fn creation_date_headings(entity: &Entity) -> [GroupHeading; 3] {
     let created = entity.id.map(|it| DateTime::<Utc>::from(it.datetime()));
     ["%Y", "%m", "%d"].map(|part| created.map(|it| it.format(part).to_string()))
 }
 
-fn text(value: &Value) -> Heading {
+fn value_heading(value: &Value) -> GroupHeading {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
@@ -227,7 +232,7 @@ mod tests {
             "10",
             "+inf",
         ];
-        said.sort_by(|a, b| by_value(a, b));
+        said.sort_by(|a, b| compare_values(a, b));
         let sorted = "753 BC, 44 BC, 12 BC, -0010, -2.5, 9, 10, 31, 0033-04-03, 168, 0900, 1e3, \
                       1066, 1066-10, 1066-10-14, 1900, +inf, -, Inf, none";
         assert_eq!(said.join(", "), sorted);

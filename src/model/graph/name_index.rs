@@ -7,26 +7,26 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
-use crate::model::entity::genus::scalar;
-use crate::model::{Date, Entity, Genus, Kind};
+use crate::model::entity::genus::scalar_text;
+use crate::model::{AttributeKind, Date, Entity, Genus};
 
 /// The names of entities by a key of theirs, in the order of key and name.
 #[derive(Clone, Debug)]
-pub(crate) struct Index<K>(OnceLock<BTreeSet<(K, Arc<str>)>>);
+pub(crate) struct LazyNameIndex<K>(OnceLock<BTreeSet<(K, Arc<str>)>>);
 
 /// A text, as short as it can be: who finds something by it looks whether it is
 /// what was meant.
-pub(crate) type Print = u64;
+pub(crate) type KeyHash = u64;
 
-impl<K> Default for Index<K> {
+impl<K> Default for LazyNameIndex<K> {
     fn default() -> Self {
         Self(OnceLock::new())
     }
 }
 
-impl<K: Ord + Clone> Index<K> {
+impl<K: Ord + Clone> LazyNameIndex<K> {
     /// Yields the names from `from` on as long as `belongs` says so.
-    pub(crate) fn range<'a>(
+    pub(crate) fn range_while<'a>(
         &'a self,
         make: impl FnOnce() -> BTreeSet<(K, Arc<str>)>,
         from: K,
@@ -37,14 +37,14 @@ impl<K: Ord + Clone> Index<K> {
     }
 
     /// Adds a name by its keys, if the index is made.
-    pub(crate) fn add(&mut self, name: &Arc<str>, keys: impl FnOnce() -> Vec<K>) {
+    pub(crate) fn insert(&mut self, name: &Arc<str>, keys: impl FnOnce() -> Vec<K>) {
         if let Some(made) = self.0.get_mut() {
             made.extend(keys().into_iter().map(|it| (it, name.clone())));
         }
     }
 
     /// Takes a name away by its keys, if the index is made.
-    pub(crate) fn take(&mut self, name: &Arc<str>, keys: impl FnOnce() -> Vec<K>) {
+    pub(crate) fn remove(&mut self, name: &Arc<str>, keys: impl FnOnce() -> Vec<K>) {
         if let Some(made) = self.0.get_mut() {
             for key in keys() {
                 made.remove(&(key, name.clone()));
@@ -53,23 +53,23 @@ impl<K: Ord + Clone> Index<K> {
     }
 
     /// Forgets everything: it is made anew when it is next asked for.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0.take();
     }
 }
 
 /// Returns the print of a name, whatever its case.
-pub(crate) fn of_name(name: &str) -> Print {
-    print(&name.to_lowercase())
+pub(crate) fn hash_name_ignoring_case(name: &str) -> KeyHash {
+    hash_key(&name.to_lowercase())
 }
 
 /// Returns the prints of those an entity relates to.
-pub(crate) fn of_targets(entity: &Entity) -> Vec<Print> {
-    entity.relations.iter().map(|it| print(&it.to)).collect()
+pub(crate) fn hash_relation_targets(entity: &Entity) -> Vec<KeyHash> {
+    entity.relations.iter().map(|it| hash_key(&it.to)).collect()
 }
 
 /// Returns the print of a text as it stands.
-pub(crate) fn print(text: &impl Hash) -> Print {
+pub(crate) fn hash_key(text: &impl Hash) -> KeyHash {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
@@ -77,57 +77,60 @@ pub(crate) fn print(text: &impl Hash) -> Print {
 
 /// Returns the prints of an entity's attributes: one for each value, and of a
 /// list one for each of its items.
-pub(crate) fn of_values(entity: &Entity) -> Vec<Print> {
+pub(crate) fn hash_attribute_values(entity: &Entity) -> Vec<KeyHash> {
     let all = entity.attributes.iter();
     all.flat_map(|(key, value)| {
-        words(value).into_iter().map(move |it| of_value(&entity.genus, key, &it))
+        lowercase_values(value)
+            .into_iter()
+            .map(move |it| hash_attribute_value(&entity.genus, key, &it))
     })
     .collect()
 }
 
 /// Returns the print of one value of an attribute.
-pub(crate) fn of_value(genus: &str, key: &str, word: &str) -> Print {
-    print(&(genus, key, word))
+pub(crate) fn hash_attribute_value(genus: &str, key: &str, word: &str) -> KeyHash {
+    hash_key(&(genus, key, word))
 }
 
 /// Returns what an attribute is found by, in lower case: its value, or the items
 /// of a list.
-pub(crate) fn words(value: &Value) -> Vec<String> {
+pub(crate) fn lowercase_values(value: &Value) -> Vec<String> {
     match value {
-        Value::Array(items) => items.iter().filter_map(word).collect(),
-        _ => word(value).into_iter().collect(),
+        Value::Array(items) => items.iter().filter_map(lowercase_value).collect(),
+        _ => lowercase_value(value).into_iter().collect(),
     }
 }
 
 /// A number is the same however it is written: `1` and `1.0`.
-fn word(value: &Value) -> Option<String> {
+fn lowercase_value(value: &Value) -> Option<String> {
     match value.as_f64().filter(|_| value.is_f64()) {
         Some(number) => Some(number.to_string()),
-        None => scalar(value).map(|it| it.to_lowercase()),
+        None => scalar_text(value).map(|it| it.to_lowercase()),
     }
 }
 
 /// Returns the dates at which something began, ended or was so with an entity,
 /// each once, by the print of its genus.
-pub(crate) fn of_dates(entity: &Entity, genus: Option<&Genus>) -> Vec<(Print, Date)> {
-    let relations = entity.relations.iter().flat_map(|it| [it.begin(), it.end()]).flatten();
-    let attributes = dated(&entity.attributes, genus).map(|(_, date)| date);
-    let genus = print(&entity.genus);
+pub(crate) fn genus_date_keys(entity: &Entity, genus: Option<&Genus>) -> Vec<(KeyHash, Date)> {
+    let relations =
+        entity.relations.iter().flat_map(|it| [it.since_date(), it.until_date()]).flatten();
+    let attributes = date_attributes(&entity.attributes, genus).map(|(_, date)| date);
+    let genus = hash_key(&entity.genus);
     relations.chain(attributes).map(|date| (genus, date)).collect()
 }
 
 /// Yields the attributes that are dates: those the genus says are, and of the
 /// others the texts that can be nothing else. A bare number may count anything.
-pub(crate) fn dated<'a>(
+pub(crate) fn date_attributes<'a>(
     attributes: &'a Map<String, Value>,
     genus: Option<&'a Genus>,
 ) -> impl Iterator<Item = (&'a str, Date)> {
     attributes.iter().filter_map(move |(key, value)| {
-        let is_date = match genus.and_then(|it| it.attribute(key)) {
-            Some(about) => about.kind == Kind::Date,
+        let is_date = match genus.and_then(|it| it.attribute_def(key)) {
+            Some(about) => about.kind == AttributeKind::Date,
             None => value.is_string(),
         };
-        let text = scalar(value).filter(|_| is_date)?;
+        let text = scalar_text(value).filter(|_| is_date)?;
         Some((key.as_str(), text.parse().ok()?))
     })
 }
@@ -140,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_number_is_the_same_however_it_is_written() {
-        assert_eq!(words(&json!([1.0, 0.5, 7])), ["1", "0.5", "7"]);
-        assert_eq!(words(&json!("1.0")), ["1.0"]);
+        assert_eq!(lowercase_values(&json!([1.0, 0.5, 7])), ["1", "0.5", "7"]);
+        assert_eq!(lowercase_values(&json!("1.0")), ["1.0"]);
     }
 }

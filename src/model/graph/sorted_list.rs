@@ -1,7 +1,7 @@
 //! A list in order that knows the place of each thing in it.
 
 /// How many things a row is made with; a row of twice as many is parted.
-const ROW: usize = 512;
+const ROW_SIZE: usize = 512;
 
 /// Things in order, each once: which is the thousandth, and how many come
 /// before some point, is told without counting through.
@@ -9,18 +9,18 @@ const ROW: usize = 512;
 /// The rows are short enough to be shifted and few enough to be summed up: with
 /// a hundred thousand things both take less than a microsecond.
 #[derive(Clone, Debug)]
-pub(crate) struct Ranked<T> {
+pub(crate) struct SortedList<T> {
     rows: Vec<Vec<T>>,
 }
 
-impl<T: Ord> Ranked<T> {
+impl<T: Ord> SortedList<T> {
     /// Puts things in order.
-    pub(crate) fn of(mut things: Vec<T>) -> Self {
+    pub(crate) fn from_unsorted(mut things: Vec<T>) -> Self {
         things.sort();
         things.dedup();
-        let mut rows = Vec::with_capacity(things.len().div_ceil(ROW));
-        while things.len() > ROW {
-            rows.push(things.split_off(things.len() - ROW));
+        let mut rows = Vec::with_capacity(things.len().div_ceil(ROW_SIZE));
+        while things.len() > ROW_SIZE {
+            rows.push(things.split_off(things.len() - ROW_SIZE));
         }
         rows.push(things);
         rows.reverse();
@@ -54,7 +54,7 @@ impl<T: Ord> Ranked<T> {
 
     /// Puts a thing in its place, unless it is there.
     pub(crate) fn insert(&mut self, thing: T) {
-        let row = self.row_of(&thing);
+        let row = self.row_for(&thing);
         if row == self.rows.len() {
             self.rows.push(Vec::new());
         }
@@ -62,15 +62,15 @@ impl<T: Ord> Ranked<T> {
         if let Err(place) = found.binary_search(&thing) {
             found.insert(place, thing);
         }
-        if found.len() >= 2 * ROW {
-            let half = found.split_off(ROW);
+        if found.len() >= 2 * ROW_SIZE {
+            let half = found.split_off(ROW_SIZE);
             self.rows.insert(row + 1, half);
         }
     }
 
     /// Takes a thing away, if it is there.
     pub(crate) fn remove(&mut self, thing: &T) {
-        let row = self.row_of(thing);
+        let row = self.row_for(thing);
         let Some(found) = self.rows.get_mut(row) else { return };
         if let Ok(place) = found.binary_search(thing) {
             found.remove(place);
@@ -82,7 +82,7 @@ impl<T: Ord> Ranked<T> {
 
     /// Returns the row a thing belongs to: the first that does not end before
     /// it, else the last there is.
-    fn row_of(&self, thing: &T) -> usize {
+    fn row_for(&self, thing: &T) -> usize {
         let row = self.rows.partition_point(|row| row.last().is_some_and(|last| last < thing));
         row.min(self.rows.len().saturating_sub(1))
     }
@@ -102,7 +102,7 @@ mod tests {
             first in proptest::collection::vec(0_u16..5_000, 0..2_500),
             then in proptest::collection::vec((any::<bool>(), 0_u16..5_000), 0..2_500),
         ) {
-            let mut ranked = Ranked::of(first.clone());
+            let mut ranked = SortedList::from_unsorted(first.clone());
             let mut set: BTreeSet<_> = first.into_iter().collect();
             for (comes, thing) in then {
                 if comes {

@@ -4,16 +4,16 @@ use crate::model::{Relation, RoomId, ScrollId};
 
 /// One thing that differs, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct ItemDiff {
     /// What differs: in the later state, where it is in both.
-    pub thing: Thing,
+    pub item: PalaceItem,
     /// What became of it.
-    pub fate: Fate,
+    pub change: ChangeKind,
 }
 
 /// One thing of a palace that has a file of its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Thing {
+pub enum PalaceItem {
     /// What `palace.toml` says.
     Settings,
     /// A room.
@@ -28,9 +28,9 @@ pub enum Thing {
     /// An entity, by name.
     Entity(String),
     /// What is known by its file, and told of by it.
-    Filed {
+    ByFile {
         /// What it is.
-        what: Filed,
+        what: FileItemKind,
         /// Its file, inside the palace.
         path: String,
     },
@@ -40,7 +40,7 @@ pub enum Thing {
 
 /// What is known by its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Filed {
+pub enum FileItemKind {
     /// What is laid down for a genus.
     Genus,
     /// A task.
@@ -50,24 +50,24 @@ pub enum Filed {
     /// A drawer.
     Drawer,
     /// An entry of a diary.
-    Entry,
+    DiaryEntry,
 }
 
 /// What became of a thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum ChangeKind {
     /// It is there now.
     Added,
     /// It is there no more.
     Removed,
     /// It is not what it was. Without details it says the same in other words: comments, blank
     /// lines, the order of keys.
-    Changed(Vec<Detail>),
+    Changed(Vec<ChangeDetail>),
 }
 
 /// One way in which a thing is not what it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Detail {
+pub enum ChangeDetail {
     /// It stands or hangs somewhere else.
     Moved {
         /// Where it was.
@@ -81,14 +81,14 @@ pub enum Detail {
         to: String,
     },
     /// A text of it has other lines.
-    Lines {
+    TextChanged {
         /// Which text: `description`; nothing: the whole of it.
         text: &'static str,
         /// How many lines differ.
         count: usize,
     },
     /// One of its values is another.
-    Value {
+    ValueChanged {
         /// Which: `status`.
         of: String,
         /// What it was, if it had one.
@@ -97,20 +97,20 @@ pub enum Detail {
         now: Option<String>,
     },
     /// It has one more part.
-    Gained(Part),
+    PartAdded(ItemPart),
     /// It has one part less.
-    Lost(Part),
+    PartRemoved(ItemPart),
     /// One of its parts is not what it was.
-    Altered(Part),
+    PartChanged(ItemPart),
     /// A relation has other dates or another source.
-    Dated {
+    RelationChanged {
         /// What was said.
         was: Relation,
         /// What is said.
         now: Relation,
     },
     /// Its parts of one kind are the same in another order.
-    Reordered(&'static str),
+    PartsReordered(&'static str),
     /// It cannot be understood: in which state, and why.
     Unreadable {
         /// Whether that was so in the earlier state.
@@ -122,7 +122,7 @@ pub enum Detail {
 
 /// Something of which a thing may have several.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ItemPart {
     /// An action, by label.
     Action(String),
     /// A door, by the room it leads to.

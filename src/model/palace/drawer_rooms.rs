@@ -6,19 +6,19 @@ use crate::model::{Door, Palace, RoomId};
 
 impl Palace {
     /// Yields every room one can walk into: built, or holding drawers.
-    pub fn places(&self) -> BTreeSet<&RoomId> {
+    pub fn enterable_rooms(&self) -> BTreeSet<&RoomId> {
         self.rooms().map(|(id, _)| id).chain(self.drawers.rooms()).collect()
     }
 
     /// Tells whether one can walk into `id`.
-    pub fn is_place(&self, id: &RoomId) -> bool {
-        self.room(id).is_some() || self.drawers.count_in(id) > 0
+    pub fn is_enterable(&self, id: &RoomId) -> bool {
+        self.room(id).is_some() || self.drawers.count_in_room(id) > 0
     }
 
     /// Yields the rooms whose drawers are opened in `id`: its own; in a room
     /// without a wing, those of its slug in every wing where nobody has built
     /// that room.
-    pub fn cabinets(&self, id: &RoomId) -> impl Iterator<Item = &RoomId> {
+    pub fn drawer_rooms_for(&self, id: &RoomId) -> impl Iterator<Item = &RoomId> {
         self.drawers.rooms().filter(move |it| match &id.wing {
             Some(_) => *it == id,
             None => it.slug == id.slug && self.room(it).is_none(),
@@ -26,29 +26,30 @@ impl Palace {
     }
 
     /// Returns how many drawers are opened in `id`.
-    pub fn drawers_at(&self, id: &RoomId) -> usize {
-        self.cabinets(id).map(|it| self.drawers.count_in(it)).sum()
+    pub fn drawer_count_in(&self, id: &RoomId) -> usize {
+        self.drawer_rooms_for(id).map(|it| self.drawers.count_in_room(it)).sum()
     }
 
     /// Yields the doors that nobody has made: to the rooms of the same name in
     /// other wings, where this room or that one holds drawers.
     pub(crate) fn tunnels<'a>(&'a self, id: &'a RoomId) -> impl Iterator<Item = Door> + 'a {
-        let holds = self.drawers.count_in(id) > 0;
-        let places = if holds { self.places() } else { self.drawers.rooms().collect() };
-        let name = self.filed_as(id);
-        let same = places.into_iter().filter(move |it| *it != id && self.filed_as(it) == name);
-        same.map(|it| Door { name: self.full_name_of(it), to: it.clone() })
+        let holds = self.drawers.count_in_room(id) > 0;
+        let places = if holds { self.enterable_rooms() } else { self.drawers.rooms().collect() };
+        let name = self.drawer_room_name(id);
+        let same =
+            places.into_iter().filter(move |it| *it != id && self.drawer_room_name(it) == name);
+        same.map(|it| Door { name: self.room_name_with_wing(it), to: it.clone() })
     }
 
     /// Returns what a room is called, and the wing it stands in.
-    pub fn full_name_of(&self, id: &RoomId) -> String {
-        let name = self.name_of(id);
+    pub fn room_name_with_wing(&self, id: &RoomId) -> String {
+        let name = self.room_name(id);
         let Some(wing) = &id.wing else { return name };
         format!("{name} in {}", self.drawers.wing_name(wing).unwrap_or(wing.as_str()))
     }
 
     /// Returns the name under which drawers are, or would be, filed in a room.
-    fn filed_as<'a>(&'a self, id: &'a RoomId) -> &'a str {
+    fn drawer_room_name<'a>(&'a self, id: &'a RoomId) -> &'a str {
         self.drawers.room_name(id).unwrap_or(id.slug.as_str())
     }
 }
@@ -56,48 +57,52 @@ impl Palace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Drawer, Room, Said, Settings};
+    use crate::model::{Drawer, FiledUnder, Room, Settings};
 
-    fn palace(rooms: &[&str], drawers: &[(&str, &str)]) -> Palace {
-        let mut palace = Palace::new(Settings::named("Test"));
+    fn palace_with_drawers(rooms: &[&str], drawers: &[(&str, &str)]) -> Palace {
+        let mut palace = Palace::new(Settings::with_name("Test"));
         for slug in rooms {
             let (name, description) = ((*slug).to_owned(), String::new());
             let (id, actions, portals, generate) = (None, vec![], vec![], None);
             let room = Room { id, name, description, actions, portals, generate };
-            palace.put_room(&slug.parse().unwrap(), Some(room));
+            palace.set_room(&slug.parse().unwrap(), Some(room));
         }
         for (folder, room) in drawers {
-            let said = Said { wing: None, room: Some((*room).to_owned()) };
+            let said = FiledUnder { wing: None, room: Some((*room).to_owned()) };
             let (source, by, filed, text) = (None, None, None, String::new());
-            let drawer = Drawer { id: ulid::Ulid(1), said, source, by, filed, text };
-            palace.drawers.put(&format!("drawers/{folder}/1.md"), &folder.parse().unwrap(), drawer);
+            let drawer = Drawer { id: ulid::Ulid(1), filed_under: said, source, by, filed, text };
+            palace.drawers.insert(
+                &format!("drawers/{folder}/1.md"),
+                &folder.parse().unwrap(),
+                drawer,
+            );
         }
         palace
     }
 
-    fn doors(palace: &Palace, id: &str) -> Vec<String> {
-        palace.doors(&id.parse().unwrap()).into_iter().map(|it| it.name).collect()
+    fn door_names(palace: &Palace, id: &str) -> Vec<String> {
+        palace.door_names(&id.parse().unwrap()).into_iter().map(|it| it.name).collect()
     }
 
     #[test]
     fn rooms_of_one_name_are_joined_where_drawers_lie() {
-        let palace = palace(
+        let palace = palace_with_drawers(
             &["code/auth", "life/hall", "code/hall"],
             &[("team/auth", "auth"), ("life/auth-2", "auth"), ("life/au_th", "au_th")],
         );
-        assert_eq!(doors(&palace, "team/auth"), ["code/auth in code", "auth in life"]);
-        assert_eq!(doors(&palace, "code/auth"), ["auth in life", "auth in team"]);
-        assert_eq!(doors(&palace, "code/hall"), [""; 0], "no drawers, no tunnel");
-        assert_eq!(doors(&palace, "life/au_th"), [""; 0], "a hyphen is not an underscore");
+        assert_eq!(door_names(&palace, "team/auth"), ["code/auth in code", "auth in life"]);
+        assert_eq!(door_names(&palace, "code/auth"), ["auth in life", "auth in team"]);
+        assert_eq!(door_names(&palace, "code/hall"), [""; 0], "no drawers, no tunnel");
+        assert_eq!(door_names(&palace, "life/au_th"), [""; 0], "a hyphen is not an underscore");
     }
 
     #[test]
     fn a_room_without_a_wing_opens_the_drawers_of_its_name_in_all_wings() {
-        let palace = palace(
+        let palace = palace_with_drawers(
             &["auth", "code/auth"],
             &[("team/auth", "auth"), ("life/auth", "auth"), ("code/auth", "auth")],
         );
-        let at = |id: &str| palace.drawers_at(&id.parse().unwrap());
+        let at = |id: &str| palace.drawer_count_in(&id.parse().unwrap());
         assert_eq!((at("auth"), at("code/auth"), at("team/auth"), at("hall")), (2, 1, 1, 0));
     }
 }

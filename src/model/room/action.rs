@@ -10,14 +10,14 @@ pub struct Action {
     /// What the menu says; merging a room finds its actions by it.
     pub label: String,
     /// What choosing it does.
-    pub deed: Deed,
+    pub kind: ActionKind,
 }
 
 /// What choosing an action does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Deed {
+pub enum ActionKind {
     /// Goes to another room.
-    Navigate(Doorway),
+    Navigate(NavigationTarget),
     /// Runs a tool and shows what it found; the visitor stays.
     Query {
         /// The tool's name, as written: `list_entities`, `palazzo:list_entities`.
@@ -31,12 +31,12 @@ pub enum Deed {
         content: String,
     },
     /// Goes into a hall made from the graph. No file has such an action.
-    Enter(Hall),
+    EnterHall(Hall),
 }
 
 /// Where a navigate action leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doorway {
+pub struct NavigationTarget {
     /// The room behind it, built or not.
     pub room: RoomRef,
     /// The palace it stands in, if it is another one (v2 section 3.6).
@@ -45,12 +45,12 @@ pub struct Doorway {
 
 impl Action {
     /// The parameters by which questions name entities.
-    pub const NAMING: [&str; 2] = ["name", "entity"];
+    pub const ENTITY_PARAMS: [&str; 2] = ["name", "entity"];
 
     /// Returns the room of this palace that the action leads to, if any.
-    pub fn leads_to(&self) -> Option<&RoomRef> {
-        match &self.deed {
-            Deed::Navigate(Doorway { room, workspace: None }) => Some(room),
+    pub fn target_room(&self) -> Option<&RoomRef> {
+        match &self.kind {
+            ActionKind::Navigate(NavigationTarget { room, workspace: None }) => Some(room),
             _ => None,
         }
     }

@@ -36,17 +36,17 @@ pub enum Slot {
     /// The drawers of the room.
     Drawers,
     /// A result of the last query or search: its place among them, from 0.
-    Opening(usize),
+    Result(usize),
 }
 
 impl Layout {
     /// How many scrolls can be shown, and so be read by number, at once.
-    pub const SCROLLS: usize = 9;
+    pub const MAX_SCROLLS: usize = 9;
     /// How many results can be opened by number.
-    pub const OPENINGS: usize = 30;
+    pub const MAX_RESULTS: usize = 30;
 
     /// Returns how many of `actions` choices fit on one page.
-    pub fn page(self, actions: usize) -> usize {
+    pub fn page_size(self, actions: usize) -> usize {
         match self {
             Self::Wide => 12,
             Self::Classic if actions > 7 => 6,
@@ -55,9 +55,9 @@ impl Layout {
     }
 
     /// Returns what `number` means in a room of `actions` choices.
-    pub fn slot(self, number: i64, actions: usize) -> Option<Slot> {
+    pub fn slot_of_number(self, number: i64, actions: usize) -> Option<Slot> {
         let number = usize::try_from(number).ok()?;
-        let page = self.page(actions);
+        let page = self.page_size(actions);
         let slot = match (self, number) {
             (_, 0) | (Self::Wide, 20) => Slot::Map,
             (_, 1..) if number <= page => Slot::Action(number - 1),
@@ -70,14 +70,14 @@ impl Layout {
             (_, 17) => Slot::Search,
             (_, 21..=29) => Slot::Scroll(number - 21),
             (_, 30) => Slot::Drawers,
-            (_, 31..=60) => Slot::Opening(number - 31),
+            (_, 31..=60) => Slot::Result(number - 31),
             _ => return None,
         };
         Some(slot)
     }
 
     /// Returns the number that stands for `slot`.
-    pub fn number(self, slot: Slot) -> usize {
+    pub fn number_of_slot(self, slot: Slot) -> usize {
         match (self, slot) {
             (_, Slot::Action(place)) => place + 1,
             (Self::Wide, Slot::More) => 13,
@@ -93,7 +93,7 @@ impl Layout {
             (_, Slot::Map) => 0,
             (_, Slot::Scroll(place)) => 21 + place,
             (_, Slot::Drawers) => 30,
-            (_, Slot::Opening(place)) => 31 + place,
+            (_, Slot::Result(place)) => 31 + place,
         }
     }
 }
@@ -107,8 +107,8 @@ mod tests {
         for layout in [Layout::Wide, Layout::Classic] {
             for actions in [0, 7, 8, 12, 13, 40] {
                 for number in 0..70 {
-                    if let Some(slot) = layout.slot(number, actions) {
-                        let back = layout.number(slot);
+                    if let Some(slot) = layout.slot_of_number(number, actions) {
+                        let back = layout.number_of_slot(slot);
                         let twenty_is_the_map_too = number == 20 && back == 0;
                         assert!(
                             i64::try_from(back) == Ok(number) || twenty_is_the_map_too,
@@ -122,15 +122,15 @@ mod tests {
 
     #[test]
     fn a_classic_menu_gives_up_its_seventh_slot_only_when_it_must() {
-        assert_eq!(Layout::Classic.slot(7, 7), Some(Slot::Action(6)));
-        assert_eq!(Layout::Classic.slot(7, 8), Some(Slot::More));
+        assert_eq!(Layout::Classic.slot_of_number(7, 7), Some(Slot::Action(6)));
+        assert_eq!(Layout::Classic.slot_of_number(7, 8), Some(Slot::More));
     }
 
     #[test]
     fn numbers_nobody_gave_a_meaning_have_none() {
         for number in [-1, 61, i64::MIN, i64::MAX] {
-            assert_eq!(Layout::Wide.slot(number, 5), None, "{number}");
+            assert_eq!(Layout::Wide.slot_of_number(number, 5), None, "{number}");
         }
-        assert_eq!(Layout::Classic.slot(12, 5), None);
+        assert_eq!(Layout::Classic.slot_of_number(12, 5), None);
     }
 }

@@ -10,12 +10,12 @@ pub struct Consent {
     /// The folder's path, without links; `None`: it is not Unicode, so nothing can be allowed.
     path: Option<String>,
     /// What is allowed. Any change of it needs a new consent.
-    pub allowed: Allowed,
+    pub scope: ConsentScope,
 }
 
 /// What can be allowed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Allowed {
+pub enum ConsentScope {
     /// Actions of the palace may call these tools, which change things.
     Tools(Vec<String>),
     /// The repository of the folder is elsewhere, in these folders.
@@ -24,25 +24,25 @@ pub enum Allowed {
 
 impl Consent {
     /// Describes the consent to what `[actions] allow` of the palace at `palace` lists.
-    pub fn tools(palace: &Path, allow: &[String]) -> Self {
+    pub fn for_tools(palace: &Path, allow: &[String]) -> Self {
         let mut tools: Vec<_> = allow.iter().map(|it| Tool::bare_name(it).to_owned()).collect();
         tools.sort();
         tools.dedup();
-        Self { path: palace.to_str().map(str::to_owned), allowed: Allowed::Tools(tools) }
+        Self { path: palace.to_str().map(str::to_owned), scope: ConsentScope::Tools(tools) }
     }
 
     /// Describes the consent to a repository of `folder` that is in `elsewhere`.
-    pub fn repository(folder: &Path, elsewhere: [&Path; 2]) -> Self {
+    pub fn for_repository(folder: &Path, elsewhere: [&Path; 2]) -> Self {
         let named: Option<Vec<_>> = elsewhere.iter().map(|it| it.to_str()).collect();
         let path = folder.to_str().filter(|_| named.is_some()).map(str::to_owned);
         let mut folders: Vec<_> = named.into_iter().flatten().map(str::to_owned).collect();
         folders.dedup();
-        Self { path, allowed: Allowed::Repository(folders) }
+        Self { path, scope: ConsentScope::Repository(folders) }
     }
 
     /// Describes a consent that was read from the file of consents.
-    pub fn stored(path: String, allowed: Allowed) -> Self {
-        Self { path: Some(path), allowed }
+    pub fn from_stored(path: String, allowed: ConsentScope) -> Self {
+        Self { path: Some(path), scope: allowed }
     }
 
     /// Returns the path of the folder; `None`: it is not Unicode.
@@ -51,12 +51,12 @@ impl Consent {
     }
 
     /// Tells whether `other` is about the same thing, whatever exactly it allows.
-    pub fn replaces(&self, other: &Self) -> bool {
-        let kinds = (&self.allowed, &other.allowed);
+    pub fn has_same_subject(&self, other: &Self) -> bool {
+        let kinds = (&self.scope, &other.scope);
         let is_same_kind = matches!(
             kinds,
-            (Allowed::Tools(_), Allowed::Tools(_))
-                | (Allowed::Repository(_), Allowed::Repository(_))
+            (ConsentScope::Tools(_), ConsentScope::Tools(_))
+                | (ConsentScope::Repository(_), ConsentScope::Repository(_))
         );
         is_same_kind && self.path == other.path
     }

@@ -2,7 +2,7 @@
 
 /// How a server notices what others do to the files of a palace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watching {
+pub enum WatchMode {
     /// The system tells; where it does not, the files are looked at every two
     /// seconds.
     Auto,

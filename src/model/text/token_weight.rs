@@ -3,36 +3,36 @@
 //! long, and what is bounded here is asked for at every step.
 
 /// Returns what a text weighs, in thirds of a token.
-pub fn weight(text: &str) -> usize {
-    in_pairs(text).map(size).sum()
+pub fn token_weight(text: &str) -> usize {
+    char_pairs(text).map(char_weight).sum()
 }
 
 /// Shortens a text to what `room` small letters weigh, and keeps how it begins
 /// and how it ends: names of a kind often differ in their last word.
-pub fn abridged(text: &str, room: usize) -> String {
-    if weight(text) <= room {
+pub fn abridge_to_weight(text: &str, room: usize) -> String {
+    if token_weight(text) <= room {
         return text.to_owned();
     }
     let backwards = text.chars().rev();
     let backwards = backwards.clone().skip(1).chain([' ']).zip(backwards);
-    let tail = &text[text.len() - fitting(backwards, room / 3)..];
+    let tail = &text[text.len() - fitting_len(backwards, room / 3)..];
     let tail = tail.split_once(' ').map_or(tail, |(_, words)| words).trim_start();
-    let rest = weight(tail) + size((' ', '…'));
+    let rest = token_weight(tail) + char_weight((' ', '…'));
     let head = &text[..text.len() - tail.len()];
-    let head = &text[..fitting(in_pairs(head), room.saturating_sub(rest))];
+    let head = &text[..fitting_len(char_pairs(head), room.saturating_sub(rest))];
     format!("{}…{tail}", head.trim_end())
 }
 
 /// Yields each character behind the one before it.
-fn in_pairs(text: &str) -> impl Iterator<Item = (char, char)> {
+fn char_pairs(text: &str) -> impl Iterator<Item = (char, char)> {
     std::iter::once(' ').chain(text.chars()).zip(text.chars())
 }
 
 /// Returns how many bytes of some characters fit.
-fn fitting(pairs: impl Iterator<Item = (char, char)>, mut room: usize) -> usize {
+fn fitting_len(pairs: impl Iterator<Item = (char, char)>, mut room: usize) -> usize {
     let fit = pairs.take_while(|it| {
-        let fits = size(*it) <= room;
-        room = room.saturating_sub(size(*it));
+        let fits = char_weight(*it) <= room;
+        room = room.saturating_sub(char_weight(*it));
         fits
     });
     fit.map(|(_, it)| it.len_utf8()).sum()
@@ -40,7 +40,7 @@ fn fitting(pairs: impl Iterator<Item = (char, char)>, mut room: usize) -> usize 
 
 /// Says what a character weighs behind another: letters come in words, signs
 /// come alone, and behind them another word begins.
-fn size((before, it): (char, char)) -> usize {
+fn char_weight((before, it): (char, char)) -> usize {
     match it {
         ' ' => 1,
         'a'..='z' if before == ' ' || before.is_ascii_alphabetic() => 1,
@@ -49,13 +49,13 @@ fn size((before, it): (char, char)) -> usize {
         '0'..='9' if before.is_ascii_alphabetic() => 3,
         'a'..='z' | 'A'..='Z' => 3,
         '\0'..='\u{7f}' => 2,
-        _ => abroad(it),
+        _ => non_ascii_weight(it),
     }
 }
 
 /// Says what a character weighs that is not of ASCII. Tokens are made of bytes:
 /// the fewer people write a script, the more of its bytes stay alone.
-fn abroad(it: char) -> usize {
+fn non_ascii_weight(it: char) -> usize {
     match it {
         'А'..='я' => 2,
         '\0'..='\u{17f}' => 3,
@@ -82,9 +82,9 @@ mod tests {
     #[test]
     fn a_long_name_keeps_both_its_ends() {
         let name = "Survey of marine invertebrates of the northern Adriatic, station 0143";
-        assert_eq!(abridged(name, 36), "Survey of marine inverte…0143");
-        assert_eq!(abridged(name, 200), name);
-        assert_eq!(abridged("東京都千代田区丸の内一丁目", 36), "東京都…丁目");
-        assert_eq!(abridged("", 0), "");
+        assert_eq!(abridge_to_weight(name, 36), "Survey of marine inverte…0143");
+        assert_eq!(abridge_to_weight(name, 200), name);
+        assert_eq!(abridge_to_weight("東京都千代田区丸の内一丁目", 36), "東京都…丁目");
+        assert_eq!(abridge_to_weight("", 0), "");
     }
 }

@@ -14,65 +14,70 @@ use gix::objs::TreeRefIter;
 use gix::objs::tree::EntryMode;
 use rayon::prelude::*;
 
-use crate::model::{Code, CommitId, Diagnostic, Files, LARGEST_FILE, Moment};
+use crate::model::{Code, CommitId, CommitSummary, Diagnostic, Files, MAX_FILE_BYTES};
 
 use crate::store::history::commits;
-use crate::store::history::commits::Past;
-use crate::store::repo::disk::Unread;
+use crate::store::history::commits::HistoryReader;
+use crate::store::repo::disk::FileReadError;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{disk, paths};
 use crate::store::{Error, Store};
 
 /// How many files and folders are looked at.
-const MOST_ENTRIES: usize = 500_000;
+const MAX_ENTRIES: usize = 500_000;
 /// How many bytes all files may have.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 /// How many files are read at a time by one thread.
-const SHARE: usize = 256;
+const FILES_PER_CHUNK: usize = 256;
 
 impl Store {
     /// Returns the palace as it was at `commit`: it can be read in every way, and never written.
     pub fn as_of(&self, commit: &CommitId) -> Result<Self, Error> {
-        let repository = self.repository_there()?;
-        let past = Past::new(&repository);
-        let failed = |err| repository.error("read an old commit", err);
-        let id = commits::id(commit).map_err(failed)?;
-        let moment = past.moment(id).map_err(failed)?;
-        if past.palace_at(id).map_err(failed)?.is_none() {
-            let first = self.head()?.and_then(|it| first(&past, commits::id(&it).ok()?));
-            let (short, at) = (moment.short, day(moment.at));
-            return Err(Error::NotYet { short, at, first });
+        let repository = self.require_repository()?;
+        let past = HistoryReader::new(&repository);
+        let failed = |err| repository.git_error("read an old commit", err);
+        let id = commits::object_id(commit).map_err(failed)?;
+        let moment = past.commit_info(id).map_err(failed)?;
+        if past.palace_tree(id).map_err(failed)?.is_none() {
+            let first = self
+                .head()?
+                .and_then(|it| first_palace_commit(&past, commits::object_id(&it).ok()?));
+            let (short, at) = (moment.short, format_time(moment.at));
+            return Err(Error::PalaceNotYetCreated { short, at, first });
         }
         let mut store = Self::new(self.root().to_owned(), self.home.clone());
-        (store.isolated, store.moment) = (self.isolated, Some(moment));
+        (store.isolated, store.as_of_commit) = (self.isolated, Some(moment));
         Ok(store)
     }
 
     /// Returns the moment the palace is seen at; `None`: as it is now.
-    pub fn moment(&self) -> Option<&Moment> {
-        self.moment.as_ref()
+    pub fn as_of_commit(&self) -> Option<&CommitSummary> {
+        self.as_of_commit.as_ref()
     }
 
     /// Returns the commit whose past is asked for; `None`: there is none yet.
-    pub(crate) fn tip(&self, repository: &Repository) -> Result<Option<ObjectId>, Error> {
-        match &self.moment {
-            Some(moment) => commits::id(&moment.commit)
+    pub(crate) fn history_tip(&self, repository: &Repository) -> Result<Option<ObjectId>, Error> {
+        match &self.as_of_commit {
+            Some(moment) => commits::object_id(&moment.id)
                 .map(Some)
-                .map_err(|err| repository.error("read an old commit", err)),
+                .map_err(|err| repository.git_error("read an old commit", err)),
             None => repository.head(),
         }
     }
 
     /// Reads every file of the palace as it was at `moment`.
-    pub(crate) fn read_all_at(&self, moment: &Moment) -> Result<(Files, Vec<Diagnostic>), Error> {
-        let repository = self.repository_there()?;
+    pub(crate) fn read_all_files_at(
+        &self,
+        moment: &CommitSummary,
+    ) -> Result<(Files, Vec<Diagnostic>), Error> {
+        let repository = self.require_repository()?;
         let read = || -> gix::Result<_> {
-            let past = Past::new(&repository);
-            let mut list = List::new(&past);
-            if let Some(tree) = past.palace_at(commits::id(&moment.commit)?)? {
-                list.palace(tree)?;
+            let past = HistoryReader::new(&repository);
+            let mut list = TreeFileList::new(&past);
+            if let Some(tree) = past.palace_tree(commits::object_id(&moment.id)?)? {
+                list.add_palace(tree)?;
             }
-            let List { files, mut findings, left, .. } = list;
+            let TreeFileList { files, mut findings, remaining_entries: left, .. } = list;
             if left == 0 {
                 return Ok(None);
             }
@@ -83,117 +88,124 @@ impl Store {
             findings.sort_by(|a, b| a.file.cmp(&b.file));
             Ok(Some((texts, findings)))
         };
-        let read = read().map_err(|err| repository.error("read an old commit", err))?;
-        read.ok_or_else(|| Error::Immense { short: moment.short.clone() })
+        let read = read().map_err(|err| repository.git_error("read an old commit", err))?;
+        read.ok_or_else(|| Error::CommitTooLarge { short: moment.short.clone() })
     }
 
     /// Reads one file as it was last committed; `None`: it was not, or cannot be read.
-    pub fn committed(&self, path: &str) -> Option<String> {
+    pub fn read_committed(&self, path: &str) -> Option<String> {
         let head = self.head().ok()??;
-        self.read_at(&head, path).ok()?.ok()?
+        self.read_file_at(&head, path).ok()?.ok()?
     }
 
     /// Reads one file as `commit` holds it; `None`: it does not.
-    pub(crate) fn read_at(
+    pub(crate) fn read_file_at(
         &self,
         commit: &CommitId,
         path: &str,
     ) -> Result<Result<Option<String>, Diagnostic>, Error> {
-        if let Err(err) = paths::check(path) {
-            return Ok(Err(disk::unfit(Code::FileName, path, &err)));
+        if let Err(err) = paths::check_path(path) {
+            return Ok(Err(disk::path_finding(Code::FileName, path, &err)));
         }
-        let repository = self.repository_there()?;
+        let repository = self.require_repository()?;
         let read = || -> gix::Result<_> {
-            let past = Past::new(&repository);
-            let Some(tree) = past.palace_at(commits::id(commit)?)? else { return Ok(Ok(None)) };
+            let past = HistoryReader::new(&repository);
+            let Some(tree) = past.palace_tree(commits::object_id(commit)?)? else {
+                return Ok(Ok(None));
+            };
             let found = past.git.find_tree(tree)?.lookup_entry(path.split('/'))?;
             match found {
                 None => Ok(Ok(None)),
-                Some(it) => Ok(text(&past, path, it.mode(), it.object_id())?.map(Some)),
+                Some(it) => Ok(read_text_blob(&past, path, it.mode(), it.object_id())?.map(Some)),
             }
         };
-        read().map_err(|err| repository.error("read an old commit", err))
+        read().map_err(|err| repository.git_error("read an old commit", err))
     }
 
     /// Returns the repository, without which there is no past.
-    pub(crate) fn repository_there(&self) -> Result<Arc<Repository>, Error> {
+    pub(crate) fn require_repository(&self) -> Result<Arc<Repository>, Error> {
         self.repository()?.ok_or_else(|| Error::NoRepository { palace: self.root().to_owned() })
     }
 }
 
 /// Says on which day something was, and when on it.
-pub(crate) fn day(at: DateTime<Utc>) -> String {
+pub(crate) fn format_time(at: DateTime<Utc>) -> String {
     at.format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
 /// Reads what a tree holds at `path` as a text, or says why it cannot be taken for one.
-pub(crate) fn text(
-    past: &Past<'_>,
+pub(crate) fn read_text_blob(
+    past: &HistoryReader<'_>,
     path: &str,
     mode: EntryMode,
     id: ObjectId,
 ) -> gix::Result<Result<String, Diagnostic>> {
     if mode.is_link() {
         let (code, why) = disk::LINK;
-        return Ok(Err(Diagnostic::of_file(code, path, why)));
+        return Ok(Err(Diagnostic::for_file(code, path, why)));
     }
     if !mode.is_blob() {
-        return Ok(Err(Unread::NoFile.about(path)));
+        return Ok(Err(FileReadError::NotRegularFile.to_diagnostic(path)));
     }
     // Its size is known without unpacking it.
     let size = past.git.find_header(id)?.size();
-    let most = LARGEST_FILE as u64;
+    let most = MAX_FILE_BYTES as u64;
     if size > most {
-        return Ok(Err(Unread::Large { size, most }.about(path)));
+        return Ok(Err(FileReadError::TooLarge { size, most }.to_diagnostic(path)));
     }
-    Ok(disk::text(path, past.git.find_blob(id)?.take_data()))
+    Ok(disk::decode_utf8(path, past.git.find_blob(id)?.take_data()))
 }
 
 /// Tells with which commit the palace begins.
-fn first(past: &Past<'_>, head: ObjectId) -> Option<String> {
-    let steps = past.steps(head, None).ok()?.filter_map(Result::ok);
-    let with = steps.filter(|it| past.palace_at(it.id).is_ok_and(|it| it.is_some()));
-    let first = past.moment(with.last()?.id).ok()?;
-    Some(format!("{} of {}", first.short, day(first.at)))
+fn first_palace_commit(past: &HistoryReader<'_>, head: ObjectId) -> Option<String> {
+    let steps = past.walk_commits(head, None).ok()?.filter_map(Result::ok);
+    let with = steps.filter(|it| past.palace_tree(it.id).is_ok_and(|it| it.is_some()));
+    let first = past.commit_info(with.last()?.id).ok()?;
+    Some(format!("{} of {}", first.short, format_time(first.at)))
 }
 
 /// A file that a tree holds.
-struct Listed {
+struct TreeFile {
     path: String,
     mode: EntryMode,
     id: ObjectId,
 }
 
 /// The files a tree holds, by the rules of [`disk`].
-struct List<'p> {
-    past: &'p Past<'p>,
-    files: Vec<Listed>,
+struct TreeFileList<'p> {
+    history: &'p HistoryReader<'p>,
+    files: Vec<TreeFile>,
     findings: Vec<Diagnostic>,
     /// How many more entries are looked at.
-    left: usize,
+    remaining_entries: usize,
 }
 
-impl<'p> List<'p> {
-    fn new(past: &'p Past<'p>) -> Self {
-        Self { past, files: Vec::new(), findings: Vec::new(), left: MOST_ENTRIES }
+impl<'p> TreeFileList<'p> {
+    fn new(past: &'p HistoryReader<'p>) -> Self {
+        Self {
+            history: past,
+            files: Vec::new(),
+            findings: Vec::new(),
+            remaining_entries: MAX_ENTRIES,
+        }
     }
 
     /// Lists the files of a whole palace.
-    fn palace(&mut self, tree: ObjectId) -> gix::Result<()> {
-        let tree = self.past.git.find_tree(tree)?;
+    fn add_palace(&mut self, tree: ObjectId) -> gix::Result<()> {
+        let tree = self.history.git.find_tree(tree)?;
         for entry in TreeRefIter::from_bytes(&tree.data, tree.id.kind()) {
             let entry = entry?;
             let Ok(name) = entry.filename.to_str() else { continue };
             let (mode, id) = (entry.mode, entry.oid.to_owned());
             match name {
                 "palace.toml" if !mode.is_tree() => {
-                    self.files.push(Listed { path: name.to_owned(), mode, id });
+                    self.files.push(TreeFile { path: name.to_owned(), mode, id });
                 }
-                folder if disk::FOLDERS.contains(&folder) && mode.is_tree() => {
-                    self.folder(name, id, 1)?;
+                folder if disk::PALACE_FOLDERS.contains(&folder) && mode.is_tree() => {
+                    self.add_folder(name, id, 1)?;
                 }
-                folder if disk::FOLDERS.contains(&folder) && mode.is_link() => {
-                    self.wrong(name, disk::LINK);
+                folder if disk::PALACE_FOLDERS.contains(&folder) && mode.is_link() => {
+                    self.add_finding(name, disk::LINK);
                 }
                 _ => {}
             }
@@ -201,45 +213,47 @@ impl<'p> List<'p> {
         Ok(())
     }
 
-    fn folder(&mut self, path: &str, tree: ObjectId, depth: usize) -> gix::Result<()> {
-        let tree = self.past.git.find_tree(tree)?;
+    fn add_folder(&mut self, path: &str, tree: ObjectId, depth: usize) -> gix::Result<()> {
+        let tree = self.history.git.find_tree(tree)?;
         for entry in TreeRefIter::from_bytes(&tree.data, tree.id.kind()) {
             let entry = entry?;
-            self.left = self.left.saturating_sub(1);
-            if self.left == 0 {
+            self.remaining_entries = self.remaining_entries.saturating_sub(1);
+            if self.remaining_entries == 0 {
                 return Ok(());
             }
             let name = entry.filename.to_str_lossy();
-            let (mode, is_text) = (entry.mode, disk::is_text(&name));
+            let (mode, is_text) = (entry.mode, disk::has_text_extension(&name));
             let path = format!("{path}/{name}");
             if name.starts_with('.') || !(mode.is_tree() || is_text) {
                 continue;
             }
-            match paths::check(&path) {
-                _ if entry.filename.to_str().is_err() => self.wrong(&path, disk::NO_UNICODE),
-                Err(Error::Path { why, .. }) => self.wrong(&path, (Code::FileName, why)),
-                _ if !mode.is_tree() => {
-                    self.files.push(Listed { path, mode, id: entry.oid.to_owned() });
+            match paths::check_path(&path) {
+                _ if entry.filename.to_str().is_err() => self.add_finding(&path, disk::NOT_UNICODE),
+                Err(Error::InvalidPath { why, .. }) => {
+                    self.add_finding(&path, (Code::FileName, why))
                 }
-                _ if depth >= disk::DEEPEST => self.wrong(&path, disk::TOO_DEEP),
-                _ => self.folder(&path, entry.oid.to_owned(), depth + 1)?,
+                _ if !mode.is_tree() => {
+                    self.files.push(TreeFile { path, mode, id: entry.oid.to_owned() });
+                }
+                _ if depth >= disk::MAX_DEPTH => self.add_finding(&path, disk::TOO_DEEP),
+                _ => self.add_folder(&path, entry.oid.to_owned(), depth + 1)?,
             }
         }
         Ok(())
     }
 
-    fn wrong(&mut self, path: &str, (code, why): (Code, &str)) {
-        self.findings.push(Diagnostic::of_file(code, path, why));
+    fn add_finding(&mut self, path: &str, (code, why): (Code, &str)) {
+        self.findings.push(Diagnostic::for_file(code, path, why));
     }
 }
 
 /// Reads `files`, and tells what is wrong with others; `None`: they are too much.
 fn read_files(
     repository: &Repository,
-    files: &[Listed],
+    files: &[TreeFile],
 ) -> gix::Result<Option<(Files, Vec<Diagnostic>)>> {
     let bytes = AtomicU64::new(0);
-    let read = files.par_chunks(SHARE).map(|share| read_share(repository, share, &bytes));
+    let read = files.par_chunks(FILES_PER_CHUNK).map(|share| read_chunk(repository, share, &bytes));
     let (mut texts, mut findings) = (Files::new(), Vec::new());
     for (path, text) in read.collect::<gix::Result<Vec<_>>>()?.into_iter().flatten() {
         match text {
@@ -247,21 +261,21 @@ fn read_files(
             Err(finding) => findings.push(finding),
         }
     }
-    Ok((bytes.into_inner() <= MOST_BYTES).then_some((texts, findings)))
+    Ok((bytes.into_inner() <= MAX_BYTES).then_some((texts, findings)))
 }
 
-fn read_share<'f>(
+fn read_chunk<'f>(
     repository: &Repository,
-    share: &'f [Listed],
+    share: &'f [TreeFile],
     bytes: &AtomicU64,
 ) -> gix::Result<Vec<(&'f String, Result<String, Diagnostic>)>> {
-    let past = Past::new(repository);
+    let past = HistoryReader::new(repository);
     let mut read = Vec::with_capacity(share.len());
-    for Listed { path, mode, id } in share {
-        let text = text(&past, path, *mode, *id)?;
+    for TreeFile { path, mode, id } in share {
+        let text = read_text_blob(&past, path, *mode, *id)?;
         let size = text.as_ref().map_or(0, String::len) as u64;
         read.push((path, text));
-        if bytes.fetch_add(size, Ordering::Relaxed) > MOST_BYTES {
+        if bytes.fetch_add(size, Ordering::Relaxed) > MAX_BYTES {
             break;
         }
     }
@@ -271,18 +285,18 @@ fn read_share<'f>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::test_repository::{Scene, all, change, done};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, read_all};
 
     const HALL: &str = "rooms/hall.yaml";
 
-    fn at(scene: &Scene, store: &Store, named: &str) -> Result<Store, Error> {
+    fn store_as_of(scene: &TestHome, store: &Store, named: &str) -> Result<Store, Error> {
         store.as_of(&CommitId(scene.git(&["rev-parse", named]).trim().to_owned()))
     }
 
     #[test]
     fn a_commit_gives_the_same_files_as_the_disk_did() {
         for prefix in ["keep/", "deep/in/there/", ""] {
-            let scene = Scene::of_a_person();
+            let scene = TestHome::with_repository();
             let place = scene.home.join(prefix);
             let store = scene.store(&place);
             for path in [
@@ -298,51 +312,54 @@ mod tests {
                 "rooms/a.txt",
                 "other/a.yaml",
             ] {
-                scene.put(&format!("{prefix}{path}"), path);
+                scene.write_file(&format!("{prefix}{path}"), path);
             }
             std::fs::write(place.join("rooms/latin.yaml"), b"one\ntw\xf6\n").unwrap();
-            std::fs::write(place.join("rooms/large.yaml"), vec![b'x'; LARGEST_FILE + 1]).unwrap();
+            std::fs::write(place.join("rooms/large.yaml"), vec![b'x'; MAX_FILE_BYTES + 1]).unwrap();
             scene.git(&["add", "-f", "."]);
             scene.git(&["commit", "-qm", "all"]);
-            let now = all(&store);
+            let now = read_all(&store);
             assert_eq!((now.0.len(), now.1.len()), (5, 3));
-            let then = at(&scene, &store, "HEAD").unwrap();
-            assert_eq!(then.read_past().unwrap(), Some(now.clone()));
+            let then = store_as_of(&scene, &store, "HEAD").unwrap();
+            assert_eq!(then.read_files_as_of().unwrap(), Some(now.clone()));
             for path in ["rooms/a.yaml", "rooms/latin.yaml", "rooms/none.yaml", "../x"] {
-                assert_eq!(then.read(path), store.read(path), "{path}");
+                assert_eq!(then.read_file(path), store.read_file(path), "{path}");
             }
         }
     }
 
     #[test]
     fn the_past_is_read_and_never_written() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
-        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
-        let mut then = at(&scene, &store, "HEAD~1").unwrap();
-        scene.put("keep/rooms/hall.yaml", "by hand\n");
-        assert_eq!(then.read(HALL).unwrap().as_deref(), Some("1\n"));
-        assert_eq!(then.stamp(HALL), None);
-        assert_eq!(then.head().unwrap(), then.moment().map(|it| it.commit.clone()));
-        assert_eq!(then.recent(9).unwrap().len(), 1);
-        let mut known = crate::store::Known::default();
-        then.history(&mut known).unwrap();
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        let mut then = store_as_of(&scene, &store, "HEAD~1").unwrap();
+        scene.write_file("keep/rooms/hall.yaml", "by hand\n");
+        assert_eq!(then.read_file(HALL).unwrap().as_deref(), Some("1\n"));
+        assert_eq!(then.file_stamp(HALL), None);
+        assert_eq!(then.head().unwrap(), then.as_of_commit().map(|it| it.id.clone()));
+        assert_eq!(then.recent_commits(9).unwrap().len(), 1);
+        let mut known = crate::store::HistoryCache::default();
+        then.update_history(&mut known).unwrap();
         assert_eq!(known.history[HALL].count, 1);
-        assert!(matches!(then.make(&change(HALL, Some("1\n"), None)), Err(Error::Past { .. })));
+        assert!(matches!(
+            then.commit(&change_of_one_file(HALL, Some("1\n"), None)),
+            Err(Error::ReadOnlyAsOf { .. })
+        ));
         then.recover().unwrap();
         // It stays what it was when `HEAD` moves on.
         scene.git(&["commit", "-qam", "by hand"]);
-        assert_eq!(then.read(HALL).unwrap().as_deref(), Some("1\n"));
+        assert_eq!(then.read_file(HALL).unwrap().as_deref(), Some("1\n"));
     }
 
     #[test]
     fn before_there_was_a_palace_there_is_none() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        let first = done(&mut store, &change(HALL, None, Some("1\n"))).unwrap();
-        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
-        let refused = at(&scene, &store, "HEAD~2").unwrap_err().to_string();
+        let first = commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n"))).unwrap();
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        let refused = store_as_of(&scene, &store, "HEAD~2").unwrap_err().to_string();
         assert!(refused.starts_with("there was no palace here at "), "{refused}");
         let begins = format!("; it begins with {} of 2030-03-17 17:46 UTC", &first.0[..7]);
         assert!(refused.ends_with(&begins), "{refused}");
@@ -350,11 +367,12 @@ mod tests {
 
     #[test]
     fn links_and_other_repositories_are_refused_as_on_the_disk() {
-        let scene = Scene::of_a_person();
-        let blob = scene.git_with(&["hash-object", "-w", "--stdin"], "x").trim().to_owned();
+        let scene = TestHome::with_repository();
+        let blob = scene.git_with_input(&["hash-object", "-w", "--stdin"], "x").trim().to_owned();
         let commit = scene.git(&["rev-parse", "HEAD"]).trim().to_owned();
-        let tree =
-            |entries: &str| scene.git_with(&["mktree", "--missing"], entries).trim().to_owned();
+        let tree = |entries: &str| {
+            scene.git_with_input(&["mktree", "--missing"], entries).trim().to_owned()
+        };
         let rooms = tree(&format!(
             "100755 blob {blob}\tgood.yaml\n120000 blob {blob}\tlink.yaml\n160000 commit {commit}\tother.yaml\n100644 blob {blob}\tback\\slash.yaml\n"
         ));
@@ -364,7 +382,7 @@ mod tests {
         let root = tree(&format!("040000 tree {keep}\tkeep\n"));
         let commit = scene.git(&["commit-tree", "-m", "odd", &root]).trim().to_owned();
         let store = scene.palace("keep").as_of(&CommitId(commit)).unwrap();
-        let (files, findings) = store.read_past().unwrap().unwrap();
+        let (files, findings) = store.read_files_as_of().unwrap().unwrap();
         assert_eq!(files.into_keys().collect::<Vec<_>>(), ["rooms/good.yaml"]);
         let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(told.join("\n"), @r"
@@ -374,25 +392,26 @@ mod tests {
         rooms/other.yaml:1:1: error[unreadable]: this is not an ordinary file
         scrolls:1:1: error[link]: symbolic links are not followed
         ");
-        assert!(store.read("palace.toml").is_err());
+        assert!(store.read_file("palace.toml").is_err());
     }
 
     #[test]
     fn a_commit_that_holds_more_than_any_palace_is_refused() {
-        let scene = Scene::of_a_person();
-        let blob = scene.git_with(&["hash-object", "-w", "--stdin"], "x");
+        let scene = TestHome::with_repository();
+        let blob = scene.git_with_input(&["hash-object", "-w", "--stdin"], "x");
         let mut entries = format!("100644 blob {}\tx.yaml\n", blob.trim());
         let mut tree = String::new();
         for _ in 0..6 {
-            tree = scene.git_with(&["mktree"], &entries).trim().to_owned();
+            tree = scene.git_with_input(&["mktree"], &entries).trim().to_owned();
             let twins: Vec<_> = (0..40).map(|it| format!("040000 tree {tree}\t{it}\n")).collect();
             entries = twins.concat();
         }
-        let keep = scene.git_with(&["mktree"], &format!("040000 tree {tree}\trooms\n"));
-        let root = scene.git_with(&["mktree"], &format!("040000 tree {}\tkeep\n", keep.trim()));
+        let keep = scene.git_with_input(&["mktree"], &format!("040000 tree {tree}\trooms\n"));
+        let root =
+            scene.git_with_input(&["mktree"], &format!("040000 tree {}\tkeep\n", keep.trim()));
         let commit = scene.git(&["commit-tree", "-m", "bomb", root.trim()]);
         let store = scene.palace("keep").as_of(&CommitId(commit.trim().to_owned())).unwrap();
-        let refused = store.read_past().unwrap_err().to_string();
+        let refused = store.read_files_as_of().unwrap_err().to_string();
         assert!(refused.ends_with("is too large to be read"), "{refused}");
     }
 }

@@ -3,10 +3,10 @@
 use gix::ObjectId;
 use rayon::prelude::*;
 
-use crate::model::{CommitId, History, Moment, Versions};
+use crate::model::{CommitId, CommitSummary, FileHistories, FileHistory};
 
 use crate::store::history::commits;
-use crate::store::history::commits::{Past, Step};
+use crate::store::history::commits::{CommitNode, HistoryReader};
 use crate::store::history::history_cache;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit;
@@ -14,66 +14,67 @@ use crate::store::{Error, Store};
 
 /// The past of the files, and the commit up to which it is told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct HistoryCache {
     /// The commit `history` is valid for; `None`: nothing is known yet.
     pub head: Option<CommitId>,
     /// The past of each file.
-    pub history: History,
+    pub history: FileHistories,
     /// What tells where a shallow clone was cut off; `None`: nowhere.
-    pub(crate) edge: Option<ObjectId>,
+    pub(crate) shallow_boundary: Option<ObjectId>,
     /// How many commits were counted since this was kept aside.
-    pub(crate) unkept: usize,
+    pub(crate) unsaved_commits: usize,
 }
 
 /// How many commits are looked at for those that touched the palace.
-const FARTHEST: usize = 500;
+const MAX_SCANNED_COMMITS: usize = 500;
 /// How many commits are few.
-const FEW: usize = 32;
+const MAX_LINEAR_COMMITS: usize = 32;
 /// How many commits are counted at a time by one thread.
-const SHARE: usize = 256;
+const COMMITS_PER_CHUNK: usize = 256;
 /// After how many commits it pays to keep aside what was counted.
-const ENOUGH: usize = 256;
+const COMMITS_PER_SAVE: usize = 256;
 
 impl Store {
     /// Brings `known` from the commit it is valid for up to `HEAD`, looking only at new commits.
     /// What is not known at all may have been kept aside by another process.
-    pub fn history(&self, known: &mut Known) -> Result<(), Error> {
+    pub fn update_history(&self, known: &mut HistoryCache) -> Result<(), Error> {
         let Some(repository) = self.repository()? else {
-            *known = Known::default();
+            *known = HistoryCache::default();
             return Ok(());
         };
-        let failed = |err| repository.error("read the history", err);
-        let head = self.tip(&repository)?;
-        let edge = edge(&repository.git()).map_err(failed)?;
-        if known.head.is_none() && self.moment().is_none() {
-            *known = history_cache::get(&repository).unwrap_or_default();
+        let failed = |err| repository.git_error("read the history", err);
+        let head = self.history_tip(&repository)?;
+        let edge = shallow_boundary(&repository.git()).map_err(failed)?;
+        if known.head.is_none() && self.as_of_commit().is_none() {
+            *known = history_cache::load(&repository).unwrap_or_default();
         }
-        if known.edge != edge {
-            *known = Known { edge, ..Known::default() };
+        if known.shallow_boundary != edge {
+            *known = HistoryCache { shallow_boundary: edge, ..HistoryCache::default() };
         }
-        catch_up(&repository, known, head).map_err(failed)?;
-        if known.unkept >= ENOUGH && self.moment().is_none() {
-            known.unkept = 0;
+        catch_up_to_head(&repository, known, head).map_err(failed)?;
+        if known.unsaved_commits >= COMMITS_PER_SAVE && self.as_of_commit().is_none() {
+            known.unsaved_commits = 0;
             // It spares work and no more: a full disk shall keep nobody from reading.
-            drop(history_cache::put(&repository, known));
+            drop(history_cache::save(&repository, known));
         }
         Ok(())
     }
 
     /// Returns the newest commits that touched the palace, newest first, at most `most`.
-    pub fn recent(&self, most: usize) -> Result<Vec<Moment>, Error> {
+    pub fn recent_commits(&self, most: usize) -> Result<Vec<CommitSummary>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
-        let Some(tip) = self.tip(&repository)? else { return Ok(Vec::new()) };
-        let past = Past::new(&repository);
-        recent(&past, tip, most).map_err(|err| repository.error("read the history", err))
+        let Some(tip) = self.history_tip(&repository)? else { return Ok(Vec::new()) };
+        let past = HistoryReader::new(&repository);
+        find_recent_commits(&past, tip, most)
+            .map_err(|err| repository.git_error("read the history", err))
     }
 
     /// Tells whether `commit` is part of the palace's past.
-    pub fn is_past(&self, commit: &CommitId) -> Result<bool, Error> {
+    pub fn is_in_history(&self, commit: &CommitId) -> Result<bool, Error> {
         let Some(repository) = self.repository()? else { return Ok(false) };
-        let Some(tip) = self.tip(&repository)? else { return Ok(false) };
-        let id = commits::id(commit);
-        Ok(id.is_ok_and(|it| Past::new(&repository).is_ancestor(it, tip)))
+        let Some(tip) = self.history_tip(&repository)? else { return Ok(false) };
+        let id = commits::object_id(commit);
+        Ok(id.is_ok_and(|it| HistoryReader::new(&repository).is_ancestor(it, tip)))
     }
 
     /// Lists the paths inside the palace that differ between two commits.
@@ -86,33 +87,37 @@ impl Store {
         if old == new {
             return Ok(Vec::new());
         }
-        changed_between(&Past::new(&repository), old, new)
-            .map_err(|err| repository.error("compare two commits", err))
+        paths_changed_between(&HistoryReader::new(&repository), old, new)
+            .map_err(|err| repository.git_error("compare two commits", err))
     }
 }
 
 /// Brings `known` up to `head`; starts over if what is known is not part of its past.
-fn catch_up(repository: &Repository, known: &mut Known, head: Option<ObjectId>) -> gix::Result<()> {
+fn catch_up_to_head(
+    repository: &Repository,
+    known: &mut HistoryCache,
+    head: Option<ObjectId>,
+) -> gix::Result<()> {
     let named = head.map(|id| CommitId(id.to_string()));
     if named == known.head {
         return Ok(());
     }
-    let past = Past::new(repository);
-    let old = known.head.as_ref().and_then(|it| commits::id(it).ok());
-    let straight = old.zip(head).and_then(|(old, head)| straight(&past, old, head));
+    let past = HistoryReader::new(repository);
+    let old = known.head.as_ref().and_then(|it| commits::object_id(it).ok());
+    let straight = old.zip(head).and_then(|(old, head)| linear_commits(&past, old, head));
     let old = old
         .filter(|old| straight.is_some() || head.is_some_and(|head| past.is_ancestor(*old, head)));
     if old.is_none() {
-        known.history = History::new();
+        known.history = FileHistories::new();
     }
     let steps = match (straight, head) {
         (Some(steps), _) => steps,
-        (None, Some(head)) => past.steps(head, old)?.collect::<gix::Result<_>>()?,
+        (None, Some(head)) => past.walk_commits(head, old)?.collect::<gix::Result<_>>()?,
         (None, None) => Vec::new(),
     };
-    known.unkept += steps.len();
-    for (path, versions) in count_all(&past, &steps)? {
-        add(&mut known.history, path, versions);
+    known.unsaved_commits += steps.len();
+    for (path, versions) in count_versions(&past, &steps)? {
+        add_versions(&mut known.history, path, versions);
     }
     known.head = named;
     Ok(())
@@ -120,13 +125,17 @@ fn catch_up(repository: &Repository, known: &mut Known, head: Option<ObjectId>) 
 
 /// Lists the commits after `old` up to `head` if they are few and follow one upon the other: so it
 /// is after a write of ours, and then nothing else of the past need be looked at.
-fn straight(past: &Past<'_>, old: ObjectId, head: ObjectId) -> Option<Vec<Step>> {
+fn linear_commits(
+    past: &HistoryReader<'_>,
+    old: ObjectId,
+    head: ObjectId,
+) -> Option<Vec<CommitNode>> {
     let mut steps = Vec::new();
     // Beyond the edge of a shallow clone there is nothing to compare with.
     if !past.git.has_object(old) {
         return None;
     }
-    for step in past.first_parents(head).ok()?.take(FEW) {
+    for step in past.walk_first_parents(head).ok()?.take(MAX_LINEAR_COMMITS) {
         let step = step.ok()?;
         let [parent] = step.parents[..] else { return None };
         steps.push(step);
@@ -138,76 +147,84 @@ fn straight(past: &Past<'_>, old: ObjectId, head: ObjectId) -> Option<Vec<Step>>
 }
 
 /// Counts what `steps` changed; many are shared out among threads, for it adds up in any order.
-fn count_all(past: &Past<'_>, steps: &[Step]) -> gix::Result<History> {
-    if steps.len() <= SHARE {
-        return count(past, steps);
+fn count_versions(past: &HistoryReader<'_>, steps: &[CommitNode]) -> gix::Result<FileHistories> {
+    if steps.len() <= COMMITS_PER_CHUNK {
+        return count_chunk(past, steps);
     }
     let repository = past.repository;
-    let share = |steps: &[Step]| count(&Past::new(repository), steps);
-    steps.par_chunks(SHARE).map(share).try_reduce(History::new, |mut all, share| {
-        for (path, versions) in share {
-            add(&mut all, path, versions);
-        }
-        Ok(all)
-    })
+    let share = |steps: &[CommitNode]| count_chunk(&HistoryReader::new(repository), steps);
+    steps.par_chunks(COMMITS_PER_CHUNK).map(share).try_reduce(
+        FileHistories::new,
+        |mut all, share| {
+            for (path, versions) in share {
+                add_versions(&mut all, path, versions);
+            }
+            Ok(all)
+        },
+    )
 }
 
-fn count(past: &Past<'_>, steps: &[Step]) -> gix::Result<History> {
-    let mut history = History::new();
+fn count_chunk(past: &HistoryReader<'_>, steps: &[CommitNode]) -> gix::Result<FileHistories> {
+    let mut history = FileHistories::new();
     for step in steps {
-        let at = commits::time(step.at);
-        for path in past.touched_by(step.id, &step.parents)? {
-            add(&mut history, path, Versions { count: 1, created: at, updated: at });
+        let at = commits::utc_time(step.seconds);
+        for path in past.paths_changed_by(step.id, &step.parents)? {
+            add_versions(&mut history, path, FileHistory { count: 1, created: at, updated: at });
         }
     }
     Ok(history)
 }
 
-fn add(history: &mut History, path: String, more: Versions) {
-    let versions = history.entry(path).or_insert(Versions { count: 0, ..more });
+fn add_versions(history: &mut FileHistories, path: String, more: FileHistory) {
+    let versions = history.entry(path).or_insert(FileHistory { count: 0, ..more });
     versions.count += more.count;
     versions.created = versions.created.min(more.created);
     versions.updated = versions.updated.max(more.updated);
 }
 
-fn recent(past: &Past<'_>, tip: ObjectId, most: usize) -> gix::Result<Vec<Moment>> {
+fn find_recent_commits(
+    past: &HistoryReader<'_>,
+    tip: ObjectId,
+    most: usize,
+) -> gix::Result<Vec<CommitSummary>> {
     let mut moments = Vec::new();
-    for step in past.steps(tip, None)?.take(FARTHEST) {
+    for step in past.walk_commits(tip, None)?.take(MAX_SCANNED_COMMITS) {
         if moments.len() == most {
             break;
         }
         let step = step?;
-        if touches(past, &step)? {
-            moments.push(past.moment(step.id)?);
+        if touches_palace(past, &step)? {
+            moments.push(past.commit_info(step.id)?);
         }
     }
     Ok(moments)
 }
 
-fn touches(past: &Past<'_>, step: &Step) -> gix::Result<bool> {
-    let here = past.palace_at(step.id)?;
+fn touches_palace(past: &HistoryReader<'_>, step: &CommitNode) -> gix::Result<bool> {
+    let here = past.palace_tree(step.id)?;
     for parent in &step.parents {
-        if past.palace_at(*parent)? == here {
+        if past.palace_tree(*parent)? == here {
             return Ok(false);
         }
     }
     Ok(!step.parents.is_empty() || here.is_some())
 }
 
-fn changed_between(
-    past: &Past<'_>,
+fn paths_changed_between(
+    past: &HistoryReader<'_>,
     old: Option<&CommitId>,
     new: Option<&CommitId>,
 ) -> gix::Result<Vec<String>> {
-    let (old, new) = (old.map(commits::id).transpose()?, new.map(commits::id).transpose()?);
+    let (old, new) =
+        (old.map(commits::object_id).transpose()?, new.map(commits::object_id).transpose()?);
     // One that is gone, cut off or cleared away, can tell nothing: then all may have changed.
     let old = old.filter(|it| past.git.has_object(it));
-    let side = |id: Option<ObjectId>| id.map_or(Ok(None), |it| past.palace_at(it));
-    Ok(past.differing(side(old)?, side(new)?)?.into_iter().collect())
+    let side = |id: Option<ObjectId>| id.map_or(Ok(None), |it| past.palace_tree(it));
+    Ok(past.paths_changed_between(side(old)?, side(new)?)?.into_iter().collect())
 }
 
 /// Returns what tells where the past was cut off.
-fn edge(git: &gix::Repository) -> gix::Result<Option<ObjectId>> {
+fn shallow_boundary(git: &gix::Repository) -> gix::Result<Option<ObjectId>> {
     let Some(cut) = git.shallow_commits()? else { return Ok(None) };
     let names: Vec<_> = cut.iter().map(ObjectId::to_string).collect();
     commit::blob_id(git, names.concat().as_bytes()).map(Some)
@@ -219,29 +236,29 @@ mod tests {
 
     use super::*;
     use crate::store::Store;
-    use crate::store::test_repository::{Scene, change, changes, done};
+    use crate::store::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
 
     const HALL: &str = "rooms/hall.yaml";
 
-    fn at(
+    fn commit_at_minute(
         store: &mut Store,
         minute: i64,
         was: Option<&str>,
         now: Option<&str>,
     ) -> Option<CommitId> {
-        let mut change = change(HALL, was, now);
+        let mut change = change_of_one_file(HALL, was, now);
         change.at = minutes(minute);
-        done(store, &change)
+        commit_ok(store, &change)
     }
 
     fn minutes(minute: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(1_900_000_000 + 60 * minute, 0).unwrap()
     }
 
-    fn told(store: &Store, known: &mut Known) -> String {
-        store.history(known).unwrap();
+    fn format_history(store: &Store, known: &mut HistoryCache) -> String {
+        store.update_history(known).unwrap();
         let minute = |at: DateTime<Utc>| (at - minutes(0)).num_minutes();
-        let line = |(path, it): (&String, &Versions)| {
+        let line = |(path, it): (&String, &FileHistory)| {
             format!("{path} {} {} {}\n", it.count, minute(it.created), minute(it.updated))
         };
         known.history.iter().map(line).collect::<Vec<_>>().concat()
@@ -249,76 +266,77 @@ mod tests {
 
     #[test]
     fn versions_grow_with_each_commit_and_only_new_ones_are_looked_at() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        let mut known = Known::default();
-        assert_eq!(told(&store, &mut known), "");
-        at(&mut store, 1, None, Some("1\n"));
-        assert_eq!(told(&store, &mut known), "rooms/hall.yaml 1 1 1\n");
-        at(&mut store, 2, Some("1\n"), Some("2\n"));
-        at(&mut store, 3, Some("2\n"), None);
-        at(&mut store, 4, None, Some("1\n"));
-        scene.put("notes.md", "more\n");
+        let mut known = HistoryCache::default();
+        assert_eq!(format_history(&store, &mut known), "");
+        commit_at_minute(&mut store, 1, None, Some("1\n"));
+        assert_eq!(format_history(&store, &mut known), "rooms/hall.yaml 1 1 1\n");
+        commit_at_minute(&mut store, 2, Some("1\n"), Some("2\n"));
+        commit_at_minute(&mut store, 3, Some("2\n"), None);
+        commit_at_minute(&mut store, 4, None, Some("1\n"));
+        scene.write_file("notes.md", "more\n");
         scene.git(&["commit", "-qam", "notes"]);
-        assert_eq!(told(&store, &mut known), "rooms/hall.yaml 4 1 4\n");
+        assert_eq!(format_history(&store, &mut known), "rooms/hall.yaml 4 1 4\n");
         assert_eq!(known.head, store.head().unwrap());
         // What was known is taken on trust, and not counted again.
         known.history.get_mut(HALL).unwrap().count = 10;
-        at(&mut store, 5, Some("1\n"), Some("5\n"));
-        assert_eq!(told(&store, &mut known), "rooms/hall.yaml 11 1 5\n");
-        assert_eq!(told(&store, &mut Known::default()), "rooms/hall.yaml 5 1 5\n");
+        commit_at_minute(&mut store, 5, Some("1\n"), Some("5\n"));
+        assert_eq!(format_history(&store, &mut known), "rooms/hall.yaml 11 1 5\n");
+        assert_eq!(format_history(&store, &mut HistoryCache::default()), "rooms/hall.yaml 5 1 5\n");
     }
 
     #[test]
     fn a_rewritten_past_is_told_anew() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        at(&mut store, 1, None, Some("1\n"));
-        at(&mut store, 2, Some("1\n"), Some("2\n"));
-        let mut known = Known::default();
-        assert_eq!(told(&store, &mut known), "rooms/hall.yaml 2 1 2\n");
+        commit_at_minute(&mut store, 1, None, Some("1\n"));
+        commit_at_minute(&mut store, 2, Some("1\n"), Some("2\n"));
+        let mut known = HistoryCache::default();
+        assert_eq!(format_history(&store, &mut known), "rooms/hall.yaml 2 1 2\n");
         scene.git(&["commit", "-q", "--amend", "-m", "amended"]);
-        store.history(&mut known).unwrap();
+        store.update_history(&mut known).unwrap();
         assert_eq!(known.history[HALL].count, 2);
         scene.git(&["reset", "-q", "--hard", "HEAD~1"]);
-        assert_eq!(told(&store, &mut known), "rooms/hall.yaml 1 1 1\n");
+        assert_eq!(format_history(&store, &mut known), "rooms/hall.yaml 1 1 1\n");
         scene.git(&["update-ref", "-d", "HEAD"]);
-        assert_eq!(told(&store, &mut known), "");
+        assert_eq!(format_history(&store, &mut known), "");
         assert_eq!(known.head, None);
     }
 
     #[test]
     fn a_merge_counts_only_where_it_differs_from_all_it_merges() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(
+        commit_ok(
             &mut store,
-            &changes(&[(HALL, None, Some("1\n")), ("rooms/b.yaml", None, Some("1\n"))]),
+            &change_of_files(&[(HALL, None, Some("1\n")), ("rooms/b.yaml", None, Some("1\n"))]),
         );
         scene.git(&["checkout", "-qb", "side"]);
-        scene.put("keep/rooms/b.yaml", "side\n");
+        scene.write_file("keep/rooms/b.yaml", "side\n");
         scene.git(&["commit", "-qam", "side"]);
         scene.git(&["checkout", "-q", "main"]);
-        scene.put("keep/rooms/hall.yaml", "main\n");
+        scene.write_file("keep/rooms/hall.yaml", "main\n");
         scene.git(&["commit", "-qam", "main"]);
-        let mut known = Known::default();
-        store.history(&mut known).unwrap();
+        let mut known = HistoryCache::default();
+        store.update_history(&mut known).unwrap();
         scene.git(&["merge", "-q", "--no-edit", "side"]);
-        store.history(&mut known).unwrap();
+        store.update_history(&mut known).unwrap();
         let counts: Vec<_> = known.history.values().map(|it| it.count).collect();
         assert_eq!(counts, [2, 2]);
-        let subjects: Vec<_> = store.recent(9).unwrap().into_iter().map(|it| it.subject).collect();
+        let subjects: Vec<_> =
+            store.recent_commits(9).unwrap().into_iter().map(|it| it.subject).collect();
         assert_eq!(subjects.len(), 4, "{subjects:?}");
     }
 
     #[test]
     fn the_paths_between_two_commits_are_those_inside_the_palace() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let begin = store.head().unwrap();
-        let first = at(&mut store, 1, None, Some("1\n"));
-        scene.put("notes.md", "more\n");
-        scene.put("keep/scrolls/hall/one.md", "one\n");
+        let first = commit_at_minute(&mut store, 1, None, Some("1\n"));
+        scene.write_file("notes.md", "more\n");
+        scene.write_file("keep/scrolls/hall/one.md", "one\n");
         scene.git(&["add", "."]);
         scene.git(&["commit", "-qm", "by hand"]);
         let second = store.head().unwrap();
@@ -338,41 +356,41 @@ mod tests {
 
     #[test]
     fn recent_moments_are_those_of_the_palace_newest_first() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        at(&mut store, 1, None, Some("1\n"));
+        commit_at_minute(&mut store, 1, None, Some("1\n"));
         scene.git(&["commit", "-q", "--allow-empty", "-m", "elsewhere"]);
-        at(&mut store, 2, Some("1\n"), Some("2\n"));
-        let moments = store.recent(5).unwrap();
-        let told = |it: &Moment| format!("{} {}: {}", it.short, it.by, it.subject);
+        commit_at_minute(&mut store, 2, Some("1\n"), Some("2\n"));
+        let moments = store.recent_commits(5).unwrap();
+        let told = |it: &CommitSummary| format!("{} {}: {}", it.short, it.by, it.subject);
         let told: Vec<_> = moments.iter().map(told).collect();
         let log = scene.git(&["log", "--format=%h %an: %s", "--", "keep"]);
         assert_eq!(told, log.lines().collect::<Vec<_>>());
         assert_eq!(moments.iter().map(|it| it.at).collect::<Vec<_>>(), [minutes(2), minutes(1)]);
-        assert_eq!(store.recent(1).unwrap(), moments[..1]);
-        assert_eq!(store.recent(0).unwrap(), []);
+        assert_eq!(store.recent_commits(1).unwrap(), moments[..1]);
+        assert_eq!(store.recent_commits(0).unwrap(), []);
     }
 
     #[test]
     fn the_past_of_a_shallow_clone_begins_where_it_was_cut_off() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        let first = at(&mut store, 1, None, Some("1\n"));
-        at(&mut store, 2, Some("1\n"), Some("2\n"));
-        let third = at(&mut store, 3, Some("2\n"), Some("3\n"));
+        let first = commit_at_minute(&mut store, 1, None, Some("1\n"));
+        commit_at_minute(&mut store, 2, Some("1\n"), Some("2\n"));
+        let third = commit_at_minute(&mut store, 3, Some("2\n"), Some("3\n"));
         let origin = format!("file://{}", scene.home.display());
         scene.git(&["clone", "-q", "--depth", "2", &origin, "../shallow"]);
         let mut shallow = scene.store(&scene.home.with_file_name("shallow").join("keep"));
-        let mut known = Known::default();
-        assert_eq!(told(&shallow, &mut known), "rooms/hall.yaml 2 2 3\n");
-        assert_eq!(shallow.recent(9).unwrap().len(), 2);
+        let mut known = HistoryCache::default();
+        assert_eq!(format_history(&shallow, &mut known), "rooms/hall.yaml 2 2 3\n");
+        assert_eq!(shallow.recent_commits(9).unwrap().len(), 2);
         let changed = shallow.changed_between(first.as_ref(), third.as_ref()).unwrap();
         assert_eq!(changed, [HALL]);
         known.history.get_mut(HALL).unwrap().count = 10;
-        at(&mut shallow, 4, Some("3\n"), Some("4\n"));
-        assert_eq!(told(&shallow, &mut known), "rooms/hall.yaml 11 2 4\n");
+        commit_at_minute(&mut shallow, 4, Some("3\n"), Some("4\n"));
+        assert_eq!(format_history(&shallow, &mut known), "rooms/hall.yaml 11 2 4\n");
         // What was known before it was cut off is not known any more.
-        let mut known = Known { head: first, ..Known::default() };
-        assert_eq!(told(&shallow, &mut known), "rooms/hall.yaml 3 2 4\n");
+        let mut known = HistoryCache { head: first, ..HistoryCache::default() };
+        assert_eq!(format_history(&shallow, &mut known), "rooms/hall.yaml 3 2 4\n");
     }
 }

@@ -8,57 +8,57 @@ use gix::bstr::ByteSlice as _;
 use gix::revision::walk::Sorting;
 use gix::traverse::commit::simple::CommitTimeOrder;
 
-use crate::model::{CommitId, Moment, Record};
+use crate::model::{CommitDetails, CommitId, CommitSummary};
 
 use crate::store::history::tree_diff;
 use crate::store::repo::repository::Repository;
 
 /// How many bytes of objects are kept at hand: the trees of one commit are those of the next.
-const CACHE: usize = 8 * 1024 * 1024;
+const OBJECT_CACHE_BYTES: usize = 8 * 1024 * 1024;
 
 /// The commits of a repository, as seen from one palace.
-pub(crate) struct Past<'a> {
+pub(crate) struct HistoryReader<'a> {
     pub(crate) repository: &'a Repository,
     pub(crate) git: gix::Repository,
     /// Git's own table of commits, which spares reading them.
-    graph: Option<gix::commitgraph::Graph>,
+    commit_graph: Option<gix::commitgraph::Graph>,
 }
 
 /// One commit on the way back.
 #[derive(Clone, Debug)]
-pub(crate) struct Step {
+pub(crate) struct CommitNode {
     pub(crate) id: ObjectId,
     /// Where a shallow clone was cut off, there are none.
     pub(crate) parents: Vec<ObjectId>,
     /// Seconds since 1970.
-    pub(crate) at: i64,
+    pub(crate) seconds: i64,
 }
 
-impl<'a> Past<'a> {
+impl<'a> HistoryReader<'a> {
     pub(crate) fn new(repository: &'a Repository) -> Self {
         let mut git = repository.git();
-        git.object_cache_size_if_unset(CACHE);
+        git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
         // Where the past was cut off, the table may tell of more than is there.
         let is_shallow = git.is_shallow().unwrap_or(true);
         let graph = if is_shallow { None } else { git.commit_graph_if_enabled().ok().flatten() };
-        Self { repository, git, graph }
+        Self { repository, git, commit_graph: graph }
     }
 
     /// Yields the commits that lead to `from`, newest first; not those that led to `known`.
-    pub(crate) fn steps(
+    pub(crate) fn walk_commits(
         &self,
         from: ObjectId,
         known: Option<ObjectId>,
-    ) -> gix::Result<impl Iterator<Item = gix::Result<Step>>> {
-        self.walk(self.git.rev_walk([from]).with_hidden(known))
+    ) -> gix::Result<impl Iterator<Item = gix::Result<CommitNode>>> {
+        self.run_walk(self.git.rev_walk([from]).with_hidden(known))
     }
 
     /// Yields `from`, the commit it was made upon, and so on: of several parents the first.
-    pub(crate) fn first_parents(
+    pub(crate) fn walk_first_parents(
         &self,
         from: ObjectId,
-    ) -> gix::Result<impl Iterator<Item = gix::Result<Step>>> {
-        self.walk(self.git.rev_walk([from]).first_parent_only())
+    ) -> gix::Result<impl Iterator<Item = gix::Result<CommitNode>>> {
+        self.run_walk(self.git.rev_walk([from]).first_parent_only())
     }
 
     /// Tells whether `old` is part of the past of `head`.
@@ -68,16 +68,16 @@ impl<'a> Past<'a> {
     }
 
     /// Returns the whole tree of a commit.
-    pub(crate) fn root_at(&self, commit: ObjectId) -> gix::Result<ObjectId> {
-        match self.known(commit) {
+    pub(crate) fn root_tree(&self, commit: ObjectId) -> gix::Result<ObjectId> {
+        match self.find_in_commit_graph(commit) {
             Some(known) => Ok(known.root_tree_id().to_owned()),
             None => Ok(self.git.find_commit(commit)?.tree_id()?.detach()),
         }
     }
 
     /// Returns the palace's tree in a commit.
-    pub(crate) fn palace_at(&self, commit: ObjectId) -> gix::Result<Option<ObjectId>> {
-        let root = self.root_at(commit)?;
+    pub(crate) fn palace_tree(&self, commit: ObjectId) -> gix::Result<Option<ObjectId>> {
+        let root = self.root_tree(commit)?;
         let folder = self.repository.prefix.trim_end_matches('/');
         if folder.is_empty() {
             return Ok(Some(root));
@@ -87,28 +87,28 @@ impl<'a> Past<'a> {
     }
 
     /// Lists the paths in which a commit differs from each of its parents.
-    pub(crate) fn touched_by(
+    pub(crate) fn paths_changed_by(
         &self,
         commit: ObjectId,
         parents: &[ObjectId],
     ) -> gix::Result<BTreeSet<String>> {
-        let here = self.palace_at(commit)?;
+        let here = self.palace_tree(commit)?;
         let Some((first, others)) = parents.split_first() else {
-            return self.differing(None, here);
+            return self.paths_changed_between(None, here);
         };
-        let mut paths = self.differing(self.palace_at(*first)?, here)?;
+        let mut paths = self.paths_changed_between(self.palace_tree(*first)?, here)?;
         for other in others {
             if paths.is_empty() {
                 break;
             }
-            let also = self.differing(self.palace_at(*other)?, here)?;
+            let also = self.paths_changed_between(self.palace_tree(*other)?, here)?;
             paths.retain(|path| also.contains(path));
         }
         Ok(paths)
     }
 
     /// Lists the paths of the files that differ between two trees of the palace.
-    pub(crate) fn differing(
+    pub(crate) fn paths_changed_between(
         &self,
         old: Option<ObjectId>,
         new: Option<ObjectId>,
@@ -117,68 +117,69 @@ impl<'a> Past<'a> {
     }
 
     /// Tells of one commit in a line.
-    pub(crate) fn moment(&self, commit: ObjectId) -> gix::Result<Moment> {
+    pub(crate) fn commit_info(&self, commit: ObjectId) -> gix::Result<CommitSummary> {
         let found = self.git.find_commit(commit)?;
-        Ok(Moment {
-            commit: CommitId(commit.to_string()),
+        Ok(CommitSummary {
+            id: CommitId(commit.to_string()),
             short: found.id().shorten_or_id().to_string(),
             subject: found.message()?.summary().to_str_lossy().into_owned(),
             by: found.author()?.name.to_str_lossy().into_owned(),
-            at: time(found.time()?.seconds),
+            at: utc_time(found.time()?.seconds),
         })
     }
 
     /// Tells of one commit and what it did to the palace.
-    pub(crate) fn record(&self, step: &Step) -> gix::Result<Record> {
+    pub(crate) fn commit_record(&self, step: &CommitNode) -> gix::Result<CommitDetails> {
         let found = self.git.find_commit(step.id)?;
         let message = found.message()?;
         let trailers = message.body().into_iter().flat_map(|it| {
             let text = |it: &[u8]| it.to_str_lossy().into_owned();
             it.trailers().map(move |it| (text(it.token), text(&it.value))).collect::<Vec<_>>()
         });
-        Ok(Record {
-            moment: self.moment(step.id)?,
+        Ok(CommitDetails {
+            summary: self.commit_info(step.id)?,
             body: message.body.unwrap_or_default().to_str_lossy().into_owned(),
             parent: step.parents.first().map(|it| CommitId(it.to_string())),
             trailers: trailers.collect(),
-            touched: self.touched_by(step.id, &step.parents)?.into_iter().collect(),
-            path: None,
+            changed_files: self.paths_changed_by(step.id, &step.parents)?.into_iter().collect(),
+            path_at_commit: None,
         })
     }
 
-    fn time_of(&self, commit: ObjectId) -> gix::Result<i64> {
-        let known = self.known(commit).map(|it| it.committer_timestamp().cast_signed());
+    fn commit_time(&self, commit: ObjectId) -> gix::Result<i64> {
+        let known =
+            self.find_in_commit_graph(commit).map(|it| it.committer_timestamp().cast_signed());
         known.map_or_else(|| Ok(self.git.find_commit(commit)?.time()?.seconds), Ok)
     }
 
-    fn known(&self, commit: ObjectId) -> Option<gix::commitgraph::file::Commit<'_>> {
-        self.graph.as_ref()?.commit_by_id(commit)
+    fn find_in_commit_graph(&self, commit: ObjectId) -> Option<gix::commitgraph::file::Commit<'_>> {
+        self.commit_graph.as_ref()?.commit_by_id(commit)
     }
 
-    fn walk<'r>(
+    fn run_walk<'r>(
         &'r self,
         walk: gix::revision::walk::Platform<'r>,
-    ) -> gix::Result<impl Iterator<Item = gix::Result<Step>>> {
+    ) -> gix::Result<impl Iterator<Item = gix::Result<CommitNode>>> {
         let cut = self.git.shallow_commits()?;
         let newest = Sorting::ByCommitTime(CommitTimeOrder::NewestFirst);
-        let walk = walk.sorting(newest).use_commit_graph(self.graph.is_some()).all()?;
+        let walk = walk.sorting(newest).use_commit_graph(self.commit_graph.is_some()).all()?;
         Ok(walk.map(move |info| {
             let info = info?;
             let is_cut = cut.as_ref().is_some_and(|it| it.contains(&info.id));
             let parents = if is_cut { Vec::new() } else { info.parent_ids.to_vec() };
             // Along first parents the library does not tell it.
-            let at = info.commit_time.map_or_else(|| self.time_of(info.id), Ok)?;
-            Ok(Step { id: info.id, parents, at })
+            let at = info.commit_time.map_or_else(|| self.commit_time(info.id), Ok)?;
+            Ok(CommitNode { id: info.id, parents, seconds: at })
         }))
     }
 }
 
 /// Reads the name of a commit.
-pub(crate) fn id(commit: &CommitId) -> gix::Result<ObjectId> {
+pub(crate) fn object_id(commit: &CommitId) -> gix::Result<ObjectId> {
     ObjectId::from_hex(commit.0.as_bytes())
 }
 
 /// Returns the moment so many seconds after 1970 began.
-pub(crate) fn time(seconds: i64) -> DateTime<Utc> {
+pub(crate) fn utc_time(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(seconds, 0).unwrap_or_default()
 }

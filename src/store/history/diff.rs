@@ -10,16 +10,16 @@ use std::time::{Duration, SystemTime};
 use gix::ObjectId;
 use gix::index::entry::Stage;
 
-use crate::model::{CommitId, Content, Differing, Record};
+use crate::model::{CommitDetails, CommitId, FileContent, FileDiff};
 
 use crate::store::history::as_of;
 use crate::store::history::commits;
-use crate::store::history::commits::Past;
+use crate::store::history::commits::HistoryReader;
 use crate::store::history::tree_diff;
-use crate::store::history::tree_diff::{Changed, Entry};
+use crate::store::history::tree_diff::{TreeChange, TreeEntry};
 use crate::store::repo::disk;
 use crate::store::repo::line_endings;
-use crate::store::repo::line_endings::to_git;
+use crate::store::repo::line_endings::convert_to_git;
 use crate::store::write::index;
 use crate::store::{Error, Store};
 
@@ -29,156 +29,164 @@ impl Store {
     ///
     /// All files are compared that git knows, and on the disk also those of the palace that git
     /// was not told of yet, unless it is to ignore them.
-    pub fn changed_since(&self, since: Option<&CommitId>) -> Result<Vec<Differing>, Error> {
+    pub fn changed_since(&self, since: Option<&CommitId>) -> Result<Vec<FileDiff>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
-        let past = Past::new(&repository);
+        let past = HistoryReader::new(&repository);
         let differing = || -> gix::Result<_> {
-            let was = tree(&past, since)?;
-            match &self.moment {
-                Some(moment) => between(&past, was, tree(&past, Some(&moment.commit))?),
-                None => Disk::new(&past)?.since(was),
+            let was = palace_tree(&past, since)?;
+            match &self.as_of_commit {
+                Some(moment) => diff_trees(&past, was, palace_tree(&past, Some(&moment.id))?),
+                None => WorkingCopy::new(&past)?.diff_with_tree(was),
             }
         };
-        differing().map_err(|err| repository.error("compare the palace with a commit", err))
+        differing().map_err(|err| repository.git_error("compare the palace with a commit", err))
     }
 
     /// Returns what the files at `paths` hold now, with the line ends that git would keep.
-    pub fn contents(&self, paths: &[&str]) -> Result<Vec<Content>, Error> {
-        let repository = self.repository_there()?;
-        let past = Past::new(&repository);
+    pub fn current_contents(&self, paths: &[&str]) -> Result<Vec<FileContent>, Error> {
+        let repository = self.require_repository()?;
+        let past = HistoryReader::new(&repository);
         let contents = || -> gix::Result<_> {
-            let disk = Disk::new(&past)?;
-            paths.iter().map(|path| disk.content(path)).collect()
+            let disk = WorkingCopy::new(&past)?;
+            paths.iter().map(|path| disk.read_content(path)).collect()
         };
-        contents().map_err(|err| repository.error("compare the palace with a commit", err))
+        contents().map_err(|err| repository.git_error("compare the palace with a commit", err))
     }
 
     /// Returns a text that git keeps as it would be written to the file at `path`, with the line
     /// ends that would have there.
-    pub fn checked_out(&self, path: &str, text: &str) -> Result<String, Error> {
-        let repository = self.repository_there()?;
+    pub fn checkout_text(&self, path: &str, text: &str) -> Result<String, Error> {
+        let repository = self.require_repository()?;
         let (git, tracked) = (repository.git(), format!("{}{path}", repository.prefix));
         let checked_out = || {
-            let index = index::load(&git)?;
-            line_endings::to_disk(&git, &index, &tracked, text)
+            let index = index::load_index(&git)?;
+            line_endings::convert_to_disk(&git, &index, &tracked, text)
         };
-        checked_out().map_err(|err| repository.error("find the line ends of a file", err))
+        checked_out().map_err(|err| repository.git_error("find the line ends of a file", err))
     }
 
     /// Lists the files that a commit changed, compared with the one it was made upon.
-    pub fn changed_by(&self, record: &Record) -> Result<Vec<Differing>, Error> {
-        let repository = self.repository_there()?;
-        let past = Past::new(&repository);
+    pub fn changed_by(&self, record: &CommitDetails) -> Result<Vec<FileDiff>, Error> {
+        let repository = self.require_repository()?;
+        let past = HistoryReader::new(&repository);
         let differing = || -> gix::Result<_> {
-            let was = tree(&past, record.parent.as_ref())?;
-            between(&past, was, tree(&past, Some(&record.moment.commit))?)
+            let was = palace_tree(&past, record.parent.as_ref())?;
+            diff_trees(&past, was, palace_tree(&past, Some(&record.summary.id))?)
         };
-        differing().map_err(|err| repository.error("compare two commits", err))
+        differing().map_err(|err| repository.git_error("compare two commits", err))
     }
 }
 
 /// Returns the palace's tree in a commit.
-fn tree(past: &Past<'_>, commit: Option<&CommitId>) -> gix::Result<Option<ObjectId>> {
-    let commit = commit.map(commits::id).transpose()?;
-    Ok(commit.map(|it| past.palace_at(it)).transpose()?.flatten())
+fn palace_tree(
+    past: &HistoryReader<'_>,
+    commit: Option<&CommitId>,
+) -> gix::Result<Option<ObjectId>> {
+    let commit = commit.map(commits::object_id).transpose()?;
+    Ok(commit.map(|it| past.palace_tree(it)).transpose()?.flatten())
 }
 
 /// Compares two trees of the palace.
-fn between(
-    past: &Past<'_>,
+fn diff_trees(
+    past: &HistoryReader<'_>,
     was: Option<ObjectId>,
     now: Option<ObjectId>,
-) -> gix::Result<Vec<Differing>> {
+) -> gix::Result<Vec<FileDiff>> {
     let mut changes = tree_diff::compare(&past.git, was, now)?;
     changes.sort_by(|a, b| a.path.cmp(&b.path));
-    let differing = changes.into_iter().map(|Changed { path, was, now }| {
-        let side = |entry| content(past, &path, entry);
+    let differing = changes.into_iter().map(|TreeChange { path, was, now }| {
+        let side = |entry| read_entry_content(past, &path, entry);
         let (was, now) = (side(was)?, side(now)?);
-        Ok(Differing { path, was, now })
+        Ok(FileDiff { path, was, now })
     });
     differing.collect()
 }
 
-fn content(past: &Past<'_>, path: &str, entry: Option<Entry>) -> gix::Result<Content> {
-    let Some(Entry { mode, id }) = entry else { return Ok(Content::Missing) };
-    Ok(match as_of::text(past, path, mode, id)? {
-        Ok(text) => Content::Text(text),
-        Err(finding) => Content::Unreadable(finding.message),
+fn read_entry_content(
+    past: &HistoryReader<'_>,
+    path: &str,
+    entry: Option<TreeEntry>,
+) -> gix::Result<FileContent> {
+    let Some(TreeEntry { mode, id }) = entry else { return Ok(FileContent::Missing) };
+    Ok(match as_of::read_text_blob(past, path, mode, id)? {
+        Ok(text) => FileContent::Text(text),
+        Err(finding) => FileContent::Unreadable(finding.message),
     })
 }
 
 /// The palace on the disk, beside what git's index remembers of it.
-struct Disk<'p> {
-    past: &'p Past<'p>,
+struct WorkingCopy<'p> {
+    history: &'p HistoryReader<'p>,
     index: gix::index::File,
     /// When the index was written: of a file as young as that it cannot tell.
-    trusted: Option<Duration>,
+    index_time: Option<Duration>,
 }
 
-impl<'p> Disk<'p> {
-    fn new(past: &'p Past<'p>) -> gix::Result<Self> {
-        let index = index::load(&past.git)?;
+impl<'p> WorkingCopy<'p> {
+    fn new(past: &'p HistoryReader<'p>) -> gix::Result<Self> {
+        let index = index::load_index(&past.git)?;
         let written = fs::metadata(past.git.index_path()).and_then(|it| it.modified()).ok();
         let trusted = written.and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
-        Ok(Self { past, index, trusted })
+        Ok(Self { history: past, index, index_time: trusted })
     }
 
     /// Compares it with a tree of the palace.
-    fn since(&self, tree: Option<ObjectId>) -> gix::Result<Vec<Differing>> {
-        let was = files(self.past, tree)?;
+    fn diff_with_tree(&self, tree: Option<ObjectId>) -> gix::Result<Vec<FileDiff>> {
+        let was = tree_files(self.history, tree)?;
         let mut paths: BTreeSet<String> = was.keys().cloned().collect();
-        let here = disk::list(&self.past.repository.palace);
+        let here = disk::list_paths(&self.history.repository.palace);
         let new = here.into_iter().filter(|it| !was.contains_key(it)).collect();
-        paths.extend(self.unless_ignored(new)?);
+        paths.extend(self.without_ignored(new)?);
         let mut differing = Vec::new();
         for path in paths {
             let old = was.get(&path).copied();
             // Links and other repositories are no files of the palace.
             let is_file = old.is_none_or(|it| it.mode.is_blob());
-            if !is_file || self.is_same(&path, old)? {
+            if !is_file || self.is_unchanged(&path, old)? {
                 continue;
             }
-            let (was, now) = (content(self.past, &path, old)?, self.content(&path)?);
+            let (was, now) =
+                (read_entry_content(self.history, &path, old)?, self.read_content(&path)?);
             if was != now {
-                differing.push(Differing { path, was, now });
+                differing.push(FileDiff { path, was, now });
             }
         }
         Ok(differing)
     }
 
     /// Tells whether the index knows that the file is what it was.
-    fn is_same(&self, path: &str, old: Option<Entry>) -> gix::Result<bool> {
-        let tracked = self.tracked(path);
+    fn is_unchanged(&self, path: &str, old: Option<TreeEntry>) -> gix::Result<bool> {
+        let tracked = self.tracked_path(path);
         let entry =
             self.index.entry_by_path_and_stage(tracked.as_str().into(), Stage::Unconflicted);
         let (Some(entry), Some(old)) = (entry, old) else { return Ok(false) };
-        let Some(stat) = index::stat(&self.past.repository.work.join(&tracked)) else {
-            return Ok(index::is_left_out(&self.index, &tracked));
+        let Some(stat) = index::stat_file(&self.history.repository.work.join(&tracked)) else {
+            return Ok(index::is_outside_sparse_checkout(&self.index, &tracked));
         };
         let written = Duration::new(stat.mtime.secs.into(), stat.mtime.nsecs);
-        let options = self.past.git.stat_options()?;
-        let is_trusted = self.trusted.is_some_and(|it| written < it);
+        let options = self.history.git.stat_options()?;
+        let is_trusted = self.index_time.is_some_and(|it| written < it);
         Ok(is_trusted && entry.id == old.id && entry.stat.matches(&stat, options))
     }
 
     /// Reads a file as git would keep it, with the line ends that it would have there.
-    fn content(&self, path: &str) -> gix::Result<Content> {
-        let text = match disk::read(&self.past.repository.palace, path) {
+    fn read_content(&self, path: &str) -> gix::Result<FileContent> {
+        let text = match disk::read_file(&self.history.repository.palace, path) {
             Ok(Some(text)) => text,
-            Ok(None) => return Ok(Content::Missing),
-            Err(finding) => return Ok(Content::Unreadable(finding.message)),
+            Ok(None) => return Ok(FileContent::Missing),
+            Err(finding) => return Ok(FileContent::Unreadable(finding.message)),
         };
-        let kept = to_git(&self.past.git, &self.index, &self.tracked(path), &text)?;
-        Ok(Content::Text(String::from_utf8_lossy(&kept).into_owned()))
+        let kept = convert_to_git(&self.history.git, &self.index, &self.tracked_path(path), &text)?;
+        Ok(FileContent::Text(String::from_utf8_lossy(&kept).into_owned()))
     }
 
     /// Leaves out those `paths` that git ignores and was not told of all the same.
-    fn unless_ignored(&self, mut paths: Vec<String>) -> gix::Result<Vec<String>> {
+    fn without_ignored(&self, mut paths: Vec<String>) -> gix::Result<Vec<String>> {
         let source = gix::worktree::stack::state::ignore::Source::WorktreeThenIdMappingIfNotSkipped;
-        let mut excludes = self.past.git.excludes(&self.index, None, source)?;
+        let mut excludes = self.history.git.excludes(&self.index, None, source)?;
         let mut ignored = BTreeSet::new();
         for path in &paths {
-            let tracked = self.tracked(path);
+            let tracked = self.tracked_path(path);
             let is_known = self.index.entry_range(tracked.as_str().into()).is_some();
             let mode = Some(gix::index::entry::Mode::FILE);
             if !is_known && excludes.at_path(tracked.as_str(), mode)?.is_excluded() {
@@ -189,13 +197,16 @@ impl<'p> Disk<'p> {
         Ok(paths)
     }
 
-    fn tracked(&self, path: &str) -> String {
-        format!("{}{path}", self.past.repository.prefix)
+    fn tracked_path(&self, path: &str) -> String {
+        format!("{}{path}", self.history.repository.prefix)
     }
 }
 
 /// Lists all files of a tree of the palace.
-fn files(past: &Past<'_>, tree: Option<ObjectId>) -> gix::Result<BTreeMap<String, Entry>> {
+fn tree_files(
+    past: &HistoryReader<'_>,
+    tree: Option<ObjectId>,
+) -> gix::Result<BTreeMap<String, TreeEntry>> {
     let files = tree_diff::compare(&past.git, None, tree)?.into_iter();
     Ok(files.filter_map(|it| Some((it.path, it.now?))).collect())
 }
@@ -203,80 +214,80 @@ fn files(past: &Past<'_>, tree: Option<ObjectId>) -> gix::Result<BTreeMap<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::test_repository::{Scene, change, done};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
 
     const HALL: &str = "rooms/hall.yaml";
 
-    fn told(differing: &[Differing]) -> String {
-        let side = |it: &Content| match it {
-            Content::Missing => "-".to_owned(),
-            Content::Text(text) => text.trim().to_owned(),
-            Content::Unreadable(why) => format!("({why})"),
+    fn format_diff(differing: &[FileDiff]) -> String {
+        let side = |it: &FileContent| match it {
+            FileContent::Missing => "-".to_owned(),
+            FileContent::Text(text) => text.trim().to_owned(),
+            FileContent::Unreadable(why) => format!("({why})"),
         };
-        let line = |it: &Differing| format!("{}: {} → {}\n", it.path, side(&it.was), side(&it.now));
+        let line = |it: &FileDiff| format!("{}: {} → {}\n", it.path, side(&it.was), side(&it.now));
         differing.iter().map(line).collect()
     }
 
-    fn since_head(store: &Store) -> String {
-        told(&store.changed_since(store.head().unwrap().as_ref()).unwrap())
+    fn diff_with_head(store: &Store) -> String {
+        format_diff(&store.changed_since(store.head().unwrap().as_ref()).unwrap())
     }
 
     #[test]
     fn between_two_commits_each_file_of_the_palace_is_told_that_differs() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         let first = store.head().unwrap();
-        scene.put("keep/rooms/hall.yaml", "2\n");
-        scene.put("keep/README.md", "read me\n");
-        scene.put("notes.md", "not the palace's\n");
+        scene.write_file("keep/rooms/hall.yaml", "2\n");
+        scene.write_file("keep/README.md", "read me\n");
+        scene.write_file("notes.md", "not the palace's\n");
         std::fs::write(scene.home.join("keep/rooms/latin.yaml"), b"tw\xf6\n").unwrap();
         scene.git(&["add", "."]);
         scene.git(&["commit", "-qm", "more"]);
         scene.git(&["rm", "-q", "keep/rooms/hall.yaml"]);
         scene.git(&["commit", "-qm", "less"]);
         let store = scene.palace("keep");
-        let second = store.as_of(&past_id(&scene, "HEAD~1")).unwrap();
+        let second = store.as_of(&commit_id(&scene, "HEAD~1")).unwrap();
         assert_eq!(
-            told(&second.changed_since(first.as_ref()).unwrap()),
+            format_diff(&second.changed_since(first.as_ref()).unwrap()),
             "README.md: - → read me\nrooms/hall.yaml: 1 → 2\n\
              rooms/latin.yaml: - → (line 1 is not UTF-8)\n"
         );
-        let now = store.as_of(&past_id(&scene, "HEAD")).unwrap();
+        let now = store.as_of(&commit_id(&scene, "HEAD")).unwrap();
         assert_eq!(
-            told(&now.changed_since(second.head().unwrap().as_ref()).unwrap()),
+            format_diff(&now.changed_since(second.head().unwrap().as_ref()).unwrap()),
             "rooms/hall.yaml: 2 → -\n"
         );
-        assert_eq!(told(&second.changed_since(None).unwrap()).lines().count(), 3);
+        assert_eq!(format_diff(&second.changed_since(None).unwrap()).lines().count(), 3);
     }
 
-    fn past_id(scene: &Scene, named: &str) -> CommitId {
+    fn commit_id(scene: &TestHome, named: &str) -> CommitId {
         CommitId(scene.git(&["rev-parse", named]).trim().to_owned())
     }
 
     #[test]
     fn what_a_person_has_not_committed_yet_differs_from_the_last_commit() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         for path in [HALL, "rooms/gone.yaml", "rooms/staged.yaml", "rooms/same.yaml"] {
-            done(&mut store, &change(path, None, Some("1\n")));
+            commit_ok(&mut store, &change_of_one_file(path, None, Some("1\n")));
         }
-        scene.put("keep/README.md", "1\n");
-        scene.put(".gitignore", "*.secret.yaml\nkeep/diary\n");
+        scene.write_file("keep/README.md", "1\n");
+        scene.write_file(".gitignore", "*.secret.yaml\nkeep/diary\n");
         scene.git(&["add", "."]);
         scene.git(&["commit", "-qm", "more"]);
-        assert_eq!(since_head(&store), "");
-        scene.put("keep/rooms/hall.yaml", "2\n");
-        scene.put("keep/rooms/new.yaml", "new\n");
-        scene.put("keep/rooms/new.secret.yaml", "ignored\n");
-        scene.put("keep/diary/me/1.md", "ignored\n");
-        scene.put("keep/untracked.txt", "no file of the palace\n");
-        scene.put("keep/README.md", "2\n");
-        scene.put("keep/rooms/staged.yaml", "2\n");
+        assert_eq!(diff_with_head(&store), "");
+        scene.write_file("keep/rooms/hall.yaml", "2\n");
+        scene.write_file("keep/rooms/new.yaml", "new\n");
+        scene.write_file("keep/rooms/new.secret.yaml", "ignored\n");
+        scene.write_file("keep/diary/me/1.md", "ignored\n");
+        scene.write_file("keep/untracked.txt", "no file of the palace\n");
+        scene.write_file("keep/README.md", "2\n");
+        scene.write_file("keep/rooms/staged.yaml", "2\n");
         scene.git(&["add", "keep/rooms/staged.yaml"]);
         std::fs::remove_file(scene.home.join("keep/rooms/gone.yaml")).unwrap();
         assert_eq!(
-            since_head(&store),
+            diff_with_head(&store),
             "README.md: 1 → 2\nrooms/gone.yaml: 1 → -\nrooms/hall.yaml: 1 → 2\n\
              rooms/new.yaml: - → new\nrooms/staged.yaml: 1 → 2\n"
         );
@@ -287,45 +298,48 @@ mod tests {
             ("rooms/gone.yaml", "1\n"),
             ("rooms/staged.yaml", "1\n"),
         ] {
-            scene.put(&format!("keep/{path}"), text);
+            scene.write_file(&format!("keep/{path}"), text);
         }
-        assert_eq!(since_head(&store), "rooms/new.yaml: - → new\n");
+        assert_eq!(diff_with_head(&store), "rooms/new.yaml: - → new\n");
     }
 
     #[test]
     fn an_edit_of_the_same_size_in_the_same_instant_is_seen() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         for it in 0..20 {
             let (was, now) = (format!("{it:03}\n"), format!("{:03}\n", it + 1));
-            done(&mut store, &change(HALL, (it > 0).then_some(was.as_str()), Some(&now)));
-            scene.put("keep/rooms/hall.yaml", "abc\n");
-            assert_eq!(since_head(&store), format!("rooms/hall.yaml: {} → abc\n", now.trim()));
-            scene.put("keep/rooms/hall.yaml", &now);
+            commit_ok(
+                &mut store,
+                &change_of_one_file(HALL, (it > 0).then_some(was.as_str()), Some(&now)),
+            );
+            scene.write_file("keep/rooms/hall.yaml", "abc\n");
+            assert_eq!(diff_with_head(&store), format!("rooms/hall.yaml: {} → abc\n", now.trim()));
+            scene.write_file("keep/rooms/hall.yaml", &now);
         }
     }
 
     #[test]
     fn where_git_converts_line_ends_only_what_git_would_see_differs() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("a\nb\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("a\nb\n")));
         scene.git(&["config", "core.autocrlf", "true"]);
-        scene.put("keep/rooms/hall.yaml", "a\r\nb\r\n");
-        assert_eq!(since_head(&scene.palace("keep")), "");
-        scene.put("keep/rooms/hall.yaml", "a\r\nc\r\n");
-        assert_eq!(since_head(&scene.palace("keep")), "rooms/hall.yaml: a\nb → a\nc\n");
+        scene.write_file("keep/rooms/hall.yaml", "a\r\nb\r\n");
+        assert_eq!(diff_with_head(&scene.palace("keep")), "");
+        scene.write_file("keep/rooms/hall.yaml", "a\r\nc\r\n");
+        assert_eq!(diff_with_head(&scene.palace("keep")), "rooms/hall.yaml: a\nb → a\nc\n");
         scene.git(&["config", "core.autocrlf", "false"]);
-        scene.put("keep/rooms/hall.yaml", "a\r\nb\r\n");
-        assert_eq!(since_head(&scene.palace("keep")), "rooms/hall.yaml: a\nb → a\r\nb\n");
+        scene.write_file("keep/rooms/hall.yaml", "a\r\nb\r\n");
+        assert_eq!(diff_with_head(&scene.palace("keep")), "rooms/hall.yaml: a\nb → a\r\nb\n");
     }
 
     #[test]
     fn before_the_first_commit_everything_is_new() {
-        let scene = Scene::new();
-        scene.init();
-        scene.put("keep/palace.toml", "name = \"Keep\"\n");
-        assert_eq!(since_head(&scene.palace("keep")), "palace.toml: - → name = \"Keep\"\n");
-        assert_eq!(since_head(&Scene::new().palace("keep")), "");
+        let scene = TestHome::new();
+        scene.init_repository();
+        scene.write_file("keep/palace.toml", "name = \"Keep\"\n");
+        assert_eq!(diff_with_head(&scene.palace("keep")), "palace.toml: - → name = \"Keep\"\n");
+        assert_eq!(diff_with_head(&TestHome::new().palace("keep")), "");
     }
 }

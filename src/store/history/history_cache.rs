@@ -24,81 +24,89 @@ use std::iter::zip;
 
 use gix::ObjectId;
 
-use crate::model::{CommitId, History, Versions};
+use crate::model::{CommitId, FileHistories, FileHistory};
 
 use crate::store::Error;
-use crate::store::history::change_counts::Known;
-use crate::store::history::commits::time;
+use crate::store::history::change_counts::HistoryCache;
+use crate::store::history::commits::utc_time;
 use crate::store::repo::cache;
 use crate::store::repo::repository::Repository;
 
 /// The name it is kept under.
-const NAME: &str = "versions";
+const CACHE_NAME: &str = "versions";
 /// What it begins with; another form of it would begin with another number.
-const HEADING: &[u8] = b"palazzo versions 1\n";
+const MAGIC: &[u8] = b"palazzo versions 1\n";
 
 /// Returns what was kept, if anything was that can be understood.
-pub(crate) fn get(repository: &Repository) -> Option<Known> {
-    read(&cache::get(repository, NAME)?)
+pub(crate) fn load(repository: &Repository) -> Option<HistoryCache> {
+    decode(&cache::read_cache_file(repository, CACHE_NAME)?)
 }
 
 /// Keeps `known`, if it has a commit.
-pub(crate) fn put(repository: &Repository, known: &Known) -> Result<(), Error> {
-    cache::put(repository, NAME, &write(known))
+pub(crate) fn save(repository: &Repository, known: &HistoryCache) -> Result<(), Error> {
+    cache::write_cache_file(repository, CACHE_NAME, &encode(known))
 }
 
-fn write(known: &Known) -> Vec<u8> {
-    let mut out = HEADING.to_vec();
+fn encode(known: &HistoryCache) -> Vec<u8> {
+    let mut out = MAGIC.to_vec();
     let text = |out: &mut Vec<u8>, text: &str| {
-        number(out, text.len() as u64);
+        write_varint(out, text.len() as u64);
         out.extend_from_slice(text.as_bytes());
     };
     text(&mut out, known.head.as_ref().map_or("", |it| it.0.as_str()));
-    text(&mut out, &known.edge.map(|it| it.to_string()).unwrap_or_default());
+    text(&mut out, &known.shallow_boundary.map(|it| it.to_string()).unwrap_or_default());
     let mut before = "";
     for (path, versions) in &known.history {
-        let shared = shared(before, path);
-        number(&mut out, shared as u64);
+        let shared = common_prefix_len(before, path);
+        write_varint(&mut out, shared as u64);
         text(&mut out, &path[shared..]);
-        let Versions { count, created, updated } = versions;
+        let FileHistory { count, created, updated } = versions;
         let (created, updated) = (created.timestamp(), updated.timestamp());
-        number(&mut out, u64::from(*count));
-        number(&mut out, created.cast_unsigned());
-        number(&mut out, updated.wrapping_sub(created).cast_unsigned());
+        write_varint(&mut out, u64::from(*count));
+        write_varint(&mut out, created.cast_unsigned());
+        write_varint(&mut out, updated.wrapping_sub(created).cast_unsigned());
         before = path;
     }
     out
 }
 
-fn read(bytes: &[u8]) -> Option<Known> {
-    let mut rest = Rest(bytes.strip_prefix(HEADING)?);
-    let head = CommitId(rest.text()?.to_owned());
-    let edge = match rest.text()? {
+fn decode(bytes: &[u8]) -> Option<HistoryCache> {
+    let mut rest = Decoder(bytes.strip_prefix(MAGIC)?);
+    let head = CommitId(rest.read_text()?.to_owned());
+    let edge = match rest.read_text()? {
         "" => None,
         edge => Some(ObjectId::from_hex(edge.as_bytes()).ok()?),
     };
     let (mut files, mut before) = (Vec::new(), String::new());
     while !rest.0.is_empty() {
-        let shared = usize::try_from(rest.number()?).ok()?;
-        let path = before.get(..shared)?.to_owned() + rest.text()?;
-        let count = rest.number()?.try_into().ok()?;
-        let created = rest.number()?.cast_signed();
-        let updated = created.wrapping_add(rest.number()?.cast_signed());
+        let shared = usize::try_from(rest.read_varint()?).ok()?;
+        let path = before.get(..shared)?.to_owned() + rest.read_text()?;
+        let count = rest.read_varint()?.try_into().ok()?;
+        let created = rest.read_varint()?.cast_signed();
+        let updated = created.wrapping_add(rest.read_varint()?.cast_signed());
         before.clone_from(&path);
-        files.push((path, Versions { count, created: time(created), updated: time(updated) }));
+        files.push((
+            path,
+            FileHistory { count, created: utc_time(created), updated: utc_time(updated) },
+        ));
     }
     // They are in order already, and so this costs one look at each.
-    let history: History = files.into_iter().collect();
-    Some(Known { head: Some(head), history, edge, ..Known::default() })
+    let history: FileHistories = files.into_iter().collect();
+    Some(HistoryCache {
+        head: Some(head),
+        history,
+        shallow_boundary: edge,
+        ..HistoryCache::default()
+    })
 }
 
 /// Returns how many bytes two paths begin with in common, in whole characters.
-fn shared(before: &str, path: &str) -> usize {
+fn common_prefix_len(before: &str, path: &str) -> usize {
     let same = zip(before.bytes(), path.bytes()).take_while(|(a, b)| a == b).count();
     (0..=same).rev().find(|it| path.is_char_boundary(*it)).unwrap_or_default()
 }
 
-fn number(out: &mut Vec<u8>, mut number: u64) {
+fn write_varint(out: &mut Vec<u8>, mut number: u64) {
     loop {
         let [lowest, ..] = number.to_le_bytes();
         number >>= 7;
@@ -110,10 +118,10 @@ fn number(out: &mut Vec<u8>, mut number: u64) {
 }
 
 /// What has not been read yet.
-struct Rest<'a>(&'a [u8]);
+struct Decoder<'a>(&'a [u8]);
 
-impl<'a> Rest<'a> {
-    fn number(&mut self) -> Option<u64> {
+impl<'a> Decoder<'a> {
+    fn read_varint(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
             let (byte, rest) = self.0.split_first()?;
@@ -126,8 +134,8 @@ impl<'a> Rest<'a> {
         None
     }
 
-    fn text(&mut self) -> Option<&'a str> {
-        let length = usize::try_from(self.number()?).ok()?;
+    fn read_text(&mut self) -> Option<&'a str> {
+        let length = usize::try_from(self.read_varint()?).ok()?;
         let (text, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         std::str::from_utf8(text).ok()
@@ -137,54 +145,58 @@ impl<'a> Rest<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::test_repository::{Scene, change, done};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
 
-    fn known(files: &[(&str, u32, i64, i64)]) -> Known {
+    fn history_cache(files: &[(&str, u32, i64, i64)]) -> HistoryCache {
         let versions = |&(path, count, created, updated): &(&str, u32, i64, i64)| {
-            (path.to_owned(), Versions { count, created: time(created), updated: time(updated) })
+            (
+                path.to_owned(),
+                FileHistory { count, created: utc_time(created), updated: utc_time(updated) },
+            )
         };
         let head = CommitId("0123456789012345678901234567890123456789".to_owned());
         let history = files.iter().map(versions).collect();
-        Known { head: Some(head), history, ..Known::default() }
+        HistoryCache { head: Some(head), history, ..HistoryCache::default() }
     }
 
     #[test]
     fn what_is_written_is_read_back() {
-        let mut many = known(&[
+        let mut many = history_cache(&[
             ("palace.toml", 1, 1_700_000_000, 1_700_000_000),
             ("rooms/caf\u{e9}.yaml", 3, 1_700_000_000, 1_900_000_000),
             ("rooms/caf\u{e8}.yaml", 1, -5, 0),
             ("rooms/odd\nname.yaml", u32::MAX, 5, -5),
             ("rooms/odd\nname.yaml.more", 2, 5, 5),
         ]);
-        assert_eq!(read(&write(&many)).as_ref(), Some(&many));
-        many.edge = Some(ObjectId::null(gix::hash::Kind::Sha1));
-        assert_eq!(read(&write(&many)).as_ref(), Some(&many));
-        let none = known(&[]);
-        assert_eq!(read(&write(&none)), Some(none));
+        assert_eq!(decode(&encode(&many)).as_ref(), Some(&many));
+        many.shallow_boundary = Some(ObjectId::null(gix::hash::Kind::Sha1));
+        assert_eq!(decode(&encode(&many)).as_ref(), Some(&many));
+        let none = history_cache(&[]);
+        assert_eq!(decode(&encode(&none)), Some(none));
     }
 
     #[test]
     fn nothing_that_is_cut_short_or_strange_is_believed_or_stumbled_over() {
-        let bytes = write(&known(&[("rooms/a.yaml", 300, 1, 2), ("rooms/b.yaml", 1, 2, 3)]));
+        let bytes =
+            encode(&history_cache(&[("rooms/a.yaml", 300, 1, 2), ("rooms/b.yaml", 1, 2, 3)]));
         for end in 0..bytes.len() {
-            let read = read(&bytes[..end]);
+            let read = decode(&bytes[..end]);
             assert!(read.is_none_or(|it| it.history.len() < 2), "{end}");
         }
         for at in 0..bytes.len() {
             for bit in 0..8 {
                 let mut bent = bytes.clone();
                 bent[at] ^= 1 << bit;
-                drop(read(&bent));
+                drop(decode(&bent));
             }
         }
     }
 
     #[test]
     fn what_was_counted_is_not_counted_again_by_the_next_process() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change("rooms/hall.yaml", None, Some("0\n")));
+        commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("0\n")));
         scene.git(&["checkout", "-q", "--detach"]);
         let mut script = String::new();
         for it in 1..300 {
@@ -195,29 +207,29 @@ mod tests {
                 it.to_string().len() + 1,
             ));
         }
-        scene.import(&script);
+        scene.fast_import(&script);
         scene.git(&["checkout", "-q", "long"]);
-        let mut counted = Known::default();
-        store.history(&mut counted).unwrap();
+        let mut counted = HistoryCache::default();
+        store.update_history(&mut counted).unwrap();
         assert_eq!(counted.history["rooms/hall.yaml"].count, 300);
         // Taken on trust: what the table says is what the next process knows.
-        let mut table = get(&store.repository().unwrap().unwrap()).unwrap();
+        let mut table = load(&store.repository().unwrap().unwrap()).unwrap();
         assert_eq!(table, counted);
         table.history.get_mut("rooms/hall.yaml").unwrap().count = 1_000;
-        put(&store.repository().unwrap().unwrap(), &table).unwrap();
-        let mut warm = Known::default();
-        scene.palace("keep").history(&mut warm).unwrap();
+        save(&store.repository().unwrap().unwrap(), &table).unwrap();
+        let mut warm = HistoryCache::default();
+        scene.palace("keep").update_history(&mut warm).unwrap();
         assert_eq!(warm.history["rooms/hall.yaml"].count, 1_000);
         // On another line of commits it says nothing.
         scene.git(&["checkout", "-q", "main"]);
-        let mut back = Known::default();
-        scene.palace("keep").history(&mut back).unwrap();
+        let mut back = HistoryCache::default();
+        scene.palace("keep").update_history(&mut back).unwrap();
         assert_eq!(back.history["rooms/hall.yaml"].count, 1);
         // Deleted, it costs time and nothing else.
         std::fs::remove_dir_all(scene.home.join(".git/palazzo/aside")).unwrap();
         scene.git(&["checkout", "-q", "long"]);
-        let mut cold = Known::default();
-        scene.palace("keep").history(&mut cold).unwrap();
+        let mut cold = HistoryCache::default();
+        scene.palace("keep").update_history(&mut cold).unwrap();
         assert_eq!(cold.history, counted.history);
     }
 }

@@ -5,22 +5,22 @@ use std::collections::{HashMap, HashSet};
 use gix::ObjectId;
 use rayon::prelude::*;
 
-use crate::model::Record;
+use crate::model::CommitDetails;
 
-use crate::store::history::commits::{Past, Step};
-use crate::store::history::path_lookup::Glass;
+use crate::store::history::commits::{CommitNode, HistoryReader};
+use crate::store::history::path_lookup::PathLookup;
 use crate::store::history::rename_detection;
 use crate::store::{Error, Store};
 
 /// How many commits are asked at first: whoever wants the newest few need not wait for all.
-const FIRST: usize = 32;
+const FIRST_BATCH: usize = 32;
 /// How many are asked at once at most.
-const MOST: usize = 8192;
+const MAX_BATCH: usize = 8192;
 /// How many are asked at a time by one thread.
-const SHARE: usize = 256;
+const COMMITS_PER_CHUNK: usize = 256;
 
 /// What lies at the paths asked for, by commit.
-type Holdings = HashMap<ObjectId, Vec<Option<ObjectId>>>;
+type IdsByCommit = HashMap<ObjectId, Vec<Option<ObjectId>>>;
 
 impl Store {
     /// Tells `each` of the commits that changed any of the files at `paths`, or, if there are
@@ -28,51 +28,59 @@ impl Store {
     ///
     /// One file alone is followed through its renames: where it appeared while another like it
     /// disappeared, what follows is told of the other.
-    pub fn log(&self, paths: &[&str], mut each: impl FnMut(Record) -> bool) -> Result<(), Error> {
+    pub fn log(
+        &self,
+        paths: &[&str],
+        mut each: impl FnMut(CommitDetails) -> bool,
+    ) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };
-        let Some(tip) = self.tip(&repository)? else { return Ok(()) };
-        let past = Past::new(&repository);
+        let Some(tip) = self.history_tip(&repository)? else { return Ok(()) };
+        let past = HistoryReader::new(&repository);
         let paths = paths.iter().map(|it| (*it).to_owned()).collect();
-        log(&past, tip, paths, &mut each).map_err(|err| repository.error("read the history", err))
+        walk_log(&past, tip, paths, &mut each)
+            .map_err(|err| repository.git_error("read the history", err))
     }
 }
 
-fn log(
-    past: &Past<'_>,
+fn walk_log(
+    past: &HistoryReader<'_>,
     tip: ObjectId,
     mut paths: Vec<String>,
-    each: &mut dyn FnMut(Record) -> bool,
+    each: &mut dyn FnMut(CommitDetails) -> bool,
 ) -> gix::Result<()> {
-    let mut steps = past.steps(tip, None)?;
-    let (mut held, mut size) = (Holdings::new(), FIRST);
+    let mut steps = past.walk_commits(tip, None)?;
+    let (mut held, mut size) = (IdsByCommit::new(), FIRST_BATCH);
     loop {
-        let batch: Vec<Step> = steps.by_ref().take(size).collect::<gix::Result<_>>()?;
+        let batch: Vec<CommitNode> = steps.by_ref().take(size).collect::<gix::Result<_>>()?;
         if batch.is_empty() {
             return Ok(());
         }
-        ask(past, &batch, &paths, &mut held)?;
+        look_up_missing_ids(past, &batch, &paths, &mut held)?;
         for (at, step) in batch.iter().enumerate() {
-            if !is_change(step, &held) {
+            if !is_change_at_paths(step, &held) {
                 continue;
             }
             let path = if let [path] = paths.as_slice() { Some(path) } else { None };
-            if !each(Record { path: path.cloned(), ..past.record(step)? }) {
+            if !each(CommitDetails { path_at_commit: path.cloned(), ..past.commit_record(step)? }) {
                 return Ok(());
             }
-            let older = path.map(|it| rename_detection::of(past, step, it)).transpose()?.flatten();
+            let older = path
+                .map(|it| rename_detection::path_before_rename(past, step, it))
+                .transpose()?
+                .flatten();
             if let Some(older) = older {
-                (paths, held) = (vec![older], Holdings::new());
-                ask(past, &batch[at + 1..], &paths, &mut held)?;
+                (paths, held) = (vec![older], IdsByCommit::new());
+                look_up_missing_ids(past, &batch[at + 1..], &paths, &mut held)?;
             }
         }
         let done: HashSet<_> = batch.iter().map(|it| it.id).collect();
         held.retain(|commit, _| !done.contains(commit));
-        size = (size * 2).min(MOST);
+        size = (size * 2).min(MAX_BATCH);
     }
 }
 
 /// Tells whether a commit holds something at one of the paths that none of its parents does.
-fn is_change(step: &Step, held: &Holdings) -> bool {
+fn is_change_at_paths(step: &CommitNode, held: &IdsByCommit) -> bool {
     let here = held.get(&step.id).map(Vec::as_slice).unwrap_or_default();
     let there = |parent, at: usize| held.get(parent).and_then(|it| it.get(at)).copied().flatten();
     let mut paths = here.iter().enumerate();
@@ -83,16 +91,21 @@ fn is_change(step: &Step, held: &Holdings) -> bool {
 }
 
 /// Looks up what `steps` and their parents hold at `paths`, where that is not known.
-fn ask(past: &Past<'_>, steps: &[Step], paths: &[String], held: &mut Holdings) -> gix::Result<()> {
+fn look_up_missing_ids(
+    past: &HistoryReader<'_>,
+    steps: &[CommitNode],
+    paths: &[String],
+    held: &mut IdsByCommit,
+) -> gix::Result<()> {
     let mut asked = HashSet::new();
     let all = steps.iter().flat_map(|it| [&it.id].into_iter().chain(&it.parents));
     let asked: Vec<_> = all.filter(|it| !held.contains_key(*it) && asked.insert(**it)).collect();
     let found = match asked.len() {
-        ..SHARE => vec![look(past, &asked, paths)?],
+        ..COMMITS_PER_CHUNK => vec![look_up_ids(past, &asked, paths)?],
         // What a thread sees in one commit helps it with the next.
         _ => {
-            let shares = asked.par_chunks(SHARE);
-            let look = |share| look(&Past::new(past.repository), share, paths);
+            let shares = asked.par_chunks(COMMITS_PER_CHUNK);
+            let look = |share| look_up_ids(&HistoryReader::new(past.repository), share, paths);
             shares.map(look).collect::<gix::Result<_>>()?
         }
     };
@@ -100,14 +113,19 @@ fn ask(past: &Past<'_>, steps: &[Step], paths: &[String], held: &mut Holdings) -
     Ok(())
 }
 
-fn look(past: &Past<'_>, commits: &[&ObjectId], paths: &[String]) -> gix::Result<Holdings> {
+fn look_up_ids(
+    past: &HistoryReader<'_>,
+    commits: &[&ObjectId],
+    paths: &[String],
+) -> gix::Result<IdsByCommit> {
     let mut glasses: Vec<_> = match paths {
-        [] => vec![Glass::on_palace(past)],
-        paths => paths.iter().map(|it| Glass::on_file(past, it)).collect(),
+        [] => vec![PathLookup::for_palace(past)],
+        paths => paths.iter().map(|it| PathLookup::for_file(past, it)).collect(),
     };
     let held = commits.iter().map(|commit| {
-        let root = past.root_at(**commit)?;
-        let held = glasses.iter_mut().map(|it| it.look(root)).collect::<gix::Result<_>>()?;
+        let root = past.root_tree(**commit)?;
+        let held =
+            glasses.iter_mut().map(|it| it.find_in_tree(root)).collect::<gix::Result<_>>()?;
         Ok((**commit, held))
     });
     held.collect()
@@ -116,16 +134,16 @@ fn look(past: &Past<'_>, commits: &[&ObjectId], paths: &[String]) -> gix::Result
 #[cfg(test)]
 mod tests {
     use crate::store::Store;
-    use crate::store::test_repository::{Scene, change, changes, done};
+    use crate::store::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
 
     const HALL: &str = "rooms/hall.yaml";
 
     /// The commits that are told of, as git would list them.
-    fn told(store: &Store, paths: &[&str]) -> String {
+    fn logged_commits(store: &Store, paths: &[&str]) -> String {
         let mut told = String::new();
         store
             .log(paths, |it| {
-                told.push_str(&format!("{}\n", it.moment.commit));
+                told.push_str(&format!("{}\n", it.summary.id));
                 true
             })
             .unwrap();
@@ -134,8 +152,8 @@ mod tests {
 
     /// A past with a merge, a file that comes and goes, commits elsewhere, and so many commits
     /// that they are shared out among threads.
-    fn long_past() -> Scene {
-        let scene = Scene::of_a_person();
+    fn scene_with_long_history() -> TestHome {
+        let scene = TestHome::with_repository();
         let mut script = String::new();
         let mut commit = |mark: usize, from: Option<usize>, merge: Option<usize>, file: String| {
             let at = 1_900_000_000 + mark;
@@ -165,14 +183,14 @@ mod tests {
                 _ => commit(mark, Some(mark - 1), None, file),
             }
         }
-        scene.import(&script);
+        scene.fast_import(&script);
         scene.git(&["checkout", "-q", "long"]);
         scene
     }
 
     #[test]
     fn git_lists_the_same_commits_in_the_same_order() {
-        let scene = long_past();
+        let scene = scene_with_long_history();
         let store = scene.palace("keep");
         // Git also lists merges that only one side of could have changed something.
         let merge = scene.git(&["rev-list", "--merges", "HEAD"]);
@@ -189,7 +207,7 @@ mod tests {
                 if paths.is_empty() {
                     args.push("keep");
                 }
-                let (ours, gits) = (told(&store, paths), scene.git(&args));
+                let (ours, gits) = (logged_commits(&store, paths), scene.git(&args));
                 let differ = ours.replace(&merge, "") != gits.replace(&merge, "");
                 assert!(!differ, "{paths:?}, packed: {packed}");
                 assert_eq!(ours.contains(&merge), paths.is_empty());
@@ -201,10 +219,10 @@ mod tests {
 
     #[test]
     fn a_record_tells_who_did_what_to_which_files() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let edits = [(HALL, None, Some("1\n")), ("rooms/attic.yaml", None, Some("1\n"))];
-        done(&mut store, &changes(&edits));
+        commit_ok(&mut store, &change_of_files(&edits));
         let mut records = Vec::new();
         store
             .log(&[HALL], |it| {
@@ -213,11 +231,11 @@ mod tests {
             })
             .unwrap();
         let [record] = records.as_slice() else { panic!("{records:?}") };
-        assert_eq!(record.touched, ["rooms/attic.yaml", HALL]);
+        assert_eq!(record.changed_files, ["rooms/attic.yaml", HALL]);
         assert_eq!(record.trailer("palazzo-tool"), Some("build_room"));
         assert_eq!(record.trailer("Palazzo-Undoes"), None);
         assert_eq!(
-            (record.moment.by.as_str(), record.moment.subject.as_str()),
+            (record.summary.by.as_str(), record.summary.subject.as_str()),
             ("Claude Desktop", "room hall: build")
         );
         let parent = record.parent.as_ref().unwrap();
@@ -226,36 +244,43 @@ mod tests {
 
     #[test]
     fn a_file_is_followed_through_its_renames_as_git_follows_it() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let text = |first: &str| format!("{first}\n{}", "a line that stays\n".repeat(10));
-        done(&mut store, &change(HALL, None, Some(&text("1"))));
-        done(&mut store, &change(HALL, Some(&text("1")), Some(&text("2"))));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some(&text("1"))));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some(&text("1")), Some(&text("2"))));
         std::fs::create_dir(scene.home.join("keep/rooms/east")).unwrap();
         scene.git(&["mv", "keep/rooms/hall.yaml", "keep/rooms/east/hall.yaml"]);
-        scene.put("keep/rooms/east/hall.yaml", &text("moved"));
-        scene.put("keep/rooms/other.yaml", "other\n");
+        scene.write_file("keep/rooms/east/hall.yaml", &text("moved"));
+        scene.write_file("keep/rooms/other.yaml", "other\n");
         scene.git(&["add", "keep"]);
         scene.git(&["commit", "-qam", "move"]);
-        done(&mut store, &change("rooms/east/hall.yaml", Some(&text("moved")), Some(&text("3"))));
+        commit_ok(
+            &mut store,
+            &change_of_one_file("rooms/east/hall.yaml", Some(&text("moved")), Some(&text("3"))),
+        );
         let follow = ["log", "--follow", "--format=%H", "--", "keep/rooms/east/hall.yaml"];
         let followed = scene.git(&follow);
         assert_eq!(followed.lines().count(), 4);
-        assert_eq!(told(&store, &["rooms/east/hall.yaml"]), followed);
+        assert_eq!(logged_commits(&store, &["rooms/east/hall.yaml"]), followed);
         let mut called = Vec::new();
         let all = store.log(&["rooms/east/hall.yaml"], |it| {
-            called.extend(it.path);
+            called.extend(it.path_at_commit);
             true
         });
         all.unwrap();
         assert_eq!(called, ["rooms/east/hall.yaml", "rooms/east/hall.yaml", HALL, HALL]);
-        assert_eq!(told(&store, &["rooms/other.yaml"]).lines().count(), 1);
-        assert_eq!(told(&store, &[HALL]).lines().count(), 3, "it went, and was twice there");
+        assert_eq!(logged_commits(&store, &["rooms/other.yaml"]).lines().count(), 1);
+        assert_eq!(
+            logged_commits(&store, &[HALL]).lines().count(),
+            3,
+            "it went, and was twice there"
+        );
     }
 
     #[test]
     fn whoever_has_heard_enough_is_told_no_more() {
-        let scene = long_past();
+        let scene = scene_with_long_history();
         let mut heard = 0;
         scene
             .palace("keep")

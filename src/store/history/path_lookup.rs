@@ -4,48 +4,48 @@ use gix::ObjectId;
 use gix::bstr::BString;
 use gix::objs::FindExt as _;
 
-use crate::store::history::commits::Past;
+use crate::store::history::commits::HistoryReader;
 
 /// Looks at one place in one tree after another. Most of them have most in common, and what a
 /// folder held that was looked into last is not looked for again.
-pub(crate) struct Glass<'p> {
-    past: &'p Past<'p>,
+pub(crate) struct PathLookup<'p> {
+    history: &'p HistoryReader<'p>,
     names: Vec<BString>,
     /// By depth, the tree looked into last and what was found there.
-    last: Vec<Option<(ObjectId, Option<ObjectId>)>>,
+    last_results: Vec<Option<(ObjectId, Option<ObjectId>)>>,
     is_folder: bool,
     buffer: Vec<u8>,
 }
 
-impl<'p> Glass<'p> {
+impl<'p> PathLookup<'p> {
     /// Looks at the folder of the palace.
-    pub(crate) fn on_palace(past: &'p Past<'p>) -> Self {
+    pub(crate) fn for_palace(past: &'p HistoryReader<'p>) -> Self {
         Self::new(past, past.repository.prefix.trim_end_matches('/'), true)
     }
 
     /// Looks at the file at `path` in the palace.
-    pub(crate) fn on_file(past: &'p Past<'p>, path: &str) -> Self {
+    pub(crate) fn for_file(past: &'p HistoryReader<'p>, path: &str) -> Self {
         Self::new(past, &format!("{}{path}", past.repository.prefix), false)
     }
 
     /// Returns what `root`, the whole tree of a commit, holds there.
-    pub(crate) fn look(&mut self, root: ObjectId) -> gix::Result<Option<ObjectId>> {
-        self.look_into(root, 0)
+    pub(crate) fn find_in_tree(&mut self, root: ObjectId) -> gix::Result<Option<ObjectId>> {
+        self.find_below(root, 0)
     }
 
-    fn new(past: &'p Past<'p>, path: &str, is_folder: bool) -> Self {
+    fn new(past: &'p HistoryReader<'p>, path: &str, is_folder: bool) -> Self {
         let names: Vec<_> = path.split('/').filter(|it| !it.is_empty()).map(Into::into).collect();
         let last = vec![None; names.len()];
-        Self { past, names, last, is_folder, buffer: Vec::new() }
+        Self { history: past, names, last_results: last, is_folder, buffer: Vec::new() }
     }
 
-    fn look_into(&mut self, tree: ObjectId, depth: usize) -> gix::Result<Option<ObjectId>> {
+    fn find_below(&mut self, tree: ObjectId, depth: usize) -> gix::Result<Option<ObjectId>> {
         let Some(name) = self.names.get(depth) else { return Ok(Some(tree)) };
-        if let Some((_, found)) = self.last[depth].filter(|(seen, _)| *seen == tree) {
+        if let Some((_, found)) = self.last_results[depth].filter(|(seen, _)| *seen == tree) {
             return Ok(found);
         }
         let mut here = None;
-        for entry in self.past.git.objects.find_tree_iter(&tree, &mut self.buffer)? {
+        for entry in self.history.git.objects.find_tree_iter(&tree, &mut self.buffer)? {
             let entry = entry?;
             if entry.filename == name {
                 here = Some((entry.mode.is_tree(), entry.oid.to_owned()));
@@ -55,10 +55,10 @@ impl<'p> Glass<'p> {
         let is_last = depth + 1 == self.names.len();
         let found = match here {
             Some((is_tree, id)) if is_last => (is_tree == self.is_folder).then_some(id),
-            Some((true, id)) => self.look_into(id, depth + 1)?,
+            Some((true, id)) => self.find_below(id, depth + 1)?,
             _ => None,
         };
-        self.last[depth] = Some((tree, found));
+        self.last_results[depth] = Some((tree, found));
         Ok(found)
     }
 }

@@ -4,19 +4,23 @@ use std::collections::HashMap;
 
 use gix::ObjectId;
 
-use crate::model::LARGEST_FILE;
+use crate::model::MAX_FILE_BYTES;
 
-use crate::store::history::commits::{Past, Step};
+use crate::store::history::commits::{CommitNode, HistoryReader};
 use crate::store::history::tree_diff;
 
 /// How many files that disappeared are compared with one that appeared.
-const MOST: usize = 100;
+const MAX_CANDIDATES: usize = 100;
 
 /// Returns the path that the file at `path` had before `step` gave it this one; `None`: it had it
 /// already, or is new.
-pub(crate) fn of(past: &Past<'_>, step: &Step, path: &str) -> gix::Result<Option<String>> {
+pub(crate) fn path_before_rename(
+    past: &HistoryReader<'_>,
+    step: &CommitNode,
+    path: &str,
+) -> gix::Result<Option<String>> {
     let Some(parent) = step.parents.first() else { return Ok(None) };
-    let (was, now) = (past.palace_at(*parent)?, past.palace_at(step.id)?);
+    let (was, now) = (past.palace_tree(*parent)?, past.palace_tree(step.id)?);
     let changes = tree_diff::compare(&past.git, was, now)?;
     let appeared = changes.iter().find(|it| it.path == path && it.was.is_none());
     let Some(new) = appeared.and_then(|it| it.now) else { return Ok(None) };
@@ -24,11 +28,11 @@ pub(crate) fn of(past: &Past<'_>, step: &Step, path: &str) -> gix::Result<Option
     if let Some(same) = gone().find(|it| it.was == Some(new)) {
         return Ok(Some(same.path.clone()));
     }
-    let Some(new) = content(past, new.id)? else { return Ok(None) };
+    let Some(new) = read_if_small(past, new.id)? else { return Ok(None) };
     let mut best = None;
-    for (old, path) in gone().take(MOST).filter_map(|it| Some((it.was?, &it.path))) {
-        let Some(old) = content(past, old.id)? else { continue };
-        let (common, longer) = (common(&old, &new), old.len().max(new.len()));
+    for (old, path) in gone().take(MAX_CANDIDATES).filter_map(|it| Some((it.was?, &it.path))) {
+        let Some(old) = read_if_small(past, old.id)? else { continue };
+        let (common, longer) = (common_line_bytes(&old, &new), old.len().max(new.len()));
         // Half of it, as git has it.
         if common * 2 >= longer && best.is_none_or(|(most, _)| common > most) {
             best = Some((common, path));
@@ -38,15 +42,15 @@ pub(crate) fn of(past: &Past<'_>, step: &Step, path: &str) -> gix::Result<Option
 }
 
 /// Reads a file, unless it is too large to be compared.
-fn content(past: &Past<'_>, id: ObjectId) -> gix::Result<Option<Vec<u8>>> {
+fn read_if_small(past: &HistoryReader<'_>, id: ObjectId) -> gix::Result<Option<Vec<u8>>> {
     match past.git.find_header(id)?.size() {
-        size if size > LARGEST_FILE as u64 => Ok(None),
+        size if size > MAX_FILE_BYTES as u64 => Ok(None),
         _ => Ok(Some(past.git.find_blob(id)?.take_data())),
     }
 }
 
 /// Counts the bytes of the lines that both have, in whatever order.
-fn common(old: &[u8], new: &[u8]) -> usize {
+fn common_line_bytes(old: &[u8], new: &[u8]) -> usize {
     let mut lines: HashMap<&[u8], usize> = HashMap::new();
     for line in old.split_inclusive(|it| *it == b'\n') {
         *lines.entry(line).or_default() += 1;

@@ -10,14 +10,14 @@ use gix::revision::spec::parse::{Error as Unfit, ObjectKindHint, Options};
 
 use crate::model::CommitId;
 
-use crate::store::history::as_of::day;
-use crate::store::history::commits::{Past, time};
+use crate::store::history::as_of::format_time;
+use crate::store::history::commits::{HistoryReader, utc_time};
 use crate::store::{Error, Store};
 
 /// The most characters a revision may have.
-const LONGEST: usize = 200;
+const MAX_REVISION_CHARS: usize = 200;
 /// What can be said, for those who said something else.
-const FORMS: &str = "a day (2026-03-01), a time (2026-03-01T12:00:00Z), an age (3 weeks) or a \
+const ACCEPTED_FORMS: &str = "a day (2026-03-01), a time (2026-03-01T12:00:00Z), an age (3 weeks) or a \
                      revision of git (HEAD~3, a branch, a tag, a commit) would do";
 
 impl Store {
@@ -30,50 +30,54 @@ impl Store {
     ///
     /// By times, the commits that `HEAD` was made upon one after the other are meant, and when
     /// they were committed: of what was merged, the moment it came in counts.
-    pub fn revision(&self, said: &str, now: DateTime<Utc>) -> Result<CommitId, Error> {
+    pub fn resolve_revision(&self, said: &str, now: DateTime<Utc>) -> Result<CommitId, Error> {
         let said = said.trim();
-        let repository = self.repository_there()?;
-        let past = Past::new(&repository);
-        let found = match moment(said, now) {
-            Some(moment) => last_by(&past, said, moment)?,
-            None => named(&past, said)?,
+        let repository = self.require_repository()?;
+        let past = HistoryReader::new(&repository);
+        let found = match parse_time(said, now) {
+            Some(moment) => last_commit_until(&past, said, moment)?,
+            None => resolve_git_revision(&past, said)?,
         };
         Ok(CommitId(found.to_string()))
     }
 }
 
 /// Finds the last commit made by `moment` on the way here.
-fn last_by(past: &Past<'_>, said: &str, moment: DateTime<Utc>) -> Result<ObjectId, Error> {
-    let failed = |err| past.repository.error("read the history", err);
-    let unfit = |why: String| Error::Revision { said: said.to_owned(), why };
+fn last_commit_until(
+    past: &HistoryReader<'_>,
+    said: &str,
+    moment: DateTime<Utc>,
+) -> Result<ObjectId, Error> {
+    let failed = |err| past.repository.git_error("read the history", err);
+    let unfit = |why: String| Error::InvalidRevision { said: said.to_owned(), why };
     let head = past.repository.head()?;
     let head = head.ok_or_else(|| unfit("cannot be reached: nothing is committed yet".into()))?;
     let mut first = None;
-    for step in past.first_parents(head).map_err(failed)? {
+    for step in past.walk_first_parents(head).map_err(failed)? {
         let step = step.map_err(failed)?;
-        if time(step.at) <= moment {
+        if utc_time(step.seconds) <= moment {
             return Ok(step.id);
         }
-        first = Some(time(step.at));
+        first = Some(utc_time(step.seconds));
     }
-    let begins = first.map(|it| format!(", of {}", day(it))).unwrap_or_default();
+    let begins = first.map(|it| format!(", of {}", format_time(it))).unwrap_or_default();
     Err(unfit(format!("is before the first commit{begins}")))
 }
 
 /// Finds the commit that git knows by that name.
-fn named(past: &Past<'_>, said: &str) -> Result<ObjectId, Error> {
+fn resolve_git_revision(past: &HistoryReader<'_>, said: &str) -> Result<ObjectId, Error> {
     let unfit = |why: String| {
-        let said = said.chars().take(LONGEST).filter(|it| !it.is_control()).collect();
-        Error::Revision { said, why }
+        let said = said.chars().take(MAX_REVISION_CHARS).filter(|it| !it.is_control()).collect();
+        Error::InvalidRevision { said, why }
     };
     if said.is_empty()
-        || said.chars().count() > LONGEST
+        || said.chars().count() > MAX_REVISION_CHARS
         || said.starts_with('-')
         || said.contains([':', '\\', '*', '?'])
         || said.contains(char::is_control)
         || said.contains("..")
     {
-        return Err(unfit(format!("names no moment of the past; {FORMS}")));
+        return Err(unfit(format!("names no moment of the past; {ACCEPTED_FORMS}")));
     }
     let hint = Options { object_kind_hint: Some(ObjectKindHint::Committish), ..Default::default() };
     let found = Spec::from_bstr(said, &past.git, hint);
@@ -81,7 +85,7 @@ fn named(past: &Past<'_>, said: &str) -> Result<ObjectId, Error> {
         Some(Unfit::AmbiguousPrefix { .. } | Unfit::AmbiguousRefAndObject { .. }) => {
             unfit("could be several commits; say more of its name".to_owned())
         }
-        _ => unfit(format!("is no revision that git knows here; {FORMS}")),
+        _ => unfit(format!("is no revision that git knows here; {ACCEPTED_FORMS}")),
     })?;
     let object = found.single().and_then(|it| it.try_object().ok().flatten());
     let commit = object.and_then(|it| it.peel_to_commit().ok());
@@ -89,11 +93,11 @@ fn named(past: &Past<'_>, said: &str) -> Result<ObjectId, Error> {
 }
 
 /// Reads a time, a day or an age.
-fn moment(said: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-    instant(said).or_else(|| end_of(said)).or_else(|| age(said, now))
+fn parse_time(said: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    parse_timestamp(said).or_else(|| parse_end_of_day(said)).or_else(|| parse_age(said, now))
 }
 
-fn instant(said: &str) -> Option<DateTime<Utc>> {
+fn parse_timestamp(said: &str) -> Option<DateTime<Utc>> {
     if let Ok(time) = DateTime::parse_from_rfc3339(said) {
         return Some(time.to_utc());
     }
@@ -104,21 +108,21 @@ fn instant(said: &str) -> Option<DateTime<Utc>> {
 }
 
 /// Reads a day, and returns its last second.
-fn end_of(said: &str) -> Option<DateTime<Utc>> {
+fn parse_end_of_day(said: &str) -> Option<DateTime<Utc>> {
     let day = NaiveDate::parse_from_str(said, "%Y-%m-%d").ok()?;
     let end = day.checked_add_days(Days::new(1))?.and_time(NaiveTime::MIN).and_utc();
     end.checked_sub_signed(TimeDelta::seconds(1))
 }
 
 /// Reads an age, and returns when it began.
-fn age(said: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+fn parse_age(said: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let said = said.to_lowercase();
     match said.as_str() {
         "now" => return Some(now),
         "yesterday" => return now.checked_sub_days(Days::new(1)),
         _ => {}
     }
-    let (words, is_ago) = words(&said);
+    let (words, is_ago) = split_age(&said);
     let (count, unit) = match words.as_slice() {
         [word] => {
             let (count, unit) = word.split_at(word.find(|it: char| !it.is_ascii_digit())?);
@@ -129,13 +133,13 @@ fn age(said: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         [count, unit] => (count.parse::<u64>().ok()?, *unit),
         _ => return None,
     };
-    let unit = Unit::called(unit)?;
+    let unit = AgeUnit::from_name(unit)?;
     // Whoever asks further back than time goes asks for the beginning.
-    Some(unit.before(now, count).unwrap_or(DateTime::<Utc>::MIN_UTC))
+    Some(unit.subtract_from(now, count).unwrap_or(DateTime::<Utc>::MIN_UTC))
 }
 
 /// Splits `3 weeks`, `3.weeks.ago` or `3w` into words, without the last if that is `ago`.
-fn words(said: &str) -> (Vec<&str>, bool) {
+fn split_age(said: &str) -> (Vec<&str>, bool) {
     let mut words: Vec<_> = said.split([' ', '.', '_', '-']).filter(|it| !it.is_empty()).collect();
     let is_ago = words.last() == Some(&"ago");
     words.truncate(words.len() - usize::from(is_ago));
@@ -143,14 +147,14 @@ fn words(said: &str) -> (Vec<&str>, bool) {
 }
 
 /// What ages are counted in.
-enum Unit {
+enum AgeUnit {
     Seconds(i64),
     Days(u64),
     Months(u32),
 }
 
-impl Unit {
-    fn called(name: &str) -> Option<Self> {
+impl AgeUnit {
+    fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "s" | "sec" | "secs" | "second" | "seconds" => Self::Seconds(1),
             "m" | "min" | "mins" | "minute" | "minutes" => Self::Seconds(60),
@@ -164,7 +168,7 @@ impl Unit {
     }
 
     /// Returns the moment `count` units before `now`; `None`: that is further back than time goes.
-    fn before(&self, now: DateTime<Utc>, count: u64) -> Option<DateTime<Utc>> {
+    fn subtract_from(&self, now: DateTime<Utc>, count: u64) -> Option<DateTime<Utc>> {
         match self {
             Self::Seconds(each) => {
                 let seconds = i64::try_from(count).ok()?.checked_mul(*each)?;
@@ -182,11 +186,11 @@ impl Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::test_repository::{Scene, change, done};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
 
-    fn at(said: &str) -> String {
+    fn parsed_time(said: &str) -> String {
         let now = "2026-03-31T12:00:00Z".parse().unwrap();
-        moment(said, now).map_or("no time".to_owned(), |it| it.to_rfc3339())
+        parse_time(said, now).map_or("no time".to_owned(), |it| it.to_rfc3339())
     }
 
     #[test]
@@ -211,7 +215,7 @@ mod tests {
             ("5000 days", "2012-07-22T12:00:00+00:00"),
             ("99999999999 years ago", "-262143-01-01T00:00:00+00:00"),
         ] {
-            assert_eq!(at(said), expected, "{said}");
+            assert_eq!(parsed_time(said), expected, "{said}");
         }
     }
 
@@ -220,28 +224,28 @@ mod tests {
         for said in
             ["HEAD~3", "main", "2026", "123456d", "1000d", "d", "3", "3 stones", "weeks", "", "ago"]
         {
-            assert_eq!(at(said), "no time", "{said}");
+            assert_eq!(parsed_time(said), "no time", "{said}");
         }
     }
 
     /// A palace of three versions, an hour from one to the next, the last of them now.
-    fn scene() -> (Scene, Store, DateTime<Utc>) {
-        let scene = Scene::new();
-        scene.init();
+    fn scene_with_three_versions() -> (TestHome, Store, DateTime<Utc>) {
+        let scene = TestHome::new();
+        scene.init_repository();
         let mut store = scene.palace("keep");
         let now = DateTime::from_timestamp(1_900_000_000, 0).unwrap();
         for (hour, text) in [(2, "1\n"), (1, "2\n"), (0, "3\n")] {
-            let was = store.read("rooms/hall.yaml").unwrap();
-            let mut change = change("rooms/hall.yaml", was.as_deref(), Some(text));
+            let was = store.read_file("rooms/hall.yaml").unwrap();
+            let mut change = change_of_one_file("rooms/hall.yaml", was.as_deref(), Some(text));
             change.at = now - TimeDelta::hours(hour);
-            done(&mut store, &change);
+            commit_ok(&mut store, &change);
         }
         (scene, store, now)
     }
 
-    fn text(store: &Store, said: &str, now: DateTime<Utc>) -> String {
-        let then = store.revision(said, now).and_then(|it| store.as_of(&it));
-        match then.map(|it| it.read("rooms/hall.yaml")) {
+    fn text_as_of(store: &Store, said: &str, now: DateTime<Utc>) -> String {
+        let then = store.resolve_revision(said, now).and_then(|it| store.as_of(&it));
+        match then.map(|it| it.read_file("rooms/hall.yaml")) {
             Ok(Ok(text)) => text.unwrap_or_else(|| "missing".to_owned()),
             Ok(Err(finding)) => finding.to_string(),
             Err(refusal) => refusal.to_string(),
@@ -250,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_moment_is_found_by_time_and_by_every_name_that_git_gives_it() {
-        let (scene, store, now) = scene();
+        let (scene, store, now) = scene_with_three_versions();
         scene.git(&["tag", "-m", "annotated", "first", "HEAD~2"]);
         scene.git(&["branch", "side/line", "HEAD~1"]);
         let short = scene.git(&["rev-parse", "--short", "HEAD~1"]);
@@ -267,23 +271,23 @@ mod tests {
             ("side/line", "2\n"),
             (&short, "2\n"),
         ] {
-            assert_eq!(text(&store, said, now), expected, "{said}");
+            assert_eq!(text_as_of(&store, said, now), expected, "{said}");
         }
     }
 
     #[test]
     fn what_names_nothing_is_refused_and_says_why() {
-        let (scene, store, now) = scene();
+        let (scene, store, now) = scene_with_three_versions();
         scene.git(&["tag", "blob", "HEAD:keep/rooms/hall.yaml"]);
         assert_eq!(
-            text(&store, "1 day", now),
+            text_as_of(&store, "1 day", now),
             "`1 day` is before the first commit, of 2030-03-17 15:46 UTC"
         );
-        assert_eq!(text(&store, "blob", now), "`blob` is not the name of a commit");
+        assert_eq!(text_as_of(&store, "blob", now), "`blob` is not the name of a commit");
         for said in
             ["--upload-pack=touch x", "-1", "HEAD:keep", ":/room", "HEAD..main", "", "a\nb", "*"]
         {
-            let refused = text(&store, said, now);
+            let refused = text_as_of(&store, said, now);
             assert!(
                 refused.contains("names no moment of the past; a day (2026-03-01)"),
                 "{refused}"
@@ -304,26 +308,29 @@ mod tests {
             "deadbeef",
             "g-deadbeef",
         ] {
-            let refused = text(&store, said, now);
+            let refused = text_as_of(&store, said, now);
             assert!(refused.contains("is no revision that git knows here"), "{said}: {refused}");
         }
     }
 
     #[test]
     fn without_a_commit_there_is_no_past() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         let store = scene.palace("keep");
         let now = DateTime::UNIX_EPOCH;
-        let refused = store.revision("now", now).unwrap_err().to_string();
+        let refused = store.resolve_revision("now", now).unwrap_err().to_string();
         assert!(refused.starts_with("no git repository can be used for"), "{refused}");
-        scene.init();
-        assert_eq!(text(&store, "now", now), "`now` cannot be reached: nothing is committed yet");
-        assert!(text(&store, "HEAD", now).contains("is no revision that git knows here"));
+        scene.init_repository();
+        assert_eq!(
+            text_as_of(&store, "now", now),
+            "`now` cannot be reached: nothing is committed yet"
+        );
+        assert!(text_as_of(&store, "HEAD", now).contains("is no revision that git knows here"));
     }
 
     #[test]
     fn a_name_that_could_be_two_is_refused() {
-        let (scene, store, now) = scene();
+        let (scene, store, now) = scene_with_three_versions();
         // Enough commits that two of them begin alike.
         let mut script = String::new();
         for it in 0..700 {
@@ -332,13 +339,13 @@ mod tests {
                 "commit refs/heads/long\ncommitter A <a@b> {it} +0000\ndata 1\nx\n{from}\n"
             ));
         }
-        scene.import(&script);
+        scene.fast_import(&script);
         let all = scene.git(&["rev-list", "--all"]);
         let mut names: Vec<_> = all.lines().map(|it| &it[..4]).collect();
         names.sort_unstable();
         let twin = names.windows(2).find(|it| it[0] == it[1]).unwrap()[0];
         assert_eq!(
-            text(&store, twin, now),
+            text_as_of(&store, twin, now),
             format!("`{twin}` could be several commits; say more of its name")
         );
     }

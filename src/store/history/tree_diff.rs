@@ -14,11 +14,12 @@ use gix::objs::tree::{EntryMode, EntryRef};
 use gix::objs::{FindExt as _, TreeRefIter};
 
 /// How much is compared at most: ten times the files of a palace of 100,000 entities.
-const LIMITS: Limits = Limits { entries: 1_000_000, bytes: 128 * 1024 * 1024, depth: 64 };
+const DEFAULT_LIMITS: CompareLimits =
+    CompareLimits { entries: 1_000_000, bytes: 128 * 1024 * 1024, depth: 64 };
 
 /// How much is compared at most.
 #[derive(Clone, Copy, Debug)]
-struct Limits {
+struct CompareLimits {
     /// Entries of trees.
     entries: usize,
     /// Bytes of the paths of all files that differ.
@@ -31,9 +32,9 @@ struct Limits {
 #[derive(Debug, thiserror::Error)]
 #[error(
     "trees {} and {} are too large to be compared: {what}",
-    name(*old), name(*new)
+    tree_label(*old), tree_label(*new)
 )]
-struct TooLarge {
+struct TreesTooLarge {
     old: Option<ObjectId>,
     new: Option<ObjectId>,
     what: String,
@@ -41,16 +42,16 @@ struct TooLarge {
 
 /// A file that two trees do not hold alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Changed {
+pub(crate) struct TreeChange {
     /// Its path in the trees.
     pub(crate) path: String,
-    pub(crate) was: Option<Entry>,
-    pub(crate) now: Option<Entry>,
+    pub(crate) was: Option<TreeEntry>,
+    pub(crate) now: Option<TreeEntry>,
 }
 
 /// What a tree holds that is no tree itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct TreeEntry {
     pub(crate) mode: EntryMode,
     pub(crate) id: ObjectId,
 }
@@ -60,34 +61,34 @@ pub(crate) fn compare(
     git: &gix::Repository,
     old: Option<ObjectId>,
     new: Option<ObjectId>,
-) -> gix::Result<Vec<Changed>> {
-    compare_within(git, old, new, LIMITS)
+) -> gix::Result<Vec<TreeChange>> {
+    compare_with_limits(git, old, new, DEFAULT_LIMITS)
 }
 
-fn compare_within(
+fn compare_with_limits(
     git: &gix::Repository,
     old: Option<ObjectId>,
     new: Option<ObjectId>,
-    limits: Limits,
-) -> gix::Result<Vec<Changed>> {
+    limits: CompareLimits,
+) -> gix::Result<Vec<TreeChange>> {
     let mut comparison =
-        Comparison { git, found: Vec::new(), limits, left: limits, trees: (old, new) };
-    comparison.compare(old, new, "", 0)?;
-    Ok(comparison.found)
+        TreeComparison { git, changes: Vec::new(), limits, remaining: limits, trees: (old, new) };
+    comparison.compare_trees(old, new, "", 0)?;
+    Ok(comparison.changes)
 }
 
-struct Comparison<'g> {
+struct TreeComparison<'g> {
     git: &'g gix::Repository,
-    found: Vec<Changed>,
-    limits: Limits,
+    changes: Vec<TreeChange>,
+    limits: CompareLimits,
     /// How much more is looked at.
-    left: Limits,
+    remaining: CompareLimits,
     /// The trees that are compared.
     trees: (Option<ObjectId>, Option<ObjectId>),
 }
 
-impl Comparison<'_> {
-    fn compare(
+impl TreeComparison<'_> {
+    fn compare_trees(
         &mut self,
         old: Option<ObjectId>,
         new: Option<ObjectId>,
@@ -99,29 +100,31 @@ impl Comparison<'_> {
         }
         if depth > self.limits.depth {
             return Err(
-                self.too_large(format!("a file in more than {} folders", self.limits.depth))
+                self.too_large_error(format!("a file in more than {} folders", self.limits.depth))
             );
         }
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        let mut old = self.entries(old, &mut before)?.peekable();
-        let mut new = self.entries(new, &mut after)?.peekable();
-        while let Some((was, now)) = next(&mut old, &mut new)? {
-            let Some(left) = self.left.entries.checked_sub(1) else {
-                return Err(self.too_large(format!("more than {} entries", self.limits.entries)));
+        let mut old = self.tree_entries(old, &mut before)?.peekable();
+        let mut new = self.tree_entries(new, &mut after)?.peekable();
+        while let Some((was, now)) = next_pair(&mut old, &mut new)? {
+            let Some(left) = self.remaining.entries.checked_sub(1) else {
+                return Err(
+                    self.too_large_error(format!("more than {} entries", self.limits.entries))
+                );
             };
-            self.left.entries = left;
+            self.remaining.entries = left;
             let is_same = |(was, now): (EntryRef<'_>, EntryRef<'_>)| {
                 was.oid == now.oid && was.mode == now.mode
             };
             if !was.zip(now).is_some_and(is_same) {
-                self.differ(was, now, folder, depth)?;
+                self.add_difference(was, now, folder, depth)?;
             }
         }
         Ok(())
     }
 
     /// Takes in two entries of one name that differ, and of which one may be missing.
-    fn differ(
+    fn add_difference(
         &mut self,
         was: Option<EntryRef<'_>>,
         now: Option<EntryRef<'_>>,
@@ -133,23 +136,25 @@ impl Comparison<'_> {
         let path = if folder.is_empty() { name.into_owned() } else { format!("{folder}/{name}") };
         if either.mode.is_tree() {
             let id = |it: Option<EntryRef<'_>>| it.map(|it| it.oid.to_owned());
-            return self.compare(id(was), id(now), &path, depth + 1);
+            return self.compare_trees(id(was), id(now), &path, depth + 1);
         }
-        let Some(left) = self.left.bytes.checked_sub(path.len()) else {
-            return Err(self.too_large(format!("more than {} bytes of paths", self.limits.bytes)));
+        let Some(left) = self.remaining.bytes.checked_sub(path.len()) else {
+            return Err(
+                self.too_large_error(format!("more than {} bytes of paths", self.limits.bytes))
+            );
         };
-        self.left.bytes = left;
-        let entry = |it: EntryRef<'_>| Entry { mode: it.mode, id: it.oid.to_owned() };
-        self.found.push(Changed { path, was: was.map(entry), now: now.map(entry) });
+        self.remaining.bytes = left;
+        let entry = |it: EntryRef<'_>| TreeEntry { mode: it.mode, id: it.oid.to_owned() };
+        self.changes.push(TreeChange { path, was: was.map(entry), now: now.map(entry) });
         Ok(())
     }
 
-    fn too_large(&self, what: String) -> gix::Error {
+    fn too_large_error(&self, what: String) -> gix::Error {
         let (old, new) = self.trees;
-        gix::Error::from_error(TooLarge { old, new, what })
+        gix::Error::from_error(TreesTooLarge { old, new, what })
     }
 
-    fn entries<'b>(
+    fn tree_entries<'b>(
         &self,
         tree: Option<ObjectId>,
         buffer: &'b mut Vec<u8>,
@@ -161,14 +166,14 @@ impl Comparison<'_> {
     }
 }
 
-type Pair<'a, 'b> = (Option<EntryRef<'a>>, Option<EntryRef<'b>>);
+type EntryPair<'a, 'b> = (Option<EntryRef<'a>>, Option<EntryRef<'b>>);
 
 /// Takes the next entries of two trees, both where they have the same name; a file and a folder
 /// never have. `None`: there are no more.
-fn next<'a, 'b>(
+fn next_pair<'a, 'b>(
     old: &mut Peekable<TreeRefIter<'a>>,
     new: &mut Peekable<TreeRefIter<'b>>,
-) -> gix::Result<Option<Pair<'a, 'b>>> {
+) -> gix::Result<Option<EntryPair<'a, 'b>>> {
     let order = match (old.peek(), new.peek()) {
         (None, None) => return Ok(None),
         (Some(Ok(was)), Some(Ok(now))) => was.cmp(now),
@@ -181,7 +186,7 @@ fn next<'a, 'b>(
 }
 
 /// Names a tree in an error.
-fn name(tree: Option<ObjectId>) -> String {
+fn tree_label(tree: Option<ObjectId>) -> String {
     tree.map_or_else(|| "(none)".to_owned(), |it| it.to_hex_with_len(12).to_string())
 }
 
@@ -190,24 +195,24 @@ mod tests {
     use gix::objs::tree::EntryKind;
 
     use super::*;
-    use crate::store::test_repository::Scene;
+    use crate::store::test_repository::TestHome;
 
-    fn tree(git: &gix::Repository, named: &str) -> ObjectId {
+    fn resolve_tree(git: &gix::Repository, named: &str) -> ObjectId {
         git.rev_parse_single(named).unwrap().detach()
     }
 
     #[test]
     fn git_finds_the_same_files_to_differ() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         for path in ["a/b/c", "a/b-d", "a.b", "a0", "x", "gone/one", "gone/two/three"] {
-            scene.put(path, path);
+            scene.write_file(path, path);
         }
         scene.git(&["add", "."]);
         scene.git(&["commit", "-qm", "one"]);
         std::fs::remove_dir_all(scene.home.join("gone")).unwrap();
         std::fs::remove_file(scene.home.join("x")).unwrap();
         for path in ["a/b/c", "gone", "x/now/a/folder", "new"] {
-            scene.put(path, "2");
+            scene.write_file(path, "2");
         }
         scene.git(&["add", "."]);
         scene.git(&["update-index", "--chmod=+x", "a0"]);
@@ -215,21 +220,21 @@ mod tests {
         let git = gix::open(&scene.home).unwrap();
         for (old, new) in [("HEAD~1", "HEAD"), ("HEAD", "HEAD~1"), ("HEAD", "HEAD")] {
             let spec = |it: &str| format!("{it}^{{tree}}");
-            let (was, now) = (tree(&git, &spec(old)), tree(&git, &spec(new)));
+            let (was, now) = (resolve_tree(&git, &spec(old)), resolve_tree(&git, &spec(new)));
             let ours = compare(&git, Some(was), Some(now)).unwrap();
             let mut ours: Vec<_> = ours.into_iter().map(|it| it.path).collect();
             ours.sort();
             let gits = scene.git(&["diff", "--no-renames", "--name-only", old, new]);
             assert_eq!(ours, gits.lines().collect::<Vec<_>>());
         }
-        let all = compare(&git, None, Some(tree(&git, "HEAD^{tree}"))).unwrap();
+        let all = compare(&git, None, Some(resolve_tree(&git, "HEAD^{tree}"))).unwrap();
         assert_eq!(all.len(), scene.git(&["ls-files"]).lines().count());
         assert!(all.iter().all(|it| it.was.is_none() && it.now.is_some()));
     }
 
     /// A tree, `depth` folders deep, of which each holds the one below it `times` over, and the
     /// last as many files.
-    fn nested(git: &gix::Repository, times: usize, depth: usize) -> ObjectId {
+    fn write_nested_tree(git: &gix::Repository, times: usize, depth: usize) -> ObjectId {
         let (mut mode, mut oid) = (EntryKind::Blob, ObjectId::empty_blob(git.object_hash()));
         for _ in 0..=depth {
             let entry = |number| gix::objs::tree::Entry {
@@ -246,12 +251,12 @@ mod tests {
 
     #[test]
     fn comparing_a_tree_that_holds_itself_a_million_times_over_is_an_error() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let git = gix::open(&scene.home).unwrap();
         for (times, depth, what) in
             [(1_000, 2, "more than 1000000 entries"), (1, 70, "a file in more than 64 folders")]
         {
-            let tree = nested(&git, times, depth);
+            let tree = write_nested_tree(&git, times, depth);
             let refused = compare(&git, None, Some(tree)).unwrap_err().to_string();
             let name = tree.to_hex_with_len(12);
             let expected = format!("trees (none) and {name} are too large to be compared: {what}");
@@ -263,12 +268,12 @@ mod tests {
 
     #[test]
     fn a_comparison_at_its_limits_is_complete_and_beyond_them_an_error() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let git = gix::open(&scene.home).unwrap();
         // Ten folders, each with ten files of seven bytes of path.
-        let tree = nested(&git, 10, 1);
-        let limits = |entries, bytes, depth| Limits { entries, bytes, depth };
-        let compare = |limits| compare_within(&git, None, Some(tree), limits);
+        let tree = write_nested_tree(&git, 10, 1);
+        let limits = |entries, bytes, depth| CompareLimits { entries, bytes, depth };
+        let compare = |limits| compare_with_limits(&git, None, Some(tree), limits);
         assert_eq!(compare(limits(110, 700, 1)).unwrap().len(), 100);
         for (limits, what) in [
             (limits(109, 700, 1), "more than 109 entries"),
@@ -282,20 +287,20 @@ mod tests {
 
     #[test]
     fn what_cannot_be_compared_is_reported_by_those_who_ask() {
-        let scene = Scene::of_a_person();
-        let tree = nested(&gix::open(&scene.home).unwrap(), 1, 70).to_string();
-        let palace = scene.git_with(&["mktree"], &format!("040000 tree {tree}\tkeep\n"));
+        let scene = TestHome::with_repository();
+        let tree = write_nested_tree(&gix::open(&scene.home).unwrap(), 1, 70).to_string();
+        let palace = scene.git_with_input(&["mktree"], &format!("040000 tree {tree}\tkeep\n"));
         let commit = scene.git(&["commit-tree", palace.trim(), "-p", "HEAD", "-m", "too much"]);
         scene.git(&["update-ref", "HEAD", commit.trim()]);
         let store = scene.palace("keep");
         let head = store.head().unwrap();
         for refused in [
-            store.history(&mut crate::store::Known::default()).unwrap_err(),
+            store.update_history(&mut crate::store::HistoryCache::default()).unwrap_err(),
             store.changed_since(head.as_ref()).unwrap_err(),
             store.changed_between(None, head.as_ref()).unwrap_err(),
             store.log(&[], |_| true).unwrap_err(),
         ] {
-            let refused = refused.in_full();
+            let refused = refused.message_with_causes();
             assert!(refused.contains("too large to be compared: a file in more"), "{refused}");
         }
     }

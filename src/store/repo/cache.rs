@@ -10,12 +10,12 @@ use crate::store::repo::regular_file;
 use crate::store::repo::repository::Repository;
 
 /// How many bytes are read back: more than any cache of ours holds.
-const LARGEST: u64 = 1024 * 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// Returns what was kept under `name`; `None`: nothing was, or a power cut has torn it.
-pub(crate) fn get(repository: &Repository, name: &str) -> Option<Vec<u8>> {
-    let place = place(repository, name).ok()?;
-    let mut bytes = regular_file::read_at_most(&place, LARGEST).ok()??;
+pub(crate) fn read_cache_file(repository: &Repository, name: &str) -> Option<Vec<u8>> {
+    let place = cache_path(repository, name).ok()?;
+    let mut bytes = regular_file::read_at_most(&place, MAX_BYTES).ok()??;
     let (content, checksum) = bytes.split_last_chunk()?;
     let is_whole = crc32fast::hash(content) == u32::from_be_bytes(*checksum);
     bytes.truncate(bytes.len() - checksum.len());
@@ -23,8 +23,12 @@ pub(crate) fn get(repository: &Repository, name: &str) -> Option<Vec<u8>> {
 }
 
 /// Keeps `content` under `name`, in place of what was kept. It is not made durable.
-pub(crate) fn put(repository: &Repository, name: &str, content: &[u8]) -> Result<(), Error> {
-    let place = place(repository, name)?;
+pub(crate) fn write_cache_file(
+    repository: &Repository,
+    name: &str,
+    content: &[u8],
+) -> Result<(), Error> {
+    let place = cache_path(repository, name)?;
     let temporary = place.with_extension(format!("{}.tmp", std::process::id()));
     let write = || -> io::Result<()> {
         if let Some(folder) = place.parent() {
@@ -43,61 +47,61 @@ pub(crate) fn put(repository: &Repository, name: &str, content: &[u8]) -> Result
     if written.is_err() {
         drop(fs::remove_file(&temporary));
     }
-    written.map_err(Error::file("keep something aside at", &place))
+    written.map_err(Error::for_file("keep something aside at", &place))
 }
 
 /// Returns where `name` is kept, unless a link on the way leads elsewhere.
-fn place(repository: &Repository, name: &str) -> Result<PathBuf, Error> {
+fn cache_path(repository: &Repository, name: &str) -> Result<PathBuf, Error> {
     let folder = Path::new("palazzo/aside").join(&repository.prefix);
-    regular_file::check_folders(&repository.git_dir, &folder)?;
+    regular_file::reject_linked_folders(&repository.git_dir, &folder)?;
     Ok(repository.git_dir.join(folder).join(name))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::test_repository::{Scene, change, done};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
 
     #[test]
     fn what_is_kept_aside_is_had_back_until_it_is_torn() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change("rooms/hall.yaml", None, Some("1\n")));
-        assert_eq!(store.aside("visits"), None);
+        commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));
+        assert_eq!(store.read_cache("visits"), None);
         for content in [&b"first"[..], b"", b"second"] {
-            store.set_aside("visits", content).unwrap();
-            assert_eq!(store.aside("visits").as_deref(), Some(content));
+            store.write_cache("visits", content).unwrap();
+            assert_eq!(store.read_cache("visits").as_deref(), Some(content));
         }
         assert_eq!(scene.status(), "");
         let place = scene.home.join(".git/palazzo/aside/keep/visits");
         let whole = fs::read(&place).unwrap();
         for torn in [&whole[..whole.len() - 1], &whole[..5], b""] {
             fs::write(&place, torn).unwrap();
-            assert_eq!(store.aside("visits"), None);
+            assert_eq!(store.read_cache("visits"), None);
         }
         fs::remove_dir_all(scene.home.join(".git/palazzo/aside")).unwrap();
-        assert_eq!(store.aside("visits"), None);
+        assert_eq!(store.read_cache("visits"), None);
     }
 
     #[test]
     #[cfg(unix)]
     fn links_lead_nothing_aside_to_other_files() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change("rooms/hall.yaml", None, Some("1\n")));
-        store.set_aside("visits", b"first").unwrap();
+        commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));
+        store.write_cache("visits", b"first").unwrap();
         let folder = scene.home.join(".git/palazzo/aside/keep");
         let outside = scene.home.with_file_name("outside");
         fs::create_dir(&outside).unwrap();
         fs::write(outside.join("victim"), "mine").unwrap();
         let temporary = folder.join(format!("visits.{}.tmp", std::process::id()));
         std::os::unix::fs::symlink(outside.join("victim"), temporary).unwrap();
-        store.set_aside("visits", b"second").unwrap();
+        store.write_cache("visits", b"second").unwrap();
         assert_eq!(fs::read_to_string(outside.join("victim")).unwrap(), "mine");
         fs::remove_dir_all(&folder).unwrap();
         std::os::unix::fs::symlink(&outside, &folder).unwrap();
-        assert!(store.set_aside("visits", b"third").is_err());
-        assert_eq!(store.aside("visits"), None);
+        assert!(store.write_cache("visits", b"third").is_err());
+        assert_eq!(store.read_cache("visits"), None);
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
     }
 }

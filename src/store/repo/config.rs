@@ -12,10 +12,10 @@ use gix::config::Source;
 
 use crate::store::Error;
 use crate::store::repo::regular_file;
-use crate::store::repo::regular_file::Size;
+use crate::store::repo::regular_file::SizeLimit;
 
 /// Sections that name programs, whatever their keys.
-const SECTIONS: [&str; 12] = [
+const PROGRAM_SECTIONS: [&str; 12] = [
     "alias",
     "browser",
     "credential",
@@ -30,7 +30,7 @@ const SECTIONS: [&str; 12] = [
     "trace2",
 ];
 /// Other settings that name programs, or decide whether one is run.
-const KEYS: [(&str, &str); 24] = [
+const PROGRAM_KEYS: [(&str, &str); 24] = [
     ("commit", "gpgSign"),
     ("core", "alternateRefsCommand"),
     ("core", "askPass"),
@@ -57,32 +57,32 @@ const KEYS: [(&str, &str); 24] = [
     ("user", "signingKey"),
 ];
 /// How many files a configuration may include.
-const MOST_FILES: usize = 100;
+const MAX_INCLUDED_FILES: usize = 100;
 
 /// What the configuration files of a repository say to a `git` that we start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Survey {
+pub(crate) struct ConfigScan {
     /// Whether they name hooks that no option switches off.
     pub(crate) has_hooks: bool,
 }
 
 /// Checks the configuration files of a repository and all that they include under any condition.
-pub(crate) fn survey(git_dir: &Path, common_dir: &Path) -> Result<Survey, Error> {
-    let mut survey = Survey::default();
+pub(crate) fn scan_config(git_dir: &Path, common_dir: &Path) -> Result<ConfigScan, Error> {
+    let mut survey = ConfigScan::default();
     let mut left = vec![common_dir.join("config"), git_dir.join("config.worktree")];
     let mut seen = 0;
     while let Some(file) = left.pop() {
-        regular_file::check(&file, Size::Bounded)?;
+        regular_file::check_regular_file(&file, SizeLimit::Bounded)?;
         seen += 1;
-        if seen > MOST_FILES {
-            return Err(Error::Irregular { file, what: "one of too many included files" });
+        if seen > MAX_INCLUDED_FILES {
+            return Err(Error::NotRegularFile { file, what: "one of too many included files" });
         }
         if !file.exists() {
             continue;
         }
         match gix::config::File::from_path_no_includes(file.clone(), Source::Local) {
             Ok(config) => {
-                let included = included(&config, &file);
+                let included = included_files(&config, &file);
                 // Git finds the file by its own directory, user and prefix, and may find another.
                 survey.has_hooks |= has_hooks(&config) || !included.is_empty();
                 left.extend(included);
@@ -95,7 +95,7 @@ pub(crate) fn survey(git_dir: &Path, common_dir: &Path) -> Result<Survey, Error>
 }
 
 /// Drops what a repository's own configuration says of programs.
-pub(crate) fn drop_programs(
+pub(crate) fn drop_program_settings(
     git: &gix::ThreadSafeRepository,
 ) -> gix::Result<gix::ThreadSafeRepository> {
     let mut git = git.to_thread_local();
@@ -107,12 +107,12 @@ pub(crate) fn drop_programs(
     let sections: Vec<_> =
         sections.map(|(it, id)| (it.header().name().to_str_lossy().to_lowercase(), id)).collect();
     for (name, id) in sections {
-        if SECTIONS.contains(&name.as_str()) {
+        if PROGRAM_SECTIONS.contains(&name.as_str()) {
             config.remove_section_by_id(id);
             continue;
         }
         let Some(mut section) = config.section_mut_by_id(id) else { continue };
-        for (_, key) in KEYS.iter().filter(|(it, _)| *it == name) {
+        for (_, key) in PROGRAM_KEYS.iter().filter(|(it, _)| *it == name) {
             while section.remove(key).is_some() {}
         }
     }
@@ -129,17 +129,17 @@ fn has_hooks(config: &gix::config::File) -> bool {
 }
 
 /// Lists the files that `file` includes, under whatever condition.
-fn included(config: &gix::config::File, file: &Path) -> Vec<PathBuf> {
+fn included_files(config: &gix::config::File, file: &Path) -> Vec<PathBuf> {
     let is_include = |name: &[u8]| {
         name.eq_ignore_ascii_case(b"include") || name.eq_ignore_ascii_case(b"includeIf")
     };
     let sections = config.sections().filter(|it| is_include(it.header().name()));
     let paths = sections.flat_map(|it| it.values("path"));
-    paths.map(|it| resolved(it, file).unwrap_or_default()).collect()
+    paths.map(|it| resolve_include(it, file).unwrap_or_default()).collect()
 }
 
 /// Returns where a path in the configuration file `file` leads.
-fn resolved(path: BString, file: &Path) -> Option<PathBuf> {
+fn resolve_include(path: BString, file: &Path) -> Option<PathBuf> {
     let path = gix::path::from_bstring(path).ok()?;
     match path.strip_prefix("~") {
         Ok(rest) => Some(gix::path::env::home_dir()?.join(rest)),
@@ -148,9 +148,9 @@ fn resolved(path: BString, file: &Path) -> Option<PathBuf> {
 }
 
 /// Refuses a repository in a format that git's library cannot read, before it is misread.
-pub(crate) fn refuse_format(work: &Path, common_dir: &Path) -> Result<(), Error> {
+pub(crate) fn reject_unsupported_format(work: &Path, common_dir: &Path) -> Result<(), Error> {
     let path = common_dir.join("config");
-    regular_file::check(&path, Size::Bounded)?;
+    regular_file::check_regular_file(&path, SizeLimit::Bounded)?;
     let config = gix::config::File::from_path_no_includes(path, Source::Local);
     // One that cannot be read is reported when the repository is opened.
     let Ok(config) = config else { return Ok(()) };
@@ -160,12 +160,12 @@ pub(crate) fn refuse_format(work: &Path, common_dir: &Path) -> Result<(), Error>
     let place = work.to_owned();
     if extension("extensions.refStorage", "reftable") {
         let remedy = "`git refs migrate --ref-format=files` converts it";
-        return Err(Error::Format { place, format: "reftable", remedy });
+        return Err(Error::UnsupportedFormat { place, format: "reftable", remedy });
     }
     if extension("extensions.objectFormat", "sha256") {
         let remedy =
             "git cannot convert one: copy the files into a repository made with `git init`";
-        return Err(Error::Format { place, format: "SHA-256 object names", remedy });
+        return Err(Error::UnsupportedFormat { place, format: "SHA-256 object names", remedy });
     }
     Ok(())
 }
@@ -175,7 +175,7 @@ mod tests {
     use std::fs;
     use std::process::Command;
 
-    use crate::store::test_repository::{Scene, change, changes, done};
+    use crate::store::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
     use crate::store::{Error, Store};
 
     const HALL: &str = "rooms/hall.yaml";
@@ -192,14 +192,14 @@ mod tests {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 
-    fn palace(scene: &Scene) -> Store {
+    fn store_with_user_config(scene: &TestHome) -> Store {
         let mut store = scene.palace("keep");
         store.isolated = false;
         store
     }
 
     /// Makes a key to sign with, and returns its path.
-    fn key(folder: &std::path::Path) -> String {
+    fn create_signing_key(folder: &std::path::Path) -> String {
         let key = folder.join("key");
         let made = Command::new("ssh-keygen")
             .args(["-q", "-t", "ed25519", "-N", "", "-C", "ada@example.org", "-f"])
@@ -217,21 +217,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let name = "a_user_who_signs_commits_gets_them_signed";
         if std::env::var_os("PALAZZO_RUN").is_none() {
-            let key = key(folder.path());
+            let key = create_signing_key(folder.path());
             let config = format!(
                 "[commit]\n\tgpgSign = true\n[gpg]\n\tformat = ssh\n[user]\n\tsigningKey = {key}\n"
             );
             return run_as_user_with(name, &config);
         }
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         // A stranger's repository cannot name another program, nor switch signing off.
         scene.git(&["config", "gpg.ssh.program", "/nonexistent/program"]);
         scene.git(&["config", "commit.gpgSign", "false"]);
-        done(&mut palace(&scene), &change(HALL, None, Some("x\n")));
+        commit_ok(
+            &mut store_with_user_config(&scene),
+            &change_of_one_file(HALL, None, Some("x\n")),
+        );
         let commit = scene.git(&["cat-file", "commit", "HEAD"]);
         assert!(commit.contains("-----BEGIN SSH SIGNATURE-----"), "{commit}");
         assert_eq!(scene.status(), "");
-        scene.assert_sound();
+        scene.assert_fsck_clean();
     }
 
     #[test]
@@ -241,15 +244,15 @@ mod tests {
                           [user]\n\tsigningKey = /nonexistent/key\n";
             return run_as_user_with("when_git_cannot_commit_the_files_are_as_before", config);
         }
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
-        let mut store = palace(&scene);
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        let mut store = store_with_user_config(&scene);
         let both = [(HALL, Some("1\n"), Some("2\n")), ("scrolls/x/new.md", None, Some("new\n"))];
-        let refused = store.make(&changes(&both)).unwrap_err();
+        let refused = store.commit(&change_of_files(&both)).unwrap_err();
         assert!(matches!(refused, Error::Git { .. }), "{refused}");
         assert!(refused.to_string().starts_with("cannot commit in the repository at"), "{refused}");
-        assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
+        assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "1\n");
         assert!(!scene.home.join("keep/scrolls").exists());
         assert_eq!(scene.status(), "");
         assert!(!scene.home.join(".git/index.lock").exists());
@@ -257,13 +260,13 @@ mod tests {
 
     #[test]
     fn a_repository_that_asks_for_signatures_gets_none() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let ran = scene.home.with_file_name("ran");
         let program = scene.home.with_file_name("program");
         fs::write(&program, format!("#!/bin/sh\ntouch {}\n", ran.display())).unwrap();
         scene.git(&["config", "commit.gpgSign", "true"]);
         scene.git(&["config", "gpg.program", program.to_str().unwrap()]);
-        done(&mut scene.palace("keep"), &change(HALL, None, Some("x\n")));
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("x\n")));
         assert!(!scene.git(&["cat-file", "commit", "HEAD"]).contains("SIGNATURE"));
         assert!(!ran.exists());
     }

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Allowed, Consent};
+use crate::model::{Consent, ConsentScope};
 
 use crate::store::Error;
 use crate::store::repo::{regular_file, repository};
 use crate::store::write::fsync;
 
 /// The version of the file.
-const FORMAT: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 
 /// The consents of the user, in a folder for the state of programs.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ pub struct Consents {
 /// The file as it is written.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
+struct StoredConsents {
     format: u32,
     consents: Vec<StoredConsent>,
 }
@@ -50,9 +50,9 @@ impl Consents {
     }
 
     /// Tells whether exactly `wanted` was allowed. The error says why nothing can be looked up.
-    pub fn allow(&self, wanted: &Consent) -> Result<bool, Error> {
-        match self.folder_for(wanted) {
-            Ok(folder) => Ok(wanted.path().is_some() && read(&folder)?.contains(wanted)),
+    pub fn is_allowed(&self, wanted: &Consent) -> Result<bool, Error> {
+        match self.safe_folder(wanted) {
+            Ok(folder) => Ok(wanted.path().is_some() && read_consents(&folder)?.contains(wanted)),
             // Without a folder nothing was ever allowed.
             Err(_) if self.folder.is_none() => Ok(false),
             Err(err) => Err(err),
@@ -61,27 +61,27 @@ impl Consents {
 
     /// Lists all consents, by path.
     pub fn list(&self) -> Result<Vec<Consent>, Error> {
-        self.folder.as_deref().map_or_else(|| Ok(Vec::new()), read)
+        self.folder.as_deref().map_or_else(|| Ok(Vec::new()), read_consents)
     }
 
     /// Stores `given` in place of an older consent to the same thing.
-    pub fn give(&self, given: &Consent) -> Result<(), Error> {
-        let folder = self.folder_for(given)?;
+    pub fn add(&self, given: &Consent) -> Result<(), Error> {
+        let folder = self.safe_folder(given)?;
         if given.path().is_none() {
-            return Err(unusable("the path is not Unicode"));
+            return Err(unusable_error("the path is not Unicode"));
         }
-        change(&folder, |consents| {
-            consents.retain(|it| !given.replaces(it));
+        change_consents(&folder, |consents| {
+            consents.retain(|it| !given.has_same_subject(it));
             consents.push(given.clone());
         })
     }
 
     /// Removes the consents for the folder at `path` and those below it, and returns them.
     pub fn remove(&self, path: &Path) -> Result<Vec<Consent>, Error> {
-        let path = repository::real(path)?;
-        let folder = self.folder.as_deref().ok_or_else(no_folder)?;
+        let path = repository::resolve_links(path)?;
+        let folder = self.folder.as_deref().ok_or_else(no_folder_error)?;
         let mut removed = Vec::new();
-        change(folder, |consents| {
+        change_consents(folder, |consents| {
             let is_there =
                 |it: &Consent| it.path().is_some_and(|it| Path::new(it).starts_with(&path));
             removed = consents.iter().filter(|it| is_there(it)).cloned().collect();
@@ -91,22 +91,22 @@ impl Consents {
     }
 
     /// Returns where the file is, if anywhere.
-    pub(crate) fn file(&self) -> Option<PathBuf> {
-        self.folder.as_deref().map(file_in)
+    pub(crate) fn file_path(&self) -> Option<PathBuf> {
+        self.folder.as_deref().map(consent_file)
     }
 
     /// Returns the folder of the file, unless the palace or its repository could write it.
-    fn folder_for(&self, consent: &Consent) -> Result<PathBuf, Error> {
-        let folder = self.folder.as_deref().ok_or_else(no_folder)?;
-        let real = repository::real(folder)?;
-        let elsewhere = match &consent.allowed {
-            Allowed::Tools(_) => [].as_slice(),
-            Allowed::Repository(folders) => folders,
+    fn safe_folder(&self, consent: &Consent) -> Result<PathBuf, Error> {
+        let folder = self.folder.as_deref().ok_or_else(no_folder_error)?;
+        let real = repository::resolve_links(folder)?;
+        let elsewhere = match &consent.scope {
+            ConsentScope::Tools(_) => [].as_slice(),
+            ConsentScope::Repository(folders) => folders,
         };
         let stranger = consent.path().into_iter().chain(elsewhere.iter().map(String::as_str));
         match stranger.into_iter().find(|it| real.starts_with(it)) {
             None => Ok(folder.to_owned()),
-            Some(it) => Err(unusable(&format!(
+            Some(it) => Err(unusable_error(&format!(
                 "`{}` is below `{it}`, which could then allow itself anything; set XDG_STATE_HOME \
                  to a folder outside",
                 real.display()
@@ -116,70 +116,70 @@ impl Consents {
 }
 
 /// Reads the consents in `folder`; none where there is no file yet.
-fn read(folder: &Path) -> Result<Vec<Consent>, Error> {
-    let file = file_in(folder);
-    let Some(bytes) = regular_file::read(&file)? else { return Ok(Vec::new()) };
-    let stored: Stored = serde_json::from_slice(&bytes).map_err(|err| {
+fn read_consents(folder: &Path) -> Result<Vec<Consent>, Error> {
+    let file = consent_file(folder);
+    let Some(bytes) = regular_file::read_regular_file(&file)? else { return Ok(Vec::new()) };
+    let stored: StoredConsents = serde_json::from_slice(&bytes).map_err(|err| {
         let file = file.display();
-        unusable(&format!("`{file}` is damaged ({err}); remove it and consent again"))
+        unusable_error(&format!("`{file}` is damaged ({err}); remove it and consent again"))
     })?;
-    if stored.format != FORMAT {
+    if stored.format != FORMAT_VERSION {
         let file = file.display();
-        return Err(unusable(&format!("`{file}` is of another version of Palazzo")));
+        return Err(unusable_error(&format!("`{file}` is of another version of Palazzo")));
     }
-    Ok(stored.consents.into_iter().flat_map(StoredConsent::parsed).collect())
+    Ok(stored.consents.into_iter().flat_map(StoredConsent::into_consents).collect())
 }
 
 /// Changes the consents in `folder` while no other process does.
-fn change(folder: &Path, change: impl FnOnce(&mut Vec<Consent>)) -> Result<(), Error> {
-    make_private(folder).map_err(Error::file("make the folder", folder))?;
+fn change_consents(folder: &Path, change: impl FnOnce(&mut Vec<Consent>)) -> Result<(), Error> {
+    create_private_folder(folder).map_err(Error::for_file("make the folder", folder))?;
     let lock = folder.join("trust.lock");
-    regular_file::check(&lock, regular_file::Size::Bounded)?;
-    let lock_file = private().create(true).truncate(false).open(&lock);
+    regular_file::check_regular_file(&lock, regular_file::SizeLimit::Bounded)?;
+    let lock_file = private_open_options().create(true).truncate(false).open(&lock);
     let lock_file = lock_file.and_then(|it| it.lock().map(|()| it));
-    let _lock = lock_file.map_err(Error::file("lock", &lock))?;
-    let mut consents = read(folder)?;
+    let _lock = lock_file.map_err(Error::for_file("lock", &lock))?;
+    let mut consents = read_consents(folder)?;
     change(&mut consents);
     consents.sort();
-    write(folder, &consents)
+    write_consents(folder, &consents)
 }
 
 /// Replaces the file as a whole, durably, readable by its owner only.
-fn write(folder: &Path, consents: &[Consent]) -> Result<(), Error> {
-    let consents = consents.iter().filter_map(StoredConsent::of).collect();
-    let mut text = serde_json::to_vec_pretty(&Stored { format: FORMAT, consents })
-        .map_err(|err| unusable(&err.to_string()))?;
+fn write_consents(folder: &Path, consents: &[Consent]) -> Result<(), Error> {
+    let consents = consents.iter().filter_map(StoredConsent::from_consent).collect();
+    let mut text = serde_json::to_vec_pretty(&StoredConsents { format: FORMAT_VERSION, consents })
+        .map_err(|err| unusable_error(&err.to_string()))?;
     text.push(b'\n');
-    let (file, temporary) = (file_in(folder), folder.join("trust.json.tmp"));
+    let (file, temporary) = (consent_file(folder), folder.join("trust.json.tmp"));
     let replace = || -> io::Result<()> {
         // One that a crash left; we have the lock.
         match fs::remove_file(&temporary) {
             Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
             _ => {}
         }
-        let mut new: File = private().create_new(true).open(&temporary)?;
+        let mut new: File = private_open_options().create_new(true).open(&temporary)?;
         new.write_all(&text)?;
         new.sync_all()?;
         fs::rename(&temporary, &file)
     };
-    replace().map_err(Error::file("write", &file))?;
+    replace().map_err(Error::for_file("write", &file))?;
     fsync::sync_files(&[file])
 }
 
-fn file_in(folder: &Path) -> PathBuf {
+fn consent_file(folder: &Path) -> PathBuf {
     folder.join("trust.json")
 }
 
-fn no_folder() -> Error {
-    unusable("no folder for them is known; set XDG_STATE_HOME or HOME")
+fn no_folder_error() -> Error {
+    unusable_error("no folder for them is known; set XDG_STATE_HOME or HOME")
 }
 
-fn unusable(why: &str) -> Error {
-    Error::Consents { why: why.to_owned() }
+fn unusable_error(why: &str) -> Error {
+    Error::ConsentsUnusable { why: why.to_owned() }
 }
 
 #[cfg(unix)]
-fn private() -> OpenOptions {
+fn private_open_options() -> OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);
@@ -187,38 +187,38 @@ fn private() -> OpenOptions {
 }
 
 #[cfg(not(unix))]
-fn private() -> OpenOptions {
+fn private_open_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
     options
 }
 
 #[cfg(unix)]
-fn make_private(folder: &Path) -> io::Result<()> {
+fn create_private_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 #[cfg(not(unix))]
-fn make_private(folder: &Path) -> io::Result<()> {
+fn create_private_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
 impl StoredConsent {
-    fn of(consent: &Consent) -> Option<Self> {
+    fn from_consent(consent: &Consent) -> Option<Self> {
         let path = consent.path()?.to_owned();
-        let (tools, repository) = match consent.allowed.clone() {
-            Allowed::Tools(tools) => (Some(tools), None),
-            Allowed::Repository(folders) => (None, Some(folders)),
+        let (tools, repository) = match consent.scope.clone() {
+            ConsentScope::Tools(tools) => (Some(tools), None),
+            ConsentScope::Repository(folders) => (None, Some(folders)),
         };
         Some(Self { path, tools, repository })
     }
 
-    fn parsed(self) -> Vec<Consent> {
-        let tools = self.tools.map(Allowed::Tools);
-        let repository = self.repository.map(Allowed::Repository);
+    fn into_consents(self) -> Vec<Consent> {
+        let tools = self.tools.map(ConsentScope::Tools);
+        let repository = self.repository.map(ConsentScope::Repository);
         let allowed = tools.into_iter().chain(repository);
-        allowed.map(|it| Consent::stored(self.path.clone(), it)).collect()
+        allowed.map(|it| Consent::from_stored(self.path.clone(), it)).collect()
     }
 }
 
@@ -226,31 +226,35 @@ impl StoredConsent {
 mod tests {
     use super::*;
 
-    fn tools(palace: &str, names: &[&str]) -> Consent {
+    fn tools_consent(palace: &str, names: &[&str]) -> Consent {
         let names: Vec<_> = names.iter().map(|it| (*it).to_owned()).collect();
-        Consent::tools(Path::new(palace), &names)
+        Consent::for_tools(Path::new(palace), &names)
     }
 
     #[test]
     fn only_what_was_allowed_word_for_word_is_allowed() {
         let folder = tempfile::tempdir().unwrap();
         let consents = Consents::new(Some(folder.path().join("state/palazzo")));
-        let wanted = tools("/keep", &["palazzo:update_entity", "write_scroll"]);
-        assert!(!consents.allow(&wanted).unwrap());
-        consents.give(&wanted).unwrap();
-        assert!(consents.allow(&wanted).unwrap());
-        assert!(consents.allow(&tools("/keep", &["write_scroll", "update_entity"])).unwrap());
+        let wanted = tools_consent("/keep", &["palazzo:update_entity", "write_scroll"]);
+        assert!(!consents.is_allowed(&wanted).unwrap());
+        consents.add(&wanted).unwrap();
+        assert!(consents.is_allowed(&wanted).unwrap());
+        assert!(
+            consents
+                .is_allowed(&tools_consent("/keep", &["write_scroll", "update_entity"]))
+                .unwrap()
+        );
         for other in [
-            tools("/keep", &["write_scroll"]),
-            tools("/keep", &["write_scroll", "update_entity", "delete_entities"]),
-            tools("/other", &["update_entity", "write_scroll"]),
-            Consent::repository(Path::new("/keep"), [Path::new("/a"); 2]),
+            tools_consent("/keep", &["write_scroll"]),
+            tools_consent("/keep", &["write_scroll", "update_entity", "delete_entities"]),
+            tools_consent("/other", &["update_entity", "write_scroll"]),
+            Consent::for_repository(Path::new("/keep"), [Path::new("/a"); 2]),
         ] {
-            assert!(!consents.allow(&other).unwrap(), "{other:?}");
+            assert!(!consents.is_allowed(&other).unwrap(), "{other:?}");
         }
-        consents.give(&tools("/keep", &["write_scroll"])).unwrap();
-        assert!(!consents.allow(&wanted).unwrap());
-        assert_eq!(consents.list().unwrap(), [tools("/keep", &["write_scroll"])]);
+        consents.add(&tools_consent("/keep", &["write_scroll"])).unwrap();
+        assert!(!consents.is_allowed(&wanted).unwrap());
+        assert_eq!(consents.list().unwrap(), [tools_consent("/keep", &["write_scroll"])]);
         assert_eq!(consents.remove(Path::new("/keep")).unwrap().len(), 1);
         assert_eq!(consents.list().unwrap(), []);
     }
@@ -260,12 +264,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let palace = folder.path().canonicalize().unwrap();
         let consents = Consents::new(Some(palace.join("state")));
-        let in_palace = tools(palace.to_str().unwrap(), &["write_scroll"]);
-        let in_git = Consent::repository(Path::new("/keep"), [&palace, &palace]);
+        let in_palace = tools_consent(palace.to_str().unwrap(), &["write_scroll"]);
+        let in_git = Consent::for_repository(Path::new("/keep"), [&palace, &palace]);
         for consent in [in_palace, in_git] {
-            let refused = consents.give(&consent).unwrap_err().to_string();
+            let refused = consents.add(&consent).unwrap_err().to_string();
             assert!(refused.contains("could then allow itself anything"), "{refused}");
-            assert!(consents.allow(&consent).is_err());
+            assert!(consents.is_allowed(&consent).is_err());
         }
         assert!(!palace.join("state").exists());
     }
@@ -274,11 +278,11 @@ mod tests {
     fn a_damaged_file_allows_nothing_and_is_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let consents = Consents::new(Some(folder.path().to_owned()));
-        let wanted = tools("/keep", &["write_scroll"]);
+        let wanted = tools_consent("/keep", &["write_scroll"]);
         for damaged in ["", "{", "{\"format\": 2, \"consents\": []}", "{\"consents\": []}"] {
             fs::write(folder.path().join("trust.json"), damaged).unwrap();
-            assert!(consents.allow(&wanted).is_err(), "{damaged}");
-            assert!(consents.give(&wanted).is_err(), "{damaged}");
+            assert!(consents.is_allowed(&wanted).is_err(), "{damaged}");
+            assert!(consents.add(&wanted).is_err(), "{damaged}");
             assert_eq!(fs::read_to_string(folder.path().join("trust.json")).unwrap(), damaged);
         }
     }
@@ -289,7 +293,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("palazzo");
-        Consents::new(Some(state.clone())).give(&tools("/keep", &["write_scroll"])).unwrap();
+        Consents::new(Some(state.clone())).add(&tools_consent("/keep", &["write_scroll"])).unwrap();
         let mode = |it: &Path| fs::metadata(it).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&state), mode(&state.join("trust.json"))), (0o700, 0o600));
         fs::rename(state.join("trust.json"), state.join("elsewhere")).unwrap();

@@ -16,52 +16,57 @@ use crate::store::repo::repository::Repository;
 use crate::store::write::{commit, refs};
 
 /// How many files of a commit are read to learn whether it is whole.
-const MOST_FILES: usize = 200;
+const MAX_CHECKED_FILES: usize = 200;
 /// How many commits of a reflog are tried.
-const MOST_COMMITS: usize = 1000;
+const MAX_CHECKED_COMMITS: usize = 1000;
 
 /// Checks that `head` is there with everything that it has changed; without one, that there never
 /// was one.
-pub(crate) fn check(repository: &Repository, head: Option<ObjectId>) -> Result<(), Error> {
-    let Some(head) = head else { return check_unborn(repository) };
+pub(crate) fn check_head_commit(
+    repository: &Repository,
+    head: Option<ObjectId>,
+) -> Result<(), Error> {
+    let Some(head) = head else { return check_unborn_branch(repository) };
     let git = repository.git();
     // Where objects are fetched when they are needed, one that is missing means nothing.
     if git.config_snapshot().string("extensions.partialClone").is_some() {
         return Ok(());
     }
-    read_whole(&git, head).map_err(|err| {
-        let short = short(head);
-        damaged(repository, format!("its last commit, {short}, cannot be read whole: {err}"))
+    read_complete_commit(&git, head).map_err(|err| {
+        let short = short_id(head);
+        damaged_error(repository, format!("its last commit, {short}, cannot be read whole: {err}"))
     })
 }
 
 /// Checks that a branch without a commit never had one: git removes the log with the branch.
-pub(crate) fn check_unborn(repository: &Repository) -> Result<(), Error> {
-    let name = branch(repository);
-    let log = refs::git_dir_of(repository, &name).join("logs").join(&name);
-    match logged_in(&log).is_empty() {
+pub(crate) fn check_unborn_branch(repository: &Repository) -> Result<(), Error> {
+    let name = head_ref_name(repository);
+    let log = refs::git_dir_of_ref(repository, &name).join("logs").join(&name);
+    match read_reflog(&log).is_empty() {
         true => Ok(()),
-        false => Err(damaged(repository, format!("`{name}` is gone, and git's log of it is not"))),
+        false => {
+            Err(damaged_error(repository, format!("`{name}` is gone, and git's log of it is not")))
+        }
     }
 }
 
 /// Adds to the error of reading `HEAD` what a person can do about it.
-pub(crate) fn explain(repository: &Repository, err: Error) -> Error {
+pub(crate) fn explain_head_error(repository: &Repository, err: Error) -> Error {
     match err {
         Error::Git { .. } if repository.git().refs.try_find("HEAD").is_err() => {
-            unreadable_folder(&repository.work, &repository.git_dir)
+            unreadable_repository_error(&repository.work, &repository.git_dir)
         }
         Error::Git { source, .. } => {
-            damaged(repository, format!("`HEAD` names no commit that can be read: {source}"))
+            damaged_error(repository, format!("`HEAD` names no commit that can be read: {source}"))
         }
         other => other,
     }
 }
 
 /// Explains why git does not take `git_dir` for a repository, mostly because of a torn `HEAD`.
-pub(crate) fn unreadable_folder(work: &Path, git_dir: &Path) -> Error {
+pub(crate) fn unreadable_repository_error(work: &Path, git_dir: &Path) -> Error {
     if git_dir.is_file() {
-        return Error::Damaged {
+        return Error::DamagedRepository {
             place: work.to_owned(),
             what: format!("`{}` leads to no repository", git_dir.display()),
             remedy: "bring back the folder that this file names, or `git worktree repair`"
@@ -81,7 +86,7 @@ pub(crate) fn unreadable_folder(work: &Path, git_dir: &Path) -> Error {
         several => format!(" (there are {})", several.join(", ")),
     };
     let head = git_dir.join("HEAD").display().to_string();
-    Error::Damaged {
+    Error::DamagedRepository {
         place: work.to_owned(),
         what: format!("`HEAD` in `{}` names nothing", git_dir.display()),
         remedy: format!(
@@ -92,38 +97,38 @@ pub(crate) fn unreadable_folder(work: &Path, git_dir: &Path) -> Error {
 }
 
 /// Reads a commit and all that differs from its first parent.
-fn read_whole(git: &gix::Repository, id: ObjectId) -> gix::Result<()> {
+fn read_complete_commit(git: &gix::Repository, id: ObjectId) -> gix::Result<()> {
     let found = git.find_commit(id)?;
     let parent = found.parent_ids().next().map(gix::Id::detach);
     // Beyond the edge of a shallow clone there is nothing to compare with.
     let parent = parent.filter(|it| git.has_object(it));
-    let was = parent.map(|it| commit::tree_of(git, Some(it))).transpose()?;
+    let was = parent.map(|it| commit::tree_of_commit(git, Some(it))).transpose()?;
     let now = Some(found.tree_id()?.detach());
     // What is damaged in the parent alone says nothing about this one.
     let changes =
         tree_diff::compare(git, was, now).or_else(|_| tree_diff::compare(git, None, now))?;
     let blobs = changes.iter().filter_map(|it| it.now).filter(|it| it.mode.is_blob());
-    blobs.take(MOST_FILES).try_for_each(|it| git.find_blob(it.id).map(drop))
+    blobs.take(MAX_CHECKED_FILES).try_for_each(|it| git.find_blob(it.id).map(drop))
 }
 
-fn damaged(repository: &Repository, what: String) -> Error {
-    let remedy = remedy(repository);
-    Error::Damaged { place: repository.work.clone(), what, remedy }
+fn damaged_error(repository: &Repository, what: String) -> Error {
+    let remedy = repair_advice(repository);
+    Error::DamagedRepository { place: repository.work.clone(), what, remedy }
 }
 
 /// Names what may bring everything back, and else the newest commit that is whole.
-fn remedy(repository: &Repository) -> String {
+fn repair_advice(repository: &Repository) -> String {
     let mut advice = missing_alternates(&repository.common_dir);
     let work = repository.work.display();
     advice.push(format!("`git -C {work} fsck` lists what is missing, and a fetch may bring it"));
-    let (name, ids) = logged(repository);
-    let (git, file) = (repository.git(), refs::git_dir_of(repository, &name).join(&name));
+    let (name, ids) = reflog_commits(repository);
+    let (git, file) = (repository.git(), refs::git_dir_of_ref(repository, &name).join(&name));
     // Git does not replace a reference that it cannot read.
     let remove = match git.refs.try_find(name.as_str()) {
         Err(_) if name != "HEAD" => format!("`rm {}`, ", file.display()),
         _ => String::new(),
     };
-    match ids.into_iter().take(MOST_COMMITS).find(|it| read_whole(&git, *it).is_ok()) {
+    match ids.into_iter().take(MAX_CHECKED_COMMITS).find(|it| read_complete_commit(&git, *it).is_ok()) {
         Some(id) => advice.push(format!(
             "the newest whole commit in git's log is {id}; if nothing else helps, {remove}`git -C \
              {work} update-ref {name} {id}` and `git -C {work} reset` go back to it and leave the files as \
@@ -136,7 +141,8 @@ fn remedy(repository: &Repository) -> String {
 
 /// Lists the folders that the repository borrows objects from and that are not there.
 fn missing_alternates(common_dir: &Path) -> Vec<String> {
-    let list = regular_file::read(&common_dir.join("objects/info/alternates")).ok().flatten();
+    let list =
+        regular_file::read_regular_file(&common_dir.join("objects/info/alternates")).ok().flatten();
     let list = String::from_utf8_lossy(&list.unwrap_or_default()).into_owned();
     let missing = |it: &&str| !it.is_empty() && !common_dir.join("objects").join(it).exists();
     let missing = list.lines().filter(missing);
@@ -146,16 +152,16 @@ fn missing_alternates(common_dir: &Path) -> Vec<String> {
 }
 
 /// Returns the reference that names the last commit, and what git's log says it named, newest first.
-fn logged(repository: &Repository) -> (String, Vec<ObjectId>) {
-    let name = branch(repository);
-    let folder = refs::git_dir_of(repository, &name);
+fn reflog_commits(repository: &Repository) -> (String, Vec<ObjectId>) {
+    let name = head_ref_name(repository);
+    let folder = refs::git_dir_of_ref(repository, &name);
     let logs = [folder.join("logs").join(&name), repository.git_dir.join("logs/HEAD")];
-    (name, logs.iter().flat_map(|it| logged_in(it)).collect())
+    (name, logs.iter().flat_map(|it| read_reflog(it)).collect())
 }
 
 /// Lists what a reference named by its log, newest first.
-fn logged_in(log: &Path) -> Vec<ObjectId> {
-    let text = regular_file::read(log).ok().flatten().unwrap_or_default();
+fn read_reflog(log: &Path) -> Vec<ObjectId> {
+    let text = regular_file::read_regular_file(log).ok().flatten().unwrap_or_default();
     let lines = text.split(|it| *it == b'\n');
     let id = |line: &[u8]| ObjectId::from_hex(line.get(41..81)?).ok();
     let mut named: Vec<_> = lines.filter_map(id).filter(|it| !it.is_null()).collect();
@@ -164,7 +170,7 @@ fn logged_in(log: &Path) -> Vec<ObjectId> {
 }
 
 /// Returns the branch that `HEAD` names; `HEAD` where it names a commit, or nothing.
-fn branch(repository: &Repository) -> String {
+fn head_ref_name(repository: &Repository) -> String {
     let head = repository.git().refs.try_find("HEAD").ok().flatten().map(|it| it.target);
     match head {
         Some(Target::Symbolic(name)) => name.as_bstr().to_string(),
@@ -172,7 +178,7 @@ fn branch(repository: &Repository) -> String {
     }
 }
 
-fn short(id: ObjectId) -> String {
+fn short_id(id: ObjectId) -> String {
     id.to_hex_with_len(10).to_string()
 }
 
@@ -183,29 +189,29 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::store::test_repository::{Scene, change, done, git_in};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, git_in};
     use crate::store::{Error, Store};
 
     const HALL: &str = "rooms/hall.yaml";
 
     /// A palace with three commits of one room.
-    fn scene() -> Scene {
-        let scene = Scene::of_a_person();
+    fn scene_with_three_commits() -> TestHome {
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         for (was, now) in [(None, "1\n"), (Some("1\n"), "2\n"), (Some("2\n"), "3\n")] {
-            done(&mut store, &change(HALL, was, Some(now)));
+            commit_ok(&mut store, &change_of_one_file(HALL, was, Some(now)));
         }
         scene
     }
 
-    fn object(scene: &Scene, spec: &str) -> PathBuf {
+    fn loose_object_path(scene: &TestHome, spec: &str) -> PathBuf {
         let id = scene.git(&["rev-parse", spec]);
         let (folder, name) = id.trim().split_at(2);
         scene.home.join(".git/objects").join(folder).join(name)
     }
 
     /// Everything that git keeps, by path.
-    fn git_files(git_dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    fn read_git_files(git_dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         let files = walkdir::WalkDir::new(git_dir).into_iter().flatten();
         let files = files.filter(|it| it.file_type().is_file());
         let files = files.filter(|it| !it.path().starts_with(git_dir.join("palazzo")));
@@ -214,26 +220,28 @@ mod tests {
 
     /// Reads and tries to write; returns what is reported, and checks that nothing is changed.
     #[track_caller]
-    fn refused(store: &mut Store, git_dir: &Path) -> String {
-        let before = git_files(git_dir);
-        let text = store.read(HALL).unwrap();
+    fn check_and_commit_error(store: &mut Store, git_dir: &Path) -> String {
+        let before = read_git_files(git_dir);
+        let text = store.read_file(HALL).unwrap();
         assert_eq!(text.as_deref(), Some("3\n"));
-        let found = store.check_whole().unwrap_err().to_string();
-        let refused = store.make(&change(HALL, Some("3\n"), Some("4\n"))).unwrap_err();
-        assert!(matches!(refused, Error::Damaged { .. }), "{refused:?}");
-        assert_eq!(store.read(HALL).unwrap().as_deref(), Some("3\n"));
-        assert_eq!(git_files(git_dir), before);
+        let found = store.check_last_commit().unwrap_err().to_string();
+        let refused =
+            store.commit(&change_of_one_file(HALL, Some("3\n"), Some("4\n"))).unwrap_err();
+        assert!(matches!(refused, Error::DamagedRepository { .. }), "{refused:?}");
+        assert_eq!(store.read_file(HALL).unwrap().as_deref(), Some("3\n"));
+        assert_eq!(read_git_files(git_dir), before);
         found
     }
 
     #[test]
     fn a_last_commit_that_is_not_whole_is_reported_with_the_newest_that_is() {
         for spec in ["HEAD", "HEAD^{tree}", "HEAD:keep/rooms/hall.yaml"] {
-            let scene = scene();
-            let (whole, object) = (scene.git(&["rev-parse", "HEAD~1"]), object(&scene, spec));
+            let scene = scene_with_three_commits();
+            let (whole, object) =
+                (scene.git(&["rev-parse", "HEAD~1"]), loose_object_path(&scene, spec));
             fs::remove_file(&object).unwrap();
             fs::write(&object, "torn").unwrap();
-            let found = refused(&mut scene.palace("keep"), &scene.home.join(".git"));
+            let found = check_and_commit_error(&mut scene.palace("keep"), &scene.home.join(".git"));
             let remedy = format!("update-ref refs/heads/main {}`", whole.trim());
             assert!(found.contains(&remedy), "{spec}: {found}");
         }
@@ -241,10 +249,10 @@ mod tests {
 
     #[test]
     fn a_branch_that_says_nothing_is_reported() {
-        let scene = scene();
+        let scene = scene_with_three_commits();
         let head = scene.git(&["rev-parse", "HEAD"]);
         fs::write(scene.home.join(".git/refs/heads/main"), "").unwrap();
-        let found = refused(&mut scene.palace("keep"), &scene.home.join(".git"));
+        let found = check_and_commit_error(&mut scene.palace("keep"), &scene.home.join(".git"));
         assert!(found.contains(&format!("refs/heads/main {}`", head.trim())), "{found}");
         let remove = format!("`rm {}`", scene.home.join(".git/refs/heads/main").display());
         assert!(found.contains(&remove), "{found}");
@@ -252,47 +260,47 @@ mod tests {
 
     #[test]
     fn a_branch_that_is_gone_is_reported_and_not_begun_again() {
-        let scene = scene();
+        let scene = scene_with_three_commits();
         let head = scene.git(&["rev-parse", "HEAD"]);
         fs::remove_file(scene.home.join(".git/refs/heads/main")).unwrap();
-        let found = refused(&mut scene.palace("keep"), &scene.home.join(".git"));
+        let found = check_and_commit_error(&mut scene.palace("keep"), &scene.home.join(".git"));
         assert!(found.contains(&format!("update-ref refs/heads/main {}`", head.trim())), "{found}");
         assert!(scene.palace("keep").head().is_err());
         scene.git(&["update-ref", "refs/heads/main", head.trim()]);
-        done(&mut scene.palace("keep"), &change(HALL, Some("3\n"), Some("4\n")));
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, Some("3\n"), Some("4\n")));
     }
 
     #[test]
     fn a_head_that_says_nothing_is_reported() {
-        let scene = scene();
+        let scene = scene_with_three_commits();
         fs::write(scene.home.join(".git/HEAD"), "").unwrap();
-        let found = refused(&mut scene.palace("keep"), &scene.home.join(".git"));
+        let found = check_and_commit_error(&mut scene.palace("keep"), &scene.home.join(".git"));
         assert!(found.contains("printf 'ref: refs/heads/main"), "{found}");
     }
 
     #[test]
     fn objects_on_a_disk_that_is_not_mounted_are_waited_for() {
-        let scene = scene();
+        let scene = scene_with_three_commits();
         scene.git(&["clone", "-q", "--shared", ".", "../shared"]);
         let shared = scene.home.with_file_name("shared");
         let (objects, away) = (scene.home.join(".git/objects"), scene.home.join("away"));
         fs::rename(&objects, &away).unwrap();
         let mut store = scene.store(&shared.join("keep"));
-        let found = refused(&mut store, &shared.join(".git"));
+        let found = check_and_commit_error(&mut store, &shared.join(".git"));
         assert!(found.contains("which is not there: mount it"), "{found}");
         fs::rename(&away, &objects).unwrap();
-        done(&mut store, &change(HALL, Some("3\n"), Some("4\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("3\n"), Some("4\n")));
         assert_eq!(git_in(&shared, &["show", "HEAD:keep/rooms/hall.yaml"]), "4\n");
     }
 
     #[test]
     fn what_is_rightly_missing_is_no_damage() {
-        let fresh = Scene::new();
-        fresh.init();
-        fresh.palace("keep").check_whole().unwrap();
-        let scene = scene();
+        let fresh = TestHome::new();
+        fresh.init_repository();
+        fresh.palace("keep").check_last_commit().unwrap();
+        let scene = scene_with_three_commits();
         scene.git(&["checkout", "-q", "--orphan", "new"]);
-        scene.palace("keep").check_whole().unwrap();
+        scene.palace("keep").check_last_commit().unwrap();
         scene.git(&["checkout", "-qf", "main"]);
         let origin = format!("file://{}", scene.home.display());
         scene.git(&["clone", "-q", "--depth", "1", &origin, "../shallow"]);
@@ -300,7 +308,7 @@ mod tests {
         scene.git(&["clone", "-q", "--filter=tree:0", &origin, "../partial"]);
         for clone in ["shallow", "partial"] {
             let place = scene.home.with_file_name(clone);
-            scene.store(&place.join("keep")).check_whole().unwrap();
+            scene.store(&place.join("keep")).check_last_commit().unwrap();
         }
     }
 
@@ -309,10 +317,13 @@ mod tests {
         for (option, name) in
             [("--ref-format=reftable", "reftable"), ("--object-format=sha256", "SHA-256")]
         {
-            let scene = Scene::new();
+            let scene = TestHome::new();
             fs::create_dir_all(&scene.home).unwrap();
             scene.git(&["init", "-q", option]);
-            let refused = scene.palace("keep").make(&change(HALL, None, Some("1\n"))).unwrap_err();
+            let refused = scene
+                .palace("keep")
+                .commit(&change_of_one_file(HALL, None, Some("1\n")))
+                .unwrap_err();
             assert!(refused.to_string().contains(name), "{refused}");
             assert!(scene.palace("keep").head().is_err());
         }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
-use crate::model::{Code, Diagnostic, LARGEST_FILE, Spot};
+use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position};
 
 use crate::store::Error;
 use crate::store::repo::paths;
@@ -18,7 +18,7 @@ use crate::store::write::write_files;
 
 /// Tells a file's state apart from its former state without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp {
+pub struct FileStamp {
     modified: Option<SystemTime>,
     size: u64,
     inode: u64,
@@ -26,35 +26,35 @@ pub struct Stamp {
 }
 
 /// The files of a palace as they stand, by path.
-pub type Stamps = BTreeMap<String, Stamp>;
+pub type FileStamps = BTreeMap<String, FileStamp>;
 
 /// What reading one file gave; `None`: it is not there.
-pub type Read = Result<Option<String>, Diagnostic>;
+pub type ReadResult = Result<Option<String>, Diagnostic>;
 
 /// The one file that lies in none of the folders.
-const SETTINGS: &str = "palace.toml";
+const SETTINGS_FILE: &str = "palace.toml";
 /// The folders whose files make a palace, beside `palace.toml`.
-pub(crate) const FOLDERS: [&str; 8] =
+pub(crate) const PALACE_FOLDERS: [&str; 8] =
     ["rooms", "scrolls", "entities", "genera", "drawers", "diary", "tasks", "processes"];
 /// How long two writes may lie apart and still leave the same times: clocks of file systems tick
 /// every few milliseconds.
-const TICK: Duration = Duration::from_millis(20);
+const CLOCK_TICK: Duration = Duration::from_millis(20);
 /// How many bytes a file may have.
-const LARGEST: u64 = LARGEST_FILE as u64;
+const MAX_BYTES: u64 = MAX_FILE_BYTES as u64;
 /// In how many folders a file may lie.
-pub(crate) const DEEPEST: usize = 6;
+pub(crate) const MAX_DEPTH: usize = 6;
 
 /// What is said of what cannot be taken, wherever it is read from.
-type Why = (Code, &'static str);
-pub(crate) const LINK: Why = (Code::Link, "symbolic links are not followed");
-pub(crate) const NO_UNICODE: Why = (Code::FileName, "the name is not Unicode");
-pub(crate) const TOO_DEEP: Why = (Code::TooDeep, "folders are nested too deep here");
+type FindingReason = (Code, &'static str);
+pub(crate) const LINK: FindingReason = (Code::Link, "symbolic links are not followed");
+pub(crate) const NOT_UNICODE: FindingReason = (Code::FileName, "the name is not Unicode");
+pub(crate) const TOO_DEEP: FindingReason = (Code::TooDeep, "folders are nested too deep here");
 
 /// What was seen of a palace, without reading it.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Sight {
+pub(crate) struct PalaceListing {
     /// The files to be read, as they stand.
-    pub(crate) stamps: Stamps,
+    pub(crate) stamps: FileStamps,
     /// What stands in the way of others.
     pub(crate) findings: Vec<Diagnostic>,
     /// Temporary files: those of a write under way, or what is left of one.
@@ -63,108 +63,111 @@ pub(crate) struct Sight {
 
 /// The names in a palace.
 #[derive(Debug, Default)]
-struct Names {
+struct PathList {
     paths: Vec<String>,
     findings: Vec<Diagnostic>,
     temporaries: Vec<PathBuf>,
     /// A folder that could not be listed for a reason that may pass: what it holds is not known.
-    failed: Option<(PathBuf, io::Error)>,
+    list_error: Option<(PathBuf, io::Error)>,
 }
 
 /// Looks at what lies at or below `path`, at everything where it is empty. A palace that is not
 /// there yet has nothing.
-pub(crate) fn look(root: &Path, path: &str) -> Result<Sight, Error> {
-    let mut names = Names::default();
+pub(crate) fn list_files(root: &Path, path: &str) -> Result<PalaceListing, Error> {
+    let mut names = PathList::default();
     if path.is_empty() {
         let entries = match fs::read_dir(root) {
-            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Sight::default()),
-            entries => entries.map_err(Error::file("list", root))?,
+            Err(err) if err.kind() == io::ErrorKind::NotFound => {
+                return Ok(PalaceListing::default());
+            }
+            entries => entries.map_err(Error::for_file("list", root))?,
         };
-        names = all(root);
+        names = collect_all_paths(root);
         let is_temporary =
             |it: &fs::DirEntry| write_files::is_temporary(&it.file_name().to_string_lossy());
         names.temporaries.extend(entries.flatten().filter(is_temporary).map(|it| it.path()));
-    } else if path == SETTINGS {
-        names.paths.push(SETTINGS.to_owned());
-    } else if is_inside(root, path) {
-        names.add(root, path);
+    } else if path == SETTINGS_FILE {
+        names.paths.push(SETTINGS_FILE.to_owned());
+    } else if is_palace_path(root, path) {
+        names.add_below(root, path);
     }
-    let Names { paths, mut findings, temporaries, failed } = names;
+    let PathList { paths, mut findings, temporaries, list_error: failed } = names;
     if let Some((place, err)) = failed {
-        return Err(Error::file("list", &place)(err));
+        return Err(Error::for_file("list", &place)(err));
     }
     findings.sort_by(|a, b| a.file.cmp(&b.file));
     // One that has gone meanwhile is none any more.
-    let stamp = |path: String| Some((Stamp::of(&root.join(&path))?, path));
+    let stamp = |path: String| Some((FileStamp::from_path(&root.join(&path))?, path));
     let stamps = paths.into_par_iter().filter_map(stamp).map(|(stamp, path)| (path, stamp));
-    Ok(Sight { stamps: stamps.collect(), findings, temporaries })
+    Ok(PalaceListing { stamps: stamps.collect(), findings, temporaries })
 }
 
 /// Lists the paths of all files that are to be read, if they are there.
-pub(crate) fn list(root: &Path) -> Vec<String> {
-    all(root).paths
+pub(crate) fn list_paths(root: &Path) -> Vec<String> {
+    collect_all_paths(root).paths
 }
 
 /// Tells whether `path` lies in one of the folders, and not behind a link.
-fn is_inside(root: &Path, path: &str) -> bool {
+fn is_palace_path(root: &Path, path: &str) -> bool {
     let above = path.rsplit_once('/').map(|(above, _)| above);
-    FOLDERS.contains(&path.split('/').next().unwrap_or_default())
-        && paths::check(path).is_ok()
+    PALACE_FOLDERS.contains(&path.split('/').next().unwrap_or_default())
+        && paths::check_path(path).is_ok()
         && above.is_none_or(|it| paths::check_links(root, it).is_ok())
 }
 
 /// Returns those of the folders that are folders now, and no links to others.
-pub(crate) fn folders(root: &Path) -> impl Iterator<Item = &'static str> {
+pub(crate) fn existing_folders(root: &Path) -> impl Iterator<Item = &'static str> {
     let is_folder = |it: &&str| fs::symlink_metadata(root.join(it)).is_ok_and(|it| it.is_dir());
-    FOLDERS.into_iter().filter(is_folder)
+    PALACE_FOLDERS.into_iter().filter(is_folder)
 }
 
 /// Reads one file; `None`: it is not there.
-pub(crate) fn read(root: &Path, path: &str) -> Read {
-    paths::check(path).map_err(|err| unfit(Code::FileName, path, &err))?;
-    paths::check_links(root, path).map_err(|err| unfit(Code::Link, path, &err))?;
-    match read_bytes(&root.join(path), LARGEST) {
-        Ok(Some(bytes)) => text(path, bytes).map(Some),
+pub(crate) fn read_file(root: &Path, path: &str) -> ReadResult {
+    paths::check_path(path).map_err(|err| path_finding(Code::FileName, path, &err))?;
+    paths::check_links(root, path).map_err(|err| path_finding(Code::Link, path, &err))?;
+    match read_bytes(&root.join(path), MAX_BYTES) {
+        Ok(Some(bytes)) => decode_utf8(path, bytes).map(Some),
         Ok(None) => Ok(None),
-        Err(unread) => Err(unread.about(path)),
+        Err(unread) => Err(unread.to_diagnostic(path)),
     }
 }
 
 /// Reads a text file that lies anywhere, by the same rules as one of a palace.
-pub fn text_of(place: &Path) -> Result<String, Diagnostic> {
+pub fn read_text_file(place: &Path) -> Result<String, Diagnostic> {
     let file = place.display().to_string();
-    let refuse = |unread: Unread| Diagnostic::of_file(unread.code(), &file, unread.to_string());
+    let refuse =
+        |unread: FileReadError| Diagnostic::for_file(unread.code(), &file, unread.to_string());
     // A person may name a link.
     let place = fs::canonicalize(place).map_err(|err| refuse(err.into()))?;
-    let bytes = read_bytes(&place, LARGEST).map_err(refuse)?.unwrap_or_default();
-    text(&file, bytes)
+    let bytes = read_bytes(&place, MAX_BYTES).map_err(refuse)?.unwrap_or_default();
+    decode_utf8(&file, bytes)
 }
 
 /// Reads a file of whatever kind that lies anywhere and has at most so many bytes; `None`: it is
 /// not there. The error says what is wrong with it.
-pub fn bytes_of(place: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+pub fn read_file_bytes(place: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
     let place = match fs::canonicalize(place) {
         Err(err) if is_missing(&err) => return Ok(None),
-        other => other.map_err(|err| Unread::from(err).to_string())?,
+        other => other.map_err(|err| FileReadError::from(err).to_string())?,
     };
     read_bytes(&place, most).map_err(|unread| unread.to_string())
 }
 
-impl Stamp {
+impl FileStamp {
     /// Returns the stamp of what stands at `place`, without following a link.
-    pub(crate) fn of(place: &Path) -> Option<Self> {
+    pub(crate) fn from_path(place: &Path) -> Option<Self> {
         fs::symlink_metadata(place).ok().map(|it| Self::from_metadata(&it))
     }
 
     /// Tells whether the file has changed so lately that it could change again and keep this
     /// stamp: then only reading it tells.
-    pub fn is_young(&self) -> bool {
-        SystemTime::now().duration_since(self.latest()).map_or(true, |age| age < TICK)
+    pub fn is_recent(&self) -> bool {
+        SystemTime::now().duration_since(self.last_changed()).map_or(true, |age| age < CLOCK_TICK)
     }
 
     /// Returns when the file last changed, whether in content, in name or in rights. Where that is
     /// not known it is what the file's own time says, which anybody may set.
-    pub fn latest(&self) -> SystemTime {
+    pub fn last_changed(&self) -> SystemTime {
         let positive = |it| u64::try_from(it).unwrap_or_default();
         match self.changed {
             (0, 0) => self.modified.unwrap_or(SystemTime::UNIX_EPOCH),
@@ -194,47 +197,48 @@ impl Stamp {
 }
 
 /// Says why `path` names no file, without quoting it again.
-pub(crate) fn unfit(code: Code, path: &str, err: &Error) -> Diagnostic {
-    let why = if let Error::Path { why, .. } = err { (*why).to_owned() } else { err.to_string() };
-    Diagnostic::of_file(code, path, why)
+pub(crate) fn path_finding(code: Code, path: &str, err: &Error) -> Diagnostic {
+    let why =
+        if let Error::InvalidPath { why, .. } = err { (*why).to_owned() } else { err.to_string() };
+    Diagnostic::for_file(code, path, why)
 }
 
 /// Why a file gave no bytes.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unread {
+pub(crate) enum FileReadError {
     #[error("the file is too large: {size} bytes, and at most {most} are read")]
-    Large { size: u64, most: u64 },
+    TooLarge { size: u64, most: u64 },
     #[error("this is not an ordinary file")]
-    NoFile,
+    NotRegularFile,
     #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),
 }
 
-impl Unread {
+impl FileReadError {
     /// Makes it a finding about the file at `path`.
-    pub(crate) fn about(&self, path: &str) -> Diagnostic {
-        Diagnostic::of_file(self.code(), path, self.to_string())
+    pub(crate) fn to_diagnostic(&self, path: &str) -> Diagnostic {
+        Diagnostic::for_file(self.code(), path, self.to_string())
     }
 
     fn code(&self) -> Code {
         match self {
-            Self::Large { .. } => Code::TooLarge,
-            Self::NoFile | Self::Io(_) => Code::Unreadable,
+            Self::TooLarge { .. } => Code::TooLarge,
+            Self::NotRegularFile | Self::Io(_) => Code::Unreadable,
         }
     }
 }
 
-fn read_bytes(place: &Path, most: u64) -> Result<Option<Vec<u8>>, Unread> {
+fn read_bytes(place: &Path, most: u64) -> Result<Option<Vec<u8>>, FileReadError> {
     let metadata = match fs::symlink_metadata(place) {
         Err(err) if is_missing(&err) => return Ok(None),
         other => other?,
     };
     // Opening a pipe would wait for whoever writes to it.
     if !metadata.is_file() {
-        return Err(Unread::NoFile);
+        return Err(FileReadError::NotRegularFile);
     }
     if metadata.len() > most {
-        return Err(Unread::Large { size: metadata.len(), most });
+        return Err(FileReadError::TooLarge { size: metadata.len(), most });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
     let file = match fs::File::open(place) {
@@ -243,7 +247,7 @@ fn read_bytes(place: &Path, most: u64) -> Result<Option<Vec<u8>>, Unread> {
     };
     file.take(most + 1).read_to_end(&mut bytes)?;
     let size = bytes.len() as u64;
-    if size > most { Err(Unread::Large { size, most }) } else { Ok(Some(bytes)) }
+    if size > most { Err(FileReadError::TooLarge { size, most }) } else { Ok(Some(bytes)) }
 }
 
 /// Tells whether there is nothing. Where a file stands in place of a folder, nothing lies below it.
@@ -252,41 +256,41 @@ fn is_missing(err: &io::Error) -> bool {
 }
 
 /// Takes the bytes of the file at `path` for a text.
-pub(crate) fn text(path: &str, bytes: Vec<u8>) -> Result<String, Diagnostic> {
+pub(crate) fn decode_utf8(path: &str, bytes: Vec<u8>) -> Result<String, Diagnostic> {
     String::from_utf8(bytes).map_err(|err| {
         let good = &err.as_bytes()[..err.utf8_error().valid_up_to()];
         let good = String::from_utf8_lossy(good);
         let line = good.matches('\n').count() + 1;
         let column = good.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         let message = format!("line {line} is not UTF-8");
-        let mut finding = Diagnostic::of_file(Code::NotUtf8, path, message);
-        finding.at = Spot { line, column };
+        let mut finding = Diagnostic::for_file(Code::NotUtf8, path, message);
+        finding.at = Position { line, column };
         finding.with_hint("save the file as UTF-8")
     })
 }
 
-fn all(root: &Path) -> Names {
-    let mut names = Names { paths: vec![SETTINGS.to_owned()], ..Names::default() };
-    for folder in FOLDERS {
-        names.add(root, folder);
+fn collect_all_paths(root: &Path) -> PathList {
+    let mut names = PathList { paths: vec![SETTINGS_FILE.to_owned()], ..PathList::default() };
+    for folder in PALACE_FOLDERS {
+        names.add_below(root, folder);
     }
     names
 }
 
-impl Names {
+impl PathList {
     /// Adds what lies at or below `path`.
-    fn add(&mut self, root: &Path, path: &str) {
+    fn add_below(&mut self, root: &Path, path: &str) {
         let depth = path.matches('/').count();
         let mut walk = WalkDir::new(root.join(path)).follow_root_links(false).into_iter();
         while let Some(entry) = walk.next() {
-            let Some(seen) = see(root, depth, entry) else { continue };
+            let Some(seen) = classify_entry(root, depth, entry) else { continue };
             match seen {
-                Seen::File(path) => self.paths.push(path),
-                Seen::Temporary(place) => self.temporaries.push(place),
-                Seen::Folder => {}
-                Seen::Hidden => walk.skip_current_dir(),
-                Seen::Failed(place, err) => self.failed = Some((place, err)),
-                Seen::Wrong(finding, is_folder) => {
+                WalkEntry::File(path) => self.paths.push(path),
+                WalkEntry::Temporary(place) => self.temporaries.push(place),
+                WalkEntry::Folder => {}
+                WalkEntry::Hidden => walk.skip_current_dir(),
+                WalkEntry::Failed(place, err) => self.list_error = Some((place, err)),
+                WalkEntry::Rejected(finding, is_folder) => {
                     self.findings.push(finding);
                     if is_folder {
                         walk.skip_current_dir();
@@ -298,54 +302,59 @@ impl Names {
 }
 
 /// What a walk through the palace comes upon.
-enum Seen {
+enum WalkEntry {
     File(String),
     Temporary(PathBuf),
     Folder,
     Hidden,
     Failed(PathBuf, io::Error),
-    Wrong(Diagnostic, bool),
+    Rejected(Diagnostic, bool),
 }
 
-fn see(root: &Path, depth: usize, entry: walkdir::Result<DirEntry>) -> Option<Seen> {
+fn classify_entry(
+    root: &Path,
+    depth: usize,
+    entry: walkdir::Result<DirEntry>,
+) -> Option<WalkEntry> {
     let entry = match entry {
         Ok(entry) => entry,
-        Err(err) => return unseen(root, err),
+        Err(err) => return classify_walk_error(root, err),
     };
     let name = entry.file_name().to_string_lossy();
     let is_folder = entry.file_type().is_dir();
     if !is_folder && write_files::is_temporary(&name) {
-        return Some(Seen::Temporary(entry.path().to_owned()));
+        return Some(WalkEntry::Temporary(entry.path().to_owned()));
     }
     if name.starts_with('.') {
-        return is_folder.then_some(Seen::Hidden);
+        return is_folder.then_some(WalkEntry::Hidden);
     }
     if !is_folder && name.ends_with('~') {
         return None;
     }
-    let wrong = |(code, message): Why| {
-        let path = inside(root, entry.path());
-        Some(Seen::Wrong(Diagnostic::of_file(code, &path, message), is_folder))
+    let wrong = |(code, message): FindingReason| {
+        let path = palace_path(root, entry.path());
+        Some(WalkEntry::Rejected(Diagnostic::for_file(code, &path, message), is_folder))
     };
-    let is_text = is_text(&name);
+    let is_text = has_text_extension(&name);
     if entry.path_is_symlink() {
         let counts = is_text || entry.path().is_dir();
         return if counts { wrong(LINK) } else { None };
     }
     if entry.file_name().to_str().is_none() {
         let counts = is_text || is_folder;
-        return if counts { wrong(NO_UNICODE) } else { None };
+        return if counts { wrong(NOT_UNICODE) } else { None };
     }
     match is_folder {
-        true if depth + entry.depth() >= DEEPEST => wrong(TOO_DEEP),
-        true => Some(Seen::Folder),
-        false if is_text => Some(Seen::File(inside(root, entry.path()))),
-        false => slip(&inside(root, entry.path())).map(|it| Seen::Wrong(it, false)),
+        true if depth + entry.depth() >= MAX_DEPTH => wrong(TOO_DEEP),
+        true => Some(WalkEntry::Folder),
+        false if is_text => Some(WalkEntry::File(palace_path(root, entry.path()))),
+        false => extension_typo(&palace_path(root, entry.path()))
+            .map(|it| WalkEntry::Rejected(it, false)),
     }
 }
 
 /// Tells of a file that nobody would read because its name ends a little otherwise.
-fn slip(path: &str) -> Option<Diagnostic> {
+fn extension_typo(path: &str) -> Option<Diagnostic> {
     let (start, ending) = path.rsplit_once('.')?;
     let meant = match ending.to_lowercase().as_str() {
         "yml" | "yaml" => "yaml",
@@ -354,32 +363,32 @@ fn slip(path: &str) -> Option<Diagnostic> {
     };
     let message = format!("a file that ends in `.{ending}` is not read");
     let name = start.rsplit('/').next().unwrap_or(start);
-    let finding = Diagnostic::of_file(Code::FileName, path, message);
+    let finding = Diagnostic::for_file(Code::FileName, path, message);
     Some(finding.with_hint(format!("rename it to `{name}.{meant}`")))
 }
 
 /// Tells whether a file of that name is read.
-pub(crate) fn is_text(name: &str) -> bool {
+pub(crate) fn has_text_extension(name: &str) -> bool {
     [".yaml", ".md"].iter().any(|it| name.ends_with(it))
 }
 
-fn unseen(root: &Path, err: walkdir::Error) -> Option<Seen> {
+fn classify_walk_error(root: &Path, err: walkdir::Error) -> Option<WalkEntry> {
     if err.io_error().is_some_and(is_missing) {
         return None;
     }
     let is_refused = |it: &io::Error| it.kind() == io::ErrorKind::PermissionDenied;
     if err.io_error().is_some_and(|it| !is_refused(it)) {
         let place = err.path().unwrap_or(root).to_owned();
-        return err.into_io_error().map(|it| Seen::Failed(place, it));
+        return err.into_io_error().map(|it| WalkEntry::Failed(place, it));
     }
-    let path = err.path().map(|it| inside(root, it)).unwrap_or_default();
+    let path = err.path().map(|it| palace_path(root, it)).unwrap_or_default();
     let why = err.io_error().map_or_else(|| err.to_string(), ToString::to_string);
     let message = format!("this cannot be looked into: {why}");
-    Some(Seen::Wrong(Diagnostic::of_file(Code::Unreadable, &path, message), false))
+    Some(WalkEntry::Rejected(Diagnostic::for_file(Code::Unreadable, &path, message), false))
 }
 
 /// Spells `place` as a path inside the palace, always with `/`.
-fn inside(root: &Path, place: &Path) -> String {
+fn palace_path(root: &Path, place: &Path) -> String {
     let inside = place.strip_prefix(root).unwrap_or(place).to_string_lossy();
     inside.replace(MAIN_SEPARATOR, "/")
 }
@@ -387,17 +396,17 @@ fn inside(root: &Path, place: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::test_repository::{Scene, all};
+    use crate::store::test_repository::{TestHome, read_all};
 
     #[test]
     fn a_palace_that_is_not_there_has_no_files() {
-        let scene = Scene::new();
-        assert_eq!(look(&scene.home.join("keep"), "").unwrap(), Sight::default());
+        let scene = TestHome::new();
+        assert_eq!(list_files(&scene.home.join("keep"), "").unwrap(), PalaceListing::default());
     }
 
     #[test]
     fn every_file_of_the_palace_is_read_and_nothing_else() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         for path in [
             "palace.toml",
             "rooms/a.yaml",
@@ -411,9 +420,9 @@ mod tests {
             "processes/1.yaml",
             "rooms/1/2/3/4/5/six.yaml",
         ] {
-            scene.put(&format!("keep/{path}"), path);
+            scene.write_file(&format!("keep/{path}"), path);
         }
-        let read = all(&scene.palace("keep"));
+        let read = read_all(&scene.palace("keep"));
         for path in [
             "README.md",
             "other/a.yaml",
@@ -424,9 +433,9 @@ mod tests {
             "rooms/.a.yaml.palazzo-1-0.tmp",
             "rooms/4913",
         ] {
-            scene.put(&format!("keep/{path}"), "x");
+            scene.write_file(&format!("keep/{path}"), "x");
         }
-        assert_eq!(all(&scene.palace("keep")), read);
+        assert_eq!(read_all(&scene.palace("keep")), read);
         assert_eq!(read.0.len(), 11);
         assert!(read.0.iter().all(|(path, text)| path == text));
         assert_eq!(read.1, []);
@@ -435,10 +444,10 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn what_cannot_be_taken_is_told_and_left_out() {
-        let scene = Scene::new();
-        scene.put("keep/rooms/good.yaml", "good\n");
-        scene.put("keep/rooms/1/2/3/4/5/6/deep.yaml", "deep");
-        scene.put("keep/rooms/slip.yml", "slip");
+        let scene = TestHome::new();
+        scene.write_file("keep/rooms/good.yaml", "good\n");
+        scene.write_file("keep/rooms/1/2/3/4/5/6/deep.yaml", "deep");
+        scene.write_file("keep/rooms/slip.yml", "slip");
         fs::write(scene.home.join("keep/rooms/latin.yaml"), b"one\ntw\xf6\n").unwrap();
         fs::write(scene.home.join("keep/rooms/large.yaml"), vec![b'x'; 1024 * 1024 + 1]).unwrap();
         fs::create_dir(scene.home.join("keep/rooms/folder.yaml")).unwrap();
@@ -448,7 +457,7 @@ mod tests {
         link("../..", "scrolls");
         link("good.yaml", "rooms/link.yaml");
         link("/etc", "rooms/etc");
-        let (files, findings) = all(&scene.palace("keep"));
+        let (files, findings) = read_all(&scene.palace("keep"));
         assert_eq!(files.into_keys().collect::<Vec<_>>(), ["rooms/good.yaml"]);
         let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(told.join("\n"), @"
@@ -464,15 +473,15 @@ mod tests {
 
     #[test]
     fn a_part_of_the_palace_is_looked_at_as_the_whole_is() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         for path in ["palace.toml", "rooms/a.yaml", "rooms/w/b.yaml", "rooms/1/2/3/4/5/6/7.yaml"] {
-            scene.put(&format!("keep/{path}"), path);
+            scene.write_file(&format!("keep/{path}"), path);
         }
         #[cfg(unix)]
         std::os::unix::fs::symlink("w", scene.home.join("keep/rooms/link")).unwrap();
         let store = scene.palace("keep");
         let seen = |path: &str| {
-            let (stamps, wrong) = store.look(path).unwrap();
+            let (stamps, wrong) = store.list_files(path).unwrap();
             let wrong = wrong.into_iter().map(|it| format!("! {}", it.file));
             stamps.into_keys().chain(wrong).collect::<Vec<_>>().join(" ")
         };
@@ -491,19 +500,19 @@ mod tests {
 
     #[test]
     fn one_file_is_read_with_the_same_refusals() {
-        let scene = Scene::new();
-        scene.put("keep/rooms/good.yaml", "good\n");
+        let scene = TestHome::new();
+        scene.write_file("keep/rooms/good.yaml", "good\n");
         let store = scene.palace("keep");
-        assert_eq!(store.read("rooms/good.yaml").unwrap(), Some("good\n".to_owned()));
-        assert_eq!(store.read("rooms/none.yaml").unwrap(), None);
-        assert_eq!(store.read("rooms/good.yaml/below.yaml").unwrap(), None);
+        assert_eq!(store.read_file("rooms/good.yaml").unwrap(), Some("good\n".to_owned()));
+        assert_eq!(store.read_file("rooms/none.yaml").unwrap(), None);
+        assert_eq!(store.read_file("rooms/good.yaml/below.yaml").unwrap(), None);
         for refused in ["../keep/rooms/good.yaml", "/etc/passwd", "rooms"] {
-            assert!(store.read(refused).is_err(), "{refused}");
+            assert!(store.read_file(refused).is_err(), "{refused}");
         }
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("rooms", scene.home.join("keep/scrolls")).unwrap();
-            let refused = store.read("scrolls/good.yaml").unwrap_err();
+            let refused = store.read_file("scrolls/good.yaml").unwrap_err();
             assert_eq!(
                 refused.to_string(),
                 "scrolls/good.yaml:1:1: error[link]: a symbolic link lies on it"
@@ -513,28 +522,28 @@ mod tests {
 
     #[test]
     fn a_stamp_changes_with_the_file() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         let store = scene.palace("keep");
-        assert_eq!(store.stamp("rooms/a.yaml"), None);
-        scene.put("keep/rooms/a.yaml", "1\n");
-        let first = store.stamp("rooms/a.yaml");
+        assert_eq!(store.file_stamp("rooms/a.yaml"), None);
+        scene.write_file("keep/rooms/a.yaml", "1\n");
+        let first = store.file_stamp("rooms/a.yaml");
         assert!(first.is_some());
-        assert_eq!(store.stamp("rooms/a.yaml"), first);
-        scene.put("keep/rooms/a.yaml", "longer\n");
-        assert_ne!(store.stamp("rooms/a.yaml"), first);
-        assert_eq!(store.stamp("../keep/rooms/a.yaml"), None);
+        assert_eq!(store.file_stamp("rooms/a.yaml"), first);
+        scene.write_file("keep/rooms/a.yaml", "longer\n");
+        assert_ne!(store.file_stamp("rooms/a.yaml"), first);
+        assert_eq!(store.file_stamp("../keep/rooms/a.yaml"), None);
     }
 
     #[test]
     fn a_stamp_is_young_while_the_clock_may_not_have_ticked_since() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         let store = scene.palace("keep");
         let write = |it: usize| {
-            scene.put("keep/rooms/a.yaml", &it.to_string());
-            store.stamp("rooms/a.yaml").unwrap()
+            scene.write_file("keep/rooms/a.yaml", &it.to_string());
+            store.file_stamp("rooms/a.yaml").unwrap()
         };
         // On a busy machine one look may come late.
-        assert!((0..100).any(|it| write(it).is_young()));
-        assert!(!Stamp::of(Path::new("Cargo.toml")).unwrap().is_young());
+        assert!((0..100).any(|it| write(it).is_recent()));
+        assert!(!FileStamp::from_path(Path::new("Cargo.toml")).unwrap().is_recent());
     }
 }

@@ -1,7 +1,7 @@
 //! The files of a repository, checked with `lstat` before git's library opens them.
 //!
 //! [`check_git_dirs`] checks everything once, when a repository is opened; what a change is about to
-//! open is checked again under the lock, by [`check_repository_files`].
+//! open is checked again under the lock, by [`check_files_before_change`].
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -10,14 +10,14 @@ use gix::bstr::ByteSlice as _;
 
 use crate::store::Error;
 use crate::store::repo::regular_file;
-use crate::store::repo::regular_file::Size;
+use crate::store::repo::regular_file::SizeLimit;
 use crate::store::repo::repository::Repository;
 use crate::store::write::recovery;
 
 /// What belongs to one worktree.
-const OWN: [&str; 4] = ["HEAD", "config.worktree", "commondir", "gitdir"];
+const WORKTREE_FILES: [&str; 4] = ["HEAD", "config.worktree", "commondir", "gitdir"];
 /// What all worktrees share.
-const SHARED: [&str; 6] = [
+const SHARED_FILES: [&str; 6] = [
     "config",
     "info/attributes",
     "info/exclude",
@@ -26,50 +26,50 @@ const SHARED: [&str; 6] = [
     "shallow",
 ];
 /// Folders below `.git` that files are opened in.
-const FOLDERS: [&str; 6] =
+const GIT_FOLDERS: [&str; 6] =
     ["info", "logs", "objects/info", "objects/pack", "palazzo", "refs/heads"];
 /// How many repositories may borrow objects from each other in a row; git allows five.
-const MOST_ALTERNATES: usize = 16;
+const MAX_ALTERNATES: usize = 16;
 
 /// Checks every file of a repository that may be opened later: once, when it is opened.
 pub(crate) fn check_git_dirs(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
-    check_named(git_dir, common_dir)?;
-    check_branch(git_dir, common_dir)?;
-    check_listed(git_dir, common_dir)?;
+    check_fixed_files(git_dir, common_dir)?;
+    check_head_branch(git_dir, common_dir)?;
+    check_folders_and_other_files(git_dir, common_dir)?;
     for folder in BTreeSet::from([git_dir, common_dir]) {
-        regular_file::check_tree(&folder.join("refs"), Size::Bounded)?;
+        regular_file::check_tree(&folder.join("refs"), SizeLimit::Bounded)?;
         // Lines are only added to logs, which may grow large.
-        regular_file::check_tree(&folder.join("logs"), Size::Any)?;
-        regular_file::check_tree(&folder.join("palazzo"), Size::Any)?;
+        regular_file::check_tree(&folder.join("logs"), SizeLimit::Any)?;
+        regular_file::check_tree(&folder.join("palazzo"), SizeLimit::Any)?;
     }
-    check_objects(common_dir.join("objects"))
+    check_object_folders(common_dir.join("objects"))
 }
 
 /// Checks again the few files that every use of an open repository opens: it costs some `lstat`.
 pub(crate) fn check_open_repository(repository: &Repository) -> Result<(), Error> {
-    check_named(&repository.git_dir, &repository.common_dir)?;
-    check_branch(&repository.git_dir, &repository.common_dir)
+    check_fixed_files(&repository.git_dir, &repository.common_dir)?;
+    check_head_branch(&repository.git_dir, &repository.common_dir)
 }
 
 /// Checks the branch that `HEAD` names, and its log.
-fn check_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
-    let Some(branch) = branch_in(&git_dir.join("HEAD"))? else { return Ok(()) };
-    for (folder, size) in [("", Size::Bounded), ("logs", Size::Any)] {
+fn check_head_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
+    let Some(branch) = read_head_branch(&git_dir.join("HEAD"))? else { return Ok(()) };
+    for (folder, size) in [("", SizeLimit::Bounded), ("logs", SizeLimit::Any)] {
         let base = common_dir.join(folder);
-        regular_file::check_folders(&base, branch.parent().unwrap_or(Path::new("")))?;
+        regular_file::reject_linked_folders(&base, branch.parent().unwrap_or(Path::new("")))?;
         // Git leaves the empty folders of branches that are gone; one that has a log is not gone.
         let file = base.join(&branch);
         let is_folder = regular_file::lstat(&file)?.is_some_and(|it| it.is_dir());
         if !is_folder || (folder.is_empty() && common_dir.join("logs").join(&branch).is_file()) {
-            regular_file::check(&file, size)?;
+            regular_file::check_regular_file(&file, size)?;
         }
     }
     Ok(())
 }
 
 /// Reads the name of the branch that `HEAD` holds. Git's library would open the branch as well.
-fn branch_in(head: &Path) -> Result<Option<PathBuf>, Error> {
-    let text = regular_file::read(head)?.unwrap_or_default();
+fn read_head_branch(head: &Path) -> Result<Option<PathBuf>, Error> {
+    let text = regular_file::read_regular_file(head)?.unwrap_or_default();
     let name = text.strip_prefix(b"ref: ").map(|it| it.trim().to_owned());
     let path = name.and_then(|it| gix::path::from_bstring(it).ok());
     let is_inside = |it: &PathBuf| it.components().all(|it| matches!(it, Component::Normal(_)));
@@ -78,90 +78,94 @@ fn branch_in(head: &Path) -> Result<Option<PathBuf>, Error> {
 
 /// Checks again what a change of the files at `paths` in the palace is about to open. The writer
 /// calls this when it has the lock.
-pub(crate) fn check_repository_files(
+pub(crate) fn check_files_before_change(
     repository: &Repository,
     paths: &[String],
 ) -> Result<(), Error> {
     check_open_repository(repository)?;
-    check_listed(&repository.git_dir, &repository.common_dir)?;
+    check_folders_and_other_files(&repository.git_dir, &repository.common_dir)?;
     let folder = |it: &String| Path::new(&repository.prefix).join(it).parent().map(Path::to_owned);
     let folders: BTreeSet<_> = paths.iter().filter_map(folder).collect();
     let mut files = folders.iter().map(|it| format!("{}/any", it.display()));
-    files.try_for_each(|it| check_attributes(&repository.work, &it))
+    files.try_for_each(|it| check_gitattributes(&repository.work, &it))
 }
 
 /// Checks the `.gitattributes` that may apply to the file at `path` in the worktree. Git refuses
 /// links here too: it opens them with `O_NOFOLLOW`.
-pub(crate) fn check_attributes(work: &Path, path: &str) -> Result<(), Error> {
-    check_above(work, path, ".gitattributes")
+pub(crate) fn check_gitattributes(work: &Path, path: &str) -> Result<(), Error> {
+    check_in_folders_above(work, path, ".gitattributes")
 }
 
 /// Checks the `.gitignore` that may apply to the folder at `path` in the worktree.
-pub(crate) fn check_ignores(work: &Path, path: &str) -> Result<(), Error> {
-    check_above(work, path, ".gitignore")
+pub(crate) fn check_gitignores(work: &Path, path: &str) -> Result<(), Error> {
+    check_in_folders_above(work, path, ".gitignore")
 }
 
-fn check_above(work: &Path, path: &str, name: &str) -> Result<(), Error> {
+fn check_in_folders_above(work: &Path, path: &str, name: &str) -> Result<(), Error> {
     let folders = Path::new(path).ancestors().skip(1);
     folders
         .map(|it| work.join(it).join(name))
-        .try_for_each(|it| regular_file::check(&it, Size::Bounded))
+        .try_for_each(|it| regular_file::check_regular_file(&it, SizeLimit::Bounded))
 }
 
 /// Checks the files that have fixed names.
-fn check_named(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
-    for name in OWN {
-        regular_file::check(&git_dir.join(name), Size::Bounded)?;
+fn check_fixed_files(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
+    for name in WORKTREE_FILES {
+        regular_file::check_regular_file(&git_dir.join(name), SizeLimit::Bounded)?;
     }
-    for name in SHARED {
-        regular_file::check(&common_dir.join(name), Size::Bounded)?;
+    for name in SHARED_FILES {
+        regular_file::check_regular_file(&common_dir.join(name), SizeLimit::Bounded)?;
     }
     for name in ["index", "logs/HEAD"] {
-        regular_file::check(&git_dir.join(name), Size::Any)?;
+        regular_file::check_regular_file(&git_dir.join(name), SizeLimit::Any)?;
     }
     Ok(())
 }
 
 /// Checks the folders that files are opened in, and the files that have no fixed names.
-fn check_listed(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
+fn check_folders_and_other_files(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     for base in BTreeSet::from([git_dir, common_dir]) {
-        for folder in FOLDERS {
-            regular_file::check_folders(base, Path::new(folder))?;
+        for folder in GIT_FOLDERS {
+            regular_file::reject_linked_folders(base, Path::new(folder))?;
         }
     }
-    for file in regular_file::entries(git_dir) {
+    for file in regular_file::list_folder(git_dir) {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         if name.starts_with("sharedindex.") {
-            regular_file::check(&file, Size::Any)?;
+            regular_file::check_regular_file(&file, SizeLimit::Any)?;
         }
     }
-    for file in regular_file::entries(&common_dir.join("palazzo")) {
+    for file in regular_file::list_folder(&common_dir.join("palazzo")) {
         // What is in folders there is checked when it is read.
         if !regular_file::lstat(&file)?.is_some_and(|it| it.is_dir()) {
             // The marker of a write names every file of it, and is read in parts.
-            let is_marker = file.file_name().is_some_and(|it| it == recovery::MARKER);
-            regular_file::check(&file, if is_marker { Size::Any } else { Size::Bounded })?;
+            let is_marker = file.file_name().is_some_and(|it| it == recovery::MARKER_FILE);
+            regular_file::check_regular_file(
+                &file,
+                if is_marker { SizeLimit::Any } else { SizeLimit::Bounded },
+            )?;
         }
     }
     Ok(())
 }
 
 /// Checks a folder of objects, and those it borrows from.
-fn check_objects(objects: PathBuf) -> Result<(), Error> {
+fn check_object_folders(objects: PathBuf) -> Result<(), Error> {
     let (mut seen, mut left) = (BTreeSet::new(), vec![objects]);
     while let Some(folder) = left.pop() {
-        if seen.len() == MOST_ALTERNATES || !seen.insert(folder.clone()) {
+        if seen.len() == MAX_ALTERNATES || !seen.insert(folder.clone()) {
             continue;
         }
-        regular_file::check_tree(&folder, Size::Any)?;
-        let list = regular_file::read(&folder.join("info/alternates"))?.unwrap_or_default();
-        left.extend(list.lines().filter_map(|it| alternate(&folder, it)));
+        regular_file::check_tree(&folder, SizeLimit::Any)?;
+        let list =
+            regular_file::read_regular_file(&folder.join("info/alternates"))?.unwrap_or_default();
+        left.extend(list.lines().filter_map(|it| parse_alternate(&folder, it)));
     }
     Ok(())
 }
 
 /// Returns the folder of objects that a line of `alternates` names.
-fn alternate(objects: &Path, line: &[u8]) -> Option<PathBuf> {
+fn parse_alternate(objects: &Path, line: &[u8]) -> Option<PathBuf> {
     let line = line.trim_end().as_bstr();
     if line.is_empty() || line.starts_with(b"#") {
         return None;

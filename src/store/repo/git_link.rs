@@ -15,12 +15,12 @@ use crate::model::Consent;
 
 use crate::store::Error;
 use crate::store::repo::regular_file;
-use crate::store::repo::regular_file::Size;
+use crate::store::repo::regular_file::SizeLimit;
 use crate::store::repo::{config, git_files};
 
 /// A repository as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GitLink {
+pub(crate) struct RepositoryLocation {
     /// The folder that has the `.git`.
     pub(crate) work: PathBuf,
     /// What belongs to this worktree alone: `HEAD`, the index.
@@ -31,21 +31,21 @@ pub(crate) struct GitLink {
 
 /// Finds the nearest repository at or above `start`, a path without links; `None`: there is none,
 /// or only a bare one.
-pub(crate) fn locate(start: &Path) -> Result<Option<GitLink>, Error> {
+pub(crate) fn locate_repository(start: &Path) -> Result<Option<RepositoryLocation>, Error> {
     for work in start.ancestors() {
-        if let Some(git_dir) = git_dir_of(work)? {
-            let common_dir = common_dir_of(&git_dir)?;
-            let found = GitLink { work: work.to_owned(), git_dir, common_dir };
-            config::refuse_format(&found.work, &found.common_dir)?;
+        if let Some(git_dir) = find_git_dir(work)? {
+            let common_dir = find_common_dir(&git_dir)?;
+            let found = RepositoryLocation { work: work.to_owned(), git_dir, common_dir };
+            config::reject_unsupported_format(&found.work, &found.common_dir)?;
             git_files::check_git_dirs(&found.git_dir, &found.common_dir)?;
             return Ok(Some(found));
         }
-        check_bare(work)?;
+        check_bare_repository(work)?;
     }
     Ok(None)
 }
 
-impl GitLink {
+impl RepositoryLocation {
     /// Returns what the user has to allow before this repository is used; `None`: nothing, because
     /// it is below its own folder, or is a linked worktree or a submodule.
     pub(crate) fn needed_consent(&self) -> Result<Option<Consent>, Error> {
@@ -55,11 +55,11 @@ impl GitLink {
             return Ok(None);
         }
         let folders = [&self.git_dir, &self.common_dir];
-        Ok(Some(Consent::repository(&self.work, folders.map(PathBuf::as_path))))
+        Ok(Some(Consent::for_repository(&self.work, folders.map(PathBuf::as_path))))
     }
 
     /// Lists the files that say where the repository is.
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
+    pub(crate) fn location_files(&self) -> Vec<PathBuf> {
         let mut files = vec![self.git_dir.join("commondir"), self.git_dir.join("gitdir")];
         let git = self.work.join(".git");
         // A folder changes with every file in it, and says nothing.
@@ -74,7 +74,9 @@ impl GitLink {
         if self.git_dir.parent() != Some(&self.common_dir.join("worktrees")) {
             return Ok(false);
         }
-        let Some(path) = path_in(&self.git_dir.join("gitdir"), b"")? else { return Ok(false) };
+        let Some(path) = read_path_file(&self.git_dir.join("gitdir"), b"")? else {
+            return Ok(false);
+        };
         let is_git = path.file_name() == Some(OsStr::new(".git"));
         let back = path.parent().and_then(|it| fs::canonicalize(it).ok());
         Ok(is_git && back.as_ref() == Some(&self.work))
@@ -88,7 +90,7 @@ impl GitLink {
             return Ok(false);
         }
         for name in ["config", "config.worktree"] {
-            let worktree = worktree_in(&self.git_dir.join(name))?;
+            let worktree = read_core_worktree(&self.git_dir.join(name))?;
             let worktree = worktree.and_then(|it| fs::canonicalize(self.git_dir.join(it)).ok());
             if worktree.as_ref() == Some(&self.work) {
                 return Ok(true);
@@ -100,7 +102,7 @@ impl GitLink {
 
 /// Returns the repository that the `.git` in `work` is, or names, without links; `None`: there is
 /// no `.git`, or it is only a folder of that name.
-fn git_dir_of(work: &Path) -> Result<Option<PathBuf>, Error> {
+fn find_git_dir(work: &Path) -> Result<Option<PathBuf>, Error> {
     let git = work.join(".git");
     let Some(metadata) = regular_file::lstat(&git)? else { return Ok(None) };
     let named = match () {
@@ -108,7 +110,7 @@ fn git_dir_of(work: &Path) -> Result<Option<PathBuf>, Error> {
         // Git follows a link to a folder, and the user is asked about it.
         () if metadata.is_symlink() && git.is_dir() => git,
         () if metadata.is_symlink() && !git.exists() => return Ok(None),
-        () => match path_in(&git, b"gitdir: ")? {
+        () => match read_path_file(&git, b"gitdir: ")? {
             Some(path) => path,
             None => return Ok(None),
         },
@@ -120,26 +122,26 @@ fn git_dir_of(work: &Path) -> Result<Option<PathBuf>, Error> {
     if !is_repository {
         return Ok(None);
     }
-    fs::canonicalize(&named).map(Some).map_err(Error::file("find", &named))
+    fs::canonicalize(&named).map(Some).map_err(Error::for_file("find", &named))
 }
 
 /// Returns the folder with the objects and branches of the repository at `git_dir`.
-fn common_dir_of(git_dir: &Path) -> Result<PathBuf, Error> {
-    match path_in(&git_dir.join("commondir"), b"")? {
+fn find_common_dir(git_dir: &Path) -> Result<PathBuf, Error> {
+    match read_path_file(&git_dir.join("commondir"), b"")? {
         None => Ok(git_dir.to_owned()),
         Some(path) => Ok(fs::canonicalize(&path).unwrap_or(path)),
     }
 }
 
 /// Checks what would be opened to see whether `folder` itself is a bare repository.
-fn check_bare(folder: &Path) -> Result<(), Error> {
+fn check_bare_repository(folder: &Path) -> Result<(), Error> {
     let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
     if !is_there("HEAD") {
         return Ok(());
     }
     // Only a folder with all of these is taken for one, but `HEAD` is opened first.
     for name in ["HEAD", "commondir", "gitdir"] {
-        regular_file::check(&folder.join(name), Size::Bounded)?;
+        regular_file::check_regular_file(&folder.join(name), SizeLimit::Bounded)?;
     }
     match is_there("objects") && is_there("refs") {
         true => git_files::check_git_dirs(folder, folder),
@@ -149,16 +151,16 @@ fn check_bare(folder: &Path) -> Result<(), Error> {
 
 /// Reads the path that `file` holds after `prefix`, relative to the folder of the file; `None`:
 /// there is no such file, or no path in it.
-fn path_in(file: &Path, prefix: &[u8]) -> Result<Option<PathBuf>, Error> {
-    let Some(bytes) = regular_file::read(file)? else { return Ok(None) };
+fn read_path_file(file: &Path, prefix: &[u8]) -> Result<Option<PathBuf>, Error> {
+    let Some(bytes) = regular_file::read_regular_file(file)? else { return Ok(None) };
     let path = bytes.strip_prefix(prefix).map(|it| it.trim_end().to_owned());
     let path = path.filter(|it| !it.is_empty()).and_then(|it| gix::path::from_bstring(it).ok());
     Ok(path.map(|it| file.parent().map_or(it.clone(), |folder| folder.join(&it))))
 }
 
 /// Returns the `core.worktree` that a configuration file sets.
-fn worktree_in(file: &Path) -> Result<Option<PathBuf>, Error> {
-    regular_file::check(file, Size::Bounded)?;
+fn read_core_worktree(file: &Path) -> Result<Option<PathBuf>, Error> {
+    regular_file::check_regular_file(file, SizeLimit::Bounded)?;
     let source = gix::config::Source::Local;
     let config = gix::config::File::from_path_no_includes(file.to_owned(), source).ok();
     let value = config.and_then(|it| it.string("core.worktree"));

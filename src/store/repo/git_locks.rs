@@ -17,15 +17,15 @@ use crate::store::write::{lock_file, prune_guard};
 use crate::store::{Error, Store};
 
 /// How many entries of `.git` are looked at, so that a hostile one comes to an end.
-const MOST_ENTRIES: usize = 200_000;
+const MAX_ENTRIES: usize = 200_000;
 /// The file that `git gc` leaves, with the number of its process.
-const GC: &str = "gc.pid";
+const GC_PID_FILE: &str = "gc.pid";
 /// More bytes than a number and the name of a machine have.
-const LONGEST: u64 = 512;
+const MAX_GC_PID_BYTES: u64 = 512;
 /// Files that block git, and whose names do not end in `.lock`.
-const OTHERS: [&str; 2] = ["packed-refs.new", GC];
+const OTHER_LOCK_NAMES: [&str; 2] = ["packed-refs.new", GC_PID_FILE];
 /// Folders of `.git` without locks of its repository.
-const SKIPPED: [&str; 4] = ["palazzo", "modules", "hooks", "lfs"];
+const SKIPPED_FOLDERS: [&str; 4] = ["palazzo", "modules", "hooks", "lfs"];
 
 /// A lock file of git in the repository around a palace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,12 +35,12 @@ pub struct GitLock {
     /// How long it has been there; `None`: the clock does not say.
     pub age: Option<Duration>,
     /// Whose it probably is.
-    pub owner: Owner,
+    pub owner: LockOwner,
 }
 
 /// Whose a lock file probably is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum LockOwner {
     /// A living process that has it open, or is named in it.
     Process {
         /// Its number.
@@ -49,12 +49,12 @@ pub enum Owner {
         name: String,
     },
     /// A git that runs in the repository; nothing shows whether the lock is its own.
-    Git {
+    RunningGit {
         /// Its number.
         id: u32,
     },
     /// A process that has ended.
-    Ended {
+    EndedProcess {
         /// Its number.
         id: u32,
     },
@@ -64,18 +64,18 @@ pub enum Owner {
 
 impl GitLock {
     /// Tells whether a living process probably holds it.
-    pub fn is_held(&self) -> bool {
-        matches!(self.owner, Owner::Process { .. })
+    pub fn is_held_by_process(&self) -> bool {
+        matches!(self.owner, LockOwner::Process { .. })
     }
 
     /// Describes its age and owner in a few words.
     pub fn description(&self) -> String {
-        let age = self.age.map_or_else(|| "of unknown age".to_owned(), age);
+        let age = self.age.map_or_else(|| "of unknown age".to_owned(), format_age);
         let owner = match &self.owner {
-            Owner::Process { id, name } => format!("held by process {id} ({name})"),
-            Owner::Git { id } => format!("perhaps held by git, process {id}"),
-            Owner::Ended { id } => format!("left by process {id}, which has ended"),
-            Owner::Unknown => "no process is known to hold it".to_owned(),
+            LockOwner::Process { id, name } => format!("held by process {id} ({name})"),
+            LockOwner::RunningGit { id } => format!("perhaps held by git, process {id}"),
+            LockOwner::EndedProcess { id } => format!("left by process {id}, which has ended"),
+            LockOwner::Unknown => "no process is known to hold it".to_owned(),
         };
         format!("{age}, {owner}")
     }
@@ -83,16 +83,16 @@ impl GitLock {
     /// Returns what to do about it.
     pub fn advice(&self) -> String {
         match &self.owner {
-            Owner::Process { .. } => "wait for that process to end".to_owned(),
+            LockOwner::Process { .. } => "wait for that process to end".to_owned(),
             _ => format!(
                 "wait for it to end, or if no git is running here, remove the lock with `{}`",
-                self.removal()
+                self.removal_command()
             ),
         }
     }
 
     /// Returns the command that removes it.
-    pub fn removal(&self) -> String {
+    pub fn removal_command(&self) -> String {
         let path = self.path.display().to_string();
         let is_plain = |it: char| it.is_alphanumeric() || "/._-".contains(it);
         match path.chars().all(is_plain) {
@@ -105,33 +105,33 @@ impl GitLock {
 impl Store {
     /// Lists the lock files of git in the repository around the palace, by path.
     pub fn git_locks(&self) -> Result<Vec<GitLock>, Error> {
-        Ok(self.repository()?.map(|it| list(&it)).unwrap_or_default())
+        Ok(self.repository()?.map(|it| list_locks(&it)).unwrap_or_default())
     }
 
     /// Returns the lock file at `path`; `None`: it is none of git in that repository.
     pub fn git_lock(&self, path: &Path) -> Result<Option<GitLock>, Error> {
-        Ok(self.repository()?.and_then(|it| find(&it, path)))
+        Ok(self.repository()?.and_then(|it| find_lock(&it, path)))
     }
 
     /// Removes the lock file at `path`, unless a living process holds it; `false`: it is none of
     /// git in that repository.
     pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Error> {
         let Some(lock) = self.git_lock(path)? else { return Ok(false) };
-        if lock.is_held() {
-            return Err(Error::LockHeld { why: lock.description(), lock: lock.path });
+        if lock.is_held_by_process() {
+            return Err(Error::GitLockInUse { why: lock.description(), lock: lock.path });
         }
-        fs::remove_file(&lock.path).map_err(Error::file("remove", &lock.path))?;
+        fs::remove_file(&lock.path).map_err(Error::for_file("remove", &lock.path))?;
         Ok(true)
     }
 }
 
 /// Lists the lock files of git in `repository`, by path.
-pub(crate) fn list(repository: &Repository) -> Vec<GitLock> {
-    described(repository, files(repository))
+pub(crate) fn list_locks(repository: &Repository) -> Vec<GitLock> {
+    describe_locks(repository, lock_files(repository))
 }
 
 /// Returns the lock file at `path`; `None`: there is none of git in this repository.
-fn find(repository: &Repository, path: &Path) -> Option<GitLock> {
+fn find_lock(repository: &Repository, path: &Path) -> Option<GitLock> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
     let path = folder.join(path.file_name()?);
@@ -139,32 +139,32 @@ fn find(repository: &Repository, path: &Path) -> Option<GitLock> {
         let real = it.parent().and_then(|it| fs::canonicalize(it).ok());
         real.zip(it.file_name()).is_some_and(|(folder, name)| folder.join(name) == path)
     };
-    let file = files(repository).into_iter().find(is_meant)?;
-    described(repository, vec![file]).pop()
+    let file = lock_files(repository).into_iter().find(is_meant)?;
+    describe_locks(repository, vec![file]).pop()
 }
 
 /// Describes the lock file at `path` in `repository`.
-pub(crate) fn describe(repository: &Repository, path: PathBuf) -> GitLock {
-    let (age, owner) = (lock_file::age(&path), Owner::Unknown);
-    let described = described(repository, vec![path.clone()]).pop();
+pub(crate) fn describe_lock(repository: &Repository, path: PathBuf) -> GitLock {
+    let (age, owner) = (lock_file::lock_age(&path), LockOwner::Unknown);
+    let described = describe_locks(repository, vec![path.clone()]).pop();
     described.unwrap_or(GitLock { path, age, owner })
 }
 
-fn described(repository: &Repository, files: Vec<PathBuf>) -> Vec<GitLock> {
-    let holders = processes::holders(&files);
-    let gits = if files.is_empty() { None } else { git_around(repository) };
+fn describe_locks(repository: &Repository, files: Vec<PathBuf>) -> Vec<GitLock> {
+    let holders = processes::find_file_holders(&files);
+    let gits = if files.is_empty() { None } else { find_running_git(repository) };
     let described = files.into_iter().zip(holders).map(|(path, holder)| {
-        let owner = match holder.or_else(|| named_in(&path)) {
+        let owner = match holder.or_else(|| read_gc_pid(&path)) {
             Some(owner) => owner,
-            None => gits.map_or(Owner::Unknown, |id| Owner::Git { id }),
+            None => gits.map_or(LockOwner::Unknown, |id| LockOwner::RunningGit { id }),
         };
-        GitLock { age: lock_file::age(&path), owner, path }
+        GitLock { age: lock_file::lock_age(&path), owner, path }
     });
     described.collect()
 }
 
 /// Lists what git may have left as a lock in the folders of `repository`.
-fn files(repository: &Repository) -> Vec<PathBuf> {
+fn lock_files(repository: &Repository) -> Vec<PathBuf> {
     let mut roots = vec![repository.common_dir.as_path()];
     // That of a linked worktree lies below the common one.
     if !repository.git_dir.starts_with(&repository.common_dir) {
@@ -172,7 +172,7 @@ fn files(repository: &Repository) -> Vec<PathBuf> {
     }
     let entries = roots.into_iter().flat_map(|root| {
         let walk = WalkDir::new(root).follow_links(false).follow_root_links(true);
-        walk.into_iter().filter_entry(|it| !is_skipped(it)).take(MOST_ENTRIES).flatten()
+        walk.into_iter().filter_entry(|it| !is_skipped(it)).take(MAX_ENTRIES).flatten()
     });
     let locks = entries.filter(|it| !it.file_type().is_dir() && is_lock(it.path()));
     let mut files: Vec<_> = locks.map(DirEntry::into_path).collect();
@@ -185,20 +185,21 @@ fn is_skipped(entry: &DirEntry) -> bool {
     let name = entry.file_name().to_str().unwrap_or_default();
     let is_fan_out = name.len() == 2 && name.bytes().all(|it| it.is_ascii_hexdigit());
     let is_below_objects = entry.path().parent().is_some_and(|it| it.ends_with("objects"));
-    let is_skipped = entry.depth() == 1 && SKIPPED.contains(&name);
+    let is_skipped = entry.depth() == 1 && SKIPPED_FOLDERS.contains(&name);
     entry.file_type().is_dir() && (is_skipped || (is_fan_out && is_below_objects))
 }
 
 fn is_lock(path: &Path) -> bool {
-    let is_other = path.file_name().is_some_and(|it| OTHERS.iter().any(|other| it == *other));
+    let is_other =
+        path.file_name().is_some_and(|it| OTHER_LOCK_NAMES.iter().any(|other| it == *other));
     is_other || path.extension().is_some_and(|it| it == "lock")
 }
 
 /// Returns the process that `gc.pid` names.
-fn named_in(path: &Path) -> Option<Owner> {
+fn read_gc_pid(path: &Path) -> Option<LockOwner> {
     let metadata = fs::symlink_metadata(path).ok()?;
-    let is_plain = metadata.is_file() && metadata.len() < LONGEST;
-    if path.file_name()? != GC || !is_plain || !processes::ARE_KNOWN {
+    let is_plain = metadata.is_file() && metadata.len() < MAX_GC_PID_BYTES;
+    if path.file_name()? != GC_PID_FILE || !is_plain || !processes::IS_SUPPORTED {
         return None;
     }
     let text = fs::read_to_string(path).ok()?;
@@ -208,18 +209,18 @@ fn named_in(path: &Path) -> Option<Owner> {
     if words.next().is_some_and(|it| it != prune_guard::host_name()) {
         return None;
     }
-    Some(match processes::name(id) {
-        Some(name) => Owner::Process { id, name },
-        None => Owner::Ended { id },
+    Some(match processes::program_name(id) {
+        Some(name) => LockOwner::Process { id, name },
+        None => LockOwner::EndedProcess { id },
     })
 }
 
 /// Returns a git that runs in the working directory or in `.git`.
-fn git_around(repository: &Repository) -> Option<u32> {
-    processes::running_in("git", &[&repository.work, &repository.common_dir])
+fn find_running_git(repository: &Repository) -> Option<u32> {
+    processes::find_process_in("git", &[&repository.work, &repository.common_dir])
 }
 
-fn age(age: Duration) -> String {
+fn format_age(age: Duration) -> String {
     match age.as_secs() {
         seconds @ ..120 => format!("{seconds} s old"),
         seconds @ 120..7_200 => format!("{} minutes old", seconds / 60),
@@ -231,10 +232,10 @@ fn age(age: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::test_repository::Scene;
+    use crate::store::test_repository::TestHome;
 
     /// The lock files of git 2.47, by the names in its source.
-    const NAMES: [&str; 24] = [
+    const GIT_LOCK_NAMES: [&str; 24] = [
         "HEAD.lock",
         "MERGE_RR.lock",
         "config.lock",
@@ -261,11 +262,11 @@ mod tests {
         "worktrees/other/index.lock",
     ];
 
-    fn with_locks() -> (Scene, Store) {
-        let scene = Scene::of_a_person();
-        scene.put("keep/palace.toml", "name = \"Keep\"\n");
-        for name in NAMES {
-            scene.put(&format!(".git/{name}"), "");
+    fn scene_with_locks() -> (TestHome, Store) {
+        let scene = TestHome::with_repository();
+        scene.write_file("keep/palace.toml", "name = \"Keep\"\n");
+        for name in GIT_LOCK_NAMES {
+            scene.write_file(&format!(".git/{name}"), "");
         }
         let store = scene.palace("keep");
         (scene, store)
@@ -273,23 +274,26 @@ mod tests {
 
     #[test]
     fn every_lock_that_git_can_leave_is_listed() {
-        let (scene, store) = with_locks();
+        let (scene, store) = scene_with_locks();
         for name in ["refs/heads/lock", "palazzo/lock", "palazzo/locks/HEAD.lock", "modules/a.lock"]
         {
-            scene.put(&format!(".git/{name}"), "");
+            scene.write_file(&format!(".git/{name}"), "");
         }
         let git_dir = scene.home.join(".git");
         let found: Vec<_> = store.git_locks().unwrap();
         let names: Vec<_> =
             found.iter().map(|it| it.path.strip_prefix(&git_dir).unwrap()).collect();
-        assert_eq!(names, NAMES.map(Path::new));
-        assert!(found.iter().all(|it| it.age.is_some() && it.owner == Owner::Unknown), "{found:?}");
+        assert_eq!(names, GIT_LOCK_NAMES.map(Path::new));
+        assert!(
+            found.iter().all(|it| it.age.is_some() && it.owner == LockOwner::Unknown),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn every_lock_that_git_can_leave_is_removed_when_it_is_named() {
-        let (scene, store) = with_locks();
-        for name in NAMES {
+        let (scene, store) = scene_with_locks();
+        for name in GIT_LOCK_NAMES {
             let path = scene.home.join(".git").join(name);
             assert!(store.remove_git_lock(&path).unwrap());
             assert!(!path.exists(), "{name}");
@@ -299,11 +303,11 @@ mod tests {
 
     #[test]
     fn only_locks_of_git_in_this_repository_are_removed() {
-        let (scene, store) = with_locks();
-        let other = Scene::of_a_person();
-        other.put(".git/index.lock", "");
-        scene.put(".git/palazzo/lock", "1\n");
-        scene.put("keep/Cargo.lock", "");
+        let (scene, store) = scene_with_locks();
+        let other = TestHome::with_repository();
+        other.write_file(".git/index.lock", "");
+        scene.write_file(".git/palazzo/lock", "1\n");
+        scene.write_file("keep/Cargo.lock", "");
         let inside =
             ["notes.md", "keep/Cargo.lock", ".git/HEAD", ".git/index", ".git/palazzo/lock"];
         let mut paths: Vec<_> = inside.iter().map(|it| scene.home.join(it)).collect();
@@ -318,13 +322,13 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_lock_that_a_process_has_open_is_kept_and_its_process_named() {
-        let (scene, store) = with_locks();
+        let (scene, store) = scene_with_locks();
         let path = scene.home.join(".git/index.lock");
         let open = fs::File::open(&path).unwrap();
         let locks = store.git_locks().unwrap();
         let lock = locks.iter().find(|it| it.path == path).unwrap();
         let own = std::process::id();
-        assert!(matches!(&lock.owner, Owner::Process { id, .. } if *id == own), "{lock:?}");
+        assert!(matches!(&lock.owner, LockOwner::Process { id, .. } if *id == own), "{lock:?}");
         let refused = store.remove_git_lock(&path).unwrap_err().to_string();
         assert!(refused.contains(&format!("held by process {own}")), "{refused}");
         drop(open);
@@ -334,7 +338,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn the_process_that_gc_names_counts_as_its_owner_while_it_lives() {
-        let (scene, store) = with_locks();
+        let (scene, store) = scene_with_locks();
         let path = scene.home.join(".git/gc.pid");
         let own = std::process::id();
         let here = prune_guard::host_name();
@@ -342,17 +346,17 @@ mod tests {
         for (id, host, is_held) in
             [(own, here.as_str(), true), (gone, &here, false), (own, "elsewhere", false)]
         {
-            scene.put(".git/gc.pid", &format!("{id} {host}"));
+            scene.write_file(".git/gc.pid", &format!("{id} {host}"));
             let locks = store.git_locks().unwrap();
             let lock = locks.iter().find(|it| it.path == path).unwrap();
-            assert_eq!(lock.is_held(), is_held, "{lock:?}");
+            assert_eq!(lock.is_held_by_process(), is_held, "{lock:?}");
         }
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn a_git_that_runs_in_the_repository_may_hold_its_locks() {
-        let (scene, store) = with_locks();
+        let (scene, store) = scene_with_locks();
         let mut git = std::process::Command::new("git");
         let git = git.arg("-C").arg(&scene.home).args(["cat-file", "--batch"]);
         let mut git = git
@@ -365,17 +369,23 @@ mod tests {
         std::io::Write::write_all(&mut ask, b"HEAD\n").unwrap();
         std::io::Read::read_exact(&mut hear, &mut [0]).unwrap();
         let locks = store.git_locks().unwrap();
-        assert!(locks.iter().all(|it| it.owner == Owner::Git { id: git.id() }), "{locks:?}");
+        assert!(
+            locks.iter().all(|it| it.owner == LockOwner::RunningGit { id: git.id() }),
+            "{locks:?}"
+        );
         drop(ask);
         git.wait().unwrap();
-        assert!(!store.git_locks().unwrap().iter().any(GitLock::is_held));
+        assert!(!store.git_locks().unwrap().iter().any(GitLock::is_held_by_process));
     }
 
     #[test]
     fn the_command_that_removes_a_lock_quotes_its_path() {
-        let lock = |path: &str| GitLock { path: path.into(), age: None, owner: Owner::Unknown };
-        assert_eq!(lock("/a/.git/x.lock").removal(), "palazzo doctor --remove-lock /a/.git/x.lock");
+        let lock = |path: &str| GitLock { path: path.into(), age: None, owner: LockOwner::Unknown };
+        assert_eq!(
+            lock("/a/.git/x.lock").removal_command(),
+            "palazzo doctor --remove-lock /a/.git/x.lock"
+        );
         let quoted = r"palazzo doctor --remove-lock '/a b/it'\''s.lock'";
-        assert_eq!(lock("/a b/it's.lock").removal(), quoted);
+        assert_eq!(lock("/a b/it's.lock").removal_command(), quoted);
     }
 }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::store::Error;
 
 /// The folder that Palazzo adds to a palace with the first room or entity that it writes.
-const OURS: &str = ".palazzo";
+const PALAZZO_FOLDER: &str = ".palazzo";
 
 /// What stands under a name in a home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum HomeEntryKind {
     /// A directory with a `palace.toml`.
     Palace,
     /// A directory without one.
@@ -23,28 +23,31 @@ pub enum Taken {
 }
 
 /// Lists the palaces of `home` by name; a missing home has none, and links are never followed.
-pub fn palaces(home: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn list_palaces(home: &Path) -> Result<Vec<PathBuf>, Error> {
     if is_palace(home) {
         return Ok(vec![home.to_owned()]);
     }
-    let taken = taken_names(home)?.into_iter();
-    Ok(taken.filter(|(_, it)| *it == Taken::Palace).map(|(name, _)| home.join(name)).collect())
+    let taken = list_home_entries(home)?.into_iter();
+    Ok(taken
+        .filter(|(_, it)| *it == HomeEntryKind::Palace)
+        .map(|(name, _)| home.join(name))
+        .collect())
 }
 
 /// Lists every name in `home` that does not begin with a dot, and what stands there, by name.
-pub fn taken_names(home: &Path) -> Result<Vec<(String, Taken)>, Error> {
+pub fn list_home_entries(home: &Path) -> Result<Vec<(String, HomeEntryKind)>, Error> {
     let entries = match fs::read_dir(home) {
         Ok(entries) => entries,
         Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(err) => return Err(Error::file("list", home)(err)),
+        Err(err) => return Err(Error::for_file("list", home)(err)),
     };
     let mut names = Vec::new();
     for entry in entries {
-        let entry = entry.map_err(Error::file("list", home))?;
+        let entry = entry.map_err(Error::for_file("list", home))?;
         // A name that is no Unicode cannot be asked for either.
         let Ok(name) = entry.file_name().into_string() else { continue };
         if !name.starts_with('.') {
-            names.push((name, taken(&entry)));
+            names.push((name, home_entry_kind(&entry)));
         }
     }
     names.sort_by(|a, b| a.0.cmp(&b.0));
@@ -52,27 +55,27 @@ pub fn taken_names(home: &Path) -> Result<Vec<(String, Taken)>, Error> {
 }
 
 /// Tells whether Palazzo has written to the palace.
-pub(crate) fn was_written(palace: &Path) -> bool {
-    palace.join(OURS).is_dir()
+pub(crate) fn has_palazzo_folder(palace: &Path) -> bool {
+    palace.join(PALAZZO_FOLDER).is_dir()
 }
 
 /// Tells whether Palazzo has written to the palace, or to another in the home that has no
 /// repository of its own: then there was a history, and a new one would hide that it is lost.
 pub(crate) fn has_lost_history(palace: &Path, home: &Path) -> Result<bool, Error> {
-    if was_written(palace) {
+    if has_palazzo_folder(palace) {
         return Ok(true);
     }
     // The repository is made at the home, and would take in the others.
-    let others = if palace.starts_with(home) { palaces(home)? } else { Vec::new() };
-    Ok(others.iter().any(|it| was_written(it) && !it.join(".git").exists()))
+    let others = if palace.starts_with(home) { list_palaces(home)? } else { Vec::new() };
+    Ok(others.iter().any(|it| has_palazzo_folder(it) && !it.join(".git").exists()))
 }
 
-fn taken(entry: &DirEntry) -> Taken {
+fn home_entry_kind(entry: &DirEntry) -> HomeEntryKind {
     match entry.file_type() {
-        Ok(kind) if kind.is_symlink() => Taken::Symlink,
-        Ok(kind) if kind.is_dir() && is_palace(&entry.path()) => Taken::Palace,
-        Ok(kind) if kind.is_dir() => Taken::Directory,
-        _ => Taken::File,
+        Ok(kind) if kind.is_symlink() => HomeEntryKind::Symlink,
+        Ok(kind) if kind.is_dir() && is_palace(&entry.path()) => HomeEntryKind::Palace,
+        Ok(kind) if kind.is_dir() => HomeEntryKind::Directory,
+        _ => HomeEntryKind::File,
     }
 }
 
@@ -83,35 +86,35 @@ fn is_palace(folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::test_repository::Scene;
+    use crate::store::test_repository::TestHome;
 
     #[test]
     fn a_missing_home_has_no_palaces() {
-        let scene = Scene::new();
-        assert_eq!(palaces(&scene.home).unwrap(), Vec::<PathBuf>::new());
-        assert_eq!(taken_names(&scene.home).unwrap(), []);
+        let scene = TestHome::new();
+        assert_eq!(list_palaces(&scene.home).unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(list_home_entries(&scene.home).unwrap(), []);
     }
 
     #[test]
     fn palaces_are_the_folders_with_a_palace_toml_and_links_are_not_followed() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         for path in ["b/palace.toml", "a/palace.toml", "plain/x", ".hidden/palace.toml", "file"] {
-            scene.put(path, "");
+            scene.write_file(path, "");
         }
         let mut expected = vec![
-            ("a".to_owned(), Taken::Palace),
-            ("b".to_owned(), Taken::Palace),
-            ("file".to_owned(), Taken::File),
-            ("plain".to_owned(), Taken::Directory),
+            ("a".to_owned(), HomeEntryKind::Palace),
+            ("b".to_owned(), HomeEntryKind::Palace),
+            ("file".to_owned(), HomeEntryKind::File),
+            ("plain".to_owned(), HomeEntryKind::Directory),
         ];
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("a", scene.home.join("link")).unwrap();
-            expected.insert(3, ("link".to_owned(), Taken::Symlink));
+            expected.insert(3, ("link".to_owned(), HomeEntryKind::Symlink));
         }
-        assert_eq!(taken_names(&scene.home).unwrap(), expected);
-        let found = palaces(&scene.home).unwrap();
+        assert_eq!(list_home_entries(&scene.home).unwrap(), expected);
+        let found = list_palaces(&scene.home).unwrap();
         assert_eq!(found, [scene.home.join("a"), scene.home.join("b")]);
-        assert_eq!(palaces(&scene.home.join("a")).unwrap(), [scene.home.join("a")]);
+        assert_eq!(list_palaces(&scene.home.join("a")).unwrap(), [scene.home.join("a")]);
     }
 }

@@ -16,13 +16,13 @@ use gix::worktree::stack::state::attributes::Source;
 
 use crate::store::repo::git_files;
 use crate::store::repo::regular_file;
-use crate::store::repo::regular_file::Size;
+use crate::store::repo::regular_file::SizeLimit;
 
 /// The attributes under which git keeps other bytes than those on the disk, line ends aside.
-const FOREIGN: [&str; 3] = ["filter", "ident", "working-tree-encoding"];
+const CONVERTING_ATTRIBUTES: [&str; 3] = ["filter", "ident", "working-tree-encoding"];
 
 /// Returns what git keeps of a file at `path` that holds `text`, by its configuration and attributes.
-pub(crate) fn to_git<'a>(
+pub(crate) fn convert_to_git<'a>(
     git: &gix::Repository,
     index: &gix::index::State,
     path: &str,
@@ -47,14 +47,14 @@ pub(crate) fn to_git<'a>(
 }
 
 /// Returns what the disk is to hold of a file at `path` of which git keeps `text`.
-pub(crate) fn to_disk(
+pub(crate) fn convert_to_disk(
     git: &gix::Repository,
     index: &gix::index::State,
     path: &str,
     text: &str,
 ) -> gix::Result<String> {
     // What goes through a filter is not ours to write anyway.
-    if foreign(git, index, path)?.is_some() {
+    if converting_attribute(git, index, path)?.is_some() {
         return Ok(text.to_owned());
     }
     let attributes = git.attributes_only(index, Source::WorktreeThenIdMapping)?.detach();
@@ -68,21 +68,21 @@ pub(crate) fn to_disk(
 
 /// Returns the attribute by which the file at `path` would have to be converted in a way that is
 /// not ours.
-pub(crate) fn foreign(
+pub(crate) fn converting_attribute(
     git: &gix::Repository,
     index: &gix::index::State,
     path: &str,
 ) -> gix::Result<Option<&'static str>> {
     check_attribute_files(git, path)?;
     // Asking git costs much, and hardly any repository has one of these words in its attributes.
-    if !mentions_foreign(git, index, path)? {
+    if !mentions_converting_attribute(git, index, path)? {
         return Ok(None);
     }
     let mut stack = git.attributes_only(index, Source::WorktreeThenIdMapping)?;
-    let mut matches = stack.selected_attribute_matches(FOREIGN);
+    let mut matches = stack.selected_attribute_matches(CONVERTING_ATTRIBUTES);
     stack.at_path(path, None)?.matching_attributes(&mut matches);
-    let mut states = FOREIGN.into_iter().zip(matches.iter_selected());
-    Ok(states.find(|(name, it)| converts(name, it.assignment.state)).map(|(name, _)| name))
+    let mut states = CONVERTING_ATTRIBUTES.into_iter().zip(matches.iter_selected());
+    Ok(states.find(|(name, it)| is_converting(name, it.assignment.state)).map(|(name, _)| name))
 }
 
 /// Checks every file of attributes that may apply to `path` before it is opened.
@@ -90,18 +90,21 @@ fn check_attribute_files(git: &gix::Repository, path: &str) -> gix::Result<()> {
     let own = git.common_dir().join("info/attributes");
     let check = || {
         if let Some(work) = git.workdir() {
-            git_files::check_attributes(work, path)?;
+            git_files::check_gitattributes(work, path)?;
         }
-        regular_file::check(&own, Size::Bounded)
+        regular_file::check_regular_file(&own, SizeLimit::Bounded)
     };
     check().map_err(gix::Error::from_error)?;
     // These may be links: the user's own configuration names them.
     let global = git.attribute_global_paths()?;
-    global.iter().try_for_each(|it| regular_file::check_target(it)).map_err(gix::Error::from_error)
+    global
+        .iter()
+        .try_for_each(|it| regular_file::check_link_target(it))
+        .map_err(gix::Error::from_error)
 }
 
 /// Tells whether an attribute in that state makes git convert.
-fn converts(name: &str, state: StateRef<'_>) -> bool {
+fn is_converting(name: &str, state: StateRef<'_>) -> bool {
     match (name, state) {
         ("ident", state) => state == StateRef::Set,
         ("filter", StateRef::Value(_)) => true,
@@ -114,7 +117,7 @@ fn converts(name: &str, state: StateRef<'_>) -> bool {
 }
 
 /// Tells whether any file of attributes that may apply to `path` has one of those words in it.
-fn mentions_foreign(
+fn mentions_converting_attribute(
     git: &gix::Repository,
     index: &gix::index::State,
     path: &str,
@@ -124,71 +127,71 @@ fn mentions_foreign(
     let above = Path::new(path).ancestors().skip(1);
     let above: Vec<_> = above.map(|it| it.join(".gitattributes")).collect();
     files.extend(git.workdir().into_iter().flat_map(|work| above.iter().map(|it| work.join(it))));
-    if files.iter().any(|it| std::fs::read(it).is_ok_and(|text| has_foreign(&text))) {
+    if files.iter().any(|it| std::fs::read(it).is_ok_and(|text| has_converting_attribute(&text))) {
         return Ok(true);
     }
     // Where one is not checked out, git takes the one in the index.
     for file in above.iter().filter_map(|it| it.to_str()) {
         let entry = index.entry_by_path_and_stage(BStr::new(file), Stage::Unconflicted);
         let Some(entry) = entry else { continue };
-        if has_foreign(&git.find_object(entry.id)?.data) {
+        if has_converting_attribute(&git.find_object(entry.id)?.data) {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-fn has_foreign(text: &[u8]) -> bool {
-    FOREIGN.iter().any(|it| text.contains_str(it))
+fn has_converting_attribute(text: &[u8]) -> bool {
+    CONVERTING_ATTRIBUTES.iter().any(|it| text.contains_str(it))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::store::test_repository::{Scene, change, done};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
     use crate::store::{Error, Store};
 
     const HALL: &str = "rooms/hall.yaml";
 
     #[test]
     fn where_git_converts_line_ends_a_checked_out_file_is_no_hand_edit() {
-        let scene = Scene::of_a_person();
-        scene.put("keep/rooms/hall.yaml", "a: 1\n");
+        let scene = TestHome::with_repository();
+        scene.write_file("keep/rooms/hall.yaml", "a: 1\n");
         scene.git(&["add", "keep"]);
         scene.git(&["commit", "-qm", "keep"]);
         scene.git(&["config", "core.autocrlf", "true"]);
         std::fs::remove_file(scene.home.join("keep/rooms/hall.yaml")).unwrap();
         scene.git(&["checkout", "keep"]);
-        assert_eq!(scene.text("keep/rooms/hall.yaml"), "a: 1\r\n");
+        assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "a: 1\r\n");
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, Some("a: 1\r\n"), Some("a: 2\r\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("a: 1\r\n"), Some("a: 2\r\n")));
         assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "a: 2\n");
-        assert_eq!(scene.text("keep/rooms/hall.yaml"), "a: 2\r\n");
+        assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "a: 2\r\n");
         assert!(!scene.log().contains("hand edit"));
         assert_eq!(scene.status(), "");
     }
 
     #[test]
     fn without_conversion_line_ends_are_kept_as_they_are() {
-        let scene = Scene::of_a_person();
-        done(&mut scene.palace("keep"), &change(HALL, None, Some("a: 1\r\n")));
+        let scene = TestHome::with_repository();
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("a: 1\r\n")));
         assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "a: 1\r\n");
-        scene.put(".gitattributes", "*.yaml text\n");
+        scene.write_file(".gitattributes", "*.yaml text\n");
         let now = Some("a: 2\r\n");
-        done(&mut scene.palace("keep"), &change(HALL, Some("a: 1\r\n"), now));
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, Some("a: 1\r\n"), now));
         assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "a: 2\n");
         assert_eq!(scene.status(), "?? .gitattributes\n");
     }
 
-    fn refused(store: &mut Store) -> String {
-        match store.make(&change(HALL, None, Some("secret\n"))) {
-            Err(err @ Error::Filtered { .. }) => err.to_string(),
+    fn commit_error(store: &mut Store) -> String {
+        match store.commit(&change_of_one_file(HALL, None, Some("secret\n"))) {
+            Err(err @ Error::FilteredFile { .. }) => err.to_string(),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn a_file_that_would_have_to_go_through_a_filter_is_refused() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         for (place, text, attribute) in [
             (
@@ -204,9 +207,9 @@ mod tests {
             ),
             (".git/info/attributes", "[attr]secret filter=x\n*.yaml secret\n", "filter"),
         ] {
-            scene.put(place, text);
+            scene.write_file(place, text);
             assert_eq!(
-                refused(&mut store),
+                commit_error(&mut store),
                 format!(
                     "`rooms/hall.yaml` has the git attribute `{attribute}`, and Palazzo runs no \
                      filters; remove the attribute for the palace, or set `commit = \"manual\"` \
@@ -216,26 +219,26 @@ mod tests {
             assert!(!scene.home.join("keep/rooms/hall.yaml").exists());
             std::fs::remove_file(scene.home.join(place)).unwrap();
         }
-        done(&mut store, &change(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
     }
 
     #[test]
     fn a_filter_is_seen_where_its_attributes_are_only_in_the_index() {
-        let scene = Scene::of_a_person();
-        scene.put(".gitattributes", "*.yaml filter=lfs\n");
+        let scene = TestHome::with_repository();
+        scene.write_file(".gitattributes", "*.yaml filter=lfs\n");
         scene.git(&["add", ".gitattributes"]);
         scene.git(&["commit", "-qm", "attributes"]);
         std::fs::remove_file(scene.home.join(".gitattributes")).unwrap();
-        refused(&mut scene.palace("keep"));
+        commit_error(&mut scene.palace("keep"));
     }
 
     #[test]
     fn a_filter_for_other_files_is_in_nobodys_way() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let attributes =
             "*.bin filter=lfs\n*.yaml ident\nkeep/** -ident -filter working-tree-encoding=UTF-8\n";
-        scene.put(".gitattributes", attributes);
-        done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        scene.write_file(".gitattributes", attributes);
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
         assert_eq!(scene.status(), "?? .gitattributes\n");
     }
 }

@@ -10,10 +10,10 @@ use crate::store::repo::config;
 use crate::store::repo::repository::Repository;
 
 /// After how many writes of one process git is asked again, beside the first.
-const EVERY: usize = 256;
+const WRITES_PER_RUN: usize = 256;
 /// Switches off what a repository could name programs for. `gc.recentObjectsHook` is not here: an
 /// empty value of it does not take back the others.
-const HARMLESS: [&str; 6] = [
+const SAFE_SETTINGS: [&str; 6] = [
     "core.alternateRefsCommand=",
     "core.askPass=",
     "core.fsmonitor=false",
@@ -24,21 +24,21 @@ const HARMLESS: [&str; 6] = [
 
 /// Tells whether after so many writes git is to be asked.
 pub(crate) fn is_due(writes: usize) -> bool {
-    writes % EVERY == 1
+    writes % WRITES_PER_RUN == 1
 }
 
 /// Tells whether the configuration of the repository, as it is now, may name programs that no
 /// option switches off.
 fn may_run_programs(repository: &Repository) -> bool {
-    let survey = config::survey(&repository.git_dir, &repository.common_dir);
-    repository.survey.has_hooks || survey.map_or(true, |it| it.has_hooks)
+    let survey = config::scan_config(&repository.git_dir, &repository.common_dir);
+    repository.config_scan.has_hooks || survey.map_or(true, |it| it.has_hooks)
 }
 
 /// Asks git to tidy up if it finds that needed, and does not wait for it; without git, or where
 /// `maintenance.auto` is off, nothing is done. Nothing is done either where the repository itself
 /// names hooks that cannot be switched off: they could be a stranger's. The caller may drop what is
 /// returned.
-pub(crate) fn begin(repository: &Repository) -> Option<JoinHandle<()>> {
+pub(crate) fn start_maintenance(repository: &Repository) -> Option<JoinHandle<()>> {
     let config = repository.git();
     let config = config.config_snapshot();
     if config.boolean("maintenance.auto") == Some(false) || may_run_programs(repository) {
@@ -49,7 +49,7 @@ pub(crate) fn begin(repository: &Repository) -> Option<JoinHandle<()>> {
     // Only the user's own hooks are left in our configuration.
     let hooks = config.string("core.hooksPath").map_or("/dev/null".to_owned(), |it| it.to_string());
     git.arg("-c").arg(format!("core.hooksPath={hooks}"));
-    for setting in HARMLESS {
+    for setting in SAFE_SETTINGS {
         git.args(["-c", setting]);
     }
     // A partial clone would fetch what it lacks, by whatever program its remote names.
@@ -71,7 +71,7 @@ pub(crate) fn begin(repository: &Repository) -> Option<JoinHandle<()>> {
     }
     // It may outlive us, and must not hold what a client waits for to end.
     git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    apart(&mut git);
+    detach_from_terminal(&mut git);
     let mut git = git.spawn().ok()?;
     let wait = move || drop(git.wait());
     thread::Builder::new().name("maintenance".to_owned()).spawn(wait).ok()
@@ -79,47 +79,47 @@ pub(crate) fn begin(repository: &Repository) -> Option<JoinHandle<()>> {
 
 /// Keeps `Ctrl-C` from what has nothing to do with the terminal.
 #[cfg(unix)]
-fn apart(git: &mut Command) {
+fn detach_from_terminal(git: &mut Command) {
     use std::os::unix::process::CommandExt as _;
     git.process_group(0);
 }
 
 #[cfg(not(unix))]
-fn apart(_: &mut Command) {}
+fn detach_from_terminal(_: &mut Command) {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::test_repository::{Scene, change, done};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
 
     #[test]
     fn git_does_what_its_own_settings_ask_for() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change("rooms/hall.yaml", None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));
         scene.git(&["config", "maintenance.autoDetach", "false"]);
         scene.git(&["config", "maintenance.commit-graph.enabled", "true"]);
         scene.git(&["config", "maintenance.commit-graph.auto", "1"]);
         let graph = scene.home.join(".git/objects/info/commit-graphs");
         scene.git(&["config", "maintenance.auto", "false"]);
-        let begin = || begin(&scene.palace("keep").repository().unwrap().unwrap());
+        let begin = || start_maintenance(&scene.palace("keep").repository().unwrap().unwrap());
         assert!(begin().is_none());
         scene.git(&["config", "maintenance.auto", "true"]);
         begin().unwrap().join().unwrap();
         assert!(graph.is_dir());
-        scene.assert_sound();
+        scene.assert_fsck_clean();
     }
 
     #[test]
     fn git_does_not_run_where_the_repository_names_hooks_for_it() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change("rooms/hall.yaml", None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));
         scene.git(&["config", "maintenance.autoDetach", "false"]);
-        let began = || begin(&scene.palace("keep").repository().unwrap().unwrap());
+        let began = || start_maintenance(&scene.palace("keep").repository().unwrap().unwrap());
         began().unwrap().join().unwrap();
-        let config = scene.text(".git/config");
-        scene.put(".git/hidden", "[gc]\n\trecentObjectsHook = touch ran\n");
+        let config = scene.read_file(".git/config");
+        scene.write_file(".git/hidden", "[gc]\n\trecentObjectsHook = touch ran\n");
         for hook in [
             "[gc]\n\trecentObjectsHook = touch ran\n",
             "[GC]\n\tRECENTOBJECTSHOOK = touch ran\n",
@@ -127,10 +127,10 @@ mod tests {
             "[include]\n\tpath = hidden\n",
             "[includeIf \"unknown:condition\"]\n\tpath = hidden\n",
         ] {
-            scene.put(".git/config", &(config.clone() + hook));
+            scene.write_file(".git/config", &(config.clone() + hook));
             assert!(began().is_none(), "{hook}");
         }
-        scene.put(".git/config", &config);
+        scene.write_file(".git/config", &config);
         began().unwrap().join().unwrap();
     }
 

@@ -8,9 +8,9 @@ use std::path::Path;
 /// file system that is shared over a network, or between a machine and its
 /// guest, the system hears nothing.
 #[cfg(target_os = "linux")]
-pub(crate) fn file_system(place: &Path) -> Option<&'static str> {
+pub(crate) fn network_file_system(place: &Path) -> Option<&'static str> {
     // The numbers are those of statfs(2) and of the kernel's linux/magic.h.
-    const SILENT: [(u32, &str); 13] = [
+    const NETWORK_FILE_SYSTEMS: [(u32, &str); 13] = [
         (0x0000_6969, "NFS"),
         (0x0000_517b, "SMB"),
         (0xff53_4d42, "SMB"),
@@ -27,11 +27,11 @@ pub(crate) fn file_system(place: &Path) -> Option<&'static str> {
     ];
     let there = place.ancestors().find_map(|it| rustix::fs::statfs(it).ok())?;
     let kind = u32::try_from(there.f_type).ok()?;
-    SILENT.into_iter().find(|(magic, _)| *magic == kind).map(|(_, name)| name)
+    NETWORK_FILE_SYSTEMS.into_iter().find(|(magic, _)| *magic == kind).map(|(_, name)| name)
 }
 
 /// Elsewhere it is not known.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn file_system(_: &Path) -> Option<&'static str> {
+pub(crate) fn network_file_system(_: &Path) -> Option<&'static str> {
     None
 }

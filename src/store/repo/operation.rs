@@ -15,16 +15,16 @@ use crate::store::Error;
 
 /// An operation of git that would drop what is committed meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum GitOperation {
     /// `git rebase`.
     Rebase,
     /// `git bisect`.
     Bisect,
 }
 
-impl Operation {
+impl GitOperation {
     /// Returns the operation under way in the worktree of `git_dir`, if it would drop a commit.
-    pub(crate) fn under_way(git_dir: &Path) -> Option<Self> {
+    pub(crate) fn in_progress(git_dir: &Path) -> Option<Self> {
         let is_there = |name: &str| git_dir.join(name).exists();
         // `git am` shares its folder with the older kind of rebase.
         let is_am = is_there("rebase-apply/applying");
@@ -43,7 +43,7 @@ impl Operation {
     }
 
     /// Returns what would drop a commit that is made meanwhile.
-    pub fn danger(self) -> &'static str {
+    pub fn dropping_command(self) -> &'static str {
         match self {
             Self::Rebase => "aborting it",
             Self::Bisect => "ending it",
@@ -63,9 +63,9 @@ impl Operation {
 }
 
 /// Refuses a write that would be dropped when the operation under way ends.
-pub(crate) fn refuse_if_dropped(git_dir: &Path, work: &Path) -> Result<(), Error> {
-    match Operation::under_way(git_dir) {
-        Some(operation) => Err(Error::InProgress { operation, place: work.to_owned() }),
+pub(crate) fn reject_if_in_progress(git_dir: &Path, work: &Path) -> Result<(), Error> {
+    match GitOperation::in_progress(git_dir) {
+        Some(operation) => Err(Error::OperationInProgress { operation, place: work.to_owned() }),
         None => Ok(()),
     }
 }

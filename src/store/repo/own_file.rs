@@ -8,16 +8,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The folder in a git directory that holds what is ours.
-const FOLDER: &str = "palazzo";
+const PALAZZO_FOLDER: &str = "palazzo";
 
 /// Returns the path of the file `name` of ours in `git_dir`.
-pub(crate) fn path(git_dir: &Path, name: &str) -> PathBuf {
-    git_dir.join(FOLDER).join(name)
+pub(crate) fn own_path(git_dir: &Path, name: &str) -> PathBuf {
+    git_dir.join(PALAZZO_FOLDER).join(name)
 }
 
 /// Creates the folders of `name` in `git_dir`, and refuses a link or a file in their place.
 pub(crate) fn create_folders(git_dir: &Path, name: &str) -> io::Result<()> {
-    let mut folder = git_dir.join(FOLDER);
+    let mut folder = git_dir.join(PALAZZO_FOLDER);
     let inside = Path::new(name).parent().unwrap_or(Path::new(""));
     create_folder(&folder)?;
     for part in inside {
@@ -28,21 +28,21 @@ pub(crate) fn create_folders(git_dir: &Path, name: &str) -> io::Result<()> {
 }
 
 /// Tells whether `folder` is a folder itself and no link to one.
-pub(crate) fn is_folder(folder: &Path) -> bool {
+pub(crate) fn is_real_folder(folder: &Path) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir())
 }
 
 /// Opens the file at `path` with `options`; what is no regular file is an error.
-pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     match fs::symlink_metadata(path) {
-        Ok(it) if !it.is_file() => return Err(not_regular()),
+        Ok(it) if !it.is_file() => return Err(not_regular_error()),
         Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
         _ => {}
     }
-    never_follow(options);
+    set_no_follow(options);
     let file = options.open(path)?;
     // It may have been replaced between the look and the opening.
-    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular_error()) }
 }
 
 fn create_folder(folder: &Path) -> io::Result<()> {
@@ -50,16 +50,16 @@ fn create_folder(folder: &Path) -> io::Result<()> {
         Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
         created => return created,
     }
-    if is_folder(folder) { Ok(()) } else { Err(not_regular()) }
+    if is_real_folder(folder) { Ok(()) } else { Err(not_regular_error()) }
 }
 
-fn not_regular() -> io::Error {
+fn not_regular_error() -> io::Error {
     let why = "it is a link or a device where Palazzo keeps a file of its own; remove it";
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 #[cfg(unix)]
-fn never_follow(options: &mut OpenOptions) {
+fn set_no_follow(options: &mut OpenOptions) {
     use std::os::unix::fs::OpenOptionsExt as _;
 
     use rustix::fs::OFlags;
@@ -69,4 +69,4 @@ fn never_follow(options: &mut OpenOptions) {
 }
 
 #[cfg(not(unix))]
-fn never_follow(_: &mut OpenOptions) {}
+fn set_no_follow(_: &mut OpenOptions) {}

@@ -6,9 +6,9 @@ use std::path::Path;
 use crate::store::Error;
 
 /// Checks that `path` is relative, tidy, and leads neither upwards nor into git.
-pub(crate) fn check(path: &str) -> Result<(), Error> {
+pub(crate) fn check_path(path: &str) -> Result<(), Error> {
     if path.contains('\\') || path.chars().any(char::is_control) {
-        return Err(Error::path(path, "it holds a backslash or a control character"));
+        return Err(Error::for_path(path, "it holds a backslash or a control character"));
     }
     for name in path.split('/') {
         check_name(path, name)?;
@@ -23,7 +23,7 @@ pub(crate) fn check_links(root: &Path, path: &str) -> Result<(), Error> {
         place.push(name);
         match fs::symlink_metadata(&place) {
             Ok(it) if it.is_symlink() => {
-                return Err(Error::path(path, "a symbolic link lies on it"));
+                return Err(Error::for_path(path, "a symbolic link lies on it"));
             }
             Ok(_) => {}
             // What is not there is no link; what cannot be looked at will fail when it is opened.
@@ -35,26 +35,26 @@ pub(crate) fn check_links(root: &Path, path: &str) -> Result<(), Error> {
 
 fn check_name(path: &str, name: &str) -> Result<(), Error> {
     if matches!(name, "" | "." | "..") {
-        return Err(Error::path(path, "it must be relative, without empty parts, `.` or `..`"));
+        return Err(Error::for_path(path, "it must be relative, without empty parts, `.` or `..`"));
     }
-    if is_git(name) {
-        return Err(Error::path(path, "that name is git's own"));
+    if is_git_name(name) {
+        return Err(Error::for_path(path, "that name is git's own"));
     }
     if cfg!(windows) && name.contains(':') {
-        return Err(Error::path(path, "it holds a colon"));
+        return Err(Error::for_path(path, "it holds a colon"));
     }
     Ok(())
 }
 
 /// Tells whether some file system would take `name` for `.git`: Windows drops dots and blanks at
 /// the end and has short names, macOS drops characters of no width.
-fn is_git(name: &str) -> bool {
-    let seen: String = name.chars().filter(|c| !is_invisible(*c)).collect();
+fn is_git_name(name: &str) -> bool {
+    let seen: String = name.chars().filter(|c| !is_invisible_char(*c)).collect();
     let seen = seen.split(':').next().unwrap_or_default().trim_end_matches([' ', '.']);
     seen.eq_ignore_ascii_case(".git") || seen.eq_ignore_ascii_case("git~1")
 }
 
-fn is_invisible(c: char) -> bool {
+fn is_invisible_char(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
@@ -86,7 +86,7 @@ mod tests {
             ".g\u{200c}it/config",
             ".git::$INDEX_ALLOCATION/x",
         ] {
-            assert!(check(path).is_err(), "{path:?} was let through");
+            assert!(check_path(path).is_err(), "{path:?} was let through");
         }
     }
 
@@ -95,7 +95,7 @@ mod tests {
         for path in
             ["palace.toml", "rooms/great-hall.yaml", "scrolls/a/01K-étude.md", "rooms/.gitkeep"]
         {
-            assert!(check(path).is_ok(), "{path:?} was refused");
+            assert!(check_path(path).is_ok(), "{path:?} was refused");
         }
     }
 }

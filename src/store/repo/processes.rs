@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::store::repo::git_locks::Owner;
+use crate::store::repo::git_locks::LockOwner;
 
 /// Whether they are known here.
-pub(crate) const ARE_KNOWN: bool = cfg!(target_os = "linux");
+pub(crate) const IS_SUPPORTED: bool = cfg!(target_os = "linux");
 
 /// Returns for each of `files` a living process that has it open.
 #[cfg(target_os = "linux")]
-pub(crate) fn holders(files: &[PathBuf]) -> Vec<Option<Owner>> {
+pub(crate) fn find_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>> {
     use std::fs;
     use std::os::unix::fs::MetadataExt as _;
 
@@ -19,7 +19,7 @@ pub(crate) fn holders(files: &[PathBuf]) -> Vec<Option<Owner>> {
     if files.is_empty() {
         return holders;
     }
-    for id in all() {
+    for id in process_ids() {
         let open = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
         for entry in open {
             // What has another kind of name is no lock, and may be slow to look at.
@@ -29,8 +29,8 @@ pub(crate) fn holders(files: &[PathBuf]) -> Vec<Option<Owner>> {
             }
             let found = fs::metadata(entry.path()).map(|it| (it.dev(), it.ino())).ok();
             let place = wanted.iter().position(|it| it.is_some() && *it == found);
-            if let (Some(place), Some(name)) = (place, name(id)) {
-                holders[place] = Some(Owner::Process { id, name });
+            if let (Some(place), Some(name)) = (place, program_name(id)) {
+                holders[place] = Some(LockOwner::Process { id, name });
             }
         }
     }
@@ -39,41 +39,41 @@ pub(crate) fn holders(files: &[PathBuf]) -> Vec<Option<Owner>> {
 
 /// Returns a living process of the program `program` that runs in one of `folders`.
 #[cfg(target_os = "linux")]
-pub(crate) fn running_in(program: &str, folders: &[&Path]) -> Option<u32> {
+pub(crate) fn find_process_in(program: &str, folders: &[&Path]) -> Option<u32> {
     let is_inside = |id: u32| {
         let here = std::fs::read_link(format!("/proc/{id}/cwd")).unwrap_or_default();
         folders.iter().any(|it| here.starts_with(it))
     };
-    all().find(|id| name(*id).is_some_and(|it| it == program) && is_inside(*id))
+    process_ids().find(|id| program_name(*id).is_some_and(|it| it == program) && is_inside(*id))
 }
 
 /// Returns the name of the program that a living process runs.
 #[cfg(target_os = "linux")]
-pub(crate) fn name(id: u32) -> Option<String> {
+pub(crate) fn program_name(id: u32) -> Option<String> {
     let name = std::fs::read_to_string(format!("/proc/{id}/comm")).ok()?;
     Some(name.trim().to_owned())
 }
 
 #[cfg(target_os = "linux")]
-fn all() -> impl Iterator<Item = u32> {
+fn process_ids() -> impl Iterator<Item = u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|it| it.file_name().to_str()?.parse().ok())
 }
 
 /// Elsewhere nothing is known of them.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn holders(files: &[PathBuf]) -> Vec<Option<Owner>> {
+pub(crate) fn find_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>> {
     vec![None; files.len()]
 }
 
 /// Elsewhere nothing is known of them.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn running_in(_: &str, _: &[&Path]) -> Option<u32> {
+pub(crate) fn find_process_in(_: &str, _: &[&Path]) -> Option<u32> {
     None
 }
 
 /// Elsewhere nothing is known of them.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn name(_: u32) -> Option<String> {
+pub(crate) fn program_name(_: u32) -> Option<String> {
     None
 }

@@ -13,86 +13,86 @@ use crate::store::Error;
 use crate::store::repo::own_file;
 
 /// How many bytes a file may have.
-pub(crate) const LARGEST: u64 = 16 * 1024 * 1024;
+pub(crate) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// What is said of a file that is larger.
-pub(crate) const TOO_LARGE: &str = "larger than 16 MiB";
+pub(crate) const TOO_LARGE_REASON: &str = "larger than 16 MiB";
 
 /// How large a file may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
-    /// At most [`LARGEST`].
+pub(crate) enum SizeLimit {
+    /// At most [`MAX_BYTES`].
     Bounded,
     /// Of any size: the file is mapped, read in parts, or only appended to.
     Any,
 }
 
 /// Checks that `file` is a regular file, or is missing.
-pub(crate) fn check(file: &Path, size: Size) -> Result<(), Error> {
+pub(crate) fn check_regular_file(file: &Path, size: SizeLimit) -> Result<(), Error> {
     match lstat(file)? {
-        Some(metadata) => judge(file, &metadata, size),
+        Some(metadata) => check_metadata(file, &metadata, size),
         None => Ok(()),
     }
 }
 
 /// Checks a file that the user's own configuration may name: links are followed.
-pub(crate) fn check_target(file: &Path) -> Result<(), Error> {
+pub(crate) fn check_link_target(file: &Path) -> Result<(), Error> {
     match fs::metadata(file) {
-        Ok(metadata) => judge(file, &metadata, Size::Bounded),
+        Ok(metadata) => check_metadata(file, &metadata, SizeLimit::Bounded),
         Err(_) => Ok(()),
     }
 }
 
 /// Checks that no folder on the way from `base` down to `folder` is a link or a file.
-pub(crate) fn check_folders(base: &Path, folder: &Path) -> Result<(), Error> {
+pub(crate) fn reject_linked_folders(base: &Path, folder: &Path) -> Result<(), Error> {
     let mut place = base.to_owned();
     for name in folder {
         place.push(name);
         match lstat(&place)? {
             None => return Ok(()),
             Some(it) if it.is_dir() => {}
-            Some(it) => return Err(irregular(&place, kind(&it))),
+            Some(it) => return Err(not_regular_error(&place, file_type_name(&it))),
         }
     }
     Ok(())
 }
 
 /// Checks that only folders and regular files are at or below `folder`; a missing one is empty.
-pub(crate) fn check_tree(folder: &Path, size: Size) -> Result<(), Error> {
+pub(crate) fn check_tree(folder: &Path, size: SizeLimit) -> Result<(), Error> {
     for entry in WalkDir::new(folder).follow_root_links(false) {
         // What disappears meanwhile, or cannot be listed, is not opened either.
         let Ok(entry) = entry else { continue };
         let kind = entry.file_type();
-        let is_plain = kind.is_file() && size == Size::Any;
+        let is_plain = kind.is_file() && size == SizeLimit::Any;
         if kind.is_dir() || is_plain {
             continue;
         }
-        check(entry.path(), size)?;
+        check_regular_file(entry.path(), size)?;
     }
     Ok(())
 }
 
 /// Reads a regular file of bounded size; `None`: it is missing.
-pub(crate) fn read(file: &Path) -> Result<Option<Vec<u8>>, Error> {
-    read_at_most(file, LARGEST)
+pub(crate) fn read_regular_file(file: &Path) -> Result<Option<Vec<u8>>, Error> {
+    read_at_most(file, MAX_BYTES)
 }
 
 /// Reads a regular file of at most `most` bytes; `None`: it is missing.
 pub(crate) fn read_at_most(file: &Path, most: u64) -> Result<Option<Vec<u8>>, Error> {
-    check(file, if most > LARGEST { Size::Any } else { Size::Bounded })?;
+    check_regular_file(file, if most > MAX_BYTES { SizeLimit::Any } else { SizeLimit::Bounded })?;
     // It may have been replaced since: what is no regular file is not waited for.
-    let open = match own_file::open(file, fs::OpenOptions::new().read(true)) {
+    let open = match own_file::open_regular_file(file, fs::OpenOptions::new().read(true)) {
         Err(err) if is_missing(&err) => return Ok(None),
-        other => other.map_err(Error::file("read", file))?,
+        other => other.map_err(Error::for_file("read", file))?,
     };
     let mut bytes = Vec::new();
-    open.take(most + 1).read_to_end(&mut bytes).map_err(Error::file("read", file))?;
+    open.take(most + 1).read_to_end(&mut bytes).map_err(Error::for_file("read", file))?;
     let fits = bytes.len() as u64 <= most;
-    if fits { Ok(Some(bytes)) } else { Err(irregular(file, "too large")) }
+    if fits { Ok(Some(bytes)) } else { Err(not_regular_error(file, "too large")) }
 }
 
 /// Lists what is in `folder`; nothing where it is missing or no folder.
-pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn list_folder(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.flatten().map(|it| it.path()).collect()
 }
@@ -101,7 +101,7 @@ pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
 pub(crate) fn lstat(file: &Path) -> Result<Option<Metadata>, Error> {
     match fs::symlink_metadata(file) {
         Err(err) if is_missing(&err) => Ok(None),
-        other => other.map(Some).map_err(Error::file("look at", file)),
+        other => other.map(Some).map_err(Error::for_file("look at", file)),
     }
 }
 
@@ -109,32 +109,32 @@ fn is_missing(err: &io::Error) -> bool {
     matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn judge(file: &Path, metadata: &Metadata, size: Size) -> Result<(), Error> {
+fn check_metadata(file: &Path, metadata: &Metadata, size: SizeLimit) -> Result<(), Error> {
     if !metadata.is_file() {
-        return Err(irregular(file, kind(metadata)));
+        return Err(not_regular_error(file, file_type_name(metadata)));
     }
-    if size == Size::Bounded && metadata.len() > LARGEST {
-        return Err(irregular(file, TOO_LARGE));
+    if size == SizeLimit::Bounded && metadata.len() > MAX_BYTES {
+        return Err(not_regular_error(file, TOO_LARGE_REASON));
     }
     Ok(())
 }
 
-fn irregular(file: &Path, what: &'static str) -> Error {
-    Error::Irregular { file: file.to_owned(), what }
+fn not_regular_error(file: &Path, what: &'static str) -> Error {
+    Error::NotRegularFile { file: file.to_owned(), what }
 }
 
-fn kind(metadata: &Metadata) -> &'static str {
+fn file_type_name(metadata: &Metadata) -> &'static str {
     let kind = metadata.file_type();
     match () {
         () if kind.is_symlink() => "a symbolic link",
         () if kind.is_dir() => "a folder",
         () if kind.is_file() => "a file where a folder belongs",
-        () => special(kind),
+        () => special_file_name(kind),
     }
 }
 
 #[cfg(unix)]
-fn special(kind: fs::FileType) -> &'static str {
+fn special_file_name(kind: fs::FileType) -> &'static str {
     use std::os::unix::fs::FileTypeExt as _;
     match () {
         () if kind.is_fifo() => "a FIFO",
@@ -144,7 +144,7 @@ fn special(kind: fs::FileType) -> &'static str {
 }
 
 #[cfg(not(unix))]
-fn special(_: fs::FileType) -> &'static str {
+fn special_file_name(_: fs::FileType) -> &'static str {
     "no regular file"
 }
 
@@ -152,7 +152,7 @@ fn special(_: fs::FileType) -> &'static str {
 mod tests {
     use super::*;
 
-    fn refusal(checked: Result<(), Error>) -> String {
+    fn error_summary(checked: Result<(), Error>) -> String {
         let text = checked.unwrap_err().to_string();
         text.split(", and").next().unwrap().rsplit('/').next().unwrap().to_owned()
     }
@@ -167,11 +167,11 @@ mod tests {
         let fifo = std::process::Command::new("mkfifo").arg(at("fifo")).status().unwrap();
         assert!(fifo.success());
         drop(std::os::unix::net::UnixListener::bind(at("socket")).unwrap());
-        fs::File::create(at("large")).unwrap().set_len(LARGEST + 1).unwrap();
+        fs::File::create(at("large")).unwrap().set_len(MAX_BYTES + 1).unwrap();
         for good in ["good", "missing", "good/below"] {
-            check(&at(good), Size::Bounded).unwrap();
+            check_regular_file(&at(good), SizeLimit::Bounded).unwrap();
         }
-        check(&at("large"), Size::Any).unwrap();
+        check_regular_file(&at("large"), SizeLimit::Any).unwrap();
         for (name, refused) in [
             ("folder", "folder` is a folder"),
             ("link", "link` is a symbolic link"),
@@ -179,12 +179,15 @@ mod tests {
             ("socket", "socket` is a socket"),
             ("large", "large` is larger than 16 MiB"),
         ] {
-            assert_eq!(refusal(check(&at(name), Size::Bounded)), refused);
-            assert!(read(&at(name)).is_err(), "{name}");
+            assert_eq!(error_summary(check_regular_file(&at(name), SizeLimit::Bounded)), refused);
+            assert!(read_regular_file(&at(name)).is_err(), "{name}");
         }
-        assert_eq!(refusal(check(Path::new("/dev/zero"), Size::Any)), "zero` is a device");
-        assert_eq!(read(&at("good")).unwrap().unwrap(), b"good");
-        assert_eq!(read(&at("missing")).unwrap(), None);
+        assert_eq!(
+            error_summary(check_regular_file(Path::new("/dev/zero"), SizeLimit::Any)),
+            "zero` is a device"
+        );
+        assert_eq!(read_regular_file(&at("good")).unwrap().unwrap(), b"good");
+        assert_eq!(read_regular_file(&at("missing")).unwrap(), None);
     }
 
     #[test]
@@ -192,12 +195,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("a/b")).unwrap();
         fs::write(folder.path().join("a/b/c"), "").unwrap();
-        check_tree(folder.path(), Size::Bounded).unwrap();
-        check_tree(&folder.path().join("missing"), Size::Bounded).unwrap();
-        check_folders(folder.path(), Path::new("a/b/missing/d")).unwrap();
-        assert!(check_folders(folder.path(), Path::new("a/b/c")).is_err());
+        check_tree(folder.path(), SizeLimit::Bounded).unwrap();
+        check_tree(&folder.path().join("missing"), SizeLimit::Bounded).unwrap();
+        reject_linked_folders(folder.path(), Path::new("a/b/missing/d")).unwrap();
+        assert!(reject_linked_folders(folder.path(), Path::new("a/b/c")).is_err());
         std::os::unix::fs::symlink("b", folder.path().join("a/link")).unwrap();
-        assert_eq!(refusal(check_tree(folder.path(), Size::Any)), "link` is a symbolic link");
-        assert!(check_folders(folder.path(), Path::new("a/link")).is_err());
+        assert_eq!(
+            error_summary(check_tree(folder.path(), SizeLimit::Any)),
+            "link` is a symbolic link"
+        );
+        assert!(reject_linked_folders(folder.path(), Path::new("a/link")).is_err());
     }
 }

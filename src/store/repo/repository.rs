@@ -8,20 +8,20 @@ use gix::sec::Trust;
 use gix::sec::trust::{DefaultForLevel as _, Mapping};
 
 use crate::store::repo::config;
-use crate::store::repo::config::Survey;
-use crate::store::repo::disk::Stamp;
+use crate::store::repo::config::ConfigScan;
+use crate::store::repo::disk::FileStamp;
 use crate::store::repo::git_link;
-use crate::store::repo::git_link::GitLink;
+use crate::store::repo::git_link::RepositoryLocation;
 use crate::store::repo::regular_file;
 use crate::store::repo::{damage, git_files};
 use crate::store::write::index;
 use crate::store::{Consents, Error};
 
 /// The largest object, in bytes, that is read into memory.
-const ALLOCATION: &str = "gitoxide.objects.allocLimit=268435456";
+const ALLOCATION_LIMIT: &str = "gitoxide.objects.allocLimit=268435456";
 
 /// How often `HEAD` is read again while `git pack-refs` may be at work.
-const STEADY: usize = 5;
+const MAX_HEAD_READS: usize = 5;
 
 /// An open repository, and where in it the palace lies.
 pub(crate) struct Repository {
@@ -37,9 +37,9 @@ pub(crate) struct Repository {
     /// The palace's path inside the working directory: empty, or ending in `/`.
     pub(crate) prefix: String,
     /// What its configuration files say to a `git` that we start.
-    pub(crate) survey: Survey,
+    pub(crate) config_scan: ConfigScan,
     /// The files that said where it is, how it is configured and that it may be used.
-    sources: Vec<(PathBuf, Option<Stamp>)>,
+    source_stamps: Vec<(PathBuf, Option<FileStamp>)>,
 }
 
 impl Repository {
@@ -50,27 +50,29 @@ impl Repository {
         consents: &Consents,
         isolated: bool,
     ) -> Result<Option<Self>, Error> {
-        let real_palace = real(palace)?;
+        let real_palace = resolve_links(palace)?;
         if real_palace.iter().any(|name| name.eq_ignore_ascii_case(".git")) {
-            return Err(Error::InsideGit { palace: palace.to_owned() });
+            return Err(Error::InsideGitFolder { palace: palace.to_owned() });
         }
-        let link = located(&real_palace)?;
+        let link = locate_checked(&real_palace)?;
         let survey = link.as_ref().map(|it| {
-            refuse_elsewhere(it, consents)?;
-            config::survey(&it.git_dir, &it.common_dir)
+            reject_without_consent(it, consents)?;
+            config::scan_config(&it.git_dir, &it.common_dir)
         });
         let survey = survey.transpose()?.unwrap_or_default();
-        let Some(git) = discover(&real_palace, link.as_ref(), isolated)? else { return Ok(None) };
+        let Some(git) = discover_and_open(&real_palace, link.as_ref(), isolated)? else {
+            return Ok(None);
+        };
         let mut found = Self::new(git, real_palace)?;
-        found.survey = survey;
-        let links = link.map(|it| it.files()).unwrap_or_default();
-        let sources = links.into_iter().chain(consents.file());
-        found.sources.extend(sources.map(|it| (it.clone(), Stamp::of(&it))));
+        found.config_scan = survey;
+        let links = link.map(|it| it.location_files()).unwrap_or_default();
+        let sources = links.into_iter().chain(consents.file_path());
+        found.source_stamps.extend(sources.map(|it| (it.clone(), FileStamp::from_path(&it))));
         Ok(if found.ignores_palace()? { None } else { Some(found) })
     }
 
     /// Makes a repository at `home`, or at the palace if `home` is taken or elsewhere.
-    pub(crate) fn make(
+    pub(crate) fn create(
         palace: &Path,
         home: &Path,
         consents: &Consents,
@@ -82,13 +84,13 @@ impl Repository {
             return Ok(());
         }
         let root = if palace.starts_with(home) && !taken { home } else { palace };
-        fs::create_dir_all(root).map_err(Error::file("make the folder", root))?;
-        let built = workshop(root).map_err(Error::file("make a folder in", root))?;
-        let moved = build(&built, isolated).and_then(|()| {
+        fs::create_dir_all(root).map_err(Error::for_file("make the folder", root))?;
+        let built = create_build_folder(root).map_err(Error::for_file("make a folder in", root))?;
+        let moved = init_repository(&built, isolated).and_then(|()| {
             match fs::rename(built.join(".git"), root.join(".git")) {
                 // Another process was quicker, and its repository is as good as ours.
                 Err(_) if exists(&root.join(".git/HEAD")) => Ok(()),
-                moved => moved.map_err(Error::file("make a repository at", root)),
+                moved => moved.map_err(Error::for_file("make a repository at", root)),
             }
         });
         // Whatever is left of it is hidden and does no harm.
@@ -103,21 +105,21 @@ impl Repository {
 
     /// Returns the commit `HEAD` names; `None`: none yet.
     pub(crate) fn head(&self) -> Result<Option<gix::ObjectId>, Error> {
-        head(&self.git()).map_err(|err| self.error("read `HEAD`", err))
+        read_head(&self.git()).map_err(|err| self.git_error("read `HEAD`", err))
     }
 
     /// Tells whether this is still the nearest repository, configured and allowed as it was.
-    pub(crate) fn still_stands(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         let place = self.palace.as_path();
         let depth = self.prefix.matches('/').count();
         let nearer = place.ancestors().take(depth).any(|it| exists(&it.join(".git")));
         !nearer
             && exists(&self.git_dir.join("HEAD"))
-            && self.sources.iter().all(|(path, stamp)| Stamp::of(path) == *stamp)
+            && self.source_stamps.iter().all(|(path, stamp)| FileStamp::from_path(path) == *stamp)
     }
 
     /// Wraps what git said.
-    pub(crate) fn error(
+    pub(crate) fn git_error(
         &self,
         deed: &'static str,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -128,16 +130,27 @@ impl Repository {
     fn new(git: gix::ThreadSafeRepository, palace: PathBuf) -> Result<Self, Error> {
         let local = git.to_thread_local();
         let git_dir = local.git_dir().to_owned();
-        let Some(work) = local.workdir() else { return Err(Error::Bare { place: git_dir }) };
-        let work = real(work)?;
+        let Some(work) = local.workdir() else {
+            return Err(Error::BareRepository { place: git_dir });
+        };
+        let work = resolve_links(work)?;
         let names = palace.strip_prefix(&work).ok().map(Path::iter);
         let name = |it: &std::ffi::OsStr| it.to_str().map(|it| format!("{it}/"));
         let Some(prefix) = names.and_then(|them| them.map(name).collect()) else {
             return Err(Error::NoRepository { palace });
         };
         let common_dir = local.common_dir().to_owned();
-        let (sources, survey) = (config_files(&local), Survey::default());
-        Ok(Self { git, palace, work, git_dir, common_dir, prefix, survey, sources })
+        let (sources, survey) = (stamp_config_files(&local), ConfigScan::default());
+        Ok(Self {
+            git,
+            palace,
+            work,
+            git_dir,
+            common_dir,
+            prefix,
+            config_scan: survey,
+            source_stamps: sources,
+        })
     }
 
     /// Tells whether `.gitignore` keeps the palace out, and nobody has added it all the same.
@@ -146,12 +159,12 @@ impl Repository {
             return Ok(false);
         }
         let git = self.git();
-        git_files::check_ignores(&self.work, &self.prefix)?;
+        git_files::check_gitignores(&self.work, &self.prefix)?;
         if let Ok(Some(file)) = git.config_snapshot().trusted_path("core.excludesFile") {
-            regular_file::check_target(&file)?;
+            regular_file::check_link_target(&file)?;
         }
         let ignored = || -> gix::Result<bool> {
-            let index = index::load(&git)?;
+            let index = index::load_index(&git)?;
             let source =
                 gix::worktree::stack::state::ignore::Source::WorktreeThenIdMappingIfNotSkipped;
             let mut excludes = git.excludes(&index, None, source)?;
@@ -160,7 +173,7 @@ impl Repository {
                 excludes.at_path(folder, Some(gix::index::entry::Mode::DIR))?.is_excluded();
             Ok(is_ignored && index.prefixed_entries(self.prefix.as_str().into()).is_none())
         };
-        ignored().map_err(|err| self.error("read what is ignored", err))
+        ignored().map_err(|err| self.git_error("read what is ignored", err))
     }
 }
 
@@ -171,7 +184,7 @@ impl std::fmt::Debug for Repository {
 }
 
 /// Returns the commit `HEAD` names; `None`: none yet.
-pub(crate) fn head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> {
+pub(crate) fn read_head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> {
     let read = || -> gix::Result<_> {
         let mut head = git.head()?;
         let is_loose = match head.referent_name() {
@@ -186,7 +199,7 @@ pub(crate) fn head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> 
     let mut before = read()?;
     // `packed-refs` is read before the loose reference, so one that `git pack-refs` packs in that
     // moment is found in neither, or with an earlier value.
-    for _ in 0..STEADY {
+    for _ in 0..MAX_HEAD_READS {
         if before.1 {
             break;
         }
@@ -200,62 +213,62 @@ pub(crate) fn head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> 
 
 /// Finds the repository around `place`, a path without links, and checks its files; `None`: there
 /// is none, or only a bare one.
-pub(crate) fn located(place: &Path) -> Result<Option<GitLink>, Error> {
-    git_link::locate(existing(place))
+pub(crate) fn locate_checked(place: &Path) -> Result<Option<RepositoryLocation>, Error> {
+    git_link::locate_repository(nearest_existing_folder(place))
 }
 
 /// Refuses a repository that is elsewhere, unless the user has allowed it.
-fn refuse_elsewhere(link: &GitLink, consents: &Consents) -> Result<(), Error> {
+fn reject_without_consent(link: &RepositoryLocation, consents: &Consents) -> Result<(), Error> {
     let Some(wanted) = link.needed_consent()? else { return Ok(()) };
-    let why = match consents.allow(&wanted) {
+    let why = match consents.is_allowed(&wanted) {
         Ok(true) => return Ok(()),
         Ok(false) => String::new(),
-        Err(err) => format!(" ({})", err.in_full()),
+        Err(err) => format!(" ({})", err.message_with_causes()),
     };
     let folders = [&link.git_dir, &link.common_dir];
     let mut elsewhere: Vec<_> = folders.map(|it| it.display().to_string()).into();
     elsewhere.dedup();
-    Err(Error::Elsewhere { folder: link.work.clone(), elsewhere, why })
+    Err(Error::RepositoryElsewhere { folder: link.work.clone(), elsewhere, why })
 }
 
-fn existing(place: &Path) -> &Path {
+fn nearest_existing_folder(place: &Path) -> &Path {
     place.ancestors().find(|it| it.is_dir()).unwrap_or(place)
 }
 
-fn discover(
+fn discover_and_open(
     place: &Path,
-    link: Option<&GitLink>,
+    link: Option<&RepositoryLocation>,
     isolated: bool,
 ) -> Result<Option<gix::ThreadSafeRepository>, Error> {
-    let start = existing(place);
+    let start = nearest_existing_folder(place);
     // Git's library would look on further up, where nothing was checked.
     if link.is_some_and(|it| gix::discover::is_git(&it.work.join(".git")).is_err()) {
-        refuse_unreadable(start, None)?;
+        reject_unreadable(start, None)?;
     }
     let (found, trust) = match gix::discover::upwards(start) {
         Ok((found, trust)) => {
             let (_, work) = found.clone().into_repository_and_work_tree_directories();
-            refuse_unreadable(start, work.as_deref())?;
+            reject_unreadable(start, work.as_deref())?;
             (found, trust)
         }
-        Err(err) if err.is_not_found() => return refuse_unreadable(start, None).map(|()| None),
+        Err(err) if err.is_not_found() => return reject_unreadable(start, None).map(|()| None),
         Err(err) => {
             let (deed, place) = ("look for a repository", start.to_owned());
             return Err(Error::Git { deed, place, source: err.into() });
         }
     };
     let trusts = Mapping {
-        full: options(Trust::Full, isolated),
-        reduced: options(Trust::Reduced, isolated),
+        full: open_options(Trust::Full, isolated),
+        reduced: open_options(Trust::Reduced, isolated),
     };
     let search = gix::discover::upwards::Options::default();
     let opened = gix::ThreadSafeRepository::discover_opts(start, search, trusts);
-    let opened = opened.and_then(|it| config::drop_programs(&it));
+    let opened = opened.and_then(|it| config::drop_program_settings(&it));
     opened.map(|it| Some(without_namespace(&it))).map_err(|err| {
         let (git_dir, work) = found.into_repository_and_work_tree_directories();
         let (place, source) = (work.unwrap_or(git_dir), err.into());
         match trust {
-            Trust::Reduced => Error::Untrusted { place, source },
+            Trust::Reduced => Error::UntrustedOwner { place, source },
             Trust::Full => Error::Git { deed: "open what lies", place, source },
         }
     })
@@ -263,21 +276,21 @@ fn discover(
 
 /// Refuses to look past a repository that cannot be read, from `start` up to below `found`: it
 /// would get another inside it, or its files would go into one around it.
-fn refuse_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
+fn reject_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
     let found = found.map(fs::canonicalize).and_then(Result::ok);
     for place in start.ancestors().take_while(|it| found.as_deref() != Some(*it)) {
         let git = place.join(".git");
         let is_repository = match fs::metadata(&git) {
             Ok(it) if it.is_file() => true,
             // With neither it is only a folder of that name.
-            Ok(_) => ["HEAD", "objects"].iter().any(|it| is_there(&git.join(it))),
+            Ok(_) => ["HEAD", "objects"].iter().any(|it| may_exist(&git.join(it))),
             Err(_) => false,
         };
         if is_repository {
             let head = if git.is_dir() { git.join("HEAD") } else { git.clone() };
             // It may have become a FIFO since it was looked at.
-            return Err(match regular_file::read(&head)? {
-                Some(_) => damage::unreadable_folder(place, &git),
+            return Err(match regular_file::read_regular_file(&head)? {
+                Some(_) => damage::unreadable_repository_error(place, &git),
                 None => {
                     let source = io::ErrorKind::NotFound.into();
                     Error::File { deed: "read the repository at", path: git, source }
@@ -289,25 +302,25 @@ fn refuse_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
 }
 
 /// Tells whether something is there, or may be, for all that can be seen.
-fn is_there(place: &Path) -> bool {
+fn may_exist(place: &Path) -> bool {
     !fs::symlink_metadata(place).is_err_and(|err| err.kind() == io::ErrorKind::NotFound)
 }
 
 /// Returns how a repository is opened; tests are isolated from the configuration of the machine.
-fn options(trust: Trust, isolated: bool) -> gix::open::Options {
+fn open_options(trust: Trust, isolated: bool) -> gix::open::Options {
     let mut permissions = match isolated {
         true => gix::open::Permissions::isolated(),
         false => gix::open::Permissions::default_for_level(trust),
     };
     permissions.env.objects = gix::sec::Permission::Deny;
     let options = gix::open::Options::default_for_level(trust).permissions(permissions);
-    let options = options.config_overrides([ALLOCATION]);
-    options.bail_if_untrusted(true).filter_config_section(is_heeded)
+    let options = options.config_overrides([ALLOCATION_LIMIT]);
+    options.bail_if_untrusted(true).filter_config_section(is_trusted_section)
 }
 
 /// Tells whether configuration may say where a repository's parts lie: that of the environment may
 /// not, for whoever started this process, a hook for one, may have had another repository in mind.
-fn is_heeded(section: &gix::config::file::Metadata) -> bool {
+fn is_trusted_section(section: &gix::config::file::Metadata) -> bool {
     let is_environment = section.source == gix::config::Source::EnvOverride;
     !is_environment && gix::config::section::is_trusted(section)
 }
@@ -320,7 +333,7 @@ fn without_namespace(git: &gix::ThreadSafeRepository) -> gix::ThreadSafeReposito
 }
 
 /// Makes a hidden folder of our own in `root`.
-fn workshop(root: &Path) -> io::Result<PathBuf> {
+fn create_build_folder(root: &Path) -> io::Result<PathBuf> {
     for n in 0_u32.. {
         let folder = root.join(format!(".palazzo-{}-{n}.tmp", std::process::id()));
         match fs::create_dir(&folder) {
@@ -332,22 +345,22 @@ fn workshop(root: &Path) -> io::Result<PathBuf> {
 }
 
 /// Makes a repository in a folder of its own, so that it appears at its place complete.
-fn build(place: &Path, isolated: bool) -> Result<(), Error> {
+fn init_repository(place: &Path, isolated: bool) -> Result<(), Error> {
     let made = gix::ThreadSafeRepository::init_opts(
         place,
         gix::create::Kind::WithWorktree,
         gix::create::Options::default(),
-        options(Trust::Full, isolated),
+        open_options(Trust::Full, isolated),
     );
     made.map_err(|err| Error::Git {
         deed: "make a repository",
         place: place.to_owned(),
         source: err.into(),
     })?;
-    remove_samples(&place.join(".git/hooks")).map_err(Error::file("tidy", place))
+    remove_sample_hooks(&place.join(".git/hooks")).map_err(Error::for_file("tidy", place))
 }
 
-fn remove_samples(hooks: &Path) -> io::Result<()> {
+fn remove_sample_hooks(hooks: &Path) -> io::Result<()> {
     for entry in fs::read_dir(hooks)? {
         fs::remove_file(entry?.path())?;
     }
@@ -355,8 +368,8 @@ fn remove_samples(hooks: &Path) -> io::Result<()> {
 }
 
 /// Returns `path` without links, as far as it exists.
-pub(crate) fn real(path: &Path) -> Result<PathBuf, Error> {
-    let path = std::path::absolute(path).map_err(Error::file("find", path))?;
+pub(crate) fn resolve_links(path: &Path) -> Result<PathBuf, Error> {
+    let path = std::path::absolute(path).map_err(Error::for_file("find", path))?;
     for there in path.ancestors() {
         match fs::canonicalize(there) {
             Ok(real) => {
@@ -364,20 +377,20 @@ pub(crate) fn real(path: &Path) -> Result<PathBuf, Error> {
                 return Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) });
             }
             Err(err) if err.kind() == io::ErrorKind::NotFound => {}
-            Err(err) => return Err(Error::file("find", there)(err)),
+            Err(err) => return Err(Error::for_file("find", there)(err)),
         }
     }
     Ok(path)
 }
 
 /// Lists the files the configuration was read from, and how they stood.
-fn config_files(git: &gix::Repository) -> Vec<(PathBuf, Option<Stamp>)> {
+fn stamp_config_files(git: &gix::Repository) -> Vec<(PathBuf, Option<FileStamp>)> {
     let snapshot = git.config_snapshot();
     let named = snapshot.plumbing().sections().filter_map(|it| it.meta().path.clone());
     let mut paths: Vec<_> = named.chain([git.common_dir().join("config")]).collect();
     paths.sort();
     paths.dedup();
-    paths.into_iter().map(|path| (path.clone(), Stamp::of(&path))).collect()
+    paths.into_iter().map(|path| (path.clone(), FileStamp::from_path(&path))).collect()
 }
 
 fn exists(place: &Path) -> bool {
@@ -388,13 +401,13 @@ fn exists(place: &Path) -> bool {
 mod tests {
     use super::*;
     use crate::model::{Change, CommitId};
-    use crate::store::Outcome;
-    use crate::store::test_repository::{Scene, change, done, git_in};
+    use crate::store::CommitOutcome;
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, git_in};
 
     const HALL: &str = "rooms/hall.yaml";
 
     /// Runs the test of that name anew, in a process with `variables`.
-    fn run_with(name: &str, variables: &[(&str, &Path)]) {
+    fn run_test_with_env(name: &str, variables: &[(&str, &Path)]) {
         let mut run = std::process::Command::new(std::env::current_exe().unwrap());
         run.envs(variables.iter().copied()).env("PALAZZO_RUN", "1");
         let name = format!("store::repository::tests::{name}");
@@ -405,7 +418,7 @@ mod tests {
     #[test]
     fn the_environment_does_not_lead_to_another_repository() {
         if std::env::var_os("PALAZZO_RUN").is_none() {
-            let other = Scene::of_a_person();
+            let other = TestHome::with_repository();
             let git = other.home.join(".git");
             let before = (other.status(), fs::read(git.join("index")).unwrap(), other.log());
             let variables = [
@@ -424,29 +437,29 @@ mod tests {
                 ("GIT_CONFIG_GLOBAL", Path::new("/dev/null")),
                 ("GIT_CONFIG_NOSYSTEM", Path::new("1")),
             ];
-            run_with("the_environment_does_not_lead_to_another_repository", &variables);
+            run_test_with_env("the_environment_does_not_lead_to_another_repository", &variables);
             let after = (other.status(), fs::read(git.join("index")).unwrap(), other.log());
             return assert_eq!(after, before);
         }
-        for scene in [Scene::of_a_person(), Scene::new()] {
+        for scene in [TestHome::with_repository(), TestHome::new()] {
             let mut store = scene.palace("keep");
             store.isolated = false;
-            scene.put("keep/rooms/hall.yaml", "by hand\n");
-            done(&mut store, &change(HALL, Some("by hand\n"), Some("2\n")));
+            scene.write_file("keep/rooms/hall.yaml", "by hand\n");
+            commit_ok(&mut store, &change_of_one_file(HALL, Some("by hand\n"), Some("2\n")));
             assert_eq!(scene.status(), "");
             let log = scene.git(&["log", "-2", "--format=%an, %cn"]);
             assert_eq!(log, "Claude Desktop, Grace\nEve, Grace\n");
             let references = scene.git(&["for-each-ref", "--format=%(refname)"]);
             assert_eq!(references, "refs/heads/main\n");
-            assert_eq!(store.recent(1).unwrap().len(), 1);
-            scene.assert_sound();
+            assert_eq!(store.recent_commits(1).unwrap().len(), 1);
+            scene.assert_fsck_clean();
         }
     }
 
     #[test]
     #[cfg(unix)]
     fn a_repository_that_cannot_be_read_is_not_passed_over() {
-        let outer = Scene::of_a_person();
+        let outer = TestHome::with_repository();
         let inner = outer.home.join("inner");
         git_in(&outer.home, &["init", "-q", "inner"]);
         let mut store = crate::store::Store::new(inner.join("keep"), inner.clone());
@@ -463,7 +476,7 @@ mod tests {
         );
         let is_damaged = format!("cannot read the repository at `{}`", git.display());
         let mut try_again = |refused: &str| {
-            let err = store.make(&change(HALL, None, Some("1\n"))).unwrap_err();
+            let err = store.commit(&change_of_one_file(HALL, None, Some("1\n"))).unwrap_err();
             assert_eq!(err.to_string(), refused);
             assert!(store.head().is_err());
             assert!(!inner.join("keep").exists());
@@ -472,33 +485,33 @@ mod tests {
         fs::remove_file(&head).unwrap();
         try_again(&is_damaged);
         fs::write(&head, "ref: refs/heads/main\n").unwrap();
-        done(&mut store, &change(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         assert_eq!(git_in(&inner, &["status", "--porcelain"]), "");
         assert_eq!(outer.log(), "Ada: begin\n");
     }
 
     #[test]
     fn a_folder_that_is_only_called_like_a_repository_is_none() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         fs::create_dir_all(scene.home.join("sub/.git/palazzo")).unwrap();
-        done(&mut scene.palace("sub/keep"), &change(HALL, None, Some("1\n")));
+        commit_ok(&mut scene.palace("sub/keep"), &change_of_one_file(HALL, None, Some("1\n")));
         assert_eq!(scene.log().lines().count(), 2);
     }
 
     #[test]
     fn without_a_repository_there_is_no_head_and_no_history() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         let store = scene.palace("keep");
         assert_eq!(store.head().unwrap(), None);
-        assert_eq!(store.recent(5).unwrap(), []);
+        assert_eq!(store.recent_commits(5).unwrap(), []);
         assert_eq!(store.changed_between(None, None).unwrap(), Vec::<String>::new());
-        scene.init();
+        scene.init_repository();
         assert_eq!(store.head().unwrap(), None);
     }
 
     #[test]
     fn head_follows_other_hands_and_packed_references() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let store = scene.palace("keep");
         let head = || CommitId(scene.git(&["rev-parse", "HEAD"]).trim().to_owned());
         assert_eq!(store.head().unwrap(), Some(head()));
@@ -514,7 +527,7 @@ mod tests {
             let mut other = scene.palace("other");
             let now = format!("{round}\n");
             let was = (round > 0).then(|| format!("{}\n", round - 1));
-            let made = done(&mut other, &change(HALL, was.as_deref(), Some(&now)));
+            let made = commit_ok(&mut other, &change_of_one_file(HALL, was.as_deref(), Some(&now)));
             assert_eq!(store.head().unwrap(), made);
         }
         scene.git(&["checkout", "-qb", "side", "HEAD~2"]);
@@ -523,46 +536,47 @@ mod tests {
 
     #[test]
     fn a_store_keeps_writing_after_git_has_packed_everything() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         scene.git(&["gc", "-q", "--prune=now"]);
-        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
         scene.git(&["pack-refs", "--all"]);
-        done(&mut store, &change(HALL, Some("2\n"), Some("3\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("2\n"), Some("3\n")));
         assert_eq!(scene.log().lines().count(), 3);
         assert_eq!(scene.status(), "");
-        scene.assert_sound();
+        scene.assert_fsck_clean();
     }
 
     #[test]
     fn a_repository_that_comes_goes_or_comes_nearer_is_noticed() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         let keep = scene.home.join("keep");
         git_in(&keep, &["init", "-q"]);
         assert_eq!(store.head().unwrap(), None);
-        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
         assert!(git_in(&keep, &["log", "--format=%s"]).starts_with("room hall: build\n"));
         fs::remove_dir_all(keep.join(".git")).unwrap();
         assert!(store.head().unwrap().is_some());
         fs::remove_dir_all(scene.home.join(".git")).unwrap();
         assert_eq!(store.head().unwrap(), None);
-        let lost = change(HALL, Some("2\n"), Some("3\n"));
-        assert!(matches!(store.make(&lost), Err(Error::HistoryLost { .. })));
+        let lost = change_of_one_file(HALL, Some("2\n"), Some("3\n"));
+        assert!(matches!(store.commit(&lost), Err(Error::HistoryLost { .. })));
         // A process that has seen nothing yet knows it by what Palazzo has put there.
-        scene.put("keep/.palazzo/schema/room.json", "{}");
-        scene.put("keep/palace.toml", "");
+        scene.write_file("keep/.palazzo/schema/room.json", "{}");
+        scene.write_file("keep/palace.toml", "");
         for name in ["keep", "other"] {
-            let refused = scene.palace(name).make(&change("rooms/new.yaml", None, Some("1\n")));
+            let refused =
+                scene.palace(name).commit(&change_of_one_file("rooms/new.yaml", None, Some("1\n")));
             assert!(matches!(refused, Err(Error::HistoryLost { .. })), "{name}");
         }
-        let unchanged = change(HALL, Some("2\n"), Some("2\n"));
+        let unchanged = change_of_one_file(HALL, Some("2\n"), Some("2\n"));
         assert!(!store.has_repository().unwrap());
-        assert!(matches!(store.begin_history(&unchanged), Ok(Outcome::Done(_))));
+        assert!(matches!(store.start_new_history(&unchanged), Ok(CommitOutcome::Done(_))));
         assert!(store.has_repository().unwrap());
-        done(&mut store, &lost);
+        commit_ok(&mut store, &lost);
         assert_eq!(
             scene.status(),
             "?? keep/.palazzo/schema/room.json\n?? keep/palace.toml\n?? notes.md\n"
@@ -572,51 +586,55 @@ mod tests {
 
     #[test]
     fn a_palace_that_was_moved_gets_no_other_at_its_old_place() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
-        store.survey().unwrap();
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        store.list_with_temporaries().unwrap();
         fs::rename(scene.home.join("keep"), scene.home.join("moved")).unwrap();
         for commit in [true, false] {
-            let new = Change { commit, ..change("rooms/new.yaml", None, Some("1\n")) };
-            assert!(matches!(store.make(&new), Err(Error::Moved { .. })));
+            let new = Change { commit, ..change_of_one_file("rooms/new.yaml", None, Some("1\n")) };
+            assert!(matches!(store.commit(&new), Err(Error::PalaceMoved { .. })));
             assert!(!scene.home.join("keep").exists());
         }
     }
 
     #[test]
     fn a_new_identity_is_noticed() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         scene.git(&["config", "user.name", "Grace"]);
-        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
         assert_eq!(scene.git(&["log", "-2", "--format=%cn"]), "Grace\nAda\n");
     }
 
     #[test]
     fn a_bare_repository_and_gits_own_folder_are_refused() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         fs::create_dir_all(&scene.home).unwrap();
         scene.git(&["init", "-q", "--bare"]);
-        let refused = scene.palace("keep").make(&change(HALL, None, Some("x\n"))).unwrap_err();
-        assert!(matches!(refused, Error::Bare { .. }), "{refused}");
-        let scene = Scene::of_a_person();
-        let refused = scene.palace(".git/keep").make(&change(HALL, None, Some("x\n"))).unwrap_err();
-        assert!(matches!(refused, Error::InsideGit { .. }), "{refused}");
+        let refused =
+            scene.palace("keep").commit(&change_of_one_file(HALL, None, Some("x\n"))).unwrap_err();
+        assert!(matches!(refused, Error::BareRepository { .. }), "{refused}");
+        let scene = TestHome::with_repository();
+        let refused = scene
+            .palace(".git/keep")
+            .commit(&change_of_one_file(HALL, None, Some("x\n")))
+            .unwrap_err();
+        assert!(matches!(refused, Error::InsideGitFolder { .. }), "{refused}");
     }
 
     #[test]
     fn a_repository_that_ignores_the_palace_is_not_used() {
-        let scene = Scene::of_a_person();
-        scene.put(".gitignore", "homes/\n");
+        let scene = TestHome::with_repository();
+        scene.write_file(".gitignore", "homes/\n");
         scene.git(&["add", ".gitignore"]);
         scene.git(&["commit", "-qm", "ignore"]);
         let home = scene.home.join("homes");
         let mut store = crate::store::Store::new(home.join("keep"), home.clone());
         store.isolated = true;
         assert_eq!(store.head().unwrap(), None);
-        done(&mut store, &change(HALL, None, Some("x\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("x\n")));
         assert_eq!(git_in(&home, &["status", "--porcelain"]), "");
         assert_eq!(git_in(&home, &["log", "--format=%s"]), "room hall: build\n");
         assert_eq!(scene.log(), "Ada: ignore\nAda: begin\n");
@@ -625,34 +643,35 @@ mod tests {
 
     #[test]
     fn where_the_home_itself_ignores_it_the_palace_gets_its_own_repository() {
-        let scene = Scene::of_a_person();
-        scene.put(".gitignore", "/keep\n");
+        let scene = TestHome::with_repository();
+        scene.write_file(".gitignore", "/keep\n");
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("x\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("x\n")));
         assert_eq!(git_in(&scene.home.join("keep"), &["status", "--porcelain"]), "");
         assert_eq!(scene.log(), "Ada: begin\n");
     }
 
     #[test]
     fn what_was_added_in_spite_of_being_ignored_is_not_ignored() {
-        let scene = Scene::of_a_person();
-        scene.put("keep/palace.toml", "");
+        let scene = TestHome::with_repository();
+        scene.write_file("keep/palace.toml", "");
         scene.git(&["add", "keep"]);
         scene.git(&["commit", "-qm", "keep"]);
-        scene.put(".gitignore", "/keep\n");
-        done(&mut scene.palace("keep"), &change(HALL, None, Some("x\n")));
+        scene.write_file(".gitignore", "/keep\n");
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("x\n")));
         assert_eq!(scene.log().lines().count(), 3);
     }
 
     #[test]
     fn a_repository_elsewhere_is_used_once_the_user_has_allowed_it() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         fs::create_dir_all(&scene.home).unwrap();
         scene.git(&["init", "-q", "--separate-git-dir", "../elsewhere"]);
         let state = scene.home.with_file_name("state");
         let consents = Consents::new(Some(state.clone()));
-        let mut store = scene.palace("sub/keep").trusting(consents.clone());
-        let refused = store.make(&change(HALL, None, Some("x\n"))).unwrap_err().to_string();
+        let mut store = scene.palace("sub/keep").with_consents(consents.clone());
+        let refused =
+            store.commit(&change_of_one_file(HALL, None, Some("x\n"))).unwrap_err().to_string();
         let home = scene.home.display();
         let elsewhere = scene.home.with_file_name("elsewhere");
         assert_eq!(
@@ -665,36 +684,37 @@ mod tests {
         );
         assert_eq!(store.head().unwrap(), None);
         assert!(!scene.home.join("sub").exists());
-        let wanted = located(&scene.home).unwrap().unwrap().needed_consent().unwrap().unwrap();
-        consents.give(&wanted).unwrap();
-        let made = done(&mut store, &change(HALL, None, Some("x\n")));
+        let wanted =
+            locate_checked(&scene.home).unwrap().unwrap().needed_consent().unwrap().unwrap();
+        consents.add(&wanted).unwrap();
+        let made = commit_ok(&mut store, &change_of_one_file(HALL, None, Some("x\n")));
         assert_eq!(scene.git(&["rev-parse", "HEAD"]).trim(), made.unwrap().0);
         assert_eq!(scene.status(), "");
-        scene.assert_sound();
+        scene.assert_fsck_clean();
         consents.remove(&scene.home).unwrap();
-        assert!(store.make(&change(HALL, Some("x\n"), Some("y\n"))).is_err());
-        consents.give(&wanted).unwrap();
+        assert!(store.commit(&change_of_one_file(HALL, Some("x\n"), Some("y\n"))).is_err());
+        consents.add(&wanted).unwrap();
         git_in(&scene.home, &["init", "-q", "--separate-git-dir", "../third"]);
-        assert!(store.make(&change(HALL, Some("x\n"), Some("y\n"))).is_err());
+        assert!(store.commit(&change_of_one_file(HALL, Some("x\n"), Some("y\n"))).is_err());
     }
 
     #[test]
     fn linked_worktrees_and_submodules_need_no_consent() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         scene.git(&["worktree", "add", "-q", "../tree"]);
         let module = scene.home.display().to_string();
         let file = "protocol.file.allow=always";
         scene.git(&["-c", file, "submodule", "--quiet", "add", &module, "module"]);
         for place in [scene.home.with_file_name("tree"), scene.home.join("module")] {
             let mut store = scene.store(&place.join("keep"));
-            let made = done(&mut store, &change(HALL, None, Some("1\n")));
+            let made = commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
             assert_eq!(git_in(&place, &["rev-parse", "HEAD"]).trim(), made.unwrap().0);
         }
     }
 
     #[test]
     fn a_git_file_of_someone_elses_worktree_or_submodule_needs_consent() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         scene.git(&["worktree", "add", "-q", "../tree"]);
         let module = scene.home.display().to_string();
         let file = "protocol.file.allow=always";
@@ -705,37 +725,44 @@ mod tests {
             fs::create_dir(&evil).unwrap();
             let target = scene.home.join(git);
             fs::write(evil.join(".git"), format!("gitdir: {}\n", target.display())).unwrap();
-            let refused = scene.store(&evil).make(&change(HALL, None, Some("1\n"))).unwrap_err();
-            assert!(matches!(refused, Error::Elsewhere { .. }), "{refused}");
+            let refused = scene
+                .store(&evil)
+                .commit(&change_of_one_file(HALL, None, Some("1\n")))
+                .unwrap_err();
+            assert!(matches!(refused, Error::RepositoryElsewhere { .. }), "{refused}");
         }
         fs::remove_dir_all(&evil).unwrap();
         git_in(&scene.home, &["init", "-q", "../evil"]);
         let target = scene.home.join(".git");
         fs::write(evil.join(".git/commondir"), format!("{}\n", target.display())).unwrap();
-        let refused = scene.store(&evil).make(&change(HALL, None, Some("1\n"))).unwrap_err();
-        assert!(matches!(refused, Error::Elsewhere { .. }), "{refused}");
+        let refused =
+            scene.store(&evil).commit(&change_of_one_file(HALL, None, Some("1\n"))).unwrap_err();
+        assert!(matches!(refused, Error::RepositoryElsewhere { .. }), "{refused}");
         #[cfg(unix)]
         {
             fs::remove_dir_all(evil.join(".git")).unwrap();
             std::os::unix::fs::symlink(target, evil.join(".git")).unwrap();
-            let refused = scene.store(&evil).make(&change(HALL, None, Some("1\n"))).unwrap_err();
-            assert!(matches!(refused, Error::Elsewhere { .. }), "{refused}");
+            let refused = scene
+                .store(&evil)
+                .commit(&change_of_one_file(HALL, None, Some("1\n")))
+                .unwrap_err();
+            assert!(matches!(refused, Error::RepositoryElsewhere { .. }), "{refused}");
         }
         assert_eq!(scene.log(), "Ada: begin\n");
     }
 
     #[test]
     fn programs_that_the_repository_names_are_not_in_its_configuration() {
-        let scene = Scene::of_a_person();
-        scene.put(
+        let scene = TestHome::with_repository();
+        scene.write_file(
             ".git/more",
             "[gpg]\n\tprogram = evil\n[Gpg \"ssh\"]\n\tdefaultKeyCommand = evil\n\
              [user]\n\tsigningKey = evil\n\temail = more@example.org\n",
         );
-        let config = scene.text(".git/config");
+        let config = scene.read_file(".git/config");
         let added = "[commit]\n\tGPGSIGN\n\tgpgsign = true\n[core]\n\thookspath = evil\n\
                      [filter \"x\"]\n\tclean = evil\n[include]\n\tpath = more\n";
-        scene.put(".git/config", &(config + added));
+        scene.write_file(".git/config", &(config + added));
         let mut store = scene.palace("keep");
         // Includes are followed only where the machine's configuration counts.
         store.isolated = false;
@@ -750,24 +777,24 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn a_home_may_be_reached_through_a_link() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let link = scene.home.with_file_name("link");
         std::os::unix::fs::symlink(&scene.home, &link).unwrap();
         let mut store = scene.store(&link.join("keep"));
-        done(&mut store, &change(HALL, None, Some("1\n")));
-        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
         assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "2\n");
         assert_eq!(scene.status(), "");
     }
 
     #[test]
     fn a_palace_may_be_the_repository_itself() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.store(&scene.home);
-        done(&mut store, &change(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         assert_eq!(scene.git(&["show", "HEAD:rooms/hall.yaml"]), "1\n");
-        let mut known = crate::store::Known::default();
-        store.history(&mut known).unwrap();
+        let mut known = crate::store::HistoryCache::default();
+        store.update_history(&mut known).unwrap();
         assert_eq!(known.history[HALL].count, 1);
         assert_eq!(scene.status(), "");
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::store::repo::operation::Operation;
+use crate::store::repo::operation::GitOperation;
 use crate::store::repo::repository::Repository;
 use crate::store::{Error, Store};
 
@@ -19,7 +19,7 @@ pub struct RepositoryState {
     /// What `HEAD` names: a branch or a commit.
     pub head: String,
     /// The operation under way that keeps writes from being made.
-    pub operation: Option<Operation>,
+    pub operation: Option<GitOperation>,
 }
 
 impl Store {
@@ -32,8 +32,8 @@ impl Store {
             git_dir: repository.git_dir.clone(),
             // Those that keep references elsewhere are not opened.
             format: format!("{}, files", git.object_hash()),
-            head: head(&repository, &git)?,
-            operation: Operation::under_way(&repository.git_dir),
+            head: describe_head(&repository, &git)?,
+            operation: GitOperation::in_progress(&repository.git_dir),
         }))
     }
 }
@@ -45,8 +45,8 @@ pub fn git_version() -> Option<String> {
     (output.status.success() && !text.is_empty()).then_some(text)
 }
 
-fn head(repository: &Repository, git: &gix::Repository) -> Result<String, Error> {
-    let branch = git.head_name().map_err(|err| repository.error("read `HEAD`", err))?;
+fn describe_head(repository: &Repository, git: &gix::Repository) -> Result<String, Error> {
+    let branch = git.head_name().map_err(|err| repository.git_error("read `HEAD`", err))?;
     let commit = repository.head()?.map(|it| it.to_hex_with_len(12).to_string());
     Ok(match (branch, commit) {
         (Some(branch), Some(commit)) => format!("branch {} at {commit}", branch.shorten()),
@@ -58,11 +58,11 @@ fn head(repository: &Repository, git: &gix::Repository) -> Result<String, Error>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::test_repository::Scene;
+    use crate::store::test_repository::TestHome;
 
     #[test]
     fn the_state_names_branch_commit_and_operation() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let head = || scene.palace("keep").repository_state().unwrap().unwrap().head;
         let commit = scene.git(&["rev-parse", "--short=12", "HEAD"]).trim().to_owned();
         assert_eq!(head(), format!("branch main at {commit}"));
@@ -73,8 +73,8 @@ mod tests {
         scene.git(&["checkout", "-qf", "main"]);
         scene.git(&["bisect", "start"]);
         let state = scene.palace("keep").repository_state().unwrap().unwrap();
-        assert_eq!(state.operation.map(Operation::name), Some("bisect"));
+        assert_eq!(state.operation.map(GitOperation::name), Some("bisect"));
         assert_eq!((state.work, state.format.as_str()), (scene.home.clone(), "sha1, files"));
-        assert_eq!(Scene::new().palace("keep").repository_state().unwrap(), None);
+        assert_eq!(TestHome::new().palace("keep").repository_state().unwrap(), None);
     }
 }

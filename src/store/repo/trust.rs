@@ -10,81 +10,83 @@ use crate::store::{Error, Store};
 
 /// Describes the consent that the repository of `folder` needs; `None`: it needs none.
 pub fn repository_consent(folder: &Path) -> Result<Option<Consent>, Error> {
-    let link = repository::located(&repository::real(folder)?)?;
+    let link = repository::locate_checked(&repository::resolve_links(folder)?)?;
     link.map_or(Ok(None), |it| it.needed_consent())
 }
 
 impl Store {
     /// Describes the consent that actions need to call the tools in `allow`; `None`: there are none.
     pub fn tools_consent(&self, allow: &[String]) -> Result<Option<Consent>, Error> {
-        let palace = repository::real(&self.palace)?;
-        Ok((!allow.is_empty()).then(|| Consent::tools(&palace, allow)))
+        let palace = repository::resolve_links(&self.palace)?;
+        Ok((!allow.is_empty()).then(|| Consent::for_tools(&palace, allow)))
     }
 
     /// Checks that the user lets actions of this palace call the tools in `allow`.
     pub fn check_tools_consent(&self, allow: &[String]) -> Result<(), Error> {
         let Some(wanted) = self.tools_consent(allow)? else { return Ok(()) };
-        let why = match self.consents.allow(&wanted) {
+        let why = match self.consents.is_allowed(&wanted) {
             Ok(true) => return Ok(()),
             Ok(false) => String::new(),
-            Err(err) => format!(" ({})", err.in_full()),
+            Err(err) => format!(" ({})", err.message_with_causes()),
         };
         Err(Error::ToolsNotAllowed { palace: self.palace.clone(), why })
     }
 
     /// Reports in `file` that actions may not call the tools in `allow` on this machine.
-    pub fn tools_finding(&self, file: &str, allow: &[String]) -> Option<Diagnostic> {
+    pub fn tools_consent_finding(&self, file: &str, allow: &[String]) -> Option<Diagnostic> {
         let message = match self.check_tools_consent(allow).err()? {
             Error::ToolsNotAllowed { why, .. } => {
                 format!("these tools count on this machine only after your consent{why}")
             }
             other => other.to_string(),
         };
-        let finding = Diagnostic::of_file(Code::NoConsent, file, message);
+        let finding = Diagnostic::for_file(Code::NoConsent, file, message);
         Some(finding.with_hint("`palazzo trust DIR` shows them and asks you"))
     }
 
     /// Reports why the repository cannot be used or cannot be written, as far as it may be a
     /// stranger's doing.
     pub fn repository_findings(&self) -> Vec<Diagnostic> {
-        match self.checked_repository() {
-            Err(err @ Error::Elsewhere { .. }) => {
+        match self.check_repository() {
+            Err(err @ Error::RepositoryElsewhere { .. }) => {
                 let message =
                     format!("{err}; until then there is no history, and nothing is written");
-                vec![Diagnostic::of_file(Code::NoConsent, ".git", message)]
+                vec![Diagnostic::for_file(Code::NoConsent, ".git", message)]
             }
-            Err(err @ Error::Irregular { .. }) => vec![self.irregular(&err)],
+            Err(err @ Error::NotRegularFile { .. }) => vec![self.irregular_file_finding(&err)],
             _ => Vec::new(),
         }
     }
 
     /// Refuses a change where the repository may not be used, or has files that may not be opened.
     pub(crate) fn check_before_change(&self, change: &Change) -> Result<(), Error> {
-        let repository = match self.allowed_repository() {
-            Err(err @ (Error::Elsewhere { .. } | Error::Irregular { .. })) => return Err(err),
+        let repository = match self.open_allowed_repository() {
+            Err(err @ (Error::RepositoryElsewhere { .. } | Error::NotRegularFile { .. })) => {
+                return Err(err);
+            }
             // Without a commit, a repository that cannot be opened is not needed.
             Err(_) | Ok(None) => return Ok(()),
             Ok(Some(repository)) => repository,
         };
         let paths: Vec<_> = change.edits.iter().map(|it| it.path.clone()).collect();
-        git_files::check_repository_files(&repository, &paths)
+        git_files::check_files_before_change(&repository, &paths)
     }
 
-    fn checked_repository(&self) -> Result<(), Error> {
-        let Some(repository) = self.allowed_repository()? else { return Ok(()) };
-        let (files, _) = self.look("")?;
+    fn check_repository(&self) -> Result<(), Error> {
+        let Some(repository) = self.open_allowed_repository()? else { return Ok(()) };
+        let (files, _) = self.list_files("")?;
         let folders = files.into_keys().map(|it| match it.rsplit_once('/') {
             Some((folder, _)) => format!("{folder}/any"),
             None => "any".to_owned(),
         });
         let folders: BTreeSet<_> = folders.collect();
-        git_files::check_repository_files(&repository, &folders.into_iter().collect::<Vec<_>>())
+        git_files::check_files_before_change(&repository, &folders.into_iter().collect::<Vec<_>>())
     }
 
-    fn irregular(&self, err: &Error) -> Diagnostic {
-        let Error::Irregular { file, .. } = err else { return err.about(".git") };
-        let inside = repository::real(&self.palace).ok();
+    fn irregular_file_finding(&self, err: &Error) -> Diagnostic {
+        let Error::NotRegularFile { file, .. } = err else { return err.to_diagnostic(".git") };
+        let inside = repository::resolve_links(&self.palace).ok();
         let inside = inside.and_then(|it| file.strip_prefix(it).ok().map(Path::to_owned));
-        err.about(&inside.as_ref().unwrap_or(file).display().to_string())
+        err.to_diagnostic(&inside.as_ref().unwrap_or(file).display().to_string())
     }
 }

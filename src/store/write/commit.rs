@@ -13,31 +13,31 @@ use crate::store::write::objects::ObjectWriter;
 
 /// What a tree holds at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct BlobEntry {
     pub(crate) kind: EntryKind,
     pub(crate) id: ObjectId,
 }
 
 /// A commit that is to be made: files that differ from its parent, and who says so.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub(crate) struct CommitDraft {
     /// Paths inside the working directory; `None`: the file goes.
-    pub(crate) files: Vec<(String, Option<Held>)>,
-    pub(crate) author: Person,
-    pub(crate) committer: Person,
+    pub(crate) files: Vec<(String, Option<BlobEntry>)>,
+    pub(crate) author: GitIdentity,
+    pub(crate) committer: GitIdentity,
     /// Seconds since 1970.
-    pub(crate) at: i64,
+    pub(crate) seconds: i64,
     pub(crate) message: String,
 }
 
 /// A name and an address that git accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Person {
+pub(crate) struct GitIdentity {
     name: String,
     email: String,
 }
 
-impl Draft {
+impl CommitDraft {
     /// Writes trees and commit on top of `parent`; `None`: the files are there already.
     pub(crate) fn write(
         &self,
@@ -45,7 +45,7 @@ impl Draft {
         parent: Option<ObjectId>,
     ) -> gix::Result<Option<ObjectId>> {
         let git = writer.git();
-        let before = tree_of(git, parent)?;
+        let before = tree_of_commit(git, parent)?;
         let root = git.find_tree(before)?.decode()?.into_owned();
         // The editor that repositories offer looks up every neighbour of a changed file; this
         // one below it costs what changed.
@@ -73,8 +73,8 @@ impl Draft {
         let commit = gix::objs::Commit {
             tree,
             parents: parent.into_iter().collect(),
-            author: self.author.at(self.at),
-            committer: self.committer.at(self.at),
+            author: self.author.to_signature(self.seconds),
+            committer: self.committer.to_signature(self.seconds),
             encoding: None,
             message: self.message.as_str().into(),
             extra_headers: Vec::new(),
@@ -92,17 +92,17 @@ impl Draft {
     }
 
     /// Returns what a reflog says of this commit: who made it, when, and its subject.
-    pub(crate) fn log_entry(&self) -> String {
+    pub(crate) fn reflog_entry(&self) -> String {
         let subject = self.message.lines().next().unwrap_or_default();
-        let Person { name, email } = &self.committer;
-        format!("{name} <{email}> {} +0000\tcommit: {subject}", self.at.max(0))
+        let GitIdentity { name, email } = &self.committer;
+        format!("{name} <{email}> {} +0000\tcommit: {subject}", self.seconds.max(0))
     }
 }
 
-impl Person {
+impl GitIdentity {
     /// Returns an author for the name a client gives itself.
-    pub(crate) fn client(name: &str) -> Self {
-        let name = Self::clean(name, "agent");
+    pub(crate) fn for_client(name: &str) -> Self {
+        let name = Self::clean_part(name, "agent");
         let local: Vec<String> = name
             .to_lowercase()
             .split(|c: char| !c.is_ascii_alphanumeric())
@@ -114,33 +114,37 @@ impl Person {
     }
 
     /// Returns whom git takes for the author of what is done by hand here.
-    pub(crate) fn by_hand(git: &gix::Repository) -> Self {
-        Self::known_as(git, "someone")
+    pub(crate) fn for_hand_edit(git: &gix::Repository) -> Self {
+        Self::for_author(git, "someone")
     }
 
     /// Returns whom git takes for the author here, else one of that name.
-    pub(crate) fn known_as(git: &gix::Repository, name: &str) -> Self {
-        let Self { name, email } = Self::client(name);
+    pub(crate) fn for_author(git: &gix::Repository, name: &str) -> Self {
+        let Self { name, email } = Self::for_client(name);
         let email = email.replace("@palazzo.invalid", "@localhost");
-        Self::or(git.author().and_then(Result::ok), &name, &email)
+        Self::from_signature_or(git.author().and_then(Result::ok), &name, &email)
     }
 
     /// Returns whom git takes for the committer here, or else us.
-    pub(crate) fn committer(git: &gix::Repository) -> Self {
+    pub(crate) fn for_committer(git: &gix::Repository) -> Self {
         let committer = git.committer().and_then(Result::ok);
-        Self::or(committer, "palazzo", "palazzo@localhost")
+        Self::from_signature_or(committer, "palazzo", "palazzo@localhost")
     }
 
-    fn or(found: Option<gix::actor::SignatureRef<'_>>, name: &str, email: &str) -> Self {
+    fn from_signature_or(
+        found: Option<gix::actor::SignatureRef<'_>>,
+        name: &str,
+        email: &str,
+    ) -> Self {
         let Some(found) = found else {
             return Self { name: name.to_owned(), email: email.to_owned() };
         };
-        let name = Self::clean(&found.name.to_str_lossy(), name);
-        Self { name, email: Self::clean(&found.email.to_str_lossy(), email) }
+        let name = Self::clean_part(&found.name.to_str_lossy(), name);
+        Self { name, email: Self::clean_part(&found.email.to_str_lossy(), email) }
     }
 
     /// Drops what git does not allow in a name, and what it would trim at its ends.
-    fn clean(name: &str, fallback: &str) -> String {
+    fn clean_part(name: &str, fallback: &str) -> String {
         let allowed: String =
             name.chars().filter(|c| !matches!(c, '<' | '>') && !c.is_control()).collect();
         let crud =
@@ -149,7 +153,7 @@ impl Person {
         if clean.is_empty() { fallback.to_owned() } else { clean.to_owned() }
     }
 
-    fn at(&self, seconds: i64) -> gix::actor::Signature {
+    fn to_signature(&self, seconds: i64) -> gix::actor::Signature {
         let time = gix::date::Time { seconds: seconds.max(0), offset: 0 };
         let (name, email) = (self.name.as_str().into(), self.email.as_str().into());
         gix::actor::Signature { name, email, time }
@@ -157,7 +161,7 @@ impl Person {
 }
 
 /// Returns a commit's message: subject, body, trailers.
-pub(crate) fn message(change: &Change) -> String {
+pub(crate) fn commit_message(change: &Change) -> String {
     let subject = one_line(&change.subject);
     let body = change.body.replace('\0', "");
     let trailers: Vec<String> =
@@ -168,7 +172,10 @@ pub(crate) fn message(change: &Change) -> String {
 }
 
 /// Returns the tree of `commit`; without one the empty tree.
-pub(crate) fn tree_of(git: &gix::Repository, commit: Option<ObjectId>) -> gix::Result<ObjectId> {
+pub(crate) fn tree_of_commit(
+    git: &gix::Repository,
+    commit: Option<ObjectId>,
+) -> gix::Result<ObjectId> {
     match commit {
         Some(commit) => Ok(git.find_commit(commit)?.tree_id()?.detach()),
         None => Ok(ObjectId::empty_tree(git.object_hash())),
@@ -176,16 +183,16 @@ pub(crate) fn tree_of(git: &gix::Repository, commit: Option<ObjectId>) -> gix::R
 }
 
 /// Returns the file that `tree` holds at `path`.
-pub(crate) fn entry(
+pub(crate) fn find_blob_entry(
     git: &gix::Repository,
     tree: ObjectId,
     path: &str,
-) -> gix::Result<Option<Held>> {
+) -> gix::Result<Option<BlobEntry>> {
     let found = git.find_tree(tree)?.lookup_entry(path.split('/'))?;
     Ok(found.filter(|it| !it.mode().is_tree()).map(|it| {
         let kind = it.mode().kind();
         let kind = if kind == EntryKind::BlobExecutable { kind } else { EntryKind::Blob };
-        Held { kind, id: it.object_id() }
+        BlobEntry { kind, id: it.object_id() }
     }))
 }
 
@@ -196,7 +203,7 @@ pub(crate) fn blob_id(git: &gix::Repository, content: &[u8]) -> gix::Result<Obje
 }
 
 /// Lists the files that moving `HEAD` has written, beside their folders.
-pub(crate) fn reference_files(
+pub(crate) fn head_ref_files(
     git: &gix::Repository,
     git_dir: &Path,
     common_dir: &Path,
@@ -224,7 +231,7 @@ mod tests {
     #[test]
     fn any_name_becomes_one_that_git_accepts() {
         let told = |name: &str| {
-            let Person { name, email } = Person::client(name);
+            let GitIdentity { name, email } = GitIdentity::for_client(name);
             format!("{name} <{email}>")
         };
         assert_eq!(told("claude-code 1.2"), "claude-code 1.2 <claude-code-1-2@palazzo.invalid>");
@@ -237,13 +244,13 @@ mod tests {
 
     #[test]
     fn a_message_has_only_the_parts_there_are() {
-        let mut change = crate::store::test_repository::change("a", None, Some("x"));
+        let mut change = crate::store::test_repository::change_of_one_file("a", None, Some("x"));
         change.subject = "room\na:\0 build".to_owned();
         change.trailers.push(("Palazzo-Client", "two\nlines".to_owned()));
         let all = "room a: build\n\nThe hall has two doors now.\n\nPalazzo-Tool: build_room\nPalazzo-Client: two lines\n";
-        assert_eq!(message(&change), all);
+        assert_eq!(commit_message(&change), all);
         change.body = String::new();
         change.trailers.clear();
-        assert_eq!(message(&change), "room a: build\n");
+        assert_eq!(commit_message(&change), "room a: build\n");
     }
 }

@@ -16,82 +16,86 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::model::Change;
-use crate::store::test_repository::{Scene, changes, git_in, try_git};
+use crate::store::test_repository::{TestHome, change_of_files, git_in, try_git};
 use crate::store::write::{failpoint, lock_file};
-use crate::store::{Outcome, Store};
+use crate::store::{CommitOutcome, Store};
 
 /// What the child is told: the kind of change, its number, the palace and its home.
-const TOLD: &str = "PALAZZO_CRASH_CHILD";
+const CHILD_ENV: &str = "PALAZZO_CRASH_CHILD";
 /// The errors that the system gives at one step after the other.
-const ERRORS: [&str; 4] = ["EIO", "ENOSPC", "EMFILE", "EACCES"];
+const SYSTEM_ERRORS: [&str; 4] = ["EIO", "ENOSPC", "EMFILE", "EACCES"];
 /// Fewer steps than these are no write.
-const FEWEST: usize = 35;
+const MIN_STEPS: usize = 35;
 
-type Contents = BTreeMap<String, String>;
+type FileTexts = BTreeMap<String, String>;
 
 #[derive(Clone, Copy, Debug)]
-enum Repository {
+enum TestRepositoryKind {
     Fresh,
     Packed,
     Cloned,
     Linked,
 }
 
-const REPOSITORIES: [Repository; 4] =
-    [Repository::Fresh, Repository::Packed, Repository::Cloned, Repository::Linked];
-const KINDS: [&str; 5] = ["scroll", "room", "entities", "deletion", "undo"];
+const REPOSITORY_KINDS: [TestRepositoryKind; 4] = [
+    TestRepositoryKind::Fresh,
+    TestRepositoryKind::Packed,
+    TestRepositoryKind::Cloned,
+    TestRepositoryKind::Linked,
+];
+const CHANGE_KINDS: [&str; 5] = ["scroll", "room", "entities", "deletion", "undo"];
 
 /// A palace in a repository of one kind.
-struct Palace {
-    _scene: Scene,
+struct CrashTestPalace {
+    _scene: TestHome,
     home: PathBuf,
-    repository: Repository,
+    repository: TestRepositoryKind,
 }
 
-impl Palace {
-    fn new(repository: Repository) -> Self {
-        let scene = Scene::of_a_person();
+impl CrashTestPalace {
+    fn new(repository: TestRepositoryKind) -> Self {
+        let scene = TestHome::with_repository();
         let mut home = scene.home.clone();
         match repository {
-            Repository::Fresh | Repository::Packed => {}
-            Repository::Cloned => {
+            TestRepositoryKind::Fresh | TestRepositoryKind::Packed => {}
+            TestRepositoryKind::Cloned => {
                 home = scene.home.with_file_name("cloned");
                 git_in(&scene.home, &["clone", "-q", ".", "../cloned"]);
             }
-            Repository::Linked => {
+            TestRepositoryKind::Linked => {
                 home = scene.home.with_file_name("linked");
                 scene.git(&["worktree", "add", "-q", "-b", "side", "../linked"]);
             }
         }
         let palace = Self { _scene: scene, home, repository };
-        palace.write(&base());
+        palace.commit_ok(&initial_change());
         palace
     }
 
-    fn store(&self) -> Store {
-        store(&self.home)
+    fn open_store(&self) -> Store {
+        open_store(&self.home)
     }
 
     /// Makes a change that must succeed.
-    fn write(&self, change: &Change) {
-        match self.store().make(change) {
-            Ok(Outcome::Done(done)) => assert!(done.commit.is_some()),
+    fn commit_ok(&self, change: &Change) {
+        match self.open_store().commit(change) {
+            Ok(CommitOutcome::Done(done)) => assert!(done.commit.is_some()),
             other => panic!("{:?}: {other:?}", self.repository),
         }
     }
 
-    fn contents(&self) -> Contents {
-        let store = self.store();
-        let (stamps, _) = store.look("").unwrap();
+    fn read_all(&self) -> FileTexts {
+        let store = self.open_store();
+        let (stamps, _) = store.list_files("").unwrap();
         let read = |path: String| {
-            let text = store.read(&path).unwrap().unwrap();
+            let text = store.read_file(&path).unwrap().unwrap();
             (path, text)
         };
         stamps.into_keys().map(read).collect()
     }
 
-    fn pack(&self) {
-        if matches!(self.repository, Repository::Packed) {
+    fn pack_refs(&self) {
+        if matches!(self.repository, TestRepositoryKind::Packed) {
             git_in(&self.home, &["pack-refs", "--all"]);
         }
     }
@@ -101,13 +105,13 @@ impl Palace {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args(["--exact", "store::write::crash_tests::child", "--nocapture"]);
         child.env("PALAZZO_FAILPOINT", failpoint);
-        child.env(TOLD, format!("{kind}\n{number}\n{}", self.home.display()));
+        child.env(CHILD_ENV, format!("{kind}\n{number}\n{}", self.home.display()));
         child.env_remove("PALAZZO_FAILPOINT_LOG");
         child.output().unwrap()
     }
 
     #[track_caller]
-    fn assert_in_order(&self, about: &str) {
+    fn assert_repository_clean(&self, about: &str) {
         let found = try_git(&self.home, &["fsck", "--strict", "--no-dangling", "--no-progress"]);
         assert!(found.status.success() && found.stdout.is_empty(), "{about}: {found:?}");
         assert_eq!(git_in(&self.home, &["status", "--porcelain", "-uall"]), "", "{about}");
@@ -128,24 +132,24 @@ impl Palace {
     }
 }
 
-fn store(home: &Path) -> Store {
+fn open_store(home: &Path) -> Store {
     let mut store = Store::new(home.join("keep"), home.to_owned());
     store.isolated = true;
     store
 }
 
 /// The files that every palace begins with.
-fn base() -> Change {
+fn initial_change() -> Change {
     let names: Vec<_> = (0..3).map(|it| format!("entities/claim/{it}.yaml")).collect();
     let mut edits: Vec<_> = names.iter().map(|it| (it.as_str(), None, Some("name: x\n"))).collect();
     edits.push(("rooms/hall.yaml", None, Some("name: 0\n")));
     edits.push(("rooms/w/attic.yaml", None, Some("name: 0\n")));
-    changes(&edits)
+    change_of_files(&edits)
 }
 
 /// The change of that kind and number, upon the files as they are.
-fn change(store: &Store, kind: &str, number: usize) -> Change {
-    let text = |path: &str| store.read(path).unwrap();
+fn build_change(store: &Store, kind: &str, number: usize) -> Change {
+    let text = |path: &str| store.read_file(path).unwrap();
     let now = format!("name: {number}\n");
     let mut edits: Vec<(String, Option<String>)> = Vec::new();
     match kind {
@@ -174,10 +178,10 @@ fn change(store: &Store, kind: &str, number: usize) -> Change {
     let edits = edits.iter().zip(&was);
     let edits: Vec<_> =
         edits.map(|((path, now), was)| (path.as_str(), was.as_deref(), now.as_deref())).collect();
-    changes(&edits)
+    change_of_files(&edits)
 }
 
-fn applied(mut contents: Contents, change: &Change) -> Contents {
+fn apply_change(mut contents: FileTexts, change: &Change) -> FileTexts {
     for edit in &change.edits {
         match &edit.now {
             Some(text) => contents.insert(edit.path.clone(), text.clone()),
@@ -190,97 +194,98 @@ fn applied(mut contents: Contents, change: &Change) -> Contents {
 /// The other side of the tests below: makes one change, and then another.
 #[test]
 fn child() {
-    let Ok(told) = std::env::var(TOLD) else { return };
+    let Ok(told) = std::env::var(CHILD_ENV) else { return };
     let told: Vec<_> = told.splitn(3, '\n').collect();
-    let mut store = store(Path::new(told[2]));
-    let change = change(&store, told[0], told[1].parse().unwrap());
-    match store.make(&change) {
-        Ok(Outcome::Done(done)) => println!("DONE {:?}", done.warnings),
-        Ok(Outcome::Stale(paths)) => println!("REFUSED stale {paths:?}"),
-        Err(err) => println!("REFUSED {}", err.in_full()),
+    let mut store = open_store(Path::new(told[2]));
+    let change = build_change(&store, told[0], told[1].parse().unwrap());
+    match store.commit(&change) {
+        Ok(CommitOutcome::Done(done)) => println!("DONE {:?}", done.warnings),
+        Ok(CommitOutcome::Stale(paths)) => println!("REFUSED stale {paths:?}"),
+        Err(err) => println!("REFUSED {}", err.message_with_causes()),
     }
-    println!("STEPS {}", failpoint::reached());
-    let next = self::change(&store, "scroll", 1_000_000);
-    let next = store.make(&next).map(|it| matches!(it, Outcome::Done(_)));
+    println!("STEPS {}", failpoint::reached_count());
+    let next = self::build_change(&store, "scroll", 1_000_000);
+    let next = store.commit(&next).map(|it| matches!(it, CommitOutcome::Done(_)));
     println!("NEXT {}", next.is_ok_and(|it| it));
 }
 
 /// Returns how many steps the change of a child had, if it came to its end.
-fn steps(child: &Output) -> Option<usize> {
+fn parse_step_count(child: &Output) -> Option<usize> {
     let said = String::from_utf8_lossy(&child.stdout);
     said.lines().find_map(|it| it.strip_prefix("STEPS ")).and_then(|it| it.parse().ok())
 }
 
 /// Kills a write of `kind` at every step.
-fn crash(repository: Repository, kind: &str) {
-    let palace = Palace::new(repository);
+fn kill_at_every_step(repository: TestRepositoryKind, kind: &str) {
+    let palace = CrashTestPalace::new(repository);
     for step in 1.. {
         let about = format!("{repository:?}, {kind}, killed at step {step}");
-        palace.pack();
-        let before = palace.contents();
-        let change = change(&palace.store(), kind, step);
+        palace.pack_refs();
+        let before = palace.read_all();
+        let change = build_change(&palace.open_store(), kind, step);
         let output = palace.run_child(kind, &format!("kill:{step}"), step);
-        if steps(&output).is_some() {
+        if parse_step_count(&output).is_some() {
             // The write came to its end before that step.
-            return assert!(step > FEWEST, "{about}: so few");
+            return assert!(step > MIN_STEPS, "{about}: so few");
         }
         assert!(output.status.signal().is_some(), "{about}: {output:?}");
-        palace.write(&changes(&[("rooms/next.yaml", None, Some("name: next\n"))]));
-        let mut now = palace.contents();
+        palace.commit_ok(&change_of_files(&[("rooms/next.yaml", None, Some("name: next\n"))]));
+        let mut now = palace.read_all();
         assert!(now.remove("rooms/next.yaml").is_some(), "{about}");
-        assert!(now == before || now == applied(before, &change), "{about}");
-        palace.assert_in_order(&about);
-        palace.write(&changes(&[("rooms/next.yaml", Some("name: next\n"), None)]));
+        assert!(now == before || now == apply_change(before, &change), "{about}");
+        palace.assert_repository_clean(&about);
+        palace.commit_ok(&change_of_files(&[("rooms/next.yaml", Some("name: next\n"), None)]));
     }
 }
 
 /// Lets every step of a write of `kind` fail once.
-fn fail(repository: Repository, kind: &str) {
-    let palace = Palace::new(repository);
+fn fail_at_every_step(repository: TestRepositoryKind, kind: &str) {
+    let palace = CrashTestPalace::new(repository);
     for step in 1.. {
-        let error = ERRORS[step % ERRORS.len()];
+        let error = SYSTEM_ERRORS[step % SYSTEM_ERRORS.len()];
         let about = format!("{repository:?}, {kind}, {error} at step {step}");
-        palace.pack();
-        let before = palace.contents();
-        let change = change(&palace.store(), kind, step);
+        palace.pack_refs();
+        let before = palace.read_all();
+        let change = build_change(&palace.open_store(), kind, step);
         let output = palace.run_child(kind, &format!("{error}:{step}"), step);
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        if steps(&output).is_some_and(|it| it < step) {
-            return assert!(step > FEWEST, "{about}: so few");
+        if parse_step_count(&output).is_some_and(|it| it < step) {
+            return assert!(step > MIN_STEPS, "{about}: so few");
         }
         assert!(output.status.success() && said.contains("NEXT true"), "{about}: {said}");
-        let mut now = palace.contents();
+        let mut now = palace.read_all();
         let next = now.remove("scrolls/hall/1000000.md");
-        let expected = if said.contains("DONE") { applied(before, &change) } else { before };
+        let expected = if said.contains("DONE") { apply_change(before, &change) } else { before };
         assert!(now == expected, "{about}: {said}");
-        palace.assert_in_order(&about);
-        palace.write(&changes(&[("scrolls/hall/1000000.md", next.as_deref(), None)]));
+        palace.assert_repository_clean(&about);
+        palace.commit_ok(&change_of_files(&[("scrolls/hall/1000000.md", next.as_deref(), None)]));
     }
 }
 
-fn each(test: fn(Repository, &str)) {
+fn for_each_case(test: fn(TestRepositoryKind, &str)) {
     std::thread::scope(|scope| {
-        for repository in REPOSITORIES {
-            scope.spawn(move || KINDS.into_iter().for_each(|kind| test(repository, kind)));
+        for repository in REPOSITORY_KINDS {
+            scope.spawn(move || CHANGE_KINDS.into_iter().for_each(|kind| test(repository, kind)));
         }
     });
 }
 
 #[test]
 fn a_write_killed_at_any_step_loses_nothing_and_blocks_nobody() {
-    each(crash);
+    for_each_case(kill_at_every_step);
 }
 
 #[test]
 fn a_write_that_fails_at_any_step_answers_truly_and_blocks_nobody() {
-    each(fail);
+    for_each_case(fail_at_every_step);
 }
 
 #[test]
 fn a_lock_that_is_left_in_a_test_scene_is_found() {
-    let palace = Palace::new(Repository::Fresh);
+    let palace = CrashTestPalace::new(TestRepositoryKind::Fresh);
     fs::write(palace.home.join(".git/packed-refs.lock"), "").unwrap();
-    let found =
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| palace.assert_in_order("")));
+    let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        palace.assert_repository_clean("")
+    }));
     assert!(found.is_err());
 }

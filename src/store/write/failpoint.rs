@@ -12,19 +12,19 @@
 #[expect(clippy::unnecessary_wraps, reason = "it can fail with the feature `failpoints`")]
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it is empty")]
-pub(crate) fn reach(_: &str) -> std::io::Result<()> {
+pub(crate) fn fail_point(_: &str) -> std::io::Result<()> {
     Ok(())
 }
 
 /// Lets a test kill the process after an operation; an error cannot be asked for here.
-pub(crate) fn pass(name: &str) {
-    drop(reach(name));
+pub(crate) fn kill_point(name: &str) {
+    drop(fail_point(name));
 }
 
 #[cfg(feature = "failpoints")]
-pub(crate) use active::reach;
+pub(crate) use active::fail_point;
 #[cfg(all(test, feature = "failpoints"))]
-pub(crate) use active::reached;
+pub(crate) use active::reached_count;
 
 #[cfg(feature = "failpoints")]
 mod active {
@@ -32,29 +32,29 @@ mod active {
     use std::io::{self, Write as _};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    static REACHED: AtomicUsize = AtomicUsize::new(0);
+    static REACHED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
     /// Returns how many places were reached so far.
     #[cfg(test)]
-    pub(crate) fn reached() -> usize {
-        REACHED.load(Ordering::SeqCst)
+    pub(crate) fn reached_count() -> usize {
+        REACHED_COUNT.load(Ordering::SeqCst)
     }
 
     /// Does what `PALAZZO_FAILPOINT` asks for at this place.
-    pub(crate) fn reach(name: &str) -> io::Result<()> {
-        let number = REACHED.fetch_add(1, Ordering::SeqCst) + 1;
+    pub(crate) fn fail_point(name: &str) -> io::Result<()> {
+        let number = REACHED_COUNT.fetch_add(1, Ordering::SeqCst) + 1;
         if let Some(log) = std::env::var_os("PALAZZO_FAILPOINT_LOG") {
             let mut log = OpenOptions::new().append(true).create(true).open(log)?;
             log.write_all(format!("{number} {name}\n").as_bytes())?;
         }
         let Ok(asked) = std::env::var("PALAZZO_FAILPOINT") else { return Ok(()) };
         match asked.split_once(':') {
-            Some((what, at)) if at.parse() == Ok(number) => act(what),
+            Some((what, at)) if at.parse() == Ok(number) => trigger(what),
             _ => Ok(()),
         }
     }
 
-    fn act(what: &str) -> io::Result<()> {
+    fn trigger(what: &str) -> io::Result<()> {
         let code = match what {
             "EIO" => 5,
             "EACCES" => 13,

@@ -11,17 +11,21 @@ use crate::store::Error;
 use crate::store::write::failpoint;
 
 /// Up to how many files are made durable one by one sooner than with all else.
-const FEW: usize = 8;
+const MAX_SINGLE_SYNCS: usize = 8;
 
 /// Makes durable what was written below `places`, or else each of `files` with its folder.
-pub(crate) fn settle(places: &[&Path], files: impl FnOnce() -> Vec<PathBuf>) -> Result<(), Error> {
-    failpoint::reach("sync file system").map_err(Error::file("make durable", Path::new(".")))?;
+pub(crate) fn sync_places_or_files(
+    places: &[&Path],
+    files: impl FnOnce() -> Vec<PathBuf>,
+) -> Result<(), Error> {
+    failpoint::fail_point("sync file system")
+        .map_err(Error::for_file("make durable", Path::new(".")))?;
     let mut seen = BTreeSet::new();
     for place in places {
-        if !seen.insert(device(place)) {
+        if !seen.insert(device_id(place)) {
             continue;
         }
-        if !sync_file_system(place).map_err(Error::file("make durable", place))? {
+        if !sync_file_system(place).map_err(Error::for_file("make durable", place))? {
             return sync_files(&files());
         }
     }
@@ -29,30 +33,30 @@ pub(crate) fn settle(places: &[&Path], files: impl FnOnce() -> Vec<PathBuf>) -> 
 }
 
 /// Makes the contents of `files` below `place` durable, but not yet their names.
-pub(crate) fn settle_contents(place: &Path, files: &[PathBuf]) -> Result<(), Error> {
-    if files.len() > FEW {
-        return settle(&[place], || files.to_vec());
+pub(crate) fn sync_contents(place: &Path, files: &[PathBuf]) -> Result<(), Error> {
+    if files.len() > MAX_SINGLE_SYNCS {
+        return sync_places_or_files(&[place], || files.to_vec());
     }
-    files.iter().try_for_each(|it| sync(it).map_err(Error::file("make durable", it)))
+    files.iter().try_for_each(|it| sync_path(it).map_err(Error::for_file("make durable", it)))
 }
 
 /// Makes each of `files` that exists durable, and its entry in its folder.
 pub(crate) fn sync_files(files: &[PathBuf]) -> Result<(), Error> {
     let folders: BTreeSet<&Path> = files.iter().filter_map(|it| it.parent()).collect();
     for place in files.iter().map(PathBuf::as_path).chain(folders) {
-        sync(place).map_err(Error::file("make durable", place))?;
+        sync_path(place).map_err(Error::for_file("make durable", place))?;
     }
     Ok(())
 }
 
 /// Returns where a loose object is kept.
-pub(crate) fn object_file(common_dir: &Path, id: ObjectId) -> PathBuf {
+pub(crate) fn loose_object_path(common_dir: &Path, id: ObjectId) -> PathBuf {
     let name = id.to_string();
     let (folder, file) = name.split_at(2);
     common_dir.join("objects").join(folder).join(file)
 }
 
-fn sync(place: &Path) -> io::Result<()> {
+fn sync_path(place: &Path) -> io::Result<()> {
     // Windows cannot do this to a folder, and there the file system does it itself; and to a file
     // only who may write it can.
     if cfg!(windows) && place.is_dir() {
@@ -80,13 +84,13 @@ fn sync_file_system(_: &Path) -> io::Result<bool> {
 }
 
 #[cfg(unix)]
-fn device(place: &Path) -> u64 {
+fn device_id(place: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
     std::fs::metadata(place).map(|it| it.dev()).unwrap_or_default()
 }
 
 #[cfg(not(unix))]
-fn device(_: &Path) -> u64 {
+fn device_id(_: &Path) -> u64 {
     0
 }
 

@@ -20,18 +20,18 @@ use sha1::{Digest as _, Sha1};
 
 use crate::store::Error;
 use crate::store::repo::repository::Repository;
-use crate::store::write::commit::Held;
-use crate::store::write::lock::Patience;
-use crate::store::write::lock_file::{LockFile, Noted};
+use crate::store::write::commit::BlobEntry;
+use crate::store::write::lock::LockTimeouts;
+use crate::store::write::lock_file::{LockFile, LockFileRecorder};
 
 /// The index's file in the git directory of a worktree.
-const INDEX: &str = "index";
+const INDEX_FILE: &str = "index";
 
 /// What the index remembers of a file's state, to tell without reading that it is unchanged.
 pub(crate) use gix::index::entry::Stat;
 
 /// The index as we left it, to spare reading it again.
-pub(crate) struct Kept {
+pub(crate) struct CachedIndex {
     index: gix::index::File,
     /// What its file ends in; `None`: it has not been written.
     digest: Option<ObjectId>,
@@ -43,7 +43,7 @@ pub(crate) struct Staging<'a> {
     lock: LockFile,
     index: gix::index::File,
     digest: Option<ObjectId>,
-    is_foreign: bool,
+    is_reloaded: bool,
 }
 
 impl<'a> Staging<'a> {
@@ -51,24 +51,26 @@ impl<'a> Staging<'a> {
     pub(crate) fn open(
         repository: &'a Repository,
         git: &gix::Repository,
-        kept: Option<Kept>,
-        patience: &Patience,
-        note: &mut Noted<'_>,
+        kept: Option<CachedIndex>,
+        patience: &LockTimeouts,
+        note: &mut LockFileRecorder<'_>,
     ) -> Result<Self, Error> {
         let deadline = Instant::now() + patience.index;
-        let lock = LockFile::acquire(repository, &repository.git_dir, INDEX, deadline, note)?;
-        let path = lock.resource().to_owned();
-        let kept = kept.filter(|it| it.digest.is_some() && it.digest == digest_on_disk(&path));
+        let lock = LockFile::acquire(repository, &repository.git_dir, INDEX_FILE, deadline, note)?;
+        let path = lock.locked_path().to_owned();
+        let kept = kept.filter(|it| it.digest.is_some() && it.digest == read_disk_digest(&path));
         let is_foreign = kept.is_none();
-        let Kept { index, digest } = match kept {
+        let CachedIndex { index, digest } = match kept {
             Some(kept) => kept,
-            None => Kept::load(git).map_err(|err| repository.error("read the index", err))?,
+            None => {
+                CachedIndex::load(git).map_err(|err| repository.git_error("read the index", err))?
+            }
         };
         if index.is_sparse() {
-            return Err(Error::Sparse { place: repository.work.clone() });
+            return Err(Error::SparseIndex { place: repository.work.clone() });
         }
-        let mut staging = Self { repository, lock, index, digest, is_foreign };
-        staging.mark_the_young();
+        let mut staging = Self { repository, lock, index, digest, is_reloaded: is_foreign };
+        staging.mark_racy_entries();
         Ok(staging)
     }
 
@@ -78,8 +80,8 @@ impl<'a> Staging<'a> {
     }
 
     /// Tells whether somebody else may have written the index since we last did.
-    pub(crate) fn is_foreign(&self) -> bool {
-        self.is_foreign
+    pub(crate) fn is_reloaded(&self) -> bool {
+        self.is_reloaded
     }
 
     /// Returns the index as it is to be.
@@ -94,25 +96,25 @@ impl<'a> Staging<'a> {
     }
 
     /// Tells whether a sparse checkout leaves `path` out of the working directory.
-    pub(crate) fn is_left_out(&self, path: &str) -> bool {
-        is_left_out(&self.index, path)
+    pub(crate) fn is_outside_sparse_checkout(&self, path: &str) -> bool {
+        is_outside_sparse_checkout(&self.index, path)
     }
 
     /// Returns what is staged for `path`.
-    pub(crate) fn staged(&self, path: &str) -> Option<ObjectId> {
+    pub(crate) fn staged_id(&self, path: &str) -> Option<ObjectId> {
         let entry = self.index.entry_by_path_and_stage(path.into(), Stage::Unconflicted)?;
         (!entry.flags.contains(Flags::INTENT_TO_ADD)).then_some(entry.id)
     }
 
     /// Stages files, and takes those out for which nothing is held; without a stat git will compare
     /// the file itself. All at once, for an index is put in order as a whole.
-    pub(crate) fn put_all<'f>(
+    pub(crate) fn stage_files<'f>(
         &mut self,
-        files: impl IntoIterator<Item = (&'f BStr, Option<Held>, Option<Stat>)>,
+        files: impl IntoIterator<Item = (&'f BStr, Option<BlobEntry>, Option<Stat>)>,
     ) {
         let (mut new, mut gone) = (Vec::new(), BTreeSet::new());
         for (path, held, stat) in files {
-            self.invalidate(path);
+            self.invalidate_cached_trees(path);
             let Some(held) = held else {
                 gone.extend(self.index.entry_range(path).into_iter().flatten());
                 continue;
@@ -128,9 +130,9 @@ impl<'a> Staging<'a> {
                 None => new.push((path, held.id, mode, stat)),
             }
         }
-        self.take_out(&gone);
+        self.remove_entries(&gone);
         for (path, ..) in &new {
-            self.make_way(path);
+            self.remove_conflicting_entries(path);
         }
         for (path, id, mode, stat) in &new {
             self.index.dangerously_push_entry(*stat, *id, Flags::empty(), *mode, path);
@@ -141,7 +143,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Takes the entries at those places out of the index.
-    fn take_out(&mut self, gone: &BTreeSet<usize>) {
+    fn remove_entries(&mut self, gone: &BTreeSet<usize>) {
         // Each one taken out alone moves all behind it.
         const FEW: usize = 16;
         if gone.len() > FEW {
@@ -154,30 +156,30 @@ impl<'a> Staging<'a> {
     }
 
     /// Writes the index into its lock file.
-    pub(crate) fn write(&mut self) -> Result<(), Error> {
+    pub(crate) fn write_lock_file(&mut self) -> Result<(), Error> {
         let path = self.lock.path().to_owned();
-        let failed = |err| self.repository.error("write the index", err);
-        let (bytes, digest) = serialized(&self.index).map_err(failed)?;
-        self.lock.write_all(&bytes).map_err(Error::file("write", &path))?;
+        let failed = |err| self.repository.git_error("write the index", err);
+        let (bytes, digest) = serialize_index(&self.index).map_err(failed)?;
+        self.lock.write_all(&bytes).map_err(Error::for_file("write", &path))?;
         self.digest = Some(digest);
         Ok(())
     }
 
     /// Puts the index that was written in place of the old.
-    pub(crate) fn commit(self) -> Result<Kept, Error> {
-        let path = self.lock.resource().to_owned();
-        self.lock.commit().map_err(Error::file("replace", &path))?;
-        Ok(Kept { index: self.index, digest: self.digest })
+    pub(crate) fn replace_index(self) -> Result<CachedIndex, Error> {
+        let path = self.lock.locked_path().to_owned();
+        self.lock.commit().map_err(Error::for_file("replace", &path))?;
+        Ok(CachedIndex { index: self.index, digest: self.digest })
     }
 
     /// Lets go of the lock; the index must be as it was opened.
-    pub(crate) fn release(self) -> Kept {
-        Kept { index: self.index, digest: self.digest }
+    pub(crate) fn release_lock(self) -> CachedIndex {
+        CachedIndex { index: self.index, digest: self.digest }
     }
 
     /// Removes entries that cannot stand beside a file at `path`: files where its folders are to
     /// be, and files below it.
-    fn make_way(&mut self, path: &BStr) {
+    fn remove_conflicting_entries(&mut self, path: &BStr) {
         let mut gone = Vec::new();
         for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
             gone.extend(self.index.entry_range(path[..at].as_bstr()));
@@ -191,7 +193,7 @@ impl<'a> Staging<'a> {
         self.index.remove_tree();
     }
 
-    fn invalidate(&mut self, path: &BStr) {
+    fn invalidate_cached_trees(&mut self, path: &BStr) {
         let Some(mut tree) = self.index.tree_mut() else { return };
         tree.num_entries = None;
         let mut names = path.split(|byte| *byte == b'/').peekable();
@@ -209,8 +211,8 @@ impl<'a> Staging<'a> {
 
     /// Marks entries as young as the index they were in: such a file may have been changed since
     /// without looking so, and the younger index we write would hide that.
-    fn mark_the_young(&mut self) {
-        let index = fs::metadata(self.lock.resource()).and_then(|it| it.modified());
+    fn mark_racy_entries(&mut self) {
+        let index = fs::metadata(self.lock.locked_path()).and_then(|it| it.modified());
         let since = index.ok().and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
         let Some(since) = since else { return };
         for entry in self.index.entries_mut() {
@@ -222,32 +224,32 @@ impl<'a> Staging<'a> {
     }
 }
 
-impl Kept {
+impl CachedIndex {
     /// Loads the index; a missing or damaged one is what `HEAD` holds.
     fn load(git: &gix::Repository) -> gix::Result<Self> {
-        let index = load(git)?;
+        let index = load_index(git)?;
         let digest = index.checksum();
         Ok(Self { index, digest })
     }
 }
 
 /// Loads the index; a missing one, or one that a power cut left empty or torn, is what `HEAD` holds.
-pub(crate) fn load(git: &gix::Repository) -> gix::Result<gix::index::File> {
+pub(crate) fn load_index(git: &gix::Repository) -> gix::Result<gix::index::File> {
     let path = git.index_path();
     let found = if path.exists() { git.open_index().map(Some) } else { Ok(None) };
     match found {
         Ok(Some(index)) => Ok(index),
         // What is only of a kind not known here is nothing to be thrown away.
-        Err(err) if !is_damaged(&path) => Err(err),
+        Err(err) if !is_index_damaged(&path) => Err(err),
         _ => {
-            let head = crate::store::repo::repository::head(git)?;
-            git.index_from_tree(&crate::store::write::commit::tree_of(git, head)?)
+            let head = crate::store::repo::repository::read_head(git)?;
+            git.index_from_tree(&crate::store::write::commit::tree_of_commit(git, head)?)
         }
     }
 }
 
 /// Tells whether the index is not what anybody has written, by the digest at its end.
-fn is_damaged(path: &Path) -> bool {
+fn is_index_damaged(path: &Path) -> bool {
     let Ok(bytes) = fs::read(path) else { return false };
     let Some((content, digest)) = bytes.split_last_chunk::<20>() else { return true };
     let is_whole = Sha1::digest(content).as_slice() == digest;
@@ -256,13 +258,13 @@ fn is_damaged(path: &Path) -> bool {
 }
 
 /// Tells whether `index` says of `path` that a sparse checkout leaves it out.
-pub(crate) fn is_left_out(index: &gix::index::State, path: &str) -> bool {
+pub(crate) fn is_outside_sparse_checkout(index: &gix::index::State, path: &str) -> bool {
     let entry = index.entry_by_path_and_stage(path.into(), Stage::Unconflicted);
     entry.is_some_and(|it| it.flags.contains(Flags::SKIP_WORKTREE))
 }
 
 /// Returns the stat of the file at `place` for the index.
-pub(crate) fn stat(place: &Path) -> Option<Stat> {
+pub(crate) fn stat_file(place: &Path) -> Option<Stat> {
     let metadata = gix::index::fs::Metadata::from_path_no_follow(place).ok()?;
     Stat::from_fs(&metadata).ok()
 }
@@ -272,7 +274,7 @@ pub(crate) fn stat(place: &Path) -> Option<Stat> {
 /// The library would hash while it writes, a few bytes at a time, and search each block for what
 /// forgers leave in it: with a hundred thousand files that takes longer than everything else a
 /// commit does. As in git itself, a checksum is not guarded against forgers.
-fn serialized(index: &gix::index::File) -> gix::Result<(Vec<u8>, ObjectId)> {
+fn serialize_index(index: &gix::index::File) -> gix::Result<(Vec<u8>, ObjectId)> {
     let options = gix::index::write::Options { skip_hash: true, ..Default::default() };
     let mut bytes = Vec::with_capacity(index.entries().len() * 128);
     let (_, nothing) = index.write_to(&mut bytes, options)?;
@@ -283,7 +285,7 @@ fn serialized(index: &gix::index::File) -> gix::Result<(Vec<u8>, ObjectId)> {
 }
 
 /// Reads the digest at the end of the index; it tells whether anybody has written since.
-fn digest_on_disk(path: &Path) -> Option<ObjectId> {
+fn read_disk_digest(path: &Path) -> Option<ObjectId> {
     let mut bytes = [0; 20];
     let mut file = File::open(path).ok()?;
     file.seek(SeekFrom::End(-20)).ok()?;
@@ -293,7 +295,7 @@ fn digest_on_disk(path: &Path) -> Option<ObjectId> {
     (!digest.is_null()).then_some(digest)
 }
 
-impl std::fmt::Debug for Kept {
+impl std::fmt::Debug for CachedIndex {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kept").field("digest", &self.digest).finish_non_exhaustive()
     }
@@ -304,45 +306,45 @@ mod tests {
     use std::fs;
 
     use crate::model::Change;
-    use crate::store::test_repository::{Scene, change, changes, done};
+    use crate::store::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
 
     const HALL: &str = "rooms/hall.yaml";
 
     #[test]
     fn a_missing_index_is_taken_from_the_last_commit() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         fs::remove_file(scene.home.join(".git/index")).unwrap();
-        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
         assert_eq!(scene.status(), "");
         assert_eq!(scene.git(&["ls-files"]), "keep/rooms/hall.yaml\nnotes.md\n");
     }
 
     #[test]
     fn a_file_that_was_only_announced_is_committed() {
-        let scene = Scene::of_a_person();
-        scene.put("keep/rooms/hall.yaml", "1\n");
+        let scene = TestHome::with_repository();
+        scene.write_file("keep/rooms/hall.yaml", "1\n");
         scene.git(&["add", "-N", "keep"]);
-        done(&mut scene.palace("keep"), &change(HALL, Some("1\n"), Some("2\n")));
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
         assert_eq!(scene.log().lines().nth(1), Some("Ada: hand edit: rooms/hall.yaml"));
         assert_eq!(scene.status(), "");
     }
 
     #[test]
     fn git_need_not_read_what_we_wrote_to_see_that_it_is_unchanged() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("12345\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("12345\n")));
         let noted = scene.git(&["ls-files", "--debug", "keep"]);
         assert!(noted.contains("size: 6"), "{noted}");
     }
 
     #[test]
     fn an_edit_too_quick_for_the_clock_is_not_hidden() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         // As git leaves them when all happens within one tick: a file as young as the index.
-        scene.put("notes.md", "other\n");
+        scene.write_file("notes.md", "other\n");
         let index = fs::File::open(scene.home.join(".git/index")).unwrap();
         let tick = index.metadata().unwrap().modified().unwrap();
         let notes = fs::File::options().write(true).open(scene.home.join("notes.md")).unwrap();
@@ -350,7 +352,7 @@ mod tests {
         scene.git(&["add", "notes.md"]);
         let index = fs::File::options().write(true).open(scene.home.join(".git/index")).unwrap();
         index.set_modified(tick).unwrap();
-        done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
         let shown = scene.git(&["ls-files", "--debug", "notes.md"]);
         assert!(shown.contains("size: 0"), "{shown}");
         assert_eq!(scene.status(), "M  notes.md\n");
@@ -358,28 +360,29 @@ mod tests {
 
     #[test]
     fn other_changes_of_the_index_are_kept_between_two_writes() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
-        scene.put("notes.md", "changed\n");
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        scene.write_file("notes.md", "changed\n");
         scene.git(&["add", "notes.md"]);
-        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
         assert_eq!(scene.status(), "M  notes.md\n");
         scene.git(&["rm", "-q", "--cached", "notes.md"]);
-        done(&mut store, &change(HALL, Some("2\n"), Some("3\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("2\n"), Some("3\n")));
         assert_eq!(scene.status(), "D  notes.md\n?? notes.md\n");
     }
 
     #[test]
     fn what_a_sparse_checkout_leaves_out_was_not_deleted_by_hand() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let two = [(HALL, None, Some("1\n")), ("scrolls/hall/one.md", None, Some("one\n"))];
-        done(&mut store, &changes(&two));
+        commit_ok(&mut store, &change_of_files(&two));
         scene.git(&["sparse-checkout", "set", "--no-cone", "/notes.md", "/keep/scrolls/"]);
         assert!(!scene.home.join("keep/rooms").exists());
         for commit in [true, false] {
-            let refused = store.make(&Change { commit, ..change(HALL, None, Some("2\n")) });
+            let refused =
+                store.commit(&Change { commit, ..change_of_one_file(HALL, None, Some("2\n")) });
             assert_eq!(
                 refused.unwrap_err().to_string(),
                 "`rooms/hall.yaml` is outside the sparse checkout; add it with `git \
@@ -387,17 +390,17 @@ mod tests {
             );
         }
         assert_eq!(scene.log().lines().count(), 2);
-        let change = change("scrolls/hall/one.md", Some("one\n"), Some("two\n"));
-        done(&mut store, &change);
+        let change = change_of_one_file("scrolls/hall/one.md", Some("one\n"), Some("two\n"));
+        commit_ok(&mut store, &change);
         assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "1\n");
         assert_eq!(scene.status(), "");
     }
 
     #[test]
     fn an_index_that_is_empty_or_torn_is_taken_from_the_last_commit() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("0\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("0\n")));
         let place = scene.home.join(".git/index");
         let whole = fs::read(&place).unwrap();
         for (at, left) in [b"".as_slice(), b"garbage", &whole[..whole.len() / 2]].iter().enumerate()
@@ -405,10 +408,10 @@ mod tests {
             fs::write(&place, left).unwrap();
             let mut store = scene.palace("keep");
             let (was, now) = (format!("{at}\n"), format!("{}\n", at + 1));
-            done(&mut store, &change(HALL, Some(&was), Some(&now)));
+            commit_ok(&mut store, &change_of_one_file(HALL, Some(&was), Some(&now)));
             assert_eq!(scene.status(), "");
             assert_eq!(scene.git(&["ls-files"]), "keep/rooms/hall.yaml\nnotes.md\n");
         }
-        scene.assert_sound();
+        scene.assert_fsck_clean();
     }
 }

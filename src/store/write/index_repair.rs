@@ -9,36 +9,41 @@
 use gix::objs::tree::EntryKind;
 
 use crate::store::Error;
-use crate::store::history::commits::Past;
-use crate::store::history::tree_diff::{Changed, Entry, compare};
+use crate::store::history::commits::HistoryReader;
+use crate::store::history::tree_diff::{TreeChange, TreeEntry, compare};
 use crate::store::repo::disk;
-use crate::store::repo::line_endings::to_git;
+use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::repository::Repository;
-use crate::store::write::commit::{Held, blob_id};
+use crate::store::write::commit::{BlobEntry, blob_id};
 use crate::store::write::index::Staging;
 
 /// Stages again what the last commit changed, if it is ours, where the index holds what was before
 /// it and the disk what it brought.
-pub(crate) fn mend(repository: &Repository, staging: &mut Staging<'_>) -> Result<(), Error> {
-    let failed = |err| repository.error("compare the index with the last commit", err);
-    stage_again(repository, staging).map_err(failed)
+pub(crate) fn repair_index(
+    repository: &Repository,
+    staging: &mut Staging<'_>,
+) -> Result<(), Error> {
+    let failed = |err| repository.git_error("compare the index with the last commit", err);
+    restage_reverted_files(repository, staging).map_err(failed)
 }
 
-fn stage_again(repository: &Repository, staging: &mut Staging<'_>) -> gix::Result<()> {
-    let past = Past::new(repository);
+fn restage_reverted_files(repository: &Repository, staging: &mut Staging<'_>) -> gix::Result<()> {
+    let past = HistoryReader::new(repository);
     let Some(head) = past.git.head()?.id().map(gix::Id::detach) else { return Ok(()) };
-    let Some(step) = past.first_parents(head)?.next().transpose()? else { return Ok(()) };
+    let Some(step) = past.walk_first_parents(head)?.next().transpose()? else { return Ok(()) };
     let [parent] = step.parents[..] else { return Ok(()) };
-    if past.record(&step)?.trailer("Palazzo-Tool").is_none() {
+    if past.commit_record(&step)?.trailer("Palazzo-Tool").is_none() {
         return Ok(());
     }
-    let trees = (past.palace_at(parent)?, past.palace_at(head)?);
+    let trees = (past.palace_tree(parent)?, past.palace_tree(head)?);
     let mut reverted = compare(&past.git, trees.0, trees.1)?;
     reverted.retain(|it| is_reverted(repository, &past.git, staging, it).unwrap_or(false));
     let tracked: Vec<_> =
         reverted.iter().map(|it| format!("{}{}", repository.prefix, it.path)).collect();
     let files = tracked.iter().zip(&reverted);
-    staging.put_all(files.map(|(path, it)| (path.as_str().into(), it.now.map(held), None)));
+    staging.stage_files(
+        files.map(|(path, it)| (path.as_str().into(), it.now.map(to_blob_entry), None)),
+    );
     Ok(())
 }
 
@@ -46,62 +51,69 @@ fn is_reverted(
     repository: &Repository,
     git: &gix::Repository,
     staging: &Staging<'_>,
-    changed: &Changed,
+    changed: &TreeChange,
 ) -> gix::Result<bool> {
-    let Changed { path, was, now } = changed;
+    let TreeChange { path, was, now } = changed;
     let tracked = format!("{}{path}", repository.prefix);
-    if staging.staged(&tracked) != was.map(|it| it.id) {
+    if staging.staged_id(&tracked) != was.map(|it| it.id) {
         return Ok(false);
     }
-    let Ok(text) = disk::read(&repository.palace, path) else { return Ok(false) };
-    let bytes = text.as_deref().map(|it| to_git(git, staging.index(), &tracked, it)).transpose()?;
+    let Ok(text) = disk::read_file(&repository.palace, path) else { return Ok(false) };
+    let bytes =
+        text.as_deref().map(|it| convert_to_git(git, staging.index(), &tracked, it)).transpose()?;
     let on_disk = bytes.map(|it| blob_id(git, &it)).transpose()?;
     Ok(on_disk == now.map(|it| it.id))
 }
 
-fn held(entry: Entry) -> Held {
+fn to_blob_entry(entry: TreeEntry) -> BlobEntry {
     let kind = match entry.mode.kind() {
         EntryKind::BlobExecutable => EntryKind::BlobExecutable,
         _ => EntryKind::Blob,
     };
-    Held { kind, id: entry.id }
+    BlobEntry { kind, id: entry.id }
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use crate::store::test_repository::{Scene, change, changes, done};
+    use crate::store::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
 
     const HALL: &str = "rooms/hall.yaml";
     const ATTIC: &str = "rooms/attic.yaml";
 
     #[test]
     fn what_a_commit_in_flight_has_put_back_is_staged_again() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &changes(&[(HALL, None, Some("1\n")), (ATTIC, None, Some("1\n"))]));
-        scene.put("plans.md", "soon\n");
+        commit_ok(
+            &mut store,
+            &change_of_files(&[(HALL, None, Some("1\n")), (ATTIC, None, Some("1\n"))]),
+        );
+        scene.write_file("plans.md", "soon\n");
         scene.git(&["add", "plans.md"]);
         let index = scene.home.join(".git/index");
         let old = fs::read(&index).unwrap();
-        done(&mut store, &changes(&[(HALL, Some("1\n"), Some("2\n")), (ATTIC, Some("1\n"), None)]));
+        commit_ok(
+            &mut store,
+            &change_of_files(&[(HALL, Some("1\n"), Some("2\n")), (ATTIC, Some("1\n"), None)]),
+        );
         fs::write(&index, old).unwrap();
-        done(&mut store, &change("rooms/cellar.yaml", None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file("rooms/cellar.yaml", None, Some("1\n")));
         assert_eq!(scene.status(), "A  plans.md\n");
         scene.git(&["commit", "-qm", "by hand"]);
         assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "2\n");
-        scene.assert_sound();
+        scene.assert_fsck_clean();
     }
 
     #[test]
     fn what_a_person_takes_back_stays_taken_back() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
-        done(&mut store, &change(HALL, Some("1\n"), Some("2\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
         scene.git(&["revert", "--no-commit", "HEAD"]);
-        done(&mut store, &change(ATTIC, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(ATTIC, None, Some("1\n")));
         assert_eq!(scene.status(), "M  keep/rooms/hall.yaml\n");
     }
 }

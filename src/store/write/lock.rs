@@ -16,15 +16,15 @@ use crate::store::repo::{git_files, own_file};
 use crate::store::write::{failpoint, recovery};
 
 /// The lock of whoever writes to a repository.
-pub(crate) const WRITING: &str = "lock";
+pub(crate) const WRITE_LOCK: &str = "lock";
 /// The lock of whoever files what may be filed once only.
-pub(crate) const FILING: &str = "filing/lock";
+pub(crate) const FILING_LOCK: &str = "filing/lock";
 
 /// How long a writer waits before it gives up.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct LockTimeouts {
     /// For another Palazzo.
-    pub(crate) ours: Duration,
+    pub(crate) palazzo: Duration,
     /// For git's index.
     pub(crate) index: Duration,
     /// For git's references.
@@ -33,91 +33,98 @@ pub(crate) struct Patience {
 
 /// The right to write, for as long as it lives.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct WriteGuard {
     marker: File,
-    place: PathBuf,
+    marker_path: PathBuf,
     common_dir: PathBuf,
     prefix: String,
-    is_to_mend: Cell<bool>,
+    needs_recovery: Cell<bool>,
     // Dropped after the marker is emptied.
-    _lock: Lock,
+    _lock: PalazzoLock,
 }
 
 /// A lock of ours, for as long as it lives.
 #[derive(Debug)]
-pub struct Lock(File);
+pub struct PalazzoLock(File);
 
-impl Default for Patience {
+impl Default for LockTimeouts {
     fn default() -> Self {
         let (ours, index) = (Duration::from_secs(10), Duration::from_secs(5));
-        Self { ours, index, head: Duration::from_secs(2) }
+        Self { palazzo: ours, index, head: Duration::from_secs(2) }
     }
 }
 
-impl Turn {
+impl WriteGuard {
     /// Waits for the lock, puts right what a dead writer left, and marks `paths` as being written.
-    pub(crate) fn begin(
+    pub(crate) fn lock(
         repository: &Repository,
         paths: &[String],
-        patience: &Patience,
+        patience: &LockTimeouts,
     ) -> Result<Self, Error> {
-        let lock = acquire(&repository.common_dir, WRITING, patience.ours)?;
+        let lock = acquire_lock(&repository.common_dir, WRITE_LOCK, patience.palazzo)?;
         // Somebody may have put a link or a FIFO there while we waited.
-        git_files::check_repository_files(repository, paths)?;
-        let place = recovery::marker(repository);
-        recovery::mend(repository, patience)?;
+        git_files::check_files_before_change(repository, paths)?;
+        let place = recovery::marker_path(repository);
+        recovery::recover(repository, patience)?;
         let written = recovery::Marker::new(repository, paths).write(repository);
-        let marker = written.map_err(Error::file("write", &place))?;
+        let marker = written.map_err(Error::for_file("write", &place))?;
         let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());
-        Ok(Self { marker, place, common_dir, prefix, is_to_mend: Cell::new(false), _lock: lock })
+        Ok(Self {
+            marker,
+            marker_path: place,
+            common_dir,
+            prefix,
+            needs_recovery: Cell::new(false),
+            _lock: lock,
+        })
     }
 
     /// Notes which `index.lock` is ours: an older Palazzo knows it by this line alone.
     pub(crate) fn note_index_lock(&self, inode: Option<u64>) -> Result<(), Error> {
         let Some(inode) = inode else { return Ok(()) };
-        self.note(&format!("lock {inode}\n"))
+        self.append_to_marker(&format!("lock {inode}\n"))
     }
 
     /// Notes that the lock file at `path` is ours, on a file system without hard links.
     pub(crate) fn note_lock_file(&self, path: &Path, inode: u64) -> io::Result<()> {
-        (&self.marker).write_all(recovery::noted(&self.common_dir, path, inode).as_bytes())
+        (&self.marker).write_all(recovery::lock_file_line(&self.common_dir, path, inode).as_bytes())
     }
 
     /// Notes which files were not there before and how each looks, so that they can be told from
     /// those that a person puts there.
-    pub(crate) fn note_fresh<'a>(
+    pub(crate) fn note_new_files<'a>(
         &self,
         files: impl Iterator<Item = (&'a str, String)>,
     ) -> Result<(), Error> {
         let lines = files.map(|(path, looks)| format!("fresh {looks} {}{path}\n", self.prefix));
-        self.note(&lines.collect::<String>())
+        self.append_to_marker(&lines.collect::<String>())
     }
 
     /// Leaves the marker behind: something is half done, and the next writer is to put it right.
-    pub(crate) fn leave_to_mend(&self) {
-        self.is_to_mend.set(true);
+    pub(crate) fn leave_for_recovery(&self) {
+        self.needs_recovery.set(true);
     }
 
-    fn note(&self, lines: &str) -> Result<(), Error> {
-        let written = failpoint::reach("note in marker")
+    fn append_to_marker(&self, lines: &str) -> Result<(), Error> {
+        let written = failpoint::fail_point("note in marker")
             .and_then(|()| (&self.marker).write_all(lines.as_bytes()));
-        written.map_err(Error::file("write", &self.place))
+        written.map_err(Error::for_file("write", &self.marker_path))
     }
 }
 
-impl Drop for Turn {
+impl Drop for WriteGuard {
     fn drop(&mut self) {
-        if self.is_to_mend.get() {
+        if self.needs_recovery.get() {
             return;
         }
         // Emptied, not removed: that is cheaper. Should that fail, the next writer finds nothing to
         // put right and empties it.
-        drop(failpoint::reach("empty marker").and_then(|()| self.marker.set_len(0)));
-        failpoint::pass("marker is empty");
+        drop(failpoint::fail_point("empty marker").and_then(|()| self.marker.set_len(0)));
+        failpoint::kill_point("marker is empty");
     }
 }
 
-impl Drop for Lock {
+impl Drop for PalazzoLock {
     fn drop(&mut self) {
         // Closing the file would do, were there not a moment in which a child that is just being
         // started has it open too.
@@ -126,30 +133,35 @@ impl Drop for Lock {
 }
 
 /// Waits for the lock `name` of ours in `git_dir`.
-pub(crate) fn acquire(git_dir: &Path, name: &str, patience: Duration) -> Result<Lock, Error> {
-    let path = own_file::path(git_dir, name);
-    failpoint::reach("open own lock").map_err(Error::file("open", &path))?;
+pub(crate) fn acquire_lock(
+    git_dir: &Path,
+    name: &str,
+    patience: Duration,
+) -> Result<PalazzoLock, Error> {
+    let path = own_file::own_path(git_dir, name);
+    failpoint::fail_point("open own lock").map_err(Error::for_file("open", &path))?;
     let folders = own_file::create_folders(git_dir, name);
-    folders.map_err(Error::file("make the folder of", &path))?;
+    folders.map_err(Error::for_file("make the folder of", &path))?;
     let mut options = OpenOptions::new();
     let options = options.read(true).write(true).create(true).truncate(false);
-    let mut file = own_file::open(&path, options).map_err(Error::file("open", &path))?;
+    let mut file =
+        own_file::open_regular_file(&path, options).map_err(Error::for_file("open", &path))?;
     let is_held = |err: &TryLockError| matches!(err, TryLockError::WouldBlock);
-    match patiently(patience, is_held, || file.try_lock()) {
+    match retry_until_timeout(patience, is_held, || file.try_lock()) {
         Ok(()) => {}
-        Err(TryLockError::Error(err)) => return Err(Error::file("lock", &path)(err)),
+        Err(TryLockError::Error(err)) => return Err(Error::for_file("lock", &path)(err)),
         Err(TryLockError::WouldBlock) => {
-            return Err(Error::Locked { holder: holder(&mut file), lock: path });
+            return Err(Error::WriteLocked { holder: read_holder(&mut file), lock: path });
         }
     }
     // Only for whoever has to wait; the lock holds without it.
     drop(file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())));
-    Ok(Lock(file))
+    Ok(PalazzoLock(file))
 }
 
 /// Tries again what failed for a reason that passes, until `patience` is at its end. The pauses stay
 /// short, so that somebody who holds a lock again and again is caught in between.
-pub(crate) fn patiently<T, E>(
+pub(crate) fn retry_until_timeout<T, E>(
     patience: Duration,
     passes: impl Fn(&E) -> bool,
     mut attempt: impl FnMut() -> Result<T, E>,
@@ -164,7 +176,7 @@ pub(crate) fn patiently<T, E>(
     }
 }
 
-fn holder(file: &mut File) -> String {
+fn read_holder(file: &mut File) -> String {
     let mut text = String::new();
     match file.read_to_string(&mut text) {
         Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),
@@ -176,13 +188,13 @@ fn holder(file: &mut File) -> String {
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use crate::store::test_repository::{Scene, change, done, try_git};
-    use crate::store::{Outcome, Store};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, try_git};
+    use crate::store::{CommitOutcome, Store};
 
-    const WRITES: usize = 50;
+    const WRITES_PER_WRITER: usize = 50;
 
     /// Both write the same five files, and five of their own.
-    fn path(writer: usize, write: usize) -> String {
+    fn writer_path(writer: usize, write: usize) -> String {
         match write % 10 {
             shared @ 0..5 => format!("rooms/{shared}.yaml"),
             own => format!("rooms/w{writer}/{own}.yaml"),
@@ -190,29 +202,29 @@ mod tests {
     }
 
     /// Appends a line to a file, reading it again as often as it has changed meanwhile.
-    fn append(store: &mut Store, path: &str, line: &str) {
+    fn append_line(store: &mut Store, path: &str, line: &str) {
         loop {
-            let was = store.read(path).unwrap();
+            let was = store.read_file(path).unwrap();
             let now = was.clone().unwrap_or_default() + line + "\n";
-            match store.make(&change(path, was.as_deref(), Some(&now))).unwrap() {
-                Outcome::Done(done) => return assert!(done.commit.is_some()),
-                Outcome::Stale(_) => {}
+            match store.commit(&change_of_one_file(path, was.as_deref(), Some(&now))).unwrap() {
+                CommitOutcome::Done(done) => return assert!(done.commit.is_some()),
+                CommitOutcome::Stale(_) => {}
             }
         }
     }
 
-    fn write(scene: &Scene, writer: usize) {
+    fn run_writer(scene: &TestHome, writer: usize) {
         let mut store = scene.palace("keep");
-        for write in 0..WRITES {
-            append(&mut store, &path(writer, write), &format!("{writer} {write}"));
+        for write in 0..WRITES_PER_WRITER {
+            append_line(&mut store, &writer_path(writer, write), &format!("{writer} {write}"));
         }
     }
 
     /// Commits another file until told to stop, and returns how often that worked.
-    fn commit_by_hand(scene: &Scene, stop: &AtomicBool) -> usize {
+    fn commit_until_stopped(scene: &TestHome, stop: &AtomicBool) -> usize {
         let mut commits = 0;
         while !stop.load(Ordering::Relaxed) {
-            scene.put("notes.md", &format!("{commits}\n"));
+            scene.write_file("notes.md", &format!("{commits}\n"));
             // Git does not wait for its lock: what fails is tried again.
             let ok = |args: &[&str]| try_git(&scene.home, args).status.success();
             if ok(&["add", "notes.md"]) && ok(&["commit", "-qm", "by hand"]) {
@@ -222,37 +234,39 @@ mod tests {
         commits
     }
 
-    fn assert_all_is_there(scene: &Scene) {
-        for (writer, write) in (0..2).flat_map(|it| (0..WRITES).map(move |write| (it, write))) {
-            let path = path(writer, write);
+    fn assert_all_lines_present(scene: &TestHome) {
+        for (writer, write) in
+            (0..2).flat_map(|it| (0..WRITES_PER_WRITER).map(move |write| (it, write)))
+        {
+            let path = writer_path(writer, write);
             let held = scene.git(&["show", &format!("HEAD:keep/{path}")]);
             let line = format!("{writer} {write}");
             assert_eq!(held.lines().filter(|it| **it == line).count(), 1, "{line} in {path}");
-            assert_eq!(scene.text(&format!("keep/{path}")), held);
+            assert_eq!(scene.read_file(&format!("keep/{path}")), held);
         }
     }
 
     #[test]
     fn two_writers_and_a_person_with_git_lose_nothing() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let stop = AtomicBool::new(false);
         let by_hand = std::thread::scope(|scope| {
             let writers = [0, 1].map(|writer| {
                 scope.spawn({
                     let scene = &scene;
-                    move || write(scene, writer)
+                    move || run_writer(scene, writer)
                 })
             });
-            let person = scope.spawn(|| commit_by_hand(&scene, &stop));
+            let person = scope.spawn(|| commit_until_stopped(&scene, &stop));
             let ended = writers.map(std::thread::ScopedJoinHandle::join);
             stop.store(true, Ordering::Relaxed);
             let by_hand = person.join().unwrap();
             assert!(ended.iter().all(Result::is_ok));
             by_hand
         });
-        assert_all_is_there(&scene);
+        assert_all_lines_present(&scene);
         let authored = |by: &str| scene.git(&["rev-list", "--count", "HEAD", "--author", by]);
-        assert_eq!(authored("Claude").trim(), (2 * WRITES).to_string());
+        assert_eq!(authored("Claude").trim(), (2 * WRITES_PER_WRITER).to_string());
         // Git may fail after it has committed, when it comes to the index.
         assert!(authored("Ada").trim().parse::<usize>().unwrap() > by_hand);
         assert_eq!(scene.git(&["log", "--author=Ada", "--format=%h", "--", "keep"]), "");
@@ -264,15 +278,17 @@ mod tests {
 
     #[test]
     fn several_first_changes_at_once_share_one_repository() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         std::thread::scope(|scope| {
             for name in ["a", "b", "c", "d"] {
                 let mut store = scene.palace(name);
-                scope.spawn(move || done(&mut store, &change("palace.toml", None, Some("x\n"))));
+                scope.spawn(move || {
+                    commit_ok(&mut store, &change_of_one_file("palace.toml", None, Some("x\n")))
+                });
             }
         });
         assert_eq!(scene.log().lines().count(), 4);
         assert_eq!(scene.status(), "");
-        scene.assert_sound();
+        scene.assert_fsck_clean();
     }
 }

@@ -19,23 +19,23 @@ use std::time::{Duration, Instant};
 use walkdir::WalkDir;
 
 use crate::store::Error;
-use crate::store::repo::disk::Stamp;
+use crate::store::repo::disk::FileStamp;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{git_locks, own_file};
 use crate::store::write::failpoint;
 
 /// The folder below `.git/palazzo` with the second names of our lock files.
-const PROOFS: &str = "locks";
+const PROOF_FOLDER: &str = "locks";
 /// The ending of every lock file of git.
-const ENDING: &str = ".lock";
+const LOCK_SUFFIX: &str = ".lock";
 /// How long to wait between two attempts.
-const PAUSE: Duration = Duration::from_millis(5);
+const RETRY_PAUSE: Duration = Duration::from_millis(5);
 
 /// A lock file that this process holds; dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) struct LockFile {
     /// The file that is locked.
-    resource: PathBuf,
+    locked_path: PathBuf,
     /// The lock file.
     path: PathBuf,
     /// Its second name; `None`: the file system has no hard links.
@@ -44,7 +44,7 @@ pub(crate) struct LockFile {
 }
 
 /// The lock file of a process that had no hard links, as it noted it: `.git` folder, name, inode.
-pub(crate) type Noted<'n> = dyn FnMut(&Path, u64) -> io::Result<()> + 'n;
+pub(crate) type LockFileRecorder<'n> = dyn FnMut(&Path, u64) -> io::Result<()> + 'n;
 
 impl LockFile {
     /// Locks the file `name` in `git_dir`, waiting until `deadline` for whoever holds it.
@@ -55,21 +55,22 @@ impl LockFile {
         git_dir: &Path,
         name: &str,
         deadline: Instant,
-        note: &mut Noted<'_>,
+        note: &mut LockFileRecorder<'_>,
     ) -> Result<Self, Error> {
         let resource = git_dir.join(name);
-        let path = git_dir.join(format!("{name}{ENDING}"));
-        let locked =
-            Self::link(git_dir, name, &path, deadline).or_else(|err| match has_no_links(&err) {
-                true => Self::create(&path, deadline, note),
+        let path = git_dir.join(format!("{name}{LOCK_SUFFIX}"));
+        let locked = Self::create_with_proof(git_dir, name, &path, deadline).or_else(|err| {
+            match is_hard_link_unsupported(&err) {
+                true => Self::create_without_proof(&path, deadline, note),
                 false => Err(err),
-            });
-        match locked {
-            Ok((file, proof)) => Ok(Self { resource, path, proof, file: Some(file) }),
-            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
-                Err(Error::Busy(git_locks::describe(repository, path)))
             }
-            Err(err) => Err(Error::file("lock", &resource)(err)),
+        });
+        match locked {
+            Ok((file, proof)) => Ok(Self { locked_path: resource, path, proof, file: Some(file) }),
+            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
+                Err(Error::GitLocked(git_locks::describe_lock(repository, path)))
+            }
+            Err(err) => Err(Error::for_file("lock", &resource)(err)),
         }
     }
 
@@ -79,24 +80,24 @@ impl LockFile {
     }
 
     /// Returns the path of the file that is locked.
-    pub(crate) fn resource(&self) -> &Path {
-        &self.resource
+    pub(crate) fn locked_path(&self) -> &Path {
+        &self.locked_path
     }
 
     /// Returns the inode of the lock file.
     pub(crate) fn inode(&self) -> Option<u64> {
-        Stamp::of(&self.path).map(|it| it.inode())
+        FileStamp::from_path(&self.path).map(|it| it.inode())
     }
 
     /// Writes the content that the locked file is to get.
     pub(crate) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        failpoint::reach("write lock file")?;
+        failpoint::fail_point("write lock file")?;
         self.file.as_mut().map_or(Ok(()), |it| it.write_all(bytes))
     }
 
     /// Makes that content durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        failpoint::reach("sync lock file")?;
+        failpoint::fail_point("sync lock file")?;
         self.file.as_ref().map_or(Ok(()), File::sync_all)
     }
 
@@ -104,9 +105,9 @@ impl LockFile {
     pub(crate) fn commit(mut self) -> io::Result<()> {
         // Windows does not rename a file that is open.
         self.file = None;
-        failpoint::reach("rename lock file")?;
-        fs::rename(&self.path, &self.resource)?;
-        failpoint::pass("lock file is renamed");
+        failpoint::fail_point("rename lock file")?;
+        fs::rename(&self.path, &self.locked_path)?;
+        failpoint::kill_point("lock file is renamed");
         if let Some(proof) = self.proof.take() {
             drop(fs::remove_file(proof));
         }
@@ -115,22 +116,22 @@ impl LockFile {
         Ok(())
     }
 
-    fn link(
+    fn create_with_proof(
         git_dir: &Path,
         name: &str,
         path: &Path,
         deadline: Instant,
     ) -> io::Result<(File, Option<PathBuf>)> {
-        let below = format!("{PROOFS}/{name}{ENDING}");
+        let below = format!("{PROOF_FOLDER}/{name}{LOCK_SUFFIX}");
         own_file::create_folders(git_dir, &below)?;
-        let proof = own_file::path(git_dir, &below);
+        let proof = own_file::own_path(git_dir, &below);
         // One that is there was left by an earlier write that could not remove it.
-        remove(&proof)?;
-        failpoint::reach("create lock file")?;
+        remove_if_exists(&proof)?;
+        failpoint::fail_point("create lock file")?;
         let file = OpenOptions::new().write(true).create_new(true).open(&proof)?;
-        failpoint::reach("link lock file")?;
-        let linked = wait(path, deadline, || fs::hard_link(&proof, path));
-        failpoint::pass("lock file is linked");
+        failpoint::fail_point("link lock file")?;
+        let linked = retry_until(path, deadline, || fs::hard_link(&proof, path));
+        failpoint::kill_point("lock file is linked");
         if let Err(err) = linked {
             drop(fs::remove_file(&proof));
             return Err(err);
@@ -138,14 +139,14 @@ impl LockFile {
         Ok((file, Some(proof)))
     }
 
-    fn create(
+    fn create_without_proof(
         path: &Path,
         deadline: Instant,
-        note: &mut Noted<'_>,
+        note: &mut LockFileRecorder<'_>,
     ) -> io::Result<(File, Option<PathBuf>)> {
         let create = || OpenOptions::new().write(true).create_new(true).open(path);
-        let file = wait(path, deadline, create)?;
-        let noted = Stamp::of(path).map_or(Ok(()), |it| note(path, it.inode()));
+        let file = retry_until(path, deadline, create)?;
+        let noted = FileStamp::from_path(path).map_or(Ok(()), |it| note(path, it.inode()));
         if let Err(err) = noted {
             drop(fs::remove_file(path));
             return Err(err);
@@ -160,8 +161,9 @@ impl Drop for LockFile {
         if self.path.as_os_str().is_empty() {
             return;
         }
-        let removed = failpoint::reach("remove lock file").and_then(|()| remove(&self.path));
-        failpoint::pass("lock file is removed");
+        let removed =
+            failpoint::fail_point("remove lock file").and_then(|()| remove_if_exists(&self.path));
+        failpoint::kill_point("lock file is removed");
         // While the lock file is there, its proof must be too: the next writer removes both.
         if let (Ok(()), Some(proof)) = (removed, &self.proof) {
             drop(fs::remove_file(proof));
@@ -170,10 +172,10 @@ impl Drop for LockFile {
 }
 
 /// Removes the lock files in `git_dir` that a dead process of ours left.
-pub(crate) fn remove_abandoned(git_dir: &Path) -> io::Result<()> {
-    let folder = own_file::path(git_dir, PROOFS);
-    let above = folder.parent().is_some_and(own_file::is_folder);
-    if !above || !own_file::is_folder(&folder) {
+pub(crate) fn remove_abandoned_locks(git_dir: &Path) -> io::Result<()> {
+    let folder = own_file::own_path(git_dir, PROOF_FOLDER);
+    let above = folder.parent().is_some_and(own_file::is_real_folder);
+    if !above || !own_file::is_real_folder(&folder) {
         return Ok(());
     }
     for entry in WalkDir::new(&folder).follow_links(false).into_iter().flatten() {
@@ -183,36 +185,36 @@ pub(crate) fn remove_abandoned(git_dir: &Path) -> io::Result<()> {
             continue;
         }
         let lock = git_dir.join(name);
-        if is_same(entry.path(), &lock) {
-            remove(&lock)?;
+        if is_same_file(entry.path(), &lock) {
+            remove_if_exists(&lock)?;
         }
-        remove(entry.path())?;
+        remove_if_exists(entry.path())?;
     }
     Ok(())
 }
 
 /// Tells whether a process of ours may have left lock files in `git_dir`.
 pub(crate) fn has_proofs(git_dir: &Path) -> bool {
-    let folder = own_file::path(git_dir, PROOFS);
+    let folder = own_file::own_path(git_dir, PROOF_FOLDER);
     let files = WalkDir::new(folder).follow_root_links(false).into_iter().flatten();
     files.into_iter().any(|it| it.file_type().is_file())
 }
 
 /// Removes the lock file at `path` if it is the file with that `inode`.
-pub(crate) fn remove_noted(path: &Path, inode: u64) -> io::Result<()> {
-    match Stamp::of(path) {
-        Some(it) if it.inode() == inode && inode != 0 => remove(path),
+pub(crate) fn remove_if_inode(path: &Path, inode: u64) -> io::Result<()> {
+    match FileStamp::from_path(path) {
+        Some(it) if it.inode() == inode && inode != 0 => remove_if_exists(path),
         _ => Ok(()),
     }
 }
 
 /// Returns how long the lock file at `path` has been there.
-pub(crate) fn age(path: &Path) -> Option<Duration> {
+pub(crate) fn lock_age(path: &Path) -> Option<Duration> {
     fs::symlink_metadata(path).and_then(|it| it.modified()).ok()?.elapsed().ok()
 }
 
 /// Repeats `attempt` while somebody holds the lock, until `deadline`; creates missing folders.
-fn wait<T>(
+fn retry_until<T>(
     path: &Path,
     deadline: Instant,
     mut attempt: impl FnMut() -> io::Result<T>,
@@ -223,7 +225,7 @@ fn wait<T>(
                 if Instant::now() >= deadline {
                     return Err(err);
                 }
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(RETRY_PAUSE);
             }
             // Git removes folders of references when they are empty.
             Err(err) if err.kind() == io::ErrorKind::NotFound && Instant::now() < deadline => {
@@ -237,12 +239,12 @@ fn wait<T>(
 
 /// Tells whether the file system has no hard links: link(2) says EPERM, EMLINK, EXDEV or that it is
 /// not supported.
-fn has_no_links(err: &io::Error) -> bool {
+fn is_hard_link_unsupported(err: &io::Error) -> bool {
     use io::ErrorKind::{CrossesDevices, PermissionDenied, TooManyLinks, Unsupported};
     matches!(err.kind(), PermissionDenied | TooManyLinks | CrossesDevices | Unsupported)
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+fn remove_if_exists(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
@@ -250,13 +252,13 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn is_same(one: &Path, other: &Path) -> bool {
+fn is_same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let number = |path: &Path| fs::symlink_metadata(path).map(|it| (it.dev(), it.ino())).ok();
     number(one).is_some() && number(one) == number(other)
 }
 
 #[cfg(not(unix))]
-fn is_same(one: &Path, other: &Path) -> bool {
+fn is_same_file(one: &Path, other: &Path) -> bool {
     same_file::is_same_file(one, other).unwrap_or(false)
 }

@@ -15,15 +15,15 @@ use gix::objs::{Exists as _, Kind, Write as _, WriteTo};
 use crate::store::write::{failpoint, fsync};
 
 /// How the names begin that gix gives to objects while it writes them.
-const TEMPORARY: &str = ".tmp";
+const TEMPORARY_PREFIX: &str = ".tmp";
 /// No write takes as long as this.
-const OLD: Duration = Duration::from_secs(60 * 60);
+const MIN_STALE_AGE: Duration = Duration::from_secs(60 * 60);
 /// How often an object is written again whose folder git removes at that moment.
-const ATTEMPTS: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 /// An object as it was written.
 #[derive(Clone, Debug)]
-pub(crate) struct Object {
+pub(crate) struct WrittenObject {
     id: ObjectId,
     kind: Kind,
     data: Vec<u8>,
@@ -34,7 +34,7 @@ pub(crate) struct ObjectWriter<'g> {
     git: &'g gix::Repository,
     loose: gix::odb::loose::Store,
     common_dir: PathBuf,
-    written: Vec<Object>,
+    written: Vec<WrittenObject>,
 }
 
 impl<'g> ObjectWriter<'g> {
@@ -62,8 +62,8 @@ impl<'g> ObjectWriter<'g> {
     }
 
     /// Lists the files of the objects written.
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
-        self.written.iter().map(|it| fsync::object_file(&self.common_dir, it.id)).collect()
+    pub(crate) fn object_files(&self) -> Vec<PathBuf> {
+        self.written.iter().map(|it| fsync::loose_object_path(&self.common_dir, it.id)).collect()
     }
 
     /// Writes again those objects that git has deleted since, and makes them durable.
@@ -72,22 +72,22 @@ impl<'g> ObjectWriter<'g> {
     }
 
     /// Returns the objects written.
-    pub(crate) fn into_objects(self) -> Vec<Object> {
+    pub(crate) fn into_objects(self) -> Vec<WrittenObject> {
         self.written
     }
 
     fn write_data(&mut self, kind: Kind, data: Vec<u8>) -> gix::Result<ObjectId> {
         let id = gix::objs::compute_hash(self.git.object_hash(), kind, &data);
         let id = id.map_err(gix::Error::from_error)?;
-        if !self.is_there(id) {
-            put(self.git, kind, &data)?;
+        if !self.is_intact(id) {
+            write_object(self.git, kind, &data)?;
         }
-        self.written.push(Object { id, kind, data });
+        self.written.push(WrittenObject { id, kind, data });
         Ok(id)
     }
 
     /// Tells whether the object is there and whole.
-    fn is_there(&self, id: ObjectId) -> bool {
+    fn is_intact(&self, id: ObjectId) -> bool {
         let mut buffer = Vec::new();
         match self.loose.try_find(&id, &mut buffer) {
             Ok(Some(found)) => {
@@ -101,7 +101,7 @@ impl<'g> ObjectWriter<'g> {
     }
 }
 
-impl Object {
+impl WrittenObject {
     /// Returns its size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.data.len()
@@ -112,13 +112,14 @@ impl Object {
 pub(crate) fn restore_missing(
     git: &gix::Repository,
     common_dir: &Path,
-    objects: &[Object],
+    objects: &[WrittenObject],
 ) -> gix::Result<usize> {
     let missing: Vec<_> = objects.iter().filter(|it| !git.objects.exists(&it.id)).collect();
     for object in &missing {
-        put(git, object.kind, &object.data)?;
+        write_object(git, object.kind, &object.data)?;
     }
-    let files: Vec<_> = missing.iter().map(|it| fsync::object_file(common_dir, it.id)).collect();
+    let files: Vec<_> =
+        missing.iter().map(|it| fsync::loose_object_path(common_dir, it.id)).collect();
     fsync::sync_files(&files).map_err(gix::Error::from_error)?;
     Ok(missing.len())
 }
@@ -127,19 +128,19 @@ pub(crate) fn restore_missing(
 pub(crate) fn remove_old_temporaries(common_dir: &Path) {
     let Ok(entries) = fs::read_dir(common_dir.join("objects")) else { return };
     for entry in entries.flatten() {
-        let is_temporary = entry.file_name().to_string_lossy().starts_with(TEMPORARY);
+        let is_temporary = entry.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX);
         let metadata = entry.metadata().ok().filter(|it| is_temporary && it.is_file());
         let age = metadata.and_then(|it| it.modified().ok()?.elapsed().ok());
-        if age.is_some_and(|it| it >= OLD) {
+        if age.is_some_and(|it| it >= MIN_STALE_AGE) {
             drop(fs::remove_file(entry.path()));
         }
     }
 }
 
-fn put(git: &gix::Repository, kind: Kind, data: &[u8]) -> gix::Result<()> {
-    failpoint::reach("write object").map_err(gix::Error::from_error)?;
+fn write_object(git: &gix::Repository, kind: Kind, data: &[u8]) -> gix::Result<()> {
+    failpoint::fail_point("write object").map_err(gix::Error::from_error)?;
     let mut written = git.objects.write_buf(kind, data);
-    for _ in 1..ATTEMPTS {
+    for _ in 1..MAX_ATTEMPTS {
         // Git removes folders of objects when they are empty.
         if written.is_ok() {
             break;
@@ -154,15 +155,15 @@ mod tests {
     use std::fs;
     use std::time::{Duration, SystemTime};
 
-    use crate::store::test_repository::{Scene, change, done};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
 
     const HALL: &str = "rooms/hall.yaml";
 
     #[test]
     fn an_object_that_a_power_cut_tore_is_written_again() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         // What `git hash-object` says of the next contents.
         for (text, id, left) in [
             ("2\n", "0cfbf08886fca9a91cb753ec8734c84fcbe52c9f", ""),
@@ -171,16 +172,16 @@ mod tests {
             let folder = scene.home.join(".git/objects").join(&id[..2]);
             fs::create_dir_all(&folder).unwrap();
             fs::write(folder.join(&id[2..]), left).unwrap();
-            let was = scene.text("keep/rooms/hall.yaml");
-            done(&mut store, &change(HALL, Some(&was), Some(text)));
+            let was = scene.read_file("keep/rooms/hall.yaml");
+            commit_ok(&mut store, &change_of_one_file(HALL, Some(&was), Some(text)));
             assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), text);
         }
-        scene.assert_sound();
+        scene.assert_fsck_clean();
     }
 
     #[test]
     fn temporary_files_of_dead_writers_go_when_they_are_an_hour_old() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let objects = scene.home.join(".git/objects");
         let hours_ago = |hours| SystemTime::now() - Duration::from_hours(hours);
         for (name, hours) in [(".tmpOld", 2), (".tmpNew", 0), ("tmp_obj_git", 2)] {

@@ -11,100 +11,103 @@ use crate::model::{Change, Edit};
 
 use crate::store::Error;
 use crate::store::repo::line_endings;
-use crate::store::repo::line_endings::to_git;
+use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit;
-use crate::store::write::commit::{Draft, Held, Person};
-use crate::store::write::lock::Turn;
+use crate::store::write::commit::{BlobEntry, CommitDraft, GitIdentity};
+use crate::store::write::lock::WriteGuard;
 use crate::store::write::objects::ObjectWriter;
-use crate::store::write::refs::{Moved, RefUpdate};
+use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
 use crate::store::write::{fsync, index};
 
 /// Where what was overwritten is kept.
-const REFERENCE: &str = "refs/palazzo/overwritten";
+const OVERWRITTEN_REF: &str = "refs/palazzo/overwritten";
 
 /// Keeps those files of `edits` as they are now that neither `HEAD` nor the index holds so. They
 /// must hold what the edits believe; one that is only not checked out is refused.
-pub(crate) fn keep(
+pub(crate) fn save_overwritten(
     repository: &Repository,
     change: &Change,
     edits: &[&Edit],
-    turn: &Turn,
+    turn: &WriteGuard,
     timeout: Duration,
 ) -> Result<(), Error> {
     let git = repository.git();
-    let failed = |err| repository.error("keep what is overwritten", err);
-    let index = index::load(&git).map_err(failed)?;
+    let failed = |err| repository.git_error("keep what is overwritten", err);
+    let index = index::load_index(&git).map_err(failed)?;
     let tracked = |edit: &Edit| format!("{}{}", repository.prefix, edit.path);
-    let is_left_out = |it: &Edit| it.was.is_none() && index::is_left_out(&index, &tracked(it));
+    let is_left_out =
+        |it: &Edit| it.was.is_none() && index::is_outside_sparse_checkout(&index, &tracked(it));
     if let Some(edit) = edits.iter().find(|it| is_left_out(it)) {
-        return Err(Error::LeftOut { path: edit.path.clone() });
+        return Err(Error::OutsideSparseCheckout { path: edit.path.clone() });
     }
     let mut writer = ObjectWriter::new(&git, &repository.common_dir);
-    let files = unkept(repository, &mut writer, &index, edits).map_err(failed)?;
+    let files = find_unsaved_files(repository, &mut writer, &index, edits).map_err(failed)?;
     if files.is_empty() {
         return Ok(());
     }
-    let draft = draft(repository, &git, change, files);
-    let tip = git.try_find_reference(REFERENCE).map_err(failed)?;
+    let draft = overwritten_draft(repository, &git, change, files);
+    let tip = git.try_find_reference(OVERWRITTEN_REF).map_err(failed)?;
     let tip = tip.map(|mut it| it.peel_to_id().map(gix::Id::detach));
     let tip = tip.transpose().map_err(failed)?;
     // `None`: it is what was kept last.
     let Some(new) = draft.write(&mut writer, tip).map_err(failed)? else { return Ok(()) };
     let common_dir = repository.common_dir.as_path();
-    fsync::settle(&[common_dir], || writer.files())?;
-    let update = RefUpdate { repository, name: REFERENCE, old: tip, new, log: None, timeout };
-    if update.apply(&mut |path, inode| turn.note_lock_file(path, inode))? == Moved::Elsewhere {
-        return Err(Error::Moving { place: repository.work.clone() });
+    fsync::sync_places_or_files(&[common_dir], || writer.object_files())?;
+    let update = RefUpdate { repository, name: OVERWRITTEN_REF, old: tip, new, log: None, timeout };
+    if update.apply(&mut |path, inode| turn.note_lock_file(path, inode))?
+        == RefUpdateOutcome::Conflict
+    {
+        return Err(Error::HeadKeepsMoving { place: repository.work.clone() });
     }
     writer.restore_missing().map_err(failed)?;
-    fsync::settle(&[common_dir], || vec![common_dir.join(REFERENCE)])
+    fsync::sync_places_or_files(&[common_dir], || vec![common_dir.join(OVERWRITTEN_REF)])
 }
 
 /// Lists the files of which git holds no copy, by the paths git would know them by.
-fn unkept(
+fn find_unsaved_files(
     repository: &Repository,
     writer: &mut ObjectWriter<'_>,
     index: &gix::index::State,
     edits: &[&Edit],
-) -> gix::Result<Vec<(String, Option<Held>)>> {
+) -> gix::Result<Vec<(String, Option<BlobEntry>)>> {
     let git = writer.git();
-    let tree = commit::tree_of(git, crate::store::repo::repository::head(git)?)?;
+    let tree = commit::tree_of_commit(git, crate::store::repo::repository::read_head(git)?)?;
     let mut files = Vec::new();
     for edit in edits {
         let Some(text) = &edit.was else { continue };
         let path = format!("{}{}", repository.prefix, edit.path);
         // What goes through a filter may be a secret, which must not get into git as it is.
-        if line_endings::foreign(git, index, &path)?.is_some() {
+        if line_endings::converting_attribute(git, index, &path)?.is_some() {
             continue;
         }
-        let bytes = to_git(git, index, &path, text)?;
+        let bytes = convert_to_git(git, index, &path, text)?;
         let id = commit::blob_id(git, &bytes)?;
-        let in_head = commit::entry(git, tree, &path)?.map(|it| it.id);
+        let in_head = commit::find_blob_entry(git, tree, &path)?.map(|it| it.id);
         let staged = index.entry_by_path(path.as_str().into()).map(|it| it.id);
         if in_head != Some(id) && staged != Some(id) {
             let id = writer.write_blob(&bytes)?;
-            files.push((path, Some(Held { kind: EntryKind::Blob, id })));
+            files.push((path, Some(BlobEntry { kind: EntryKind::Blob, id })));
         }
     }
     Ok(files)
 }
 
-fn draft(
+fn overwritten_draft(
     repository: &Repository,
     git: &gix::Repository,
     change: &Change,
-    files: Vec<(String, Option<Held>)>,
-) -> Draft {
+    files: Vec<(String, Option<BlobEntry>)>,
+) -> CommitDraft {
     let what = match files.as_slice() {
         [(path, _)] => path.strip_prefix(&repository.prefix).unwrap_or(path).to_owned(),
         files => format!("{} files", files.len()),
     };
-    Draft {
+    CommitDraft {
         files,
-        author: Person::by_hand(git),
-        committer: Person::committer(git),
-        at: change.at.timestamp(),
+        author: GitIdentity::for_hand_edit(git),
+        committer: GitIdentity::for_committer(git),
+        seconds: change.at.timestamp(),
         message: format!("overwritten: {what}\n\nBefore: {}\n", change.subject.trim()),
     }
 }
@@ -112,54 +115,61 @@ fn draft(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::test_repository::{Scene, change, done, try_git};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, try_git};
 
     const HALL: &str = "rooms/hall.yaml";
 
-    fn by_hand(was: Option<&str>, now: Option<&str>) -> Change {
-        Change { commit: false, ..change(HALL, was, now) }
+    fn uncommitted_change(was: Option<&str>, now: Option<&str>) -> Change {
+        Change { commit: false, ..change_of_one_file(HALL, was, now) }
     }
 
     #[test]
     fn a_hand_edit_that_is_overwritten_without_a_commit_is_kept_out_of_sight() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         let head = store.head().unwrap();
-        scene.put("keep/rooms/hall.yaml", "by hand\n");
-        assert_eq!(done(&mut store, &by_hand(Some("by hand\n"), Some("2\n"))), None);
-        done(&mut store, &by_hand(Some("2\n"), None));
+        scene.write_file("keep/rooms/hall.yaml", "by hand\n");
+        assert_eq!(
+            commit_ok(&mut store, &uncommitted_change(Some("by hand\n"), Some("2\n"))),
+            None
+        );
+        commit_ok(&mut store, &uncommitted_change(Some("2\n"), None));
         assert_eq!(store.head().unwrap(), head);
         assert_eq!(scene.status(), " D keep/rooms/hall.yaml\n");
         assert_eq!(
-            scene.git(&["log", "--format=%an: %s", REFERENCE]),
+            scene.git(&["log", "--format=%an: %s", OVERWRITTEN_REF]),
             "Ada: overwritten: rooms/hall.yaml\nAda: overwritten: rooms/hall.yaml\n"
         );
         let held =
-            |at: &str| scene.git(&["show", &format!("{REFERENCE}{at}:keep/rooms/hall.yaml")]);
+            |at: &str| scene.git(&["show", &format!("{OVERWRITTEN_REF}{at}:keep/rooms/hall.yaml")]);
         assert_eq!((held("~1"), held("")), ("by hand\n".to_owned(), "2\n".to_owned()));
-        scene.assert_sound();
+        scene.assert_fsck_clean();
     }
 
     #[test]
     fn what_git_holds_already_is_not_kept_again() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
-        done(&mut store, &by_hand(Some("1\n"), Some("2\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &uncommitted_change(Some("1\n"), Some("2\n")));
         scene.git(&["add", "keep"]);
-        done(&mut store, &by_hand(Some("2\n"), Some("3\n")));
-        assert!(!try_git(&scene.home, &["rev-parse", "--verify", REFERENCE]).status.success());
+        commit_ok(&mut store, &uncommitted_change(Some("2\n"), Some("3\n")));
+        assert!(
+            !try_git(&scene.home, &["rev-parse", "--verify", OVERWRITTEN_REF]).status.success()
+        );
         assert_eq!(scene.status(), "MM keep/rooms/hall.yaml\n");
     }
 
     #[test]
     fn what_only_a_filter_may_keep_is_not_kept_in_plain_text() {
-        let scene = Scene::of_a_person();
-        scene.put(".gitattributes", "*.yaml filter=git-crypt\n");
-        scene.put("keep/rooms/hall.yaml", "secret\n");
-        done(&mut scene.palace("keep"), &by_hand(Some("secret\n"), Some("2\n")));
-        assert!(!try_git(&scene.home, &["rev-parse", "--verify", REFERENCE]).status.success());
-        scene.assert_sound();
+        let scene = TestHome::with_repository();
+        scene.write_file(".gitattributes", "*.yaml filter=git-crypt\n");
+        scene.write_file("keep/rooms/hall.yaml", "secret\n");
+        commit_ok(&mut scene.palace("keep"), &uncommitted_change(Some("secret\n"), Some("2\n")));
+        assert!(
+            !try_git(&scene.home, &["rev-parse", "--verify", OVERWRITTEN_REF]).status.success()
+        );
+        scene.assert_fsck_clean();
     }
 }

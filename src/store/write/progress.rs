@@ -13,7 +13,7 @@ pub struct Listener(Arc<dyn Fn(usize, usize) + Send + Sync>);
 pub(crate) struct Progress {
     listener: Option<Listener>,
     done: Arc<AtomicUsize>,
-    all: usize,
+    total: usize,
 }
 
 impl Listener {
@@ -31,15 +31,15 @@ impl fmt::Debug for Listener {
 
 impl Progress {
     /// Begins a change of `all` steps.
-    pub(crate) fn begin(listener: Option<&Listener>, all: usize) -> Self {
-        Self { listener: listener.cloned(), done: Arc::default(), all }
+    pub(crate) fn start(listener: Option<&Listener>, all: usize) -> Self {
+        Self { listener: listener.cloned(), done: Arc::default(), total: all }
     }
 
     /// Takes a step; one too many, because something was done again, does not count.
-    pub(crate) fn step(&self) {
+    pub(crate) fn count_step(&self) {
         if let Some(Listener(tell)) = &self.listener {
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-            tell(done.min(self.all), self.all);
+            tell(done.min(self.total), self.total);
         }
     }
 }
@@ -49,16 +49,21 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::store::test_repository::{Scene, changes, done};
+    use crate::store::test_repository::{TestHome, change_of_files, commit_ok};
 
     #[test]
     fn whoever_listens_is_told_of_every_step() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let heard = Arc::new(Mutex::new(Vec::new()));
         let notes = heard.clone();
-        store.tell(Listener::new(move |done, all| notes.lock().unwrap().push((done, all))));
-        done(&mut store, &changes(&[("a.yaml", None, Some("1\n")), ("b.yaml", None, Some("2\n"))]));
+        store.set_progress_listener(Listener::new(move |done, all| {
+            notes.lock().unwrap().push((done, all))
+        }));
+        commit_ok(
+            &mut store,
+            &change_of_files(&[("a.yaml", None, Some("1\n")), ("b.yaml", None, Some("2\n"))]),
+        );
         let expected: Vec<_> = (1..=6).map(|it| (it, 6)).collect();
         assert_eq!(*heard.lock().unwrap(), expected);
     }

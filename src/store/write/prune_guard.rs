@@ -13,129 +13,130 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use crate::store::repo::repository::Repository;
-use crate::store::write::objects::{Object, restore_missing};
+use crate::store::write::objects::{WrittenObject, restore_missing};
 
 /// How often it is looked whether objects are missing, or the collection has ended.
-const INTERVAL: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// How many bytes of objects are kept at most.
-const LARGEST: usize = 64 * 1024 * 1024;
+const MAX_RETAINED_BYTES: usize = 64 * 1024 * 1024;
 /// How long a process waits for a collection before it ends.
-const PATIENCE: Duration = Duration::from_secs(10);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long `gc.pid` may be empty.
-const MOMENT: Duration = Duration::from_secs(5);
+const EMPTY_PID_FILE_TIMEOUT: Duration = Duration::from_secs(5);
 /// After this time git itself takes a `gc.pid` for abandoned (`lock_repo_for_gc` in git's `gc.c`).
-const ABANDONED: Duration = Duration::from_secs(12 * 60 * 60);
+const PID_FILE_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// The objects that git may still delete.
 #[derive(Debug, Default)]
-pub(crate) struct PruneGuard(Arc<Shared>);
+pub(crate) struct PruneGuard(Arc<PruneGuardState>);
 
 #[derive(Debug, Default)]
-struct Shared {
-    kept: Mutex<Kept>,
+struct PruneGuardState {
+    retained: Mutex<RetainedObjects>,
     emptied: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    objects: Vec<Object>,
+struct RetainedObjects {
+    objects: Vec<WrittenObject>,
     size: usize,
-    is_watched: bool,
+    has_watch_thread: bool,
 }
 
 impl PruneGuard {
     /// Keeps `objects`, which a reference names by now, for as long as git collects garbage.
-    pub(crate) fn keep(
+    pub(crate) fn retain_objects(
         &self,
         repository: &Arc<Repository>,
-        objects: Vec<Object>,
+        objects: Vec<WrittenObject>,
     ) -> gix::Result<()> {
-        let mut kept = self.0.kept();
-        if !is_collecting(&repository.common_dir) {
+        let mut kept = self.0.lock_retained();
+        if !is_gc_running(&repository.common_dir) {
             // A collection that overlapped the write has ended, and deletes nothing any more. One
             // that begins now sees the reference.
             let (git, common_dir) = (repository.git(), &repository.common_dir);
             return restore_missing(&git, common_dir, &objects).map(drop);
         }
-        kept.size += objects.iter().map(Object::size).sum::<usize>();
+        kept.size += objects.iter().map(WrittenObject::size).sum::<usize>();
         kept.objects.extend(objects);
-        while kept.size > LARGEST && !kept.objects.is_empty() {
+        while kept.size > MAX_RETAINED_BYTES && !kept.objects.is_empty() {
             kept.size -= kept.objects.remove(0).size();
         }
-        if !kept.is_watched {
+        if !kept.has_watch_thread {
             let (shared, repository) = (self.0.clone(), repository.clone());
-            let watch = move || shared.watch(&repository);
+            let watch = move || shared.run_watch_thread(&repository);
             let thread = thread::Builder::new().name("prune guard".to_owned()).spawn(watch);
-            kept.is_watched = thread.is_ok();
+            kept.has_watch_thread = thread.is_ok();
         }
         Ok(())
     }
 
     /// Writes again the objects that git has deleted; tells whether there were any.
-    pub(crate) fn restore(&self, repository: &Repository) -> bool {
-        let kept = self.0.kept();
+    pub(crate) fn restore_deleted_objects(&self, repository: &Repository) -> bool {
+        let kept = self.0.lock_retained();
         let restored = restore_missing(&repository.git(), &repository.common_dir, &kept.objects);
         restored.is_ok_and(|it| it > 0)
     }
 }
 
-impl Shared {
-    fn watch(&self, repository: &Repository) {
+impl PruneGuardState {
+    fn run_watch_thread(&self, repository: &Repository) {
         loop {
-            thread::sleep(INTERVAL);
+            thread::sleep(CHECK_INTERVAL);
             // Whoever adds to what is kept looks for a collection while holding this lock, too.
-            let mut kept = self.kept();
-            let is_over = !is_collecting(&repository.common_dir);
+            let mut kept = self.lock_retained();
+            let is_over = !is_gc_running(&repository.common_dir);
             let (git, common_dir) = (repository.git(), &repository.common_dir);
             let restored = restore_missing(&git, common_dir, &kept.objects);
             if is_over && restored.is_ok() {
-                *kept = Kept::default();
+                *kept = RetainedObjects::default();
                 self.emptied.notify_all();
                 return;
             }
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_retained(&self) -> MutexGuard<'_, RetainedObjects> {
+        self.retained.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for PruneGuard {
     /// Waits for a collection that may still delete what was written.
     fn drop(&mut self) {
-        let kept = self.0.kept();
-        drop(self.0.emptied.wait_timeout_while(kept, PATIENCE, |it| it.is_watched));
+        let kept = self.0.lock_retained();
+        drop(self.0.emptied.wait_timeout_while(kept, EXIT_TIMEOUT, |it| it.has_watch_thread));
     }
 }
 
 /// Tells whether a living `git gc` holds the repository.
-pub(crate) fn is_collecting(common_dir: &Path) -> bool {
+pub(crate) fn is_gc_running(common_dir: &Path) -> bool {
     let path = common_dir.join("gc.pid");
     let Ok(metadata) = fs::symlink_metadata(&path) else { return false };
     let age = metadata.modified().ok().and_then(|it| SystemTime::now().duration_since(it).ok());
-    if !metadata.is_file() || metadata.len() > 4096 || age.is_some_and(|it| it > ABANDONED) {
+    if !metadata.is_file() || metadata.len() > 4096 || age.is_some_and(|it| it > PID_FILE_LIFETIME)
+    {
         return false;
     }
     let text = fs::read_to_string(&path).unwrap_or_default();
     let mut words = text.split_whitespace();
     let process = words.next().and_then(|it| it.parse().ok());
     match process {
-        Some(process) => words.next() != Some(host_name().as_str()) || is_alive(process),
+        Some(process) => words.next() != Some(host_name().as_str()) || is_process_alive(process),
         // The file is there a moment before its content.
-        None => age.is_none_or(|it| it < MOMENT),
+        None => age.is_none_or(|it| it < EMPTY_PID_FILE_TIMEOUT),
     }
 }
 
 #[cfg(unix)]
-fn is_alive(process: i32) -> bool {
+fn is_process_alive(process: i32) -> bool {
     use rustix::process::{Pid, test_kill_process};
     let Some(pid) = Pid::from_raw(process) else { return false };
     !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH))
 }
 
 #[cfg(not(unix))]
-fn is_alive(_: i32) -> bool {
+fn is_process_alive(_: i32) -> bool {
     true
 }
 

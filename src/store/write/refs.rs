@@ -19,22 +19,22 @@ use crate::store::Error;
 use crate::store::repo::operation;
 use crate::store::repo::repository::Repository;
 use crate::store::write::failpoint;
-use crate::store::write::lock_file::{LockFile, Noted};
+use crate::store::write::lock_file::{LockFile, LockFileRecorder};
 
 /// How many symbolic references may lead to one another (git's `SYMREF_MAXDEPTH`).
-const DEEPEST: usize = 5;
+const MAX_SYMREF_DEPTH: usize = 5;
 /// References that each worktree has for itself (gitrepository-layout(5)), beside those like `HEAD`.
-const PER_WORKTREE: [&str; 3] = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
+const PER_WORKTREE_REFS: [&str; 3] = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
 /// References that are logged unless `core.logAllRefUpdates` says otherwise (git-config(1)).
-const LOGGED: [&str; 3] = ["refs/heads/", "refs/remotes/", "refs/notes/"];
+const REFLOG_PREFIXES: [&str; 3] = ["refs/heads/", "refs/remotes/", "refs/notes/"];
 
 /// What became of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Moved {
+pub(crate) enum RefUpdateOutcome {
     /// The reference names the new commit.
-    Yes,
+    Updated,
     /// It did not name the old one; nothing was done.
-    Elsewhere,
+    Conflict,
 }
 
 /// An update of one reference.
@@ -52,14 +52,14 @@ pub(crate) struct RefUpdate<'a> {
 }
 
 /// A reference that is locked.
-struct Locked {
+struct LockedRef {
     name: String,
     git_dir: PathBuf,
     lock: LockFile,
 }
 
 /// A line at the end of a reflog, which can be taken back.
-struct LogLine {
+struct ReflogLine {
     file: PathBuf,
     /// The size of the file without it; `None`: there was no file.
     before: Option<u64>,
@@ -67,77 +67,82 @@ struct LogLine {
 
 impl RefUpdate<'_> {
     /// Moves the reference. `note` records lock files where the file system has no hard links.
-    pub(crate) fn apply(&self, note: &mut Noted<'_>) -> Result<Moved, Error> {
+    pub(crate) fn apply(&self, note: &mut LockFileRecorder<'_>) -> Result<RefUpdateOutcome, Error> {
         let git = self.repository.git();
-        let failed = |err: gix::Error| self.repository.error("read a reference", err);
+        let failed = |err: gix::Error| self.repository.git_error("read a reference", err);
         let deadline = Instant::now() + self.timeout;
-        let mut locked: Vec<Locked> = Vec::new();
+        let mut locked: Vec<LockedRef> = Vec::new();
         let mut name = self.name.to_owned();
         let current = loop {
-            locked.push(self.lock(name, deadline, note)?);
+            locked.push(self.lock_ref(name, deadline, note)?);
             let last = &locked[locked.len() - 1].name;
             let full = FullName::try_from(last.as_str())
                 .map_err(|err| failed(gix::Error::from_error(err)))?;
             match git.refs.try_find(full.as_ref()).map_err(failed)?.map(|it| it.target) {
-                Some(Target::Symbolic(next)) if locked.len() < DEEPEST => {
+                Some(Target::Symbolic(next)) if locked.len() < MAX_SYMREF_DEPTH => {
                     name = next.as_bstr().to_string();
                 }
-                Some(Target::Symbolic(next)) => return Err(self.too_deep(&next)),
+                Some(Target::Symbolic(next)) => return Err(self.too_deep_error(&next)),
                 Some(Target::Object(id)) => break Some(id),
                 None => break None,
             }
         };
         if current != self.old {
-            return Ok(Moved::Elsewhere);
+            return Ok(RefUpdateOutcome::Conflict);
         }
         if self.name == "HEAD" {
             // It may have begun while locks were waited for; it cannot move `HEAD` now.
-            operation::refuse_if_dropped(&self.repository.git_dir, &self.repository.work)?;
+            operation::reject_if_in_progress(&self.repository.git_dir, &self.repository.work)?;
         }
-        self.write(locked).map(|()| Moved::Yes)
+        self.write_locked_ref(locked).map(|()| RefUpdateOutcome::Updated)
     }
 
-    fn lock(&self, name: String, deadline: Instant, note: &mut Noted<'_>) -> Result<Locked, Error> {
-        let git_dir = git_dir_of(self.repository, &name).to_owned();
+    fn lock_ref(
+        &self,
+        name: String,
+        deadline: Instant,
+        note: &mut LockFileRecorder<'_>,
+    ) -> Result<LockedRef, Error> {
+        let git_dir = git_dir_of_ref(self.repository, &name).to_owned();
         let lock = LockFile::acquire(self.repository, &git_dir, &name, deadline, note)?;
-        Ok(Locked { name, git_dir, lock })
+        Ok(LockedRef { name, git_dir, lock })
     }
 
-    fn write(&self, mut locked: Vec<Locked>) -> Result<(), Error> {
+    fn write_locked_ref(&self, mut locked: Vec<LockedRef>) -> Result<(), Error> {
         let Some(mut last) = locked.pop() else { return Ok(()) };
-        let path = last.lock.resource().to_owned();
+        let path = last.lock.locked_path().to_owned();
         let id = format!("{}\n", self.new);
         let written = last.lock.write_all(id.as_bytes()).and_then(|()| last.lock.sync());
-        written.map_err(Error::file("write", last.lock.path()))?;
+        written.map_err(Error::for_file("write", last.lock.path()))?;
         let logged = locked.iter().chain([&last]);
         let lines =
-            self.append_to_logs(logged.map(|it| (it.name.as_str(), it.git_dir.as_path())))?;
+            self.append_to_reflogs(logged.map(|it| (it.name.as_str(), it.git_dir.as_path())))?;
         // Git leaves the empty folders of branches that are gone.
         let cleared = if path.is_dir() { remove_empty_folders(&path) } else { Ok(()) };
         cleared.and_then(|()| last.lock.commit()).map_err(|err| {
-            take_back(&lines);
-            Error::file("replace", &path)(err)
+            remove_reflog_lines(&lines);
+            Error::for_file("replace", &path)(err)
         })
     }
 
-    fn append_to_logs<'n>(
+    fn append_to_reflogs<'n>(
         &self,
         names: impl Iterator<Item = (&'n str, &'n Path)>,
-    ) -> Result<Vec<LogLine>, Error> {
+    ) -> Result<Vec<ReflogLine>, Error> {
         let Some(what) = &self.log else { return Ok(Vec::new()) };
         let old = self.old.unwrap_or_else(|| ObjectId::null(self.new.kind()));
         let line = format!("{old} {} {what}\n", self.new);
         let mut lines = Vec::new();
         for (name, git_dir) in names {
             let file = git_dir.join("logs").join(name);
-            if !self.is_logged(name) && !file.is_file() {
+            if !self.needs_reflog(name) && !file.is_file() {
                 continue;
             }
-            match append(&file, &line) {
+            match append_reflog_line(&file, &line) {
                 Ok(appended) => lines.push(appended),
                 Err(err) => {
-                    take_back(&lines);
-                    return Err(Error::file("write", &file)(err));
+                    remove_reflog_lines(&lines);
+                    return Err(Error::for_file("write", &file)(err));
                 }
             }
         }
@@ -146,7 +151,7 @@ impl RefUpdate<'_> {
 
     /// Tells whether a reflog is begun for the reference where there is none (git-config(1),
     /// `core.logAllRefUpdates`).
-    fn is_logged(&self, name: &str) -> bool {
+    fn needs_reflog(&self, name: &str) -> bool {
         let git = self.repository.git();
         let config = git.config_snapshot();
         let asked = config.string("core.logAllRefUpdates");
@@ -154,24 +159,25 @@ impl RefUpdate<'_> {
             return true;
         }
         let is_on = config.boolean("core.logAllRefUpdates").unwrap_or(true);
-        is_on && (name == "HEAD" || LOGGED.iter().any(|it| name.starts_with(it)))
+        is_on && (name == "HEAD" || REFLOG_PREFIXES.iter().any(|it| name.starts_with(it)))
     }
 
-    fn too_deep(&self, next: &FullName) -> Error {
+    fn too_deep_error(&self, next: &FullName) -> Error {
         let why =
             format!("symbolic references lead to one another without end, at `{}`", next.as_bstr());
-        self.repository.error("move `HEAD`", why)
+        self.repository.git_error("move `HEAD`", why)
     }
 }
 
 /// Returns the git directory that holds the reference `name`.
-pub(crate) fn git_dir_of<'r>(repository: &'r Repository, name: &str) -> &'r Path {
-    let is_per_worktree = !name.contains('/') || PER_WORKTREE.iter().any(|it| name.starts_with(it));
+pub(crate) fn git_dir_of_ref<'r>(repository: &'r Repository, name: &str) -> &'r Path {
+    let is_per_worktree =
+        !name.contains('/') || PER_WORKTREE_REFS.iter().any(|it| name.starts_with(it));
     if is_per_worktree { &repository.git_dir } else { &repository.common_dir }
 }
 
 /// Appends a line with one `write`, after the end of a line that was torn.
-fn append(path: &Path, line: &str) -> io::Result<LogLine> {
+fn append_reflog_line(path: &Path, line: &str) -> io::Result<ReflogLine> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -179,10 +185,10 @@ fn append(path: &Path, line: &str) -> io::Result<LogLine> {
         remove_empty_folders(path)?;
     }
     let before = fs::symlink_metadata(path).ok().map(|it| it.len());
-    failpoint::reach("append to reflog")?;
+    failpoint::fail_point("append to reflog")?;
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
-    let appended = LogLine { file: path.to_owned(), before };
-    let is_torn = before.is_some_and(|it| it > 0) && last_byte(&mut file)? != b'\n';
+    let appended = ReflogLine { file: path.to_owned(), before };
+    let is_torn = before.is_some_and(|it| it > 0) && read_last_byte(&mut file)? != b'\n';
     let text = if is_torn { format!("\n{line}") } else { line.to_owned() };
     let written = file.write(text.as_bytes()).and_then(|size| match size == text.len() {
         true => Ok(()),
@@ -191,15 +197,15 @@ fn append(path: &Path, line: &str) -> io::Result<LogLine> {
     match written {
         Ok(()) => Ok(appended),
         Err(err) => {
-            take_back(&[appended]);
+            remove_reflog_lines(&[appended]);
             Err(err)
         }
     }
 }
 
 /// Removes lines that were appended; nobody else appends while the reference is locked.
-fn take_back(lines: &[LogLine]) {
-    for LogLine { file, before } in lines {
+fn remove_reflog_lines(lines: &[ReflogLine]) {
+    for ReflogLine { file, before } in lines {
         let taken = match before {
             Some(size) => {
                 OpenOptions::new().write(true).open(file).and_then(|it| it.set_len(*size))
@@ -210,7 +216,7 @@ fn take_back(lines: &[LogLine]) {
     }
 }
 
-fn last_byte(file: &mut fs::File) -> io::Result<u8> {
+fn read_last_byte(file: &mut fs::File) -> io::Result<u8> {
     let mut byte = [0];
     file.seek(SeekFrom::End(-1))?;
     file.read_exact(&mut byte)?;
@@ -231,14 +237,14 @@ fn remove_empty_folders(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use crate::store::test_repository::{Scene, change, done, git_in};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, git_in};
 
     const HALL: &str = "rooms/hall.yaml";
 
     #[test]
     fn a_reflog_reads_as_git_writes_it() {
-        let scene = Scene::of_a_person();
-        done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        let scene = TestHome::with_repository();
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
         let shown = scene.git(&["reflog", "show", "--format=%H %gs", "main"]);
         let head = scene.git(&["rev-parse", "HEAD"]);
         let expected = format!("{} commit: room hall: build\n", head.trim());
@@ -251,33 +257,33 @@ mod tests {
     #[test]
     fn a_reflog_is_begun_where_the_configuration_asks_for_it() {
         for (setting, expected) in [("false", false), ("true", true), ("always", true)] {
-            let scene = Scene::new();
-            scene.init();
+            let scene = TestHome::new();
+            scene.init_repository();
             scene.git(&["config", "core.logAllRefUpdates", setting]);
-            done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+            commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
             for log in ["logs/HEAD", "logs/refs/heads/main"] {
                 let is_there = scene.home.join(".git").join(log).exists();
                 assert_eq!(is_there, expected, "{setting}: {log}");
             }
-            scene.assert_sound();
+            scene.assert_fsck_clean();
         }
     }
 
     #[test]
     fn a_reflog_that_exists_is_continued_though_none_would_be_begun() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         scene.git(&["config", "core.logAllRefUpdates", "false"]);
-        done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
         assert_eq!(scene.git(&["reflog", "show", "--format=%gs", "main"]).lines().count(), 2);
     }
 
     #[test]
     fn a_line_after_a_torn_one_begins_a_line_of_its_own() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let log = scene.home.join(".git/logs/HEAD");
         let whole = std::fs::read_to_string(&log).unwrap();
         std::fs::write(&log, whole + "0123 torn").unwrap();
-        done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
         let text = std::fs::read_to_string(&log).unwrap();
         assert_eq!(text.lines().count(), 3);
         assert!(text.lines().last().unwrap().ends_with("\tcommit: room hall: build"));
@@ -285,45 +291,47 @@ mod tests {
 
     #[test]
     fn a_packed_branch_moves_beside_the_lock_of_all_packed_references() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         scene.git(&["pack-refs", "--all"]);
         std::fs::write(scene.home.join(".git/packed-refs.lock"), "").unwrap();
-        let made = done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        let made =
+            commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
         assert_eq!(scene.git(&["rev-parse", "main"]).trim(), made.unwrap().0);
     }
 
     #[test]
     fn a_branch_that_stands_for_another_is_followed_to_it() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         scene.git(&["symbolic-ref", "refs/heads/alias", "refs/heads/main"]);
         scene.git(&["symbolic-ref", "HEAD", "refs/heads/alias"]);
-        let made = done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        let made =
+            commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
         assert_eq!(scene.git(&["rev-parse", "main"]).trim(), made.unwrap().0);
         assert_eq!(scene.git(&["symbolic-ref", "refs/heads/alias"]), "refs/heads/main\n");
         scene.git(&["symbolic-ref", "refs/heads/main", "refs/heads/alias"]);
-        let endless = change(HALL, Some("1\n"), Some("2\n"));
-        assert!(scene.palace("keep").make(&endless).is_err());
+        let endless = change_of_one_file(HALL, Some("1\n"), Some("2\n"));
+        assert!(scene.palace("keep").commit(&endless).is_err());
     }
 
     #[test]
     fn a_branch_takes_the_place_of_the_empty_folders_of_others() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         for folder in [".git/refs/heads/feature/old", ".git/logs/refs/heads/feature/old"] {
             std::fs::create_dir_all(scene.home.join(folder)).unwrap();
         }
         scene.git(&["symbolic-ref", "HEAD", "refs/heads/feature"]);
-        done(&mut scene.palace("keep"), &change(HALL, None, Some("1\n")));
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
         assert_eq!(scene.git(&["branch", "--show-current"]), "feature\n");
         assert_eq!(scene.git(&["reflog", "show", "feature"]).lines().count(), 1);
     }
 
     #[test]
     fn a_branch_of_a_linked_worktree_is_logged_where_git_looks() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         scene.git(&["worktree", "add", "-q", "-b", "deep/side", "../linked"]);
         let linked = scene.home.with_file_name("linked");
         let mut store = scene.store(&linked.join("keep"));
-        done(&mut store, &change(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         for name in ["HEAD", "deep/side"] {
             let log = git_in(&linked, &["reflog", "show", "--format=%gs", name]);
             assert!(log.starts_with("commit: room hall: build\n"), "{name}: {log}");

@@ -6,8 +6,8 @@ use std::path::Path;
 
 /// Moves the file at `from` to `to`, where none may stand; one that does is an error of the kind
 /// [`io::ErrorKind::AlreadyExists`].
-pub(crate) fn to_free(from: &Path, to: &Path) -> io::Result<()> {
-    if let Some(moved) = asked(from, to, Flag::Free) {
+pub(crate) fn rename_noreplace(from: &Path, to: &Path) -> io::Result<()> {
+    if let Some(moved) = renameat2(from, to, RenameFlag::NoReplace) {
         return moved;
     }
     match fs::hard_link(from, to) {
@@ -20,24 +20,24 @@ pub(crate) fn to_free(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Lets two files change places at once; `None`: that cannot be asked for here.
-pub(crate) fn exchange(one: &Path, other: &Path) -> Option<io::Result<()>> {
-    asked(one, other, Flag::Exchange)
+pub(crate) fn exchange_files(one: &Path, other: &Path) -> Option<io::Result<()>> {
+    renameat2(one, other, RenameFlag::Exchange)
 }
 
 #[derive(Clone, Copy)]
-enum Flag {
-    Free,
+enum RenameFlag {
+    NoReplace,
     Exchange,
 }
 
 #[cfg(target_os = "linux")]
-fn asked(from: &Path, to: &Path, flag: Flag) -> Option<io::Result<()>> {
+fn renameat2(from: &Path, to: &Path, flag: RenameFlag) -> Option<io::Result<()>> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use rustix::io::Errno;
 
     let flag = match flag {
-        Flag::Free => RenameFlags::NOREPLACE,
-        Flag::Exchange => RenameFlags::EXCHANGE,
+        RenameFlag::NoReplace => RenameFlags::NOREPLACE,
+        RenameFlag::Exchange => RenameFlags::EXCHANGE,
     };
     match renameat_with(CWD, from, CWD, to, flag) {
         // The file system, or the kernel, cannot.
@@ -47,6 +47,6 @@ fn asked(from: &Path, to: &Path, flag: Flag) -> Option<io::Result<()>> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn asked(_: &Path, _: &Path, _: Flag) -> Option<io::Result<()>> {
+fn renameat2(_: &Path, _: &Path, _: Flag) -> Option<io::Result<()>> {
     None
 }

@@ -7,15 +7,15 @@ pub enum Warning {
     #[error(
         "`HEAD` is detached: what is written now is on no branch, and git may drop it when another commit is checked out; `git switch -c NAME` makes a branch of it"
     )]
-    Detached,
+    DetachedHead,
     /// Git's index could not be replaced.
     #[error("it is done, but git's index could not be updated ({0}); the next write repairs that")]
-    Index(String),
+    IndexNotUpdated(String),
     /// Objects that git deleted could not be written again.
     #[error(
         "it is done, but git has deleted objects of it that could not be written again ({0}); run `git fsck`"
     )]
-    Objects(String),
+    ObjectsNotRestored(String),
     /// The system did not confirm that it is on disk.
     #[error("it is done, but the system does not confirm that it survives a power cut ({0})")]
     NotDurable(String),

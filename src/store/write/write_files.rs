@@ -11,29 +11,31 @@ use crate::model::Edit;
 
 use crate::store::Error;
 use crate::store::repo::disk;
-use crate::store::repo::disk::Stamp;
+use crate::store::repo::disk::FileStamp;
 use crate::store::repo::paths;
 use crate::store::write::index::Stat;
 use crate::store::write::progress::Progress;
-use crate::store::write::replace::{Pending, SUFFIX, WAS, looks, remove};
+use crate::store::write::replace::{
+    BACKUP_INFIX, FileReplacement, TEMPORARY_SUFFIX, fingerprint, remove_if_exists,
+};
 use crate::store::write::{failpoint, fsync};
 
 /// Files being written; whatever was done is undone if this is dropped before it is kept, but
 /// only [`ResponseGuard::undo`] can say that this failed.
 #[derive(Debug)]
-pub(crate) struct Writing<'a> {
+pub(crate) struct FileTransaction<'a> {
     root: &'a Path,
     /// Whether the palace's own folder was there: then it is not made again.
     has_root: bool,
-    files: Vec<Pending<'a>>,
+    files: Vec<FileReplacement<'a>>,
     folders: Vec<PathBuf>,
     progress: Progress,
-    kept: bool,
+    is_finished: bool,
 }
 
-impl<'a> Writing<'a> {
+impl<'a> FileTransaction<'a> {
     /// Compares each file with what its edit believes; the error lists those that differ.
-    pub(crate) fn compare(
+    pub(crate) fn begin_if_unchanged(
         root: &'a Path,
         edits: &[&'a Edit],
     ) -> Result<Result<Self, Vec<String>>, Error> {
@@ -41,37 +43,44 @@ impl<'a> Writing<'a> {
         for &edit in edits {
             paths::check_links(root, &edit.path)?;
             let place = root.join(&edit.path);
-            let before = Stamp::of(&place);
-            match disk::read(root, &edit.path) {
+            let before = FileStamp::from_path(&place);
+            match disk::read_file(root, &edit.path) {
                 Ok(text) if text == edit.was => {}
                 _ => stale.push(edit.path.clone()),
             }
-            files.push(Pending::new(edit, place, before));
+            files.push(FileReplacement::new(edit, place, before));
         }
         if stale.is_empty() {
             let (folders, progress) = (Vec::new(), Progress::default());
-            Ok(Ok(Self { root, has_root: root.is_dir(), files, folders, progress, kept: false }))
+            Ok(Ok(Self {
+                root,
+                has_root: root.is_dir(),
+                files,
+                folders,
+                progress,
+                is_finished: false,
+            }))
         } else {
             Ok(Err(stale))
         }
     }
 
     /// Tells of each step from now on.
-    pub(crate) fn telling(mut self, progress: Progress) -> Self {
+    pub(crate) fn with_progress(mut self, progress: Progress) -> Self {
         self.progress = progress;
         self
     }
 
     /// Makes the new files durable and puts each in its place; the list names files that somebody
     /// changed in between.
-    pub(crate) fn settle_and_put_in_place(&mut self) -> Result<Vec<String>, Error> {
-        fsync::settle_contents(self.root, &self.temporaries())?;
+    pub(crate) fn sync_and_put_in_place(&mut self) -> Result<Vec<String>, Error> {
+        fsync::sync_contents(self.root, &self.temporaries())?;
         self.put_in_place()
     }
 
     /// Writes the new files beside the old.
-    pub(crate) fn prepare_all(&mut self) -> Result<(), Error> {
-        (0..self.files.len()).try_for_each(|at| self.prepare(at))
+    pub(crate) fn write_temporaries(&mut self) -> Result<(), Error> {
+        (0..self.files.len()).try_for_each(|at| self.write_temporary(at))
     }
 
     /// Lists the new files that wait beside the old.
@@ -81,9 +90,9 @@ impl<'a> Writing<'a> {
 
     /// Lists the files that were not there before, each with how its new file looks: whoever finds
     /// one of them after we died can tell that it is ours.
-    pub(crate) fn fresh(&self) -> impl Iterator<Item = (&str, String)> {
+    pub(crate) fn new_files(&self) -> impl Iterator<Item = (&str, String)> {
         let fresh = self.files.iter().filter(|it| it.before.is_none());
-        fresh.filter_map(|it| Some((it.edit.path.as_str(), looks(it.temporary.as_ref()?))))
+        fresh.filter_map(|it| Some((it.edit.path.as_str(), fingerprint(it.temporary.as_ref()?))))
     }
 
     /// Puts each new file in the place of the old; the list names files that somebody changed in
@@ -93,21 +102,21 @@ impl<'a> Writing<'a> {
         for at in 0..self.files.len() {
             let file = &mut self.files[at];
             paths::check_links(self.root, &file.edit.path)?;
-            if Stamp::of(&file.place) != file.before {
+            if FileStamp::from_path(&file.place) != file.before {
                 return Ok(vec![file.edit.path.clone()]);
             }
-            let put = failpoint::reach("put file in place").and_then(|()| file.put_in_place());
-            if !put.map_err(Error::file("write", &file.place))? {
+            let put = failpoint::fail_point("put file in place").and_then(|()| file.put_in_place());
+            if !put.map_err(Error::for_file("write", &file.place))? {
                 return Ok(vec![file.edit.path.clone()]);
             }
-            failpoint::pass("file is in place");
-            self.progress.step();
+            failpoint::kill_point("file is in place");
+            self.progress.count_step();
         }
         Ok(Vec::new())
     }
 
     /// Returns what the index is to remember of each written file, in the order of the edits.
-    pub(crate) fn stats(&self) -> impl Iterator<Item = Option<Stat>> {
+    pub(crate) fn index_stats(&self) -> impl Iterator<Item = Option<Stat>> {
         self.files.iter().map(|it| it.stat)
     }
 
@@ -123,20 +132,20 @@ impl<'a> Writing<'a> {
 
     /// Says that all is well: nothing is undone any more.
     pub(crate) fn keep(mut self) {
-        self.kept = true;
-        failpoint::pass("old files are not needed");
-        self.files.iter().for_each(Pending::let_go);
-        failpoint::pass("old files are removed");
+        self.is_finished = true;
+        failpoint::kill_point("old files are not needed");
+        self.files.iter().for_each(FileReplacement::discard_backup);
+        failpoint::kill_point("old files are removed");
         for file in self.files.iter().filter(|it| it.edit.now.is_none()) {
-            remove_empty_folders(self.root, &file.place);
+            remove_empty_folders_above(self.root, &file.place);
         }
     }
 
     /// Undoes what was done; `refusal` is what the error says about why, should that fail.
     pub(crate) fn undo(mut self, refusal: &str) -> Result<(), Error> {
-        let undone = self.put_back();
-        self.kept = true;
-        undone.map_err(|(path, source)| Error::Halfway {
+        let undone = self.undo_all();
+        self.is_finished = true;
+        undone.map_err(|(path, source)| Error::UndoFailed {
             path,
             refusal: refusal.to_owned(),
             source,
@@ -144,7 +153,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Goes on to the end whatever fails, and returns what failed first.
-    fn put_back(&mut self) -> Result<(), (PathBuf, io::Error)> {
+    fn undo_all(&mut self) -> Result<(), (PathBuf, io::Error)> {
         let mut undone = Ok(());
         for file in self.files.iter_mut().rev() {
             let put_back = file.undo().map_err(|err| (file.place.clone(), err));
@@ -157,42 +166,47 @@ impl<'a> Writing<'a> {
         undone
     }
 
-    fn prepare(&mut self, at: usize) -> Result<(), Error> {
+    fn write_temporary(&mut self, at: usize) -> Result<(), Error> {
         let file = &mut self.files[at];
         let Some(text) = &file.edit.now else { return Ok(()) };
         let folder = file.place.parent().unwrap_or(self.root);
-        failpoint::reach("write new file").map_err(Error::file("write beside", &file.place))?;
+        failpoint::fail_point("write new file")
+            .map_err(Error::for_file("write beside", &file.place))?;
         let kept = if self.has_root { Some(self.root) } else { None };
-        make_folders(folder, kept, &mut self.folders)
-            .map_err(Error::file("make the folder", folder))?;
+        create_folders(folder, kept, &mut self.folders)
+            .map_err(Error::for_file("make the folder", folder))?;
         let (temporary, out) =
-            create(&file.place).map_err(Error::file("write beside", &file.place))?;
+            create_temporary(&file.place).map_err(Error::for_file("write beside", &file.place))?;
         file.temporary = Some(temporary);
-        fill(&out, text, &file.place).map_err(Error::file("write beside", &file.place))?;
-        self.progress.step();
+        write_text(&out, text, &file.place)
+            .map_err(Error::for_file("write beside", &file.place))?;
+        self.progress.count_step();
         Ok(())
     }
 }
 
-impl Drop for Writing<'_> {
+impl Drop for FileTransaction<'_> {
     fn drop(&mut self) {
-        if !self.kept {
-            drop(self.put_back());
+        if !self.is_finished {
+            drop(self.undo_all());
         }
     }
 }
 
 /// Tells whether `name` is that of a file we had not yet put in its place.
 pub(crate) fn is_temporary(name: &str) -> bool {
-    name.starts_with('.') && name.contains(".palazzo-") && name.ends_with(SUFFIX)
+    name.starts_with('.') && name.contains(".palazzo-") && name.ends_with(TEMPORARY_SUFFIX)
 }
 
 /// Puts the file at `path` below `root` back as it was before a write that was neither finished
 /// nor undone, if it was kept aside and nobody has changed the file since.
-pub(crate) fn put_back(root: &Path, path: &str) -> io::Result<()> {
+pub(crate) fn restore_old_file(root: &Path, path: &str) -> io::Result<()> {
     let place = root.join(path);
-    let ending = format!("{WAS}{}{SUFFIX}", looks(&place));
-    match ours(root, path).into_iter().find(|it| it.to_string_lossy().ends_with(&ending)) {
+    let ending = format!("{BACKUP_INFIX}{}{TEMPORARY_SUFFIX}", fingerprint(&place));
+    match own_files_beside(root, path)
+        .into_iter()
+        .find(|it| it.to_string_lossy().ends_with(&ending))
+    {
         Some(aside) => fs::rename(aside, place),
         None => Ok(()),
     }
@@ -200,26 +214,26 @@ pub(crate) fn put_back(root: &Path, path: &str) -> io::Result<()> {
 
 /// Takes away the file at `path` below `root` that a write has put there which was neither finished
 /// nor undone, if it still looks as that has left it.
-pub(crate) fn take_back(root: &Path, path: &str, looked: &str) -> io::Result<()> {
+pub(crate) fn remove_new_file(root: &Path, path: &str, looked: &str) -> io::Result<()> {
     let place = root.join(path);
-    if paths::check_links(root, path).is_err() || looks(&place) != looked {
+    if paths::check_links(root, path).is_err() || fingerprint(&place) != looked {
         return Ok(());
     }
-    remove(place.clone())?;
-    remove_empty_folders(root, &place);
+    remove_if_exists(place.clone())?;
+    remove_empty_folders_above(root, &place);
     Ok(())
 }
 
 /// Removes what a dead writer left beside the file at `path` below `root`.
 pub(crate) fn remove_temporaries(root: &Path, path: &str) {
-    for temporary in ours(root, path) {
+    for temporary in own_files_beside(root, path) {
         drop(fs::remove_file(temporary));
     }
 }
 
 /// Lists the files of our own beside the file at `path` below `root`.
-fn ours(root: &Path, path: &str) -> Vec<PathBuf> {
-    if paths::check(path).and_then(|()| paths::check_links(root, path)).is_err() {
+fn own_files_beside(root: &Path, path: &str) -> Vec<PathBuf> {
+    if paths::check_path(path).and_then(|()| paths::check_links(root, path)).is_err() {
         return Vec::new();
     }
     let place = root.join(path);
@@ -234,10 +248,10 @@ fn ours(root: &Path, path: &str) -> Vec<PathBuf> {
 }
 
 /// Creates a file of its own beside `place`.
-fn create(place: &Path) -> io::Result<(PathBuf, File)> {
+fn create_temporary(place: &Path) -> io::Result<(PathBuf, File)> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     for n in 0_u32.. {
-        let temporary = format!(".{name}.palazzo-{}-{n}{SUFFIX}", std::process::id());
+        let temporary = format!(".{name}.palazzo-{}-{n}{TEMPORARY_SUFFIX}", std::process::id());
         let temporary = place.with_file_name(temporary);
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
@@ -248,7 +262,7 @@ fn create(place: &Path) -> io::Result<(PathBuf, File)> {
 }
 
 /// Writes `text`, with the permissions of the file it is to replace.
-fn fill(mut out: &File, text: &str, place: &Path) -> io::Result<()> {
+fn write_text(mut out: &File, text: &str, place: &Path) -> io::Result<()> {
     if let Ok(old) = fs::symlink_metadata(place) {
         out.set_permissions(old.permissions())?;
     }
@@ -256,7 +270,7 @@ fn fill(mut out: &File, text: &str, place: &Path) -> io::Result<()> {
 }
 
 /// Makes `folder` and those above it up to `kept`, and notes which were not there.
-fn make_folders(folder: &Path, kept: Option<&Path>, made: &mut Vec<PathBuf>) -> io::Result<()> {
+fn create_folders(folder: &Path, kept: Option<&Path>, made: &mut Vec<PathBuf>) -> io::Result<()> {
     if kept == Some(folder) && !folder.is_dir() {
         return Err(io::ErrorKind::NotFound.into());
     }
@@ -264,8 +278,8 @@ fn make_folders(folder: &Path, kept: Option<&Path>, made: &mut Vec<PathBuf>) -> 
         Ok(()) => made.push(folder.to_owned()),
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
             let above = folder.parent().ok_or(err)?;
-            make_folders(above, kept, made)?;
-            return make_folders(folder, kept, made);
+            create_folders(above, kept, made)?;
+            return create_folders(folder, kept, made);
         }
         Err(_) if folder.is_dir() => {}
         Err(err) => return Err(err),
@@ -273,7 +287,7 @@ fn make_folders(folder: &Path, kept: Option<&Path>, made: &mut Vec<PathBuf>) -> 
     Ok(())
 }
 
-fn remove_empty_folders(root: &Path, place: &Path) {
+fn remove_empty_folders_above(root: &Path, place: &Path) {
     let above = place.ancestors().skip(1).take_while(|it| *it != root);
     for folder in above {
         // The first that is not empty ends it.
@@ -286,11 +300,11 @@ fn remove_empty_folders(root: &Path, place: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::test_repository::{Scene, change, changes, done};
+    use crate::store::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
 
     const HALL: &str = "rooms/hall.yaml";
 
-    fn names(scene: &Scene, folder: &str) -> Vec<String> {
+    fn file_names(scene: &TestHome, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(scene.home.join(folder)).unwrap().flatten();
         let mut names: Vec<_> = entries.map(|it| it.file_name().into_string().unwrap()).collect();
         names.sort();
@@ -298,53 +312,55 @@ mod tests {
     }
 
     /// Writes `edits` and drops that as a killed process would, with its marker left behind.
-    fn killed(scene: &Scene, store: &crate::store::Store, edit: &Edit) {
+    fn write_and_die(scene: &TestHome, store: &crate::store::Store, edit: &Edit) {
         let edits = [edit];
-        let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
-        writing.prepare_all().unwrap();
-        let fresh = writing.fresh().map(|(path, looks)| format!("fresh {looks} keep/{path}\n"));
+        let mut writing =
+            FileTransaction::begin_if_unchanged(store.root(), &edits).unwrap().unwrap();
+        writing.write_temporaries().unwrap();
+        let fresh = writing.new_files().map(|(path, looks)| format!("fresh {looks} keep/{path}\n"));
         let marker = format!("pid 1\npath keep/{}\n{}", edit.path, fresh.collect::<String>());
-        assert_eq!(writing.settle_and_put_in_place().unwrap(), Vec::<String>::new());
+        assert_eq!(writing.sync_and_put_in_place().unwrap(), Vec::<String>::new());
         std::mem::forget(writing);
         fs::write(scene.home.join(".git/palazzo/writing"), marker).unwrap();
     }
 
-    fn write(writing: &mut Writing<'_>) {
-        writing.prepare_all().unwrap();
-        assert_eq!(writing.settle_and_put_in_place().unwrap(), Vec::<String>::new());
+    fn write_and_place(writing: &mut FileTransaction<'_>) {
+        writing.write_temporaries().unwrap();
+        assert_eq!(writing.sync_and_put_in_place().unwrap(), Vec::<String>::new());
     }
 
     #[test]
     fn undoing_brings_back_the_old_files_themselves_and_leaves_nothing() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         let store = scene.palace("keep");
-        scene.put("keep/rooms/hall.yaml", "1\n");
-        scene.put("keep/rooms/old.yaml", "old\n");
+        scene.write_file("keep/rooms/hall.yaml", "1\n");
+        scene.write_file("keep/rooms/old.yaml", "old\n");
         let before = (inode(&scene, HALL), inode(&scene, "rooms/old.yaml"));
-        let change = changes(&[
+        let change = change_of_files(&[
             (HALL, Some("1\n"), Some("2\n")),
             ("rooms/old.yaml", Some("old\n"), None),
             ("scrolls/x/new.md", None, Some("new\n")),
         ]);
         let edits: Vec<_> = change.edits.iter().collect();
-        let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
-        write(&mut writing);
-        assert_eq!(scene.text("keep/rooms/hall.yaml"), "2\n");
+        let mut writing =
+            FileTransaction::begin_if_unchanged(store.root(), &edits).unwrap().unwrap();
+        write_and_place(&mut writing);
+        assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "2\n");
         assert!(!scene.home.join("keep/rooms/old.yaml").exists());
         writing.undo("no reason").unwrap();
         assert_eq!((inode(&scene, HALL), inode(&scene, "rooms/old.yaml")), before);
-        assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml", "old.yaml"]);
-        assert_eq!(names(&scene, "keep"), ["rooms"]);
+        assert_eq!(file_names(&scene, "keep/rooms"), ["hall.yaml", "old.yaml"]);
+        assert_eq!(file_names(&scene, "keep"), ["rooms"]);
     }
 
-    fn inode(scene: &Scene, path: &str) -> u64 {
-        Stamp::of(&scene.home.join("keep").join(path)).unwrap().inode()
+    fn inode(scene: &TestHome, path: &str) -> u64 {
+        FileStamp::from_path(&scene.home.join("keep").join(path)).unwrap().inode()
     }
 
     /// How a person saves a file, or puts one there, at the very moment a change is made.
-    type Save = fn(&Path);
+    type SaveFile = fn(&Path);
 
-    const SAVES: [Save; 2] = [
+    const USER_SAVES: [SaveFile; 2] = [
         |file| fs::write(file, "mine\n").unwrap(),
         |file| {
             fs::write(file.with_file_name("new"), "mine\n").unwrap();
@@ -354,25 +370,26 @@ mod tests {
 
     #[test]
     fn what_is_saved_after_the_last_look_stands_and_leaves_nothing() {
-        for save in SAVES {
+        for save in USER_SAVES {
             for (was, now) in [(Some("1\n"), Some("2\n")), (Some("1\n"), None), (None, Some("2\n"))]
             {
-                let scene = Scene::new();
+                let scene = TestHome::new();
                 let store = scene.palace("keep");
-                scene.put("keep/rooms/other.yaml", "other\n");
+                scene.write_file("keep/rooms/other.yaml", "other\n");
                 if let Some(was) = was {
-                    scene.put("keep/rooms/hall.yaml", was);
+                    scene.write_file("keep/rooms/hall.yaml", was);
                 }
-                let change = change(HALL, was, now);
+                let change = change_of_one_file(HALL, was, now);
                 let edits: Vec<_> = change.edits.iter().collect();
-                let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
-                writing.prepare_all().unwrap();
+                let mut writing =
+                    FileTransaction::begin_if_unchanged(store.root(), &edits).unwrap().unwrap();
+                writing.write_temporaries().unwrap();
                 save(&store.root().join(HALL));
                 // Past the look at how it stands.
                 assert!(!writing.files[0].put_in_place().unwrap());
                 writing.undo("no reason").unwrap();
-                assert_eq!(scene.text("keep/rooms/hall.yaml"), "mine\n");
-                assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml", "other.yaml"]);
+                assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "mine\n");
+                assert_eq!(file_names(&scene, "keep/rooms"), ["hall.yaml", "other.yaml"]);
             }
         }
     }
@@ -380,47 +397,50 @@ mod tests {
     #[test]
     fn a_file_that_is_taken_away_after_the_last_look_is_no_more() {
         for now in [Some("2\n"), None] {
-            let scene = Scene::new();
+            let scene = TestHome::new();
             let store = scene.palace("keep");
-            scene.put("keep/rooms/hall.yaml", "1\n");
-            let change = change(HALL, Some("1\n"), now);
+            scene.write_file("keep/rooms/hall.yaml", "1\n");
+            let change = change_of_one_file(HALL, Some("1\n"), now);
             let edits: Vec<_> = change.edits.iter().collect();
-            let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
-            writing.prepare_all().unwrap();
+            let mut writing =
+                FileTransaction::begin_if_unchanged(store.root(), &edits).unwrap().unwrap();
+            writing.write_temporaries().unwrap();
             fs::remove_file(store.root().join(HALL)).unwrap();
             assert!(!writing.files[0].put_in_place().unwrap());
             writing.undo("no reason").unwrap();
-            assert_eq!(names(&scene, "keep/rooms"), [""; 0]);
+            assert_eq!(file_names(&scene, "keep/rooms"), [""; 0]);
         }
     }
 
     #[test]
     fn who_has_the_old_file_open_and_saves_into_it_has_saved_last() {
         for now in [Some("2\n"), None] {
-            let scene = Scene::new();
+            let scene = TestHome::new();
             let store = scene.palace("keep");
-            scene.put("keep/rooms/hall.yaml", "1\n");
+            scene.write_file("keep/rooms/hall.yaml", "1\n");
             let mut open = OpenOptions::new().write(true).open(store.root().join(HALL)).unwrap();
-            let change = change(HALL, Some("1\n"), now);
+            let change = change_of_one_file(HALL, Some("1\n"), now);
             let edits: Vec<_> = change.edits.iter().collect();
-            let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
-            write(&mut writing);
+            let mut writing =
+                FileTransaction::begin_if_unchanged(store.root(), &edits).unwrap().unwrap();
+            write_and_place(&mut writing);
             open.write_all(b"mine\n").unwrap();
             writing.keep();
-            assert_eq!(scene.text("keep/rooms/hall.yaml"), "mine\n");
-            assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml"]);
+            assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "mine\n");
+            assert_eq!(file_names(&scene, "keep/rooms"), ["hall.yaml"]);
         }
     }
 
     #[test]
     fn what_cannot_be_undone_is_said() {
-        let scene = Scene::new();
+        let scene = TestHome::new();
         let store = scene.palace("keep");
-        scene.put("keep/rooms/hall.yaml", "1\n");
-        let change = change(HALL, Some("1\n"), Some("2\n"));
+        scene.write_file("keep/rooms/hall.yaml", "1\n");
+        let change = change_of_one_file(HALL, Some("1\n"), Some("2\n"));
         let edits: Vec<_> = change.edits.iter().collect();
-        let mut writing = Writing::compare(store.root(), &edits).unwrap().unwrap();
-        write(&mut writing);
+        let mut writing =
+            FileTransaction::begin_if_unchanged(store.root(), &edits).unwrap().unwrap();
+        write_and_place(&mut writing);
         remove_temporaries(store.root(), HALL);
         let told = writing.undo("the disk is full").unwrap_err().to_string();
         let place = store.root().join(HALL);
@@ -436,45 +456,45 @@ mod tests {
 
     #[test]
     fn what_was_not_committed_before_a_crash_is_put_back() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         for now in [Some("2\n"), None] {
-            killed(&scene, &store, &change(HALL, Some("1\n"), now).edits[0]);
+            write_and_die(&scene, &store, &change_of_one_file(HALL, Some("1\n"), now).edits[0]);
             store.recover().unwrap();
-            assert_eq!(scene.text("keep/rooms/hall.yaml"), "1\n");
+            assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "1\n");
             assert_eq!(scene.status(), "");
         }
     }
 
     #[test]
     fn what_a_person_has_changed_since_a_crash_stays() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
-        killed(&scene, &store, &change(HALL, Some("1\n"), Some("2\n")).edits[0]);
-        scene.put("keep/rooms/hall.yaml", "by hand\n");
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        write_and_die(&scene, &store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")).edits[0]);
+        scene.write_file("keep/rooms/hall.yaml", "by hand\n");
         store.recover().unwrap();
-        assert_eq!(scene.text("keep/rooms/hall.yaml"), "by hand\n");
-        assert_eq!(names(&scene, "keep/rooms"), ["hall.yaml"]);
+        assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "by hand\n");
+        assert_eq!(file_names(&scene, "keep/rooms"), ["hall.yaml"]);
     }
     #[test]
     fn a_file_that_was_added_and_not_committed_before_a_crash_is_taken_back() {
-        let scene = Scene::of_a_person();
+        let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        done(&mut store, &change(HALL, None, Some("1\n")));
-        let note = change("scrolls/hall/note.md", None, Some("note\n"));
-        killed(&scene, &store, &note.edits[0]);
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        let note = change_of_one_file("scrolls/hall/note.md", None, Some("note\n"));
+        write_and_die(&scene, &store, &note.edits[0]);
         assert_eq!(scene.status(), "?? keep/scrolls/hall/note.md\n");
         store.recover().unwrap();
         assert_eq!(
-            (names(&scene, "keep"), scene.status()),
+            (file_names(&scene, "keep"), scene.status()),
             (vec!["rooms".to_owned()], String::new())
         );
         // Unless it is somebody else's by now.
-        killed(&scene, &store, &note.edits[0]);
+        write_and_die(&scene, &store, &note.edits[0]);
         fs::write(scene.home.join("keep/scrolls/hall/note.md"), "mine\n").unwrap();
         store.recover().unwrap();
-        assert_eq!(scene.text("keep/scrolls/hall/note.md"), "mine\n");
+        assert_eq!(scene.read_file("keep/scrolls/hall/note.md"), "mine\n");
     }
 }

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_room_is_compared_by_what_it_offers() {
+    fn room_diffs_list_changed_names_actions_portals_and_text() {
         let was = "name: Hall\ndescription: |\n  Stone.\n  Moss.\n  Dark.\nactions:\n\
             - { label: Listen, type: text, content: Drip. }\n- { label: Descend, type: navigate, room: crypt }\n\
             - { label: Look up, type: text, content: Bats. }\nportals: [attic, well]\n";
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_that_come_go_and_move_are_told_apart() {
+    fn added_removed_and_moved_rooms_are_distinguished() {
         let id = "id: 01K8ZC6V8A4S6C2E3N1R5T7W9X\n";
         let (hall, gone) = (format!("{id}name: Hall\n"), "name: Crypt\n");
         let was = [
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entity_is_compared_by_what_is_known_of_it() {
+    fn entity_diffs_list_changed_values_and_relations() {
         let file = "entities/claim/stasis.yaml";
         let was = "name: Stasis\ngenus: Claim\nstatus: open\nattributes: { confidence: low, seen: 3 }\n\
             observations: [one, two, two]\nrelations:\n- { type: disputed_by, to: Gradualism }\n- { type: of, to: Gould }\n";

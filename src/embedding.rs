@@ -70,7 +70,7 @@ mod tests {
     /// The numbers are what `BertModel` of the Python package transformers 4.49 makes
     /// of the same weights, averaged over the tokens, and of length one.
     #[test]
-    fn a_text_has_the_direction_that_others_find() {
+    fn embeddings_match_those_of_the_transformers_package() {
         let model = Model::parse(&model_file(), VOCABULARY, Some(CONFIG)).unwrap();
         for (text, expected) in [
             (
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_text_the_beginning_is_read() {
+    fn only_the_beginning_of_a_long_text_is_embedded() {
         let model = Model::parse(&model_file(), VOCABULARY, Some(CONFIG)).unwrap();
         let long = "heron marsh wade ".repeat(9);
         assert_eq!(model.embed(&long), model.embed(&long.repeat(9)));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_weights_is_told() {
+    fn invalid_weights_are_reported() {
         let query = "encoder.layer.1.attention.self.query.weight";
         let set = |name: &'static str, key: &'static str, value: serde_json::Value| {
             model_with_header(move |header| header[name][key] = value).err()
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_with_the_weights_is_told() {
+    fn a_vocabulary_or_config_that_does_not_match_is_reported() {
         let more = format!("{VOCABULARY}one\nmore\n");
         let config = |text: &str| Model::parse(&model_file(), VOCABULARY, Some(text)).err();
         let told = [
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_file_is_no_model() {
+    fn a_truncated_model_file_is_refused() {
         let file = model_file();
         for end in (0..file.len()).step_by(7) {
             assert!(Model::parse(&file[..end], VOCABULARY, Some(CONFIG)).is_err(), "{end}");
@@ -184,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_bytes_are_there_nothing_breaks(
+        fn corrupt_model_bytes_cause_no_panic(
             at in 0_usize..4_000,
             byte: u8,
             text: String,

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_genus_is_parted_by_status_and_then_by_name() {
+    fn a_genus_is_split_by_status_and_then_by_name() {
         let statuses = ["open", "contested", "settled"];
         let words = ["basalt", "chalk", "Dolomite", "gneiss", "granite", "loess", "marble"];
         let graph = graph((0..700).map(|it| {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn smallest_neighbours_share_a_door_where_there_are_too_many() {
+    fn small_adjacent_groups_share_a_door_if_there_are_too_many() {
         let graph = graph((0..400).map(|it| {
             let genus = if it < 300 { 9 } else { it % 20 };
             entity(&format!("Genus {genus:02}"), &format!("Entity {it}"))
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_years_then_months_then_days() {
+    fn dates_are_split_into_years_then_months_then_days() {
         let graph = graph((0..1_000_u64).map(|it| {
             let moment = 1_750_000_000_000 + it * it * 60_000;
             let id = (it % 100 > 0).then(|| ulid::Ulid::from_parts(moment, it.into()));
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_is_told_with_its_values() {
+    fn entities_are_split_by_the_values_of_an_attribute() {
         let graph = graph((0..90).map(|it| {
             let mut entity = claim(&format!("Claim {it}"), "open");
             let confidence = [json!("high"), json!("low"), json!(0.5)];
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_parted_by_what_they_say() {
+    fn numeric_attributes_are_split_by_value() {
         let graph = graph((0..120).map(|it| {
             let mut entity = claim(&format!("Claim {it}"), "open");
             if it % 8 > 0 {
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_parted_by_what_they_say() {
+    fn date_attributes_are_split_by_value() {
         let graph = graph((0..120).map(|it| {
             let mut entity = claim(&format!("Claim {it}"), "open");
             let born = match it * 7 % 120 - 60 {
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_names_begin_with_is_left_out_of_the_tabs() {
+    fn a_common_name_prefix_is_left_out_of_the_labels() {
         let graph = graph((0..200).map(|it| claim(&format!("Specimen no. {it:05}"), "open")));
         assert_snapshot!(rendered_halls(&graph, claims_by(GroupBy::Name), &[3]), @"
         ── Claim (200) ──
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hall_holds_what_belongs_there_when_one_looks() {
+    fn a_hall_shows_the_current_graph() {
         let names =
             (0..100).map(|it| claim(&format!("{}{it}", char::from(b'a' + it % 26)), "open"));
         let mut graph = graph(names);
@@ -512,7 +512,7 @@ mod tests {
     ];
 
     #[test]
-    fn four_choices_lead_to_as_many_as_there_are_numbers_for() {
+    fn four_choices_reach_as_many_entities_as_the_slots_allow() {
         for (here, below) in [(2, 4), (3, 3), (4, 3)] {
             let slots = ChoiceCapacity { this_page: here, hall_page: below };
             let most = here * slots.max_entities(MAX_CHOICES - 1);
@@ -535,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_entities_are_near() {
+    fn a_hundred_thousand_entities_are_within_four_choices() {
         let graph = graph((0..100_000).map(HARD_TO_SPLIT[3]));
         assert_all_within_four_choices(&graph, Grouping::Everything, WIDE_CAPACITY);
     }
@@ -555,7 +555,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
         #[test]
-        fn every_entity_is_listed_once_whatever_there_is(
+        fn every_entity_is_listed_exactly_once(
             genera in proptest::collection::vec(word(), 1..40),
             statuses in proptest::collection::vec(proptest::option::of(word()), 1..40),
             names in proptest::collection::btree_set(word(), 1..3_000),

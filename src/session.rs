@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_back_is_the_way_one_came() {
+    fn going_back_retraces_the_visited_rooms() {
         let mut visit = Visit::default();
         visit.enter_palace("w", Some(location_in("hall")));
         visit.go_to(location_in("crypt"));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_come_round() {
+    fn action_pages_wrap_around() {
         let deed = ActionKind::Text { content: String::new() };
         let lever = Action { label: "Pull".to_owned(), kind: deed };
         let mut visit = Visit { menu: vec![lever; 30], ..Visit::default() };

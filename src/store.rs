@@ -372,7 +372,7 @@ mod tests {
     const HALL: &str = "rooms/hall.yaml";
 
     #[test]
-    fn a_link_that_takes_the_place_of_a_palace_is_not_followed() {
+    fn a_symbolic_link_in_place_of_a_palace_is_not_followed() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("sub/keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));

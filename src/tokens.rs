@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_those_of_the_tokenizer_and_no_estimate() {
+    fn token_counts_match_the_tokenizer() {
         assert_eq!(count_tokens(""), 0);
         assert_eq!(count_tokens("hello world"), 2);
         assert_eq!(count_tokens("<|endoftext|>"), 7, "what looks like a command is text");

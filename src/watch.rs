@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_told_by_its_path_inside_the_palace() {
+    fn events_are_mapped_to_paths_inside_the_palace() {
         let told = |path: &str| palace_path(Path::new("/home/keep"), Path::new(path));
         let below = |path: &str| told(path).unwrap_or_else(|| "nothing".to_owned());
         assert_eq!(below("/home/keep/rooms/hall.yaml"), "rooms/hall.yaml");
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_has_forgotten_can_be_anything() {
+    fn lost_or_too_many_events_mark_everything_as_changed() {
         let dir = tempfile::tempdir().unwrap();
         let (mut watch, _) = start_watch(dir.path(), WatchMode::Auto);
         assert_eq!(taken_paths(&mut watch), [WHOLE_PALACE]);
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_doubt_waits_until_the_file_is_left_alone() {
+    fn a_deferred_file_is_returned_when_it_has_settled() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("rooms")).unwrap();
         let (mut watch, _) = start_watch(dir.path(), WatchMode::Auto);
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_limit_of_watched_folders_everything_is_looked_at_and_somebody_told() {
+    fn reaching_the_watch_limit_starts_polling_with_a_warning() {
         let dir = tempfile::tempdir().unwrap();
         let (mut watch, looked) = start_watch(dir.path(), WatchMode::Auto);
         taken_paths(&mut watch);
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_is_not_wanted_nobody_watches() {
+    fn watching_can_be_turned_off() {
         let eyes = Callbacks {
             poll: Box::new(Vec::new),
             wake: Arc::new(|| {}),

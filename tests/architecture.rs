@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// Who may use whom, ground floor first. What is not here is not allowed.
-const HOUSE: &[(&str, &[&str])] = &[
+const LAYERS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("aaak", &["model"]),
     ("check", &["model"]),
@@ -42,7 +42,7 @@ const HOUSE: &[(&str, &[&str])] = &[
 ];
 
 /// Words that belong to some modules and may not be spoken in others.
-const SPOKEN_ONLY_IN: &[(&str, &[&str])] = &[
+const USED_ONLY_IN: &[(&str, &[&str])] = &[
     ("gix::", &["store"]),
     ("notify::", &["watch"]),
     ("rustix::", &["store"]),
@@ -67,13 +67,15 @@ const SPOKEN_ONLY_IN: &[(&str, &[&str])] = &[
 ];
 
 /// Files that serve tests alone, and may speak as tests do.
-const FOR_TESTS: [&str; 2] = ["src/store/write/crash_tests.rs", "src/store/write/failpoint.rs"];
+const TEST_ONLY_FILES: [&str; 2] =
+    ["src/store/write/crash_tests.rs", "src/store/write/failpoint.rs"];
 
 #[test]
-fn every_arrow_points_down() {
+fn modules_use_only_what_their_layer_allows() {
     let mut wrong = Vec::new();
     for (module, file, line) in lines_of_code(Path::new("src")) {
-        let (_, may_use) = HOUSE.iter().find(|(name, _)| *name == module).expect("add it to HOUSE");
+        let (_, may_use) =
+            LAYERS.iter().find(|(name, _)| *name == module).expect("add it to HOUSE");
         for used in line.split("crate::").skip(1) {
             let used: String = used.chars().take_while(|c| c.is_alphanumeric()).collect();
             if used != module && !may_use.contains(&used.as_str()) {
@@ -83,9 +85,9 @@ fn every_arrow_points_down() {
         if line.contains("super::super") {
             wrong.push(format!("{file}: name the module from `crate`, not from `super::super`"));
         }
-        for (word, speakers) in SPOKEN_ONLY_IN {
+        for (word, speakers) in USED_ONLY_IN {
             let may_speak =
-                speakers.contains(&module.as_str()) || FOR_TESTS.contains(&file.as_str());
+                speakers.contains(&module.as_str()) || TEST_ONLY_FILES.contains(&file.as_str());
             if line.contains(word) && !may_speak {
                 wrong.push(format!("{file}: `{module}` may not say `{word}`"));
             }
@@ -95,10 +97,10 @@ fn every_arrow_points_down() {
 }
 
 #[test]
-fn no_file_holds_more_than_one_idea() {
-    for file in sources(Path::new("src")) {
+fn no_source_file_exceeds_400_lines() {
+    for file in source_files(Path::new("src")) {
         let text = fs::read_to_string(&file).unwrap();
-        let lines = code_of(&text).lines().count();
+        let lines = without_tests(&text).lines().count();
         assert!(lines <= 400, "{} has {lines} lines of code, and 400 are the most", file.display());
     }
 }
@@ -106,10 +108,10 @@ fn no_file_holds_more_than_one_idea() {
 /// Yields (top module, file, line) for the code of every module, tests left out.
 fn lines_of_code(dir: &Path) -> Vec<(String, String, String)> {
     let mut found = Vec::new();
-    for path in sources(dir) {
+    for path in source_files(dir) {
         let module = path.iter().nth(1).unwrap().to_str().unwrap().trim_end_matches(".rs");
         let text = fs::read_to_string(&path).unwrap();
-        for line in code_of(&text).lines().filter(|it| !it.trim_start().starts_with("//")) {
+        for line in without_tests(&text).lines().filter(|it| !it.trim_start().starts_with("//")) {
             if !matches!(module, "lib" | "main") {
                 found.push((module.to_owned(), path.display().to_string(), line.to_owned()));
             }
@@ -119,18 +121,18 @@ fn lines_of_code(dir: &Path) -> Vec<(String, String, String)> {
     found
 }
 
-fn sources(dir: &Path) -> Vec<std::path::PathBuf> {
+fn source_files(dir: &Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         match path.is_dir() {
-            true => found.extend(sources(&path)),
+            true => found.extend(source_files(&path)),
             false => found.push(path),
         }
     }
     found
 }
 
-fn code_of(text: &str) -> &str {
+fn without_tests(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod ").next().unwrap_or_default()
 }

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_notes_of_the_original_are_read_as_they_were_meant() {
+    fn the_original_example_note_is_parsed() {
         let text = "AUTH.COST:2026-03|Auth0.price↑40%→triggered.Clerk.eval|*wary*|★★★";
         let (note, findings) = parse("-", text);
         assert_eq!(findings, []);
@@ -84,27 +84,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_well_written_has_no_findings() {
+    fn a_valid_note_has_no_findings() {
         let text = "\u{feff}ALC=Alice, JOR=Jordan\r\n\r\nFAM: ALC→♡JOR | 2026-03-01..2026-05 | ★★★★★\n\
                     ⚠:\"a | b → c\"|5x|see https://example.org\nplain words are fine too: really\n";
         assert_eq!(checked(text), "");
     }
 
     #[test]
-    fn the_guide_keeps_its_own_rules() {
+    fn the_example_in_the_guide_has_no_findings() {
         let example = crate::aaak::GUIDE.lines().nth(1).unwrap();
         assert_eq!((example.contains('|'), checked(example)), (true, String::new()));
     }
 
     #[test]
-    fn every_fault_is_told_with_its_place() {
+    fn every_fault_is_reported_with_its_position() {
         let text = "MAX=Max, MAX=Maxine\nab=Abe\nauth.cost:a||b|\nX:2026-13|2026-02-30\n\
                     X:→b->|*warm|*very warm*|**bold**|\"half\n  Ü:★★★★★★|so★\n";
         assert_snapshot!(checked(text));
     }
 
     #[test]
-    fn no_text_whatever_makes_the_reader_stumble() {
+    fn no_text_makes_the_parser_panic() {
         for text in [
             "",
             "|",

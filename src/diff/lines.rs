@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_shown_as_git_shows_it() {
+    fn a_unified_diff_looks_like_that_of_git() {
         let was = numbered(1..30);
         let now =
             was.replace("\n5\n", "\nfive\n").replace("\n8\n", "\n").replace("\n29\n", "\nend");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_comes_or_goes_is_shown_whole() {
+    fn an_added_or_removed_file_is_shown_whole() {
         assert_snapshot!(unified_diff("a", None, Some("1\n2\n")), @r"
         diff --git a/a b/a
         new file mode 100644
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_differ_are_counted_once() {
+    fn differing_lines_are_counted_once() {
         for (was, now, count) in [
             ("a\nb\nc\n", "a\nx\nc\n", 1),
             ("a\nb\nc\n", "a\nc\n", 1),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_have_nothing_in_common_take_no_time() {
+    fn diffing_entirely_different_texts_is_fast() {
         let lines = |sign| (0..200_000).map(move |it| format!("{sign}{}", it % 1000));
         let text = |sign| lines(sign).collect::<Vec<_>>().join("\n");
         assert_eq!(count_changed_lines(&text('a'), &text('b')), 200_000);

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_taken_in_small_letters_without_accents_and_signs_by_themselves() {
+    fn words_are_lowercased_without_accents_and_split_from_punctuation() {
         assert_eq!(split("Déjà-vu, at 5 o'clock!"), "deja|-|vu|,|at|5|o|'|clock|!");
         assert_eq!(split("東京 is «big»…"), "東|京|is|«|big|»|…");
         assert_eq!(split("a\u{0}b\u{200b}c\td\u{fffd}"), "abc|d");
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_taken_apart_into_the_longest_pieces_that_are_known() {
+    fn a_word_is_split_into_the_longest_known_pieces() {
         let list = "[UNK]\n[CLS]\n[SEP]\nun\n##aff\n##able\n##a\nu\n,\n";
         let vocabulary = Vocabulary::parse(list).unwrap();
         assert_eq!(vocabulary.tokenize("Unaffable, unx", 256), [1, 3, 4, 5, 8, 0, 2]);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_other_words_is_refused() {
+    fn a_vocabulary_without_the_unknown_token_is_refused() {
         let said = Vocabulary::parse("the\nof\n").err().map(|it| it.to_string());
         assert_eq!(said.as_deref(), Some("`vocab.txt`: it has no `[UNK]`: it is of no BERT"));
     }

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_exchange_ends_where_somebody_asks_again() {
+    fn an_exchange_ends_at_the_next_user_message() {
         let turn = |speaker, text: &str| Message { speaker, text: text.to_owned(), at: None };
         let turns = [
             turn(Speaker::Assistant, "Hello."),

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_as_it_was() {
+    fn a_written_memory_file_is_read_back_unchanged() {
         let entity = |name: &str| Entity {
             is_defined: true,
             genus: "t\"".to_owned(),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn another_encoding_is_named_once() {
+    fn a_wrong_encoding_is_reported_once() {
         let text = "{\"type\":\"entity\"}\n".repeat(3);
         let bytes: Vec<_> =
             ["\u{feff}", &text].concat().encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_told_by_number_and_cost_nothing_else() {
+    fn invalid_lines_are_reported_by_number_and_skipped() {
         let file = b"\n{\"type\":\"entity\",\"name\":\"A\",\"entityType\":\"t\",\"observations\":[\"x\"]}\n\
             {\"type\":\"entity\",\"name\":\"B\",\"since\":1}\n\
             {\"type\":\"entity\",\"name\":\n\
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_object_that_went_before_lines_is_read_too() {
+    fn the_older_single_object_format_is_read() {
         let file = json!({
             "entities": [{ "name": "A", "entityType": "t", "observations": [] }, { "name": 1 }],
             "relations": [{ "from": "A", "to": "B", "relationType": "r" }],
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_what_stands_in_lines_is_read_too() {
+    fn a_json_array_of_the_lines_is_read() {
         let file = json!([
             { "type": "entity", "name": "A", "entityType": "t" },
             { "name": "B", "entityType": "t", "observations": ["x"] },

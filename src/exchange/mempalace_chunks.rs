@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_share_an_end_and_a_beginning_are_one_text() {
+    fn overlapping_chunks_are_joined_into_one_text() {
         let text = "Grey beds stand on end here like bööks, sawn off level, and red sandstone \
              lies across them, as James Hutton saw.";
         let cut = [&text[..60], &text[30..90], &text[60..]];
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_lose_a_word_is_left_as_it_is() {
+    fn ambiguous_or_incomplete_chunks_are_not_joined() {
         let line = "-".repeat(60);
         assert_eq!(joined_text(&[&line, &line]), None, "it fits in many ways");
         assert_eq!(

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_document_is_cut_at_its_headings_and_loses_nothing() {
+    fn a_long_document_is_split_at_its_headings_without_loss() {
         let body = "Words.\n".repeat(400);
         let text = format!(
             "\n# One\n{body}## Two\n```\n# no heading\n```\n{body}### deeper\n{body}# Three\nEnd."
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_may_say_when_it_was_written() {
+    fn the_date_of_a_document_is_read_from_its_front_matter() {
         let said = |it: &str| document_date(&format!("---\ntitle: T\n{it}\n---\nText.\n"));
         let told = |it| said(it).map(|it| it.to_string());
         let day = Some("2026-03-01 00:00:00 UTC".to_owned());
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_no_drawer_holds_is_named_and_costs_nothing_else() {
+    fn a_text_too_large_for_a_drawer_is_reported_and_skipped() {
         let text = format!("# One\nFine.\n# Two\n{}", "x".repeat(MAX_TEXT_BYTES));
         let Extracted { texts, faults } =
             SourceKind::Document.extract(&text, "r").unwrap_or_default();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_known_by_their_names_and_their_content() {
+    fn source_kinds_are_detected_by_file_name_and_content() {
         assert_eq!(SourceKind::from_file_name("a/b.MD"), Some(SourceKind::Document));
         assert_eq!(
             (SourceKind::from_file_name("a.png"), SourceKind::from_file_name("README")),

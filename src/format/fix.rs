@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_one_slip_away_becomes_what_is_meant() {
+    fn a_misspelled_key_or_value_is_corrected() {
         assert_fixed("rooms/a.yaml", "nmae: Hall # mine\n", "name: Hall # mine\n");
         assert_fixed("rooms/a.yaml", "\"naem\" : Hall\r\n", "name : Hall\r\n");
         assert_fixed(
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_a_room_becomes_its_slug() {
+    fn a_room_name_is_replaced_by_its_slug() {
         assert_fixed(
             "rooms/a.yaml",
             "name: Hall\nportals:\n  - The Attic\n  - 'Crypt'\n  - Glass house # warm\n  - ATTIC\n",
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_room_or_several_or_one_elsewhere_stays() {
+    fn an_unknown_or_ambiguous_room_name_is_not_changed() {
         for portal in ["The Cellar", "Shed", "Loft", "High Loft"] {
             let text = format!("name: Hall\nportals: [{portal}]\n");
             assert_eq!(mend("rooms/a.yaml", &text), None, "{text}");
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_wants_quotes_has_them() {
+    fn a_text_that_needs_quotes_gets_them() {
         assert_fixed(
             "rooms/a.yaml",
             "name: Wegener: a life\ndescription: @ home: now\n",
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_brackets_is_left_alone() {
+    fn text_inside_brackets_is_not_changed() {
         for line in [
             "{ label: Go: home, type: navigate, room: a }",
             "{ type: navigate, room: a, label: Go: home }",
@@ -424,14 +424,14 @@ mod tests {
     }
 
     #[test]
-    fn the_id_of_another_becomes_that_of_the_name() {
+    fn an_id_is_corrected_to_match_the_file_name() {
         let text = |id| format!("---\nid: {id}\ntitle: T\nwritten: 2026-03-01\n---\n");
         let (own, other) = ("01KJMPXF9069S44V81ASY1KY37", "01KJMPXF9069S44V81ASY1KY38");
         assert_fixed(&format!("scrolls/a/{own}.md"), &text(other), &text(own));
     }
 
     #[test]
-    fn slips_are_mended_however_many_stand_beside_what_cannot_be() {
+    fn typos_are_fixed_beside_many_unfixable_faults() {
         let strange: Vec<_> = (0..60).map(|it| format!("strange {it}: x\n")).collect();
         let strange = strange.concat();
         let room = |one, other| {
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_action_both_its_type_and_its_room_are_mended() {
+    fn the_type_and_the_room_of_an_action_are_both_fixed() {
         let room = |one: &str, other: &str| {
             let action = |label, it: &str| format!("  - {{ label: {label}, {it} }}\n");
             format!("name: Hall\nactions:\n{}{}", action("Go", one), action("Come", other))
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_lines_that_are_alike_the_wrong_ones_are_mended() {
+    fn only_the_faulty_ones_of_similar_lines_are_fixed() {
         let text = |attic| {
             let line = |it| if it % 10 == 4 { attic } else { "attic" };
             let portals: Vec<_> = (0..40).map(|it| format!("  - {}\n", line(it))).collect();
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_mended_is_mended_to_the_end() {
+    fn all_faults_are_fixed_in_one_run() {
         let key = |it: usize| ["aabel", "\u{c0}abel", "lable"][it % 3];
         let action = |it| format!("  - {{ {}: A, type: text }}\n", key(it));
         let actions: Vec<_> = (0..90).map(action).collect();
@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_meant_otherwise_stays() {
+    fn ambiguous_faults_are_not_changed() {
         for text in [
             "nmae: Hall\nname: Attic\n",
             "name: Hall\nnotes: x\n",
@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn of_values_only_those_of_types_and_states_are_mended() {
+    fn only_values_of_types_and_states_are_fixed() {
         let ask =
             |tool| format!("name: Hall\nactions: [{{ label: Ask, type: query, tool: {tool} }}]\n");
         for (path, text) in [
@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_files_become_slugs_and_endings_those_that_are_read() {
+    fn file_names_become_slugs_with_the_right_extension() {
         let right = |path| corrected_path(path).unwrap_or_default();
         assert_eq!(right("rooms/Great Hall.yaml"), "rooms/great-hall.yaml");
         assert_eq!(right("rooms/east/Annex.YML"), "rooms/east/annex.yaml");

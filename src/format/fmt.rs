@@ -200,7 +200,7 @@ description: >
 ";
 
     #[test]
-    fn comments_stay_where_they_are_and_go_with_what_they_are_about() {
+    fn comments_move_with_the_value_they_belong_to() {
         assert_snapshot!(formatted_text("rooms/hall.yaml", BY_HAND), @"
         # About the hall as a whole.
 
@@ -235,7 +235,7 @@ description: >
     }
 
     #[test]
-    fn what_becomes_one_line_has_its_comments_above_it() {
+    fn a_value_joined_to_one_line_gets_its_comments_above() {
         let text = "\
 genus: Claim
 name: Gradualism
@@ -279,7 +279,7 @@ observations: [ # seen
     }
 
     #[test]
-    fn no_digit_of_a_number_is_lost() {
+    fn numbers_keep_all_their_digits() {
         let numbers = "isbn: 97801234567890123456789, big: 18446744073709551616, \
             pi: 3.14159265358979323846, version: 1.10, zip: 00123, phone: +49123, born: -0246, \
             price: 1.5, exact: 1.0, many: 12";
@@ -292,14 +292,14 @@ observations: [ # seen
     }
 
     #[test]
-    fn the_body_of_a_scroll_stays_byte_for_byte() {
+    fn the_body_of_a_scroll_is_kept_byte_for_byte() {
         let text = "---\r\nby:   me # myself\r\ntitle: \"T\"\r\nwritten: 2026-03-01\r\n---\r\n\r\nbody  \n\r\n---\n";
         let anew = "---\r\ntitle: T\r\nwritten: 2026-03-01\r\nby: me # myself\r\n---\r\n\r\nbody  \n\r\n---\n";
         assert_eq!(formatted_text("scrolls/hall/a.md", text), anew);
     }
 
     #[test]
-    fn a_file_with_something_wrong_is_left_alone() {
+    fn a_file_with_errors_is_not_formatted() {
         for text in [
             "name: [",
             "name: Hall\nnmae: x\n",
@@ -314,7 +314,7 @@ observations: [ # seen
     }
 
     #[test]
-    fn lines_end_as_windows_ends_them_only_where_all_do() {
+    fn crlf_line_endings_are_kept_only_if_every_line_has_them() {
         let tidy = |text| formatted_text("rooms/hall.yaml", text);
         assert_eq!(
             tidy("description: Stone.\r\nname: Hall\r\n"),

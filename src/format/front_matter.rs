@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_given_back_byte_for_byte() {
+    fn the_text_after_front_matter_is_kept_byte_for_byte() {
         for text in ["", "a", "a\n", "\n\na  \r\n---\nb\n\n", "---\n", "\r\n", "\u{feff}a"] {
             let matter = vec![("title", OutputNode::Text("T".to_owned()))];
             assert_eq!(

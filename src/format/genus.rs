@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_with_a_tab_in_its_name_is_proposed_without_one() {
+    fn a_suggested_status_name_escapes_its_tab() {
         let text = "name: Claim\nstatuses:\n  c\tontested: [settled]\n  settled: [contested]\n";
         let mut reader = FileParser::new("genera/claim.yaml");
         parse_genus(&mut reader, text).unwrap();
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(hints, ["did you mean `c\\tontested`?"]);
     }
     #[test]
-    fn statuses_of_nothing_but_faults_are_not_all_compared() {
+    fn findings_about_faulty_statuses_are_limited() {
         let ways: Vec<_> =
             (0..20_000).map(|it| format!("  status-{it}: [stotus-{it}]\n")).collect();
         let mut reader = FileParser::new("genera/claim.yaml");

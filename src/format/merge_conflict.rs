@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_for_a_conflict_is_told_for_it_alone() {
+    fn a_file_broken_by_a_merge_conflict_has_one_finding() {
         let matter = "title: T\nwritten: 2026-03-01\n";
         for (path, text, line) in [
             ("rooms/a.yaml", format!("name: Hall\n{CONFLICT}"), 2),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_a_scroll_may_quote_one() {
+    fn conflict_markers_in_a_body_do_not_hide_the_text() {
         let scroll = format!("---\ntitle: T\nwritten: 2026-03-01\n---\n{CONFLICT}");
         assert_eq!(
             findings_and_readability("scrolls/a/a.md", &scroll),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_three_marks_in_order_at_the_beginning_of_lines_are_a_conflict() {
+    fn only_three_markers_in_order_at_line_starts_are_a_conflict() {
         for text in [
             "<<<<<<< HEAD\n>>>>>>> branch\n=======\n",
             "=======\n<<<<<<< HEAD\n>>>>>>> branch\n",

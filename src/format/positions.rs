@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn items_are_counted_as_the_palace_counts_them() {
+    fn item_positions_skip_invalid_items() {
         let text = "name: Hall\nactions:\n  - no action\n  - { label: Go, type: navigate, room: crypt }\nportals: [No Slug, attic]\n";
         let room = ValuePath::ROOT.then_value("actions").then_item(0).then_value("room");
         assert_eq!(text_at("rooms/hall.yaml", text, &room), "crypt }");
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trail_that_ends_early_leads_as_far_as_it_can() {
+    fn a_missing_path_resolves_to_its_nearest_parent() {
         let text = "name: Hall\nactions:\n  - label: Ask\n    type: query\n    tool: t\n";
         let action = ValuePath::ROOT.then_value("actions").then_item(0);
         let genus = action.clone().then_value("tool_params").then_key("genus");

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_and_readers_find_the_same_wrong() {
+    fn schemas_and_readers_reject_the_same_files() {
         let validators = FileKind::ALL.map(|it| (it, validator(it)));
         let mut files = Vec::new();
         for root in ["example-palaces", "tests/broken-palaces"] {

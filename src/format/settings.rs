@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_nothing_but_faults_is_not_read_to_its_end() {
+    fn findings_about_faulty_settings_are_limited() {
         let text: Vec<_> = (0..20_000).map(|it| format!("[a{it}]\n")).collect();
         let mut reader = FileParser::new("palace.toml");
         parse_settings(&mut reader, &text.concat());
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_may_stand_on_one_line() {
+    fn a_section_may_be_an_inline_table() {
         let mut reader = FileParser::new("palace.toml");
         let settings =
             parse_settings(&mut reader, "name = \"P\"\nmenu = { layout = \"classic\" }\n");

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_run_one_after_the_other_as_they_arrived() {
+    fn changes_run_one_at_a_time_in_order_of_arrival() {
         let mut scene = QueueFixture::default();
         let calls = ["a", "b", "a", "c"].map(|it| scene.enqueue(it, CallAccess::Exclusive));
         for (place, call) in calls.into_iter().enumerate() {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_needs_the_keeper_goes_before_later_changes() {
+    fn a_reader_that_needs_the_keeper_runs_before_later_changes() {
         let mut scene = QueueFixture::default();
         let first = scene.enqueue("a", CallAccess::Exclusive);
         let reader = scene.enqueue("b", CallAccess::Read);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_leaves_before_it_began_is_in_nobodys_way() {
+    fn a_call_cancelled_before_it_starts_blocks_no_other() {
         let mut scene = QueueFixture::default();
         let calls = ["a", "b", "c"].map(|it| scene.enqueue(it, CallAccess::Exclusive));
         scene.leave(calls[1]);

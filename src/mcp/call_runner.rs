@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_request_that_meets_a_fault_has_an_answer_and_others_work() {
+    async fn a_panicking_request_is_answered_and_later_ones_work() {
         let calls = CallRunner::new(Keeper::new("nowhere".into(), None));
         let by = || Caller::for_client("claude", DateTime::UNIX_EPOCH);
         for _ in 0..2 {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_call_begins_when_the_server_is_ending() {
+    async fn no_call_starts_while_the_server_shuts_down() {
         let calls = CallRunner::new(Keeper::new("nowhere".into(), None));
         calls.close();
         let by = Caller::for_client("claude", DateTime::UNIX_EPOCH);

@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_that_have_lost_the_other_are_marked_and_nothing_else_is() {
+    fn lone_surrogates_are_replaced_and_nothing_else_changes() {
         for (said, heard) in [
             (r#"{"a":"cut \ud83d"}"#, r#"{"a":"cut \ufffd"}"#),
             (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn each_member_of_a_batch_counts_as_a_line() {
+    fn each_member_of_a_batch_is_decoded_separately() {
         let batch = br#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"id":2},7,[8],
             {"jsonrpc":"2.0","method":"notifications/initialized"}]"#;
         let refused = |id| Err((id, -32600));

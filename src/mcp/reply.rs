@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_keeps_both_ends_of_what_it_quotes_at_length() {
+    fn a_long_refusal_is_shortened_in_the_middle() {
         let said = format!("no room is called `{}`; try another\nActions:", "ü".repeat(5000));
         let shortened = shorten_long_lines(&said);
         assert!(shortened.starts_with("no room is called `üü"), "{shortened}");
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_after_a_commit_says_that_the_change_is_made() {
+    fn an_error_after_a_commit_says_that_the_change_was_made() {
         assert_eq!(error_after_commits(&[], "no room"), "no room");
         let commits = ["1111111111aaaa", "2222222222bbbb"].map(|it| CommitId(it.to_owned()));
         let said = "the change is made (commit 2222222222), and only then this failed: no room";

@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_panics_has_an_answer_and_other_calls_work() {
+    fn a_panicking_tool_is_answered_and_later_calls_work() {
         let tools = vec![
             test_tool("fall_over", |_| panic!("over a loose stone")),
             test_tool("stand", |_| Ok("You stand.".to_owned().into())),
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_not_offered_is_not_there() {
+    fn a_tool_that_is_not_offered_cannot_be_called() {
         let tools = Toolbox {
             tools: vec![test_tool("stand", |_| Ok(String::new().into()))],
             offered: vec![],

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn people_write_dates_in_many_ways() {
+    fn dates_are_parsed_in_many_notations() {
         for (text, same) in [
             (" 1972 ", "1972"),
             ("-43", "-0043"),
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_mean_two_things_is_no_date() {
+    fn ambiguous_and_invalid_dates_are_refused() {
         for text in [
             "",
             "79",
@@ -319,21 +319,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_date_is_understood() {
+    fn a_displayed_date_parses_to_the_same_date() {
         for text in ["-0043-03-15", "-0043-03", "-0043", "0000", "0079", "1972-01", "+12000"] {
             assert_eq!(date(&date(text).to_string()), date(text), "{text}");
         }
     }
 
     #[test]
-    fn who_leaves_out_the_noughts_of_a_year_is_told_to_write_them() {
+    fn a_year_without_leading_zeros_is_refused_with_a_hint() {
         let refusal = "768".parse::<Date>().unwrap_err().to_string();
         assert_eq!(refusal, "`768` is no date: for the year 768 write 0768");
         assert!("0".parse::<Date>().unwrap_err().to_string().contains("write 1972"));
     }
 
     #[test]
-    fn dates_are_in_the_order_of_their_beginnings() {
+    fn dates_sort_by_their_beginning() {
         let order = [
             "-66000000",
             "247 BC",
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn years_before_our_era_are_said_as_historians_count_them() {
+    fn years_bc_are_displayed_without_a_year_zero() {
         let said = |text| date(text).format_if_bc();
         assert_eq!(said("-0215-08-02").as_deref(), Some("2 August 216 BC"));
         assert_eq!(said("-0043-03").as_deref(), Some("March 44 BC"));
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_is_said_as_exactly_as_it_was_written() {
+    fn a_date_is_displayed_as_precisely_as_it_was_written() {
         for text in ["0079", "1972", "1972-05", "1972-01-01", "2026-03-01T12:00:07Z", "+12000-02"] {
             assert_eq!(date(text).to_string(), text);
         }

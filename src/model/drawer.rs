@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_called_what_most_of_its_drawers_say() {
+    fn a_folder_takes_the_name_most_of_its_drawers_give() {
         let mut drawers = Drawers::default();
         let kitchen = (Some("Haus"), Some("Große Küche"));
         drawers.insert("drawers/haus/kueche/1.md", &room("haus/kueche"), drawer(1, kitchen));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn drawers_come_newest_first_and_undated_ones_last() {
+    fn drawers_are_sorted_newest_first_and_undated_last() {
         let mut drawers = Drawers::default();
         for (id, filed) in [
             (1, None),
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn shelves_are_found_by_what_is_said_and_by_what_folders_are_called() {
+    fn drawers_are_found_by_front_matter_and_by_folder_name() {
         let mut drawers = Drawers::default();
         for (id, said) in [(1, (Some("A B"), None)), (2, (None, None)), (3, (Some("C"), None))] {
             drawers.insert(&format!("drawers/a-b/x/{id}.md"), &room("a-b/x"), drawer(id, said));
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_leaves_nothing_behind() {
+    fn a_removed_drawer_leaves_nothing_in_the_indexes() {
         let mut drawers = Drawers::default();
         drawers.insert("drawers/a/b/1.md", &room("a/b"), drawer(1, (None, None)));
         drawers.insert("drawers/a/b/1.md", &room("a/b"), drawer(2, (Some("A"), None)));

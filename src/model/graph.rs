@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_no_longer_holds_is_gone_from_every_index() {
+    fn replacing_a_file_removes_its_old_entity_from_every_index() {
         let mut graph = Graph::default();
         graph.set_file_entity("entities/claim/a.yaml", Some(claim_entity("A", "B"))).unwrap();
         graph.set_file_entity("entities/claim/a.yaml", Some(claim_entity("A2", "C"))).unwrap();
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_that_was_made_follows_what_changes() {
+    fn lazily_built_indexes_follow_changes() {
         let mut graph = Graph::default();
         let select = |graph: &Graph, confidence: &str| {
             let attributes = [("confidence".to_owned(), confidence.into())].into_iter().collect();
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_a_list_is_the_same_part_of_the_whole() {
+    fn a_page_equals_the_same_slice_of_the_whole_list() {
         let mut graph = Graph::default();
         for number in 0..20 {
             let mut it = claim_entity(&format!("{number:02}"), "B");
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeline_goes_across_genera_and_begins_before_our_era() {
+    fn a_timeline_covers_all_genera_and_years_bc() {
         let mut graph = Graph::default();
         for (name, genus, born) in [
             ("Hutton", "Geologist", "1726-06-14"),
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loose_end_is_no_entity_and_its_relations_count() {
+    fn a_loose_end_is_not_an_entity_but_its_relations_count() {
         let mut graph = Graph::default();
         let ghost = Entity { is_defined: false, ..claim_entity("Ghost", "A") };
         graph.set_file_entity("entities/undefined/ghost.yaml", Some(ghost)).unwrap();
@@ -550,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_belongs_to_the_file_that_had_it_first() {
+    fn a_name_belongs_to_the_first_file_that_uses_it() {
         let mut graph = Graph::default();
         graph.set_file_entity("entities/claim/a.yaml", Some(claim_entity("A", "B"))).unwrap();
         let refused = graph.set_file_entity("entities/claim/b.yaml", Some(claim_entity("A", "C")));

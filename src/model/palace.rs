@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_room_that_goes_takes_its_doors_with_it() {
+    fn removing_a_room_removes_its_doors() {
         let mut palace = palace_with_rooms(&[
             ("hall", room_with_exits("Hall", &["crypt"], &[])),
             ("crypt", room_with_exits("Crypt", &[], &[])),
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_slug_means_the_nearest_room_of_that_name() {
+    fn a_bare_slug_resolves_to_the_nearest_room_of_that_name() {
         let palace = palace_with_rooms(&[
             ("code/hall", room_with_exits("Code Hall", &["annex"], &[])),
             ("code/annex", room_with_exits("Code Annex", &[], &[])),
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unbuilt_room_is_called_by_its_slug_made_readable() {
+    fn an_unbuilt_room_is_named_after_its_slug() {
         let palace = palace_with_rooms(&[]);
         assert_eq!(palace.room_name(&"hall-of-geology".parse().unwrap()), "Hall of Geology");
         assert_eq!(palace.room_name(&"the_attic".parse().unwrap()), "The Attic");

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slug_with_a_capital_is_refused_with_a_better_one() {
+    fn a_slug_with_a_capital_is_refused_with_a_suggestion() {
         assert_rejected(
             "Great-Hall",
             "`Great-Hall` is not a slug: it holds 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`",
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_could_leave_the_palace_is_a_slug() {
+    fn slugs_that_could_escape_the_palace_are_refused() {
         assert_rejected("", "a slug cannot be empty");
         assert_rejected(
             "..",
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_windows_keeps_for_devices_are_refused() {
+    fn windows_device_names_are_refused() {
         for text in ["con", "nul", "com1", "lpt9"] {
             assert!(matches!(text.parse::<Slug>(), Err(SlugError::Reserved { .. })), "{text}");
         }
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_slug_for_everything_and_another_when_it_is_taken() {
+    fn every_text_gets_a_slug_and_a_numbered_one_if_taken() {
         let named = |text| Slug::from_text_or_kind(text, "wing").to_string();
         assert_eq!([named("Code"), named("con"), named("..")], ["code", "con-wing", "wing"]);
         let long = Slug::from_text_or_kind(&"a".repeat(300), "wing");

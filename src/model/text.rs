@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn capitals_stand_with_small_letters() {
+    fn capitals_sort_beside_small_letters() {
         let mut names = ["b", "B", "a", "Ä", "C", "", "a b", "ab"];
         names.sort_by(|a, b| compare_alphabetically(a, b));
         assert_eq!(names, ["", "a", "a b", "ab", "B", "b", "C", "Ä"]);

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_read_as_it_is_written() {
+    fn a_parsed_uri_displays_as_it_was_written() {
         for text in [
             "palace://survey/rooms/great-hall",
             "palace://survey/rooms/code/auth",
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_told_how_one_looks() {
+    fn an_invalid_uri_is_refused_with_the_expected_form() {
         for text in [
             "",
             "palace://",

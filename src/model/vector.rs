@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directions_are_as_alike_as_the_numbers_they_were_made_of() {
+    fn vectors_keep_the_cosine_similarity_of_their_numbers() {
         let of = |numbers: &[f32]| Vector::from_floats(numbers).unwrap();
         let east = of(&[0.001, 0.0, 0.0]);
         assert!((east.cosine_similarity(&of(&[5.0, 0.0, 0.0])) - 1.0).abs() < 1e-6);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_direction_is_none() {
+    fn numbers_without_a_direction_make_no_vector() {
         for numbers in [&[][..], &[0.0, 0.0], &[f32::NAN], &[f32::NAN, f32::INFINITY]] {
             assert_eq!(Vector::from_floats(numbers), None, "{numbers:?}");
         }

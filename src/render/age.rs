@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_are_said_in_the_largest_unit_that_fits() {
+    fn ages_are_shown_in_the_largest_unit_that_fits() {
         let now: DateTime<Utc> = "2026-03-01T12:00:00Z".parse().unwrap();
         let said = |then: &str| ago(then.parse().unwrap(), now);
         assert_eq!(said("2026-03-01T11:59:30Z"), "just now");
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn years_and_months_are_those_of_the_calendar() {
+    fn years_and_months_follow_the_calendar() {
         let now: DateTime<Utc> = "2026-11-22T00:00:00Z".parse().unwrap();
         let said = |then: &str| ago(then.parse().unwrap(), now);
         for (then, age) in [

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_said_with_its_age() {
+    fn a_date_is_shown_with_its_age() {
         let now = "2026-03-01T12:00:00Z".parse().unwrap();
         for (written, said) in [
             ("1972", "1972, 54 years ago"),

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_names_begin_with_is_said_once() {
+    fn a_common_name_prefix_is_shown_once() {
         let seen = |names: &[&str]| {
             let entities: Vec<_> = names.iter().map(|it| Entity::new_loose_end(it)).collect();
             let listed = entities.iter().collect();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_in_the_middle_or_at_the_end_are_told_apart() {
+    fn shortened_names_stay_distinguishable() {
         let about = |it: usize| {
             format!("关于数据库迁移期间连接池耗尽原因的调查报告第{it}号以及后续改进措施")
         };
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_names_of_whatever_kind_fit_on_a_page_of_five_hundred_tokens() {
+    fn thirty_names_of_any_kind_fit_into_five_hundred_tokens() {
         let kinds: [fn(usize) -> String; 9] = [
             |it| format!("{} is older than the map of it, no. {it}", ["Ice", "Stasis"][it % 2]),
             |it| format!("{}, Râmnicu Vâlcea {it}", ["Dąbrowa", "Żywiec", "Plzeň"][it % 3]),

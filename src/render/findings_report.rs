@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn json_says_everything_and_moves_no_cursor() {
+    fn json_contains_every_field_and_escapes_control_characters() {
         assert_snapshot!(findings_json(&reported_finding(&finding())), @r#"
         {
           "findings": [
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn github_is_told_in_its_own_escapes() {
+    fn github_annotations_are_escaped() {
         assert_snapshot!(github_annotations(&reported_finding(&finding())), @"::error file=my palace/rooms/a%2Cb%3Ac.yaml,line=3,col=7,title=bad-slug::`a[2Jb` is 50%25 of%0Aa slug (try `ab`)");
     }
 

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_room_can_be_read_with_everything_that_leads_on() {
+    fn a_room_is_rendered_as_markdown_with_links() {
         let (palace, id) = (palace(), "hall".parse().unwrap());
         assert_snapshot!(room_markdown(&palace, "my survey", &id, palace.room(&id).unwrap()), @r#"
         # Hall
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scroll_can_be_read_and_says_where_it_hangs() {
+    fn a_scroll_is_rendered_as_markdown_with_its_room() {
         let (palace, id) = (palace(), "hall".parse().unwrap());
         let scroll = palace.scrolls_in_room(&id).next().unwrap();
         assert_snapshot!(scroll_markdown(&palace, "my survey", &id, scroll), @"

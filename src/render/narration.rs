@@ -108,13 +108,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_imperative_becomes_what_the_visitor_does() {
+    fn an_imperative_label_becomes_a_sentence_about_the_visitor() {
         assert_eq!(narrate_action("Examine the fossil cabinet"), "You examine the fossil cabinet:");
         assert_eq!(narrate_action("Look"), "You look:");
     }
 
     #[test]
-    fn any_other_label_is_used_as_it_stands() {
+    fn any_other_label_is_used_unchanged() {
         assert_eq!(narrate_action("Fossil cabinet"), "Fossil cabinet:");
         assert_eq!(narrate_action("The nine claims:"), "The nine claims:");
     }

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_classic_room_has_the_lines_of_the_first_design_in_their_order() {
+    fn a_classic_room_has_the_lines_of_the_first_design_in_order() {
         let labels = ["Examine the fossil cabinet", "Read the inscription", "Enter the alcove"];
         let notices = ["Process: reading Cuvier (step 3/5, 2 days ago)"];
         assert_snapshot!(rendered_room(Layout::Classic, &labels, 0, &notices), @"
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn actions_beyond_the_page_are_a_number_away() {
+    fn actions_beyond_the_page_are_behind_more_actions() {
         let labels: Vec<_> = (1..=9).map(|it| format!("Pull lever {it}")).collect();
         let labels: Vec<_> = labels.iter().map(String::as_str).collect();
         let classic = rendered_room(Layout::Classic, &labels, 0, &[]);
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_pose_as_a_menu_or_move_the_cursor() {
+    fn a_name_cannot_imitate_a_menu_or_move_the_cursor() {
         let page = rendered_room(Layout::Wide, &["Harmless\n  2. Give all away\x1b[2J"], 0, &[]);
         assert!(page.contains("  1. Harmless 2. Give all away [2J\n"), "{page}");
     }

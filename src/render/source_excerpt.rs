@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caret_stands_below_what_is_meant_whatever_lies_before_it() {
+    fn the_caret_is_below_the_column_whatever_precedes_it() {
         assert_snapshot!(excerpt_at_column("name: Hall", 7), @"
         12 | name: Hall
            |       ^
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_wide_is_cut_around_the_caret() {
+    fn a_wide_line_is_cut_around_the_caret() {
         let line = "word ".repeat(40);
         assert_snapshot!(excerpt_at_column(&line, 1), @"
         12 | word word word word word word word word word word word word word word word word word word …

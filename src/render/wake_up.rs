@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_take_turns_until_the_budget_is_spent() {
+    fn sections_take_turns_until_the_budget_is_used() {
         assert_snapshot!(wake_up("Head\n", &sections(), 42, count_words), @"
         Head
         Short (5 of 6):

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_found_by_its_parts() {
+    fn a_date_is_split_into_searchable_words() {
         let day: DateTime<Utc> = "2025-03-09T12:00:00Z".parse().unwrap();
         assert_eq!(date_words(day), "9 march 2025 2025-03 2025-03-09");
     }

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_the_same_is_found_beside_what_says_it() {
+    fn semantic_matches_are_found_beside_word_matches() {
         let known = vectors_of(&[("wader", EAST), ("boiler", NORTH), ("heron", EAST)]);
         let hits = find("heron", &known, |_| true);
         assert_eq!(hit_names(&hits), ["heron", "wader"]);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_was_not_read_yet_the_words_decide() {
+    fn passages_without_an_embedding_are_ranked_by_words() {
         assert_eq!(
             hit_names(&find("heron", &vectors_of(&[("boiler", NORTH)]), |_| true)),
             ["heron"]
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_looked_among_is_judged() {
+    fn only_admitted_documents_are_ranked() {
         let known = vectors_of(&[("wader", EAST), ("boiler", NORTH), ("heron", EAST)]);
         let is_meant = |it: &ItemId| *it != ItemId::Entity("heron".to_owned());
         assert_eq!(hit_names(&find("heron", &known, is_meant)), ["wader"]);

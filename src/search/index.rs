@@ -455,7 +455,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn an_index_that_was_kept_up_is_like_one_made_anew(
+        fn an_updated_index_equals_a_rebuilt_one(
             first in 0_usize..20,
             changes in proptest::collection::vec((0_usize..20, 0_usize..8), 0..120),
         ) {
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_closed_when_they_are_many() {
+    fn the_index_is_compacted_when_gaps_are_many() {
         let mut index = Index::default();
         for round in 0..3_000 {
             index.put(&document_version(round % 10, round % 7));
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_out_leaves_nothing() {
+    fn removed_documents_leave_nothing_behind() {
         let mut index = Index::from_documents((0..20).map(|it| document_version(it, it)).collect());
         for number in 0..20 {
             index.remove(&document_version(number, 0).item);

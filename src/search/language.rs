@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_says_by_its_small_words_which_language_it_is_in() {
+    fn the_language_is_detected_by_stop_words() {
         assert_eq!(language_name("The lease of the warehouse ends in June."), "english");
         assert_eq!(language_name("Der Mietvertrag für das Lager läuft im Juni aus."), "german");
         assert_eq!(

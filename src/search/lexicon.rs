@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_letter_makes_words_close_and_two_do_not() {
+    fn words_one_edit_apart_are_close() {
         for typed in ["fossl", "fossiil", "fosril", "fossli", "fössil", "fossil", "ossil"] {
             assert!(is_one_edit_apart(typed, "fossil"), "{typed}");
         }

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn spaces_case_and_punctuation_make_no_difference() {
+    fn likeness_ignores_spaces_case_and_punctuation() {
         let loud = NOTE.to_uppercase().replace(' ', "\n ").replace('.', "!");
         assert!(text_similarity(NOTE, &loud) >= 1.0);
         assert!(text_similarity("", " \n") >= 1.0);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn another_wording_is_alike_and_another_matter_is_not() {
+    fn a_rewording_is_a_near_duplicate_and_another_topic_is_not() {
         let edited = NOTE.replace("came the same day", "was here the same day");
         assert!((DUPLICATE_THRESHOLD..1.0).contains(&text_similarity(NOTE, &edited)));
         let other = "The roofer put in two new tiles on Tuesday, for 1,150 francs.";
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_what_is_known_is_nothing_new_and_more_than_it_is() {
+    fn a_part_of_a_known_text_is_a_duplicate_and_an_extension_is_not() {
         let part = &NOTE[..60];
         assert!(text_similarity(NOTE, part) >= DUPLICATE_THRESHOLD);
         assert!(
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_in_the_words_of_both() {
+    fn differences_quote_the_words_of_both_texts() {
         let corrected = NOTE.replace("340 francs", "430 francs").replace("Tuesday. ", "Thursday; ");
         let both = |was: &str, now: &str| (was.to_owned(), now.to_owned());
         assert_eq!(
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn twins_are_found_among_what_is_known_those_most_alike_first() {
+    fn near_duplicates_are_sorted_by_likeness() {
         let edited = NOTE.replace("340", "430");
         let texts = [NOTE, &edited, "The boiler is from 2006.", "Mr Odermatt came on Tuesday."];
         let names = ["note", "edited", "boiler", "visit"];

@@ -88,7 +88,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_blanks_a_text_has_it_is_cut_and_nothing_is_lost(
+        fn any_text_is_cut_without_loss(
             text in "([a-d]{0,9}|[é漢.。])([ \u{a0}\u{2028}\u{3000}]?|\n)".prop_map(|it| it.repeat(400))
         ) {
             let cut = passage_texts(&text);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_neither_sentences_nor_words_is_cut_all_the_same() {
+    fn texts_without_sentences_or_words_are_cut_too() {
         for text in [
             "x".repeat(2_000),
             "é ".repeat(900),

@@ -264,7 +264,7 @@ mod tests {
         Keep replies brief, warm, metric, without emoji.";
 
     #[test]
-    fn small_words_are_not_asked_for_unless_there_are_no_others() {
+    fn stop_words_are_dropped_unless_there_are_no_others() {
         assert_eq!(parsed_words("What do we know about the fossils?"), "fossils");
         assert_eq!(parsed_words("what is it"), "what is it");
         assert_eq!(parsed_words("Wie hoch wird die Miete des Lagers?"), "hoch miete lagers");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_pasted_before_it_is_told_from_the_question() {
+    fn a_pasted_prompt_is_removed_from_the_query() {
         let question = "Why did the boiler stop?";
         for paste in [
             format!("{PROMPT}\n\n{question}"),
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_before_it_and_how_to_answer_it_are_not_asked_for() {
+    fn labels_and_answer_instructions_are_removed_from_the_query() {
         let question = "why did the boiler stop";
         for label in [
             "User: ",
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_of_no_account_takes_in_what_was_said_before() {
+    fn a_query_of_stop_words_includes_the_sentence_before() {
         let asked = parsed_words(&format!("{PROMPT}\nThe boiler shows F28 again.\nWhat now?"));
         assert_eq!(asked, "boiler shows f28");
     }

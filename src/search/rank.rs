@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_counts_for_more_than_a_mention() {
+    fn a_title_match_ranks_above_a_mention() {
         let index = build_index(&[
             test_document("Geology", "rocks"),
             test_document("Biology", "unlike geology, alive"),
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_found_in_its_other_forms_in_each_language() {
+    fn inflected_forms_match_in_each_language() {
         let index = build_index(&[
             test_document("a", "Migrations were run by the server."),
             test_document("b", "Die Mieten in den Häusern sind gestiegen, und das ist nicht gut."),
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_nobody_used_may_be_misspelt_or_unfinished() {
+    fn a_misspelled_or_unfinished_word_matches() {
         let index =
             build_index(&[test_document("Geology", "rocks"), test_document("Biology", "cells")]);
         assert_eq!(find_names(&index, "geol"), ["Geology"]);
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_may_be_misspelt_and_have_another_ending() {
+    fn a_misspelled_inflected_word_matches() {
         let index = build_index(&[
             test_document("a", "The valve was replaced."),
             test_document("b", "A plate of lace."),
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_is_found_by_when_it_was_written() {
+    fn a_note_is_found_by_its_date() {
         let index = build_index(&[
             Document { written: Some(day_of_2025(3, 14)), ..test_document("march", "a meeting") },
             Document { written: Some(day_of_2025(6, 2)), ..test_document("june", "a meeting") },
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn the_passage_that_answers_is_shown_of_a_long_text() {
+    fn the_best_passage_of_a_long_text_is_returned() {
         let filler = "Nothing of interest happened on that day either. ".repeat(40);
         let text = format!("{filler}The boiler showed F28. {filler}");
         let note = Document { text: text.clone().into(), ..test_document("long", "") };
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_just_before_and_after_counts_a_little() {
+    fn neighbouring_notes_add_a_little_to_the_score() {
         let at = |minute: &str| format!("2025-03-01T12:{minute}:00Z").parse().ok();
         let said = |name: &'static str, minute: &str, text: &'static str| Document {
             written: at(minute),
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_by_its_neighbours_alone_is_far_less_similar() {
+    fn a_match_only_through_neighbours_has_low_similarity() {
         let at = |minute: &str| format!("2025-03-01T12:{minute}:00Z").parse().ok();
         let said = |name: &'static str, minute: &str, text: &'static str| Document {
             written: at(minute),
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_wanted_is_found() {
+    fn filters_limit_the_results() {
         let notes = ["a", "b", "c"].map(|it| test_document(it, "stone"));
         let [a, b, c] = notes;
         let index = build_index(&[
@@ -544,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_newer_is_first_and_then_the_name() {
+    fn ties_are_sorted_by_date_and_then_by_name() {
         let dated = |name, written| Document { written, ..test_document(name, "stone") };
         let index = build_index(&[
             dated("b", None),
@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_few_are_the_beginning_of_all() {
+    fn a_limit_returns_the_first_of_all_hits() {
         let notes: Vec<_> = (0..50)
             .map(|it| Document {
                 item: ItemId::Entity(format!("Rock {it}")),
@@ -575,7 +575,7 @@ mod tests {
     }
 
     #[test]
-    fn similarity_says_how_much_of_the_question_was_found() {
+    fn similarity_measures_how_much_of_the_query_matches() {
         let index = build_index(&[
             test_document("a", "stone"),
             test_document("b", "stone bridge of old"),

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excerpt_is_cut_between_words_whatever_blank_is_there() {
+    fn a_snippet_is_cut_between_words_at_any_kind_of_space() {
         for blank in [" ", "\u{a0}", "\u{3000}", "\u{2028}", "\n"] {
             let text = format!(
                 "{}otter{}",
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excerpt_shows_the_words_that_were_asked_for() {
+    fn a_snippet_contains_the_query_words() {
         let text = format!("{} İstanbul keeps the fossils {}", "x ".repeat(100), "y ".repeat(100));
         assert!(snippet_of(&text, "the fossil").contains("fossils y"));
         assert_eq!(snippet_of("short", "nothing"), "short");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn it_shows_where_most_of_them_stand_together() {
+    fn a_snippet_shows_where_most_query_words_occur_together() {
         let text = format!(
             "A boiler. {} The boiler shows error F28. {}",
             "x ".repeat(80),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_that_is_not_there_any_more_does_no_harm() {
+    fn an_outdated_passage_range_causes_no_panic() {
         assert_eq!(snippet("short", 40..80, "x", 60), "short");
         assert_eq!(snippet("é", 1..2, "x", 60), "é");
     }

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn case_does_not_matter_in_any_script() {
+    fn matching_ignores_case_in_any_script() {
         for (needle, text) in [
             ("BÉNARD", "Rayleigh–Bénard"),
             ("straße", "HAUPTSTRAßE 4"),

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_count_by_their_parts_and_whole() {
+    fn identifiers_are_split_and_also_kept_whole() {
         let same = "parse device id =parsedeviceid";
         for spelt in ["parse_device_id", "parseDeviceId", "parse-device-id", "ParseDeviceID"] {
             assert_eq!(split(spelt), same);
@@ -257,13 +257,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_dates_count_by_their_parts_and_whole() {
+    fn numbers_and_dates_are_split_and_also_kept_whole() {
         assert_eq!(split("3.5 bar at 16:00."), "3 5 =3.5 bar at 16 00 =16.00");
         assert_eq!(split("2025-03-12, the 12th"), "2025 03 12 =20250312 the 12");
     }
 
     #[test]
-    fn scripts_without_spaces_are_told_in_pairs() {
+    fn scripts_without_spaces_are_split_into_pairs() {
         assert_eq!(split("東京タワー is"), "東京 京タ タワ ワー is");
         assert_eq!(split("5月8日"), "5 月 8 日");
         assert_eq!(split("회의 시간"), "회의 시간");
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_knows_where_it_stands() {
+    fn every_word_has_its_position_in_the_text() {
         let text = "Ünal likes 東京塔.";
         let mut places = Vec::new();
         for_each_word(text, |it| places.push(text[it.range].to_owned()));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn no_word_is_endless() {
+    fn words_have_a_maximum_length() {
         let mut lengths = Vec::new();
         for_each_word(&"ä".repeat(1_000), |it| lengths.push(it.text.len()));
         assert_eq!(lengths, [64]);

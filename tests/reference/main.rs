@@ -20,8 +20,8 @@
 //! - Wrong arguments are told in other words; both refuse them.
 //! - What a terminal would obey is left out of our refusals.
 
-mod calls;
-mod server;
+mod random_calls;
+mod servers;
 
 use std::cell::RefCell;
 use std::io::Write as _;
@@ -32,16 +32,16 @@ use proptest::prop_assert_eq;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Value, json};
 
-use calls::{Step, once, step};
-use server::{Reference, Server, Temporary};
+use random_calls::{Step, step, without_duplicates};
+use servers::{ReferenceServer, Server, TempHome};
 
 /// How many conversations are held, and of how many steps.
 const CASES: u32 = 40;
-const STEPS: usize = 80;
+const STEPS_PER_CASE: usize = 80;
 
 #[test]
-fn random_calls_have_the_answers_of_the_reference_server() {
-    let Some(reference) = Reference::start() else {
+fn random_calls_get_the_same_answers_as_the_reference_server() {
+    let Some(reference) = ReferenceServer::start() else {
         let why =
             "skipped: node or the reference memory server is not there; see tests/reference\n";
         // Past the test harness, which would swallow it.
@@ -53,46 +53,48 @@ fn random_calls_have_the_answers_of_the_reference_server() {
     let config =
         Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
     let reference = RefCell::new(reference);
-    let talk = |steps: Vec<Step>| converse(&mut reference.borrow_mut(), &steps);
-    if let Err(err) = TestRunner::new(config).run(&vec(step(), STEPS), talk) {
+    let talk = |steps: Vec<Step>| run_steps_on_both(&mut reference.borrow_mut(), &steps);
+    if let Err(err) = TestRunner::new(config).run(&vec(step(), STEPS_PER_CASE), talk) {
         panic!("{err}");
     }
 }
 
 /// Holds one conversation with both, from an empty graph.
-fn converse(reference: &mut Reference, steps: &[Step]) -> Result<(), TestCaseError> {
-    let home = Temporary::new();
-    let mut ours = Server::palazzo(&home);
-    reference.forget();
+fn run_steps_on_both(reference: &mut ReferenceServer, steps: &[Step]) -> Result<(), TestCaseError> {
+    let home = TempHome::new();
+    let mut ours = Server::start_palazzo(&home);
+    reference.clear_graph();
     for step in steps {
         match step {
-            Step::Restart => ours = Server::palazzo(&home),
+            Step::Restart => ours = Server::start_palazzo(&home),
             Step::Call(tool, arguments) => {
                 let said = ours.call(tool, arguments);
-                let expected = reference.server.call(tool, &once(tool, arguments.clone()));
-                compare(tool, arguments, &said, &expected)?;
+                let expected =
+                    reference.server.call(tool, &without_duplicates(tool, arguments.clone()));
+                compare_answers(tool, arguments, &said, &expected)?;
             }
         }
     }
     let (said, expected) =
         (ours.call("read_graph", &json!({})), reference.server.call("read_graph", &json!({})));
-    compare("read_graph", &json!({}), &said, &expected)?;
-    let ((list, graph), (their_list, their_graph)) = (ours.resource(), reference.server.resource());
+    compare_answers("read_graph", &json!({}), &said, &expected)?;
+    let ((list, graph), (their_list, their_graph)) =
+        (ours.list_and_read_resource(), reference.server.list_and_read_resource());
     prop_assert_eq!(list, their_list);
-    prop_assert_eq!(parsed(graph), parsed(their_graph));
+    prop_assert_eq!(parse_resource_graph(graph), parse_resource_graph(their_graph));
     Ok(())
 }
 
 /// Returns what can be read with its text parsed, relations in an order of
 /// their own.
-fn parsed(mut contents: Value) -> Value {
+fn parse_resource_graph(mut contents: Value) -> Value {
     let text = contents[0]["text"].as_str().unwrap_or_default();
     let graph = json!({ "structuredContent": serde_json::from_str::<Value>(text).unwrap() });
-    contents[0]["text"] = told(&graph);
+    contents[0]["text"] = sorted_structured_content(&graph);
     contents
 }
 
-fn compare(
+fn compare_answers(
     tool: &str,
     arguments: &Value,
     ours: &Value,
@@ -108,7 +110,7 @@ fn compare(
         let same = text(ours) == text(theirs) || text(theirs).starts_with("MCP error -32602");
         return if same && ours["isError"] == theirs["isError"] { Ok(()) } else { differ() };
     }
-    let (ours, theirs) = (told(ours), told(theirs));
+    let (ours, theirs) = (sorted_structured_content(ours), sorted_structured_content(theirs));
     let same = match tool.strip_prefix("delete_") {
         Some(_) => ours["success"] == theirs["success"],
         None => ours == theirs,
@@ -117,7 +119,7 @@ fn compare(
 }
 
 /// Returns what an answer says, relations in an order of their own.
-fn told(answer: &Value) -> Value {
+fn sorted_structured_content(answer: &Value) -> Value {
     let mut told = answer["structuredContent"].clone();
     if let Some(relations) = told.get_mut("relations").and_then(Value::as_array_mut) {
         relations.sort_by_key(Value::to_string);

@@ -9,7 +9,7 @@ use crate::harness::{Home, MARCH_1};
 
 /// Tells what a command printed, where, and how it ended; directories that
 /// differ from run to run by their meaning.
-fn told(home: &Home, output: &Output) -> String {
+fn format_output(home: &Home, output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let all = format!(
         "{}[err] {}[exit {}]",
@@ -22,11 +22,11 @@ fn told(home: &Home, output: &Output) -> String {
 }
 
 fn run(home: &Home, arguments: &[&str]) -> String {
-    told(home, &home.palazzo(arguments))
+    format_output(home, &home.run_palazzo(arguments))
 }
 
 #[test]
-fn a_palace_is_founded_from_a_template_and_looked_at() {
+fn a_palace_is_created_from_a_template_and_shown() {
     let home = Home::new();
     let story = [
         run(&home, &["templates"]),
@@ -40,16 +40,16 @@ fn a_palace_is_founded_from_a_template_and_looked_at() {
         run(&home, &["show", "../../etc/passwd"]),
     ];
     assert_snapshot!(story.join("\n\n"));
-    home.is_in_order();
+    home.assert_clean_repository();
     assert!(home.read("my-code/palace.toml").contains("name = \"My Code\""));
 }
 
 #[test]
-fn a_home_without_a_palace_or_with_several_says_what_to_do() {
+fn commands_explain_what_to_do_without_exactly_one_palace() {
     let home = Home::new();
     let mut story = vec![run(&home, &["map"]), run(&home, &["walk"]), run(&home, &["check"])];
-    home.palazzo(&["init", "One"]);
-    home.palazzo(&["init", "Two"]);
+    home.run_palazzo(&["init", "One"]);
+    home.run_palazzo(&["init", "Two"]);
     story.extend([
         run(&home, &["map"]),
         run(&home, &["map", "--workspace", "two"]),
@@ -61,11 +61,11 @@ fn a_home_without_a_palace_or_with_several_says_what_to_do() {
 }
 
 #[test]
-fn a_person_walks_by_typing_numbers() {
+fn walk_reads_action_numbers_from_standard_input() {
     let home = Home::new();
-    home.palazzo(&["init", "Code", "--template", "codebase"]);
+    home.run_palazzo(&["init", "Code", "--template", "codebase"]);
     let mut walk = home
-        .command(MARCH_1)
+        .palazzo_command(MARCH_1)
         .arg("walk")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -75,18 +75,18 @@ fn a_person_walks_by_typing_numbers() {
     let typed = "15\nhelp\n16 bug-crypt\nscroll A smell\nIt drips.\n.\n21\n99\nq\n";
     walk.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
     let output = walk.wait_with_output().unwrap();
-    assert_snapshot!(told(&home, &output));
+    assert_snapshot!(format_output(&home, &output));
     assert!(
         home.git(&["log", "-1", "--format=%an: %s"]).starts_with("ada: scroll bug-crypt: A smell")
     );
 }
 
 #[test]
-fn a_pipe_that_reads_no_further_ends_the_program_without_a_word() {
+fn a_closed_output_pipe_ends_the_program_silently() {
     let home = Home::new();
-    home.palazzo(&["init", "Code", "--template", "codebase"]);
+    home.run_palazzo(&["init", "Code", "--template", "codebase"]);
     for arguments in [&["map"][..], &["show"], &["completions", "bash"], &["templates"]] {
-        let mut command = home.command(MARCH_1);
+        let mut command = home.palazzo_command(MARCH_1);
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         drop(child.stdout.take());
@@ -97,17 +97,21 @@ fn a_pipe_that_reads_no_further_ends_the_program_without_a_word() {
 }
 
 #[test]
-fn control_characters_of_a_file_never_reach_the_terminal() {
+fn control_characters_in_files_never_reach_the_terminal() {
     let home = Home::new();
-    home.palazzo(&["init", "Code"]);
+    home.run_palazzo(&["init", "Code"]);
     let room = "name: \"Red\\e[31m\"\ndescription: \"a\\e[2Jb\\a\\u202Ec\"\n\"k\\e[2J\": 1\n";
     home.write("code/rooms/hall.yaml", room);
     home.write("code/rooms/b\u{1b}[2Jad.yaml", "\"d\\e[2J\": 1\n\"d\\e[2J\": 2\n");
     home.write("code/palace.toml", "format = 1\nname = \"P\\u001B[2J\"\n\"k\\u001B[2J\" = 1\n");
     for arguments in [&["map"][..], &["show"], &["check"], &["map", "--workspace", "\u{1b}[2J"]] {
         // Forced colours show what a terminal would get.
-        let output =
-            home.command(MARCH_1).env("CLICOLOR_FORCE", "1").args(arguments).output().unwrap();
+        let output = home
+            .palazzo_command(MARCH_1)
+            .env("CLICOLOR_FORCE", "1")
+            .args(arguments)
+            .output()
+            .unwrap();
         let all = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         for odd in ["\u{1b}[2J", "\u{1b}[31mRed", "Red\u{1b}[31m", "\u{7}", "\u{202e}"] {
             assert!(!all.contains(odd), "{arguments:?}: {all:?}");
@@ -117,7 +121,7 @@ fn control_characters_of_a_file_never_reach_the_terminal() {
 }
 
 #[test]
-fn every_client_is_told_how_to_start_the_server() {
+fn client_config_prints_the_configuration_of_every_client() {
     let home = Home::new();
     let clients = ["claude-code", "claude-desktop", "cursor", "vscode", "codex"];
     let story: Vec<_> = clients.iter().map(|it| run(&home, &["client-config", it])).collect();
@@ -127,7 +131,7 @@ fn every_client_is_told_how_to_start_the_server() {
 }
 
 #[test]
-fn a_client_is_told_how_to_start_what_takes_the_place_of_another_server() {
+fn client_config_supports_tool_sets_that_replace_another_server() {
     let home = Home::new();
     let story = [
         run(&home, &["client-config", "cursor", "--tools", "memory", "--home", "~/home/own"]),
@@ -174,28 +178,28 @@ fn a_client_is_told_how_to_start_what_takes_the_place_of_another_server() {
 }
 
 #[test]
-fn a_palace_is_found_from_inside_it() {
+fn a_palace_is_found_from_its_subfolders() {
     let home = Home::new();
-    home.palazzo(&["init", "Code", "--template", "codebase"]);
-    let mut command = home.command(MARCH_1);
+    home.run_palazzo(&["init", "Code", "--template", "codebase"]);
+    let mut command = home.palazzo_command(MARCH_1);
     command.env_remove("PALAZZO_HOME").current_dir(home.path().join("code/rooms"));
     let output = command.args(["check"]).output().unwrap();
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("1 palace, 5 rooms"));
 }
 
 #[test]
-fn a_folder_in_which_palaces_lie_is_a_home() {
+fn a_folder_that_contains_palaces_is_a_home() {
     let home = Home::new();
-    home.palazzo(&["init", "Code", "--template", "codebase"]);
+    home.run_palazzo(&["init", "Code", "--template", "codebase"]);
     let inside = |folder: &str, arguments: &[&str]| {
-        let mut command = home.command(MARCH_1);
+        let mut command = home.palazzo_command(MARCH_1);
         command.env_remove("PALAZZO_HOME").current_dir(home.path().join(folder));
-        told(&home, &command.args(arguments).output().unwrap())
+        format_output(&home, &command.args(arguments).output().unwrap())
     };
     let map = inside("", &["map"]);
     assert!(map.contains("── Map of Code ──"), "{map}");
     assert_eq!(inside("code/rooms", &["map"]), map);
-    home.palazzo(&["init", "Survey"]);
+    home.run_palazzo(&["init", "Survey"]);
     let several =
         "[err] palazzo: there are several palaces: say --workspace NAME (Code, Survey)\n[exit 2]";
     for command in ["map", "log", "show", "undo"] {

@@ -5,47 +5,47 @@ use insta::assert_snapshot;
 
 use crate::harness::{Home, MARCH_1};
 
-const AUTH: &str = "w/drawers/wing_code/auth";
+const AUTH_FOLDER: &str = "w/drawers/wing_code/auth";
 
 /// A palace of one built room, with drawers that a person has put there.
-fn filed_by_hand(home: &Home) {
-    home.palazzo(&["init", "w"]);
+fn write_drawers_by_hand(home: &Home) {
+    home.run_palazzo(&["init", "w"]);
     home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Stone.\n");
     home.write(
-        &format!("{AUTH}/01KJHSAPE0PJMA0HCKESTE6VY6-clerk.md"),
+        &format!("{AUTH_FOLDER}/01KJHSAPE0PJMA0HCKESTE6VY6-clerk.md"),
         "---\nwing: wing_code\nroom: auth\nsource: meeting.md\nby: ada\nfiled: 2026-02-26T12:00:00Z\n---\n\nWe chose Clerk. Auth0 had become dear.\n",
     );
-    home.write(&format!("{AUTH}/2026-02-14-costs.md"), "Auth0 now costs 40 % more.\r\nSo.");
-    home.write(&format!("{AUTH}/undated.md"), "Somebody's note.\n");
+    home.write(&format!("{AUTH_FOLDER}/2026-02-14-costs.md"), "Auth0 now costs 40 % more.\r\nSo.");
+    home.write(&format!("{AUTH_FOLDER}/undated.md"), "Somebody's note.\n");
     home.write("w/drawers/team/auth/a.md", "---\nwing: Das Team\nfiled: 2026-01-01\n---\n\nUs.");
 }
 
 #[tokio::test]
-async fn a_room_that_holds_only_drawers_can_be_walked() {
+async fn a_room_that_has_only_drawers_can_be_entered() {
     let home = Home::new();
-    filed_by_hand(&home);
+    write_drawers_by_hand(&home);
     let mut agent = home.agent(MARCH_1).await;
     agent.enter("w").await;
     agent.choose(0).await;
-    agent.transcript();
+    agent.take_transcript();
     agent.choose_with(16, "wing_code/auth").await;
     agent.choose(30).await;
     agent.choose(32).await;
     agent.choose(1).await;
     agent.choose(30).await;
     agent.choose(15).await;
-    assert_snapshot!(agent.transcript());
+    assert_snapshot!(agent.take_transcript());
 }
 
 #[tokio::test]
-async fn the_map_the_search_and_a_room_of_the_name_lead_to_drawers() {
+async fn drawers_are_reached_by_map_search_and_a_room_of_the_same_name() {
     let home = Home::new();
-    filed_by_hand(&home);
+    write_drawers_by_hand(&home);
     home.write("w/rooms/auth.yaml", "name: The Gatehouse\ndescription: Keys.\n");
     home.write("w/rooms/team/auth.yaml", "name: Guards\ndescription: Spears.\n");
     let mut agent = home.agent(MARCH_1).await;
     agent.enter("w").await;
-    agent.transcript();
+    agent.take_transcript();
     agent.choose(0).await;
     agent.choose_with(17, "became dear").await;
     agent.choose(31).await;
@@ -53,17 +53,17 @@ async fn the_map_the_search_and_a_room_of_the_name_lead_to_drawers() {
     agent.choose_with(16, "the gatehouse").await;
     agent.choose(30).await;
     agent.choose_with(16, "das team/AUTH").await;
-    let transcript = agent.transcript();
+    let transcript = agent.take_transcript();
     let globals = |it: &&str| !it.starts_with("  0 map");
     assert_snapshot!(transcript.lines().filter(globals).collect::<Vec<_>>().join("\n"));
-    let shown = home.palazzo(&["show", "wing_code/auth"]).stdout;
+    let shown = home.run_palazzo(&["show", "wing_code/auth"]).stdout;
     assert!(String::from_utf8(shown).unwrap().starts_with("── auth ──\nA bare room"));
 }
 
 #[tokio::test]
 async fn a_long_drawer_is_read_in_parts() {
     let home = Home::new();
-    home.palazzo(&["init", "w"]);
+    home.run_palazzo(&["init", "w"]);
     home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Stone.\n");
     let lines: Vec<_> = (0..2_000).map(|it| format!("Zeile {it}: schön lang\n")).collect();
     let lines = lines.concat();
@@ -90,9 +90,9 @@ async fn a_long_drawer_is_read_in_parts() {
 }
 
 #[tokio::test]
-async fn more_drawers_than_can_be_listed_come_by_choosing_again() {
+async fn choosing_again_lists_the_next_page_of_drawers() {
     let home = Home::new();
-    home.palazzo(&["init", "w"]);
+    home.run_palazzo(&["init", "w"]);
     home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Stone.\n");
     for it in 10..75 {
         home.write(&format!("w/drawers/a/hall/2025-12/20{it}-01-01.md"), &format!("Year {it}"));
@@ -112,16 +112,16 @@ async fn more_drawers_than_can_be_listed_come_by_choosing_again() {
 }
 
 #[tokio::test]
-async fn what_git_brings_or_takes_away_is_seen_at_the_next_step() {
+async fn drawers_changed_by_git_appear_at_the_next_action() {
     let home = Home::new();
-    filed_by_hand(&home);
+    write_drawers_by_hand(&home);
     home.git(&["add", "-A"]);
     home.git(&["-c", "user.name=Ada", "-c", "user.email=a@b", "commit", "-qm", "Texts"]);
     let mut agent = home.agent(MARCH_1).await;
     agent.enter("w").await;
     assert!(agent.choose(0).await.contains("4 drawers"));
-    home.git(&["mv", &format!("{AUTH}/undated.md"), "w/drawers/team/auth/b.md"]);
-    home.write(&format!("{AUTH}/2026-02-14-costs.md"), "Forty per cent.");
+    home.git(&["mv", &format!("{AUTH_FOLDER}/undated.md"), "w/drawers/team/auth/b.md"]);
+    home.write(&format!("{AUTH_FOLDER}/2026-02-14-costs.md"), "Forty per cent.");
     home.git(&["-c", "user.name=Ada", "-c", "user.email=a@b", "commit", "-qam", "Move"]);
     let map = agent.choose(0).await;
     assert!(
@@ -132,12 +132,12 @@ async fn what_git_brings_or_takes_away_is_seen_at_the_next_step() {
 }
 
 #[test]
-fn who_moves_the_file_of_a_drawer_hears_that_the_drawer_stays() {
+fn check_reports_a_drawer_whose_room_differs_from_its_folder() {
     let home = Home::new();
     home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");
     home.write("w/drawers/code/new/2026-02-01.md", "---\nwing: code\nroom: auth\n---\nIt broke.\n");
     home.write("w/drawers/code/plain/2026-02-01.md", "It held.\n");
-    let mut check = home.command(MARCH_1);
+    let mut check = home.palazzo_command(MARCH_1);
     let told = check.current_dir(home.path()).args(["check", "w"]).output().unwrap();
     assert_snapshot!(String::from_utf8(told.stdout).unwrap(), @"
     w/drawers/code/new/2026-02-01.md:3:7: info[path-mismatch]: the folder is named `new`, and the drawer says `auth`

@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 /// What means something to some reader.
-const WORDS: &[&str] = &[
+const SYNTAX_FRAGMENTS: &[&str] = &[
     ": ",
     ":",
     "- ",
@@ -75,7 +75,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// One file of every kind.
-const PATHS: &[&str] = &[
+const PATH_OF_EACH_KIND: &[&str] = &[
     "palace.toml",
     "rooms/a.yaml",
     "entities/a/a.yaml",
@@ -87,29 +87,29 @@ const PATHS: &[&str] = &[
     "diary/a/a.md",
 ];
 
-static SEEDS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+static SEED_FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let mut seeds = Vec::new();
     for root in ["tests/broken-palaces", "example-palaces"] {
-        gather(Path::new(root), &mut seeds);
+        collect_seed_files(Path::new(root), &mut seeds);
     }
     assert!(seeds.len() > 200, "only {} files", seeds.len());
     seeds
 });
 
 /// Gathers the files below a folder, with the kind of file each is.
-fn gather(folder: &Path, seeds: &mut Vec<(String, String)>) {
+fn collect_seed_files(folder: &Path, seeds: &mut Vec<(String, String)>) {
     let mut places: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
     places.sort();
     for place in places {
         if place.is_dir() {
-            gather(&place, seeds);
+            collect_seed_files(&place, seeds);
             continue;
         }
         let bytes = fs::read(&place).unwrap();
         let names: Vec<_> = place.iter().map(|it| it.to_str().unwrap()).collect();
         let kind = |path: &&&str| names.contains(&path.split('/').next().unwrap());
-        if let Some(path) = PATHS.iter().find(kind) {
+        if let Some(path) = PATH_OF_EACH_KIND.iter().find(kind) {
             seeds.push(((*path).to_owned(), String::from_utf8_lossy(&bytes).into_owned()));
         }
     }
@@ -117,7 +117,7 @@ fn gather(folder: &Path, seeds: &mut Vec<(String, String)>) {
 
 /// One slip of a hand, or of a disk.
 #[derive(Clone, Debug)]
-enum Slip {
+enum Mutation {
     Insert(Index, &'static str),
     Write(Index, char),
     Remove(Index, usize),
@@ -125,20 +125,20 @@ enum Slip {
     Join(Index, Index, Index),
 }
 
-fn slip() -> impl Strategy<Value = Slip> {
+fn mutation() -> impl Strategy<Value = Mutation> {
     let place = any::<Index>;
     prop_oneof![
-        4 => (place(), select(WORDS)).prop_map(|(at, word)| Slip::Insert(at, word)),
-        2 => (place(), any::<char>()).prop_map(|(at, it)| Slip::Write(at, it)),
-        3 => (place(), 1..30_usize).prop_map(|(at, length)| Slip::Remove(at, length)),
+        4 => (place(), select(SYNTAX_FRAGMENTS)).prop_map(|(at, word)| Mutation::Insert(at, word)),
+        2 => (place(), any::<char>()).prop_map(|(at, it)| Mutation::Write(at, it)),
+        3 => (place(), 1..30_usize).prop_map(|(at, length)| Mutation::Remove(at, length)),
         1 => (place(), 1..60_usize, 1..40_usize)
-            .prop_map(|(at, length, times)| Slip::Repeat(at, length, times)),
-        1 => (place(), place(), place()).prop_map(|(at, seed, from)| Slip::Join(at, seed, from)),
+            .prop_map(|(at, length, times)| Mutation::Repeat(at, length, times)),
+        1 => (place(), place(), place()).prop_map(|(at, seed, from)| Mutation::Join(at, seed, from)),
     ]
 }
 
-impl Slip {
-    fn happen(&self, text: &mut Vec<char>) {
+impl Mutation {
+    fn apply(&self, text: &mut Vec<char>) {
         let size = text.len() + 1;
         match self {
             Self::Insert(at, word) => {
@@ -159,7 +159,7 @@ impl Slip {
                 text.splice(at..at, part);
             }
             Self::Join(at, seed, from) => {
-                let other: Vec<_> = seed.get(&SEEDS).1.chars().collect();
+                let other: Vec<_> = seed.get(&SEED_FILES).1.chars().collect();
                 text.splice(at.index(size).., other[from.index(other.len() + 1)..].iter().copied());
             }
         }
@@ -167,25 +167,25 @@ impl Slip {
 }
 
 /// A file as it should not be, and what kind of file it is.
-fn mangled() -> impl Strategy<Value = (String, String)> {
-    let path = prop_oneof![4 => Just(None), 1 => select(PATHS).prop_map(Some)];
-    (any::<Index>(), path, vec(slip(), 0..8)).prop_map(|(seed, path, slips)| {
-        let (own, text) = seed.get(&SEEDS);
+fn mutated_file() -> impl Strategy<Value = (String, String)> {
+    let path = prop_oneof![4 => Just(None), 1 => select(PATH_OF_EACH_KIND).prop_map(Some)];
+    (any::<Index>(), path, vec(mutation(), 0..8)).prop_map(|(seed, path, slips)| {
+        let (own, text) = seed.get(&SEED_FILES);
         let mut text: Vec<_> = text.chars().collect();
         for slip in &slips {
-            slip.happen(&mut text);
+            slip.apply(&mut text);
         }
         (path.unwrap_or(own).to_owned(), text.into_iter().collect())
     })
 }
 
-fn read(path: &str, text: &str) -> (Palace, Vec<Diagnostic>) {
+fn read_palace(path: &str, text: &str) -> (Palace, Vec<Diagnostic>) {
     format::parse_palace("test", &Files::from([(path.to_owned(), text.to_owned())]))
 }
 
 /// Says that a finding stands in the file, that nothing of it could move the
 /// cursor of a terminal, and that its line is shown.
-fn can_be_shown(finding: &Diagnostic, text: &str) -> Result<(), TestCaseError> {
+fn check_finding_is_printable(finding: &Diagnostic, text: &str) -> Result<(), TestCaseError> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<_> = text.split('\n').collect();
     let line = lines.get(finding.at.line - 1);
@@ -197,7 +197,7 @@ fn can_be_shown(finding: &Diagnostic, text: &str) -> Result<(), TestCaseError> {
 }
 
 /// Says what a finding is about, wherever that stands.
-fn heads(findings: Vec<Diagnostic>) -> Vec<String> {
+fn codes_and_messages(findings: Vec<Diagnostic>) -> Vec<String> {
     let mut heads: Vec<_> =
         findings.into_iter().map(|it| format!("{} {}", it.code, it.message)).collect();
     heads.sort();
@@ -208,10 +208,10 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_mangled_file_is_read_as_far_as_it_can_be((path, text) in mangled()) {
-        let (palace, findings) = read(&path, &text);
+    fn reading_a_mutated_file_gives_printable_findings((path, text) in mutated_file()) {
+        let (palace, findings) = read_palace(&path, &text);
         for finding in &findings {
-            can_be_shown(finding, &text)?;
+            check_finding_is_printable(finding, &text)?;
             let said = format!("{}{:?}", finding.message, finding.hint);
             prop_assert!(!said.contains(char::is_control), "{said:?}\n{text}");
         }
@@ -221,19 +221,19 @@ proptest! {
         for mut remark in survey.findings() {
             if remark.diagnostic.file == path {
                 remark.diagnostic.at = spots.position_of(&remark.value_path);
-                can_be_shown(&remark.diagnostic, &text)?;
+                check_finding_is_printable(&remark.diagnostic, &text)?;
             }
         }
         prop_assert_eq!(spots.position_of(&ValuePath::ROOT).line, 1);
     }
 
     #[test]
-    fn a_mangled_file_says_the_same_in_canonical_form((path, text) in mangled()) {
+    fn formatting_a_mutated_file_keeps_its_content_and_findings((path, text) in mutated_file()) {
         match format::fmt_file(&path, &text) {
             Some(FmtOutcome::Formatted(anew)) => {
-                let (was, now) = (read(&path, &text), read(&path, &anew));
+                let (was, now) = (read_palace(&path, &text), read_palace(&path, &anew));
                 prop_assert_eq!(&was.0, &now.0, "{}\n-- became --\n{}", text, anew);
-                prop_assert_eq!(heads(was.1), heads(now.1), "{}\n-- became --\n{}", text, anew);
+                prop_assert_eq!(codes_and_messages(was.1), codes_and_messages(now.1), "{}\n-- became --\n{}", text, anew);
                 prop_assert_eq!(format::fmt_file(&path, &anew), Some(FmtOutcome::Unchanged), "{}", anew);
                 diff::unified_diff(&path, Some(&text), Some(&anew));
             }
@@ -243,24 +243,24 @@ proptest! {
     }
 
     #[test]
-    fn a_mangled_file_is_mended_in_the_lines_that_were_wrong((path, text) in mangled()) {
+    fn fixing_a_mutated_file_changes_only_faulty_lines((path, text) in mutated_file()) {
         let hall = Files::from([("rooms/hall.yaml".to_owned(), "name: A\n".to_owned())]);
         let rooms = RoomNameIndex::from_files(&hall);
         if let Some(mended) = format::fix_file(&path, &text, &rooms) {
             let differing = text.lines().zip(mended.text.lines()).filter(|(was, now)| was != now).count();
             prop_assert!(differing <= mended.fixed.len(), "{}\n-- became --\n{}", text, mended.text);
             prop_assert_eq!(text.lines().count(), mended.text.lines().count());
-            let is_read = |text: &str| !heads(read(&path, text).1).iter().any(|it| it.starts_with("syntax"));
+            let is_read = |text: &str| !codes_and_messages(read_palace(&path, text).1).iter().any(|it| it.starts_with("syntax"));
             prop_assert!(!is_read(&text) || is_read(&mended.text), "{}", mended.text);
             prop_assert_eq!(format::fix_file(&path, &mended.text, &rooms), None);
         }
     }
 
     #[test]
-    fn other_readers_meet_it_too((_, text) in mangled()) {
+    fn other_readers_accept_mutated_text((_, text) in mutated_file()) {
         exchange::read_memory_file(text.as_bytes());
         for finding in aaak::check("a.aaak", &text) {
-            can_be_shown(&finding, &text)?;
+            check_finding_is_printable(&finding, &text)?;
         }
         for line in text.lines().take(20) {
             let (_, _) = (line.parse::<Date>(), line.parse::<RoomRef>());

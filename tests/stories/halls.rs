@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use crate::harness::{Agent, Home, MARCH_1};
 
 /// What claims are about, and what they say of it.
-const ABOUT: [&str; 9] =
+const CLAIM_SUBJECTS: [&str; 9] =
     ["Basalt", "Chalk", "Drift", "Erratics", "Fossils", "Granite", "Ice", "Loess", "Schist"];
-const SAID: [&str; 7] = [
+const CLAIM_PREDICATES: [&str; 7] = [
     "came down with the flood",
     "forms on the floor of the sea",
     "is older than life",
@@ -19,20 +19,20 @@ const SAID: [&str; 7] = [
 ];
 
 /// A palace in git with a room that shows its claims, as many as asked for.
-fn palace_of(claims: usize) -> Home {
+fn home_with_claims(claims: usize) -> Home {
     let home = Home::new();
     home.write("w/palace.toml", "format = 1\nname = \"Survey\"\nentry = \"archive\"\n");
-    home.write("w/rooms/archive.yaml", ARCHIVE);
+    home.write("w/rooms/archive.yaml", ARCHIVE_ROOM);
     for number in 0..claims {
         let status = ["contested", "open", "open", "settled"][number % 4];
         write_claim(&home, number, status);
     }
     home.git(&["init", "-q", "-b", "main"]);
-    commit(&home);
+    commit_all(&home);
     home
 }
 
-const ARCHIVE: &str = "\
+const ARCHIVE_ROOM: &str = "\
 name: Archive of Claims
 description: |
   Drawers climb to the dome. A ladder hums on its brass rail.
@@ -45,17 +45,17 @@ portals: [reading-room]
 ";
 
 fn write_claim(home: &Home, number: usize, status: &str) {
-    let (about, said) = (ABOUT[number % 9], SAID[number / 9 % 7]);
+    let (about, said) = (CLAIM_SUBJECTS[number % 9], CLAIM_PREDICATES[number / 9 % 7]);
     let text = format!("name: {about} {said}, no. {number}\ngenus: Claim\nstatus: {status}\n");
     home.write(&format!("w/entities/claim/{:02}/{number}.yaml", number % 50), &text);
 }
 
-fn commit(home: &Home) {
+fn commit_all(home: &Home) {
     home.git(&["add", "-A"]);
     home.git(&["-c", "user.name=Ada", "-c", "user.email=ada@x", "commit", "-qm", "By hand"]);
 }
 
-async fn entered(home: &Home) -> Agent {
+async fn agent_in_survey(home: &Home) -> Agent {
     let mut agent = home.agent(MARCH_1).await;
     agent.enter("Survey").await;
     agent.enter("Survey").await;
@@ -63,58 +63,58 @@ async fn entered(home: &Home) -> Agent {
 }
 
 /// Returns a page without the line of globals, which is the same everywhere.
-fn seen(page: &str) -> String {
+fn without_global_actions(page: &str) -> String {
     let lines = page.lines().filter(|it| !it.contains("16 go to (params: room)"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 #[tokio::test]
-async fn forty_claims_are_two_choices_away() {
-    let home = palace_of(40);
+async fn forty_claims_are_reached_in_two_choices() {
+    let home = home_with_claims(40);
     let mut agent = home.agent(MARCH_1).await;
     agent.enter("Survey").await;
-    agent.transcript();
+    agent.take_transcript();
     agent.enter("Survey").await;
     agent.choose(2).await;
     agent.choose(33).await;
     agent.choose(31).await;
     agent.choose(0).await;
     agent.choose(15).await;
-    assert_snapshot!(agent.transcript());
-    home.is_in_order();
+    assert_snapshot!(agent.take_transcript());
+    home.assert_clean_repository();
 }
 
 #[tokio::test]
-async fn three_thousand_claims_are_four_choices_away() {
-    let home = palace_of(3_000);
-    let mut agent = entered(&home).await;
-    agent.transcript();
+async fn three_thousand_claims_are_reached_in_four_choices() {
+    let home = home_with_claims(3_000);
+    let mut agent = agent_in_survey(&home).await;
+    agent.take_transcript();
     agent.choose(3).await;
     agent.choose(7).await;
     agent.choose(2).await;
     agent.choose(31).await;
-    assert_snapshot!(seen(&agent.transcript()));
+    assert_snapshot!(without_global_actions(&agent.take_transcript()));
 }
 
 #[tokio::test]
-async fn the_classic_layout_parts_by_seven() {
-    let home = palace_of(1_000);
+async fn the_classic_layout_splits_into_seven_groups() {
+    let home = home_with_claims(1_000);
     home.write(
         "w/palace.toml",
         "format = 1\nname = \"Survey\"\nentry = \"archive\"\n[menu]\nlayout = \"classic\"\n",
     );
-    let mut agent = entered(&home).await;
-    agent.transcript();
+    let mut agent = agent_in_survey(&home).await;
+    agent.take_transcript();
     agent.choose(3).await;
     agent.choose(7).await;
     agent.choose(15).await;
-    assert_snapshot!(agent.transcript());
+    assert_snapshot!(agent.take_transcript());
 }
 
 #[tokio::test]
-async fn what_a_number_means_outlives_what_others_change() {
-    let home = palace_of(400);
-    let mut agent = entered(&home).await;
+async fn a_hall_number_keeps_its_meaning_when_others_change_the_graph() {
+    let home = home_with_claims(400);
+    let mut agent = agent_in_survey(&home).await;
     let before = agent.choose(2).await;
     assert!(before.contains("Claim · contested ──"), "{before}");
     let first = "Actions:\n  1. B to C (23)\n  2. D to E (22)\n";
@@ -127,11 +127,11 @@ async fn what_a_number_means_outlives_what_others_change() {
     settled.for_each(|it| write_claim(&home, it, "settled"));
     let text = "name: Amber floats\ngenus: Claim\nstatus: contested\n";
     home.write("w/entities/claim/00/0.yaml", text);
-    commit(&home);
+    commit_all(&home);
     home.write("w/rooms/archive.yaml", "name: Empty Archive\ndescription: Bare shelves.\n");
 
     let second = agent.choose(2).await;
-    assert_snapshot!(seen(&second), @"
+    assert_snapshot!(without_global_actions(&second), @"
     ── Claim · contested · D to E ──
     This hall is empty now: what it held is gone, or stands elsewhere.
 
@@ -139,7 +139,7 @@ async fn what_a_number_means_outlives_what_others_change() {
       ─────
     ");
     let back = agent.choose(15).await;
-    assert_snapshot!(seen(&back), @"
+    assert_snapshot!(without_global_actions(&back), @"
     ── Claim · contested ──
     Made from the graph as it is now: 23 entities.
 
@@ -152,7 +152,7 @@ async fn what_a_number_means_outlives_what_others_change() {
     let first = agent.choose(31).await;
     assert!(first.starts_with("── Amber floats ──"), "{first}");
     agent.choose(15).await;
-    assert_snapshot!(seen(&agent.choose(15).await), @"
+    assert_snapshot!(without_global_actions(&agent.choose(15).await), @"
     ── Empty Archive ──
     Bare shelves.
 
@@ -163,12 +163,12 @@ async fn what_a_number_means_outlives_what_others_change() {
 }
 
 #[tokio::test]
-async fn nothing_of_a_hall_is_written() {
-    let home = palace_of(40);
-    let mut agent = entered(&home).await;
+async fn halls_are_never_written_to_files() {
+    let home = home_with_claims(40);
+    let mut agent = agent_in_survey(&home).await;
     agent.choose(2).await;
     agent.choose(31).await;
-    home.is_in_order();
+    home.assert_clean_repository();
 
     // A note written in a hall hangs in its room.
     let said =
@@ -187,22 +187,25 @@ async fn nothing_of_a_hall_is_written() {
     assert!(agent.choose(15).await.contains("── Claim · contested ──"));
     let cord = "  - label: Pull the cord\n    type: text\n    content: |\n      A lamp goes on.\n";
     let mark = "generate: {";
-    assert_eq!(home.read("w/rooms/archive.yaml"), ARCHIVE.replace(mark, &format!("{cord}{mark}")));
-    home.is_in_order();
+    assert_eq!(
+        home.read("w/rooms/archive.yaml"),
+        ARCHIVE_ROOM.replace(mark, &format!("{cord}{mark}"))
+    );
+    home.assert_clean_repository();
 }
 
 #[tokio::test]
-async fn a_room_is_told_what_to_show_when_it_is_built() {
-    let home = palace_of(40);
-    let mut agent = entered(&home).await;
+async fn build_room_sets_what_the_room_shows() {
+    let home = home_with_claims(40);
+    let mut agent = agent_in_survey(&home).await;
     let shows = async |agent: &mut Agent, generate: Value| {
         let room = json!({ "slug": "annex", "name": "Annex", "description": "Green lamps.",
                            "generate": generate, "quiet": true });
         agent.call("build_room", room).await;
         let file = home.read("w/rooms/annex.yaml");
         let line = file.lines().find(|it| it.starts_with("generate")).unwrap().to_owned();
-        let shown = String::from_utf8(home.palazzo(&["show", "annex"]).stdout).unwrap();
-        line + "\n" + seen(&shown).split_once("lamps.\n").unwrap().1
+        let shown = String::from_utf8(home.run_palazzo(&["show", "annex"]).stdout).unwrap();
+        line + "\n" + without_global_actions(&shown).split_once("lamps.\n").unwrap().1
     };
     assert_snapshot!(shows(&mut agent, json!({ "genus": "claim", "by": "certainty" })).await, @"
     generate: { genus: claim, by: certainty }
@@ -240,24 +243,24 @@ async fn a_room_is_told_what_to_show_when_it_is_built() {
 
     v3, changed just now
     ");
-    home.is_in_order();
+    home.assert_clean_repository();
 }
 
 #[tokio::test]
 async fn a_room_that_only_shows_the_graph_is_not_empty() {
-    let home = palace_of(1);
-    let mut agent = entered(&home).await;
+    let home = home_with_claims(1);
+    let mut agent = agent_in_survey(&home).await;
     let bare = json!({ "slug": "stack", "name": "Stack", "description": "",
                        "generate": { "genus": "Claim" }, "quiet": true });
     agent.call("build_room", bare).await;
-    let found = String::from_utf8(home.palazzo(&["check"]).stdout).unwrap();
+    let found = String::from_utf8(home.run_palazzo(&["check"]).stdout).unwrap();
     assert!(!found.contains("empty-room"), "{found}");
 }
 
 #[tokio::test]
-async fn what_no_room_can_show_is_refused() {
-    let home = palace_of(1);
-    let mut agent = entered(&home).await;
+async fn an_invalid_generate_setting_is_refused() {
+    let home = home_with_claims(1);
+    let mut agent = agent_in_survey(&home).await;
     let mut refused = String::new();
     for generate in [
         json!({ "by": "status" }),
@@ -276,18 +279,18 @@ async fn what_no_room_can_show_is_refused() {
     refused: wrong arguments for build_room at `generate.order`: unknown field `order`, expected `genus` or `by`
     refused: wrong arguments for build_room at `generate`: invalid type: string "Claim", expected an object with `genus` and `by`
     "#);
-    home.is_in_order();
+    home.assert_clean_repository();
 }
 
 #[tokio::test]
-async fn whoever_has_many_actions_turns_the_page() {
-    let home = palace_of(100);
+async fn a_room_with_many_actions_is_paged() {
+    let home = home_with_claims(100);
     let text = |it: usize| json!({ "label": format!("Pull lever {it}"), "type": "text", "content": "Click." });
     let levers: Vec<_> = (1..=11).map(text).collect();
-    let mut agent = entered(&home).await;
+    let mut agent = agent_in_survey(&home).await;
     agent.call("build_room", json!({ "slug": "archive", "merge": true, "actions": levers })).await;
     let page = agent.choose(13).await;
-    assert_snapshot!(seen(&page), @"
+    assert_snapshot!(without_global_actions(&page), @"
     Actions:
       1. Claim · contested (25)
       2. Claim · open (50)
@@ -300,21 +303,21 @@ async fn whoever_has_many_actions_turns_the_page() {
 }
 
 #[tokio::test]
-async fn a_palace_without_rooms_is_walked_until_somebody_builds() {
-    let home = palace_of(60);
+async fn a_palace_without_rooms_is_walked_through_halls() {
+    let home = home_with_claims(60);
     home.git(&["rm", "-rq", "w/rooms"]);
     home.write("w/entities/layer/k-pg.yaml", "name: K-Pg\ngenus: Layer\n");
     home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");
-    commit(&home);
-    let mut agent = entered(&home).await;
-    let mut other = entered(&home).await;
-    agent.transcript();
+    commit_all(&home);
+    let mut agent = agent_in_survey(&home).await;
+    let mut other = agent_in_survey(&home).await;
+    agent.take_transcript();
     agent.choose(0).await;
     agent.choose(1).await;
     agent.choose(2).await;
     agent.choose(0).await;
     agent.call("write_scroll", json!({ "title": "Lost", "body": "x" })).await;
-    assert_snapshot!(agent.transcript());
+    assert_snapshot!(agent.take_transcript());
 
     let hut = json!({ "slug": "hut", "name": "Hut", "description": "Planks." });
     let built = other.call("build_room", hut).await;
@@ -322,16 +325,16 @@ async fn a_palace_without_rooms_is_walked_until_somebody_builds() {
     // Whoever is in a hall goes on there, and finds the room at its end.
     assert!(agent.choose(15).await.starts_with("── Claim ──"));
     assert!(agent.choose(15).await.starts_with("── Hut ──"));
-    home.is_in_order();
+    home.assert_clean_repository();
 }
 
 #[tokio::test]
-async fn whoever_waits_at_the_entrance_is_let_in_when_there_is_a_room() {
-    let home = palace_of(60);
+async fn a_visitor_without_a_room_enters_the_first_room_built() {
+    let home = home_with_claims(60);
     home.git(&["rm", "-rq", "w/rooms"]);
     home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");
-    commit(&home);
-    let (mut agent, mut other) = (entered(&home).await, entered(&home).await);
+    commit_all(&home);
+    let (mut agent, mut other) = (agent_in_survey(&home).await, agent_in_survey(&home).await);
     other
         .call("build_room", json!({ "slug": "hut", "name": "Hut", "description": "Planks." }))
         .await;
@@ -340,29 +343,29 @@ async fn whoever_waits_at_the_entrance_is_let_in_when_there_is_a_room() {
 }
 
 #[tokio::test]
-async fn the_survey_has_a_loft_where_each_claim_is_as_it_has_fared() {
+async fn the_survey_template_groups_claims_by_status_in_its_loft() {
     let home = Home::new();
-    home.palazzo(&["init", "Paradigm Survey", "--template", "paradigm-survey"]);
+    home.run_palazzo(&["init", "Paradigm Survey", "--template", "paradigm-survey"]);
     let mut agent = home.agent(MARCH_1).await;
     agent.enter("Paradigm Survey").await;
     let observatory = agent.choose(3).await;
     assert!(observatory.contains("\n  6. Climb the ladder to the Ledger Loft\n"), "{observatory}");
-    agent.transcript();
+    agent.take_transcript();
     agent.choose(6).await;
     agent.choose(31).await;
     let change = json!({ "name": "Gradualism", "status": "settled" });
     agent.call("update_entity", change).await;
     agent.choose_with(16, "ledger loft").await;
-    assert_snapshot!(agent.transcript());
+    assert_snapshot!(agent.take_transcript());
 
     // Where there are too many for one page, the shelves have aisles.
     let lean = |it: usize| json!({ "name": format!("Claim {it}"), "genus": "Claim", "status": "contested" });
     let many: Vec<_> = (0..20).map(lean).collect();
     agent.call("create_entities", json!({ "entities": many })).await;
-    agent.transcript();
+    agent.take_transcript();
     agent.choose_with(16, "ledger loft").await;
     agent.choose(4).await;
     agent.choose(32).await;
-    assert_snapshot!(agent.transcript());
-    home.is_in_order();
+    assert_snapshot!(agent.take_transcript());
+    home.assert_clean_repository();
 }

@@ -15,7 +15,7 @@ pub(crate) const MARCH_1: &str = "2026-03-01T12:00:00Z";
 /// A home of palaces that is gone when the story ends.
 pub(crate) struct Home {
     dir: tempfile::TempDir,
-    settings: tempfile::TempDir,
+    git_config_dir: tempfile::TempDir,
 }
 
 /// A conversation: one server process, one client, and what they said.
@@ -27,15 +27,15 @@ pub(crate) struct Agent {
 impl Home {
     pub(crate) fn new() -> Self {
         let [dir, settings] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-        let home = Self { dir, settings };
+        let home = Self { dir, git_config_dir: settings };
         // Git tidying up would still be at it when the story is over.
-        home.configure("[maintenance]\nauto = false\n");
+        home.write_git_config("[maintenance]\nauto = false\n");
         home
     }
 
     /// Writes the configuration of git that counts in this home.
-    pub(crate) fn configure(&self, text: &str) {
-        std::fs::write(self.settings.path().join("gitconfig"), text).unwrap();
+    pub(crate) fn write_git_config(&self, text: &str) {
+        std::fs::write(self.git_config_dir.path().join("gitconfig"), text).unwrap();
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -43,14 +43,14 @@ impl Home {
     }
 
     /// Runs the program with `arguments` in this home, as a person would.
-    pub(crate) fn palazzo(&self, arguments: &[&str]) -> std::process::Output {
-        self.command(MARCH_1).args(arguments).output().unwrap()
+    pub(crate) fn run_palazzo(&self, arguments: &[&str]) -> std::process::Output {
+        self.palazzo_command(MARCH_1).args(arguments).output().unwrap()
     }
 
     /// A command of the program that knows this home and nothing of the machine.
-    pub(crate) fn command(&self, now: &str) -> Command {
+    pub(crate) fn palazzo_command(&self, now: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
-        self.isolate(&mut command);
+        self.isolate_environment(&mut command);
         command.env("PALAZZO_HOME", self.path()).env("PALAZZO_NOW", now).env("USER", "ada");
         command
     }
@@ -62,7 +62,7 @@ impl Home {
 
     /// Begins a conversation with a server that was started with more arguments.
     pub(crate) async fn agent_with(&self, now: &str, arguments: &[&str]) -> Agent {
-        let mut command = self.command(now);
+        let mut command = self.palazzo_command(now);
         command.arg("serve").args(arguments);
         let server = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
         let about = Implementation::new("claude", "1.0");
@@ -84,7 +84,7 @@ impl Home {
     }
 
     /// Lets a program give git a past to put on `main`, in the notation of `fast-import`.
-    pub(crate) fn git_import(&self, past: &str) {
+    pub(crate) fn git_fast_import(&self, past: &str) {
         let file = self.dir.path().join("past");
         std::fs::write(&file, past).unwrap();
         let mut command = Command::new("git");
@@ -94,7 +94,7 @@ impl Home {
     }
 
     fn run_git(&self, command: &mut Command, arguments: &[&str]) -> String {
-        self.isolate(command);
+        self.isolate_environment(command);
         // Maintenance runs on after the command, and takes and removes a lock.
         command.args(["-c", "maintenance.auto=false", "-C"]).arg(self.path()).args(arguments);
         let output = command.output().unwrap();
@@ -115,7 +115,7 @@ impl Home {
     }
 
     /// Cuts a command off from the configuration of the machine it runs on.
-    fn isolate(&self, command: &mut Command) {
+    fn isolate_environment(&self, command: &mut Command) {
         for name in [
             "XDG_CONFIG_HOME",
             "XDG_DATA_HOME",
@@ -129,19 +129,19 @@ impl Home {
         command
             .env("HOME", self.dir.path())
             .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", self.settings.path().join("gitconfig"))
+            .env("GIT_CONFIG_GLOBAL", self.git_config_dir.path().join("gitconfig"))
             .current_dir(self.dir.path());
     }
 
     /// Holds what must hold whatever has been done: nothing uncommitted, and a
     /// repository without a fault.
     #[track_caller]
-    pub(crate) fn is_in_order(&self) {
+    pub(crate) fn assert_clean_repository(&self) {
         assert_eq!(self.git(&["status", "--porcelain"]), "");
         assert_eq!(self.git(&["fsck", "--strict", "--no-dangling"]), "");
     }
 
-    pub(crate) fn commits(&self) -> usize {
+    pub(crate) fn commit_count(&self) -> usize {
         self.git(&["rev-list", "--count", "HEAD"]).trim().parse().unwrap()
     }
 }
@@ -149,7 +149,7 @@ impl Home {
 impl Agent {
     /// Calls a tool, and returns what it says; a refusal begins with `refused: `.
     pub(crate) async fn call(&mut self, tool: &'static str, arguments: Value) -> String {
-        let said = self.say(tool, arguments.clone()).await;
+        let said = self.send_tool_call(tool, arguments.clone()).await;
         let arguments =
             if arguments == serde_json::json!({}) { String::new() } else { arguments.to_string() };
         self.transcript.push_str(&format!("> {tool} {arguments}\n{}\n\n", said.trim_end()));
@@ -185,16 +185,16 @@ impl Agent {
     }
 
     /// Tells what was said so far, and begins a new page.
-    pub(crate) fn transcript(&mut self) -> String {
+    pub(crate) fn take_transcript(&mut self) -> String {
         std::mem::take(&mut self.transcript)
     }
 
     /// Ends the conversation.
-    pub(crate) async fn leave(self) {
+    pub(crate) async fn disconnect(self) {
         self.client.cancel().await.unwrap();
     }
 
-    async fn say(&mut self, tool: &'static str, arguments: Value) -> String {
+    async fn send_tool_call(&mut self, tool: &'static str, arguments: Value) -> String {
         let mut request = CallToolRequestParams::new(tool);
         request.arguments = arguments.as_object().cloned();
         let result = self.client.call_tool(request).await.unwrap();

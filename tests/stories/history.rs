@@ -12,21 +12,21 @@ const MARCH_8: &str = "2026-03-08T12:00:00Z";
 const MARCH_9: &str = "2026-03-09T12:00:00Z";
 
 /// Who commits by hand here.
-const ADA: [&str; 4] = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+const ADA_IDENTITY: [&str; 4] = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
 
 /// What a command says at the moment `now`, refusals and all.
-fn says(home: &Home, now: &str, arguments: &[&str]) -> String {
-    let output = home.command(now).args(arguments).output().unwrap();
+fn run(home: &Home, now: &str, arguments: &[&str]) -> String {
+    let output = home.palazzo_command(now).args(arguments).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let (said, why) = (text(&output.stdout), text(&output.stderr));
     let code = output.status.code().unwrap();
     let is_warning = why.starts_with("palazzo: `HEAD` is detached");
     assert_eq!(code == 0, why.is_empty() || is_warning, "{code}: {said}{why}");
-    plain(&(said + &why))
+    normalize_ids(&(said + &why))
 }
 
 /// Puts `HASH` and `ID` in place of what differs from run to run.
-fn plain(text: &str) -> String {
+fn normalize_ids(text: &str) -> String {
     let is_end = |it: char| !it.is_ascii_alphanumeric();
     let word = |it: &str| match it.trim_end_matches(is_end) {
         word if word.len() >= 7 && word.chars().all(|it| it.is_ascii_hexdigit()) => {
@@ -41,19 +41,19 @@ fn plain(text: &str) -> String {
 /// Commits all there is on March 9.
 fn commit_by_hand(home: &Home, message: &str) {
     home.git(&["add", "-A"]);
-    home.git_at(MARCH_9, &[&ADA[..], &["commit", "-qm", message]].concat());
+    home.git_at(MARCH_9, &[&ADA_IDENTITY[..], &["commit", "-qm", message]].concat());
 }
 
 /// A hall of March 1, changed on March 2 with a scroll and two entities, of
 /// which one is changed on March 8.
-async fn lived_in() -> Home {
+async fn home_with_history() -> Home {
     let home = Home::new();
     let mut agent = home.agent(MARCH_1).await;
     agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
     let hall = json!({ "slug": "hall", "name": "Hall", "description": "Stone.\nMoss.",
         "actions": [{ "label": "Listen", "type": "text", "content": "Drip." }] });
     agent.call("build_room", hall).await;
-    agent.leave().await;
+    agent.disconnect().await;
 
     let mut agent = home.agent(MARCH_2).await;
     agent.enter("w").await;
@@ -66,32 +66,32 @@ async fn lived_in() -> Home {
         { "name": "Granite", "genus": "Rock", "status": "grey" },
         { "name": "Basalt", "genus": "Rock", "observations": ["Dark."] } ] });
     agent.call("create_entities", entities).await;
-    agent.leave().await;
+    agent.disconnect().await;
 
     let mut agent = home.agent(MARCH_8).await;
     let change = json!({ "name": "Granite", "status": "speckled",
         "add_observations": ["Cooled slowly."], "add_relations": [{ "type": "older_than", "to": "Basalt" }] });
     agent.call("update_entity", change).await;
-    agent.leave().await;
+    agent.disconnect().await;
     home
 }
 
-async fn as_of(agent: &mut Agent, moment: &str) -> String {
+async fn enter_as_of(agent: &mut Agent, moment: &str) -> String {
     agent.call("set_workspace", json!({ "workspace": "w", "as_of": moment })).await
 }
 
 /// Runs commands one after the other, and tells them with what they said.
-fn told(home: &Home, now: &str, commands: &[&[&str]]) -> String {
-    let tell = |it: &&[&str]| format!("$ palazzo {}\n{}", it.join(" "), says(home, now, it));
+fn run_all(home: &Home, now: &str, commands: &[&[&str]]) -> String {
+    let tell = |it: &&[&str]| format!("$ palazzo {}\n{}", it.join(" "), run(home, now, it));
     commands.iter().map(tell).collect::<Vec<_>>().join("\n")
 }
 
 #[tokio::test]
-async fn a_person_reads_what_was_done() {
-    let home = lived_in().await;
+async fn log_diff_blame_and_show_print_the_history() {
+    let home = home_with_history().await;
     home.write("w/rooms/hall.yaml", &home.read("w/rooms/hall.yaml").replace("Ivy.", "Ivy, thick."));
     home.write("w/README.md", "Not the palace's.\n");
-    let story = told(
+    let story = run_all(
         &home,
         MARCH_9,
         &[
@@ -114,8 +114,8 @@ async fn a_person_reads_what_was_done() {
 }
 
 /// Asks for a patch in one folder of a home, and lets git apply it in another.
-fn apply(home: &Home, palazzo: (&str, &[&str]), git: (&str, &[&str])) {
-    let mut command = home.command(MARCH_9);
+fn print_and_apply_patch(home: &Home, palazzo: (&str, &[&str]), git: (&str, &[&str])) {
+    let mut command = home.palazzo_command(MARCH_9);
     let patch = command.current_dir(home.path().join(palazzo.0)).args(palazzo.1).output().unwrap();
     let file = home.path().with_file_name("patch");
     std::fs::write(&file, patch.stdout).unwrap();
@@ -123,8 +123,8 @@ fn apply(home: &Home, palazzo: (&str, &[&str]), git: (&str, &[&str])) {
 }
 
 #[tokio::test]
-async fn what_is_shown_as_a_patch_git_can_apply_wherever_one_stands() {
-    let home = lived_in().await;
+async fn git_applies_the_printed_diff_from_any_folder() {
+    let home = home_with_history().await;
     home.write("notes.md", "Beside the palace.\n");
     home.write("w/rooms/crypt.yaml", "name: Crypt\r\ndescription: Bones.\r\n");
     home.write("w/entities/rock/grüner Stein.yaml", "name: Grüner Stein\ngenus: Rock");
@@ -138,11 +138,11 @@ async fn what_is_shown_as_a_patch_git_can_apply_wherever_one_stands() {
     assert_eq!(status.lines().count(), 4, "{status}");
     for place in [".", "w"] {
         let diff: &[&str] = &["diff", "--text"];
-        apply(&home, (place, diff), (place, &["-R", "--index"]));
+        print_and_apply_patch(&home, (place, diff), (place, &["-R", "--index"]));
         assert_eq!(home.git(&["status", "--porcelain"]), "", "{place}");
         let palazzo: &[&str] = &["diff", "--text", "HEAD~1..HEAD"];
-        apply(&home, (place, palazzo), (place, &["-R", "--index"]));
-        apply(&home, (place, palazzo), (place, &["--index"]));
+        print_and_apply_patch(&home, (place, palazzo), (place, &["-R", "--index"]));
+        print_and_apply_patch(&home, (place, palazzo), (place, &["--index"]));
         assert_eq!(home.git(&["status", "--porcelain"]), "", "{place}");
         home.write("w/rooms/crypt.yaml", "name: Crypt\r\n");
         home.git(&["add", "-A"]);
@@ -150,12 +150,12 @@ async fn what_is_shown_as_a_patch_git_can_apply_wherever_one_stands() {
 }
 
 #[tokio::test]
-async fn what_is_gone_or_changed_can_be_brought_back() {
-    let home = lived_in().await;
+async fn restore_brings_back_deleted_and_changed_items() {
+    let home = home_with_history().await;
     home.git(&["rm", "-q", "w/entities/rock/basalt.yaml"]);
     commit_by_hand(&home, "no basalt");
     home.write("w/rooms/hall.yaml", "name: [\n");
-    let story = told(
+    let story = run_all(
         &home,
         MARCH_9,
         &[
@@ -172,19 +172,19 @@ async fn what_is_gone_or_changed_can_be_brought_back() {
     );
     assert_snapshot!(story);
     assert_eq!(home.git(&["show", "HEAD~2:w/rooms/hall.yaml"]), "name: [\n");
-    assert_eq!(says(&home, MARCH_9, &["diff", "2026-03-01..HEAD"]).matches("room hall").count(), 0);
-    home.is_in_order();
+    assert_eq!(run(&home, MARCH_9, &["diff", "2026-03-01..HEAD"]).matches("room hall").count(), 0);
+    home.assert_clean_repository();
 }
 
 #[tokio::test]
-async fn a_thing_that_moved_is_restored_where_it_is_and_another_is_not_written_over() {
-    let home = lived_in().await;
+async fn restore_follows_a_moved_file_and_overwrites_no_other() {
+    let home = home_with_history().await;
     std::fs::create_dir(home.path().join("w/rooms/east")).unwrap();
     home.git(&["mv", "w/rooms/hall.yaml", "w/rooms/east/hall.yaml"]);
     home.git(&["rm", "-q", "w/entities/rock/granite.yaml"]);
     home.write("w/entities/rock/granite.yaml", "name: granite!\ngenus: Rock\n");
     commit_by_hand(&home, "move");
-    let story = told(
+    let story = run_all(
         &home,
         MARCH_9,
         &[
@@ -195,42 +195,42 @@ async fn a_thing_that_moved_is_restored_where_it_is_and_another_is_not_written_o
         ],
     );
     assert_snapshot!(story);
-    home.is_in_order();
+    home.assert_clean_repository();
 }
 
 #[tokio::test]
-async fn tool_calls_are_taken_back_one_after_the_other() {
-    let home = lived_in().await;
+async fn undo_reverts_tool_calls_one_after_the_other() {
+    let home = home_with_history().await;
     let at = |it: &str| home.git(&["rev-parse", &format!("{it}^{{tree}}")]);
     let trees: Vec<_> = ["HEAD~1", "HEAD~2", "HEAD~3", "HEAD~4"].map(at).into();
-    let commits = home.commits();
-    let dry = says(&home, MARCH_9, &["undo", "--dry-run"]);
-    assert_eq!(home.commits(), commits);
+    let commits = home.commit_count();
+    let dry = run(&home, MARCH_9, &["undo", "--dry-run"]);
+    assert_eq!(home.commit_count(), commits);
     let mut story = vec![dry];
     for tree in trees {
-        story.push(says(&home, MARCH_9, &["undo"]));
+        story.push(run(&home, MARCH_9, &["undo"]));
         assert_eq!(at("HEAD"), tree);
     }
-    story.push(says(&home, MARCH_9, &["undo"]));
-    story.push(says(&home, MARCH_9, &["undo"]));
-    story.push(says(&home, MARCH_9, &["log", "-n", "3"]));
+    story.push(run(&home, MARCH_9, &["undo"]));
+    story.push(run(&home, MARCH_9, &["undo"]));
+    story.push(run(&home, MARCH_9, &["log", "-n", "3"]));
     assert_snapshot!(story.join("\n"));
     let trailers = home.git(&["log", "-1", "--format=%(trailers:key=Palazzo-Undoes,valueonly)"]);
     assert_eq!(
         home.git(&["rev-parse", &format!("{}~0", trailers.trim())]),
         trailers.replace("\n\n", "\n")
     );
-    home.is_in_order();
+    home.assert_clean_repository();
 }
 
 #[tokio::test]
-async fn what_somebody_has_changed_since_is_not_taken_back() {
-    let home = lived_in().await;
+async fn undo_refuses_when_a_file_has_changed_since() {
+    let home = home_with_history().await;
     let granite = home.read("w/entities/rock/granite.yaml");
     home.write("w/entities/rock/granite.yaml", &(granite.clone() + "# mine\n"));
-    let uncommitted = says(&home, MARCH_9, &["undo"]);
+    let uncommitted = run(&home, MARCH_9, &["undo"]);
     commit_by_hand(&home, "a note on granite");
-    let committed = says(&home, MARCH_9, &["undo"]);
+    let committed = run(&home, MARCH_9, &["undo"]);
     assert_snapshot!(uncommitted + &committed, @r#"
     palazzo: cannot undo HASH "entity Granite: update" (claude, 1 day ago), for there were changes since: entities/rock/granite.yaml by hand, not committed yet
     palazzo: cannot undo HASH "entity Granite: update" (claude, 1 day ago), for there were changes since: entities/rock/granite.yaml by HASH "a note on granite" (Ada, just now)
@@ -238,34 +238,34 @@ async fn what_somebody_has_changed_since_is_not_taken_back() {
     // Put back as it was, it can be.
     home.write("w/entities/rock/granite.yaml", &granite);
     commit_by_hand(&home, "no note");
-    assert!(says(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"entity Granite: update\""));
-    home.is_in_order();
+    assert!(run(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"entity Granite: update\""));
+    home.assert_clean_repository();
 }
 
 #[tokio::test]
-async fn what_was_taken_back_stays_known_through_revert_rebase_and_amend() {
-    let home = lived_in().await;
+async fn undo_recognizes_undone_commits_after_revert_rebase_and_amend() {
+    let home = home_with_history().await;
     // Git itself can take back, too.
-    home.git(&[&ADA[..], &["revert", "--no-edit", "HEAD"]].concat());
-    assert!(says(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"entities: create 2\""));
+    home.git(&[&ADA_IDENTITY[..], &["revert", "--no-edit", "HEAD"]].concat());
+    assert!(run(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"entities: create 2\""));
     let base = home.git(&["rev-list", "--max-parents=0", "HEAD"]);
     let rebase = ["rebase", "-q", "--force-rebase", base.trim()];
-    home.git(&[&ADA[..], &rebase].concat());
-    assert!(says(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"scroll hall: On ivy\""));
-    home.git(&[&ADA[..], &["commit", "-q", "--amend", "--no-edit"]].concat());
-    assert!(says(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"room hall: change\""));
+    home.git(&[&ADA_IDENTITY[..], &rebase].concat());
+    assert!(run(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"scroll hall: On ivy\""));
+    home.git(&[&ADA_IDENTITY[..], &["commit", "-q", "--amend", "--no-edit"]].concat());
+    assert!(run(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"room hall: change\""));
     home.git(&["reset", "-q", "--hard", "HEAD~1"]);
-    assert!(says(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"room hall: change\""));
-    home.is_in_order();
+    assert!(run(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"room hall: change\""));
+    home.assert_clean_repository();
 }
 
 #[tokio::test]
-async fn an_agent_walks_the_palace_as_it_was() {
-    let home = lived_in().await;
+async fn an_agent_walks_the_palace_as_of_an_earlier_date() {
+    let home = home_with_history().await;
     let mut agent = home.agent(MARCH_9).await;
     agent.enter("w").await;
-    agent.transcript();
-    as_of(&mut agent, "2026-03-01").await;
+    agent.take_transcript();
+    enter_as_of(&mut agent, "2026-03-01").await;
     agent.choose(1).await;
     agent.choose(0).await;
     agent.choose_with(17, "moss").await;
@@ -275,19 +275,19 @@ async fn an_agent_walks_the_palace_as_it_was() {
     agent.call("write_scroll", json!({ "title": "Too late", "body": "x" })).await;
     agent.call("build_room", json!({ "slug": "hall", "name": "Hall", "description": "x" })).await;
     agent.call("create_entities", json!({ "entities": [{ "name": "X", "genus": "Y" }] })).await;
-    as_of(&mut agent, "5 days ago").await;
+    enter_as_of(&mut agent, "5 days ago").await;
     agent.choose(2).await;
     agent.choose(15).await;
     agent.choose(21).await;
     agent.call("get_entity", json!({ "name": "granite" })).await;
     agent.enter("w").await;
     agent.call("get_entity", json!({ "name": "granite" })).await;
-    assert_snapshot!(plain(&agent.transcript()));
-    assert_eq!(home.commits(), 6);
+    assert_snapshot!(normalize_ids(&agent.take_transcript()));
+    assert_eq!(home.commit_count(), 6);
 }
 
 #[tokio::test]
-async fn doors_to_other_palaces_lead_to_the_present_and_back_to_the_past() {
+async fn doors_from_a_past_palace_lead_to_present_ones_and_back() {
     let home = Home::new();
     let mut agent = home.agent(MARCH_1).await;
     for (name, to) in [("one", "two"), ("two", "one")] {
@@ -297,7 +297,7 @@ async fn doors_to_other_palaces_lead_to_the_present_and_back_to_the_past() {
             "actions": [door("Cross over", to), door("Turn round", name)], "quiet": true });
         agent.call("build_room", hall).await;
     }
-    agent.leave().await;
+    agent.disconnect().await;
     let mut agent = home.agent(MARCH_8).await;
     for name in ["one", "two"] {
         agent.enter(name).await;
@@ -324,7 +324,7 @@ async fn doors_to_other_palaces_lead_to_the_present_and_back_to_the_past() {
 }
 
 #[tokio::test]
-async fn a_few_pasts_are_held_and_the_others_found_again() {
+async fn past_palaces_dropped_from_the_cache_are_read_again() {
     let home = Home::new();
     let mut agent = home.agent(MARCH_1).await;
     agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
@@ -333,30 +333,30 @@ async fn a_few_pasts_are_held_and_the_others_found_again() {
         agent.call("build_room", hall).await;
     }
     for back in (0..8).chain([7, 0]) {
-        let page = as_of(&mut agent, &format!("HEAD~{back}")).await;
+        let page = enter_as_of(&mut agent, &format!("HEAD~{back}")).await;
         assert!(page.contains(&format!("\nNumber {}.\n", 7 - back)), "{page}");
     }
     // Walking on in one that was forgotten meanwhile.
-    as_of(&mut agent, "HEAD~7").await;
+    enter_as_of(&mut agent, "HEAD~7").await;
     let mut other = home.agent(MARCH_1).await;
     for back in 0..6 {
-        as_of(&mut other, &format!("HEAD~{back}")).await;
+        enter_as_of(&mut other, &format!("HEAD~{back}")).await;
     }
     let page = agent.choose_with(16, "hall").await;
     assert!(page.contains("\nNumber 0.\n"), "{page}");
 }
 
 #[tokio::test]
-async fn moments_that_cannot_be_are_refused_and_nothing_has_moved() {
+async fn invalid_as_of_values_are_refused_and_leave_the_visit_in_place() {
     let home = Home::new();
     home.write("notes.md", "A person's repository.\n");
     home.git(&["init", "-q", "-b", "main"]);
     commit_by_hand(&home, "begin");
-    home.palazzo(&["init", "w", "--template", "codebase"]);
+    home.run_palazzo(&["init", "w", "--template", "codebase"]);
     home.git(&["tag", "blob", "HEAD:notes.md"]);
     let mut agent = home.agent(MARCH_9).await;
     agent.enter("w").await;
-    agent.transcript();
+    agent.take_transcript();
     for moment in [
         "--upload-pack=touch /tmp/x",
         "-n1",
@@ -378,29 +378,31 @@ async fn moments_that_cannot_be_are_refused_and_nothing_has_moved() {
         "soon",
         "HEAD~1",
     ] {
-        as_of(&mut agent, moment).await;
+        enter_as_of(&mut agent, moment).await;
     }
     let lone = json!({ "workspace": "new", "create": true, "as_of": "1 day" });
     agent.call("set_workspace", lone).await;
-    assert_snapshot!(plain(&agent.transcript()));
+    assert_snapshot!(normalize_ids(&agent.take_transcript()));
     assert!(agent.choose(0).await.starts_with("── Map of w ──"));
     assert!(!home.path().join("new").exists());
 }
 
 /// What a command says in another repository beside the home.
-fn says_in(home: &Home, beside: &str, arguments: &[&str]) -> String {
-    let mut command = home.command(MARCH_9);
+fn run_in_repository(home: &Home, beside: &str, arguments: &[&str]) -> String {
+    let mut command = home.palazzo_command(MARCH_9);
     command.args(arguments).env("PALAZZO_HOME", home.path().with_file_name(beside));
     let output = command.output().unwrap();
-    plain(&(String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr)))
+    normalize_ids(
+        &(String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr)),
+    )
 }
 
 #[tokio::test]
-async fn the_past_is_seen_from_wherever_head_is() {
-    let home = lived_in().await;
+async fn history_commands_work_in_linked_worktrees_and_on_a_detached_head() {
+    let home = home_with_history().await;
     home.git(&["branch", "side", "HEAD~4"]);
     home.git(&["worktree", "add", "-q", "../linked", "side"]);
-    let in_linked = |arguments: &[&str]| says_in(&home, "linked", arguments);
+    let in_linked = |arguments: &[&str]| run_in_repository(&home, "linked", arguments);
     assert_eq!(in_linked(&["log"]).lines().count(), 2);
     assert_eq!(in_linked(&["diff", "side..main"]).lines().count(), 4);
     let restored = in_linked(&["restore", "Basalt", "--to", "main"]);
@@ -408,34 +410,34 @@ async fn the_past_is_seen_from_wherever_head_is() {
     assert!(in_linked(&["undo"]).starts_with("Undid HASH \"entity Basalt: restore\""));
 
     home.git(&["checkout", "-q", "--detach", "HEAD~1"]);
-    assert!(says(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"entities: create 2\""));
-    assert_eq!(says(&home, MARCH_9, &["diff", "main.."]).lines().count(), 2);
-    home.is_in_order();
+    assert!(run(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"entities: create 2\""));
+    assert_eq!(run(&home, MARCH_9, &["diff", "main.."]).lines().count(), 2);
+    home.assert_clean_repository();
 
     home.git(&["clone", "-q", "--bare", ".", "../bare"]);
     let bare = home.path().with_file_name("bare/w");
     std::fs::create_dir(&bare).unwrap();
     std::fs::write(bare.join("palace.toml"), "name = \"w\"\n").unwrap();
-    let why = says_in(&home, "bare", &["log"]);
+    let why = run_in_repository(&home, "bare", &["log"]);
     assert!(why.contains("is a bare repository"), "{why}");
 }
 
 /// The hall's line of the map.
-fn mapped(map: &str) -> String {
+fn hall_line_of_map(map: &str) -> String {
     map.lines().find(|it| it.contains("(hall)")).unwrap_or_default().trim().to_owned()
 }
 
 #[tokio::test]
-async fn versions_are_right_after_whatever_was_done_to_the_past() {
-    let home = lived_in().await;
-    let map = || mapped(&says(&home, MARCH_9, &["map"]));
-    let show = says(&home, MARCH_9, &["show", "hall"]);
+async fn version_counts_are_right_after_rebase_reset_and_merge() {
+    let home = home_with_history().await;
+    let map = || hall_line_of_map(&run(&home, MARCH_9, &["map"]));
+    let show = run(&home, MARCH_9, &["show", "hall"]);
     assert_eq!(show.lines().last(), Some("v2, changed 7 days ago, created 8 days ago"));
     assert_eq!(map(), "Hall (hall) [1 scroll, v2, 7 days ago] entry");
     // What a rebase gives another name is counted once.
     let base = home.git(&["rev-list", "--max-parents=0", "HEAD"]);
     let rebase = ["rebase", "-q", "--committer-date-is-author-date", "--force-rebase"];
-    home.git(&[&ADA[..], &rebase, &[base.trim()]].concat());
+    home.git(&[&ADA_IDENTITY[..], &rebase, &[base.trim()]].concat());
     assert_eq!(map(), "Hall (hall) [1 scroll, v2, 7 days ago] entry");
     home.git(&["reset", "-q", "--hard", "HEAD~4"]);
     assert_eq!(map(), "Hall (hall) [v1, 8 days ago] entry");
@@ -445,18 +447,21 @@ async fn versions_are_right_after_whatever_was_done_to_the_past() {
     home.write("w/rooms/hall.yaml", &(home.read("w/rooms/hall.yaml") + "# aside\n"));
     commit_by_hand(&home, "aside");
     home.git(&["checkout", "-q", "main"]);
-    home.git(&[&ADA[..], &["merge", "-q", "--no-edit", "side"]].concat());
+    home.git(&[&ADA_IDENTITY[..], &["merge", "-q", "--no-edit", "side"]].concat());
     assert_eq!(map(), "Hall (hall) [1 scroll, v3, just now] entry");
-    assert_eq!(says(&home, MARCH_9, &["log", "hall"]).lines().count(), 6);
+    assert_eq!(run(&home, MARCH_9, &["log", "hall"]).lines().count(), 6);
 }
 
 #[tokio::test]
-async fn a_shallow_clone_has_the_past_it_has_until_it_gets_the_rest() {
-    let home = lived_in().await;
+async fn a_shallow_clone_shows_its_partial_history_until_unshallowed() {
+    let home = home_with_history().await;
     let origin = format!("file://{}", home.path().display());
     home.git(&["clone", "-q", "--depth", "1", &origin, "../shallow"]);
-    let in_shallow = |arguments: &[&str]| says_in(&home, "shallow", arguments);
-    assert_eq!(mapped(&in_shallow(&["map"])), "Hall (hall) [1 scroll, v1, 1 day ago] entry");
+    let in_shallow = |arguments: &[&str]| run_in_repository(&home, "shallow", arguments);
+    assert_eq!(
+        hall_line_of_map(&in_shallow(&["map"])),
+        "Hall (hall) [1 scroll, v1, 1 day ago] entry"
+    );
     assert_snapshot!(in_shallow(&["log", "hall"]), @r"
     HASH  1 day ago       claude  entity Granite: update
                added as rooms/hall.yaml
@@ -465,18 +470,21 @@ async fn a_shallow_clone_has_the_past_it_has_until_it_gets_the_rest() {
     assert!(in_shallow(&["diff", "HEAD~1"]).contains("is no revision that git knows here"));
     let shallow = home.path().with_file_name("shallow");
     home.git(&["-C", shallow.to_str().unwrap(), "fetch", "-q", "--unshallow"]);
-    assert_eq!(mapped(&in_shallow(&["map"])), "Hall (hall) [1 scroll, v2, 7 days ago] entry");
+    assert_eq!(
+        hall_line_of_map(&in_shallow(&["map"])),
+        "Hall (hall) [1 scroll, v2, 7 days ago] entry"
+    );
 }
 
 #[tokio::test]
-async fn a_file_that_could_not_be_read_then_is_told_as_it_is_now() {
-    let home = lived_in().await;
+async fn a_past_version_that_cannot_be_read_is_reported() {
+    let home = home_with_history().await;
     let whole = home.read("w/rooms/hall.yaml");
     home.write("w/rooms/hall.yaml", "name: [\n");
     commit_by_hand(&home, "break it");
     home.write("w/rooms/hall.yaml", &whole);
     commit_by_hand(&home, "mend it");
-    let mut story = told(
+    let mut story = run_all(
         &home,
         MARCH_9,
         &[
@@ -488,36 +496,35 @@ async fn a_file_that_could_not_be_read_then_is_told_as_it_is_now() {
         ],
     );
     let mut agent = home.agent(MARCH_9).await;
-    story.push_str(as_of(&mut agent, "HEAD~1").await.split_once("\n\n").unwrap().1);
-    assert_snapshot!(plain(&story));
+    story.push_str(enter_as_of(&mut agent, "HEAD~1").await.split_once("\n\n").unwrap().1);
+    assert_snapshot!(normalize_ids(&story));
 }
 
 #[tokio::test]
-async fn line_ends_are_brought_back_as_git_checks_them_out() {
-    let home = lived_in().await;
+async fn restored_files_get_the_line_endings_of_the_checkout() {
+    let home = home_with_history().await;
     home.git(&["config", "core.autocrlf", "true"]);
     home.git(&["rm", "-q", "--cached", "-r", "."]);
     home.git(&["reset", "-q", "--hard"]);
     assert!(home.read("w/rooms/hall.yaml").contains("\r\n"));
-    assert_eq!(says(&home, MARCH_9, &["diff"]), "Nothing differs.\n");
-    assert!(says(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"entity Granite: update\""));
+    assert_eq!(run(&home, MARCH_9, &["diff"]), "Nothing differs.\n");
+    assert!(run(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"entity Granite: update\""));
     assert!(
-        says(&home, MARCH_9, &["restore", "hall", "--to", "2026-03-01"])
-            .starts_with("room hall is")
+        run(&home, MARCH_9, &["restore", "hall", "--to", "2026-03-01"]).starts_with("room hall is")
     );
     let hall = home.read("w/rooms/hall.yaml");
     assert_eq!(hall.matches('\n').count(), hall.matches("\r\n").count());
     assert_eq!(home.git(&["show", "HEAD:w/rooms/hall.yaml"]), hall.replace("\r\n", "\n"));
-    home.is_in_order();
+    home.assert_clean_repository();
 }
 
 #[tokio::test]
-async fn a_name_that_several_things_bear_is_asked_back() {
-    let home = lived_in().await;
+async fn an_ambiguous_name_is_refused_with_the_candidates() {
+    let home = home_with_history().await;
     home.write("w/rooms/east/hall.yaml", "name: Hall\n");
     home.write("w/rooms/west/hall.yaml", "name: Granite\n");
     home.write("w/scrolls/hall/2.md", "---\ntitle: Granite\nwritten: 2026-03-01\n---\n\nx\n");
-    let story = told(
+    let story = run_all(
         &home,
         MARCH_9,
         &[
@@ -536,8 +543,8 @@ async fn a_name_that_several_things_bear_is_asked_back() {
 }
 
 #[tokio::test]
-async fn commands_of_history_end_quietly_and_show_nothing_but_text() {
-    let home = lived_in().await;
+async fn history_commands_print_no_control_characters_and_exit_quietly() {
+    let home = home_with_history().await;
     let by_eve = ["-c", "user.name=E\u{1b}[2Jve", "-c", "user.email=e@x"];
     home.write("w/rooms/odd.yaml", "name: \"Red\\e[31m\"\ndescription: \"\u{202e}a\\e[2J\"\n");
     home.git(&["add", "-A"]);
@@ -554,19 +561,23 @@ async fn commands_of_history_end_quietly_and_show_nothing_but_text() {
         &["show", "odd", "--at", "HEAD"],
         &["undo", "--dry-run"],
     ] {
-        let output =
-            home.command(MARCH_9).env("CLICOLOR_FORCE", "1").args(arguments).output().unwrap();
+        let output = home
+            .palazzo_command(MARCH_9)
+            .env("CLICOLOR_FORCE", "1")
+            .args(arguments)
+            .output()
+            .unwrap();
         let all = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         for odd in ["\u{1b}[2J", "\u{1b}[31mRed", "\u{7}", "\u{202e}"] {
             assert!(!all.contains(odd), "{arguments:?}: {all:?}");
         }
-        assert_ends_quietly(&home, arguments);
+        assert_exits_quietly(&home, arguments);
     }
 }
 
 /// Holds that a command whose output nobody reads ends without a word.
-fn assert_ends_quietly(home: &Home, arguments: &[&str]) {
-    let mut command = home.command(MARCH_9);
+fn assert_exits_quietly(home: &Home, arguments: &[&str]) {
+    let mut command = home.palazzo_command(MARCH_9);
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     drop(child.stdout.take());

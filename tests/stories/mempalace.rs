@@ -4,17 +4,17 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::harness::Home;
-use crate::wire::{Wire, said};
+use crate::raw_client::{RawClient, answer_text};
 
-pub(crate) const MEMPALACE: [&str; 2] = ["--tools", "mempalace"];
+pub(crate) const MEMPALACE_TOOLS: [&str; 2] = ["--tools", "mempalace"];
 
 /// Calls a tool, and returns the value it answers with, which the text says too.
 #[track_caller]
-pub(crate) fn value(wire: &mut Wire, tool: &str, arguments: Value) -> Value {
+pub(crate) fn call_structured(wire: &mut RawClient, tool: &str, arguments: Value) -> Value {
     let mut call = json!({ "name": format!("mempalace_{tool}") });
     call["arguments"] = arguments;
-    let answer = wire.ask("tools/call", call);
-    let (text, value) = (said(&answer), answer["result"]["structuredContent"].clone());
+    let answer = wire.request("tools/call", call);
+    let (text, value) = (answer_text(&answer), answer["result"]["structuredContent"].clone());
     let told: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}"));
     assert!(told == value || told == value["rooms"], "{value}\n{text}");
     value
@@ -22,7 +22,7 @@ pub(crate) fn value(wire: &mut Wire, tool: &str, arguments: Value) -> Value {
 
 /// Calls a tool that refuses, and returns what it says.
 #[track_caller]
-pub(crate) fn refusal(wire: &mut Wire, tool: &str, arguments: Value) -> String {
+pub(crate) fn call_refused(wire: &mut RawClient, tool: &str, arguments: Value) -> String {
     let said = wire.call(&format!("mempalace_{tool}"), arguments);
     said.strip_prefix("refused: ")
         .unwrap_or_else(|| panic!("{tool} did not refuse: {said}"))
@@ -42,33 +42,33 @@ fn without_ids(text: &str) -> String {
 }
 
 #[track_caller]
-pub(crate) fn file(wire: &mut Wire, shelf: &str, content: &str) -> Value {
+pub(crate) fn add_drawer(wire: &mut RawClient, shelf: &str, content: &str) -> Value {
     let (wing, room) = shelf.split_once('/').unwrap();
-    value(wire, "add_drawer", json!({ "wing": wing, "room": room, "content": content }))
+    call_structured(wire, "add_drawer", json!({ "wing": wing, "room": room, "content": content }))
 }
 
 /// A palace that knows of a decision, and of two facts.
-fn decided() -> Home {
+fn home_with_decision() -> Home {
     let home = Home::new();
-    let mut before = home.greeted_with(&MEMPALACE);
+    let mut before = home.initialized_client_with(&MEMPALACE_TOOLS);
     let notes = json!({ "wing": "wing_myproject", "room": "decisions", "source_file": "meeting-2026-02-12.md",
         "content": "AUTH.DECISION:2026-02|chose.Clerk→Auth0.rejected|*pragmatic*|reasons: pricing, hosted UI" });
-    let filed = value(&mut before, "add_drawer", notes);
+    let filed = call_structured(&mut before, "add_drawer", notes);
     let source = filed["drawer_id"].as_str().unwrap();
     let replaces = json!({ "subject": "Clerk", "predicate": "replaces", "object": "Auth0",
         "valid_from": "2026-02-12", "source_closet": source });
-    value(&mut before, "kg_add", replaces);
+    call_structured(&mut before, "kg_add", replaces);
     let uses = json!({ "subject": "MyProject", "predicate": "uses", "object": "Clerk", "valid_from": "2026-02-12" });
-    value(&mut before, "kg_add", uses);
-    before.end();
+    call_structured(&mut before, "kg_add", uses);
+    before.close();
     home
 }
 
 #[test]
-fn the_trace_of_a_conversation_runs_from_status_to_a_new_drawer() {
-    let home = decided();
-    let mut wire = home.greeted_with(&MEMPALACE);
-    let status = value(&mut wire, "status", json!({}));
+fn a_typical_session_runs_from_status_to_add_drawer() {
+    let home = home_with_decision();
+    let mut wire = home.initialized_client_with(&MEMPALACE_TOOLS);
+    let status = call_structured(&mut wire, "status", json!({}));
     assert_eq!(status["total_drawers"], 1);
     assert_eq!(status["wings"], json!({ "wing_myproject": 1 }));
     assert_eq!(status["rooms"], json!({ "decisions": 1 }));
@@ -80,14 +80,14 @@ fn the_trace_of_a_conversation_runs_from_status_to_a_new_drawer() {
 
     let asked =
         json!({ "query": "reasons for choosing Clerk", "wing": "wing_myproject", "limit": 5 });
-    let found = value(&mut wire, "search", asked);
+    let found = call_structured(&mut wire, "search", asked);
     let mut pages = vec![without_ids(&format!("{found:#}"))];
     assert!(found["results"][0]["similarity"].as_f64().is_some_and(|it| it > 0.0 && it <= 1.0));
     let asked = json!({ "entity": "Clerk", "direction": "both" });
-    pages.push(without_ids(&format!("{:#}", value(&mut wire, "kg_query", asked))));
+    pages.push(without_ids(&format!("{:#}", call_structured(&mut wire, "kg_query", asked))));
     let new = json!({ "wing": "wing_myproject", "room": "decisions", "added_by": "mcp",
         "content": "AUTH.COST:2026-02|Auth0.price↑40%→triggered.Clerk.eval|★★★" });
-    pages.push(without_ids(&format!("{:#}", value(&mut wire, "add_drawer", new))));
+    pages.push(without_ids(&format!("{:#}", call_structured(&mut wire, "add_drawer", new))));
     let similarity = format!("{}", found["results"][0]["similarity"]);
     assert_snapshot!(pages.join("\n").replace(&similarity, "…"));
 
@@ -98,13 +98,13 @@ fn the_trace_of_a_conversation_runs_from_status_to_a_new_drawer() {
     claude: fact MyProject → uses → Clerk: add
     claude: drawer wing_myproject/decisions: file
     ");
-    home.is_in_order();
+    home.assert_clean_repository();
 }
 
 #[test]
-fn the_nineteen_tools_say_what_they_do() {
-    let mut wire = Home::new().greeted_with(&MEMPALACE);
-    let list = wire.ask("tools/list", json!({}))["result"]["tools"].clone();
+fn the_nineteen_tools_declare_their_arguments_and_effects() {
+    let mut wire = Home::new().initialized_client_with(&MEMPALACE_TOOLS);
+    let list = wire.request("tools/list", json!({}))["result"]["tools"].clone();
     assert!(
         list.to_string().len() < 10_797,
         "more than the original's: {}",
@@ -128,9 +128,9 @@ fn the_nineteen_tools_say_what_they_do() {
 }
 
 #[test]
-fn without_a_palace_reading_says_how_one_comes_to_be() {
+fn without_a_palace_reading_tools_hint_how_to_create_one() {
     let home = Home::new();
-    let mut wire = home.greeted_with(&MEMPALACE);
+    let mut wire = home.initialized_client_with(&MEMPALACE_TOOLS);
     let asked = [
         ("status", json!({})),
         ("list_wings", json!({})),
@@ -146,17 +146,20 @@ fn without_a_palace_reading_says_how_one_comes_to_be() {
         ("diary_read", json!({ "agent_name": "x" })),
     ];
     for (tool, arguments) in asked {
-        let hint = value(&mut wire, tool, arguments)["hint"].clone();
+        let hint = call_structured(&mut wire, tool, arguments)["hint"].clone();
         assert!(
             hint.as_str().is_some_and(|it| it.starts_with("Nothing is remembered yet")),
             "{tool}: {hint}"
         );
     }
-    assert_eq!(value(&mut wire, "find_tunnels", json!({}))["rooms"], json!([]));
+    assert_eq!(call_structured(&mut wire, "find_tunnels", json!({}))["rooms"], json!([]));
     assert!(!home.path().exists());
-    let written =
-        value(&mut wire, "diary_write", json!({ "agent_name": "Claude", "entry": "Hello." }));
+    let written = call_structured(
+        &mut wire,
+        "diary_write",
+        json!({ "agent_name": "Claude", "entry": "Hello." }),
+    );
     assert_eq!(written["success"], true);
     assert!(home.path().join("palace/palace.toml").exists());
-    assert_eq!(value(&mut wire, "status", json!({}))["hint"], Value::Null);
+    assert_eq!(call_structured(&mut wire, "status", json!({}))["hint"], Value::Null);
 }

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_blanks_change() {
+    fn formatting_changes_only_whitespace() {
         let text = "\n\n  # mine\nname='P'   # n\n\n\n\n   # where\n  entry =   \"a\"\n[menu]#m\nlayout=\"wide\"\n# all\n[ actions ]\nallow=[\"a\",'b' ]\n\n\n# end";
         let tidied = fmt_toml(text).unwrap();
         assert_snapshot!(tidied, @r#"
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_on_several_lines_stays_there() {
+    fn a_multi_line_array_stays_on_several_lines() {
         let text = "name = \"P\"\nmenu.layout = \"wide\" # dotted\n[actions]\nallow = [\n    \"a\", # one\n]\n";
         assert_snapshot!(fmt_toml(text).unwrap(), @r#"
         name = "P"

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dashes_are_found_whatever_follows_them() {
+    fn list_dashes_are_found_whatever_follows_them() {
         let text =
             "b:\n  - |2- # - x\n    c\n  -\n    d: 1\n  - # - y\n    e: 1\n  - - f\n  -   g: -1\n";
         let dashes = CommentsAndDashes::scan(text).dashes;

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_palaces_do_without_is_refused_by_name() {
+    fn unsupported_yaml_features_are_refused_by_name() {
         assert_eq!(
             parse_error_text("a: &x 1\nb: *x\n"),
             "1:4: [not-plain-yaml] anchors (`&name`) are not used here: write the value out"
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_digs_too_deep_is_refused_and_not_followed() {
+    fn too_deeply_nested_files_are_refused() {
         assert!(
             parse_error_text(&format!("a: {}{}", "[".repeat(40), "]".repeat(40)))
                 .contains("32 levels are the most")
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_would_be_written_otherwise_is_a_text() {
+    fn a_number_in_noncanonical_form_is_a_text() {
         let read = |text: &str| parse_yaml(&format!("v: {text}\n")).unwrap().to_json()["v"].clone();
         for text in [
             "1.10",
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_an_empty_mapping() {
+    fn an_empty_file_is_an_empty_mapping() {
         for text in ["", "# only a comment\n", "---\n", "~\n"] {
             assert_eq!(parse_yaml(text).unwrap().value, NodeValue::Map(Vec::new()), "{text:?}");
         }

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_that_share_a_wing_are_a_step_apart() {
+    fn rooms_that_share_a_wing_are_one_hop_apart() {
         let crossings = crossings(&[
             ("code/auth", 2),
             ("team/auth", 1),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tunnel_stands_in_several_wings_and_a_hyphen_is_not_an_underscore() {
+    fn a_tunnel_is_a_room_name_used_in_several_wings() {
         let crossings = crossings(&[
             ("my-app/auth", 1),
             ("my_app/auth", 2),

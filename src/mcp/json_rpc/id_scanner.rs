@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_is_read_whatever_the_parameters_hold() {
+    fn the_id_is_read_whatever_the_parameters_contain() {
         let deep = "[".repeat(9_999) + &"]".repeat(9_999);
         for params in [&deep, "[1e999]", "{\"id\":7,\"}\":[\"\\\"]\"]}", "[\u{7f} nonsense]"] {
             let first = format!(r#"{{"id":1,"method":"m","params":{params}}}"#);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_may_be_another_is_none() {
+    fn an_ambiguous_id_is_null() {
         for line in [
             r#"{"id":1"#,
             r#"{"id":"on"#,
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn notifications_and_responses_have_no_answer() {
+    fn notifications_and_responses_get_no_answer() {
         for line in [
             r#"{"method":"m","params":[1e999]}"#,
             r#"{"id":1,"result":[1e999]}"#,

@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_has_its_line_and_its_own_word() {
+    fn every_code_has_one_rule_and_a_unique_name() {
         for (place, rule) in Rule::ALL.iter().enumerate() {
             assert_eq!(rule.code as usize, place, "{} stands in the wrong place", rule.name);
             assert_eq!(rule.code.rule(), rule);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_none_brings_the_nearest_to_mind() {
+    fn an_unknown_code_suggests_the_nearest() {
         let refusal = "unknown-kye".parse::<Code>().unwrap_err();
         assert_eq!(refusal, "there is no code `unknown-kye`; did you mean `unknown-key`?");
     }

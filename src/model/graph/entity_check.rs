@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entity_is_held_to_what_its_genus_lays_down() {
+    fn an_entity_is_checked_against_its_genus() {
         use serde_json::json;
         let fine = json!({ "born": "-0246" });
         assert_eq!(list_faults(&fine, "alive", &[]), "");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn one_may_not_live_in_two_places_at_once() {
+    fn a_single_relation_may_not_hold_for_two_targets_at_once() {
         let at = |homes: &[(&str, &str, &str)]| {
             let told = list_faults(&serde_json::json!({ "born": "-0246" }), "", homes);
             let told: Vec<_> = told.lines().filter(|it| it.starts_with("[contra")).collect();

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_dates_go_by_value_and_words_behind_them() {
+    fn numbers_and_dates_sort_by_value_before_words() {
         let mut said = [
             "1900",
             "0900",

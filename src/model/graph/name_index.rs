@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_the_same_however_it_is_written() {
+    fn equal_numbers_are_indexed_alike() {
         assert_eq!(lowercase_values(&json!([1.0, 0.5, 7])), ["1", "0.5", "7"]);
         assert_eq!(lowercase_values(&json!("1.0")), ["1.0"]);
     }

@@ -53,7 +53,7 @@ mod tests {
     use crate::model::Relation;
 
     #[test]
-    fn a_name_is_found_in_every_spelling_as_long_as_somebody_speaks_of_it() {
+    fn a_name_is_found_in_every_spelling_in_use() {
         let mut graph = Graph::default();
         let relate = |from: &str, to: &str| {
             let mut entity = Entity::new_loose_end(from);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn case_blanks_and_underscores_do_not_count_and_hyphens_do() {
+    fn folding_ignores_case_blanks_and_underscores_but_not_hyphens() {
         for same in ["Rob the Elder", "rob_the_elder", " ROB  the_Elder "] {
             assert_eq!(fold_name(same), "rob the elder");
         }

@@ -98,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_place_is_that_of_a_sorted_set(
+        fn positions_match_those_of_a_sorted_set(
             first in proptest::collection::vec(0_u16..5_000, 0..2_500),
             then in proptest::collection::vec((any::<bool>(), 0_u16..5_000), 0..2_500),
         ) {

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_of_one_name_are_joined_where_drawers_lie() {
+    fn rooms_with_drawers_and_the_same_name_are_joined_by_tunnels() {
         let palace = palace_with_drawers(
             &["code/auth", "life/hall", "code/hall"],
             &[("team/auth", "auth"), ("life/auth-2", "auth"), ("life/au_th", "au_th")],

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_and_its_slot_are_each_other() {
+    fn numbers_and_slots_map_to_each_other() {
         for layout in [Layout::Wide, Layout::Classic] {
             for actions in [0, 7, 8, 12, 13, 40] {
                 for number in 0..70 {
@@ -121,13 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn a_classic_menu_gives_up_its_seventh_slot_only_when_it_must() {
+    fn a_classic_menu_uses_its_seventh_slot_for_more_only_if_needed() {
         assert_eq!(Layout::Classic.slot_of_number(7, 7), Some(Slot::Action(6)));
         assert_eq!(Layout::Classic.slot_of_number(7, 8), Some(Slot::More));
     }
 
     #[test]
-    fn numbers_nobody_gave_a_meaning_have_none() {
+    fn unassigned_numbers_have_no_slot() {
         for number in [-1, 61, i64::MIN, i64::MAX] {
             assert_eq!(Layout::Wide.slot_of_number(number, 5), None, "{number}");
         }

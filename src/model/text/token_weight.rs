@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_name_keeps_both_its_ends() {
+    fn an_abridged_name_keeps_both_ends() {
         let name = "Survey of marine invertebrates of the northern Adriatic, station 0143";
         assert_eq!(abridge_to_weight(name, 36), "Survey of marine inverte…0143");
         assert_eq!(abridge_to_weight(name, 200), name);

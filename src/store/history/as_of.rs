@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_gives_the_same_files_as_the_disk_did() {
+    fn a_commit_returns_the_same_files_as_the_disk() {
         for prefix in ["keep/", "deep/in/there/", ""] {
             let scene = TestHome::with_repository();
             let place = scene.home.join(prefix);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_past_is_read_and_never_written() {
+    fn a_past_store_can_be_read_and_not_written() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn before_there_was_a_palace_there_is_none() {
+    fn a_commit_before_the_palace_existed_is_refused() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let first = commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n"))).unwrap();
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn links_and_other_repositories_are_refused_as_on_the_disk() {
+    fn links_and_submodules_in_a_commit_are_refused_as_on_disk() {
         let scene = TestHome::with_repository();
         let blob = scene.git_with_input(&["hash-object", "-w", "--stdin"], "x").trim().to_owned();
         let commit = scene.git(&["rev-parse", "HEAD"]).trim().to_owned();
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_holds_more_than_any_palace_is_refused() {
+    fn an_oversized_commit_is_refused() {
         let scene = TestHome::with_repository();
         let blob = scene.git_with_input(&["hash-object", "-w", "--stdin"], "x");
         let mut entries = format!("100644 blob {}\tx.yaml\n", blob.trim());

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_came_with_the_commit_that_git_names() {
+    fn blame_names_the_same_commits_as_git() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let mut was: Option<String> = None;
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_two_branches_are_told_apart_after_a_merge() {
+    fn blame_distinguishes_the_lines_of_merged_branches() {
         let scene = TestHome::with_repository();
         let put = |first: &str, last: &str| {
             let text = format!("{first}\n{}{last}\n", "between\n".repeat(9));
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_renamed_file_keeps_the_past_of_its_lines() {
+    fn blame_follows_a_renamed_file() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let text = |it: &str| format!("{it}\n{}", "stays\n".repeat(5));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_shallow_clone_is_cut_off_all_lines_began() {
+    fn blame_assigns_older_lines_to_the_shallow_boundary() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));

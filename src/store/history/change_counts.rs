@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_grow_with_each_commit_and_only_new_ones_are_looked_at() {
+    fn version_counts_grow_and_only_new_commits_are_read() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let mut known = HistoryCache::default();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rewritten_past_is_told_anew() {
+    fn a_rewritten_history_is_counted_again() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_at_minute(&mut store, 1, None, Some("1\n"));
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_counts_only_where_it_differs_from_all_it_merges() {
+    fn a_merge_counts_only_files_that_differ_from_all_parents() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn the_paths_between_two_commits_are_those_inside_the_palace() {
+    fn changed_paths_between_commits_are_limited_to_the_palace() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let begin = store.head().unwrap();
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn recent_moments_are_those_of_the_palace_newest_first() {
+    fn recent_commits_are_those_of_the_palace_newest_first() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_at_minute(&mut store, 1, None, Some("1\n"));
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn the_past_of_a_shallow_clone_begins_where_it_was_cut_off() {
+    fn the_history_of_a_shallow_clone_begins_at_its_boundary() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let first = commit_at_minute(&mut store, 1, None, Some("1\n"));

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_commits_each_file_of_the_palace_is_told_that_differs() {
+    fn the_diff_of_two_commits_lists_every_changed_palace_file() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_has_not_committed_yet_differs_from_the_last_commit() {
+    fn uncommitted_edits_differ_from_the_last_commit() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         for path in [HALL, "rooms/gone.yaml", "rooms/staged.yaml", "rooms/same.yaml"] {
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_of_the_same_size_in_the_same_instant_is_seen() {
+    fn an_edit_of_the_same_size_in_the_same_clock_tick_is_seen() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         for it in 0..20 {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn where_git_converts_line_ends_only_what_git_would_see_differs() {
+    fn converted_line_endings_are_not_a_difference() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("a\nb\n")));

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn a_written_history_cache_is_read_back() {
         let mut many = history_cache(&[
             ("palace.toml", 1, 1_700_000_000, 1_700_000_000),
             ("rooms/caf\u{e9}.yaml", 3, 1_700_000_000, 1_900_000_000),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_cut_short_or_strange_is_believed_or_stumbled_over() {
+    fn a_damaged_history_cache_causes_no_panic_and_no_wrong_counts() {
         let bytes =
             encode(&history_cache(&[("rooms/a.yaml", 300, 1, 2), ("rooms/b.yaml", 1, 2, 3)]));
         for end in 0..bytes.len() {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_is_not_counted_again_by_the_next_process() {
+    fn the_next_process_reuses_cached_counts() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("0\n")));

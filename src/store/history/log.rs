@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn git_lists_the_same_commits_in_the_same_order() {
+    fn the_log_lists_the_same_commits_as_git_in_the_same_order() {
         let scene = scene_with_long_history();
         let store = scene.palace("keep");
         // Git also lists merges that only one side of could have changed something.
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_tells_who_did_what_to_which_files() {
+    fn a_log_record_has_author_subject_trailers_and_files() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let edits = [(HALL, None, Some("1\n")), ("rooms/attic.yaml", None, Some("1\n"))];
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_followed_through_its_renames_as_git_follows_it() {
+    fn the_log_follows_renames_as_git_does() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let text = |first: &str| format!("{first}\n{}", "a line that stays\n".repeat(10));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_heard_enough_is_told_no_more() {
+    fn the_log_stops_when_the_callback_returns_false() {
         let scene = scene_with_long_history();
         let mut heard = 0;
         scene

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn times_days_and_ages_are_understood_as_people_say_them() {
+    fn times_days_and_ages_are_parsed() {
         for (said, expected) in [
             ("2026-03-01T12:00:00Z", "2026-03-01T12:00:00+00:00"),
             ("2026-03-01T12:00:00+02:00", "2026-03-01T10:00:00+00:00"),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_name_is_no_time() {
+    fn revision_names_are_not_parsed_as_times() {
         for said in
             ["HEAD~3", "main", "2026", "123456d", "1000d", "d", "3", "3 stones", "weeks", "", "ago"]
         {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_found_by_time_and_by_every_name_that_git_gives_it() {
+    fn a_commit_is_found_by_time_and_by_any_git_revision() {
         let (scene, store, now) = scene_with_three_versions();
         scene.git(&["tag", "-m", "annotated", "first", "HEAD~2"]);
         scene.git(&["branch", "side/line", "HEAD~1"]);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_nothing_is_refused_and_says_why() {
+    fn an_unknown_revision_is_refused_with_a_reason() {
         let (scene, store, now) = scene_with_three_versions();
         scene.git(&["tag", "blob", "HEAD:keep/rooms/hall.yaml"]);
         assert_eq!(
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_commit_there_is_no_past() {
+    fn without_a_commit_every_revision_is_refused() {
         let scene = TestHome::new();
         let store = scene.palace("keep");
         let now = DateTime::UNIX_EPOCH;
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_could_be_two_is_refused() {
+    fn an_ambiguous_commit_abbreviation_is_refused() {
         let (scene, store, now) = scene_with_three_versions();
         // Enough commits that two of them begin alike.
         let mut script = String::new();

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_committed_since_is_told_with_who_did_it() {
+    fn commits_since_a_commit_are_listed_with_author_and_files() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let begin = store.head().unwrap().unwrap();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_by_a_merge_is_told_though_it_is_older() {
+    fn merged_commits_are_listed_even_if_they_are_older() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         scene.git(&["switch", "-qc", "side"]);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_is_gone_can_tell_nothing() {
+    fn an_unknown_commit_returns_nothing() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn git_finds_the_same_files_to_differ() {
+    fn comparing_trees_finds_the_same_files_as_git() {
         let scene = TestHome::with_repository();
         for path in ["a/b/c", "a/b-d", "a.b", "a0", "x", "gone/one", "gone/two/three"] {
             scene.write_file(path, path);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn comparing_a_tree_that_holds_itself_a_million_times_over_is_an_error() {
+    fn comparing_an_exponentially_nested_tree_is_an_error() {
         let scene = TestHome::with_repository();
         let git = gix::open(&scene.home).unwrap();
         for (times, depth, what) in
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_is_reported_by_those_who_ask() {
+    fn all_callers_report_trees_too_large_to_compare() {
         let scene = TestHome::with_repository();
         let tree = write_nested_tree(&gix::open(&scene.home).unwrap(), 1, 70).to_string();
         let palace = scene.git_with_input(&["mktree"], &format!("040000 tree {tree}\tkeep\n"));

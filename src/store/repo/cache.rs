@@ -63,7 +63,7 @@ mod tests {
     use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
 
     #[test]
-    fn what_is_kept_aside_is_had_back_until_it_is_torn() {
+    fn a_cache_file_is_returned_until_it_is_damaged() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn links_lead_nothing_aside_to_other_files() {
+    fn cache_files_are_never_written_through_links() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_that_asks_for_signatures_gets_none() {
+    fn signing_settings_of_a_repository_are_ignored() {
         let scene = TestHome::with_repository();
         let ran = scene.home.with_file_name("ran");
         let program = scene.home.with_file_name("program");

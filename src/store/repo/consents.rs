@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_allowed_word_for_word_is_allowed() {
+    fn a_consent_covers_only_the_same_tools_and_place() {
         let folder = tempfile::tempdir().unwrap();
         let consents = Consents::new(Some(folder.path().join("state/palazzo")));
         let wanted = tools_consent("/keep", &["palazzo:update_entity", "write_scroll"]);

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_commit_that_is_not_whole_is_reported_with_the_newest_that_is() {
+    fn a_damaged_last_commit_is_reported_with_the_newest_intact_one() {
         for spec in ["HEAD", "HEAD^{tree}", "HEAD:keep/rooms/hall.yaml"] {
             let scene = scene_with_three_commits();
             let (whole, object) =
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_that_says_nothing_is_reported() {
+    fn an_empty_branch_file_is_reported() {
         let scene = scene_with_three_commits();
         let head = scene.git(&["rev-parse", "HEAD"]);
         fs::write(scene.home.join(".git/refs/heads/main"), "").unwrap();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_that_is_gone_is_reported_and_not_begun_again() {
+    fn a_missing_branch_is_reported_and_not_recreated() {
         let scene = scene_with_three_commits();
         let head = scene.git(&["rev-parse", "HEAD"]);
         fs::remove_file(scene.home.join(".git/refs/heads/main")).unwrap();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_says_nothing_is_reported() {
+    fn an_empty_head_file_is_reported() {
         let scene = scene_with_three_commits();
         fs::write(scene.home.join(".git/HEAD"), "").unwrap();
         let found = check_and_commit_error(&mut scene.palace("keep"), &scene.home.join(".git"));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_on_a_disk_that_is_not_mounted_are_waited_for() {
+    fn objects_on_an_unmounted_disk_are_reported_until_it_is_mounted() {
         let scene = scene_with_three_commits();
         scene.git(&["clone", "-q", "--shared", ".", "../shared"]);
         let shared = scene.home.with_file_name("shared");
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rightly_missing_is_no_damage() {
+    fn unborn_shallow_and_partial_histories_are_not_damage() {
         let fresh = TestHome::new();
         fresh.init_repository();
         fresh.palace("keep").check_last_commit().unwrap();
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_that_cannot_be_read_are_refused_by_name() {
+    fn unsupported_repository_formats_are_refused_by_name() {
         for (option, name) in
             [("--ref-format=reftable", "reftable"), ("--object-format=sha256", "SHA-256")]
         {

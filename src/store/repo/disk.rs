@@ -399,13 +399,13 @@ mod tests {
     use crate::store::test_repository::{TestHome, read_all};
 
     #[test]
-    fn a_palace_that_is_not_there_has_no_files() {
+    fn a_missing_palace_has_no_files() {
         let scene = TestHome::new();
         assert_eq!(list_files(&scene.home.join("keep"), "").unwrap(), PalaceListing::default());
     }
 
     #[test]
-    fn every_file_of_the_palace_is_read_and_nothing_else() {
+    fn all_palace_files_are_read_and_no_others() {
         let scene = TestHome::new();
         for path in [
             "palace.toml",
@@ -443,7 +443,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn what_cannot_be_taken_is_told_and_left_out() {
+    fn unreadable_files_are_reported_and_left_out() {
         let scene = TestHome::new();
         scene.write_file("keep/rooms/good.yaml", "good\n");
         scene.write_file("keep/rooms/1/2/3/4/5/6/deep.yaml", "deep");
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_the_palace_is_looked_at_as_the_whole_is() {
+    fn listing_a_part_of_the_palace_follows_the_same_rules() {
         let scene = TestHome::new();
         for path in ["palace.toml", "rooms/a.yaml", "rooms/w/b.yaml", "rooms/1/2/3/4/5/6/7.yaml"] {
             scene.write_file(&format!("keep/{path}"), path);
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_is_read_with_the_same_refusals() {
+    fn reading_one_file_applies_the_same_refusals() {
         let scene = TestHome::new();
         scene.write_file("keep/rooms/good.yaml", "good\n");
         let store = scene.palace("keep");
@@ -535,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_is_young_while_the_clock_may_not_have_ticked_since() {
+    fn a_stamp_is_young_until_the_clock_has_ticked() {
         let scene = TestHome::new();
         let store = scene.palace("keep");
         let write = |it: usize| {

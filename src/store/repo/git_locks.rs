@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn every_lock_that_git_can_leave_is_removed_when_it_is_named() {
+    fn every_lock_that_git_can_leave_is_removed_by_its_path() {
         let (scene, store) = scene_with_locks();
         for name in GIT_LOCK_NAMES {
             let path = scene.home.join(".git").join(name);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn only_locks_of_git_in_this_repository_are_removed() {
+    fn only_git_locks_of_this_repository_are_removed() {
         let (scene, store) = scene_with_locks();
         let other = TestHome::with_repository();
         other.write_file(".git/index.lock", "");
@@ -321,7 +321,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_lock_that_a_process_has_open_is_kept_and_its_process_named() {
+    fn a_lock_open_in_a_process_is_kept_and_the_process_named() {
         let (scene, store) = scene_with_locks();
         let path = scene.home.join(".git/index.lock");
         let open = fs::File::open(&path).unwrap();
@@ -337,7 +337,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_process_that_gc_names_counts_as_its_owner_while_it_lives() {
+    fn the_process_in_gc_pid_owns_the_lock_while_it_runs() {
         let (scene, store) = scene_with_locks();
         let path = scene.home.join(".git/gc.pid");
         let own = std::process::id();
@@ -355,7 +355,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_git_that_runs_in_the_repository_may_hold_its_locks() {
+    fn a_git_running_in_the_repository_may_own_its_locks() {
         let (scene, store) = scene_with_locks();
         let mut git = std::process::Command::new("git");
         let git = git.arg("-C").arg(&scene.home).args(["cat-file", "--batch"]);

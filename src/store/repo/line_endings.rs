@@ -153,7 +153,7 @@ mod tests {
     const HALL: &str = "rooms/hall.yaml";
 
     #[test]
-    fn where_git_converts_line_ends_a_checked_out_file_is_no_hand_edit() {
+    fn a_checkout_with_converted_line_endings_is_not_a_hand_edit() {
         let scene = TestHome::with_repository();
         scene.write_file("keep/rooms/hall.yaml", "a: 1\n");
         scene.git(&["add", "keep"]);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn without_conversion_line_ends_are_kept_as_they_are() {
+    fn without_conversion_line_endings_are_kept() {
         let scene = TestHome::with_repository();
         commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("a: 1\r\n")));
         assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "a: 1\r\n");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_would_have_to_go_through_a_filter_is_refused() {
+    fn a_file_that_needs_a_git_filter_is_refused() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         for (place, text, attribute) in [
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_is_seen_where_its_attributes_are_only_in_the_index() {
+    fn filter_attributes_that_are_only_in_the_index_count() {
         let scene = TestHome::with_repository();
         scene.write_file(".gitattributes", "*.yaml filter=lfs\n");
         scene.git(&["add", ".gitattributes"]);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_for_other_files_is_in_nobodys_way() {
+    fn a_filter_for_other_files_has_no_effect() {
         let scene = TestHome::with_repository();
         let attributes =
             "*.bin filter=lfs\n*.yaml ident\nkeep/** -ident -filter working-tree-encoding=UTF-8\n";

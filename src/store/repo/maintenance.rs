@@ -93,7 +93,7 @@ mod tests {
     use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
 
     #[test]
-    fn git_does_what_its_own_settings_ask_for() {
+    fn maintenance_follows_the_settings_of_git() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn git_does_not_run_where_the_repository_names_hooks_for_it() {
+    fn maintenance_does_not_run_if_the_repository_configures_hooks() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn git_is_asked_at_the_first_write_and_then_seldom() {
+    fn maintenance_is_due_at_the_first_write_and_then_rarely() {
         let due: Vec<_> = (1..=1_000).filter(|it| is_due(*it)).collect();
         assert_eq!(due, [1, 257, 513, 769]);
     }

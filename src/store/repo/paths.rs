@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_paths_pass() {
+    fn ordinary_paths_are_accepted() {
         for path in
             ["palace.toml", "rooms/great-hall.yaml", "scrolls/a/01K-étude.md", "rooms/.gitkeep"]
         {

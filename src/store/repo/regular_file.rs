@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_may_hold_folders_and_files_only() {
+    fn only_folders_and_regular_files_pass_in_a_tree() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("a/b")).unwrap();
         fs::write(folder.path().join("a/b/c"), "").unwrap();

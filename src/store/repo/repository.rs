@@ -458,7 +458,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_repository_that_cannot_be_read_is_not_passed_over() {
+    fn an_unreadable_repository_is_not_skipped() {
         let outer = TestHome::with_repository();
         let inner = outer.home.join("inner");
         git_in(&outer.home, &["init", "-q", "inner"]);
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_only_called_like_a_repository_is_none() {
+    fn a_git_folder_without_a_repository_is_ignored() {
         let scene = TestHome::with_repository();
         fs::create_dir_all(scene.home.join("sub/.git/palazzo")).unwrap();
         commit_ok(&mut scene.palace("sub/keep"), &change_of_one_file(HALL, None, Some("1\n")));
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn head_follows_other_hands_and_packed_references() {
+    fn head_follows_commits_of_others_and_packed_refs() {
         let scene = TestHome::with_repository();
         let store = scene.palace("keep");
         let head = || CommitId(scene.git(&["rev-parse", "HEAD"]).trim().to_owned());
@@ -535,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_keeps_writing_after_git_has_packed_everything() {
+    fn a_store_keeps_writing_after_git_gc() {
         let scene = TestHome::new();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -549,7 +549,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_that_comes_goes_or_comes_nearer_is_noticed() {
+    fn a_created_removed_or_nested_repository_is_noticed() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -585,7 +585,7 @@ mod tests {
     }
 
     #[test]
-    fn a_palace_that_was_moved_gets_no_other_at_its_old_place() {
+    fn a_write_to_a_moved_palace_is_refused() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -599,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_identity_is_noticed() {
+    fn a_changed_git_identity_is_noticed() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -609,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_repository_and_gits_own_folder_are_refused() {
+    fn bare_repositories_and_git_folders_are_refused() {
         let scene = TestHome::new();
         fs::create_dir_all(&scene.home).unwrap();
         scene.git(&["init", "-q", "--bare"]);
@@ -642,7 +642,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_home_itself_ignores_it_the_palace_gets_its_own_repository() {
+    fn a_palace_ignored_by_its_home_gets_its_own_repository() {
         let scene = TestHome::with_repository();
         scene.write_file(".gitignore", "/keep\n");
         let mut store = scene.palace("keep");
@@ -652,7 +652,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_in_spite_of_being_ignored_is_not_ignored() {
+    fn a_palace_tracked_despite_an_ignore_rule_is_used() {
         let scene = TestHome::with_repository();
         scene.write_file("keep/palace.toml", "");
         scene.git(&["add", "keep"]);
@@ -663,7 +663,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_elsewhere_is_used_once_the_user_has_allowed_it() {
+    fn a_repository_elsewhere_is_used_only_with_consent() {
         let scene = TestHome::new();
         fs::create_dir_all(&scene.home).unwrap();
         scene.git(&["init", "-q", "--separate-git-dir", "../elsewhere"]);
@@ -713,7 +713,7 @@ mod tests {
     }
 
     #[test]
-    fn a_git_file_of_someone_elses_worktree_or_submodule_needs_consent() {
+    fn a_git_file_that_points_to_a_foreign_repository_needs_consent() {
         let scene = TestHome::with_repository();
         scene.git(&["worktree", "add", "-q", "../tree"]);
         let module = scene.home.display().to_string();
@@ -752,7 +752,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_the_repository_names_are_not_in_its_configuration() {
+    fn programs_named_by_the_repository_are_dropped_from_its_config() {
         let scene = TestHome::with_repository();
         scene.write_file(
             ".git/more",
@@ -776,7 +776,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_home_may_be_reached_through_a_link() {
+    fn a_home_may_be_a_symbolic_link() {
         let scene = TestHome::with_repository();
         let link = scene.home.with_file_name("link");
         std::os::unix::fs::symlink(&scene.home, &link).unwrap();
@@ -788,7 +788,7 @@ mod tests {
     }
 
     #[test]
-    fn a_palace_may_be_the_repository_itself() {
+    fn a_palace_may_be_the_repository_root() {
         let scene = TestHome::with_repository();
         let mut store = scene.store(&scene.home);
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));

@@ -322,7 +322,7 @@ mod tests {
     const HALL: &str = "rooms/hall.yaml";
 
     #[test]
-    fn the_first_change_makes_a_repository_at_the_home_and_commits() {
+    fn the_first_change_creates_a_repository_at_the_home_and_commits() {
         let scene = TestHome::new();
         let mut store = scene.palace("keep");
         let made = commit_ok(&mut store, &change_of_one_file(HALL, None, Some("name: Hall\n")));
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_names_the_client_the_committer_and_the_moment() {
+    fn a_commit_records_client_committer_and_time() {
         let scene = TestHome::new();
         commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("x\n")));
         let format = "%an <%ae> %ad%n%cn <%ce> %cd%n%B";
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn the_committer_is_whom_git_is_configured_for() {
+    fn the_committer_is_the_configured_git_user() {
         let scene = TestHome::with_repository();
         commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("x\n")));
         assert_eq!(
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_replacing_and_deleting_leave_git_clean_and_sound() {
+    fn writing_replacing_and_deleting_leave_git_clean_and_intact() {
         let scene = TestHome::new();
         let mut store = scene.palace("keep");
         let deep = "scrolls/a/b/c/d/one.md";
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_has_staged_changed_or_left_untracked_stays_so() {
+    fn staged_changed_and_untracked_files_of_the_user_stay_unchanged() {
         let scene = TestHome::with_repository();
         scene.write_file("other/kept.md", "1\n");
         scene.write_file("sub/keep/rooms/old.yaml", "old\n");
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_without_a_commit_gets_its_first() {
+    fn an_unborn_branch_gets_its_first_commit() {
         let scene = TestHome::new();
         scene.init_repository();
         scene.write_file("staged.md", "staged\n");
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_detached_head_moves_alone() {
+    fn a_commit_on_a_detached_head_moves_no_branch() {
         let scene = TestHome::with_repository();
         scene.git(&["checkout", "-q", "--detach"]);
         let made =
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_longer_as_believed_is_told_and_nothing_is_written() {
+    fn a_stale_change_is_reported_and_nothing_is_written() {
         let scene = TestHome::new();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_edit_is_committed_first_under_the_persons_name() {
+    fn a_hand_edit_is_committed_first_under_the_name_of_the_user() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn files_git_has_never_seen_are_committed_first_too_in_one_commit() {
+    fn untracked_files_are_committed_first_in_one_commit() {
         let scene = TestHome::new();
         scene.write_file("keep/rooms/a.yaml", "a\n");
         scene.write_file("keep/rooms/b.yaml", "b\n");
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deletion_by_hand_is_committed_before_the_file_comes_back() {
+    fn a_deletion_by_hand_is_committed_before_the_file_is_rewritten() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_staged_and_then_changed_is_kept_in_the_history() {
+    fn a_staged_version_that_was_edited_again_is_kept_in_history() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn when_there_is_nothing_to_do_nothing_is_committed() {
+    fn an_empty_change_commits_nothing() {
         let scene = TestHome::new();
         let mut store = scene.palace("keep");
         assert_eq!(
@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn without_committing_files_are_written_and_git_is_left_alone() {
+    fn with_manual_commits_files_are_written_and_git_is_not_touched() {
         let scene = TestHome::new();
         let mut store = scene.palace("keep");
         let mut first = change_of_one_file(HALL, None, Some("1\n"));
@@ -571,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_the_middle_of_a_merge_is_refused() {
+    fn writing_a_file_with_a_merge_conflict_is_refused() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -621,7 +621,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn the_executable_bit_stays() {
+    fn the_executable_bit_is_kept() {
         use std::os::unix::fs::PermissionsExt as _;
         let scene = TestHome::with_repository();
         scene.write_file("keep/rooms/hall.yaml", "1\n");
@@ -634,7 +634,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_takes_the_place_of_a_file_and_the_other_way_round() {
+    fn a_folder_can_replace_a_file_and_a_file_a_folder() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file("rooms/a", None, Some("file\n")));

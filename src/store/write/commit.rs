@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_name_becomes_one_that_git_accepts() {
+    fn any_client_name_becomes_a_valid_git_author() {
         let told = |name: &str| {
             let GitIdentity { name, email } = GitIdentity::for_client(name);
             format!("{name} <{email}>")
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_only_the_parts_there_are() {
+    fn a_commit_message_omits_empty_parts() {
         let mut change = crate::store::test_repository::change_of_one_file("a", None, Some("x"));
         change.subject = "room\na:\0 build".to_owned();
         change.trailers.push(("Palazzo-Client", "two\nlines".to_owned()));

@@ -271,17 +271,17 @@ fn for_each_case(test: fn(TestRepositoryKind, &str)) {
 }
 
 #[test]
-fn a_write_killed_at_any_step_loses_nothing_and_blocks_nobody() {
+fn a_write_killed_at_any_step_loses_nothing_and_leaves_no_lock() {
     for_each_case(kill_at_every_step);
 }
 
 #[test]
-fn a_write_that_fails_at_any_step_answers_truly_and_blocks_nobody() {
+fn a_write_that_fails_at_any_step_reports_it_and_leaves_no_lock() {
     for_each_case(fail_at_every_step);
 }
 
 #[test]
-fn a_lock_that_is_left_in_a_test_scene_is_found() {
+fn the_order_check_detects_a_lock_left_behind() {
     let palace = CrashTestPalace::new(TestRepositoryKind::Fresh);
     fs::write(palace.home.join(".git/packed-refs.lock"), "").unwrap();
     let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_and_folders_are_synced_and_missing_ones_passed_over() {
+    fn files_and_folders_are_synced_and_missing_ones_skipped() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a");
         std::fs::write(&file, "a").unwrap();

@@ -311,7 +311,7 @@ mod tests {
     const HALL: &str = "rooms/hall.yaml";
 
     #[test]
-    fn a_missing_index_is_taken_from_the_last_commit() {
+    fn a_missing_index_is_rebuilt_from_the_last_commit() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_only_announced_is_committed() {
+    fn a_file_added_with_intent_to_add_is_committed() {
         let scene = TestHome::with_repository();
         scene.write_file("keep/rooms/hall.yaml", "1\n");
         scene.git(&["add", "-N", "keep"]);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn git_need_not_read_what_we_wrote_to_see_that_it_is_unchanged() {
+    fn written_entries_record_their_size_so_git_need_not_read_them() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("12345\n")));
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_too_quick_for_the_clock_is_not_hidden() {
+    fn a_racy_edit_in_the_same_clock_tick_is_not_hidden() {
         let scene = TestHome::with_repository();
         // As git leaves them when all happens within one tick: a file as young as the index.
         scene.write_file("notes.md", "other\n");
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn other_changes_of_the_index_are_kept_between_two_writes() {
+    fn other_staged_changes_are_kept_between_two_writes() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_sparse_checkout_leaves_out_was_not_deleted_by_hand() {
+    fn files_outside_a_sparse_checkout_are_not_hand_deletions() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let two = [(HALL, None, Some("1\n")), ("scrolls/hall/one.md", None, Some("one\n"))];
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_that_is_empty_or_torn_is_taken_from_the_last_commit() {
+    fn an_empty_or_damaged_index_is_rebuilt_from_the_last_commit() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("0\n")));

@@ -83,7 +83,7 @@ mod tests {
     const ATTIC: &str = "rooms/attic.yaml";
 
     #[test]
-    fn what_a_commit_in_flight_has_put_back_is_staged_again() {
+    fn an_index_overwritten_by_a_concurrent_commit_is_repaired() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_takes_back_stays_taken_back() {
+    fn a_revert_staged_by_the_user_is_kept() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));

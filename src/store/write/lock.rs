@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn two_writers_and_a_person_with_git_lose_nothing() {
+    fn two_writers_and_a_concurrent_git_lose_nothing() {
         let scene = TestHome::with_repository();
         let stop = AtomicBool::new(false);
         let by_hand = std::thread::scope(|scope| {
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn several_first_changes_at_once_share_one_repository() {
+    fn concurrent_first_changes_create_one_repository() {
         let scene = TestHome::new();
         std::thread::scope(|scope| {
             for name in ["a", "b", "c", "d"] {

@@ -160,7 +160,7 @@ mod tests {
     const HALL: &str = "rooms/hall.yaml";
 
     #[test]
-    fn an_object_that_a_power_cut_tore_is_written_again() {
+    fn an_object_truncated_by_a_power_cut_is_written_again() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn temporary_files_of_dead_writers_go_when_they_are_an_hour_old() {
+    fn temporary_objects_are_removed_after_an_hour() {
         let scene = TestHome::with_repository();
         let objects = scene.home.join(".git/objects");
         let hours_ago = |hours| SystemTime::now() - Duration::from_hours(hours);

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_edit_that_is_overwritten_without_a_commit_is_kept_out_of_sight() {
+    fn an_overwritten_uncommitted_edit_is_kept_on_a_hidden_reference() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_holds_already_is_not_kept_again() {
+    fn content_that_git_already_has_is_not_kept_again() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_filter_may_keep_is_not_kept_in_plain_text() {
+    fn content_behind_a_git_filter_is_not_kept_in_plain_text() {
         let scene = TestHome::with_repository();
         scene.write_file(".gitattributes", "*.yaml filter=git-crypt\n");
         scene.write_file("keep/rooms/hall.yaml", "secret\n");

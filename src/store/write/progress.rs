@@ -52,7 +52,7 @@ mod tests {
     use crate::store::test_repository::{TestHome, change_of_files, commit_ok};
 
     #[test]
-    fn whoever_listens_is_told_of_every_step() {
+    fn the_listener_is_called_for_every_step() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         let heard = Arc::new(Mutex::new(Vec::new()));

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_writer_left_is_cleared_by_the_next() {
+    fn the_next_write_cleans_up_after_a_killed_writer() {
         let scene = TestHome::with_repository();
         let mut store = scene_with_dead_writer(&scene);
         set_short_timeouts(&mut store);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn temporary_files_without_a_marker_are_found_and_cleared_away() {
+    fn temporary_files_without_a_marker_are_found_and_removed() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn mending_can_be_asked_for() {
+    fn recovery_can_be_requested() {
         let scene = TestHome::with_repository();
         let mut store = scene_with_dead_writer(&scene);
         store.recover().unwrap();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_replaced_before_the_crash_is_adopted_as_a_hand_edit() {
+    fn a_file_replaced_before_a_crash_is_committed_as_a_hand_edit() {
         let scene = TestHome::with_repository();
         let mut store = scene_with_dead_writer(&scene);
         scene.write_file("keep/rooms/hall.yaml", "2\n");
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_that_stayed_behind_its_commit_catches_up() {
+    fn an_index_behind_its_commit_is_updated() {
         let scene = TestHome::with_repository();
         let mut store = scene_with_dead_writer(&scene);
         fs::copy(scene.home.join(".git/index"), scene.home.join("index")).unwrap();
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_of_another_git_is_waited_for_and_then_reported() {
+    fn a_lock_of_another_git_is_reported_after_a_timeout() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         set_short_timeouts(&mut store);
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_of_another_program_stays_whatever_a_dead_writer_left() {
+    fn recovery_keeps_the_locks_of_other_programs() {
         let scene = TestHome::with_repository();
         for lock in LOCKS {
             let mut store = scene_with_dead_writer(&scene);
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_marker_that_names_a_fifo_keeps_nobody_waiting() {
+    fn a_marker_that_names_a_fifo_does_not_block() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_of_another_program_that_has_the_inode_of_ours_stays() {
+    fn recovery_keeps_a_foreign_lock_with_a_reused_inode() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         set_short_timeouts(&mut store);
@@ -430,7 +430,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_folder_of_locks_that_leads_elsewhere_is_left_alone() {
+    fn a_lock_folder_that_is_a_symbolic_link_is_not_touched() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn without_hard_links_a_lock_is_known_by_its_inode() {
+    fn without_hard_links_a_lock_is_identified_by_its_inode() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_held_branch_is_waited_for_and_then_nothing_has_changed() {
+    fn a_write_to_a_locked_branch_times_out_and_changes_nothing() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         set_short_timeouts(&mut store);
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marker_cannot_lead_astray() {
+    fn unsafe_lines_of_a_marker_are_ignored() {
         let text = "pid 1\nbranch ../../x\nbranch main\npath ../x\npath .git/config\npath a/b\n\
             lock x\nheld 1 ../x.lock\nheld 1 config\npa";
         let marker = Marker::parse(text);
@@ -490,7 +490,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn another_palazzo_is_waited_for_and_then_named() {
+    fn a_write_lock_of_another_palazzo_is_reported_after_a_timeout() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         set_short_timeouts(&mut store);

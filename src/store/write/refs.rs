@@ -242,7 +242,7 @@ mod tests {
     const HALL: &str = "rooms/hall.yaml";
 
     #[test]
-    fn a_reflog_reads_as_git_writes_it() {
+    fn reflog_entries_look_like_those_of_git() {
         let scene = TestHome::with_repository();
         commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
         let shown = scene.git(&["reflog", "show", "--format=%H %gs", "main"]);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reflog_is_begun_where_the_configuration_asks_for_it() {
+    fn a_reflog_is_created_if_the_configuration_asks_for_it() {
         for (setting, expected) in [("false", false), ("true", true), ("always", true)] {
             let scene = TestHome::new();
             scene.init_repository();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reflog_that_exists_is_continued_though_none_would_be_begun() {
+    fn an_existing_reflog_is_continued_even_if_disabled() {
         let scene = TestHome::with_repository();
         scene.git(&["config", "core.logAllRefUpdates", "false"]);
         commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_after_a_torn_one_begins_a_line_of_its_own() {
+    fn a_reflog_entry_after_a_truncated_one_starts_a_new_line() {
         let scene = TestHome::with_repository();
         let log = scene.home.join(".git/logs/HEAD");
         let whole = std::fs::read_to_string(&log).unwrap();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packed_branch_moves_beside_the_lock_of_all_packed_references() {
+    fn a_packed_branch_moves_while_packed_refs_is_locked() {
         let scene = TestHome::with_repository();
         scene.git(&["pack-refs", "--all"]);
         std::fs::write(scene.home.join(".git/packed-refs.lock"), "").unwrap();
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_that_stands_for_another_is_followed_to_it() {
+    fn a_symbolic_branch_is_followed_to_its_target() {
         let scene = TestHome::with_repository();
         scene.git(&["symbolic-ref", "refs/heads/alias", "refs/heads/main"]);
         scene.git(&["symbolic-ref", "HEAD", "refs/heads/alias"]);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_takes_the_place_of_the_empty_folders_of_others() {
+    fn a_branch_replaces_empty_folders_of_the_same_name() {
         let scene = TestHome::with_repository();
         for folder in [".git/refs/heads/feature/old", ".git/logs/refs/heads/feature/old"] {
             std::fs::create_dir_all(scene.home.join(folder)).unwrap();
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_of_a_linked_worktree_is_logged_where_git_looks() {
+    fn a_branch_of_a_linked_worktree_is_logged_where_git_expects_it() {
         let scene = TestHome::with_repository();
         scene.git(&["worktree", "add", "-q", "-b", "deep/side", "../linked"]);
         let linked = scene.home.with_file_name("linked");

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn undoing_brings_back_the_old_files_themselves_and_leaves_nothing() {
+    fn undoing_a_write_restores_the_original_files_and_no_others() {
         let scene = TestHome::new();
         let store = scene.palace("keep");
         scene.write_file("keep/rooms/hall.yaml", "1\n");
@@ -369,7 +369,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_is_saved_after_the_last_look_stands_and_leaves_nothing() {
+    fn a_save_during_a_write_wins_and_leaves_no_temporary_files() {
         for save in USER_SAVES {
             for (was, now) in [(Some("1\n"), Some("2\n")), (Some("1\n"), None), (None, Some("2\n"))]
             {
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_taken_away_after_the_last_look_is_no_more() {
+    fn a_file_deleted_during_a_write_stays_deleted() {
         for now in [Some("2\n"), None] {
             let scene = TestHome::new();
             let store = scene.palace("keep");
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_the_old_file_open_and_saves_into_it_has_saved_last() {
+    fn a_save_into_the_still_open_old_file_wins() {
         for now in [Some("2\n"), None] {
             let scene = TestHome::new();
             let store = scene.palace("keep");
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_undone_is_said() {
+    fn a_failed_undo_is_reported() {
         let scene = TestHome::new();
         let store = scene.palace("keep");
         scene.write_file("keep/rooms/hall.yaml", "1\n");
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_committed_before_a_crash_is_put_back() {
+    fn files_replaced_before_a_crash_are_restored() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_has_changed_since_a_crash_stays() {
+    fn a_hand_edit_after_a_crash_is_kept() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -479,7 +479,7 @@ mod tests {
         assert_eq!(file_names(&scene, "keep/rooms"), ["hall.yaml"]);
     }
     #[test]
-    fn a_file_that_was_added_and_not_committed_before_a_crash_is_taken_back() {
+    fn a_file_added_before_a_crash_is_removed() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));

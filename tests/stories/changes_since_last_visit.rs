@@ -1,0 +1,208 @@
+//! What a visitor is told of others who were there since the last visit.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::harness::{Agent, Home, MARCH_1};
+
+const MARCH_3: &str = "2026-03-03T12:00:00Z";
+const MARCH_4: &str = "2026-03-04T12:00:00Z";
+const ADA_IDENTITY: [&str; 4] = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+
+/// A palace of three rooms, the second of which shows claims.
+async fn create_survey(home: &Home) -> Agent {
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "survey", "create": true })).await;
+    let claims = json!([{ "label": "Open the cabinet", "type": "query", "tool": "list_entities",
+        "tool_params": { "genus": "Claim" } }]);
+    for (slug, actions) in [("hall", json!([])), ("geology", claims), ("attic", json!([]))] {
+        let room =
+            json!({ "slug": slug, "name": slug, "description": "Stone.", "actions": actions });
+        agent.call("build_room", room).await;
+    }
+    agent.call("create_entities", entities_json("Claim", &["Stasis is data"])).await;
+    agent.take_transcript();
+    agent
+}
+
+fn entities_json(genus: &str, names: &[&str]) -> Value {
+    let entities: Vec<_> = names.iter().map(|it| json!({ "name": it, "genus": genus })).collect();
+    json!({ "entities": entities })
+}
+
+/// Lets a person commit whatever lies there, a moment after the others.
+fn commit_all(home: &Home, now: &str) {
+    home.git(&["add", "."]);
+    home.git_at(now, &[&ADA_IDENTITY[..], &["commit", "-qm", "By hand"]].concat());
+}
+
+/// Writes a scroll as somebody else.
+fn write_scroll(home: &Home, room: &str, number: u8, by: &str) {
+    let id = format!("01K8ZC6V8A4S6C2E3N1R5T7W9{number}");
+    let text = format!(
+        "---\nid: {id}\ntitle: Letter {number}\nwritten: 2026-03-02T12:00:0{number}Z\nby: {by}\n---\nDear all.\n"
+    );
+    home.write(&format!("survey/scrolls/{room}/{id}-letter.md"), &text);
+}
+
+/// Lets a person change, make and remove things, and others leave scrolls.
+fn make_changes_as_ada(home: &Home) {
+    for number in 0..2 {
+        let text = format!("name: Claim {number}\ngenus: Claim\n");
+        home.write(&format!("survey/entities/claim/claim-{number}.yaml"), &text);
+    }
+    home.write("survey/entities/person/cuvier.yaml", "name: Cuvier\ngenus: Person\n");
+    let geology = home.read("survey/rooms/geology.yaml").replace("Stone.", "Moss.");
+    home.write("survey/rooms/geology.yaml", &geology);
+    home.write("survey/rooms/cellar.yaml", "name: Cellar\ndescription: Dust.\n");
+    for number in 1..=5 {
+        write_scroll(home, if number < 5 { "geology" } else { "hall" }, number, "gpt");
+    }
+    write_scroll(home, "geology", 6, "claude");
+    commit_all(home, "2026-03-02T12:00:00Z");
+    // What came and went in between is nothing.
+    for room in ["attic", "cellar"] {
+        std::fs::remove_file(home.path().join(format!("survey/rooms/{room}.yaml"))).unwrap();
+    }
+    commit_all(home, "2026-03-02T13:00:00Z");
+}
+
+/// Returns what the server says by itself on a page.
+fn page_notices(page: &str) -> String {
+    page.split_once("Notices:\n").map_or(String::new(), |(_, it)| it.to_owned())
+}
+
+/// Enters the palace at the moment `now` in a new conversation.
+async fn enter_survey(home: &Home, now: &str) -> (Agent, String) {
+    let mut agent = home.agent(now).await;
+    let page = agent.enter("survey").await;
+    (agent, page_notices(&page))
+}
+
+#[tokio::test]
+async fn a_returning_client_sees_changes_by_others_only() {
+    let home = Home::new();
+    let mut agent = create_survey(&home).await;
+    agent.call("create_entities", entities_json("Claim", &["Gaps are gaps"])).await;
+    agent.disconnect().await;
+    make_changes_as_ada(&home);
+    let (mut agent, told) = enter_survey(&home, MARCH_3).await;
+    assert_snapshot!(told, @r#"
+    Changed since your last visit (2 days ago): 2 Claims, 1 Person
+    Rooms changed since your last visit (2 days ago): Attic (by Ada; it is gone), geology (by Ada)
+    Unread: "Letter 5" in hall (by gpt, 23 hours ago)
+    Unread: "Letter 4" in geology (by gpt, 23 hours ago)
+    Unread: "Letter 3" in geology (by gpt, 23 hours ago)
+    and 2 more scrolls unread
+    "#);
+    assert_snapshot!(page_notices(&agent.choose_with(16, "geology").await), @r#"
+    Changed since your last visit (2 days ago): 2 Claims
+    Rooms changed since your last visit (2 days ago): geology (by Ada)
+    Unread: "Letter 4" in geology (by gpt, 23 hours ago)
+    Unread: "Letter 3" in geology (by gpt, 23 hours ago)
+    Unread: "Letter 2" in geology (by gpt, 23 hours ago)
+    and 1 more scroll unread
+    "#);
+    agent.disconnect().await;
+    // Nobody was there since, but what is unread is unread.
+    let (_, told) = enter_survey(&home, MARCH_4).await;
+    assert_snapshot!(told, @r#"
+    Unread: "Letter 5" in hall (by gpt, 1 day ago)
+    Unread: "Letter 4" in geology (by gpt, 1 day ago)
+    Unread: "Letter 3" in geology (by gpt, 1 day ago)
+    and 2 more scrolls unread
+    "#);
+}
+
+#[tokio::test]
+async fn after_many_commits_only_the_newest_are_considered() {
+    let home = Home::new();
+    create_survey(&home).await.disconnect().await;
+    let mut past = String::new();
+    for number in 1..=600 {
+        let from = if number == 1 { "from refs/heads/main^0\n" } else { "" };
+        let room = if number < 50 { "attic" } else { "hall" };
+        let text = format!("name: {room}\ndescription: Stone, as of {number}.\n");
+        past += &format!(
+            "commit refs/heads/main\ncommitter Ada <a@b> {} +0000\ndata 1\n.\n{from}\
+             M 100644 inline survey/rooms/{room}.yaml\ndata {}\n{text}\n",
+            1_772_500_000 + number,
+            text.len(),
+        );
+    }
+    home.git_fast_import(&past);
+    let (_, told) = enter_survey(&home, MARCH_4).await;
+    assert_snapshot!(told, @"Rooms changed since your last visit (3 days ago, newest 500 commits): hall (by Ada)");
+}
+
+#[tokio::test]
+async fn a_scroll_is_unread_until_it_is_opened() {
+    let home = Home::new();
+    create_survey(&home).await.disconnect().await;
+    write_scroll(&home, "hall", 1, "gpt");
+    write_scroll(&home, "hall", 2, "gpt");
+    commit_all(&home, "2026-03-02T12:00:00Z");
+    let (mut agent, told) = enter_survey(&home, MARCH_3).await;
+    assert_snapshot!(told, @r#"
+    Unread: "Letter 2" in hall (by gpt, 23 hours ago)
+    Unread: "Letter 1" in hall (by gpt, 23 hours ago)
+    "#);
+    agent.choose(21).await;
+    assert_eq!(
+        page_notices(&agent.choose_with(16, "hall").await),
+        "  Unread: \"Letter 1\" in hall (by gpt, 23 hours ago)\n"
+    );
+    // One that comes and is read while somebody is there is no news either.
+    write_scroll(&home, "hall", 3, "gpt");
+    commit_all(&home, MARCH_3);
+    agent.choose_with(16, "hall").await;
+    agent.choose(21).await;
+    agent.disconnect().await;
+    let (_, told) = enter_survey(&home, MARCH_4).await;
+    assert_eq!(told, "  Unread: \"Letter 1\" in hall (by gpt, 1 day ago)\n");
+}
+
+#[tokio::test]
+async fn a_first_visit_shows_no_changes() {
+    let home = Home::new();
+    create_survey(&home).await.disconnect().await;
+    std::fs::remove_dir_all(home.path().join(".git/palazzo/aside")).unwrap();
+    write_scroll(&home, "hall", 1, "gpt");
+    commit_all(&home, MARCH_3);
+    let (agent, told) = enter_survey(&home, MARCH_3).await;
+    assert_eq!(told, "");
+    agent.disconnect().await;
+}
+
+#[tokio::test]
+async fn a_visit_log_survives_rewritten_history_and_is_ignored_when_damaged() {
+    let home = Home::new();
+    create_survey(&home).await.disconnect().await;
+    enter_survey(&home, MARCH_1).await.0.disconnect().await;
+    // The past is begun anew, and one commit makes everything.
+    home.git(&["checkout", "-q", "--orphan", "anew"]);
+    home.write("survey/rooms/hall.yaml", "name: Hall\ndescription: Moss.\n");
+    commit_all(&home, MARCH_3);
+    let (agent, told) = enter_survey(&home, MARCH_3).await;
+    assert_eq!(told, "  Rooms changed since your last visit (2 days ago): Hall (by Ada)\n");
+    agent.disconnect().await;
+    let aside = home.path().join(".git/palazzo/aside/survey");
+    for file in std::fs::read_dir(aside).unwrap() {
+        std::fs::write(file.unwrap().path(), "torn").unwrap();
+    }
+    assert_eq!(enter_survey(&home, MARCH_4).await.1, "");
+}
+
+#[tokio::test]
+async fn a_broken_file_is_reported_with_the_version_shown_instead() {
+    let home = Home::new();
+    let mut agent = create_survey(&home).await;
+    home.write("survey/rooms/geology.yaml", "name: [\n");
+    home.write("survey/rooms/cellar.yaml", "name: [\n");
+    commit_all(&home, MARCH_1);
+    assert_snapshot!(page_notices(&agent.choose_with(16, "hall").await), @r#"
+    rooms/cellar.yaml:1:7: this is not YAML: unclosed bracket '[' (nothing of it is shown)
+    rooms/geology.yaml:1:7: this is not YAML: unclosed bracket '[' (shown is what it said before)
+    "#);
+    agent.disconnect().await;
+}

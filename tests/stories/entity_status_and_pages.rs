@@ -1,0 +1,39 @@
+//! What ends somewhere: ways of a status, and pages of an entity.
+
+use serde_json::{Map, Value, json};
+
+use crate::harness::{Home, MARCH_1};
+
+#[tokio::test]
+async fn an_entity_in_a_final_status_cannot_lose_its_status() {
+    let home = Home::new();
+    home.run_palazzo(&["init", "w"]);
+    home.write("w/genera/claim.yaml", "name: Claim\nstatuses:\n  open: [settled]\n  settled: []\n");
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    agent
+        .call(
+            "create_entities",
+            json!({ "entities": [{ "name": "Drift", "genus": "Claim", "status": "settled" }] }),
+        )
+        .await;
+    let refused = agent.call("update_entity", json!({ "name": "Drift", "status": "" })).await;
+    insta::assert_snapshot!(refused, @"refused: `Drift` cannot be so: a Claim does not go from `settled` to none: `settled` is where it ends. list_genera with the genus `Claim` tells what is laid down; nothing was changed");
+}
+
+#[tokio::test]
+async fn a_page_of_a_very_large_entity_stays_readable() {
+    let home = Home::new();
+    home.run_palazzo(&["init", "w"]);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    let attributes: Map<String, Value> =
+        (0..120).map(|it| (format!("key {it:03}"), "word ".repeat(1_000).into())).collect();
+    let entity = json!({ "name": "Much", "genus": "Thing", "attributes": attributes });
+    agent.call("create_entities", json!({ "entities": [entity] })).await;
+    let page = agent.call("get_entity", json!({ "name": "Much", "page": 3 })).await;
+    let lines: Vec<_> = page.lines().collect();
+    assert_eq!((lines.len(), lines[2].split_once(": ").unwrap().0), (22, "key 100"), "{page}");
+    assert!(page.chars().count() < 41_000, "{}", page.chars().count());
+    assert_eq!(lines[1], "Thing · created just now · page 3 of 3");
+}

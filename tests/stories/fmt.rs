@@ -1,0 +1,76 @@
+//! Bringing files into form: what a person does who likes them in order.
+
+use insta::assert_snapshot;
+
+use crate::harness::{Home, MARCH_1};
+
+/// Runs a command, and tells what it said, where, and how it ended.
+fn run(home: &Home, arguments: &[&str]) -> String {
+    let output = home.run_palazzo(arguments);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    format!("$ {}\n{out}{err}exit {}\n", arguments.join(" "), output.status.code().unwrap())
+}
+
+#[test]
+fn fmt_formats_files_and_commits_nothing() {
+    let home = Home::new();
+    home.run_palazzo(&["init", "Code"]);
+    let hall = "# The first room.\r\nname:   'Hall'\r\ndescription: Stone.   # bare\r\n";
+    home.write("code/rooms/hall.yaml", hall);
+    home.write("code/rooms/crypt.yaml", "portals:\n- hall # up\nname: Crypt\n");
+    home.write("code/rooms/broken.yaml", "name: [Broken\n");
+    home.write("code/scrolls/hall/a.md", "---\nwritten: 2026-03-01\ntitle: A\n---\nAs it is.  \n");
+    let before = home.git(&["rev-parse", "HEAD"]);
+    let mut story = vec![
+        run(&home, &["fmt", "--check"]),
+        run(&home, &["fmt", "--diff", "home/code/rooms/crypt.yaml"]),
+        run(&home, &["fmt", "home/code/rooms"]),
+        run(&home, &["fmt"]),
+        run(&home, &["fmt"]),
+        run(&home, &["fmt", "home/code/rooms/attic.yaml"]),
+    ];
+    story.push(home.git(&["status", "--porcelain", "-uall"]));
+    assert_snapshot!(story.join("\n"));
+    assert_eq!(home.git(&["rev-parse", "HEAD"]), before);
+    let hall = "# The first room.\r\nname: Hall\r\ndescription: | # bare\r\n  Stone.\r\n";
+    assert_eq!(home.read("code/rooms/hall.yaml"), hall);
+    let scroll = "---\ntitle: A\nwritten: 2026-03-01\n---\n\nAs it is.  \n";
+    assert_eq!(home.read("code/scrolls/hall/a.md"), scroll);
+}
+
+#[test]
+fn files_written_by_templates_are_already_formatted() {
+    let home = Home::new();
+    for template in ["codebase", "paradigm-survey"] {
+        home.run_palazzo(&["init", template, "--template", template]);
+    }
+    let said = run(&home, &["fmt", "--check"]);
+    assert!(said.contains("\n0 of ") && said.ends_with("exit 0\n"), "{said}");
+}
+
+#[test]
+fn git_applies_the_fmt_diff_from_any_folder() {
+    // Where the repository is, if there is one, and where one stands.
+    for (repository, place) in
+        [(Some("."), "."), (Some("."), "code"), (Some("code"), "code"), (None, "code")]
+    {
+        let home = Home::new();
+        home.write("code/palace.toml", "name='Code'\n");
+        home.write("code/rooms/hall.yaml", "description: |\r\n  Stone.\r\nname:  Hall\r\n");
+        home.write("code/entities/rock/grüner Stein.yaml", "genus: Rock\nname: Grüner Stein");
+        if let Some(repository) = repository {
+            home.git(&["init", "-q", repository]);
+        }
+        let fmt = |how: &str| {
+            let mut command = home.palazzo_command(MARCH_1);
+            command.current_dir(home.path().join(place)).args(["fmt", how]);
+            command.arg(home.path().join("code")).output().unwrap()
+        };
+        assert_eq!(fmt("--check").stderr, b"3 of 3 files not in form\n");
+        let patch = home.path().with_file_name("patch");
+        std::fs::write(&patch, fmt("--diff").stdout).unwrap();
+        home.git(&["-C", place, "apply", patch.to_str().unwrap()]);
+        assert_eq!(fmt("--check").stderr, b"0 of 3 files not in form\n", "{place}");
+    }
+}

@@ -1,0 +1,343 @@
+//! Filing what lies about in documents, transcripts and exports.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::harness::Home;
+use crate::mempalace::{MEMPALACE_TOOLS, call_structured};
+
+/// Writes lines of JSON.
+fn json_lines(all: &[Value]) -> String {
+    all.iter().map(|it| format!("{it}\n")).collect::<Vec<_>>().concat()
+}
+
+/// Mines a path of the home's neighbourhood, and returns what is said.
+#[track_caller]
+fn run_mine(home: &Home, arguments: &[&str]) -> String {
+    let output = home.run_palazzo(&[&["mine"], arguments].concat());
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Returns every drawer: where it is filed, since when, from where, and its text.
+fn read_all_drawers(home: &Home) -> String {
+    let paths = home.git(&["ls-files", "--", "palace/drawers"]);
+    let texts = paths.lines().map(|it| {
+        let text = home.read(it);
+        let is_said = |it: &&str| !it.starts_with("by:") && !it.starts_with("id:") && *it != "---";
+        let of = text.lines().filter(is_said);
+        of.collect::<Vec<_>>().join("\n")
+    });
+    texts.collect::<Vec<_>>().join("\n~~~\n")
+}
+
+fn transcript_line(who: &str, text: &str, at: &str) -> Value {
+    json!({ "type": who, "sessionId": "s", "cwd": "/home/ada/seams", "timestamp": at,
+        "message": { "role": who, "content": [{ "type": "text", "text": text }] } })
+}
+
+#[test]
+fn documents_are_filed_by_folder_once_and_byte_for_byte() {
+    let home = Home::new();
+    let long = format!("# Beds\n{}## Seams\r\nCoal.  \n", "Grey.\n".repeat(1_200));
+    home.write("field/notes.txt", "Bring a hammer.");
+    home.write("field/geology/beds.md", &long);
+    home.write("field/.git/HEAD.md", "hidden");
+    home.write("field/image.png", "no text");
+    home.write("field/own/palace.toml", "format = 1\nname = \"Own\"\n");
+    home.write("field/own/rooms.md", "a palace's own");
+    let field = home.path().join("field");
+    let field = field.to_str().unwrap();
+    assert_eq!(
+        run_mine(&home, &[field, "--dry-run"]),
+        "Would file texts of 2 sources: 3 new, 0 grown; 0 were there already.\n"
+    );
+    assert!(!home.path().join("palace").exists());
+    assert_eq!(
+        run_mine(&home, &[field]),
+        "Filed texts of 2 sources: 3 new, 0 grown; 0 were there already.\n"
+    );
+    assert_eq!(
+        run_mine(&home, &[field]),
+        "Filed texts of 2 sources: 0 new, 0 grown; 3 were there already.\n"
+    );
+    let log = home.git(&["log", "--format=%s", "--reverse", "--", "palace/drawers"]);
+    assert_eq!(log.trim_end(), "source geology/beds.md: mine\nsource notes.txt: mine");
+    let mut wire = home.initialized_client_with(&MEMPALACE_TOOLS);
+    let tree = call_structured(&mut wire, "get_taxonomy", json!({}))["taxonomy"].clone();
+    assert_eq!(tree, json!({ "field": { "geology": 2, "notes": 1 } }));
+    let found = call_structured(&mut wire, "search", json!({ "query": "coal" }));
+    assert_eq!(found["results"][0]["text"], "## Seams\r\nCoal.  \n");
+    assert_eq!(found["results"][0]["source_file"], "geology/beds.md");
+}
+
+#[test]
+fn a_transcript_is_filed_by_exchange_and_extended_later() {
+    let home = Home::new();
+    let mut told = vec![
+        json!({ "type": "summary", "summary": "On seams" }),
+        json!({ "type": "user", "isMeta": true, "message": { "role": "user", "content": "Caveat" } }),
+        transcript_line("user", "Why is the seam black?", "2026-02-01T10:00:00.5Z"),
+        json!({ "type": "assistant", "timestamp": "2026-02-01T10:00:01Z", "message": { "content": [
+            { "type": "thinking", "thinking": "secret" }, { "type": "tool_use", "name": "Read" }] } }),
+        json!({ "type": "user", "message": { "content": [{ "type": "tool_result", "content": "coal.md" }] } }),
+        transcript_line("assistant", "It is coal.", "2026-02-01T10:00:02Z"),
+        transcript_line("user", "<command-name>/clear</command-name>", "2026-02-01T10:01:00Z"),
+        transcript_line("user", "And the grey?", "2026-02-01T10:02:00Z"),
+    ];
+    // Its last line is still being written.
+    home.write("s.jsonl", &(json_lines(&told) + "{\"type\":\"assis"));
+    let file = home.path().join("s.jsonl");
+    let file = file.to_str().unwrap();
+    assert!(run_mine(&home, &[file]).contains("2 new"));
+    told.push(transcript_line("assistant", "Greywacke.", "2026-02-01T10:02:05Z"));
+    home.write("s.jsonl", &json_lines(&told));
+    assert!(run_mine(&home, &[file]).contains("0 new, 1 grown; 1 were there already"));
+    assert_snapshot!(read_all_drawers(&home), @"
+    wing: seams
+    room: conversations
+    source: s.jsonl
+    filed: 2026-02-01T10:00:00Z
+
+    User:
+    Why is the seam black?
+
+    Assistant:
+    It is coal.
+    ~~~
+    wing: seams
+    room: conversations
+    source: s.jsonl
+    filed: 2026-02-01T10:02:00Z
+
+    User:
+    And the grey?
+
+    Assistant:
+    Greywacke.
+    ");
+}
+
+#[test]
+fn a_codex_transcript_is_filed_like_any_other() {
+    let home = Home::new();
+    let item = |role: &str, kind: &str, text: &str| {
+        json!({ "timestamp": "2026-02-01T10:00:00Z", "type": "response_item", "payload":
+            { "type": "message", "role": role, "content": [{ "type": kind, "text": text }] } })
+    };
+    let told = json_lines(&[
+        json!({ "type": "session_meta", "payload": { "id": "1", "cwd": "/home/ada/seams" } }),
+        item("user", "input_text", "<environment_context>linux</environment_context>"),
+        item("user", "input_text", "Sort the beds."),
+        json!({ "type": "response_item", "payload": { "type": "reasoning", "summary": [] } }),
+        item("assistant", "output_text", "Sorted."),
+    ]);
+    home.write("rollout.jsonl", &told);
+    let file = home.path().join("rollout.jsonl");
+    run_mine(&home, &[file.to_str().unwrap(), "--room", "beds"]);
+    assert_snapshot!(read_all_drawers(&home), @"
+    wing: seams
+    room: beds
+    source: rollout.jsonl
+    filed: 2026-02-01T10:00:00Z
+
+    User:
+    Sort the beds.
+
+    Assistant:
+    Sorted.
+    ");
+}
+
+#[test]
+fn exports_are_filed_by_conversation() {
+    let home = Home::new();
+    let claude = json!([{ "name": "Coal/Grey", "chat_messages": [
+        { "sender": "human", "text": "Why black?", "created_at": "2026-02-01T10:00:00Z",
+            "attachments": [{ "file_name": "beds.txt", "extracted_content": "Black, grey.\n" }] },
+        { "sender": "assistant", "text": "", "content": [{ "type": "text", "text": "Coal." }] },
+    ] }]);
+    let message = |role: &str, text: &str| json!({ "author": { "role": role }, "create_time": 1_769_940_000.5, "content": { "content_type": "text", "parts": [text] } });
+    let chatgpt = json!([{ "title": "Beds", "current_node": "d", "mapping": {
+        "a": { "message": null, "parent": null, "children": ["b", "c"] },
+        "b": { "message": message("user", "Sort teh beds."), "parent": "a", "children": [] },
+        "c": { "message": message("user", "Sort the beds."), "parent": "a", "children": ["d"] },
+        "d": { "message": message("assistant", "Sorted."), "parent": "c", "children": [] },
+    } }]);
+    home.write("exports/claude/conversations.json", &claude.to_string());
+    home.write("exports/gpt/conversations.json", &chatgpt.to_string());
+    run_mine(&home, &[home.path().join("exports").to_str().unwrap()]);
+    assert_snapshot!(read_all_drawers(&home), @"
+    wing: chatgpt
+    room: Beds
+    source: gpt/conversations.json
+    filed: 2026-02-01T10:00:00Z
+
+    User:
+    Sort the beds.
+
+    Assistant:
+    Sorted.
+    ~~~
+    wing: claude.ai
+    room: Coal-Grey
+    source: claude/conversations.json
+    filed: 2026-02-01T10:00:00Z
+
+    User:
+    Why black?
+
+    Attachment beds.txt:
+    Black, grey.
+
+    Assistant:
+    Coal.
+    ");
+}
+
+#[test]
+fn an_invalid_conversation_does_not_stop_the_others() {
+    let home = Home::new();
+    let message =
+        json!({ "author": { "role": "user" }, "content": { "parts": ["Sort the beds."] } });
+    let good = json!({ "title": "Beds", "mapping": { "a": { "message": message } } });
+    let odd = json!({ "title": "broken", "mapping": 5 });
+    home.write("gpt/conversations.json", &json!([good, odd, { "uuid": "z" }]).to_string());
+    let mut told: Vec<_> = ["Why black?", "Why grey?", "Why red?"]
+        .map(|it| transcript_line("user", it, "2026-02-01T10:00:00Z").to_string())
+        .into();
+    told[1].truncate(60);
+    home.write("code/s.jsonl", &(told.join("\n") + "\n"));
+    let [gpt, code] = ["gpt", "code"].map(|it| home.path().join(it).display().to_string());
+    let output = home.run_palazzo(&["mine", &gpt, &code]);
+    assert_eq!(output.status.code(), Some(1));
+    let faults = String::from_utf8(output.stderr).unwrap();
+    let faults: Vec<_> = faults.lines().filter_map(|it| it.rsplit_once('/')).collect();
+    assert_snapshot!(faults.iter().map(|it| it.1).collect::<Vec<_>>().join("\n"), @"
+    conversations.json: [1]: it is no conversation of a known kind
+    conversations.json: [2]: it is no conversation of a known kind
+    s.jsonl: line 2: this is not JSON (column 60)
+    ");
+    assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"Filed texts of 2 sources: 2 new, 0 grown; 0 were there already.");
+}
+
+#[test]
+fn a_grown_document_is_updated_and_a_changed_one_reported() {
+    let home = Home::new();
+    let dated = |text: &str| format!("---\ndate: 2026-03-01\n---\n{text}");
+    home.write("field/log.md", &dated("Coal.\n"));
+    home.write("field/beds/twin.md", "Grey.\n");
+    home.write("field/beds/also.md", "Grey.\n");
+    home.write("field/beds/empty.md", "\n");
+    home.write("field/beds/odd.md", "---\ndate: 2026-03-02\n---\nRed.\n");
+    let field = home.path().join("field").display().to_string();
+    let counted = "texts of 4 sources: 3 new, 0 grown; 1 were there already.\n";
+    assert_eq!(run_mine(&home, &[&field, "--dry-run"]), format!("Would file {counted}"));
+    assert_eq!(run_mine(&home, &[&field]), format!("Filed {counted}"));
+    home.write("field/log.md", &dated("Coal.\nGreywacke.\n"));
+    home.write("field/beds/odd.md", "---\ndate: 2026-03-02\n---\nNot red: green.\n");
+    let output = home.run_palazzo(&["mine", &field]);
+    assert!(output.status.success(), "that is no fault");
+    let told = String::from_utf8([output.stderr, output.stdout].concat()).unwrap();
+    let (told, rest) = told.split_once(" drawers/field/beds/").unwrap();
+    let (_, counted) = rest.split_once(".md\n").unwrap();
+    assert_snapshot!(format!("{told} …\n{counted}"), @"
+    beds/odd.md was filed before and has changed; its older text stays: …
+    Filed texts of 4 sources: 1 new, 1 grown; 2 were there already.
+    ");
+    let filed = read_all_drawers(&home);
+    let grown = "filed: 2026-03-01T00:00:00Z\n\ndate: 2026-03-01\nCoal.\nGreywacke.";
+    for it in [grown, "date: 2026-03-02\nRed.", "date: 2026-03-02\nNot red: green."] {
+        assert!(filed.contains(it), "{filed}");
+    }
+    assert!(!filed.contains("Coal.\n~~~"), "{filed}");
+    let again = home.run_palazzo(&["mine", &field]);
+    assert_eq!(String::from_utf8(again.stderr).unwrap(), "", "it is told once");
+}
+
+#[test]
+fn files_that_cannot_be_mined_are_reported_and_the_rest_filed() {
+    let home = Home::new();
+    home.write("field/a.md", "Fine.");
+    home.write("field/package.json", "{\"name\":\"left-pad\"}");
+    home.write("field/conversations.json", "{\"name\":\"left-pad\"}");
+    home.write("field/c.jsonl", "{\"level\":\"info\"}\n");
+    std::fs::write(home.path().join("field/d.txt"), b"\xff\xfe").unwrap();
+    let output = home.run_palazzo(&["mine", home.path().join("field").to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stderr).unwrap();
+    let told: Vec<_> = told.lines().filter_map(|it| it.rsplit_once('/')).map(|it| it.1).collect();
+    assert_snapshot!(told.join("\n"), @"
+    c.jsonl: it holds no conversation of a known kind
+    conversations.json: it holds no conversation of a known kind
+    d.txt: it is not UTF-8 text
+    ");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("1 new"));
+    assert_eq!(home.run_palazzo(&["mine", "/nowhere"]).status.code(), Some(2));
+    let odd = home.path().join("image.png");
+    home.write("image.png", "x");
+    assert_eq!(home.run_palazzo(&["mine", odd.to_str().unwrap()]).status.code(), Some(2));
+}
+
+#[test]
+fn files_with_invalid_utf8_are_filed_as_far_as_possible() {
+    let home = Home::new();
+    let talk = json_lines(&[
+        transcript_line("user", "Why is the seam black?", "2026-02-01T10:00:00Z"),
+        transcript_line("assistant", "It is coal, küsschen.", "2026-02-01T10:00:02Z"),
+    ]);
+    let cut = [talk.as_bytes(), &"{\"type\":\"user\",\"message\":\"ü".as_bytes()[..26]].concat();
+    let folder = home.path();
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("cut.jsonl"), cut).unwrap();
+    std::fs::write(folder.join("marked.jsonl"), format!("\u{feff}{talk}")).unwrap();
+    let broken = talk.replace("sagt", "").into_bytes();
+    let broken: Vec<u8> = broken.into_iter().map(|it| if it == 0xc3 { 0xff } else { it }).collect();
+    std::fs::write(folder.join("odd.jsonl"), broken).unwrap();
+    let file = |name: &str| folder.join(name).display().to_string();
+    assert!(run_mine(&home, &[&file("cut.jsonl"), "--wing", "cut"]).contains("1 new"));
+    assert!(run_mine(&home, &[&file("marked.jsonl"), "--wing", "marked"]).contains("1 new"));
+    let output = home.run_palazzo(&["mine", &file("odd.jsonl"), "--wing", "odd"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("line 2 is not UTF-8: what is not stands as \u{fffd}"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(home.git(&["grep", "-c", "It is coal", "--", "palace/drawers"]).lines().count(), 3);
+}
+
+#[test]
+fn mining_a_palace_skips_its_own_drawers() {
+    let home = Home::new();
+    home.write("palace/docs/coal.md", "Coal is black.");
+    home.write("palace/palace.toml", "name = \"Palace\"\n");
+    let palace = home.path().join("palace").display().to_string();
+    assert!(run_mine(&home, &[&palace]).starts_with("Filed texts of 1 sources: 1 new"));
+    assert!(run_mine(&home, &[&palace]).contains("0 new, 0 grown; 1 were there already"));
+    let drawers = home.path().join("palace/drawers").display().to_string();
+    assert!(run_mine(&home, &[&drawers]).starts_with("Filed texts of 0 sources"));
+}
+
+#[test]
+fn an_exchange_without_a_timestamp_is_extended_too() {
+    let home = Home::new();
+    let said = |who: &str, text: &str| {
+        json!({ "type": who, "sessionId": "s", "cwd": "/home/ada/seams",
+        "message": { "role": who, "content": text } })
+    };
+    let mut told = vec![said("user", "ok"), said("assistant", "done"), said("user", "ok")];
+    let file = home.path().join("s.jsonl").display().to_string();
+    for (more, time) in [("", 1), ("It takes", 2), (" a while", 3)] {
+        if !more.is_empty() {
+            told.push(said("assistant", more));
+        }
+        home.write("s.jsonl", &json_lines(&told));
+        let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_770_000_000 + time);
+        std::fs::File::options().write(true).open(&file).unwrap().set_modified(then).unwrap();
+        run_mine(&home, &[&file]);
+    }
+    let grown = read_all_drawers(&home);
+    let texts: Vec<_> = grown.split("\n~~~\n").map(|it| it.split_once("\n\n").unwrap().1).collect();
+    assert_eq!(
+        texts,
+        ["User:\nok\n\nAssistant:\ndone", "User:\nok\n\nAssistant:\nIt takes\n\na while"]
+    );
+}

@@ -1,0 +1,204 @@
+//! Searching: everything that is kept is found by one search, and opened.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::harness::{Agent, Home, MARCH_1};
+
+/// A palace in whose files, of every sort, a heron is spoken of.
+fn write_heron_files(home: &Home) {
+    home.run_palazzo(&["init", "w"]);
+    for (path, text) in [
+        ("rooms/hall.yaml", "name: Hall\ndescription: Reeds, and a heron in them.\n"),
+        (
+            "scrolls/hall/01KGCM2P00QQ8E0TGM4GK4YWPA-at-dawn.md",
+            "---\ntitle: At dawn\nwritten: 2026-02-01T06:00:00Z\nby: ada\n---\n\nTwo herons, one eel.",
+        ),
+        ("drawers/marsh/birds/2026-02-02.md", "Heron counts were down again."),
+        (
+            "diary/ada/2026-02-03-luck.md",
+            "---\nagent: Ada\ntopic: luck\n---\n\nI missed the heron.",
+        ),
+        ("tasks/count.yaml", "title: Count the nests\nnote: Every heron twice.\n"),
+        ("processes/census.yaml", "name: Census\nsteps:\n  - Ring a heron\n  - Rest\n"),
+        ("genera/bird.yaml", "name: Bird\ndescription: Whatever a heron is.\n"),
+        ("entities/bird/grey.yaml", "name: Grey heron\ngenus: Bird\n"),
+    ] {
+        home.write(&format!("w/{path}"), text);
+    }
+}
+
+/// Lets a person commit whatever there is.
+fn commit_all(home: &Home) {
+    home.git(&["add", "."]);
+    home.git(&["-c", "user.name=Ada", "-c", "user.email=a@b", "commit", "-qm", "By hand"]);
+}
+
+/// Returns what was said, without the menus.
+fn transcript_without_menus(agent: &mut Agent) -> String {
+    let said = agent.take_transcript();
+    let pages = said.split("\n\n> ").map(|it| it.split("\n\nActions:\n").next().unwrap());
+    pages.collect::<Vec<_>>().join("\n\n> ")
+}
+
+#[tokio::test]
+async fn items_of_every_kind_are_found_and_opened() {
+    let home = Home::new();
+    write_heron_files(&home);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    agent.take_transcript();
+    agent.choose_with(17, "herons").await;
+    let found = transcript_without_menus(&mut agent);
+    assert_snapshot!(found);
+    let number = |sort: &str| {
+        let line = found.lines().find(|it| it.contains(sort)).unwrap();
+        line.trim().split('.').next().unwrap().parse::<i64>().unwrap()
+    };
+    let (page, bird) = (number("(diary of"), number("(genus)"));
+    agent.choose(page).await;
+    agent.choose(bird).await;
+    assert_snapshot!(transcript_without_menus(&mut agent));
+}
+
+#[tokio::test]
+async fn search_reflects_changed_files() {
+    let home = Home::new();
+    write_heron_files(&home);
+    commit_all(&home);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    let found = agent.choose_with(17, "herons").await;
+    assert!(found.starts_with("7 results"), "{found}");
+    home.write("w/diary/ada/2026-02-03-luck.md", "A bittern.");
+    home.write("w/drawers/marsh/birds/new.md", "The bittern booms.");
+    home.git(&["rm", "-q", "w/genera/bird.yaml"]);
+    home.git(&["mv", "w/tasks/count.yaml", "w/tasks/recount.yaml"]);
+    commit_all(&home);
+    agent.take_transcript();
+    agent.choose_with(17, "bittern").await;
+    agent.choose_with(17, "herons").await;
+    assert_snapshot!(transcript_without_menus(&mut agent));
+}
+
+/// Asks at the terminal, and returns what is printed on both streams, and how it ends.
+fn run_search(home: &Home, arguments: &[&str]) -> String {
+    let ended = home.run_palazzo(&[&["search"], arguments].concat());
+    let place = home.path().display().to_string();
+    let text = |bytes| String::from_utf8(bytes).unwrap().replace(&place, "HOME");
+    let [said, aside] = [ended.stdout, ended.stderr].map(text);
+    format!(
+        "$ palazzo search {}\n{said}{aside}[{}]\n",
+        arguments.join(" "),
+        ended.status.code().unwrap()
+    )
+}
+
+#[test]
+fn the_search_command_filters_and_prints_results() {
+    let home = Home::new();
+    write_heron_files(&home);
+    let pages = [
+        run_search(&home, &["herons"]),
+        run_search(&home, &["two", "herons", "--limit", "1", "--format", "json"]),
+        run_search(&home, &["herons", "--kind", "drawer", "--kind", "entity"]),
+        run_search(&home, &["herons", "--wing", "Marsh"]),
+        run_search(&home, &["herons", "--room", "hall"]),
+        run_search(&home, &["herons", "--since", "2026-02-02", "--until", "2026-02-03"]),
+        run_search(&home, &["bittern"]),
+        run_search(&home, &["bittern", "--format", "json"]),
+    ];
+    assert_snapshot!(pages.join("\n"));
+}
+
+#[test]
+fn the_search_command_refuses_invalid_filters() {
+    let home = Home::new();
+    let nowhere = run_search(&home, &["herons"]);
+    write_heron_files(&home);
+    let pages = [
+        nowhere,
+        run_search(&home, &["herons", "--kind", "drawr"]),
+        run_search(&home, &["herons", "--kind", "fish"]),
+        run_search(&home, &["herons", "--wing", "marhs"]),
+        run_search(&home, &["herons", "--wing", "marsh", "--room", "hall"]),
+        run_search(&home, &["herons", "--since", "spring"]),
+        run_search(&home, &["herons", "--since", "2026-03-01", "--until", "2026-02-01"]),
+        run_search(&home, &[" "]),
+    ];
+    assert_snapshot!(pages.join("\n"));
+}
+
+#[tokio::test]
+async fn search_words_may_contain_filters() {
+    let home = Home::new();
+    write_heron_files(&home);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    agent.take_transcript();
+    for said in [
+        "kind:scroll herons",
+        "herons kind:entity kind:genus",
+        "herons room:birds",
+        "herons since:2026-02-02 until:2026-02-03",
+        "herons kind:drawr",
+        "herons wing:marhs",
+        "herons since:spring",
+        "kind:drawer",
+    ] {
+        agent.choose_with(17, said).await;
+    }
+    assert_snapshot!(transcript_without_menus(&mut agent));
+}
+
+#[tokio::test]
+async fn entities_are_found_by_their_attributes() {
+    let home = Home::new();
+    home.run_palazzo(&["init", "w"]);
+    for (name, attributes) in [
+        ("Cedar", "{ height: 195, planted: 1999, native: false }"),
+        ("Larch", "{ height: 31, planted: 1950-02-01, native: true }"),
+        ("Gauge", "{ price: 19.99, serial: SN-888, spares: [nozzle, 7] }"),
+        ("Note", "{}"),
+    ] {
+        let text = format!("name: {name}\ngenus: Thing\nattributes: {attributes}\n");
+        home.write(&format!("w/entities/thing/{}.yaml", name.to_lowercase()), &text);
+    }
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    agent.take_transcript();
+    for query in ["height 195", "1999", "19.99", "sn-888", "serial", "nozzle", "native yes"] {
+        agent.call("search_entities", json!({ "query": query })).await;
+    }
+    assert_snapshot!(agent.take_transcript());
+    assert_snapshot!(run_search(&home, &["19.99"]));
+}
+
+#[tokio::test]
+async fn search_entities_filters_by_current_genus_and_status() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let entity = |name: &str, genus: &str, status: &str| json!({ "name": name, "genus": genus, "status": status });
+    let grey = [
+        ("Grey bed", "Claim", "open"),
+        ("Grey owl", "Claim", "Settled"),
+        ("Grey Book", "Book", "open"),
+    ];
+    let grey = grey.map(|(name, genus, status)| entity(name, genus, status));
+    agent.call("create_entities", json!({ "entities": grey })).await;
+    // What was listed before there was a place to stand in can be opened.
+    agent.call("list_entities", json!({})).await;
+    let bed = agent.choose(32).await;
+    assert!(bed.starts_with("── Grey bed ──"), "{bed}");
+    agent.take_transcript();
+    for _ in 0..2 {
+        agent.call("search_entities", json!({ "query": "grey", "genus": "claim" })).await;
+        agent.call("search_entities", json!({ "query": "grey", "status": "settled" })).await;
+        agent
+            .call("search_entities", json!({ "query": "grey", "genus": "Claim", "status": "open" }))
+            .await;
+        agent.call("update_entity", json!({ "name": "Grey bed", "status": "settled" })).await;
+    }
+    assert_snapshot!(agent.take_transcript());
+}

@@ -1,0 +1,425 @@
+//! Palaces and repositories from somebody else.
+#![cfg(unix)]
+
+use std::fs::{self, File};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::harness::{Agent, Home, MARCH_1};
+
+/// What takes the place of a file.
+const REPLACEMENTS: [&str; 6] = ["link", "/dev/zero", "/dev/stdin", "fifo", "folder", "oversized"];
+
+/// Those that keep whoever opens them waiting, or reading without end.
+const BLOCKING_REPLACEMENTS: [&str; 3] = ["fifo", "/dev/zero", "/dev/stdin"];
+
+/// A home with the palace `w` and one room.
+async fn home_with_hall() -> (Home, Agent) {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let room = json!({ "slug": "hall", "name": "Hall", "description": "Bare.", "actions": [] });
+    agent.call("build_room", room).await;
+    (home, agent)
+}
+
+async fn write_scroll(agent: &mut Agent, title: &str) -> String {
+    agent.call("write_scroll", json!({ "room": "hall", "title": title, "body": "x" })).await
+}
+
+/// Puts something else in the place of `file`, and returns what the file was.
+fn replace_file(file: &Path, by: &str) -> Option<PathBuf> {
+    let kept = file.with_extension("kept");
+    let was = fs::rename(file, &kept).is_ok().then_some(kept);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    match by {
+        "link" => symlink(was.as_deref().unwrap_or(Path::new("/etc/passwd")), file).unwrap(),
+        "fifo" => assert!(Command::new("mkfifo").arg(file).status().unwrap().success()),
+        "folder" => fs::create_dir(file).unwrap(),
+        "oversized" => File::create(file).unwrap().set_len(17 * 1024 * 1024).unwrap(),
+        device => symlink(device, file).unwrap(),
+    }
+    was
+}
+
+fn restore_file(file: &Path, was: Option<PathBuf>) {
+    match file.symlink_metadata().unwrap().is_dir() {
+        true => fs::remove_dir(file).unwrap(),
+        false => fs::remove_file(file).unwrap(),
+    }
+    if let Some(was) = was {
+        fs::rename(was, file).unwrap();
+    }
+}
+
+/// Runs a command, which must end, and returns all that it prints.
+fn run(home: &Home, arguments: &[&str]) -> String {
+    let output = home.run_palazzo(arguments);
+    let [out, err] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+    format!("{out}{err}[exit {}]", output.status.code().unwrap())
+}
+
+/// Writes a program that leaves the marker `ran`, and returns its path.
+fn write_marker_program(home: &Home) -> (PathBuf, PathBuf) {
+    let (program, ran) = (home.path().with_file_name("program"), home.path().with_file_name("ran"));
+    let script = format!("#!/bin/sh\necho \"$0 $*\" >> '{}'\n", ran.display());
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    (program, ran)
+}
+
+/// The files of a repository that are opened.
+const REPOSITORY_FILES: [&str; 15] = [
+    "HEAD",
+    "packed-refs",
+    "config",
+    "config.worktree",
+    "commondir",
+    "gitdir",
+    "shallow",
+    "index",
+    "info/attributes",
+    "info/exclude",
+    "objects/info/alternates",
+    "logs/HEAD",
+    "logs/refs/heads/main",
+    "refs/heads/main",
+    "palazzo/other",
+];
+
+#[tokio::test]
+async fn only_regular_files_of_a_repository_are_opened() {
+    let (home, agent) = home_with_hall().await;
+    let branch = home.git(&["symbolic-ref", "--short", "HEAD"]);
+    let mut running = Some(agent);
+    for file in REPOSITORY_FILES {
+        let file = file.replace("main", branch.trim());
+        for by in REPLACEMENTS {
+            // These may be large.
+            let may_be_large = file == "index" || file.starts_with("logs/");
+            // Git leaves empty folders in the place of logs.
+            let may_be_folder = file == "palazzo/other" || file.starts_with("logs/refs");
+            if by == "oversized" && may_be_large || by == "folder" && may_be_folder {
+                continue;
+            }
+            // A running server looks at the repository after each call. What would keep it waiting
+            // is there before a server starts: between a look and the opening there is a moment.
+            if let Some(agent) = running.take_if(|_| BLOCKING_REPLACEMENTS.contains(&by)) {
+                agent.disconnect().await;
+            }
+            let place = home.path().join(".git").join(&file);
+            let was = replace_file(&place, by);
+            let mut agent = match running.take() {
+                Some(agent) => agent,
+                None => home.agent(MARCH_1).await,
+            };
+            assert_refused(&home, &mut agent, &place, &format!("{by} for {file}")).await;
+            restore_file(&place, was);
+            running = Some(agent);
+        }
+    }
+    let mut agent = running.unwrap();
+    assert!(write_scroll(&mut agent, "Two").await.contains("Two"), "it works again");
+    home.assert_clean_repository();
+}
+
+/// Holds that what is at `place` is named by a write and by `check`, and not opened.
+async fn assert_refused(home: &Home, agent: &mut Agent, place: &Path, case: &str) {
+    agent.enter("w").await;
+    let refused = write_scroll(agent, "One").await;
+    assert!(refused.starts_with("refused: "), "{case}: {refused}");
+    assert!(refused.contains(&place.display().to_string()), "{case}: {refused}");
+    assert!(refused.contains("only regular files of at most 16 MiB"), "{case}: {refused}");
+    let told = run(home, &["check"]);
+    assert!(told.contains(&place.display().to_string()), "{case}: {told}");
+    assert!(!told.contains("[exit 0]"), "{case}: {told}");
+}
+
+#[tokio::test]
+async fn read_commands_do_not_hang_on_special_files() {
+    let (home, agent) = home_with_hall().await;
+    agent.disconnect().await;
+    // Some of these are opened only when the repository is.
+    let files = [
+        "HEAD",
+        "config",
+        "packed-refs",
+        "index",
+        "objects/info/alternates",
+        "objects/pack/pack-x.idx",
+        "objects/17/0123456789012345678901234567890123456789",
+        "refs/replace/x",
+    ];
+    for file in files {
+        let place = home.path().join(".git").join(file);
+        for by in ["fifo", "/dev/zero", "/dev/stdin"] {
+            let was = replace_file(&place, by);
+            for command in [&["show"][..], &["map"], &["log"], &["search", "hall"], &["check"]] {
+                let told = run(&home, command);
+                // What needs no history may not mention it.
+                let is_needed = matches!(command[0], "log" | "check");
+                let is_named = told.contains(&place.display().to_string());
+                assert!(is_named || !is_needed, "{by} for {file}: {command:?}: {told}");
+            }
+            let mut second = home.agent(MARCH_1).await;
+            let told = second.enter("w").await;
+            assert!(told.contains(&place.display().to_string()), "{by} for {file}: {told}");
+            second.disconnect().await;
+            restore_file(&place, was);
+        }
+    }
+}
+
+#[tokio::test]
+async fn irregular_gitattributes_files_refuse_only_writes() {
+    let (home, mut agent) = home_with_hall().await;
+    for file in [".gitattributes", "w/.gitattributes", "w/scrolls/hall/.gitattributes"] {
+        let place = home.path().join(file);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place.with_file_name("other.md"), "").unwrap();
+        for by in REPLACEMENTS {
+            let was = replace_file(&place, by);
+            let case = format!("{by} for {file}");
+            let refused = write_scroll(&mut agent, "One").await;
+            assert!(refused.starts_with("refused: "), "{case}: {refused}");
+            assert!(refused.contains(&place.display().to_string()), "{case}: {refused}");
+            let mut second = home.agent(MARCH_1).await;
+            assert!(second.enter("w").await.contains("Bare."), "{case}");
+            let refused = write_scroll(&mut second, "One").await;
+            assert!(refused.contains("only regular files of at most 16 MiB"), "{case}: {refused}");
+            second.disconnect().await;
+            assert!(run(&home, &["show", "hall"]).contains("Bare."), "{case}");
+            let told = run(&home, &["check"]);
+            assert!(told.contains("only regular files of at most 16 MiB"), "{case}: {told}");
+            assert!(told.contains("[exit 1]"), "{case}: {told}");
+            restore_file(&place, was);
+        }
+        fs::remove_file(place.with_file_name("other.md")).unwrap();
+    }
+    assert!(write_scroll(&mut agent, "Two").await.contains("Two"));
+    home.assert_clean_repository();
+}
+
+/// Settings that name the program `name`.
+fn configs_naming_a_program(name: &str, git: &Path) -> [String; 7] {
+    [
+        format!("[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = {name}\n"),
+        format!(
+            "[commit]\n\tgpgSign = true\n[gpg]\n\tformat = ssh\n[gpg \"ssh\"]\n\tprogram = {name}\n\
+             \tdefaultKeyCommand = {name}\n[user]\n\tsigningKey = key\n"
+        ),
+        format!("[core]\n\thooksPath = {}\n", git.join("hooks").display()),
+        format!("[gc]\n\trecentObjectsHook = {name}\n"),
+        format!(
+            "[core]\n\tfsmonitor = {name}\n\tsshCommand = {name}\n\teditor = {name}\n\
+             \tpager = {name}\n\talternateRefsCommand = {name}\n[credential]\n\thelper = {name}\n\
+             [alias]\n\tmaintenance = !{name}\n\tgc = !{name}\n"
+        ),
+        format!(
+            "[filter \"x\"]\n\tclean = {name}\n\tsmudge = {name}\n\tprocess = {name}\n\
+             \trequired = true\n[diff \"x\"]\n\ttextconv = {name}\n\tcommand = {name}\n"
+        ),
+        format!("[hook \"x\"]\n\tevent = pre-auto-gc\n\tcommand = {name}\n"),
+    ]
+}
+
+/// Puts so many loose objects into one folder that git collects garbage.
+fn add_loose_objects(git: &Path) {
+    let crowd = git.join("objects/17");
+    fs::create_dir_all(&crowd).unwrap();
+    for n in 0..8 {
+        fs::write(crowd.join(format!("{n:038x}")), "").unwrap();
+    }
+}
+
+#[tokio::test]
+async fn programs_named_by_a_repository_are_never_run() {
+    let (home, mut agent) = home_with_hall().await;
+    home.write_git_config("");
+    let (program, ran) = write_marker_program(&home);
+    let name = program.display();
+    let git = home.path().join(".git");
+    for hook in ["pre-auto-gc", "pre-commit", "post-commit", "reference-transaction"] {
+        fs::create_dir_all(git.join("hooks")).unwrap();
+        fs::copy(&program, git.join("hooks").join(hook)).unwrap();
+    }
+    let config = fs::read_to_string(git.join("config")).unwrap();
+    let gc = "[gc]\n\tauto = 1\n\tpruneExpire = now\n[maintenance]\n\tauto = true\n";
+    let settings = configs_naming_a_program(&name.to_string(), &git);
+    fs::write(git.join("info/attributes"), "*.txt filter=x diff=x\n").unwrap();
+    for (at, setting) in settings.iter().enumerate() {
+        for through_include in [false, true] {
+            let added = match through_include {
+                false => setting.clone(),
+                true => {
+                    fs::write(git.join("more"), setting).unwrap();
+                    "[include]\n\tpath = more\n".to_owned()
+                }
+            };
+            fs::write(git.join("config"), format!("{config}{gc}{added}")).unwrap();
+            // git asks its hooks when it collects garbage.
+            add_loose_objects(&git);
+            let title = format!("Scroll {at} {through_include}");
+            let mut server = home.agent(MARCH_1).await;
+            server.enter("w").await;
+            let said = write_scroll(&mut server, &title).await;
+            assert!(said.contains(&title), "{said}");
+            server.disconnect().await;
+            run(&home, &["log"]);
+            run(&home, &["check"]);
+            assert!(!ran.exists(), "{setting}: {}", fs::read_to_string(&ran).unwrap());
+        }
+    }
+    fs::remove_dir_all(git.join("objects/17")).unwrap();
+    assert!(write_scroll(&mut agent, "Last").await.contains("Last"));
+}
+
+#[tokio::test]
+async fn linked_worktrees_and_submodules_are_written_without_consent() {
+    let (home, agent) = home_with_hall().await;
+    agent.disconnect().await;
+    home.git(&["worktree", "add", "-q", "../tree"]);
+    let module = home.path().display().to_string();
+    let file = "protocol.file.allow=always";
+    home.git(&["-c", file, "submodule", "--quiet", "add", &module, "module"]);
+    for place in [home.path().with_file_name("tree"), home.path().join("module")] {
+        let place = place.display().to_string();
+        let mut agent = home.agent_with(MARCH_1, &[&place]).await;
+        agent.enter("w").await;
+        let said = write_scroll(&mut agent, "One").await;
+        assert!(said.contains("One") && !said.starts_with("refused"), "{said}");
+        agent.disconnect().await;
+    }
+}
+
+#[tokio::test]
+async fn a_repository_elsewhere_is_written_only_with_consent() {
+    let (home, agent) = home_with_hall().await;
+    agent.disconnect().await;
+    let victim = home.path().with_file_name("victim");
+    fs::rename(home.path().join(".git"), &victim).unwrap();
+    let head = fs::read_to_string(victim.join("logs/HEAD")).unwrap();
+    home.write(".git", &format!("gitdir: {}\n", victim.display()));
+    let mut agent = home.agent(MARCH_1).await;
+    assert!(agent.enter("w").await.contains("Bare."));
+    let refused = write_scroll(&mut agent, "One").await;
+    let command = format!("run `palazzo trust {}`", home.path().display());
+    assert!(refused.contains(&command), "{refused}");
+    assert!(refused.contains(&victim.display().to_string()), "{refused}");
+    assert!(run(&home, &["show", "hall"]).contains("Bare."));
+    let told = run(&home, &["check"]);
+    assert!(told.contains("warning[no-consent]") && told.contains("no history"), "{told}");
+    assert_eq!(fs::read_to_string(victim.join("logs/HEAD")).unwrap(), head);
+
+    let told = run(&home, &["trust"]);
+    assert!(told.contains(&format!("its repository is in: {}", victim.display())), "{told}");
+    assert!(told.contains("--yes") && told.ends_with("[exit 1]"), "{told}");
+    assert!(write_scroll(&mut agent, "One").await.starts_with("refused"));
+    assert!(run(&home, &["trust", "--yes"]).ends_with("[exit 0]"));
+    let said = write_scroll(&mut agent, "One").await;
+    assert!(said.contains("One") && !said.starts_with("refused"), "{said}");
+    home.assert_clean_repository();
+
+    let other = home.path().with_file_name("other");
+    fs::rename(&victim, &other).unwrap();
+    home.write(".git", &format!("gitdir: {}\n", other.display()));
+    assert!(write_scroll(&mut agent, "Two").await.contains(&other.display().to_string()));
+}
+
+#[tokio::test]
+async fn actions_that_write_need_the_consent_of_the_user() {
+    let (home, mut agent) = home_with_hall().await;
+    agent.enter("w").await;
+    let action = json!({ "label": "Note", "type": "query", "tool": "write_scroll",
+        "tool_params": { "title": "Noted", "body": "x" } });
+    let room =
+        json!({ "slug": "hall", "name": "Hall", "description": "Bare.", "actions": [action] });
+    agent.call("build_room", room).await;
+    let settings = home.read("w/palace.toml");
+    let allow = |tools: &str| format!("{settings}\n[actions]\nallow = [{tools}]\n");
+    home.write("w/palace.toml", &allow("\"write_scroll\""));
+    let commits = home.commit_count();
+    let palace = home.path().join("w");
+    let refused = agent.choose(1).await;
+    let command = format!("run `palazzo trust {}`", palace.display());
+    assert!(refused.starts_with("refused") && refused.contains(&command), "{refused}");
+    let told = run(&home, &["check"]);
+    assert!(told.contains("w/palace.toml:") && told.contains("warning[no-consent]"), "{told}");
+
+    let told = run(&home, &["trust"]);
+    assert!(told.contains("actions may change things with: write_scroll"), "{told}");
+    assert!(told.ends_with("[exit 1]"), "{told}");
+    assert!(agent.choose(1).await.starts_with("refused"));
+    assert_eq!(home.commit_count(), commits);
+    assert!(run(&home, &["trust", "--yes", palace.to_str().unwrap()]).ends_with("[exit 0]"));
+    assert!(run(&home, &["trust"]).contains("needs your consent.\n[exit 0]"));
+    assert!(run(&home, &["trust", "--list"]).contains("write_scroll"));
+    let said = agent.choose(1).await;
+    assert!(!said.starts_with("refused"), "{said}");
+    assert!(!run(&home, &["check"]).contains("no-consent"));
+
+    check_consent_scope(&home, &mut agent, &settings).await;
+}
+
+/// Changes what was allowed, moves the palace, and takes the consent back.
+async fn check_consent_scope(home: &Home, agent: &mut Agent, settings: &str) {
+    let palace = home.path().join("w");
+    let allow = |tools: &str| format!("{settings}\n[actions]\nallow = [{tools}]\n");
+    home.write("w/palace.toml", &allow("\"write_scroll\", \"delete_entities\""));
+    assert!(agent.choose(1).await.starts_with("refused"));
+    home.write("w/palace.toml", &allow("\"write_scroll\""));
+    assert!(!agent.choose(1).await.starts_with("refused"));
+    fs::rename(&palace, home.path().join("v")).unwrap();
+    let mut other = home.agent(MARCH_1).await;
+    other.enter("v").await;
+    assert!(other.choose(1).await.contains(&home.path().join("v").display().to_string()));
+    fs::rename(home.path().join("v"), &palace).unwrap();
+    let path = home.path().display().to_string();
+    assert!(run(home, &["trust", "--remove", &path]).contains("write_scroll"));
+    let mut last = home.agent(MARCH_1).await;
+    last.enter("w").await;
+    assert!(last.choose(1).await.starts_with("refused"));
+}
+
+#[tokio::test]
+async fn a_palace_cannot_give_consent_to_itself() {
+    let (home, mut agent) = home_with_hall().await;
+    let room = json!({ "slug": "hall", "name": "Hall", "description": "Bare.", "actions": [
+        { "label": "Note", "type": "query", "tool": "write_scroll",
+          "tool_params": { "title": "Noted", "body": "x" } }] });
+    agent.call("build_room", room).await;
+    let settings = home.read("w/palace.toml");
+    home.write("w/palace.toml", &format!("{settings}\n[actions]\nallow = [\"write_scroll\"]\n"));
+    agent.disconnect().await;
+    let palace = home.path().join("w").canonicalize().unwrap();
+    let state = palace.join("state");
+    let granted =
+        json!({ "format": 1, "consents": [{ "path": palace, "tools": ["write_scroll"] }] });
+    home.write("w/state/palazzo/trust.json", &granted.to_string());
+    let with_state = |state: &Path, arguments: &[&str]| {
+        let mut command = home.palazzo_command(MARCH_1);
+        let output = command.env("XDG_STATE_HOME", state).args(arguments).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        format!("{}[exit {}]", String::from_utf8(text).unwrap(), output.status.code().unwrap())
+    };
+    let told = with_state(&state, &["trust", "--yes"]);
+    assert!(told.contains("could then allow itself anything"), "{told}");
+    assert!(told.ends_with("[exit 2]"), "{told}");
+    let told = with_state(&state, &["check"]);
+    assert!(told.contains("no-consent"), "{told}");
+
+    // The same words outside of the palace are a consent; a damaged file is none, and says so.
+    let outside = home.path().with_file_name("outside");
+    fs::create_dir_all(outside.join("palazzo")).unwrap();
+    let file = outside.join("palazzo/trust.json");
+    fs::write(&file, granted.to_string()).unwrap();
+    assert!(!with_state(&outside, &["check"]).contains("no-consent"));
+    for damaged in ["{", "[]", "{\"format\":9,\"consents\":[]}"] {
+        fs::write(&file, damaged).unwrap();
+        let told = with_state(&outside, &["check"]);
+        assert!(told.contains("no-consent") && told.contains("trust.json"), "{told}");
+    }
+}

@@ -100,3 +100,16 @@ pub fn truncate(text: &str, most: usize) -> String {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
     }
 }
+
+/// How many names a line lists.
+const MAX_LISTED_NAMES: usize = 10;
+
+/// Lists names in one line, the first few of many.
+pub fn join_names(names: &[String]) -> String {
+    let shown: Vec<_> =
+        names.iter().take(MAX_LISTED_NAMES).map(|it| truncate(&one_line(it), 60)).collect();
+    match names.len() - shown.len() {
+        0 => shown.join(", "),
+        left => format!("{} and {left} more", shown.join(", ")),
+    }
+}

@@ -10,7 +10,7 @@ use crate::format::{self, PalacePath};
 use crate::keeper::palace::reload::WatchConfig;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::workspaces::as_of::is_as_of_key;
-use crate::keeper::{Caller, Keeper, Refusal};
+use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Edit, Files, Settings, Slug, WatchMode, did_you_mean, strip_unprintable};
 use crate::render;
 use crate::store::{self, HomeEntryKind, Store};
@@ -192,6 +192,49 @@ impl Keeper {
             home: self.home.clone(),
             choose: self.can_choose_workspace,
         }
+    }
+
+    /// Begins a session on the palace that the caller acts on, and brings it up to date.
+    pub fn session<'k>(&'k mut self, caller: &'k Caller) -> Result<Session<'k>, Refusal> {
+        let key = self.current_workspace(caller)?;
+        self.session_in(key, caller)
+    }
+
+    /// Begins a session as [`Keeper::session`] does; `None` where the first write would create
+    /// the palace.
+    pub fn session_if_any<'k>(
+        &'k mut self,
+        caller: &'k Caller,
+    ) -> Result<Option<Session<'k>>, Refusal> {
+        match self.current_workspace_if_any(caller)? {
+            Some(key) => self.session_in(key, caller).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Begins a session for a change, and creates the first palace if there is none.
+    pub fn session_for_writing<'k>(
+        &'k mut self,
+        caller: &'k Caller,
+    ) -> Result<Session<'k>, Refusal> {
+        let key = self.current_or_new_workspace(caller)?;
+        self.session_in(key, caller)
+    }
+
+    /// Begins a session on the palace with the directory name `key`.
+    pub(super) fn session_in<'k>(
+        &'k mut self,
+        key: String,
+        caller: &'k Caller,
+    ) -> Result<Session<'k>, Refusal> {
+        self.open_palace(&key)?.catch_up()?;
+        self.visit(caller);
+        let no_workspace = self.no_workspace_refusal(Vec::new());
+        let palace = self.open_palaces.get_mut(&key);
+        let visit = self.visits.get_mut(&caller.name);
+        let (Some(palace), Some(visit)) = (palace, visit) else { return Err(no_workspace) };
+        let (models, id_generator) = (&self.models, &mut self.id_generator);
+        Ok(Session { key, palace, visit, caller, models, id_generator })
     }
 
     /// Returns the palace a tool acts on that names none; `None` where the first

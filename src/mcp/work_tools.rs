@@ -1,6 +1,6 @@
 //! The tools for tasks and processes.
 
-use crate::keeper::{Caller, Keeper, NewProcess, NewTask, WorkQuery};
+use crate::keeper::{self, Caller, Keeper, NewProcess, NewTask, WorkQuery};
 use crate::mcp::arguments::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};
 use crate::mcp::reply::to_tool_result;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
@@ -23,7 +23,12 @@ fn create_task() -> RegisteredTool {
         "Leave something to be done for whoever comes next. The rooms it concerns tell of it.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CreateTask| {
-        to_tool_result(keeper.create_task(by, &NewTask::from(it)))
+        to_tool_result(keeper::create_task(keeper, by, &NewTask::from(it)).map(|it| {
+            match it.is_changed {
+                true => format!("The task \"{}\" is set.\n", it.title),
+                false => format!("The task \"{}\" is set already: nothing changed.\n", it.title),
+            }
+        }))
     };
     RegisteredTool::new(ToolSet::Graph, "create_task", about, EffectHint::AddsOnce, run)
 }
@@ -31,7 +36,13 @@ fn create_task() -> RegisteredTool {
 fn complete_task() -> RegisteredTool {
     let about = ("Complete a task", "Note that a task is done: rooms no longer tell of it.");
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CompleteTask| {
-        to_tool_result(keeper.complete_task(by, &it.task, it.note.as_deref()))
+        let done = keeper.session(by).and_then(|mut session| {
+            keeper::complete_task(&mut session, &it.task, it.note.as_deref())
+        });
+        to_tool_result(done.map(|it| match it.is_changed {
+            true => format!("The task \"{}\" is done.\n", it.title),
+            false => format!("The task \"{}\" was done already: nothing changed.\n", it.title),
+        }))
     };
     RegisteredTool::new(ToolSet::Graph, "complete_task", about, EffectHint::AddsOnce, run)
 }

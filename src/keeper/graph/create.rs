@@ -13,9 +13,11 @@ use crate::keeper::graph::rules::{
     violations, with_initial_status,
 };
 use crate::keeper::palace::{ChangePlan, OpenPalace};
-use crate::keeper::{Caller, Keeper, Refusal, join_names, new_id};
+use crate::keeper::session::new_id;
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::Entity;
 use crate::render;
+use crate::render::join_names;
 
 /// What adding entities came to.
 pub(crate) struct AddedEntities {

@@ -6,9 +6,10 @@ use crate::keeper::graph::ask::resolve_entity_name;
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::references;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
-use crate::keeper::{Caller, Keeper, Refusal, join_names};
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Entity, Relation};
 use crate::render;
+use crate::render::join_names;
 
 /// What deleting entities came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,14 @@
 //! How a thing of the palace is named: a room, a scroll, an entity, or a file.
 
 use crate::format::{PalacePath, room_path};
+use crate::keeper::Refusal;
 use crate::keeper::history::palace_diff::identify_file;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::{Refusal, join_names};
 use crate::model::{
     FileItemKind, Palace, PalaceItem, RoomId, RoomRef, ScrollId, Slug, did_you_mean,
 };
 use crate::render;
+use crate::render::join_names;
 
 /// How many candidates are named where several were meant.
 const MAX_CANDIDATES: usize = 8;

@@ -15,11 +15,12 @@ use crate::keeper::graph::rules::{
     case_variant, format_notes, new_fault_notes, reject_if_any, unify_genus_spelling, violations,
 };
 use crate::keeper::palace::{ChangePlan, OpenPalace};
-use crate::keeper::{Caller, Keeper, Refusal, join_names};
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
     ChangeDetail, ChangeKind, Entity, EntityFault, Graph, Palace, Relation, did_you_mean,
 };
 use crate::render;
+use crate::render::join_names;
 
 /// How many disagreements an answer tells of.
 const MAX_LISTED_CONFLICTS: usize = 10;

@@ -9,7 +9,8 @@ use chrono::{DateTime, SubsecRound, Utc};
 use crate::exchange::{ExtractedText, SourceKind};
 use crate::format::{self, PalacePath, choose_drawer_room, new_drawer_path};
 use crate::keeper::palace::{ChangePlan, OpenPalace};
-use crate::keeper::{Caller, Keeper, Refusal, new_id};
+use crate::keeper::session::new_id;
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Drawer, Edit, FiledUnder, RoomId, WingRoom};
 use crate::render;
 

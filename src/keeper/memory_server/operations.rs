@@ -8,9 +8,10 @@ use crate::keeper::graph::delete::distinct;
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::rules::RulePolicy;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
-use crate::keeper::{Caller, Keeper, Refusal, join_names};
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Entity, Triple};
 use crate::render;
+use crate::render::join_names;
 
 /// Observations of one entity, by its name.
 pub type EntityObservations = (String, Vec<String>);

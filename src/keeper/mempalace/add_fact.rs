@@ -9,7 +9,8 @@ use crate::keeper::graph::dates::{parse_date_argument, resolve_relative_date};
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::mempalace::facts::{FactRecord, fact_line, fact_record};
 use crate::keeper::palace::{ChangePlan, OpenPalace};
-use crate::keeper::{Caller, Keeper, Refusal, new_id};
+use crate::keeper::session::new_id;
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Date, Entity, Graph, Relation, Triple, fold_name};
 use crate::render;
 

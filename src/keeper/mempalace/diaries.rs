@@ -5,7 +5,8 @@ use chrono::SubsecRound;
 use crate::format::{self, new_diary_path};
 use crate::keeper::mempalace::drawers::{validate_name, validate_text};
 use crate::keeper::palace::ChangePlan;
-use crate::keeper::{Caller, Keeper, Refusal, new_id};
+use crate::keeper::session::new_id;
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{DiaryEntry, Edit};
 use crate::render;
 

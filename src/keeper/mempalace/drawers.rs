@@ -7,8 +7,9 @@ use ulid::Ulid;
 
 use crate::format::{self, choose_drawer_room, new_drawer_path};
 use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::session::new_id;
 use crate::keeper::walk::enter::broken_file_notices;
-use crate::keeper::{Caller, Keeper, Refusal, new_id};
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Drawer, Edit, FiledUnder, ItemId, RoomId, WingRoom, is_printable};
 use crate::render;
 use crate::search::{DUPLICATE_THRESHOLD, NearDuplicate, describe_changes};

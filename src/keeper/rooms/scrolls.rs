@@ -4,8 +4,9 @@ use chrono::SubsecRound;
 
 use crate::format::{self, new_scroll_path, room_path};
 use crate::keeper::palace::ChangePlan;
+use crate::keeper::session::new_id;
 use crate::keeper::walk::enter::newest_scroll_ids;
-use crate::keeper::{Caller, Keeper, Refusal, new_id};
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Edit, Layout, RoomId, RoomRef, Scroll, Slot};
 use crate::render;
 use crate::session::Visit;

@@ -15,8 +15,9 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::reload::text_digest;
 use crate::keeper::walk::notices::RoomScope;
 use crate::keeper::workspaces::as_of::is_as_of_key;
-use crate::keeper::{Caller, Keeper, Refusal, join_names};
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{CommitDetails, CommitId, Palace, RoomId, ScrollId};
+use crate::render::join_names;
 use crate::render::{self, ago, truncate};
 use crate::session::ChangesSinceVisit;
 

@@ -4,10 +4,11 @@ use chrono::SubsecRound as _;
 
 use crate::format;
 use crate::keeper::palace::ChangePlan;
+use crate::keeper::session::new_id;
 use crate::keeper::work::list::{
     WorkItem, append_note, find_work_file, resolve_about, time_of_id, validate_title,
 };
-use crate::keeper::{Caller, Keeper, Refusal, new_id};
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Edit, Process, ProcessStep, RoomRef, WorkStatus};
 use crate::render;
 

@@ -1,0 +1,133 @@
+//! The keeper of a home: its open palaces and the visits of its callers.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::PoisonError;
+
+use ulid::Generator;
+
+use crate::keeper::caller::Caller;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::reload::WatchConfig;
+use crate::keeper::semantic::models::ModelCache;
+use crate::keeper::snapshot::{PublishedSnapshots, SharedVisits, SnapshotLimits};
+use crate::keeper::workspaces::BackgroundOpen;
+use crate::model::WatchMode;
+use crate::session::Visit;
+use crate::store::{self, Consents};
+use crate::watch::{Poller, WakeCallback};
+
+/// Keeps the palaces of one home.
+pub struct Keeper {
+    pub(super) home: PathBuf,
+    pub(super) preferred_workspace: Option<String>,
+    /// Whether callers can choose a palace.
+    pub(super) can_choose_workspace: bool,
+    pub(super) open_palaces: BTreeMap<String, OpenPalace>,
+    pub(super) background_open: Option<BackgroundOpen>,
+    /// What past palaces go by, those opened last at the end.
+    pub(super) as_of_keys: Vec<String>,
+    pub(super) visits: BTreeMap<String, Visit>,
+    /// The visits of callers that nobody acts for at the moment.
+    pub(super) shared_visits: SharedVisits,
+    pub(super) published: PublishedSnapshots,
+    /// What only another keeper can do; `None`: this one does everything.
+    pub(super) snapshot_limits: Option<SnapshotLimits>,
+    pub(super) id_generator: Generator,
+    pub(super) watch_config: WatchConfig,
+    pub(super) models: ModelCache,
+    /// What the user has allowed.
+    pub(super) consents: Consents,
+    /// Looks for new palaces, if somebody waits for them.
+    pub(super) home_poller: Option<Poller>,
+}
+
+impl Keeper {
+    /// Takes charge of the home at `home`, which need not exist yet. Tools that
+    /// are called before a workspace was set act on `preferred`, if given.
+    /// Nothing is read or written before the first question.
+    pub fn new(home: PathBuf, preferred: Option<String>) -> Self {
+        Self {
+            home,
+            preferred_workspace: preferred,
+            can_choose_workspace: true,
+            open_palaces: BTreeMap::new(),
+            background_open: None,
+            as_of_keys: Vec::new(),
+            visits: BTreeMap::new(),
+            shared_visits: SharedVisits::default(),
+            published: PublishedSnapshots::default(),
+            snapshot_limits: None,
+            id_generator: Generator::new(),
+            watch_config: WatchConfig::default(),
+            models: ModelCache::default(),
+            consents: Consents::default(),
+            home_poller: None,
+        }
+    }
+
+    /// Notices in that manner what others do to a palace, from when it is
+    /// opened; `say` is told, once for each, where that can only be late.
+    #[must_use]
+    pub fn with_watching(mut self, manner: WatchMode, say: fn(&str)) -> Self {
+        (self.watch_config.mode, self.watch_config.warn) = (manner, say);
+        self
+    }
+
+    /// Tells callers that have no tool to choose a palace with nothing of one.
+    #[must_use]
+    pub fn without_workspace_choice(mut self) -> Self {
+        self.can_choose_workspace = false;
+        self
+    }
+
+    /// Finds out what passages mean in the background, from when a palace is opened
+    /// that names a model.
+    #[must_use]
+    pub fn with_background_embedding(mut self) -> Self {
+        self.models.in_background = true;
+        self
+    }
+
+    /// Has `wake` called, from any thread, whenever others may have changed
+    /// something in a palace that is opened from now on.
+    pub fn set_wake_callback(&mut self, wake: WakeCallback) {
+        self.watch_config.wake = wake;
+    }
+
+    /// Has the one who is woken told from now on, within seconds, of palaces that
+    /// come into the home or go.
+    pub fn watch_home(&mut self) {
+        if self.home_poller.is_some() || self.watch_config.mode == WatchMode::Off {
+            return;
+        }
+        let (home, wake) = (self.home.clone(), self.watch_config.wake.clone());
+        let mut before = store::list_palaces(&home).ok();
+        let look = Box::new(move || {
+            let now = store::list_palaces(&home).ok();
+            let differs = now != before;
+            before = now;
+            differs.then(String::new).into_iter().collect()
+        });
+        self.home_poller = Some(Poller::start(look, move |_| wake()));
+    }
+
+    /// Forgets everything in memory that can be read again: after a fault
+    /// nothing half done is to be believed. Visits stay.
+    pub fn close_all_palaces(&mut self) {
+        for key in self.open_palaces.keys() {
+            self.snapshot_slot(key).withdraw();
+        }
+        self.open_palaces.clear();
+        self.background_open = None;
+        self.as_of_keys.clear();
+    }
+
+    pub(super) fn visit(&mut self, by: &Caller) -> &mut Visit {
+        let shared = &self.shared_visits;
+        self.visits.entry(by.name.clone()).or_insert_with(|| {
+            let shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.get(&by.name).cloned().unwrap_or_default()
+        })
+    }
+}

@@ -1,22 +1,10 @@
-//! AAAK: notes in shorthand, as some agents keep them.
+//! AAAK: the shorthand in which some agents keep their notes.
 //!
-//! MemPalace made the name; what it showed of the dialect was examples. This is
-//! a grammar for them, so that a note can be checked. In the usual notation,
-//! `{ }` for repetition and `[ ]` for what may be missing:
-//!
-#![doc = concat!("```text\n", include_str!("aaak/grammar.txt"), "```")]
-//!
-//! Shorthand is not compression. By the tokens that models read it is often
-//! longer than the plain words, for models have a token for `decided` and none
-//! for `ALC`; `palazzo aaak check --beside` counts both.
+//! MemPalace made the name and showed examples. [`GRAMMAR`] is a grammar for them. Palazzo
+//! stores such notes as any other text. By the tokens that models read, shorthand is often
+//! longer than plain words.
 
-mod check;
-mod parse;
-
-pub use check::check;
-pub use parse::{Entry, Field, Head, Legend, Line, Note, Statement, parse};
-
-/// What a model needs to know to write and read AAAK, in few words.
+/// A short guide to writing and reading AAAK.
 pub const GUIDE: &str = "\
 AAAK is shorthand for notes. One line says one thing: what it is about in capitals, a colon, then \
 fields between bars.\n  \
@@ -33,5 +21,5 @@ JOR=Jordan. No code stands for two names.\n\
 - One to five ★ say how much it matters.\n\
 Write plain words wherever shorthand could be misread. It does not save tokens by itself.";
 
-/// The grammar, for whoever wants to be exact.
+/// The grammar of AAAK.
 pub const GRAMMAR: &str = include_str!("aaak/grammar.txt");

@@ -1,8 +1,8 @@
-//! Looks over a palace as a whole: doors that lead nowhere, questions that no
-//! tool answers, names that mean two things.
+//! Checks a palace as a whole: doors to missing rooms, queries that no tool answers,
+//! ambiguous names.
 //!
-//! What is wrong with one file by itself, its reader tells. Here nothing is
-//! read and nothing is asked twice: the cost follows the palace's size.
+//! Faults inside one file are found by its parser in `format`. This module reads no files,
+//! and each check is one pass: the cost is linear in the palace's size.
 
 mod duplicates;
 mod graph;
@@ -15,65 +15,64 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::model::{Code, Diagnostic, Palace, RoomId, Tool, ValuePath};
 
-/// How many findings of one kind a file may have.
+/// Limit for findings of one code in one file.
 const MAX_FINDINGS_PER_FILE: usize = 50;
 
-/// A palace, and what one needs to know to look it over.
+/// A palace with the inputs of its check.
 pub struct PalaceCheck<'a> {
-    /// The palace, as far as its files could be read.
+    /// The palace, from the files that could be read.
     pub palace: &'a Palace,
-    /// Every tool that actions can ask.
+    /// Every tool that actions can call.
     pub tools: &'a [Tool],
-    /// The files that could not be read whole.
+    /// The files that could not be read completely.
     pub unreadable_files: BTreeSet<&'a str>,
-    /// The file a room has.
+    /// Returns the path of a room's file.
     pub room_file: fn(&RoomId) -> String,
 }
 
-/// A finding that knows what it is about; where that stands, only the file can
-/// tell.
+/// A finding with the path of its value; the line is found later, in the text of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckFinding {
     /// The finding, at the beginning of its file.
     pub diagnostic: Diagnostic,
-    /// The way from there to what is meant.
+    /// The path of the value that the finding is about.
     pub value_path: ValuePath,
 }
 
 impl PalaceCheck<'_> {
-    /// Tells everything that is wrong or worth knowing.
+    /// Returns all findings, at most [`MAX_FINDINGS_PER_FILE`] per file and code.
     pub fn findings(&self) -> Vec<CheckFinding> {
-        let mut remarks = self.check_rooms();
-        remarks.extend(self.check_tool_actions());
-        remarks.extend(self.check_graph());
-        remarks.extend(self.check_work());
-        remarks.extend(self.check_misplaced_files());
-        remarks.extend(self.check_duplicates());
+        let mut findings = self.check_rooms();
+        findings.extend(self.check_tool_actions());
+        findings.extend(self.check_graph());
+        findings.extend(self.check_work());
+        findings.extend(self.check_misplaced_files());
+        findings.extend(self.check_duplicates());
         let mut counts = HashMap::<(String, Code), usize>::new();
-        remarks.retain(|it| {
+        findings.retain(|it| {
             let count = counts.entry((it.diagnostic.file.clone(), it.diagnostic.code)).or_default();
             *count += 1;
             *count <= MAX_FINDINGS_PER_FILE
         });
-        remarks
+        findings
     }
 
-    /// Tells the same of one room, as far as it can be told without looking over the
-    /// whole palace: the cost follows the room's size.
+    /// Returns the findings of one room that need no pass over the whole palace: the cost
+    /// depends on the room's size.
     pub fn room_findings(&self, id: &RoomId) -> Vec<CheckFinding> {
         let Some(room) = self.palace.room(id) else { return Vec::new() };
         let file = (self.room_file)(id);
-        let mut remarks = self.check_room_tool_actions(room, &file, &self.tools_by_name());
-        // Rooms of a similar name are not looked for.
+        let mut findings = self.check_room_tool_actions(room, &file, &self.tools_by_name());
+        // Searches for no rooms with a similar name, because that visits all rooms.
         let mut compared = rooms::MAX_SUGGESTIONS;
-        remarks.extend(self.check_exits(id, room, &file, &mut compared));
-        remarks.extend(self.check_reachable(id));
-        remarks.extend(self.check_generated_hall(id, room, &mut 0));
-        remarks
+        findings.extend(self.check_exits(id, room, &file, &mut compared));
+        findings.extend(self.check_reachable(id));
+        findings.extend(self.check_generated_hall(id, room, &mut 0));
+        findings
     }
 
-    /// Tells whether something below `folder` could not be read: then what
-    /// seems to be missing may be there.
+    /// Returns true if a file below `folder` could not be read; what seems to be missing may
+    /// then exist.
     fn has_unreadable_files(&self, folder: &str) -> bool {
         self.unreadable_files.range(folder..).next().is_some_and(|it| it.starts_with(folder))
     }

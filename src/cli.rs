@@ -1,4 +1,4 @@
-//! The command line: one file for each subcommand, an `Args` and a `run`.
+//! The command line: one file per subcommand, each with `Args` and `run`.
 
 mod aaak;
 mod blame;
@@ -16,6 +16,7 @@ mod hook;
 mod import;
 mod init;
 mod log;
+mod man;
 mod map;
 mod mine;
 mod progress_bar;
@@ -41,10 +42,10 @@ use clap::{Parser, Subcommand};
 
 use crate::keeper::{Caller, Refusal};
 
-/// What a command ends with: 0, or 1 where something was found wrong.
+/// The result of a command: exit code 0, or 1 if it found a fault.
 type Outcome = Result<ExitCode, Failure>;
 
-/// Why a command could not do its work; it exits with 2.
+/// The error of a command that could not run; the process exits with 2.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     #[error("{}", refusal_for_terminal(.0))]
@@ -58,24 +59,25 @@ enum Failure {
 }
 
 /// A memory palace for language models: rooms and scrolls as files in git,
-/// walked over MCP.
+/// visited over MCP
 #[derive(Parser)]
 #[command(
     name = "palazzo",
     version,
     max_term_width = 100,
     after_help = "\
-A home is a directory of palaces, or one palace. A command works on the one it is given, else on \
-$PALAZZO_HOME, else on the current directory if palaces lie in it, else on the nearest directory \
-upwards with a palace.toml, else on $XDG_DATA_HOME/palazzo (~/.local/share/palazzo).
+A home is a directory of palaces, or one palace. A command uses the home it is given, else \
+$PALAZZO_HOME, else the current directory if it contains palaces, else the nearest parent \
+directory with a palace.toml, else $XDG_DATA_HOME/palazzo (~/.local/share/palazzo).
 
-  palazzo serve ~/palaces             what an MCP client starts
-  palazzo client-config claude-code   how to tell it so
+  palazzo serve ~/palaces             the command that an MCP client starts
+  palazzo client-config claude-code   print the client's configuration
   palazzo init survey --template paradigm-survey --home ~/palaces
-  palazzo walk ~/palaces              have a look around yourself
+  palazzo walk ~/palaces              explore the palaces yourself
 
-Every change an agent makes is a commit in git: palazzo log and palazzo diff tell it in the \
-palace's own words, palazzo undo takes back the last, palazzo restore brings back what was."
+Every change that an agent makes is a commit in git: palazzo log and palazzo diff show it in terms \
+of rooms, scrolls and entities, palazzo undo reverts the last one, palazzo restore restores an \
+older version."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -110,11 +112,12 @@ enum Command {
     Export(export::Args),
     ClientConfig(client_config::Args),
     Completions(completions::Args),
+    Man(man::Args),
 }
 
-/// Runs the command that the process was started with. Exits with 0, with 1
-/// where `check` or `fmt` found something wrong, `search` nothing, or `import` lines
-/// or rows that it did not understand, with 2 where something could not be done.
+/// Runs the command given in the process arguments. The exit code is 0; 1 if `check` or
+/// `fmt` found a fault, `search` found nothing, or `import` could not parse some lines or
+/// rows; 2 if the command failed.
 pub fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::run(args),
@@ -143,6 +146,7 @@ pub fn run() -> ExitCode {
         Command::Export(args) => export::run(&args),
         Command::ClientConfig(args) => client_config::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     match outcome {
         Ok(code) => code,
@@ -154,18 +158,18 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Says why something was refused to somebody who has commands, not tools.
+/// Words a refusal for a terminal user, who has commands instead of tools.
 fn refusal_for_terminal(refusal: &Refusal) -> String {
     match refusal {
         Refusal::NoWorkspaceSet { known, home, .. } if known.is_empty() => {
             format!(
-                "there is no palace in {} yet; `palazzo init NAME` makes one, `--help` says which \
-                 home is meant",
+                "there is no palace in {} yet; `palazzo init NAME` creates one, `palazzo --help` \
+                 explains how the home is chosen",
                 home.display()
             )
         }
         Refusal::NoWorkspaceSet { known, .. } => {
-            format!("there are several palaces: say --workspace NAME ({})", known.join(", "))
+            format!("there are several palaces: give --workspace NAME ({})", known.join(", "))
         }
         Refusal::NoSuchWorkspace { asked, known, .. } => {
             format!("there is no palace `{asked}` here; there are {}", known.join(", "))
@@ -174,15 +178,15 @@ fn refusal_for_terminal(refusal: &Refusal) -> String {
     }
 }
 
-/// Tells the time. `PALAZZO_NOW` (RFC 3339) stops the clock, for tests and
-/// demonstrations.
+/// Returns the current time, or the time in `PALAZZO_NOW` (RFC 3339), which tests and
+/// demonstrations set.
 fn current_time() -> DateTime<Utc> {
-    let stopped = std::env::var("PALAZZO_NOW").ok().and_then(|it| it.parse().ok());
-    // `Utc::now` panics where the clock shows a year before 1970.
-    stopped.unwrap_or_else(|| SystemTime::now().into())
+    let fixed = std::env::var("PALAZZO_NOW").ok().and_then(|it| it.parse().ok());
+    // `Utc::now` panics if the clock shows a year before 1970.
+    fixed.unwrap_or_else(|| SystemTime::now().into())
 }
 
-/// The person at the terminal.
+/// Returns the person at the terminal as the caller of `command`.
 fn terminal_user(command: &'static str) -> Caller {
     let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
     Caller::for_person(&name.unwrap_or_else(|_| "someone".to_owned()), command, current_time())

@@ -1,7 +1,7 @@
-//! What differs between two states of a palace: in its own terms, and in lines.
+//! Differences between two states of a palace: by item, and by line.
 //!
-//! Pure: whoever asks has read both states already, and may have left out of
-//! both whatever is the same in them.
+//! Pure functions: the caller has read both states, and may have omitted files that are the same in
+//! both.
 
 mod entity;
 mod lines;
@@ -19,10 +19,10 @@ use crate::model::{
 pub use entity::diff_entity;
 pub use lines::{count_changed_lines, unified_diff};
 
-/// Lists what differs between `was` and `now`: settings, rooms, scrolls, entities.
+/// Returns the differences between `was` and `now`: settings, rooms, scrolls, entities.
 ///
-/// A room, scroll or entity that is somewhere else, or called otherwise, is known by its id, and a
-/// room that has none by being the same.
+/// A moved or renamed room, scroll or entity is recognized by its id; a room without an id by
+/// equality.
 pub fn diff_palaces(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     let settings = diff_settings(&was.settings, &now.settings);
     let settings = change_if_any(PalaceItem::Settings, settings).into_iter();
@@ -41,9 +41,9 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     }
     let mut differences = Vec::new();
     for (id, room) in now.rooms() {
-        let thing = PalaceItem::Room(id.clone());
+        let item = PalaceItem::Room(id.clone());
         if let Some(old) = was.room(id) {
-            differences.extend(change_if_any(thing, room::diff_room(old, room)));
+            differences.extend(change_if_any(item, room::diff_room(old, room)));
             continue;
         }
         let twins = homeless.get_mut(&room_identity(room));
@@ -55,9 +55,9 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
             Some((from, old)) => {
                 let moved = ChangeDetail::Moved { from: from.clone() };
                 let details = [moved].into_iter().chain(room::diff_room(old, room));
-                differences.extend(change_if_any(thing, details.collect()));
+                differences.extend(change_if_any(item, details.collect()));
             }
-            None => differences.push(ItemDiff { item: thing, change: ChangeKind::Added }),
+            None => differences.push(ItemDiff { item, change: ChangeKind::Added }),
         }
     }
     let left: BTreeSet<_> = homeless.values().flatten().map(|(id, _)| *id).collect();
@@ -66,14 +66,14 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     differences
 }
 
-/// What tells a room from others wherever it stands: its id, or else what it is called.
+/// Returns what identifies a room wherever it is: its id, else its name.
 fn room_identity(room: &Room) -> Result<Ulid, &str> {
     room.id.ok_or(&room.name)
 }
 
 fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     let (before, after) = (scrolls_by_id(was), scrolls_by_id(now));
-    let thing = |(room, it): &(&RoomId, &Scroll)| PalaceItem::Scroll {
+    let item = |(room, it): &(&RoomId, &Scroll)| PalaceItem::Scroll {
         which: ScrollId { room: (*room).clone(), id: it.id },
         title: it.title.clone(),
     };
@@ -81,13 +81,13 @@ fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     for (id, scroll) in &after {
         match before.get(id) {
             Some(old) => {
-                differences.extend(change_if_any(thing(scroll), diff_scroll(*old, *scroll)))
+                differences.extend(change_if_any(item(scroll), diff_scroll(*old, *scroll)))
             }
-            None => differences.push(ItemDiff { item: thing(scroll), change: ChangeKind::Added }),
+            None => differences.push(ItemDiff { item: item(scroll), change: ChangeKind::Added }),
         }
     }
     let gone = before.iter().filter(|(id, _)| !after.contains_key(id));
-    differences.extend(gone.map(|(_, it)| removal(thing(it))));
+    differences.extend(gone.map(|(_, it)| removal(item(it))));
     differences
 }
 
@@ -117,14 +117,14 @@ fn diff_entities(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     let mut renamed = BTreeSet::new();
     let mut differences = Vec::new();
     for (key, entity) in &after {
-        let thing = PalaceItem::Entity(entity.name.clone());
+        let item = PalaceItem::Entity(entity.name.clone());
         let by_id = || nameless.remove(&entity.id?);
         match before.get(key).copied().or_else(by_id) {
             Some(old) => {
                 renamed.insert(&old.name);
-                differences.extend(change_if_any(thing, entity::diff_entity(old, entity)));
+                differences.extend(change_if_any(item, entity::diff_entity(old, entity)));
             }
-            None => differences.push(ItemDiff { item: thing, change: ChangeKind::Added }),
+            None => differences.push(ItemDiff { item, change: ChangeKind::Added }),
         }
     }
     let gone = gone().filter(|(_, it)| !renamed.contains(&it.name));
@@ -132,7 +132,7 @@ fn diff_entities(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     differences
 }
 
-/// What there is by name; a name that nobody has defined may also be an entity's.
+/// Returns entities by name; a loose end and an entity may have the same name.
 fn entities_by_name(palace: &Palace) -> BTreeMap<(&str, bool), &Entity> {
     palace
         .graph
@@ -158,12 +158,12 @@ fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
     name_change(&was.name, &now.name).into_iter().chain(values).collect()
 }
 
-fn change_if_any(thing: PalaceItem, details: Vec<ChangeDetail>) -> Option<ItemDiff> {
-    (!details.is_empty()).then_some(ItemDiff { item: thing, change: ChangeKind::Changed(details) })
+fn change_if_any(item: PalaceItem, details: Vec<ChangeDetail>) -> Option<ItemDiff> {
+    (!details.is_empty()).then_some(ItemDiff { item, change: ChangeKind::Changed(details) })
 }
 
-fn removal(thing: PalaceItem) -> ItemDiff {
-    ItemDiff { item: thing, change: ChangeKind::Removed }
+fn removal(item: PalaceItem) -> ItemDiff {
+    ItemDiff { item, change: ChangeKind::Removed }
 }
 
 fn name_change(from: &str, to: &str) -> Option<ChangeDetail> {
@@ -178,7 +178,8 @@ fn value_change(of: &str, was: Option<&str>, now: Option<&str>) -> Option<Change
     (was != now).then(value)
 }
 
-/// Counts the lines of prose that differ; whether the last of them has an end is not asked.
+/// Returns a change with the number of lines of prose that differ; the final line break does not
+/// count.
 fn text_change(text: &'static str, was: &str, now: &str) -> Option<ChangeDetail> {
     let count = || count_changed_lines(&format!("{was}\n"), &format!("{now}\n")).max(1);
     (was != now).then(|| ChangeDetail::TextChanged { text, count: count() })

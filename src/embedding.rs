@@ -5,30 +5,39 @@
 //! padded, and of each so many tokens are read as such models are trained on. The
 //! vector of a text is the mean of those of its tokens, of length one.
 
+#[cfg(feature = "embedding")]
 mod encoder;
 mod error;
-#[cfg(test)]
+#[cfg(all(test, feature = "embedding"))]
 mod fixture;
+#[cfg(feature = "embedding")]
 mod safetensors;
+#[cfg(not(feature = "embedding"))]
+mod unsupported;
+#[cfg(feature = "embedding")]
 mod vocabulary;
 
 pub use error::Error;
 
-use encoder::Encoder;
-use ndarray::Axis;
-use safetensors::Tensors;
-use vocabulary::Vocabulary;
+#[cfg(not(feature = "embedding"))]
+pub use unsupported::Model;
 
+#[cfg(feature = "embedding")]
+use {encoder::Encoder, ndarray::Axis, safetensors::Tensors, vocabulary::Vocabulary};
+
+#[cfg(feature = "embedding")]
 /// How many tokens of a text are read, with those that begin and end it: what
 /// all-MiniLM-L6-v2 was made for, whatever its `tokenizer.json` says.
 const MAX_TOKENS: usize = 256;
 
+#[cfg(feature = "embedding")]
 /// A model that was read: it knows words, and turns texts into directions.
 pub struct Model {
     vocabulary: Vocabulary,
     encoder: Encoder,
 }
 
+#[cfg(feature = "embedding")]
 impl Model {
     /// Reads a model: `model.safetensors`, `vocab.txt`, and `config.json` if there
     /// is one.
@@ -54,7 +63,7 @@ impl Model {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "embedding"))]
 mod tests {
     use proptest::prelude::*;
     use serde_json::json;

@@ -1,7 +1,7 @@
-//! Between a palace and the files of other programs.
+//! Converts the files of other programs to values of the model and back.
 //!
-//! What others keep is turned into values of ours and back. Nothing here meets
-//! a disk, and nothing that can be read is given up for something that cannot.
+//! Nothing here reads or writes files. A part that cannot be parsed is reported and does
+//! not stop the rest from being read.
 
 mod agent_transcripts;
 mod chat_exports;

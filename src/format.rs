@@ -1,7 +1,7 @@
-//! Between text and palace: the only module that knows how things are spelled.
+//! Parses and writes the files of a palace; the only module that knows their formats.
 //!
-//! Reading never fails. It yields as much of a palace as could be understood,
-//! and a [`Diagnostic`] for each thing that could not. Nothing here meets a disk.
+//! Parsing never fails. It returns everything that could be parsed, and a [`Diagnostic`] for each
+//! problem. Nothing here accesses the disk.
 
 mod diary;
 mod drawer;
@@ -42,19 +42,19 @@ use crate::model::{
     Settings, Task,
 };
 
-/// Reads a palace from its files; `name` is what it is called if it does not say.
+/// Parses a palace from its files; `name` is its name if `palace.toml` gives none.
 pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
     let mut palace = Palace::new(Settings::with_name(name));
-    let read: Vec<_> =
+    let parsed: Vec<_> =
         files.par_iter().map(|(path, text)| (path, text, parse_file(path, text))).collect();
     let (mut findings, mut outranked) = (Vec::new(), Vec::new());
-    for (path, text, understood) in read {
-        if let Some(file) = understood.outranked_file(&palace, path).map(str::to_owned) {
+    for (path, text, parsed_file) in parsed {
+        if let Some(file) = parsed_file.outranked_file(&palace, path).map(str::to_owned) {
             remove_parsed_file(&mut palace, &file);
             findings.retain(|it: &Diagnostic| it.file != file);
             outranked.push(file);
         }
-        findings.append(&mut apply_parsed_file(&mut palace, path, understood, || text.clone()));
+        findings.append(&mut apply_parsed_file(&mut palace, path, parsed_file, || text.clone()));
     }
     for (path, text) in outranked.iter().filter_map(|it| files.get_key_value(it)) {
         findings.append(&mut apply_parsed_file(&mut palace, path, parse_file(path, text), || {
@@ -64,21 +64,21 @@ pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
     (palace, findings)
 }
 
-/// Reads the text of one file, by itself.
+/// Parses the text of one file on its own.
 pub fn parse_file(path: &str, text: &str) -> ParsedFile {
     parse_file_with(FileParser::new(path), text)
 }
 
 fn parse_file_with(mut reader: FileParser<'_>, text: &str) -> ParsedFile {
     let path = reader.path();
-    let place = PalacePath::parse(path);
-    if let Ok(place) = &place
-        && *place != PalacePath::Other
-        && !merge_conflict::is_readable_despite_conflict(&mut reader, place, text)
+    let palace_path = PalacePath::parse(path);
+    if let Ok(palace_path) = &palace_path
+        && *palace_path != PalacePath::Other
+        && !merge_conflict::is_readable_despite_conflict(&mut reader, palace_path, text)
     {
         return ParsedFile { item: None, findings: reader.into_findings() };
     }
-    let holding = match place {
+    let item = match palace_path {
         Ok(PalacePath::Settings) => {
             settings::parse_settings(&mut reader, text).map(ParsedItem::Settings)
         }
@@ -102,25 +102,24 @@ fn parse_file_with(mut reader: FileParser<'_>, text: &str) -> ParsedFile {
         Ok(PalacePath::Other) => None,
         Err(finding) => return ParsedFile { item: None, findings: vec![finding] },
     };
-    ParsedFile { item: holding, findings: reader.into_findings() }
+    ParsedFile { item, findings: reader.into_findings() }
 }
 
-/// Puts what a file holds in place of what it held, and returns what is wrong
-/// with it. A file of which nothing could be understood leaves what it held
-/// standing. `text` is asked for if a place in it must be found.
+/// Replaces the item of a file by the newly parsed one, and returns the findings. If nothing could
+/// be parsed, the previous item stays. `text` is called only if a position in it is needed.
 pub fn apply_parsed_file(
     palace: &mut Palace,
     path: &str,
-    understood: ParsedFile,
+    parsed_file: ParsedFile,
     text: impl FnOnce() -> String,
 ) -> Vec<Diagnostic> {
-    let ParsedFile { item: holding, mut findings } = understood;
-    let rival = holding.and_then(|it| insert_item(palace, path, it));
-    findings.extend(rival.map(|it| with_conflict_position(it, &text())));
+    let ParsedFile { item, mut findings } = parsed_file;
+    let conflict = item.and_then(|it| insert_item(palace, path, it));
+    findings.extend(conflict.map(|it| with_conflict_position(it, &text())));
     findings
 }
 
-/// Takes away what a file held that is gone.
+/// Removes the item of a deleted file.
 pub fn remove_parsed_file(palace: &mut Palace, path: &str) {
     match PalacePath::parse(path) {
         Ok(PalacePath::Settings) => {
@@ -139,17 +138,17 @@ pub fn remove_parsed_file(palace: &mut Palace, path: &str) {
     }
 }
 
-/// Writes the JSON Schema of a kind of file.
+/// Returns the JSON Schema of a kind of file.
 pub fn schema_for_kind(kind: FileKind) -> String {
     schema::schema_for_kind(kind)
 }
 
-/// Returns where a palace keeps the schema of a kind of file for editors.
+/// Returns the path at which a palace keeps the schema of a kind of file for editors.
 pub fn schema_path(kind: FileKind) -> String {
     schema::schema_path(kind)
 }
 
-/// Tells whether a file is there for editors only: a schema of ours.
+/// Tells whether a path is that of one of our schema files.
 pub fn is_schema_path(path: &str) -> bool {
     schema_kind_at(path).is_some()
 }
@@ -158,7 +157,7 @@ fn schema_kind_at(path: &str) -> Option<FileKind> {
     FileKind::ALL.into_iter().find(|kind| schema::schema_path(*kind) == path)
 }
 
-/// Lets a file that is moved to `path` lead to its schema from there.
+/// Updates the modeline of a file that is moved to `path`, so that it still points to the schema.
 pub fn retarget_modeline(path: &str, text: &str) -> String {
     schema::retarget_modeline(path, text)
 }
@@ -173,19 +172,19 @@ pub fn write_entity(entity: &Entity) -> String {
     yaml::write_yaml(&entity::entity_to_yaml(entity))
 }
 
-/// Writes what is laid down for a genus in canonical form.
+/// Writes a genus definition in canonical form.
 pub fn write_genus(genus: &Genus) -> String {
     yaml::write_yaml(&genus::genus_to_yaml(genus))
 }
 
-/// Writes the file of a new room; `None`: it holds something that would not be
-/// read as it was meant (a key of a thousand characters, a value nested too deep).
+/// Writes the file of a new room. Returns `None` if the text would not parse to the same room (a
+/// key of 1,000 characters, a value nested too deeply).
 pub fn new_room_text(path: &str, it: &Room) -> Option<String> {
     let text = schema::prepend_modeline(path, &write_room(it));
     (parse_as(path, &text, room::parse_room).as_ref() == Some(it)).then_some(text)
 }
 
-/// Writes the file of a new entity; `None`: as for a room.
+/// Writes the file of a new entity; `None` as for [`new_room_text`].
 pub fn new_entity_text(path: &str, it: &Entity) -> Option<String> {
     let text = schema::prepend_modeline(path, &write_entity(it));
     (parse_as(path, &text, entity::parse_entity).as_ref() == Some(it)).then_some(text)
@@ -201,12 +200,12 @@ pub fn write_drawer(drawer: &Drawer) -> String {
     drawer::write_drawer(drawer)
 }
 
-/// Writes an entry of a diary.
+/// Writes a diary entry.
 pub fn write_diary_entry(entry: &DiaryEntry) -> String {
     diary::write_diary_entry(entry)
 }
 
-/// Reads a `palace.toml` alone.
+/// Parses a `palace.toml` on its own.
 pub fn parse_settings(text: &str) -> Option<Settings> {
     parse_as(PalacePath::SETTINGS_FILE, text, settings::parse_settings)
 }
@@ -216,16 +215,15 @@ pub fn write_settings(settings: &Settings) -> String {
     settings::write_settings(settings)
 }
 
-/// Changes a room file from one room to another, and leaves what a person
-/// wrote there as it is; `None`: it cannot be done without disturbing it.
+/// Changes a room file from `was` to `now` and keeps the author's formatting and comments; `None`
+/// if that is impossible.
 pub fn edit_room_text(path: &str, text: &str, was: &Room, now: &Room) -> Option<String> {
     edit_yaml_text(text, &room::room_to_yaml(was), &room::room_to_yaml(now), |text| {
         parse_as(path, text, room::parse_room).as_ref() == Some(now)
     })
 }
 
-/// Changes an entity file from one entity to another, and leaves what a person
-/// wrote there as it is; `None`: it cannot be done without disturbing it.
+/// Changes an entity file from `was` to `now`, as [`edit_room_text`] does.
 pub fn edit_entity_text(path: &str, text: &str, was: &Entity, now: &Entity) -> Option<String> {
     edit_yaml_text(text, &entity::entity_to_yaml(was), &entity::entity_to_yaml(now), |text| {
         parse_as(path, text, entity::parse_entity).as_ref() == Some(now)
@@ -242,28 +240,26 @@ pub fn write_process(process: &Process) -> String {
     yaml::write_yaml(&work::process_to_yaml(process))
 }
 
-/// Writes the file of a new task; `None`: as for a room.
+/// Writes the file of a new task; `None` as for [`new_room_text`].
 pub fn new_task_text(path: &str, it: &Task) -> Option<String> {
     let text = schema::prepend_modeline(path, &write_task(it));
     (parse_task(path, &text).as_ref() == Some(it)).then_some(text)
 }
 
-/// Writes the file of a new process; `None`: as for a room.
+/// Writes the file of a new process; `None` as for [`new_room_text`].
 pub fn new_process_text(path: &str, it: &Process) -> Option<String> {
     let text = schema::prepend_modeline(path, &write_process(it));
     (parse_process(path, &text).as_ref() == Some(it)).then_some(text)
 }
 
-/// Changes a task file from one task to another, and leaves what a person wrote
-/// there as it is; `None`: it cannot be done without disturbing it.
+/// Changes a task file from `was` to `now`, as [`edit_room_text`] does.
 pub fn edit_task_text(path: &str, text: &str, was: &Task, now: &Task) -> Option<String> {
     edit_yaml_text(text, &work::task_to_yaml(was), &work::task_to_yaml(now), |text| {
         parse_task(path, text).as_ref() == Some(now)
     })
 }
 
-/// Changes a process file from one process to another, and leaves what a person
-/// wrote there as it is; `None`: it cannot be done without disturbing it.
+/// Changes a process file from `was` to `now`, as [`edit_room_text`] does.
 pub fn edit_process_text(path: &str, text: &str, was: &Process, now: &Process) -> Option<String> {
     edit_yaml_text(text, &work::process_to_yaml(was), &work::process_to_yaml(now), |text| {
         parse_process(path, text).as_ref() == Some(now)
@@ -278,7 +274,7 @@ fn parse_process(path: &str, text: &str) -> Option<Process> {
     parse_as(path, text, |reader, text| work::parse_process(reader, path, text))
 }
 
-/// Changes the name and entry room in a `palace.toml` and nothing else.
+/// Changes the name and the entry room in a `palace.toml` and nothing else.
 pub fn edit_settings_text(text: &str, settings: &Settings) -> Option<String> {
     let entry = settings.entry.as_ref().map(ToString::to_string);
     let edited = settings::edit_name_and_entry(text, &settings.name, entry.as_deref())?;
@@ -287,8 +283,8 @@ pub fn edit_settings_text(text: &str, settings: &Settings) -> Option<String> {
     .then_some(edited)
 }
 
-/// A file that is canonical is written anew; any other is edited, and believed
-/// only if it then reads as what was meant.
+/// Rewrites a canonical file; edits any other file, and accepts the edit only if the result parses
+/// as intended.
 fn edit_yaml_text(
     text: &str,
     was: &yaml::OutputNode,

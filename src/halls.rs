@@ -1,10 +1,9 @@
-//! Halls made from the graph: what one finds in them, and how what is too much
-//! for one page is parted (v2 sections 4.1 and 4.2).
+//! Halls generated from the graph: their contents, and the division of large ones into smaller
+//! halls (v2 sections 4.1 and 4.2).
 //!
-//! A hall is part of an arrangement, between two marks. What it holds is parted
-//! as its entities stand there: by genus, status or date while that keeps every
-//! entity near, else into ranges of names. Nothing here is remembered: whoever
-//! comes back sees what the graph holds then.
+//! A hall is a section of a grouping, between two boundaries. It is divided in the order of the
+//! grouping: by genus, status or date while that keeps every entity within a few choices, else into
+//! ranges of names. Nothing is stored: each visit shows the current state of the graph.
 
 mod label;
 mod partition;
@@ -16,94 +15,97 @@ use crate::model::{GroupBoundary, GroupedEntities, Grouping, Hall, Layout};
 
 use partition::{first_differing_heading, partition};
 
-/// How many choices lead from a room to the hall that lists an entity, at most,
-/// if that can be done: the one behind them opens it.
+/// Maximum number of choices from a room to the hall that lists an entity, if possible; one more
+/// choice opens the entity.
 const MAX_CHOICES: usize = 4;
 
-/// How many entities a hall lists where it may choose.
+/// Maximum number of entities that a hall lists, unless it must list more.
 const MAX_LISTED: usize = 20;
 
-/// What one finds in a hall, or in a room that shows one.
+/// The contents of a hall, or of a room that shows one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HallContents {
-    /// How many entities it holds.
+    /// The number of entities.
     pub total: usize,
-    /// Their names in order, where they are few.
+    /// Their names in order, if they are few.
     pub entity_names: Vec<Arc<str>>,
-    /// The ways to parts of it, where they are many.
+    /// The smaller halls, if they are many.
     pub sub_halls: Vec<SubHall>,
 }
 
-/// A way into part of a hall.
+/// A choice that leads into a part of a hall.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubHall {
-    /// What the part is called, seen from the hall: `contested`, `A to Bel`.
+    /// The label of the part within the hall: `contested`, `A to Bel`.
     pub label: String,
-    /// How many entities it holds.
+    /// The number of entities.
     pub total: usize,
-    /// The part.
+    /// The part itself.
     pub hall: Hall,
 }
 
-/// How many choices there is room for.
+/// The number of choices that can be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChoiceCapacity {
-    /// On the page that is shown; two at least.
+    /// On the current page; at least two.
     pub this_page: usize,
     /// On the pages of halls.
     pub hall_page: usize,
 }
 
-/// Looks at what a hall holds. `register` holds its arrangement.
+/// Returns the contents of a hall. `grouped` must be its grouping.
 pub fn hall_contents(
-    register: &GroupedEntities,
+    grouped: &GroupedEntities,
     hall: &Hall,
     slots: ChoiceCapacity,
 ) -> HallContents {
-    let all = register.range_between(hall.from.as_ref(), hall.until.as_ref());
+    let all = grouped.range_between(hall.from.as_ref(), hall.until.as_ref());
     let total = all.len();
     let steps = slots.choices_needed(total).max(MAX_CHOICES.saturating_sub(hall.depth));
-    // Whoever comes in sees the genera, however little there is of them.
+    // The first hall always shows the genera, even if the entities are few.
     let is_entrance = hall.grouping == Grouping::Everything && hall.depth == 0;
     if steps == 0
         || total <= MAX_LISTED
-            && !(is_entrance && first_differing_heading(register, &all) == Some(0))
+            && !(is_entrance && first_differing_heading(grouped, &all) == Some(0))
     {
-        let cards = all.filter_map(|place| register.entity_at(place));
-        let listed = cards.map(|it| it.name.clone()).collect();
+        let entities = all.filter_map(|index| grouped.entity_at(index));
+        let listed = entities.map(|it| it.name.clone()).collect();
         return HallContents { total, entity_names: listed, sub_halls: Vec::new() };
     }
-    let parts = partition(register, &all, slots.this_page, slots.max_entities(steps - 1));
-    let passage = |part: &Range<usize>| {
+    let parts = partition(grouped, &all, slots.this_page, slots.max_entities(steps - 1));
+    let sub_hall = |part: &Range<usize>| {
         let (label, title) =
-            label::label_and_title(register, &hall.grouping, &all, part).unwrap_or_default();
+            label::label_and_title(grouped, &hall.grouping, &all, part).unwrap_or_default();
         let from = if part.start == all.start {
             hall.from.clone()
         } else {
-            mark_before(register, part.start)
+            boundary_before(grouped, part.start)
         };
-        let until =
-            if part.end == all.end { hall.until.clone() } else { mark_before(register, part.end) };
-        let (arrangement, depth) = (hall.grouping.clone(), hall.depth + 1);
-        SubHall {
-            label,
-            total: part.len(),
-            hall: Hall { grouping: arrangement, from, until, depth, title },
-        }
+        let until = if part.end == all.end {
+            hall.until.clone()
+        } else {
+            boundary_before(grouped, part.end)
+        };
+        let (grouping, depth) = (hall.grouping.clone(), hall.depth + 1);
+        SubHall { label, total: part.len(), hall: Hall { grouping, from, until, depth, title } }
     };
-    HallContents { total, entity_names: Vec::new(), sub_halls: parts.iter().map(passage).collect() }
+    HallContents {
+        total,
+        entity_names: Vec::new(),
+        sub_halls: parts.iter().map(sub_hall).collect(),
+    }
 }
 
 impl ChoiceCapacity {
-    /// Returns how many entities can be told apart by `choices` choices in
-    /// halls, if the last hall lists as many as have numbers.
+    /// Returns the number of entities that `choices` choices in halls can distinguish, if the last
+    /// hall lists as many as there are numbers.
     fn max_entities(self, choices: usize) -> usize {
         let choices = u32::try_from(choices).unwrap_or(u32::MAX);
         self.hall_page.saturating_pow(choices).saturating_mul(Layout::MAX_RESULTS)
     }
 
-    /// Returns how many choices, this one among them, it takes at least to tell
-    /// apart so many entities.
+    /// Returns the minimum number of choices, including this one, that can distinguish `total`
+    /// entities.
     fn choices_needed(self, total: usize) -> usize {
         if total <= Layout::MAX_RESULTS {
             return 0;
@@ -114,10 +116,9 @@ impl ChoiceCapacity {
     }
 }
 
-/// Marks the point before the card at `place`, in as few words as tell it from
-/// the one before.
-fn mark_before(register: &GroupedEntities, place: usize) -> Option<GroupBoundary> {
-    let (last, first) = (register.entity_at(place.checked_sub(1)?)?, register.entity_at(place)?);
+/// Returns the shortest boundary between the entity at `index` and the one before.
+fn boundary_before(grouped: &GroupedEntities, index: usize) -> Option<GroupBoundary> {
+    let (last, first) = (grouped.entity_at(index.checked_sub(1)?)?, grouped.entity_at(index)?);
     let headings = &first.headings;
     let apart = headings.iter().zip(last.headings.iter()).position(|(a, b)| a != b);
     Some(match apart {
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
     use crate::model::{Entity, Graph, GroupBy};
 
-    /// The slots of a page of the wide layout, and of the classic.
+    /// The capacities of a page of the wide and of the classic layout.
     const WIDE_CAPACITY: ChoiceCapacity = ChoiceCapacity { this_page: 12, hall_page: 12 };
     const CLASSIC_CAPACITY: ChoiceCapacity = ChoiceCapacity { this_page: 7, hall_page: 7 };
 
@@ -175,14 +176,14 @@ mod tests {
         Grouping::Genus { genus: "Claim".to_owned(), by }
     }
 
-    /// Goes through every hall below one, and returns the names listed there.
+    /// Visits every hall below one, and returns the names listed there.
     fn list_below(
-        register: &GroupedEntities,
+        grouped: &GroupedEntities,
         hall: &Hall,
         slots: ChoiceCapacity,
         steps: usize,
     ) -> Vec<Arc<str>> {
-        let found = hall_contents(register, hall, slots);
+        let found = hall_contents(grouped, hall, slots);
         assert!(hall.depth <= steps, "{} is {} choices away", hall.title, hall.depth);
         assert!(
             found.entity_names.len() <= Layout::MAX_RESULTS
@@ -190,18 +191,15 @@ mod tests {
         );
         assert!(found.entity_names.is_empty() || found.sub_halls.is_empty());
         let labels: BTreeSet<_> = found.sub_halls.iter().map(|it| &it.label).collect();
-        // Names that differ only behind hundreds of letters may have the same tab.
+        // Names that differ only after hundreds of letters may have the same label.
         let are_cut = labels.iter().any(|it| it.contains('…'));
         assert!(labels.len() == found.sub_halls.len() || are_cut, "{}: {labels:?}", hall.title);
         let mut listed = found.entity_names;
         for SubHall { label, total, hall } in found.sub_halls {
             assert!(total > 0 && label.chars().count() < 140, "{label} ({total})");
-            assert_eq!(
-                register.range_between(hall.from.as_ref(), hall.until.as_ref()).len(),
-                total
-            );
+            assert_eq!(grouped.range_between(hall.from.as_ref(), hall.until.as_ref()).len(), total);
             listed.extend(list_below(
-                register,
+                grouped,
                 &hall,
                 ChoiceCapacity { this_page: slots.hall_page, ..slots },
                 steps,
@@ -211,23 +209,22 @@ mod tests {
         listed
     }
 
-    /// Holds that every entity of an arrangement is listed once, at most four
-    /// choices away.
+    /// Asserts that every entity of a grouping is listed once, at most four choices away.
     #[track_caller]
-    fn assert_all_within_four_choices(graph: &Graph, arrangement: Grouping, slots: ChoiceCapacity) {
-        let register = graph.grouped_entities(&arrangement);
-        let held = graph.iter().filter(|it| arrangement.includes_genus(&it.genus)).count();
-        let listed = list_below(&register, &Hall::for_grouping(arrangement), slots, MAX_CHOICES);
-        assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), held);
+    fn assert_all_within_four_choices(graph: &Graph, grouping: Grouping, slots: ChoiceCapacity) {
+        let grouped = graph.grouped_entities(&grouping);
+        let total = graph.iter().filter(|it| grouping.includes_genus(&it.genus)).count();
+        let listed = list_below(&grouped, &Hall::for_grouping(grouping), slots, MAX_CHOICES);
+        assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), total);
     }
 
-    /// Shows what stands in a hall, and in the first hall below it, and so on.
-    fn rendered_halls(graph: &Graph, arrangement: Grouping, which: &[usize]) -> String {
-        let register = graph.grouped_entities(&arrangement);
-        let (mut hall, mut page) = (Hall::for_grouping(arrangement), String::new());
+    /// Renders the contents of a hall, of the first hall below it, and so on.
+    fn rendered_halls(graph: &Graph, grouping: Grouping, which: &[usize]) -> String {
+        let grouped = graph.grouped_entities(&grouping);
+        let (mut hall, mut page) = (Hall::for_grouping(grouping), String::new());
         let mut which = which.iter();
         loop {
-            let found = hall_contents(&register, &hall, WIDE_CAPACITY);
+            let found = hall_contents(&grouped, &hall, WIDE_CAPACITY);
             page.push_str(&format!("── {} ({}) ──\n", hall.title, found.total));
             page.extend(found.entity_names.iter().map(|it| format!("  {it}\n")));
             page.extend(
@@ -468,16 +465,16 @@ mod tests {
         let names =
             (0..100).map(|it| claim(&format!("{}{it}", char::from(b'a' + it % 26)), "open"));
         let mut graph = graph(names);
-        let arrangement = claims_by(GroupBy::Name);
-        graph.cache_grouping(&arrangement);
+        let grouping = claims_by(GroupBy::Name);
+        graph.cache_grouping(&grouping);
         let whole = hall_contents(
-            &graph.grouped_entities(&arrangement),
-            &Hall::for_grouping(arrangement.clone()),
+            &graph.grouped_entities(&grouping),
+            &Hall::for_grouping(grouping.clone()),
             WIDE_CAPACITY,
         );
         let hall = whole.sub_halls[0].hall.clone();
         let count = |graph: &Graph| {
-            hall_contents(&graph.grouped_entities(&arrangement), &hall, WIDE_CAPACITY).total
+            hall_contents(&graph.grouped_entities(&grouping), &hall, WIDE_CAPACITY).total
         };
         let before = count(&graph);
         for (file, name) in [("new", "Aardvark"), ("other", "Zebra")] {
@@ -491,12 +488,11 @@ mod tests {
         }
         graph.set_file_entity("entities/new.yaml", Some(claim("Mole", "open"))).unwrap();
         assert_eq!(count(&graph), 0);
-        assert_eq!(rendered_halls(&graph, arrangement, &[]), "── Claim (2) ──\n  Mole\n  Zebra\n");
+        assert_eq!(rendered_halls(&graph, grouping, &[]), "── Claim (2) ──\n  Mole\n  Zebra\n");
     }
 
-    /// Entities named so that to part them evenly is hard: all alike at their
-    /// beginnings, all within each other, of very many genera, one genus of nearly
-    /// all, nearly all of one status.
+    /// Names that are hard to divide evenly: equal beginnings, each a prefix of the next, very many
+    /// genera, one genus of nearly all, nearly all of one status.
     const HARD_TO_SPLIT: [fn(usize) -> Entity; 5] = [
         |it| entity("Claim", &format!("The very same beginning {it}")),
         |it| entity("Claim", &format!("{}{it}", "a".repeat(it % 30))),
@@ -530,7 +526,7 @@ mod tests {
         }
         let reach = |slots: ChoiceCapacity| slots.this_page * slots.max_entities(MAX_CHOICES - 1);
         assert_eq!([reach(WIDE_CAPACITY), reach(CLASSIC_CAPACITY)], [622_080, 72_030]);
-        // Even where an author left no more than two numbers.
+        // Even if the author left only two numbers free.
         assert_eq!(reach(ChoiceCapacity { this_page: 2, hall_page: 12 }), 103_680);
     }
 
@@ -540,7 +536,7 @@ mod tests {
         assert_all_within_four_choices(&graph, Grouping::Everything, WIDE_CAPACITY);
     }
 
-    /// Names and headings as people and programs give them: few or many alike.
+    /// Names and headings as users and programs write them: few or many of them similar.
     fn word() -> impl Strategy<Value = String> {
         prop_oneof![
             "[abAB]{0,6}",

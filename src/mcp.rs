@@ -1,5 +1,5 @@
-//! The MCP door: names, schemas and descriptions of tools and resources, and no
-//! thoughts.
+//! The MCP server: names, schemas and descriptions of tools and resources. No logic of
+//! the palace.
 
 mod arguments;
 mod call_queue;
@@ -25,21 +25,21 @@ pub use server::{Server, serve};
 pub use toolbox::{ToolSet, Toolbox};
 
 impl Toolbox {
-    /// Lays out all tools there are, and offers those of `offered`.
+    /// Registers all tools, and offers the sets in `offered`.
     pub fn new(offered: Vec<ToolSet>) -> Self {
         Self::with_answer_limit(offered, memory_server_tools::MAX_ANSWER_WEIGHT)
     }
 
-    /// Lays out all tools there are, and offers those of `offered`; none cuts
-    /// its answers for being more than a client takes in.
+    /// Registers all tools, and offers the sets in `offered`; no tool truncates its
+    /// answers to what clients accept.
     pub fn unbounded(offered: Vec<ToolSet>) -> Self {
         Self::with_answer_limit(offered, usize::MAX)
     }
 
-    fn with_answer_limit(offered: Vec<ToolSet>, most: usize) -> Self {
+    fn with_answer_limit(offered: Vec<ToolSet>, answer_limit: usize) -> Self {
         let own = palace_tools::palace_tools().into_iter().chain(graph_tools::graph_tools());
         let own = own.chain(work_tools::work_tools());
-        let others = memory_server_tools::memory_server_tools(most)
+        let others = memory_server_tools::memory_server_tools(answer_limit)
             .into_iter()
             .chain(mempalace_tools::mempalace_tools());
         Self::from_tools(own.chain(others).collect(), offered)

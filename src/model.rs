@@ -1,7 +1,7 @@
-//! The nouns of a palace: plain values that know nothing of files, git or MCP.
+//! Domain types of a palace: plain values without access to files, git or MCP.
 //!
-//! What the workrooms hand each other lives here too ([`Files`], [`Change`],
-//! [`Diagnostic`]), so that they need not meet.
+//! The types that the upper modules exchange ([`Files`], [`Change`], [`Diagnostic`]) are here too,
+//! so that those modules do not depend on each other.
 
 mod change;
 mod date;

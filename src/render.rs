@@ -1,7 +1,7 @@
-//! From palace to page: pure functions that turn values into text.
+//! Renders values as text. Pure functions.
 //!
-//! Nothing here reads a file, asks the time or keeps state: `now` is a
-//! parameter, so yesterday can be tested today.
+//! Nothing here reads a file, asks for the time or keeps state: `now` is a parameter, so
+//! yesterday can be tested today.
 
 mod age;
 mod date;
@@ -49,7 +49,7 @@ use serde_json::Value;
 
 use crate::model::{is_printable, strip_unprintable};
 
-/// Says how many there are of something: `1 scroll`, `3 scrolls`.
+/// Renders a count with its noun: `1 scroll`, `3 scrolls`.
 pub fn pluralize(number: usize, noun: &str) -> String {
     match number {
         1 => format!("1 {noun}"),
@@ -57,7 +57,7 @@ pub fn pluralize(number: usize, noun: &str) -> String {
     }
 }
 
-/// Says it as English does of most that are several: `Claims`, `Theories`, `Processes`.
+/// Returns the plural by the common English rules: `Claims`, `Theories`, `Processes`.
 fn plural_form(noun: &str) -> String {
     if let Some(stem) = noun.strip_suffix("sis") {
         return format!("{stem}ses");
@@ -69,42 +69,42 @@ fn plural_form(noun: &str) -> String {
     }
 }
 
-/// Writes a number as people read it: `4,210`.
+/// Renders a number with thousands separators: `4,210`.
 pub fn group_thousands(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join(",")
 }
 
-/// Makes a text safe for one line of a page: no line breaks, which could pose
-/// as a menu, and nothing that does more than be read.
+/// Makes a text safe for one line of a page: removes line breaks, which could imitate a menu,
+/// and control characters.
 pub fn one_line(text: &str) -> String {
     let clean = text.chars().map(|it| if is_printable(it) { it } else { ' ' });
     clean.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Makes a text safe for a page: its lines stay.
+/// Makes a text safe for a page: removes control characters and keeps the lines.
 pub fn printable_text(text: &str) -> String {
     strip_unprintable(text.trim_end())
 }
 
-/// Writes a value as a person would: a text without quotes.
+/// Renders a JSON value, strings without quotes.
 pub fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Cuts a text to at most `most` characters, with `…` where something went.
-pub fn truncate(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+/// Cuts a text to at most `limit` characters, and marks the cut with `…`.
+pub fn truncate(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
     }
 }
 
-/// How many names a line lists.
+/// Limit for the names in a line.
 const MAX_LISTED_NAMES: usize = 10;
 
-/// Lists names in one line, the first few of many.
+/// Joins names in one line; lists the first ten and counts the rest.
 pub fn join_names(names: &[String]) -> String {
     let shown: Vec<_> =
         names.iter().take(MAX_LISTED_NAMES).map(|it| truncate(&one_line(it), 60)).collect();

@@ -1,7 +1,6 @@
-//! Where a visitor stands, how they came there, and what their numbers mean.
+//! The state of a visit: location, way back, and the meanings of the menu numbers.
 //!
-//! A visit is kept in memory only: losing it costs one walk from the entry (v1
-//! section 4.3).
+//! A visit is kept in memory only: losing it costs one walk from the entry (v1 section 4.3).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,91 +8,90 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Action, CommitId, Hall, ItemId, Layout, RoomId, ScrollId};
 
-/// How many steps back a visitor can go.
+/// Maximum number of steps back.
 const MAX_BACK_STEPS: usize = 100;
 
-/// One client's walk.
+/// The visit of one client.
 #[derive(Clone, Debug, Default)]
 pub struct Visit {
-    /// The palace visited, by the name of its directory.
+    /// The current palace, by the name of its directory.
     pub workspace: Option<String>,
-    /// Where the visitor stands; nowhere before there is a room to stand in.
+    /// The current location; `None` while the palace has no room.
     pub location: Option<Location>,
-    /// Whether the tutorial has been given: once a conversation is enough.
+    /// Whether the tutorial has been shown in this conversation.
     pub has_seen_tutorial: bool,
     /// The page of the menu shown, from 0.
     pub page: usize,
-    /// Everything that could be chosen when the menu was last shown: a number
-    /// means what it meant then, whoever has rebuilt the room since.
+    /// The choices of the menu that was shown last: a number keeps its meaning even if the room has
+    /// changed since.
     pub menu: Vec<Action>,
-    /// How that menu was numbered.
+    /// The numbering of that menu.
     pub layout: Layout,
-    /// The scrolls last shown, in the order of their numbers.
+    /// The scrolls that were shown last, in the order of their numbers.
     pub shown_scrolls: Vec<ScrollId>,
-    /// How many of the room's scrolls, from the newest, have been shown.
+    /// The number of the room's scrolls, from the newest, that have been shown.
     pub scrolls_seen: usize,
-    /// What the last query or search found, in the order of its numbers.
+    /// The results of the last query or search, in the order of their numbers.
     pub listed_items: Vec<ItemId>,
-    /// How many of the room's drawers, from the newest, have been listed.
+    /// The number of the room's drawers, from the newest, that have been listed.
     pub drawers_seen: usize,
-    /// The drawer that was read last and is not at its end, by its file, and
-    /// how many of its bytes were read.
+    /// The drawer that was read last, if not to its end: its file, and the number of bytes read.
     pub bookmark: Option<(String, usize)>,
-    /// What others did before the visitor came, for each palace that was entered
-    /// in this conversation, by the name of its directory.
+    /// The changes by others since the last visit, for each palace entered in this conversation, by
+    /// the name of its directory.
     pub changes_since_visit: BTreeMap<String, ChangesSinceVisit>,
     back_stack: Vec<Location>,
 }
 
-/// What others did in a palace since a visitor was last there.
+/// The changes by others in a palace since the visitor was last there.
 #[derive(Clone, Debug, Default)]
 pub struct ChangesSinceVisit {
-    /// When that was; `None`: never.
+    /// The time of the last visit; `None`: never.
     pub last_visit: Option<DateTime<Utc>>,
-    /// Whether it was too much to look at: then this is of the newest commits.
+    /// Whether there were too many changes: then only the newest commits are included.
     pub is_truncated: bool,
-    /// The names of the entities they made or changed, by genus.
+    /// The names of the entities that were created or changed, by genus.
     pub entities: BTreeMap<String, BTreeSet<String>>,
-    /// The rooms they built, changed or took away, with who did so last.
+    /// The rooms that were built, changed or removed, with the author of the last change.
     pub rooms: BTreeMap<RoomId, String>,
-    /// The scrolls they left that the visitor has not read.
+    /// The new scrolls that the visitor has not read.
     pub unread_scrolls: BTreeSet<ScrollId>,
-    /// Those the visitor has read in this conversation.
+    /// The new scrolls that the visitor has read in this conversation.
     pub read_scrolls: BTreeSet<ScrollId>,
-    /// The newest commit when the visitor came in this time, and when that was.
+    /// The newest commit when this visit began, and its time.
     pub arrival: Option<(CommitId, DateTime<Utc>)>,
 }
 
-/// A place a visitor can stand in: a room, built or not, or a hall below it.
+/// A location of a visitor: a room, built or not, or a hall below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The palace, by the name of its directory.
     pub workspace: String,
     /// The room.
     pub room: RoomId,
-    /// What the doorway was called through which it was entered.
+    /// The label of the door through which it was entered.
     pub door: Option<String>,
-    /// The hall of the room's that the visitor is in, which no file holds.
+    /// The current hall of the room, which has no file.
     pub hall: Option<Hall>,
 }
 
 impl Location {
-    /// Returns the place of somebody who stands in a room and came through no door.
+    /// Returns the location in a room, not entered through a door.
     pub fn in_room(workspace: &str, room: RoomId) -> Self {
         Self { workspace: workspace.to_owned(), room, door: None, hall: None }
     }
 
-    /// Tells whether two places are one, whatever door led there.
+    /// Tells whether two locations are the same, whichever door led there.
     pub fn is_same_place(&self, other: &Self) -> bool {
         self.workspace == other.workspace && self.room == other.room && self.hall == other.hall
     }
 }
 
 impl Visit {
-    /// How many scrolls a room shows (v1 section 5.4).
+    /// Number of scrolls that a room shows (v1 section 5.4).
     pub const SCROLLS_PER_ROOM: usize = 3;
 
-    /// Goes to a place, and remembers the way back.
+    /// Goes to a location and stores the way back.
     pub fn go_to(&mut self, to: Location) {
         if let Some(from) = self.location.take()
             && !from.is_same_place(&to)
@@ -106,7 +104,7 @@ impl Visit {
         self.set_location(to);
     }
 
-    /// Begins a walk anew: at a place, or in a palace that has none yet.
+    /// Starts over in a palace, at a location if it has one.
     pub fn enter_palace(&mut self, workspace: &str, at: Option<Location>) {
         self.back_stack.clear();
         self.location = None;
@@ -116,27 +114,26 @@ impl Visit {
         }
     }
 
-    /// Goes back to where the visitor came from, if they came from anywhere.
+    /// Goes back one step; returns false if there is none.
     pub fn go_back(&mut self) -> bool {
         let Some(to) = self.back_stack.pop() else { return false };
         self.set_location(to);
         true
     }
 
-    /// Returns where the way back leads.
+    /// Returns the location to which the way back leads.
     pub fn previous_location(&self) -> Option<&Location> {
         self.back_stack.last()
     }
 
-    /// Turns the menu to its next page; after the last comes the first.
+    /// Goes to the next page of the menu, or from the last to the first.
     pub fn next_menu_page(&mut self) {
         let actions = self.menu.len();
         let pages = actions.div_ceil(self.layout.page_size(actions)).max(1);
         self.page = (self.page + 1) % pages;
     }
 
-    /// Moves on to `scrolls` behind those shown, which are the ones after the
-    /// first `from`.
+    /// Shows `scrolls`, the ones after the first `from`.
     pub fn show_scrolls(&mut self, from: usize, scrolls: Vec<ScrollId>) {
         self.scrolls_seen = from + scrolls.len();
         self.shown_scrolls = scrolls;
@@ -185,8 +182,8 @@ mod tests {
 
     #[test]
     fn action_pages_wrap_around() {
-        let deed = ActionKind::Text { content: String::new() };
-        let lever = Action { label: "Pull".to_owned(), kind: deed };
+        let kind = ActionKind::Text { content: String::new() };
+        let lever = Action { label: "Pull".to_owned(), kind };
         let mut visit = Visit { menu: vec![lever; 30], ..Visit::default() };
         for expected in [1, 2, 0] {
             visit.next_menu_page();

@@ -1,9 +1,9 @@
-//! Where palaces are kept: a folder of text files inside a git repository.
+//! Stores palaces: each is a folder of text files inside a git repository.
 //!
-//! This is the only module that touches the disk or speaks to git. It moves
-//! text and never asks what a text means. A change is made whole: what it
-//! believed is compared again under a lock, and when [`Store::commit`] returns,
-//! the files are on disk and in git. Reading takes no lock and never waits.
+//! This is the only module that accesses the disk or git. It moves text and never interprets it. A
+//! change is atomic: under a lock, the files are compared with the contents that the change
+//! expects, and when [`Store::commit`] returns, the new contents are on disk and in git. Reads take
+//! no lock and never wait.
 
 mod error;
 mod history;
@@ -50,53 +50,54 @@ pub struct Store {
     cached_index: Option<CachedIndex>,
     lock_timeouts: LockTimeouts,
     isolated: bool,
-    /// The consents of the user.
+    /// The user's consents.
     consents: Consents,
-    /// How many commits were made.
+    /// The number of commits made through this store.
     commit_count: usize,
-    /// The moment the palace is seen at; `None`: as it is now.
+    /// The commit that the store reads from; `None`: the working directory.
     as_of_commit: Option<CommitSummary>,
     listener: Option<Listener>,
     prune_guard: PruneGuard,
-    /// The last commit that was found whole.
+    /// The last commit whose objects were all found.
     checked_head: Option<gix::ObjectId>,
-    /// Whether the palace was there when it was looked at.
+    /// Whether the palace folder existed when it was last listed.
     palace_existed: AtomicBool,
-    /// Whether it had a repository.
+    /// Whether the palace ever had a repository while this store was open.
     had_repository: AtomicBool,
-    /// Whether `HEAD` could not be read when it was read last.
+    /// Whether the last attempt to read `HEAD` failed.
     is_head_unreadable: AtomicBool,
 }
 
-/// What became of a change.
+/// The outcome of [`Store::commit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommitOutcome {
-    /// It is made.
+    /// The change was made.
     Done(CommitReport),
-    /// These files no longer hold what the change believed; nothing was written.
+    /// These files no longer hold the expected contents; nothing was written.
     Stale(Vec<String>),
 }
 
-/// A change that is made.
+/// The result of a change that was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitReport {
     /// The commit; `None`: there was nothing to commit.
     pub commit: Option<CommitId>,
-    /// What went wrong after it was made.
+    /// Problems that occurred after the change was made.
     pub warnings: Vec<Warning>,
 }
 
 impl Store {
-    /// Takes charge of the palace at `palace`, whose repository is made at `home` if none is around.
+    /// Creates a store for the palace at `palace`. If no repository contains the palace, one is
+    /// created at `home` when needed.
     pub fn new(palace: PathBuf, home: PathBuf) -> Self {
         let repository = Mutex::new(None);
-        let patience = LockTimeouts::default();
+        let lock_timeouts = LockTimeouts::default();
         Self {
             palace,
             home,
             repository,
             cached_index: None,
-            lock_timeouts: patience,
+            lock_timeouts,
             isolated: false,
             consents: Consents::default(),
             commit_count: 0,
@@ -110,26 +111,26 @@ impl Store {
         }
     }
 
-    /// Looks up in `consents` what the user has allowed.
+    /// Sets the user's consents.
     #[must_use]
     pub fn with_consents(self, consents: Consents) -> Self {
         Self { consents, ..self }
     }
 
-    /// Tells `listener` from now on how far each change has come.
+    /// Reports the progress of every later change to `listener`.
     pub fn set_progress_listener(&mut self, listener: Listener) {
         self.listener = Some(listener);
     }
 
-    /// Takes charge of the same palace once more, for another thread.
+    /// Creates another store for the same palace, for use in another thread.
     #[must_use]
     pub fn clone_for_thread(&self) -> Self {
         let store = Self::new(self.palace.clone(), self.home.clone());
         Self { isolated: self.isolated, consents: self.consents.clone(), ..store }
     }
 
-    /// Takes charge of the same palace, or past of it, once more, for a reader that shares
-    /// what is open.
+    /// Creates another store for the same palace at the same commit, for a reader; the open
+    /// repository is shared.
     #[must_use]
     pub fn clone_for_reading(&self) -> Self {
         let open = self.repository.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -137,31 +138,32 @@ impl Store {
         Self { repository: Mutex::new(open), as_of_commit: self.as_of_commit.clone(), ..store }
     }
 
-    /// Names the file system the palace lies on, if changes made elsewhere can go untold there.
+    /// Returns the name of the palace's file system if it may not report changes made on other
+    /// machines.
     pub fn network_file_system(&self) -> Option<&'static str> {
         repo::network_fs::network_file_system(&self.palace)
     }
 
-    /// Returns where the palace lies.
+    /// Returns the palace folder.
     pub fn root(&self) -> &Path {
         &self.palace
     }
 
-    /// Returns where the palace lies in its repository, as git's own patches begin with it:
-    /// `palaces/survey/`; nothing if it lies at its root, or in none.
+    /// Returns the palace's folder inside its repository, with a trailing slash, as in git patches:
+    /// `palaces/survey/`. Empty if the palace is the repository's root or has no repository.
     pub fn prefix_in_repository(&self) -> Result<String, Error> {
         Ok(self.repository()?.map_or_else(String::new, |it| it.prefix.clone()))
     }
 
-    /// Of a palace that is seen as it was, reads every file at once; what cannot be taken is left
-    /// out and told. `None`: it is seen as it is.
+    /// Reads all files of a store that reads from a commit; unreadable files are left out and
+    /// reported as findings. `None`: the store reads from the working directory.
     pub fn read_files_as_of(&self) -> Result<Option<(Files, Vec<Diagnostic>)>, Error> {
         self.reject_root_links()?;
-        self.as_of_commit.as_ref().map(|moment| self.read_all_files_at(moment)).transpose()
+        self.as_of_commit.as_ref().map(|commit| self.read_all_files_at(commit)).transpose()
     }
 
-    /// Looks at everything, as [`Store::list_files`] does, and lists the temporary files too that a power
-    /// cut may have left.
+    /// Lists all files as [`Store::list_files`] does, and also the temporary files that a power
+    /// failure may have left.
     pub fn list_with_temporaries(
         &self,
     ) -> Result<(FileStamps, Vec<Diagnostic>, Vec<PathBuf>), Error> {
@@ -172,7 +174,7 @@ impl Store {
         Ok((stamps, findings, temporaries))
     }
 
-    /// Clears away temporary files that nobody is writing any more.
+    /// Removes those of the temporary files that no process is writing.
     pub fn remove_stale_temporaries(&self, temporaries: &[PathBuf]) -> Result<(), Error> {
         if let (Some(repository), false) = (self.repository()?, temporaries.is_empty()) {
             write::recovery::remove_stale_temporaries(&repository, temporaries);
@@ -180,8 +182,9 @@ impl Store {
         Ok(())
     }
 
-    /// Lists the files at or below `path` as they stand, all where it is empty, and what stands in
-    /// the way of others. A palace that is seen as it was cannot change, and has none.
+    /// Lists the files at or below `path`, all files if it is empty, and reports entries that
+    /// cannot be used. A store that reads from a commit lists none, because its files cannot
+    /// change.
     pub fn list_files(&self, path: &str) -> Result<(FileStamps, Vec<Diagnostic>), Error> {
         if self.as_of_commit.is_some() {
             return Ok((FileStamps::new(), Vec::new()));
@@ -191,7 +194,8 @@ impl Store {
         Ok((stamps, findings))
     }
 
-    /// Reads files, many at a time: cold disks answer many at once faster than one after the other.
+    /// Reads files in parallel, because a cold disk answers parallel reads faster than sequential
+    /// ones.
     pub fn read_files(&self, paths: Vec<String>) -> Vec<(String, ReadResult)> {
         let read = |path: String| {
             let read = self.read_file(&path);
@@ -200,30 +204,30 @@ impl Store {
         paths.into_par_iter().map(read).collect()
     }
 
-    /// Returns those of the palace's folders that are there.
+    /// Returns the names of those palace folders that exist.
     pub fn existing_folders(&self) -> impl Iterator<Item = &'static str> {
         repo::disk::existing_folders(&self.palace)
     }
 
-    /// Returns what tells the palace's own folder apart from another that takes its place; `None`:
-    /// there is none.
+    /// Returns the palace folder's inode, which changes when another folder replaces it; `None`:
+    /// the folder does not exist.
     pub fn root_inode(&self) -> Option<u64> {
         FileStamp::from_path(&self.palace).map(|it| it.inode())
     }
 
-    /// Reads one file; `None`: it is not there.
+    /// Reads one file; `None`: it does not exist.
     pub fn read_file(&self, path: &str) -> ReadResult {
         self.reject_root_links().map_err(|err| err.to_diagnostic(path))?;
         match &self.as_of_commit {
-            Some(moment) => {
-                self.read_file_at(&moment.id, path).map_err(|err| err.to_diagnostic(path))?
+            Some(commit) => {
+                self.read_file_at(&commit.id, path).map_err(|err| err.to_diagnostic(path))?
             }
             None => repo::disk::read_file(&self.palace, path),
         }
     }
 
-    /// Returns what tells a file's state apart from its former state; `None`: it is not there, or
-    /// it cannot change, being seen as it was.
+    /// Returns a file's stamp, which changes when the file does; `None`: the file does not exist,
+    /// or the store reads from a commit.
     pub fn file_stamp(&self, path: &str) -> Option<FileStamp> {
         if self.as_of_commit.is_some() {
             return None;
@@ -232,11 +236,11 @@ impl Store {
         FileStamp::from_path(&self.palace.join(path))
     }
 
-    /// Makes a change: durable and committed when it returns.
+    /// Makes a change. When this returns, the change is durable and committed.
     pub fn commit(&mut self, change: &Change) -> Result<CommitOutcome, Error> {
         self.reject_root_links()?;
         match &self.as_of_commit {
-            Some(moment) => Err(Error::ReadOnlyAsOf { short: moment.short.clone() }),
+            Some(commit) => Err(Error::ReadOnlyAsOf { short: commit.short.clone() }),
             None => {
                 self.check_before_change(change)?;
                 let outcome = write::apply::apply_change(self, change)?;
@@ -246,8 +250,9 @@ impl Store {
         }
     }
 
-    /// Waits until nobody else files: who files what is to be there but once lets no other in from
-    /// the look whether it is there until it is. Without a repository nobody is waited for.
+    /// Waits for the lock for filing drawers and takes it, so that no other process can file the
+    /// same drawer between the check whether it exists and the write. Without a repository there is
+    /// no lock.
     pub fn lock_filing(&self) -> Result<Option<PalazzoLock>, Error> {
         let repository = self.repository()?;
         let acquire = |it: Arc<Repository>| {
@@ -260,21 +265,21 @@ impl Store {
         repository.map(acquire).transpose()
     }
 
-    /// Returns what was set aside under `name`: a note of ours that no commit holds; `None`:
-    /// nothing was, or it was lost, as it may be.
+    /// Returns the cached content under `name`, which is in no commit; `None`: it was never
+    /// written, or was lost, which is allowed.
     pub fn read_cache(&self, name: &str) -> Option<Vec<u8>> {
         let repository = self.repository().ok().flatten()?;
         repo::cache::read_cache_file(&repository, name)
     }
 
-    /// Sets `content` aside under `name`, a plain file name, in place of what was there. Without
-    /// a repository there is nowhere to set it, and nothing is done.
+    /// Writes `content` to the cache under `name`, a plain file name, replacing the previous
+    /// content. Does nothing without a repository.
     pub fn write_cache(&self, name: &str, content: &[u8]) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };
         repo::cache::write_cache_file(&repository, name, content)
     }
 
-    /// Now and then after a commit, lets git tidy up.
+    /// Starts git's maintenance after some commits.
     fn run_maintenance_if_due(&mut self, outcome: &CommitOutcome) {
         if self.isolated
             || !matches!(outcome, CommitOutcome::Done(CommitReport { commit: Some(_), .. }))
@@ -290,7 +295,8 @@ impl Store {
         }
     }
 
-    /// Checks that the palace has not become a link that leads out of the home; the home may be one.
+    /// Fails if the palace, or a folder between it and the home, has become a symbolic link. The
+    /// home itself may be one.
     fn reject_root_links(&self) -> Result<(), Error> {
         let Ok(inside) = self.palace.strip_prefix(&self.home) else { return Ok(()) };
         let mut place = self.home.clone();
@@ -303,8 +309,8 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the repository around the palace; `None`: there is none, or the user has not allowed
-    /// its use, so that there is no history to read.
+    /// Returns the repository that contains the palace; `None`: there is none, or the user has not
+    /// allowed its use, so there is no history.
     fn repository(&self) -> Result<Option<Arc<Repository>>, Error> {
         match self.open_allowed_repository() {
             Err(Error::RepositoryElsewhere { .. }) => Ok(None),
@@ -312,7 +318,8 @@ impl Store {
         }
     }
 
-    /// Returns the repository around the palace, opening it only if it is not the one already open.
+    /// Returns the repository that contains the palace; opens it only if the open one is out of
+    /// date.
     fn open_allowed_repository(&self) -> Result<Option<Arc<Repository>>, Error> {
         self.reject_root_links()?;
         let mut open = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
@@ -327,8 +334,8 @@ impl Store {
         Ok(open.clone())
     }
 
-    /// Refuses a write to a palace that has been moved or removed since it was looked at: it would
-    /// make another at the old place.
+    /// Fails if the palace was moved or removed since it was last listed, because a write would
+    /// create another palace at the old path.
     fn reject_moved_palace(&self) -> Result<(), Error> {
         if self.palace_existed.load(Ordering::Relaxed) && !self.palace.is_dir() {
             return Err(Error::PalaceMoved { palace: self.palace.clone() });
@@ -336,20 +343,20 @@ impl Store {
         Ok(())
     }
 
-    /// Tells whether a repository is around the palace.
+    /// Returns true if a repository contains the palace.
     pub fn has_repository(&self) -> Result<bool, Error> {
         Ok(self.repository()?.is_some())
     }
 
-    /// Begins a new history for a palace that has lost its own: makes a repository where there is
-    /// none, and commits the files of `change`, which it leaves as they are, for their author.
+    /// Starts a new history for a palace that lost its repository: creates one if there is none,
+    /// and commits the files of `change` as they are, with the author of `change`.
     pub fn start_new_history(&mut self, change: &Change) -> Result<CommitOutcome, Error> {
         self.reject_root_links()?;
         Repository::create(&self.palace, &self.home, &self.consents, self.isolated)?;
         write::apply::commit_unchanged_files(self, change)
     }
 
-    /// Returns the repository around the palace, making one if there is none.
+    /// Returns the repository that contains the palace; creates one if there is none.
     fn open_or_create_repository(&self) -> Result<Arc<Repository>, Error> {
         let had_repository = self.had_repository.load(Ordering::Relaxed);
         if let Some(found) = self.open_allowed_repository()? {

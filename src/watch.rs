@@ -1,10 +1,9 @@
-//! Which files have changed: told at once by the system, or found out by
-//! looking every two seconds where the system says nothing.
+//! Watches a palace for changed files: through the system's events, or by polling every two seconds
+//! where the system reports none.
 //!
-//! This is the only module that hears of events. It collects paths and never
-//! asks what a file holds; whoever takes the paths reads the files, and may
-//! come back with a doubt: a file that was perhaps only half written is handed
-//! out once more when it has been left alone for a moment.
+//! This is the only module that receives file events. It collects paths and never reads the files.
+//! The caller reads them, and can defer a path whose file may be half written; the path is returned
+//! again when the file has not changed for a short time.
 
 mod cookie;
 mod poller;
@@ -21,19 +20,19 @@ use notify::{Config, ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watche
 use crate::model::WatchMode;
 use crate::watch::cookie::Cookie;
 
-/// How long a doubtful file must be left alone before it counts.
+/// How long a deferred file must remain unchanged before it is returned again.
 const QUIET_PERIOD: Duration = Duration::from_millis(100);
-/// With more paths than these, looking at everything is as good.
+/// The maximum number of pending paths; beyond it, everything counts as changed.
 const MAX_PATHS: usize = 10_000;
-/// An echo that takes so long will not come: nobody listens any more.
+/// How long to wait for the cookie's event; after that the watcher counts as dead.
 const COOKIE_TIMEOUT: Duration = Duration::from_secs(5);
-/// What every path is below.
+/// The path of the palace root, which stands for everything.
 const WHOLE_PALACE: &str = "";
 
-/// Watches one palace: its own folder, and all that lies in those it names.
+/// Watches one palace: its own folder, and recursively the palace folders in it.
 ///
-/// Of the palace's neighbours nothing is watched, nor of `.git`, however much
-/// lies there: a palace may be the root of a large repository.
+/// Neither other folders beside them nor `.git` are watched, because a palace may be the root of a
+/// large repository.
 pub struct Watch {
     root: PathBuf,
     root_inode: Option<u64>,
@@ -47,34 +46,35 @@ pub struct Watch {
     polling_reason: Option<String>,
 }
 
-/// What a watch needs of the world.
+/// The callbacks of a watch, and what is known of the file system.
 pub struct Callbacks {
-    /// Asked every two seconds where the system does not tell of changes.
+    /// Called every two seconds if the system does not report changes.
     pub poll: PollCallback,
-    /// Called whenever there is something to take.
+    /// Called whenever there are changes to take.
     pub wake: WakeCallback,
-    /// Told once, if it should come to that, that changes are seen late and why.
+    /// Called once if changes are detected late, with the reason.
     pub warn: fn(&str),
-    /// The file system, if it is known not to tell of every change.
+    /// The name of the file system, if it is known not to report every change.
     pub network_file_system: Option<&'static str>,
 }
 
-/// Something that may have changed.
+/// A path that may have changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedPath {
     /// A file or folder inside the palace; empty: everything.
     pub path: String,
-    /// Whether nobody is in the middle of writing it.
+    /// Whether the file has not changed since it was deferred, so that no program is still writing
+    /// it.
     pub is_quiet: bool,
 }
 
-/// Tells which paths have changed since it was last asked, by looking at all.
+/// Compares all files with the previous call, and returns the paths that changed.
 pub type PollCallback = Box<dyn FnMut() -> Vec<String> + Send>;
 
-/// Tells whoever waits that there is something to take; called from any thread.
+/// Notifies the receiver that there are changes to take; called from any thread.
 pub type WakeCallback = Arc<dyn Fn() + Send + Sync>;
 
-/// Where paths lie until they are taken.
+/// The paths that have changed and were not taken yet.
 struct EventQueue {
     pending: Mutex<PendingPaths>,
     cookie_seen: Condvar,
@@ -91,132 +91,132 @@ struct PendingPaths {
 }
 
 impl Watch {
-    /// Begins to watch the palace at `root`; everything counts as touched at
-    /// first. `None`: that is not wanted.
-    pub fn start(root: &Path, manner: WatchMode, eyes: Callbacks) -> Option<Self> {
+    /// Starts to watch the palace at `root`; at first everything counts as changed. `None`:
+    /// watching is turned off.
+    pub fn start(root: &Path, mode: WatchMode, callbacks: Callbacks) -> Option<Self> {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
-        let Callbacks { poll: look, wake, warn: say, network_file_system: silent } = eyes;
-        let letters = Mutex::new(PendingPaths::default());
-        let post = Arc::new(EventQueue { pending: letters, cookie_seen: Condvar::new(), wake });
+        let Callbacks { poll, wake, warn, network_file_system } = callbacks;
+        let pending = Mutex::new(PendingPaths::default());
+        let queue = Arc::new(EventQueue { pending, cookie_seen: Condvar::new(), wake });
         let mut watch = Self {
             root,
             root_inode: None,
             watched_folders: Vec::new(),
-            queue: post,
+            queue,
             watcher: None,
             cookie: None,
-            poll: Some(look),
-            warn: say,
+            poll: Some(poll),
+            warn,
             poller: None,
             polling_reason: None,
         };
-        match manner {
+        match mode {
             WatchMode::Off => return None,
             WatchMode::Poll => watch.start_polling(None),
             WatchMode::Auto => match create_watcher(&watch.root, &watch.queue) {
                 Ok(watcher) => watch.use_watcher(watcher),
                 Err(err) => {
-                    watch.start_polling(Some(format!("the system tells of no changes: {err}")))
+                    watch.start_polling(Some(format!("the system reports no changes: {err}")))
                 }
             },
         }
-        if let Some(name) = silent {
-            watch.start_polling(Some(format!("it lies on {name}, where not every change is told")));
+        if let Some(name) = network_file_system {
+            watch.start_polling(Some(format!("{name} does not report every change")));
         }
-        // Its folders are watched from when this is taken.
+        // The palace's folders are watched once this is taken.
         watch.mark_all_changed();
         Some(watch)
     }
 
-    /// Takes what has been touched since the last time, and what was doubted
-    /// and has been left alone since. Every save that was over before this call
-    /// is among it, where the system tells of saves at all.
+    /// Takes the paths that changed since the last call, and the deferred ones that have not
+    /// changed since. If the system reports changes, the result includes every save that was
+    /// complete before this call.
     ///
-    /// `ground` tells the palace's own folder apart from another in its place;
-    /// `folders` names those of its folders that are there.
+    /// `root_inode` distinguishes the palace's folder from a later one at the same path; `folders`
+    /// returns the names of those palace folders that exist.
     pub fn take_changes(
         &mut self,
-        ground: Option<u64>,
+        root_inode: Option<u64>,
         folders: impl FnOnce() -> Vec<&'static str>,
     ) -> Vec<ChangedPath> {
         self.wait_for_events();
-        let (mut fresh, settled) = self.queue.lock_pending().take_ready();
-        if ground != self.root_inode {
-            fresh = BTreeSet::from([WHOLE_PALACE.to_owned()]);
+        let (mut changed, settled) = self.queue.lock_pending().take_ready();
+        if root_inode != self.root_inode {
+            changed = BTreeSet::from([WHOLE_PALACE.to_owned()]);
         }
-        // New folders below those of the palace are watched by themselves, but not these.
-        let top: Vec<_> = fresh.iter().filter(|path| !path.contains('/')).collect();
+        // The watcher adds folders below the palace folders by itself, but not the palace folders.
+        let top: Vec<_> = changed.iter().filter(|path| !path.contains('/')).collect();
         if !top.is_empty() {
             let folders = folders();
             let is_one = |it: &str| folders.contains(&it) || self.watched_folders.contains(&it);
             if top.iter().any(|it| *it == WHOLE_PALACE || is_one(it)) {
-                self.root_inode = ground;
+                self.root_inode = root_inode;
                 self.watch_folders(folders);
-                // Nobody has watched for a moment.
-                fresh = BTreeSet::from([WHOLE_PALACE.to_owned()]);
+                // Changes between the removal and the new watch were missed.
+                changed = BTreeSet::from([WHOLE_PALACE.to_owned()]);
             }
         }
-        if let (false, Some(watcher)) = (fresh.is_empty(), &mut self.watcher) {
-            // The listener answers when it is done with what it heard. A folder that was just
-            // made is watched by then: what was put there before is found by whoever takes the
-            // path, what is put there later is told.
+        if let (false, Some(watcher)) = (changed.is_empty(), &mut self.watcher) {
+            // The watcher replies after it has processed all events so far, so a folder that was
+            // just created is watched by now: the caller finds the files that were put there
+            // before, and later ones cause events.
             drop(watcher.unwatch(&self.root.join("\0")));
         }
         self.check_limit();
-        let touched = |settled| move |path| ChangedPath { path, is_quiet: settled };
-        fresh
+        let to_changed_path = |is_quiet| move |path| ChangedPath { path, is_quiet };
+        changed
             .into_iter()
-            .map(touched(false))
-            .chain(settled.into_iter().map(touched(true)))
+            .map(to_changed_path(false))
+            .chain(settled.into_iter().map(to_changed_path(true)))
             .collect()
     }
 
-    /// Hands a path back: the file may be half written, and is to be taken
-    /// again when it has been left alone.
+    /// Defers a path whose file may be half written; it is returned again when the file has not
+    /// changed for a short time.
     pub fn defer(&self, path: &str) {
         self.queue.lock_pending().deferred.entry(path.to_owned()).or_insert_with(Instant::now);
     }
 
-    /// Touches everything: something kept what was taken from being read.
+    /// Marks everything as changed, because the caller could not read the paths it took.
     pub fn mark_all_changed(&self) {
         self.queue.push([WHOLE_PALACE.to_owned()]);
     }
 
-    /// Returns how long it is until something that was doubted can be taken.
+    /// Returns the time until a deferred path can be taken.
     pub fn time_until_deferred(&self) -> Option<Duration> {
-        let letters = self.queue.lock_pending();
-        let oldest = letters.deferred.values().min()?;
+        let pending = self.queue.lock_pending();
+        let oldest = pending.deferred.values().min()?;
         Some(QUIET_PERIOD.saturating_sub(oldest.elapsed()))
     }
 
-    /// Says why changes may be seen only after some seconds; `None`: they are
-    /// seen at once, or it was asked for.
+    /// Returns why changes are detected only within seconds; `None`: they are detected at once, or
+    /// polling was requested.
     pub fn polling_reason(&self) -> Option<&str> {
         self.polling_reason.as_deref()
     }
 
-    /// Watches the palace's folders as they are now.
+    /// Watches the palace folders that exist now.
     fn watch_folders(&mut self, folders: Vec<&'static str>) {
         let Some(watcher) = &mut self.watcher else { return };
-        // The folder above tells when the palace itself goes or comes back.
+        // The parent folder reports when the palace itself is removed or created again.
         let here = self.root.parent().into_iter().chain([self.root.as_path()]);
         let here = here.map(|it| (it.to_owned(), RecursiveMode::NonRecursive));
         let below = folders.iter().map(|it| (self.root.join(it), RecursiveMode::Recursive));
         for (place, mode) in here.chain(below) {
-            // Another folder may have taken the place of the one that was watched.
+            // Another folder may have replaced the watched one.
             drop(watcher.unwatch(&place));
             match watcher.watch(&place, mode) {
                 Err(err) if is_limit_error(&err) => {
                     self.queue.lock_pending().is_limit_reached = true
                 }
-                // What is gone by now is told by the folder above it.
+                // The parent folder reports folders that are gone by now.
                 _ => {}
             }
         }
         self.watched_folders = folders;
     }
 
-    /// Hears what the system tells from now on.
+    /// Uses the events of `watcher` from now on.
     fn use_watcher(&mut self, mut watcher: RecommendedWatcher) {
         if cfg!(target_os = "linux") {
             self.cookie = Cookie::new(|place| {
@@ -227,12 +227,12 @@ impl Watch {
         self.watcher = Some(watcher);
     }
 
-    /// Waits until everything is heard that the system has told before.
+    /// Waits until all events that the system queued before this call were processed.
     fn wait_for_events(&mut self) {
-        let Some(echo) = &mut self.cookie else { return };
-        if !self.queue.wait_for(echo) {
+        let Some(cookie) = &mut self.cookie else { return };
+        if !self.queue.wait_for(cookie) {
             self.cookie = None;
-            self.start_polling(Some("the system has stopped to tell of changes".to_owned()));
+            self.start_polling(Some("the system has stopped reporting changes".to_owned()));
         }
     }
 
@@ -243,14 +243,13 @@ impl Watch {
         }
     }
 
-    /// Looks at everything every two seconds from now on; `why` says what keeps
-    /// changes from being told.
+    /// Polls every two seconds from now on; `why` is the reason why events are not sufficient.
     fn start_polling(&mut self, why: Option<String>) {
-        let Some(look) = self.poll.take() else { return };
-        let post = self.queue.clone();
-        self.poller = Some(Poller::start(look, move |paths| post.push(paths)));
+        let Some(poll) = self.poll.take() else { return };
+        let queue = self.queue.clone();
+        self.poller = Some(Poller::start(poll, move |paths| queue.push(paths)));
         self.polling_reason =
-            why.map(|why| format!("what others change is seen within seconds: {why}"));
+            why.map(|why| format!("changes by others are noticed only within seconds: {why}"));
         if let Some(why) = &self.polling_reason {
             (self.warn)(&format!("{}: {why}", self.root.display()));
         }
@@ -269,14 +268,14 @@ impl EventQueue {
     }
 
     fn push(&self, paths: impl IntoIterator<Item = String>) {
-        let mut letters = self.lock_pending();
-        let before = letters.changed.len();
-        letters.changed.extend(paths);
-        if letters.changed.len() > MAX_PATHS {
-            letters.changed = BTreeSet::from([WHOLE_PALACE.to_owned()]);
+        let mut pending = self.lock_pending();
+        let before = pending.changed.len();
+        pending.changed.extend(paths);
+        if pending.changed.len() > MAX_PATHS {
+            pending.changed = BTreeSet::from([WHOLE_PALACE.to_owned()]);
         }
-        let is_more = letters.changed.len() != before;
-        drop(letters);
+        let is_more = pending.changed.len() != before;
+        drop(pending);
         if is_more {
             (self.wake)();
         }
@@ -287,13 +286,13 @@ impl EventQueue {
         is_written && self.lock_pending().cookie_path.as_ref() == event.paths.first()
     }
 
-    /// Calls, and waits for the echo; tells whether it came.
-    fn wait_for(&self, echo: &mut Cookie) -> bool {
-        let letters = self.lock_pending();
-        let before = letters.cookie_events;
+    /// Writes to the cookie and waits for its event; returns whether the event arrived.
+    fn wait_for(&self, cookie: &mut Cookie) -> bool {
+        let pending = self.lock_pending();
+        let before = pending.cookie_events;
         let is_awaited = |it: &mut PendingPaths| it.cookie_events == before;
-        echo.touch().is_ok()
-            && match self.cookie_seen.wait_timeout_while(letters, COOKIE_TIMEOUT, is_awaited) {
+        cookie.touch().is_ok()
+            && match self.cookie_seen.wait_timeout_while(pending, COOKIE_TIMEOUT, is_awaited) {
                 Ok((_, waited)) => !waited.timed_out(),
                 Err(_) => true,
             }
@@ -304,13 +303,13 @@ impl EventQueue {
         self.cookie_seen.notify_all();
     }
 
-    /// Collects what an event is about. This must be quick: the system waits
-    /// for nobody, and forgets what is not fetched in time.
+    /// Collects the paths of an event. This must be quick: the system drops events that are not
+    /// fetched in time.
     fn handle_event(&self, root: &Path, event: notify::Result<Event>) {
         match event {
             Ok(event) if event.need_rescan() => {
                 self.push([WHOLE_PALACE.to_owned()]);
-                // The echo may be among what was forgotten.
+                // The cookie's event may be among the dropped ones.
                 self.mark_cookie_seen();
             }
             Ok(event) if self.is_cookie_event(&event) => self.mark_cookie_seen(),
@@ -327,49 +326,49 @@ impl EventQueue {
 }
 
 impl PendingPaths {
-    /// Takes what is fresh, and what was doubted and has been left alone since.
+    /// Takes the changed paths, and the deferred ones that have not changed since.
     fn take_ready(&mut self) -> (BTreeSet<String>, Vec<String>) {
-        let fresh = std::mem::take(&mut self.changed);
-        self.deferred.retain(|path, _| !fresh.contains(path));
+        let changed = std::mem::take(&mut self.changed);
+        self.deferred.retain(|path, _| !changed.contains(path));
         let doubtful = std::mem::take(&mut self.deferred).into_iter();
         let (quiet, waiting) = doubtful.partition(|(_, at)| at.elapsed() >= QUIET_PERIOD);
         self.deferred = waiting;
         let settled = BTreeMap::into_keys(quiet).collect();
-        (fresh, settled)
+        (changed, settled)
     }
 }
 
-fn create_watcher(root: &Path, post: &Arc<EventQueue>) -> notify::Result<RecommendedWatcher> {
-    let (root, post) = (root.to_owned(), post.clone());
-    let hear = move |event| post.handle_event(&root, event);
-    RecommendedWatcher::new(hear, Config::default().with_follow_symlinks(false))
+fn create_watcher(root: &Path, queue: &Arc<EventQueue>) -> notify::Result<RecommendedWatcher> {
+    let (root, queue) = (root.to_owned(), queue.clone());
+    let handler = move |event| queue.handle_event(&root, event);
+    RecommendedWatcher::new(handler, Config::default().with_follow_symlinks(false))
 }
 
 fn is_limit_error(err: &notify::Error) -> bool {
     matches!(err.kind, ErrorKind::MaxFilesWatch)
 }
 
-/// Tells whether an event can mean that a file holds something else now.
+/// Returns true if an event can mean that a file's content changed.
 fn is_content_change(kind: EventKind) -> bool {
     !matches!(kind, EventKind::Access(it) if it != AccessKind::Close(AccessMode::Write))
 }
 
-/// Spells a place as a path inside the palace, always with `/`; `None`: nothing
-/// that lies there is a file of the palace.
+/// Converts an absolute path to a path inside the palace, always with `/`; `None`: the path cannot
+/// be a palace file.
 fn palace_path(root: &Path, place: &Path) -> Option<String> {
     if root.starts_with(place) {
         return Some(WHOLE_PALACE.to_owned());
     }
     let mut names = Vec::new();
     for name in place.strip_prefix(root).ok()? {
-        // Of a name that is no Unicode the folder can tell.
+        // If a name is not Unicode, the event is attributed to its folder.
         let Some(name) = name.to_str() else { break };
         if name.starts_with('.') {
             return None;
         }
         names.push(name);
     }
-    // What editors leave beside a file.
+    // Backup files that editors create.
     let is_backup = names.last().is_some_and(|it| it.ends_with('~'));
     (!is_backup).then(|| names.join("/"))
 }
@@ -382,22 +381,21 @@ mod tests {
 
     use super::*;
 
-    /// Who waits so long for an event has found a fault.
+    /// A test that waits this long for an event has failed.
     const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
     static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-    /// Watches a folder; the channel tells when somebody looks at everything.
-    fn start_watch(root: &Path, manner: WatchMode) -> (Watch, Receiver<()>) {
+    /// Watches a folder; the channel receives a message for each poll.
+    fn start_watch(root: &Path, mode: WatchMode) -> (Watch, Receiver<()>) {
         let (tell, looked) = channel();
-        let look = Box::new(move || {
+        let poll = Box::new(move || {
             tell.send(()).unwrap_or_default();
             Vec::new()
         });
-        let say: fn(&str) = |it| WARNINGS.lock().unwrap().push(it.to_owned());
-        let eyes =
-            Callbacks { poll: look, wake: Arc::new(|| {}), warn: say, network_file_system: None };
-        (Watch::start(root, manner, eyes).unwrap(), looked)
+        let warn: fn(&str) = |it| WARNINGS.lock().unwrap().push(it.to_owned());
+        let callbacks = Callbacks { poll, wake: Arc::new(|| {}), warn, network_file_system: None };
+        (Watch::start(root, mode, callbacks).unwrap(), looked)
     }
 
     fn taken_paths(watch: &mut Watch) -> Vec<String> {
@@ -407,8 +405,8 @@ mod tests {
 
     #[test]
     fn events_are_mapped_to_paths_inside_the_palace() {
-        let told = |path: &str| palace_path(Path::new("/home/keep"), Path::new(path));
-        let below = |path: &str| told(path).unwrap_or_else(|| "nothing".to_owned());
+        let mapped = |path: &str| palace_path(Path::new("/home/keep"), Path::new(path));
+        let below = |path: &str| mapped(path).unwrap_or_else(|| "nothing".to_owned());
         assert_eq!(below("/home/keep/rooms/hall.yaml"), "rooms/hall.yaml");
         assert_eq!(below("/home/keep/rooms"), "rooms");
         assert_eq!(below("/home/keep"), WHOLE_PALACE);
@@ -421,7 +419,7 @@ mod tests {
             "/home/keep/rooms/.obsidian/cache",
             "/home/keep/rooms/hall.yaml~",
         ] {
-            assert_eq!(told(nothing), None, "{nothing}");
+            assert_eq!(mapped(nothing), None, "{nothing}");
         }
     }
 
@@ -451,7 +449,7 @@ mod tests {
         std::fs::write(dir.path().join("rooms/hall.yaml"), "name: Ha").unwrap();
         assert_eq!(taken_paths(&mut watch), ["rooms/hall.yaml"]);
         watch.defer("rooms/hall.yaml");
-        // Nothing happens but that time passes.
+        // Only time passes.
         std::thread::park_timeout(rest);
         while watch.queue.lock_pending().deferred["rooms/crypt.yaml"].elapsed() < QUIET_PERIOD {}
         assert!(taken_paths(&mut watch).contains(&"rooms/crypt.yaml (settled)".to_owned()));
@@ -468,22 +466,22 @@ mod tests {
             watch.queue.handle_event(dir.path(), Err(limit));
             assert_eq!(taken_paths(&mut watch), [WHOLE_PALACE]);
         }
-        let why = "what others change is seen within seconds: the limit of watched folders is \
-                   reached (fs.inotify.max_user_watches)";
+        let why = "changes by others are noticed only within seconds: the limit of \
+                   watched folders is reached (fs.inotify.max_user_watches)";
         assert_eq!(watch.polling_reason(), Some(why));
         looked.recv_timeout(TEST_TIMEOUT).unwrap();
-        let said = WARNINGS.lock().unwrap().clone();
-        assert_eq!(said, [format!("{}: {why}", dir.path().display())]);
+        let warnings = WARNINGS.lock().unwrap().clone();
+        assert_eq!(warnings, [format!("{}: {why}", dir.path().display())]);
     }
 
     #[test]
     fn watching_can_be_turned_off() {
-        let eyes = Callbacks {
+        let callbacks = Callbacks {
             poll: Box::new(Vec::new),
             wake: Arc::new(|| {}),
             warn: |_| {},
             network_file_system: Some("NFS"),
         };
-        assert!(Watch::start(Path::new("."), WatchMode::Off, eyes).is_none());
+        assert!(Watch::start(Path::new("."), WatchMode::Off, callbacks).is_none());
     }
 }

@@ -1,34 +1,32 @@
-//! What the nineteen tools cost: filing, finding and knowing, among few and many
-//! drawers.
+//! The cost of the nineteen MemPalace tools: filing, search and facts, with few and
+//! many drawers.
 //!
-//! `cargo bench --bench drawers` makes palaces of three sizes, a tenth as many
-//! facts as drawers in each, and speaks to the real program over its standard
-//! input and output. Then it files 2,000 drawers and compares the memory of that
-//! server with that of a fresh one. `cargo bench --bench drawers -- 10000`
-//! measures one size, `-- memory` compares the memory only,
-//! `-- --smoke` the smallest with few rounds.
+//! `cargo bench --bench drawers` builds palaces of three sizes, with a tenth as many
+//! facts as drawers, and calls the real program over standard input and output. Then it
+//! files 2,000 drawers and compares that server's memory with that of a fresh one.
+//! `cargo bench --bench drawers -- 10000` measures one size, `-- memory` only the
+//! memory, `-- --smoke` the smallest size with few rounds.
 //!
 //! How to read the tables:
 //!
-//! - *Wall* goes from the line that asks to the line that answers; *CPU* is what
-//!   all threads of the server worked meanwhile: on a busy machine believe this
-//!   one. A median says what to expect, p99 how bad it gets.
-//! - When `add_drawer` answers, the text has been compared with what is filed,
-//!   and is on the disk and in git. The row above says what the disk itself asks
-//!   for: one small file written and synced. `$PALAZZO_BENCH_DIR` says where to
-//!   measure: on `/dev/shm` no disk is waited for.
-//! - *On disk* are the bytes of the files, and of all that git has beside them:
-//!   there is no index of ours on the disk. What changes leave in `.git` is what
-//!   `git gc` packs, which is off here.
-//! - The texts are sentences of the notes of the retrieval benchmark, six in
-//!   each with a word of its own; the questions are those of its choosing half.
-//! - The last column names a claim about 10,000 drawers, and whether this run
-//!   bears it out.
+//! - *Wall* is the time from request line to response line; *CPU* is the time of all
+//!   threads of the server meanwhile, and more reliable on a busy machine. The median
+//!   is the usual time, p99 the slow one.
+//! - When `add_drawer` answers, the text has been compared with the filed texts, and is
+//!   on disk and in git. The row above is the cost of the disk itself: one small file
+//!   written and synced. `$PALAZZO_BENCH_DIR` is the place to measure: on `/dev/shm`
+//!   there is no wait for a disk.
+//! - *On disk* are the bytes of the files, and of everything that git stores for them;
+//!   Palazzo has no index on disk. Changes leave data in `.git` that `git gc` would
+//!   pack; it is off here.
+//! - The texts are sentences of the notes of the retrieval benchmark, six in each with
+//!   a unique word; the questions are those of its choosing half.
+//! - The last column names a claim about 10,000 drawers, and whether this run meets it.
 
-#![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
 #[path = "../retrieval/corpus.rs"]
-#[expect(dead_code, reason = "what answers a question is not asked here")]
+#[expect(dead_code, reason = "the answers to the questions are not used here")]
 mod corpus;
 #[path = "../ground/mod.rs"]
 mod ground;
@@ -44,17 +42,17 @@ use table::CostTable;
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 /// The size that the claims are about.
 const CLAIMED_SIZE: usize = 10_000;
-/// How often each thing is done, after a few times that do not count.
+/// How many rounds of each call, after some warm-up rounds.
 const ROUNDS: usize = 300;
 const WARM_UP_ROUNDS: usize = 5;
-/// How often in a smoke run.
+/// How many rounds in a smoke run.
 const SMOKE_ROUNDS: usize = 5;
-/// How many drawers are filed before memory is compared, and how many in a smoke run.
+/// How many drawers are filed before memory is compared, also in a smoke run.
 const FILED_DRAWERS: usize = 2_000;
 const SMOKE_FILED_DRAWERS: usize = 100;
-/// How many drawers are there before.
+/// How many drawers exist before that.
 const DRAWERS_BEFORE: usize = 100;
-/// How much of the memory of a fresh server one that has filed many may have.
+/// The maximum memory of a server that has filed many drawers, relative to a fresh one.
 const MAX_MEMORY_RATIO: u64 = 2;
 
 fn main() {
@@ -67,8 +65,8 @@ fn main() {
     }
 }
 
-/// Compares the memory of a server that has filed many drawers with that of a fresh one, after the
-/// same search.
+/// Compares the memory of a server that has filed many drawers with that of a fresh
+/// one, after the same search.
 fn compare_memory() {
     let filed = if ground::is_smoke_run() { SMOKE_FILED_DRAWERS } else { FILED_DRAWERS };
     let scene = DrawerFixture::new(DRAWERS_BEFORE);

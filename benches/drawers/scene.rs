@@ -1,4 +1,4 @@
-//! A palace of many drawers, made in seconds.
+//! A generated palace with many drawers.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -18,13 +18,13 @@ use crate::peer::CallCost;
 
 const WINGS: usize = 10;
 const ROOMS: usize = 10;
-/// One fact for so many drawers, and no folder holds more of them.
+/// Drawers per fact, and maximum number of drawers per folder.
 const DRAWERS_PER_FACT: usize = 10;
 const ENTITIES_PER_FOLDER: usize = 1_000;
 /// How many sentences a text has: some six hundred characters.
 const SENTENCES_PER_TEXT: usize = 6;
 
-/// A home of one palace, in git.
+/// A home with one palace, in git.
 pub(crate) struct DrawerFixture {
     size: usize,
     sentences: Vec<String>,
@@ -33,7 +33,7 @@ pub(crate) struct DrawerFixture {
 }
 
 impl DrawerFixture {
-    /// Builds the palace, with so many drawers, in one commit.
+    /// Builds the palace with this many drawers, in one commit.
     pub(crate) fn new(size: usize) -> Self {
         let ground = BenchDir::new();
         fs::create_dir(ground.path().join("home")).expect("it is new");
@@ -47,25 +47,25 @@ impl DrawerFixture {
         scene
     }
 
-    /// Returns where everything lies.
+    /// Returns the folder of the benchmark.
     pub(crate) fn bench_dir(&self) -> &BenchDir {
         &self.dir
     }
 
-    /// Returns how many facts there are.
+    /// Returns the number of facts.
     pub(crate) fn fact_count(&self) -> usize {
         self.size / DRAWERS_PER_FACT
     }
 
-    /// Says how much lies on the disk: texts, and what git has beside them.
+    /// Describes the disk usage: texts, and git's data.
     pub(crate) fn disk_usage(&self) -> String {
         let home = self.dir.path().join("home");
         let [files, git] = [home.join("palace"), home.join(".git")]
-            .map(|it| folder_bytes(&it).expect("it is there"));
+            .map(|it| folder_bytes(&it).expect("it exists"));
         format!("on disk: files {} kB, .git {} kB", files / 1024, git / 1024)
     }
 
-    /// Returns what a tool is told in a round; what is filed is always new.
+    /// Returns the arguments of a tool call; filed texts are always new.
     pub(crate) fn tool_arguments(&self, tool: &str, round: usize) -> Value {
         let some = hash_number(round) % self.fact_count();
         match tool {
@@ -85,8 +85,7 @@ impl DrawerFixture {
         }
     }
 
-    /// Writes one small file durably, and nothing else: what the disk itself asks
-    /// for.
+    /// Writes and syncs one small file: the cost of the disk itself.
     pub(crate) fn sync_one_file(&self, round: usize) -> CallCost {
         let begun = Instant::now();
         let mut file = fs::File::create(self.dir.path().join("file")).expect("it can be written");
@@ -95,27 +94,28 @@ impl DrawerFixture {
         CallCost { wall: begun.elapsed(), cpu: Duration::ZERO }
     }
 
-    /// Holds that each change became a commit, and that nothing lies about.
+    /// Asserts that each change became a commit, and that there are no uncommitted
+    /// files.
     pub(crate) fn assert_all_committed(&self, changes: usize) {
         let commits = self.run_git(&["rev-list", "--count", "HEAD"]);
         assert_eq!(commits.trim(), (1 + changes).to_string());
         assert_eq!(self.run_git(&["status", "--porcelain"]), "");
     }
 
-    /// Tells git the whole palace as one commit.
+    /// Imports the whole palace into git as one commit.
     fn fast_import(&self) {
         let mut command = self.dir.isolated_command("git");
         command.arg("-C").arg(self.dir.path().join("home")).args(["fast-import", "--quiet"]);
-        let mut child = command.stdin(Stdio::piped()).spawn().expect("git is there");
-        let mut input = io::BufWriter::new(child.stdin.take().expect("it listens"));
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("git is installed");
+        let mut input = io::BufWriter::new(child.stdin.take().expect("the pipe is open"));
         let head =
             "commit refs/heads/main\ncommitter Ada <ada@x> 1760000000 +0000\ndata 5\nBegin\n";
-        input.write_all(head.as_bytes()).expect("it listens");
+        input.write_all(head.as_bytes()).expect("the pipe is open");
         let settings = ("palace.toml".to_owned(), "name = \"Palace\"\n".to_owned());
         let drawers = (0..self.size).map(|it| self.drawer_file(it));
         for (path, text) in drawers.chain((0..self.fact_count()).map(fact_file)).chain([settings]) {
             let file = format!("M 100644 inline palace/{path}\ndata {}\n{text}\n", text.len());
-            input.write_all(file.as_bytes()).expect("it listens");
+            input.write_all(file.as_bytes()).expect("the pipe is open");
         }
         drop(input);
         assert!(child.wait().expect("it ends").success());
@@ -138,7 +138,7 @@ impl DrawerFixture {
         (path, format::write_drawer(&drawer))
     }
 
-    /// Returns some sentences, and a word of its own.
+    /// Returns some sentences, and a unique word.
     fn drawer_text(&self, number: usize) -> String {
         let said = (0..SENTENCES_PER_TEXT)
             .map(|it| hash_number(SENTENCES_PER_TEXT * number + it) % self.sentences.len());
@@ -149,7 +149,7 @@ impl DrawerFixture {
     fn run_git(&self, arguments: &[&str]) -> String {
         let mut command = self.dir.isolated_command("git");
         command.arg("-C").arg(self.dir.path().join("home")).args(arguments);
-        let output = command.output().expect("git is there");
+        let output = command.output().expect("git is installed");
         assert!(output.status.success(), "git {arguments:?}: {output:?}");
         String::from_utf8(output.stdout).expect("git says text")
     }
@@ -179,7 +179,7 @@ fn fact_file(number: usize) -> (String, String) {
     (path, text)
 }
 
-/// Returns how many bytes the files below a folder have.
+/// Returns the total size of the files in a folder, in bytes.
 fn folder_bytes(folder: &Path) -> io::Result<u64> {
     let mut all = 0;
     for entry in fs::read_dir(folder)? {
@@ -192,7 +192,7 @@ fn folder_bytes(folder: &Path) -> io::Result<u64> {
     Ok(all)
 }
 
-/// Returns a number that has nothing to do with `number`, always the same.
+/// Hashes a number; the same on every run.
 fn hash_number(number: usize) -> usize {
     let number = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,18 +1,18 @@
-//! What was measured, as a table.
+//! A table of measured costs.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::peer::CallCost;
 
-/// Rows of costs, in the order in which they were first noted.
+/// Rows of costs, in the order of their first measurement.
 #[derive(Default)]
 pub(crate) struct CostTable {
     rows: Vec<(&'static str, Vec<CallCost>)>,
 }
 
 impl CostTable {
-    /// Notes what something cost.
+    /// Adds a measured cost.
     pub(crate) fn add_cost(&mut self, what: &'static str, cost: CallCost) {
         match self.rows.iter_mut().find(|(it, _)| *it == what) {
             Some((_, costs)) => costs.push(cost),
@@ -20,8 +20,8 @@ impl CostTable {
         }
     }
 
-    /// Shows median and ninety-ninth percentile, without the first few times,
-    /// and whether the claims hold.
+    /// Renders median and 99th percentile, without the warm-up rounds, and whether the
+    /// claims hold.
     pub(crate) fn render(&self, uncounted: usize, makes_claims: bool) -> String {
         let heads = ["wall p50", "p99", "CPU p50", "p99"].map(|it| format!("{it:>12}")).concat();
         let mut table = format!("{:<22}{heads}\n", "");
@@ -36,13 +36,13 @@ impl CostTable {
                 format!("  < {most:?}: {holds}")
             });
             writeln!(table, "{what:<22}{}{}", shown.concat(), claim.unwrap_or_default())
-                .expect("a text takes all");
+                .expect("a string accepts all");
         }
         table
     }
 }
 
-/// Returns what something takes at most, as a median of wall time.
+/// Returns the claimed maximum for a row, as a median of wall time.
 fn claimed_limit(what: &str) -> Option<Duration> {
     match what {
         "search" => Some(Duration::from_millis(2)),

@@ -1,4 +1,4 @@
-//! A disk of our own, whose power can be cut.
+//! An ext4 file system in a file, for simulated power cuts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 const DISK_BYTES: u64 = 512 * 1024 * 1024;
 
-/// An ext4 in a file, mounted.
+/// An ext4 file system in a file, mounted.
 pub(crate) struct LoopDisk {
     image: PathBuf,
     place: PathBuf,
@@ -14,7 +14,7 @@ pub(crate) struct LoopDisk {
 }
 
 impl LoopDisk {
-    /// Makes one; `None`: that cannot be done here.
+    /// Creates and mounts the file system; `None` if this machine cannot.
     pub(crate) fn new() -> Option<Self> {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).ok()?;
         let (image, place) = (folder.path().join("image"), folder.path().join("disk"));
@@ -24,24 +24,24 @@ impl LoopDisk {
         can.then_some(disk)
     }
 
-    /// Returns where it is mounted.
+    /// Returns the mount point.
     pub(crate) fn mount_point(&self) -> &Path {
         &self.place
     }
 
-    /// Cuts the power: what has not been written is gone.
+    /// Simulates a power cut: unwritten data is lost.
     pub(crate) fn cut_power(&self) {
         let place = self.place.to_string_lossy();
         assert!(run_command("xfs_io", &["-x", "-c", "shutdown", &place]), "the power can be cut");
     }
 
-    /// Puts it to use again after a cut.
+    /// Mounts the file system again after a power cut.
     pub(crate) fn remount(&self) {
         let place = self.place.to_string_lossy();
         assert!(run_command("umount", &[&place]) && self.mount(), "it can be mounted again");
     }
 
-    /// Makes it empty.
+    /// Formats the file system again.
     pub(crate) fn wipe(&mut self) {
         let place = self.place.to_string_lossy().into_owned();
         assert!(

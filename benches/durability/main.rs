@@ -1,43 +1,41 @@
-//! What an answer is worth: kill the server, cut the power, let two servers and
-//! a person write at once, and count what was answered and is not there.
+//! Durability: kills the server, cuts the power, runs two servers and a person at once,
+//! and counts the answered writes that are missing afterwards.
 //!
 //! ```text
 //! cargo bench --bench durability                        all of them, briefly
 //! cargo bench --bench durability -- kill 500            that many kill -9
 //! cargo bench --bench durability -- survivor 60         that many kills of one of two servers
-//! cargo bench --bench durability -- gc 60               seconds beside `git gc --prune=now`
+//! cargo bench --bench durability -- gc 60               seconds next to `git gc --prune=now`
 //! cargo bench --bench durability -- every-step          a kill at every system call of a write
 //! cargo bench --bench durability -- contention 500      writes of each server
 //! sudo … -- power 20                                    that many power cuts
 //! ```
 //!
-//! `-- --smoke` makes few rounds of the first and the last, and panics where
-//! something was wrong.
+//! `-- --smoke` runs few rounds of the first and the last part, and panics on any
+//! error.
 //!
-//! A client keeps eight calls under way, scrolls, rooms and entities in turn,
-//! and notes which were answered. Each holds a word that is found nowhere else.
+//! A client keeps eight calls open, for scrolls, rooms and entities in turn, and
+//! records which were answered. Each call writes a unique word.
 //!
-//! - **kill**: the server dies by `kill -9` at a random instant, in a fresh, a
-//!   packed, a cloned repository and a linked worktree in turn. The next server
-//!   is an ordinary one, and its first write must be accepted; then every word
-//!   that was answered must be in `HEAD` and in the working directory, `git
-//!   status` must be empty, no lock and no temporary file be left, and `git fsck`
-//!   have nothing to say.
-//! - **survivor**: of two servers one is killed, and the other may refuse nothing.
-//! - **gc**: two servers write while `git gc --prune=now` runs in a loop. Nothing
-//!   may be lost and nothing refused.
-//! - **every-step**: `strace` kills the server at every system call of a write
-//!   that changes anything, one after the other, from outside. It is passed over
-//!   where there is no `strace`.
-//! - **power**: the palace lies on an ext4 of its own in a file, which is told to
-//!   drop all that it has not written (`EXT4_IOC_SHUTDOWN` without flushing its
-//!   log, by `xfs_io` of xfsprogs) at a random instant, and mounted again. It
-//!   needs root, and is passed over with a word where that is missing.
-//! - **contention**: two servers write into one palace while a person commits
-//!   another file with `git add` and `git commit` in a loop. Nothing may be
-//!   lost, nothing refused, and no commit of the person's touch the palace.
+//! - **kill**: the server is killed by `kill -9` at a random instant, in a fresh, a
+//!   packed, a cloned repository and a linked worktree in turn. Then a normal server
+//!   starts, and its first write must be accepted; every answered word must be in
+//!   `HEAD` and in the working directory, `git status` must be empty, no lock and no
+//!   temporary file may be left, and `git fsck` must report nothing.
+//! - **survivor**: one of two servers is killed; the other may refuse nothing.
+//! - **gc**: two servers write while `git gc --prune=now` runs in a loop. Nothing may
+//!   be lost or refused.
+//! - **every-step**: `strace` kills the server at every system call of a write that
+//!   changes anything, one after the other, from outside. Skipped without `strace`.
+//! - **power**: the palace is on its own ext4 file system in a file. At a random
+//!   instant the file system drops all unwritten data (`EXT4_IOC_SHUTDOWN` without
+//!   flushing its log, by `xfs_io` of xfsprogs) and is mounted again. Needs root;
+//!   otherwise skipped with a message.
+//! - **contention**: two servers write into one palace while a person commits another
+//!   file with `git add` and `git commit` in a loop. Nothing may be lost or refused,
+//!   and no commit of the person may touch the palace.
 
-#![expect(clippy::print_stdout, reason = "a benchmark is there to print what it found")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 #[path = "../ground/asked.rs"]
 mod asked;
@@ -53,7 +51,7 @@ use disk::LoopDisk;
 use witness::{CheckedHome, DurabilityReport, RepositoryKind};
 use writer::PipelinedWriter;
 
-/// How many rounds share a home: later ones find a longer past.
+/// How many rounds share a home; later rounds have a longer history.
 const ROUNDS_PER_HOME: usize = 20;
 
 fn main() {
@@ -107,7 +105,7 @@ fn test_kills(rounds: usize, dice: &mut RandomDelays) {
     fail_smoke_run_if_wrong(&total);
 }
 
-/// Kills one of two servers again and again; the other goes on.
+/// Kills one of two servers repeatedly; the other keeps running.
 fn test_survivor(rounds: usize, dice: &mut RandomDelays) {
     let mut total = DurabilityReport::default();
     let mut home = CheckedHome::new(RepositoryKind::Packed);
@@ -132,7 +130,7 @@ fn test_survivor(rounds: usize, dice: &mut RandomDelays) {
     fail_smoke_run_if_wrong(&total);
 }
 
-/// Lets two servers write while git collects garbage in a loop.
+/// Runs two servers while git collects garbage in a loop.
 fn test_gc(seconds: usize) {
     let mut home = CheckedHome::new(RepositoryKind::Packed);
     let stop = AtomicBool::new(false);
@@ -155,13 +153,13 @@ fn test_gc(seconds: usize) {
         ([one.0, two.0].concat(), one.1 + two.1, git.join().expect("git ends"))
     });
     let found = home.check_writes(answered, refused);
-    println!("{collections} × git gc --prune=now in {seconds} s beside 2 servers: {found}");
+    println!("{collections} × git gc --prune=now in {seconds} s next to 2 servers: {found}");
     fail_smoke_run_if_wrong(&found);
 }
 
 fn test_power_cuts(rounds: usize, dice: &mut RandomDelays) {
     let Some(mut disk) = LoopDisk::new() else {
-        println!("power cuts: passed over, for they need root, loop devices, mkfs.ext4, xfs_io");
+        println!("power cuts: skipped, they need root, loop devices, mkfs.ext4, xfs_io");
         return;
     };
     let (mut total, mut home) =
@@ -183,8 +181,8 @@ fn test_power_cuts(rounds: usize, dice: &mut RandomDelays) {
     println!("{rounds} × power cut: {total}");
 }
 
-/// Tells of a round in which something was wrong, and says whether the next is
-/// to begin with a new home: after a fault, or when the past has grown long.
+/// Prints a round with errors, and returns whether the next round needs a new home:
+/// after an error, or when the history is long.
 fn report_round(round: usize, found: &DurabilityReport) -> bool {
     if found.has_errors() {
         println!("  round {round}: {found}");
@@ -192,8 +190,8 @@ fn report_round(round: usize, found: &DurabilityReport) -> bool {
     found.has_errors() || (round + 1).is_multiple_of(ROUNDS_PER_HOME)
 }
 
-/// Writes into `home` for so long, lets `end` end it, and returns the words that
-/// were answered.
+/// Writes into `home` for this long, stops the writer with `end`, and returns the
+/// answered words.
 fn write_until_ended(
     home: &CheckedHome,
     round: usize,
@@ -237,12 +235,12 @@ fn test_contention(writes: usize) {
     fail_smoke_run_if_wrong(&found);
 }
 
-/// Fails a smoke run in which something was wrong; others only report it.
+/// Panics in a smoke run with errors; other runs only report them.
 fn fail_smoke_run_if_wrong(found: &DurabilityReport) {
     assert!(!asked::is_smoke_run() || !found.has_errors(), "{found}");
 }
 
-/// Chance enough for instants.
+/// A random number generator for instants.
 struct RandomDelays(u64);
 
 impl RandomDelays {
@@ -251,7 +249,7 @@ impl RandomDelays {
         Self(u64::from(now.unwrap_or_default().subsec_nanos()) | 1)
     }
 
-    /// Returns something between nothing and a fifth of a second.
+    /// Returns a random time between zero and a fifth of a second.
     fn next_delay(&mut self) -> Duration {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

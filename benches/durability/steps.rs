@@ -1,8 +1,9 @@
-//! A kill at every system call of a write, from outside, by `strace --inject`.
+//! Kills the server at every system call of a write, from outside, by `strace
+//! --inject`.
 //!
-//! Which calls a write makes is counted once for each call that can change
-//! anything; then a server is killed at the first `rename`, the next at the
-//! second, and so on. After each kill a new server must accept a write.
+//! First the calls of a write are counted, for each system call that can change
+//! anything. Then one server is killed at the first `rename`, the next at the second,
+//! and so on. After each kill a new server must accept a write.
 
 use std::process::Command;
 
@@ -10,7 +11,7 @@ use crate::asked;
 use crate::witness::{CheckedHome, DurabilityReport, RepositoryKind};
 use crate::writer::PipelinedWriter;
 
-/// The system calls that change something on a disk.
+/// The system calls that change a file system.
 const CHANGING_SYSCALLS: [&str; 12] = [
     "openat",
     "write",
@@ -26,10 +27,10 @@ const CHANGING_SYSCALLS: [&str; 12] = [
     "syncfs",
 ];
 
-/// Kills a server at every step of one write, at most `most` steps of each system call.
+/// Kills a server at every step of one write, at most `most` steps per system call.
 pub(crate) fn kill_at_every_syscall(most: Option<usize>) {
     if Command::new("strace").arg("-V").output().is_err() {
-        println!("every step: passed over, for it needs strace");
+        println!("every step: skipped, it needs strace");
         return;
     }
     let (mut total, mut kills) = (DurabilityReport::default(), 0);
@@ -56,7 +57,8 @@ pub(crate) fn kill_at_every_syscall(most: Option<usize>) {
     assert!(!asked::is_smoke_run() || !total.has_errors(), "{total}");
 }
 
-/// Kills a server at the call of that number after its start; `None`: it ended its write before.
+/// Kills a server at the call of that number after its start; `None` if the write ended
+/// before.
 fn kill_at_syscall(
     home: &CheckedHome,
     call: &str,

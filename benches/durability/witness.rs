@@ -1,4 +1,4 @@
-//! A home, and git and the file system as witnesses of what is in it.
+//! A home, and the checks of its content by git and the file system.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use crate::writer::PipelinedWriter;
 
-/// A home of palaces in a folder of its own.
+/// A home of palaces in its own folder.
 pub(crate) struct CheckedHome {
     place: PathBuf,
     answered: Vec<String>,
@@ -27,7 +27,7 @@ pub(crate) enum RepositoryKind {
     Linked,
 }
 
-/// What was found when all was over.
+/// The result of a check.
 #[derive(Default)]
 pub(crate) struct DurabilityReport {
     answered: usize,
@@ -43,7 +43,7 @@ impl RepositoryKind {
 }
 
 impl CheckedHome {
-    /// Makes a home below the target directory.
+    /// Creates a home below the target directory.
     pub(crate) fn new(kind: RepositoryKind) -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room");
         let mut home = Self::open_or_create(folder.path());
@@ -65,7 +65,7 @@ impl CheckedHome {
         Self { _folder: Some(folder), ..home }
     }
 
-    /// Takes the home in `folder`, making it if it is not there.
+    /// Opens the home in `folder`; creates it if it does not exist.
     pub(crate) fn open_or_create(folder: &Path) -> Self {
         let place = folder.join("home");
         let home = Self { place, answered: Vec::new(), _folder: None };
@@ -81,7 +81,7 @@ impl CheckedHome {
         home
     }
 
-    /// Returns the command of a server that knows nothing but this home.
+    /// Returns the command of a server that uses only this home.
     pub(crate) fn serve_command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
         isolate_from_config(&mut command);
@@ -89,7 +89,7 @@ impl CheckedHome {
         command
     }
 
-    /// Starts a server as anybody would, and writes; returns how many writes were refused.
+    /// Starts a normal server and writes; returns how many writes were refused.
     pub(crate) fn write_with_new_server(&mut self, round: usize) -> usize {
         let mut writer = PipelinedWriter::start(self.serve_command(), 1_000_000 + round);
         writer.write();
@@ -98,7 +98,7 @@ impl CheckedHome {
         refused
     }
 
-    /// Lets git collect garbage until told to stop, and returns how often it did.
+    /// Runs `git gc` until told to stop, and returns how often it ran.
     pub(crate) fn run_gc_until(&self, stop: impl Fn() -> bool) -> usize {
         let mut collections = 0;
         while !stop() {
@@ -108,8 +108,8 @@ impl CheckedHome {
         collections
     }
 
-    /// Looks whether the words that were answered now and ever before are there,
-    /// and nothing that should not be.
+    /// Checks that all words answered now and earlier exist, and that nothing
+    /// unexpected does.
     pub(crate) fn check_writes(
         &mut self,
         answered: Vec<String>,
@@ -135,12 +135,12 @@ impl CheckedHome {
         }
     }
 
-    /// Commits another file until told to stop, and returns how often that worked.
+    /// Commits another file until told to stop, and returns how many commits succeeded.
     pub(crate) fn commit_by_hand_until(&self, stop: impl Fn() -> bool) -> usize {
         let mut commits = 0;
         while !stop() {
             fs::write(self.place.join("notes.md"), commits.to_string()).expect("it can be written");
-            // Git does not wait for its lock: what fails is tried again.
+            // Git does not wait for its lock: failed commands are retried.
             let ok = |args: &[&str]| self.try_run_git(args).status.success();
             if ok(&["add", "notes.md"]) && ok(&["commit", "-qm", "by hand"]) {
                 commits += 1;
@@ -150,13 +150,13 @@ impl CheckedHome {
         commits
     }
 
-    /// Counts the commits of the person's that touched the palace.
+    /// Counts the person's commits that touched the palace.
     pub(crate) fn count_reverting_commits(&self) -> usize {
         let log = ["log", "--author=Ada", "--format=%h", "--", "keep"];
         String::from_utf8_lossy(&self.try_run_git(&log).stdout).lines().count()
     }
 
-    /// Lists what git does not expect, and lock and temporary files.
+    /// Lists what `git status` and `git fsck` report, and lock and temporary files.
     fn list_stray_files(&self) -> Vec<String> {
         let status = self.try_run_git(&["status", "--porcelain", "-uall"]).stdout;
         let status = String::from_utf8_lossy(&status).into_owned();
@@ -179,12 +179,12 @@ impl CheckedHome {
         isolate_from_config(&mut command);
         command.env("GIT_AUTHOR_NAME", "Ada").env("GIT_AUTHOR_EMAIL", "ada@example.org");
         command.env("GIT_COMMITTER_NAME", "Ada").env("GIT_COMMITTER_EMAIL", "ada@example.org");
-        command.arg("-C").arg(&self.place).args(arguments).output().expect("git is there")
+        command.arg("-C").arg(&self.place).args(arguments).output().expect("git is installed")
     }
 }
 
 impl DurabilityReport {
-    /// Tells whether anything is not as it must be.
+    /// Returns true if any count is not as required.
     pub(crate) fn has_errors(&self) -> bool {
         self.refused + self.not_in_git + self.not_on_disk + self.strays.len() + self.unsound > 0
     }
@@ -213,7 +213,7 @@ impl fmt::Display for DurabilityReport {
     }
 }
 
-/// Cuts a command off from the configuration of the machine.
+/// Isolates a command from the configuration of the machine.
 fn isolate_from_config(command: &mut Command) {
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
     command.env("GIT_TERMINAL_PROMPT", "0");

@@ -1,4 +1,4 @@
-//! A client that writes without waiting, and knows what it was answered.
+//! A client that writes without waiting, and records which calls were answered.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How many calls are under way at once.
+/// How many calls are open at once.
 const MAX_IN_FLIGHT: usize = 8;
-/// How many rooms and entities are written again and again.
+/// How many rooms and entities are changed repeatedly.
 const ROOM_COUNT: usize = 20;
 
-/// A server, and a client of it.
+/// A server with its client.
 pub(crate) struct PipelinedWriter {
     server: Child,
     input: ChildStdin,
@@ -28,7 +28,8 @@ pub(crate) struct PipelinedWriter {
 }
 
 impl PipelinedWriter {
-    /// Starts a server, enters its palace, and makes what will be changed.
+    /// Starts a server, enters its palace, and creates the rooms and entities to
+    /// change.
     pub(crate) fn start(mut command: Command, name: usize) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().expect("the program starts");
@@ -63,8 +64,7 @@ impl PipelinedWriter {
         writer
     }
 
-    /// Writes something with a word of its own in it, and waits only while too
-    /// much is under way.
+    /// Writes a unique word; waits only while too many calls are open.
     pub(crate) fn write(&mut self) {
         while self.waiting.len() >= MAX_IN_FLIGHT && self.receive_answer() {}
         let word = format!("word-{}-{}-", self.name, self.last_id);
@@ -78,8 +78,8 @@ impl PipelinedWriter {
         while !self.waiting.is_empty() && self.receive_answer() {}
     }
 
-    /// Waits for all answers; returns the words that were answered, and how many
-    /// calls were refused.
+    /// Waits for all answers; returns the answered words, and how many calls were
+    /// refused.
     pub(crate) fn finish(mut self) -> (Vec<String>, usize) {
         self.wait_for_answers();
         let refused = self.refused;
@@ -93,12 +93,12 @@ impl PipelinedWriter {
         self.close()
     }
 
-    /// Returns the number of the server's process.
+    /// Returns the process id of the server.
     pub(crate) fn process_id(&self) -> u32 {
         self.server.id()
     }
 
-    /// Waits until `strace` has every thread of the server.
+    /// Waits until `strace` is attached to the server.
     pub(crate) fn wait_until_traced(&self) {
         let status = format!("/proc/{}/status", self.server.id());
         let is_traced = || {
@@ -186,12 +186,12 @@ impl PipelinedWriter {
         id
     }
 
-    /// Says something, which nobody may be there to hear.
+    /// Sends a message; ignores a server that has ended.
     fn send_message(&mut self, message: &Value) {
         drop(self.input.write_all(format!("{message}\n").as_bytes()));
     }
 
-    /// Takes in one answer; `false`: there will be none any more.
+    /// Receives one answer; returns `false` if there will be no more.
     fn receive_answer(&mut self) -> bool {
         let Ok((id, done)) = self.answers.recv() else { return false };
         let word = self.waiting.remove(&id);

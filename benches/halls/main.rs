@@ -1,29 +1,27 @@
-//! What it costs to find one entity of a hundred thousand: in actions, in tokens
-//! of the pages read on the way, and in time.
+//! The cost of finding one entity in a hundred thousand: in actions, in tokens of the
+//! pages read, and in time.
 //!
-//! `cargo bench --bench halls` builds a museum of twenty genera, the largest
-//! with forty thousand entities, and two with a tenth and a hundredth of it, and
-//! speaks to the real program over its standard input and output. It walks from
-//! the entry, a room that shows all there is, to two hundred entities, in the
-//! three museums by turns; in the largest it finds the same ones by turning the
-//! pages of `list_entities`, with genus and status known, and by
-//! `search_entities`; then it goes through every hall there is. `-- --smoke`
-//! measures the smallest museum only, with few entities.
+//! `cargo bench --bench halls` builds a museum of twenty genera, the largest with forty
+//! thousand entities, and two with a tenth and a hundredth of it, and calls the real
+//! program over standard input and output. It walks from the entry, a room that shows
+//! the whole graph, to two hundred entities, alternating between the three museums. In
+//! the largest it also finds the same entities by paging through `list_entities`, with
+//! genus and status known, and by `search_entities`; then it visits every hall. `--
+//! --smoke` measures only the smallest museum, with few entities.
 //!
 //! How to read the tables:
 //!
-//! - Tokens are those of the page that comes back, by two encodings in use,
-//!   `cl100k` and `o200k`. What the client sends is not counted: ten to twenty
-//!   tokens an action, whichever way is taken.
-//! - The walker knows where in the order an entity stands, as somebody does who
-//!   knows its genus, its status and how its name begins, and chooses by the
-//!   counts on the doors. Whoever knows the whole name needs no walk: `get_entity`
-//!   takes one action, and the table says what that costs, too.
-//! - Whoever first looks at a room puts in order what it shows, once; the tables
-//!   of halls have these looks apart, one page each, and they take longer.
-//! - The last column names the claim and whether this run bears it out.
+//! - Tokens are those of the returned page, in two common encodings, `cl100k` and
+//!   `o200k`. Requests are not counted: ten to twenty tokens per action, on every way.
+//! - The walker knows the position of an entity in the order, like a user who knows its
+//!   genus, its status and the beginning of its name, and chooses by the counts on the
+//!   doors. With the whole name no walk is needed: `get_entity` takes one action; the
+//!   table includes its cost.
+//! - The first look at a room sorts what it shows, once, and takes longer; the tables
+//!   of halls list these pages separately.
+//! - The last column names the claim and whether this run meets it.
 
-#![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
 #[path = "../palace/client.rs"]
 mod client;
@@ -49,13 +47,13 @@ use walker::{PageCost, Walker};
 /// How many entities are looked for.
 const LOOKUPS: usize = 200;
 
-/// Which parts of a hundred thousand entities the museums have that are compared.
+/// The sizes of the compared museums, as divisors of a hundred thousand.
 const SIZE_DIVISORS: [usize; 3] = [100, 10, 1];
 
 /// How many entities are looked for in a smoke run.
 const SMOKE_LOOKUPS: usize = 5;
 
-/// A museum, and somebody who walks in it.
+/// A museum and its walker.
 struct Museum {
     fixture: MuseumFixture,
     palace: Palace,
@@ -71,7 +69,7 @@ fn main() {
     println!("{}", table::growth_table(&measure_growth(&mut museums)));
     let Some(Museum { fixture: scene, palace, mut walker }) = museums.pop() else { return };
     let ping = (0..100).map(|_| walker.client.ping()).min().unwrap_or_default();
-    println!("ping, part of every time: {:.3} ms\n", ping.as_secs_f64() * 1e3);
+    println!("ping, included in every time: {:.3} ms\n", ping.as_secs_f64() * 1e3);
 
     measure_lookups(&mut walker, &palace);
     let rooms = MuseumFixture::ROOMS.map(|(room, generate)| {
@@ -92,8 +90,8 @@ fn main() {
 }
 
 impl Museum {
-    /// Builds a museum with one `part` of a hundred thousand entities, and has
-    /// somebody come in.
+    /// Builds a museum with one `part` of a hundred thousand entities, and starts a
+    /// walker in it.
     fn open(part: usize) -> Self {
         let scene = MuseumFixture::new(part);
         let (palace, findings) = format::parse_palace("museum", &scene.files);
@@ -113,8 +111,8 @@ impl Museum {
     }
 }
 
-/// Walks to entities of several museums by turns, and returns of each museum how
-/// many it has, how many actions led to the farthest, and what the steps cost.
+/// Walks to entities of several museums in turn. Returns for each museum its number of
+/// entities, the most actions needed, and the costs of the steps.
 fn measure_growth(museums: &mut [Museum]) -> Vec<GrowthRow> {
     let mut rows: Vec<_> =
         museums.iter().map(|it| (it.palace.graph.len(), 0, Vec::new())).collect();
@@ -130,13 +128,13 @@ fn measure_growth(museums: &mut [Museum]) -> Vec<GrowthRow> {
     rows
 }
 
-/// Returns where each entity stands in the order of all.
+/// Maps each entity to its position in the order of all.
 fn entity_positions(palace: &Palace) -> HashMap<Arc<str>, usize> {
     let register = palace.graph.grouped_entities(&Grouping::Everything);
     (0..).map_while(|place| Some((register.entity_at(place)?.name.clone(), place))).collect()
 }
 
-/// Looks for entities in every way there is.
+/// Finds entities in every possible way.
 fn measure_lookups(walker: &mut Walker, palace: &Palace) {
     let places = entity_positions(palace);
     let ways = [
@@ -179,7 +177,7 @@ fn measure_lookups(walker: &mut Walker, palace: &Palace) {
     println!("{}", table::lookup_table(lookup_count(), &ways));
 }
 
-/// Goes through every hall below a page.
+/// Visits every hall below a page.
 fn measure_tour(
     walker: &mut Walker,
     what: &str,
@@ -196,7 +194,7 @@ fn lookup_count() -> usize {
     if ground::is_smoke_run() { SMOKE_LOOKUPS } else { LOOKUPS }
 }
 
-/// Returns so many entities that nobody chose.
+/// Returns this many entities, chosen pseudo-randomly.
 fn sample_entities(palace: &Palace) -> impl Iterator<Item = &Entity> {
     let all: Vec<_> = palace.graph.iter().collect();
     let mut state = 1_u64;

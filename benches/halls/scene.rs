@@ -1,5 +1,4 @@
-//! A museum of a hundred thousand entities, named as people, programs and
-//! catalogues name things.
+//! A museum of a hundred thousand entities, named like people, programs and catalogues.
 
 use std::fs;
 use std::io::Write as _;
@@ -198,7 +197,7 @@ const SMALL_GENERA: [&str; 13] = [
     "Theory",
 ];
 
-/// Each genus with how many entities it has.
+/// Each genus with its number of entities.
 const GENERA: [(&str, usize); 7] = [
     ("Claim", 40_000),
     ("Symbol", 20_000),
@@ -217,7 +216,7 @@ pub(crate) struct MuseumFixture {
 }
 
 impl MuseumFixture {
-    /// The rooms that show the graph, the entry first, with what they show.
+    /// The rooms that show the graph, the entry first, with their `generate` values.
     pub(crate) const ROOMS: [(&str, &str); 6] = [
         ("rotunda", "{ by: genus }"),
         ("claims", "{ genus: Claim, by: status }"),
@@ -238,14 +237,14 @@ impl MuseumFixture {
         scene
     }
 
-    /// Takes all rooms away.
+    /// Deletes all rooms.
     pub(crate) fn remove_rooms(&self) {
-        fs::remove_dir_all(self.home().join("museum/rooms")).expect("it is there");
+        fs::remove_dir_all(self.home().join("museum/rooms")).expect("it exists");
         fs::write(self.home().join("museum/palace.toml"), "name = \"Museum\"\n")
-            .expect("it is there");
+            .expect("it exists");
     }
 
-    /// Returns the command of a server that knows nothing but this home.
+    /// Returns the command of a server that uses only this home.
     pub(crate) fn serve_command(&self) -> Command {
         let mut command = self.dir.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
         command.arg("serve").arg(self.home());
@@ -256,18 +255,18 @@ impl MuseumFixture {
         self.dir.path().join("home")
     }
 
-    /// Tells git the whole palace as one commit.
+    /// Imports the whole palace into git as one commit.
     fn fast_import(&self) {
         let mut command = self.dir.isolated_command("git");
         command.arg("-C").arg(self.home()).args(["fast-import", "--quiet"]);
-        let mut child = command.stdin(Stdio::piped()).spawn().expect("git is there");
-        let mut input = child.stdin.take().expect("it listens");
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("git is installed");
+        let mut input = child.stdin.take().expect("the pipe is open");
         let head =
             "commit refs/heads/main\ncommitter Ada <ada@x> 1760000000 +0000\ndata 5\nBegin\n";
-        input.write_all(head.as_bytes()).expect("it listens");
+        input.write_all(head.as_bytes()).expect("the pipe is open");
         for (path, text) in &self.files {
             let file = format!("M 100644 inline museum/{path}\ndata {}\n{text}\n", text.len());
-            input.write_all(file.as_bytes()).expect("it listens");
+            input.write_all(file.as_bytes()).expect("the pipe is open");
         }
         drop(input);
         assert!(child.wait().expect("it ends").success());
@@ -276,7 +275,7 @@ impl MuseumFixture {
     fn run_git(&self, arguments: &[&str]) {
         let mut command = self.dir.isolated_command("git");
         let status = command.arg("-C").arg(self.home()).args(arguments).status();
-        assert!(status.expect("git is there").success(), "git {arguments:?}");
+        assert!(status.expect("git is installed").success(), "git {arguments:?}");
     }
 }
 
@@ -317,7 +316,7 @@ fn entity_yaml(genus: &str, number: usize) -> String {
         "Symbol" => format!("attributes: {{ language: {language} }}\n"),
         _ => String::new(),
     };
-    // Years in which nothing came in, and days on which a hundred did.
+    // Years without any acquisitions, and days with a hundred.
     let day = 1_560_000_000_000 + (number as u64 * number as u64 % 977) * 211_000_000;
     let id = ulid::Ulid::from_parts(day, number as u128);
     format!(
@@ -371,7 +370,7 @@ fn entity_name(genus: &str, number: usize) -> String {
     }
 }
 
-/// Names the middle names of many people who are called alike.
+/// Returns middle initials, which distinguish people with otherwise equal names.
 fn middle_initials(number: usize) -> String {
     let letter = |number: usize| char::from(b'A' + u8::try_from(number % 26).expect("it is small"));
     match number {

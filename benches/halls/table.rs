@@ -1,21 +1,22 @@
-//! What was counted, in columns.
+//! Tables of the measured costs.
 
 use crate::walker::PageCost;
 
-/// What a generated page may cost, and how long it may take.
+/// The claimed maximum tokens and time of a generated page.
 const MAX_PAGE_TOKENS: usize = 500;
 const MAX_PAGE_MS: f64 = 2.0;
-/// How many actions lead to an entity at most.
+/// The claimed maximum number of actions to an entity.
 const MAX_ACTIONS: usize = 5;
 
-/// How many entities a palace has, how many actions led to the farthest, and what
-/// the steps to all of them cost.
+/// The number of entities in a palace, the most actions needed to reach one, and the
+/// costs of the steps to all of them.
 pub(crate) type GrowthRow = (usize, usize, Vec<PageCost>);
 
-/// What a step may cost with the most entities, in what it costs with the fewest.
+/// The claimed maximum ratio between the cost of a step with the most entities and with
+/// the fewest.
 const MAX_TIME_RATIO: f64 = 2.0;
 
-/// Shows what a step costs in palaces of several sizes, the smallest first.
+/// Renders the cost of a step in palaces of several sizes, the smallest first.
 pub(crate) fn growth_table(rows: &[GrowthRow]) -> String {
     let mut table = format!(
         "{:<18}{:>8}{:>8}{:>16}{:>20}{:>10}{:>8}\n",
@@ -40,8 +41,7 @@ pub(crate) fn growth_table(rows: &[GrowthRow]) -> String {
     table
 }
 
-/// Shows what the pages of some kinds cost one by one, each kind with the number
-/// of its pages.
+/// Renders the cost of single pages by kind, each kind with its number of pages.
 pub(crate) fn pages_table(title: &str, rows: &[(String, Vec<PageCost>)]) -> String {
     let mut table = format!(
         "{title:<34}{:>7}{:>16}{:>16}{:>20}{:>12}\n{:<34}{:>7}{:>16}{:>16}{:>20}{:>12}\n",
@@ -81,7 +81,7 @@ pub(crate) fn pages_table(title: &str, rows: &[(String, Vec<PageCost>)]) -> Stri
     table
 }
 
-/// Shows what whole ways to an entity cost: actions and all that is read.
+/// Renders the cost of the whole way to an entity: actions and tokens read.
 pub(crate) fn lookup_table(sought: usize, rows: &[(&str, Vec<(usize, PageCost)>)]) -> String {
     let mut table = format!(
         "{:<44}{:>7}{:>18}{:>24}{:>24}{:>10}\n{:<44}{:>7}{:>18}{:>24}{:>24}{:>10}\n",
@@ -118,8 +118,7 @@ pub(crate) fn yes_or_no(holds: bool) -> &'static str {
     if holds { "yes" } else { "NO" }
 }
 
-/// Returns the largest number, and median, ninetieth percentile and largest as
-/// a text.
+/// Returns the maximum, and median, 90th percentile and maximum as a text.
 fn summarize_counts(numbers: impl Iterator<Item = usize>) -> (usize, String) {
     let numbers = sorted(numbers);
     let shown = [50, 90, 100].map(|it| percentile(&numbers, it).to_string());
@@ -132,7 +131,7 @@ fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
     items
 }
 
-/// Returns what `percent` of all do not exceed.
+/// Returns the value that `percent` of all do not exceed.
 fn percentile<T: Copy + Default>(sorted: &[T], percent: usize) -> T {
     let place = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
     sorted.get(place).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Somebody who walks, turns pages and searches, and counts what it costs.
+//! A walker that walks, reads pages and searches, and counts the costs.
 
 use std::collections::HashMap;
 use std::ops::AddAssign;
@@ -10,26 +10,26 @@ use tiktoken_rs::{CoreBPE, cl100k_base, o200k_base};
 
 use crate::client::McpClient;
 
-/// After so many pages of results nobody goes on.
+/// The walker gives up after this many pages of results.
 const MAX_RESULT_PAGES: usize = 10;
 
-/// What one page costs who reads it, or several.
+/// The cost of one page, or of several.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct PageCost {
-    /// Its tokens, by `cl100k` and by `o200k`.
+    /// The number of tokens, in `cl100k` and in `o200k`.
     pub(crate) tokens: [usize; 2],
-    /// How long it took to come.
+    /// The response time.
     pub(crate) time: Duration,
 }
 
-/// A client who reads.
+/// A client that reads pages.
 pub(crate) struct Walker {
     pub(crate) client: McpClient,
     encodings: [CoreBPE; 2],
     lists: HashMap<Value, ListPages>,
 }
 
-/// All pages of a list, and on which page each name is.
+/// All pages of a list, and the page of each name.
 struct ListPages {
     pages: Vec<PageCost>,
     page_of: HashMap<String, usize>,
@@ -42,27 +42,27 @@ struct HallDoor {
 }
 
 impl Walker {
-    /// Makes somebody who speaks through `client`.
+    /// Creates a walker that uses `client`.
     pub(crate) fn new(client: McpClient) -> Self {
         let encodings =
             [cl100k_base(), o200k_base()].map(|it| it.expect("it comes with the crate"));
         Self { client, encodings, lists: HashMap::new() }
     }
 
-    /// Calls a tool, and counts what comes back.
+    /// Calls a tool, and counts the cost of the page.
     pub(crate) fn call_tool(&mut self, tool: &str, arguments: &Value) -> (String, PageCost) {
         let (page, time) = self.client.call_for_text(tool, arguments);
         let tokens = self.encodings.each_ref().map(|it| it.encode_ordinary(&page).len());
         (page, PageCost { tokens, time })
     }
 
-    /// Comes in at the entry.
+    /// Enters the palace.
     pub(crate) fn enter_palace(&mut self) -> (String, PageCost) {
         self.call_tool("set_workspace", &json!({ "workspace": "museum" }))
     }
 
-    /// Walks from the entry to the entity that has `place` in the order of all,
-    /// and returns what each page on the way costs, the entity's last.
+    /// Walks from the entry to the entity at position `place` in the order of all.
+    /// Returns the cost of each page on the way, including the entity's own.
     pub(crate) fn walk_to_entity(&mut self, mut place: usize, name: &str) -> Vec<PageCost> {
         let (mut page, cost) = self.enter_palace();
         let mut costs = vec![cost];
@@ -85,8 +85,8 @@ impl Walker {
         }
     }
 
-    /// Goes through every hall below the page one has, depth first; returns how
-    /// many doors lead to the farthest.
+    /// Visits every hall below the current page, depth first; returns the number of
+    /// doors to the farthest.
     pub(crate) fn tour_halls(&mut self, page: &str, costs: &mut Vec<PageCost>) -> usize {
         let mut farthest = 0;
         for HallDoor { number, .. } in parse_doors(page) {
@@ -98,8 +98,8 @@ impl Walker {
         farthest
     }
 
-    /// Turns the pages of a list of what shares genus and status with an entity
-    /// until it is there; returns how many pages that takes, and what they cost.
+    /// Pages through the list of entities with the same genus and status until the
+    /// entity is found; returns the number of pages and their cost.
     pub(crate) fn page_through_list(&mut self, entity: &Entity) -> (usize, PageCost) {
         let mut which = json!({ "genus": entity.genus });
         if let Some(status) = &entity.status {
@@ -114,7 +114,7 @@ impl Walker {
         (pages.len(), pages.iter().copied().fold(PageCost::default(), PageCost::plus))
     }
 
-    /// Searches until an entity is among the results.
+    /// Searches until the entity is among the results.
     pub(crate) fn search_for_entity(
         &mut self,
         words: &str,
@@ -163,7 +163,7 @@ impl AddAssign for PageCost {
     }
 }
 
-/// Reads the doors of a page: the actions that end in a count.
+/// Parses the doors of a page: the actions that end in a count.
 fn parse_doors(page: &str) -> Vec<HallDoor> {
     let menu = page.split_once("Actions:\n").map_or("", |(_, menu)| menu);
     let door = |line: &str| {
@@ -174,7 +174,7 @@ fn parse_doors(page: &str) -> Vec<HallDoor> {
     menu.lines().filter_map(door).collect()
 }
 
-/// Reads the names of a list of entities.
+/// Parses the names in a list of entities.
 fn parse_entity_names(page: &str) -> impl Iterator<Item = &str> {
     page.lines().filter_map(|line| line.split_once(". ")?.1.split(" · ").next())
 }

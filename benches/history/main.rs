@@ -1,28 +1,28 @@
-//! What the past costs: a palace of 1,000 rooms with 10,000 commits behind it.
+//! The cost of history: a palace of 1,000 rooms with 10,000 commits.
 //!
 //! ```text
 //! cargo bench --bench history
 //! cargo bench --bench history -- --smoke      once, with a small part of all that
-//! ```
+//! cargo bench --bench history -- --smoke      once, with a small palace
 //!
-//! Each row tells what Palazzo takes beside what git takes for as much, turn
-//! and turn about in one run, and each table how git keeps the objects: as
-//! loose files, as they are before git has ever tidied up; packed; packed and
-//! with the table of commits that `git maintenance` writes.
+//! Each row compares Palazzo with git for the same work, alternating in one run. There
+//! is a table for each way in which git stores the objects: as loose files, as before
+//! any maintenance; packed; packed, and with the commit graph that `git maintenance`
+//! writes.
 //!
-//! - *asked* is the library's own call; *from spawn* is the whole program, as a
-//!   person runs it, and reads the palace too; *git* is always the program.
-//! - *versions* counts the commits of every file, as the first map of a process
-//!   does: *cold* from nothing, *warm* from what another process has kept aside,
-//!   *behind* from what was kept a hundred commits ago. Git has no such count;
-//!   beside it stands listing the files of every commit.
-//! - *as of* enters the palace as it was five thousand commits ago: the first
-//!   time, and again.
+//! - *library* is the call in this process; *from spawn* is the whole program, as a
+//!   person runs it, which also reads the palace; *git* is always the program.
+//! - *versions* counts the commits of every file, as the first map of a process does:
+//!   *cold* without a cache, *warm* from a cache that another process has written,
+//!   *behind* from a cache that is a hundred commits old. Git has no such command; it
+//!   lists the files of every commit instead.
+//! - *as of* opens the palace as it was five thousand commits ago: for the first time,
+//!   and again.
 //!
-//! Medians; the repository is warm in memory. It lies below the target
+//! All times are medians; the repository is in the page cache. It is below the target
 //! directory, or in `$PALAZZO_BENCH_DIR`.
 
-#![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
 #[path = "../palace/client.rs"]
 mod client;
@@ -38,9 +38,9 @@ use serde_json::json;
 use client::McpClient;
 use scene::{HistoryFixture, ObjectStorage};
 
-/// How often each thing is done, after once that does not count.
+/// How often each action is measured, after one warm-up.
 const ROUNDS: usize = 7;
-/// How many rooms there are, and how many in a smoke run.
+/// How many rooms there are, also in a smoke run.
 const ROOM_COUNT: usize = 1_000;
 const SMOKE_ROOM_COUNT: usize = 20;
 
@@ -56,7 +56,7 @@ fn main() {
         println!(
             "\n{:<34}{:>12}{:>12}{:>12}",
             format!("── {state:?} ──"),
-            "asked",
+            "library",
             "from spawn",
             "git"
         );
@@ -107,8 +107,8 @@ fn measure_logs(scene: &HistoryFixture) {
 
 fn measure_diff(scene: &HistoryFixture) {
     let diff = |store: Store| {
-        let since = store.resolve_revision("HEAD~100", chrono::Utc::now()).expect("it is there");
-        let now = store.head().expect("it is there").expect("it is there");
+        let since = store.resolve_revision("HEAD~100", chrono::Utc::now()).expect("it exists");
+        let now = store.head().expect("it exists").expect("it exists");
         store.as_of(&now).and_then(|it| it.changed_since(Some(&since))).expect("it can be read")
     };
     print_row(
@@ -181,12 +181,12 @@ fn print_row(what: &str, asked: Duration, spawned: Duration, git: Duration) {
     println!("{what:<34}{}{}{}", shown(asked), shown(spawned), shown(git));
 }
 
-/// Returns how long something takes.
+/// Returns the time of an action.
 fn median_time<T>(act: impl Fn() -> T) -> Duration {
     median_time_after_setup(|| (), act)
 }
 
-/// Returns how long something takes that has to be prepared each time.
+/// Returns the time of an action that needs a preparation each time.
 fn median_time_after_setup<T>(prepare: impl Fn(), act: impl Fn() -> T) -> Duration {
     median_of_times(prepare, || {
         let begun = Instant::now();
@@ -195,7 +195,7 @@ fn median_time_after_setup<T>(prepare: impl Fn(), act: impl Fn() -> T) -> Durati
     })
 }
 
-/// Returns the median of times that `act` takes itself.
+/// Returns the median of the times that `act` measures itself.
 fn median_of_times(prepare: impl Fn(), act: impl Fn() -> Duration) -> Duration {
     let times = (0..=round_count()).map(|_| {
         prepare();

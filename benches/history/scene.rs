@@ -1,4 +1,4 @@
-//! A palace with a long past, and the ways in which git can keep it.
+//! A palace with a long history, and the ways in which git can store it.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,28 +11,28 @@ use crate::ground::BenchDir;
 
 /// How often each room is changed.
 const CHANGES_PER_ROOM: usize = 10;
-/// No folder holds more files than this.
+/// Maximum number of files per folder.
 const ROOMS_PER_WING: usize = 100;
 
-/// How git keeps the objects.
+/// How git stores the objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ObjectStorage {
-    /// Each in a file of its own.
+    /// Each object in its own file.
     Loose,
-    /// All in one.
+    /// All objects in one pack.
     Packed,
-    /// All in one, and the commits in a table too.
+    /// All objects in one pack, with a commit graph.
     CommitGraph,
 }
 
-/// The palace.
+/// The palace and its repository.
 pub(crate) struct HistoryFixture {
     rooms: usize,
     dir: BenchDir,
 }
 
 impl HistoryFixture {
-    /// Builds it, with so many rooms and ten times as many commits.
+    /// Builds the palace, with this many rooms and ten times as many commits.
     pub(crate) fn new(rooms: usize) -> Self {
         let scene = Self { rooms, dir: BenchDir::new() };
         fs::create_dir(scene.home()).expect("it is new");
@@ -42,19 +42,19 @@ impl HistoryFixture {
         scene
     }
 
-    /// Says how large it is.
+    /// Describes the size of the palace.
     pub(crate) fn describe_size(&self) -> String {
         let files = self.run_git(&["ls-files"]).lines().count();
         let commits = self.run_git(&["rev-list", "--count", "HEAD"]);
         format!("{files} files, {} commits", commits.trim())
     }
 
-    /// Lets git keep it so.
+    /// Converts the repository to this storage.
     pub(crate) fn set_storage(&self, state: ObjectStorage) {
         let objects = self.home().join(".git/objects");
         match state {
             ObjectStorage::Loose => {
-                let packs = fs::read_dir(objects.join("pack")).expect("it is there");
+                let packs = fs::read_dir(objects.join("pack")).expect("it exists");
                 let packs: Vec<_> = packs.map(|it| it.expect("it has a name").path()).collect();
                 let pack = packs.iter().find(|it| it.extension().is_some_and(|it| it == "pack"));
                 let pack = fs::read(pack.expect("it was imported")).expect("it can be read");
@@ -72,32 +72,32 @@ impl HistoryFixture {
         }
     }
 
-    /// Names a room that ten commits have changed.
+    /// Returns the name of a room that ten commits have changed.
     pub(crate) fn sample_room(&self) -> String {
         room_name(self.rooms / 2)
     }
 
-    /// Returns how many rooms there are.
+    /// Returns the number of rooms.
     pub(crate) fn room_count(&self) -> usize {
         self.rooms
     }
 
-    /// Returns how many commits there are.
+    /// Returns the number of commits.
     pub(crate) fn commit_count(&self) -> usize {
         CHANGES_PER_ROOM * self.rooms
     }
 
     /// Reads a file of the palace.
     pub(crate) fn read_file(&self, path: &str) -> String {
-        fs::read_to_string(self.home().join("museum").join(path)).expect("it is there")
+        fs::read_to_string(self.home().join("museum").join(path)).expect("it exists")
     }
 
-    /// Opens the palace anew, as a process does that begins.
+    /// Opens the palace without any state, like a new process.
     pub(crate) fn open_store(&self) -> Store {
         Store::new(self.home().join("museum"), self.home())
     }
 
-    /// Throws away what was kept aside.
+    /// Deletes the caches.
     pub(crate) fn clear_cache(&self) {
         drop(fs::remove_dir_all(self.home().join(".git/palazzo/aside")));
     }
@@ -109,7 +109,7 @@ impl HistoryFixture {
         command
     }
 
-    /// Runs the program.
+    /// Runs Palazzo.
     pub(crate) fn run_palazzo(&self, arguments: &[&str]) -> String {
         let mut command = self.dir.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
         output_text(command.args(arguments).env("PALAZZO_HOME", self.home()))
@@ -124,8 +124,8 @@ impl HistoryFixture {
         let mut command = self.dir.isolated_command("git");
         command.arg("-C").arg(self.home()).args(arguments);
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("git is there");
-        child.stdin.take().expect("it listens").write_all(input).expect("it listens");
+        let mut child = command.spawn().expect("git is installed");
+        child.stdin.take().expect("the pipe is open").write_all(input).expect("the pipe is open");
         let output = child.wait_with_output().expect("it ends");
         assert!(output.status.success(), "git {arguments:?}");
         String::from_utf8(output.stdout).expect("git says text")
@@ -146,8 +146,8 @@ fn room_name(number: usize) -> String {
     format!("wing-{:02}/room-{number}", number / ROOMS_PER_WING)
 }
 
-/// Tells the whole past as `git fast-import` reads it: all rooms at once, then a change of one room
-/// for each commit.
+/// Renders the whole history as input for `git fast-import`: all rooms at once, then
+/// one commit per change of a room.
 fn fast_import_stream(all: usize) -> String {
     let mut past = String::new();
     for number in 0..CHANGES_PER_ROOM * all {
@@ -170,7 +170,7 @@ fn fast_import_stream(all: usize) -> String {
     past
 }
 
-/// A room of about two thousand bytes, of which a commit changes some lines.
+/// Renders a room of about two thousand bytes, of which a commit changes some lines.
 fn room_text(room: usize, commit: usize, door: &str) -> String {
     let line = |it: usize| {
         let changed = if it % 10 == commit % 10 { commit } else { room };

@@ -1,4 +1,4 @@
-//! A graph that nobody chose: always the same for the same size.
+//! A generated graph, the same on every run.
 
 use std::fmt::Write as _;
 
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use crate::entity_json;
 
-/// A graph of so many entities, each with five observations and two relations.
+/// A graph of this many entities, each with five observations and two relations.
 pub(crate) struct GeneratedGraph {
     pub(crate) size: usize,
 }
 
 impl GeneratedGraph {
-    /// Writes it as the reference memory server does.
+    /// Writes the graph in the format of the reference memory server.
     pub(crate) fn to_jsonl(&self) -> String {
         let mut file = String::new();
         for number in 0..self.size {
@@ -22,20 +22,20 @@ impl GeneratedGraph {
                 &generate_observations(number),
             );
             line["type"] = "entity".into();
-            writeln!(file, "{line}").expect("a text takes all");
+            writeln!(file, "{line}").expect("a string accepts all");
         }
         for number in 0..self.size {
             for (to, said) in [(number + 1, "follows"), (number / 50, "belongs_to")] {
                 let (from, to) = (entity_name(number), entity_name(to % self.size));
                 let line =
                     json!({ "type": "relation", "from": from, "to": to, "relationType": said });
-                writeln!(file, "{line}").expect("a text takes all");
+                writeln!(file, "{line}").expect("a string accepts all");
             }
         }
         file.trim_end().to_owned()
     }
 
-    /// Returns what a tool is told in a round; nothing is said twice.
+    /// Returns the arguments of a tool call; no text is sent twice.
     pub(crate) fn tool_arguments(&self, tool: &str, round: usize) -> Value {
         let some = entity_name(round * 7919 % self.size);
         match tool {

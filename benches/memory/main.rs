@@ -1,27 +1,26 @@
-//! What a client of the reference memory server gains: its calls, to it and to
-//! Palazzo in one run.
+//! Compares Palazzo with the reference memory server: the same calls to both, in one
+//! run.
 //!
-//! `cargo bench --bench memory` makes graphs of four sizes, gives each to both,
-//! and asks them the same, turn and turn about; a fifth, of 100,000 entities,
-//! only to Palazzo. `cargo bench --bench memory -- 1000` measures one size,
-//! `-- --smoke` the smallest with few rounds.
-//! The reference is found as `tests/reference` finds it; without it Palazzo is
-//! measured alone.
+//! `cargo bench --bench memory` generates graphs of four sizes, imports each into both
+//! servers, and alternates the same calls between them; a fifth graph, of 100,000
+//! entities, goes only to Palazzo. `cargo bench --bench memory -- 1000` measures one
+//! size, `-- --smoke` the smallest with few rounds. The reference is found as in
+//! `tests/reference`; without it only Palazzo is measured.
 //!
 //! How to read the tables:
 //!
-//! - *Wall* is the median from the line that asks to the line that answers.
-//!   *CPU* is what all threads of the server worked for one call, on average:
-//!   on a busy machine believe this one. Compare only within one run.
-//! - When Palazzo answers a write, it is on the disk and in git. The reference
-//!   has written its file and has not asked the disk to keep it.
-//! - The reference reads its whole file at each call, and writes all of it at
-//!   each change: its cost grows with the graph. What grows in Palazzo is git's
-//!   index, and what a search has to look through.
-//! - `$PALAZZO_BENCH_DIR` says where to measure: on `/dev/shm` no disk is waited
-//!   for.
+//! - *Wall* is the median time from request line to response line. *CPU* is the average
+//!   time of all threads of the server for one call, and more reliable on a busy
+//!   machine. Compare only within one run.
+//! - When Palazzo answers a write, it is on disk and in git. The reference has written
+//!   its file, but not synced it.
+//! - The reference reads its whole file at each call, and writes all of it at each
+//!   change: its cost grows with the graph. In Palazzo, git's index grows, and the
+//!   amount that a search has to scan.
+//! - `$PALAZZO_BENCH_DIR` is the place to measure: on `/dev/shm` there is no wait for a
+//!   disk.
 
-#![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
 mod graph;
 #[path = "../ground/mod.rs"]
@@ -39,12 +38,12 @@ use ground::BenchDir;
 use peer::{CallCost, MeasuredServer};
 
 const SIZES: [usize; 5] = [100, 1_000, 10_000, 30_000, 100_000];
-/// Beyond this a call of the reference takes seconds.
+/// The largest graph for the reference; beyond it, one of its calls takes seconds.
 const MAX_REFERENCE_SIZE: usize = 30_000;
-/// How often each thing is done, after a few times that do not count.
+/// How many rounds of each call, after some warm-up rounds.
 const ROUNDS: usize = 30;
 const WARM_UP_ROUNDS: usize = 3;
-/// How often in a smoke run.
+/// How many rounds in a smoke run.
 const SMOKE_ROUNDS: usize = 1;
 
 fn main() {
@@ -89,7 +88,7 @@ fn measure_size(size: usize) {
     }
 }
 
-/// Lets Palazzo take in what the reference remembers.
+/// Imports the file of the reference into Palazzo.
 fn import_graph(ground: &BenchDir, file: &Path) -> Duration {
     let begun = Instant::now();
     let mut command = ground.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
@@ -99,7 +98,7 @@ fn import_graph(ground: &BenchDir, file: &Path) -> Duration {
     begun.elapsed()
 }
 
-/// Returns a server that has read everything, and how long that took it.
+/// Returns a server that has read its data, and the time it took.
 fn time_first_call(mut peer: MeasuredServer, graph: &GeneratedGraph) -> (MeasuredServer, Duration) {
     let begun = Instant::now();
     peer.call_tool("open_nodes", &graph.tool_arguments("open_nodes", 0));
@@ -129,12 +128,12 @@ fn median_wall_ms(costs: &[CallCost]) -> f64 {
 
 fn mean_cpu_ms(costs: &[CallCost]) -> f64 {
     let all: Duration = costs.iter().map(|it| it.cpu).sum();
-    #[expect(clippy::cast_precision_loss, reason = "nobody calls 2^52 times")]
+    #[expect(clippy::cast_precision_loss, reason = "there are fewer than 2^52 calls")]
     let number = costs.len() as f64;
     all.as_secs_f64() * 1e3 / number
 }
 
-/// Returns an entity as both are told of it.
+/// Renders an entity as an argument of both servers.
 fn entity_json(name: &str, kind: &str, observations: &[String]) -> Value {
     json!({ "name": name, "entityType": kind, "observations": observations })
 }

@@ -1,4 +1,4 @@
-//! A server that is measured, ours or theirs.
+//! A measured server: Palazzo or the reference.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -17,17 +17,17 @@ pub(crate) struct MeasuredServer {
     last_id: u64,
 }
 
-/// What a call took.
+/// The cost of a call.
 #[derive(Clone, Copy)]
 pub(crate) struct CallCost {
-    /// From asking to having the answer in hand.
+    /// The time from request to response.
     pub(crate) wall: Duration,
-    /// What the server worked for it.
+    /// The CPU time of the server meanwhile.
     pub(crate) cpu: Duration,
 }
 
 impl MeasuredServer {
-    /// Starts Palazzo in the home that stands on that ground, with those tools.
+    /// Starts Palazzo on the home in `ground`, with these tools.
     pub(crate) fn start_palazzo(ground: &BenchDir, tools: &str) -> Self {
         let mut command = ground.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
         command.arg("serve").arg(ground.path().join("home")).args(["--tools", tools]);
@@ -39,7 +39,7 @@ impl MeasuredServer {
         self.send_request("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
 
-    /// Returns how much memory it has.
+    /// Returns the memory of the server.
     pub(crate) fn memory_in_mb(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.server.id()));
         let status = status.unwrap_or_default();
@@ -47,7 +47,7 @@ impl MeasuredServer {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or_default() / 1024
     }
 
-    /// Starts a server and introduces itself to it.
+    /// Starts a server and initializes a session.
     pub(crate) fn start(mut command: Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().expect("the program starts");
@@ -83,8 +83,8 @@ impl MeasuredServer {
         cost
     }
 
-    /// Returns how long all its threads have worked since it began, where the
-    /// system tells (Linux).
+    /// Returns the CPU time of all its threads since the start, where the system
+    /// reports it (Linux).
     fn cpu_time(&self) -> Duration {
         let threads = fs::read_dir(format!("/proc/{}/task", self.server.id()));
         let threads = threads.into_iter().flatten().flatten();
@@ -101,7 +101,7 @@ impl MeasuredServer {
 
 impl Drop for MeasuredServer {
     fn drop(&mut self) {
-        // A server whose input ends goes by itself.
+        // A server exits when its input ends.
         self.input = None;
         drop(self.server.wait());
     }

@@ -1,17 +1,17 @@
-//! The reference memory server, where it is at hand.
+//! The reference memory server, if it is installed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::peer::MeasuredServer;
 
-/// Where the reference server lies if nothing else is said.
+/// The default path of the reference server.
 const REFERENCE_PATH: &str = concat!(
     env!("CARGO_TARGET_TMPDIR"),
     "/reference/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
 );
 
-/// Starts the reference on `file`; `None`: it is not there.
+/// Starts the reference on `file`; `None` if it is not installed.
 pub(crate) fn start_reference(file: &Path) -> Option<MeasuredServer> {
     let program = std::env::var_os("PALAZZO_REFERENCE");
     let program = program.map_or_else(|| PathBuf::from(REFERENCE_PATH), PathBuf::from);

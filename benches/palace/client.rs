@@ -1,4 +1,4 @@
-//! A client that knows as little as possible, so that it costs nothing.
+//! A minimal client, so that its own cost is small.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -12,12 +12,12 @@ pub(crate) struct McpClient {
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     last_id: u64,
-    /// What the server answered last.
+    /// The last response line.
     pub(crate) answer: String,
 }
 
 impl McpClient {
-    /// Starts a server and introduces itself to it.
+    /// Starts a server and initializes a session.
     pub(crate) fn start(mut command: Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().expect("the program starts");
@@ -35,7 +35,7 @@ impl McpClient {
         client
     }
 
-    /// Asks for a sign of life.
+    /// Sends a ping.
     pub(crate) fn ping(&mut self) -> Duration {
         self.send_request("ping", &json!({})).1
     }
@@ -45,7 +45,7 @@ impl McpClient {
         self.call_tool("set_workspace", &json!({ "workspace": "museum" }))
     }
 
-    /// Chooses a number of the menu.
+    /// Chooses an action by its number.
     pub(crate) fn choose_action(&mut self, number: usize) -> Duration {
         self.call_tool("palace_action", &json!({ "action": number }))
     }
@@ -55,7 +55,7 @@ impl McpClient {
         self.call_for_text(tool, arguments).1
     }
 
-    /// Calls a tool, and returns what it says and how long that took.
+    /// Calls a tool; returns its text and the time it took.
     pub(crate) fn call_for_text(&mut self, tool: &str, arguments: &Value) -> (String, Duration) {
         let call = json!({ "name": tool, "arguments": arguments });
         let (said, time) = self.send_request("tools/call", &call);
@@ -63,7 +63,7 @@ impl McpClient {
         (text.to_owned(), time)
     }
 
-    /// Returns what was answered, and the time from asking to having it in hand.
+    /// Returns the response, and the time from request to response.
     fn send_request(&mut self, method: &str, params: &Value) -> (Value, Duration) {
         self.last_id += 1;
         let id = self.last_id;
@@ -76,7 +76,7 @@ impl McpClient {
             self.output.read_line(&mut self.answer).expect("the server answers");
             let time = begun.elapsed();
             let said: Value = serde_json::from_str(&self.answer).expect("the answer is JSON");
-            // What the server says unasked is no answer.
+            // A notification is not a response.
             if said["method"].is_null() {
                 break (said, time);
             }
@@ -98,7 +98,7 @@ impl McpClient {
 
 impl Drop for McpClient {
     fn drop(&mut self) {
-        // A server whose input ends goes by itself.
+        // A server exits when its input ends.
         self.input = None;
         drop(self.server.wait());
     }

@@ -1,34 +1,30 @@
-//! What a client feels: how long Palazzo takes to answer, and to write.
+//! Latency for clients: how long Palazzo takes to answer, and to write.
 //!
-//! `cargo bench` builds palaces of four sizes, each with a past of a thousand
-//! commits, and speaks to the real program over its standard input and output,
-//! as an MCP client does. A time goes from the line that asks to the line that
-//! answers, so it holds the pipes, the protocol and the program; the row `ping`
-//! is what the first two cost by themselves. `cargo bench -- 1000x33` measures
-//! one size only; all four take about two minutes. `-- --smoke` measures the
-//! smallest, with few rounds.
+//! `cargo bench` builds palaces of four sizes, each with a history of a thousand
+//! commits, and calls the real program over standard input and output, as an MCP client
+//! does. A time is from request line to response line, so it includes the pipes, the
+//! protocol and the program; the row `ping` is the cost of the first two. `cargo bench
+//! -- 1000x33` measures one size only; all four take about two minutes. `-- --smoke`
+//! measures the smallest, with few rounds.
 //!
 //! How to read the tables:
 //!
-//! - A median says what to expect and a ninetieth percentile how bad it gets; on
-//!   a busy machine believe the first. *Starting* is what happens once in the
-//!   life of a process: the first `set_workspace` reads every file, the first
-//!   `map` the whole past.
-//! - Times of different machines, or of different runs on a busy one, cannot be
-//!   compared. Ratios can: Palazzo makes four writes, then `git add` and
-//!   `git commit` make the very same edits in a twin of the palace, turn and
-//!   turn about. Four, because git leaves the disk something to do even after
-//!   that was asked to finish, and who comes next waits for it.
-//! - When Palazzo answers, the write is on disk. What git does is not, for by
-//!   default git leaves loose objects, index and branch to the system's good
-//!   will. Each run also tells what the disk itself asks for: one small file
-//!   written and synced, nothing else.
-//! - The last column names the claim and whether this run bears it out.
+//! - The median is the usual time, the 90th percentile the slow one; on a busy machine
+//!   the median is more reliable. *Starting* happens once in the life of a process: the
+//!   first `set_workspace` reads every file, the first `map` the whole history.
+//! - Times of different machines, or of different runs on a busy machine, cannot be
+//!   compared. Ratios can: Palazzo makes four writes, then `git add` and `git commit`
+//!   make the same edits in a copy of the palace, and so on in turn. Four, because git
+//!   leaves the disk busy even after a sync, and the next write waits for it.
+//! - When Palazzo answers, the write is on disk. Git's is not: by default git does not
+//!   sync loose objects, index and branch. Each run also shows the cost of the disk
+//!   itself: one small file written and synced.
+//! - The last column names the claim and whether this run meets it.
 //!
-//! The palaces lie below the target directory, or in `$PALAZZO_BENCH_DIR`; a
-//! file system in memory would make every write look good.
+//! The palaces are below the target directory, or in `$PALAZZO_BENCH_DIR`; on a file
+//! system in memory every write looks fast.
 
-#![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
 mod client;
 #[path = "../ground/mod.rs"]
@@ -51,14 +47,14 @@ const SIZES: [PalaceSize; 4] = [
     PalaceSize { rooms: 1_000, entities: 10_000 },
 ];
 
-/// How often each thing is done, after a few times that do not count.
+/// How many rounds of each action, after some warm-up rounds.
 const START_ROUNDS: usize = 10;
 const READ_ROUNDS: usize = 200;
 const WRITE_ROUNDS: usize = 40;
 const WARM_UP_ROUNDS: usize = 5;
-/// How often in a smoke run.
+/// How many rounds in a smoke run.
 const SMOKE_ROUNDS: usize = 2;
-/// On a disk that makes everybody wait, fewer writes have to do.
+/// On a slow disk fewer writes are measured.
 const WRITE_TIME_LIMIT: Duration = Duration::from_secs(20);
 
 fn main() {
@@ -68,7 +64,7 @@ fn main() {
     sizes.iter().copied().filter(is_asked).for_each(measure_size);
 }
 
-/// Returns how many of `rounds` are made.
+/// Returns how many of `rounds` to run.
 fn limit_rounds(rounds: usize) -> usize {
     if ground::is_smoke_run() { SMOKE_ROUNDS } else { rounds }
 }
@@ -99,7 +95,7 @@ fn measure_starting(scene: &TwinPalaces, ledger: &mut Timings) {
     }
 }
 
-/// Measures a conversation that only reads.
+/// Measures a session that only reads.
 fn measure_reading(scene: &TwinPalaces, ledger: &mut Timings, rounds: usize) {
     let mut client = McpClient::start(scene.serve_command());
     client.enter_palace();
@@ -126,7 +122,7 @@ fn measure_reading(scene: &TwinPalaces, ledger: &mut Timings, rounds: usize) {
     }
 }
 
-/// Measures each way to write against git, and a look around after it.
+/// Measures each kind of write against git, and a read after it.
 fn measure_writing(scene: &TwinPalaces, reading: &mut Timings, writing: &mut GitComparison) {
     let mut client = McpClient::start(scene.serve_command());
     client.enter_palace();
@@ -135,7 +131,7 @@ fn measure_writing(scene: &TwinPalaces, reading: &mut Timings, writing: &mut Git
         .take_while(|_| begun.elapsed() < WRITE_TIME_LIMIT)
     {
         let mut edits = scene.edits_for_round(round);
-        // Whoever comes first after git finds the disk busy; that is not always the same.
+        // The first to write after git finds the disk busy; so the order changes.
         let first = round % edits.len();
         edits.rotate_left(first);
         scene.flush_disk();

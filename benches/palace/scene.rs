@@ -1,4 +1,4 @@
-//! A palace of any size, made in a second, and its twin for git.
+//! A generated palace of any size, and its copy for git.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use crate::ground::BenchDir;
 
-/// No folder holds more files than this.
+/// Maximum number of files per folder.
 const ROOMS_PER_WING: usize = 100;
 const GENERA: usize = 20;
-/// How many commits lie behind each palace.
+/// How many commits each palace has.
 const COMMIT_COUNT: usize = 1_000;
 
-/// How much a palace holds.
+/// The size of a palace.
 #[derive(Clone, Copy)]
 pub(crate) struct PalaceSize {
     pub(crate) rooms: usize,
@@ -31,7 +31,7 @@ pub(crate) struct TwinPalaces {
     dir: BenchDir,
 }
 
-/// What is done: its name, the tool, what the tool is told, the file it writes.
+/// An edit: its name, the tool, its arguments, and the file it writes.
 pub(crate) type BenchEdit = (&'static str, &'static str, Value, String);
 
 impl fmt::Display for PalaceSize {
@@ -43,10 +43,10 @@ impl fmt::Display for PalaceSize {
 impl TwinPalaces {
     /// The action of the entry that leads to a room.
     pub(crate) const TO_NEXT: usize = 1;
-    /// The action of the entry that leads to a room nobody has built, of whose
-    /// subject one entity in ten knows something.
+    /// The action of the entry that leads to a room that does not exist; one entity in
+    /// ten mentions its subject.
     pub(crate) const TO_UNFINISHED: usize = 2;
-    /// A word that every entity holds.
+    /// A word that every entity contains.
     pub(crate) const IN_EVERY_ENTITY: &str = "catalogue";
 
     /// Builds both palaces.
@@ -62,13 +62,13 @@ impl TwinPalaces {
         scene
     }
 
-    /// Says how large it is.
+    /// Describes the size of the palace.
     pub(crate) fn describe_size(&self) -> String {
         let PalaceSize { rooms, entities } = self.size;
         format!("{rooms} rooms, {entities} entities, {} commits", COMMIT_COUNT + 1)
     }
 
-    /// Returns the command of a server that knows nothing but this home.
+    /// Returns the command of a server that uses only this home.
     pub(crate) fn serve_command(&self) -> Command {
         let mut command = self.dir.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
         command.arg("serve").arg(self.home());
@@ -96,8 +96,8 @@ impl TwinPalaces {
         ]
     }
 
-    /// Makes the edit that Palazzo made in `file`, or in the newest file of a
-    /// folder, in the twin as a person would.
+    /// Repeats Palazzo's edit of `file`, or of the newest file in a folder, in git's
+    /// copy, as a person would.
     pub(crate) fn repeat_edit_with_git(&self, file: &str) -> Duration {
         let path = format!("museum/{}", self.newest_file(file));
         let text = fs::read(self.home().join(&path)).expect("Palazzo wrote it");
@@ -110,7 +110,7 @@ impl TwinPalaces {
         begun.elapsed()
     }
 
-    /// Writes one small file durably, and nothing else.
+    /// Writes and syncs one small file: the cost of the disk itself.
     pub(crate) fn sync_one_file(&self, round: usize) -> Duration {
         let begun = Instant::now();
         let mut file = fs::File::create(self.dir.path().join("file")).expect("it can be written");
@@ -119,17 +119,17 @@ impl TwinPalaces {
         begun.elapsed()
     }
 
-    /// Lets the disk finish what git left to it. Palazzo makes everything
-    /// durable that waits, and would pay for git.
+    /// Waits until the disk has written git's data. Palazzo's syncs would otherwise
+    /// include it.
     #[cfg(target_os = "linux")]
     pub(crate) fn flush_disk(&self) {
-        let place = fs::File::open(self.dir.path()).expect("it is there");
+        let place = fs::File::open(self.dir.path()).expect("it exists");
         rustix::fs::syncfs(place).expect("it can be synced");
     }
 
-    /// Elsewhere Palazzo makes durable what it wrote and nothing else.
+    /// On other systems a sync of Palazzo covers only its own data.
     #[cfg(not(target_os = "linux"))]
-    #[expect(clippy::unused_self, reason = "on Linux it says which file system")]
+    #[expect(clippy::unused_self, reason = "on Linux it selects the file system")]
     pub(crate) fn flush_disk(&self) {}
 
     /// Asserts that both palaces got the same edits, and that git has nothing to report.
@@ -151,7 +151,7 @@ impl TwinPalaces {
         genus_name(number % self.size.entities)
     }
 
-    /// Returns two words of which some entity holds both.
+    /// Returns two words that occur together in some entity.
     pub(crate) fn search_words(&self, number: usize) -> String {
         generate_phrase(number % self.size.entities, 2)
     }
@@ -164,8 +164,8 @@ impl TwinPalaces {
         self.dir.path().join("git")
     }
 
-    /// Lists the committed files of a palace with their ids. Palazzo adds schemas for editors with
-    /// its first room, which git's own palace does not get.
+    /// Lists the committed files of a palace with their ids. Palazzo adds schemas for
+    /// editors with its first room, which git's copy does not get.
     fn committed_files(&self, home: &Path) -> BTreeSet<String> {
         let all = self.run_git(home, &["ls-tree", "-r", "HEAD"]);
         let is_edited = |it: &&str| !it.contains("\tmuseum/.palazzo/schema/");
@@ -178,11 +178,11 @@ impl TwinPalaces {
         }
         let names = fs::read_dir(self.home().join("museum").join(file)).expect("it is a folder");
         let names = names.map(|it| it.expect("it has a name").file_name());
-        // Names of scrolls begin with the moment.
+        // Names of scrolls begin with the time.
         format!("{file}{}", names.max().expect("it holds one").to_string_lossy())
     }
 
-    /// Tells the whole past as `git fast-import` reads it: all files at once,
+    /// Renders the whole history as input for `git fast-import`: all files at once,
     /// then a thousand changes to rooms.
     fn fast_import_stream(&self) -> String {
         let PalaceSize { rooms, entities } = self.size;
@@ -247,16 +247,17 @@ impl TwinPalaces {
     fn fast_import(&self, home: &Path, past: &str) {
         let mut command = self.dir.isolated_command("git");
         let command = command.arg("-C").arg(home).args(["fast-import", "--quiet"]);
-        let mut child = command.stdin(Stdio::piped()).spawn().expect("git is there");
-        let mut input = child.stdin.take().expect("it listens");
-        input.write_all(past.as_bytes()).expect("it listens");
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("git is installed");
+        let mut input = child.stdin.take().expect("the pipe is open");
+        input.write_all(past.as_bytes()).expect("the pipe is open");
         drop(input);
         assert!(child.wait().expect("it ends").success());
     }
 
     fn run_git(&self, home: &Path, arguments: &[&str]) -> String {
         let mut command = self.dir.isolated_command("git");
-        let output = command.arg("-C").arg(home).args(arguments).output().expect("git is there");
+        let output =
+            command.arg("-C").arg(home).args(arguments).output().expect("git is installed");
         assert!(output.status.success(), "git {arguments:?}: {output:?}");
         String::from_utf8(output.stdout).expect("git says text")
     }
@@ -292,7 +293,7 @@ fn generate_sentence(number: usize) -> String {
     capitalize(&generate_phrase(number, 16)) + "."
 }
 
-/// Returns words that nobody chose: of five hundred, some often and some seldom.
+/// Returns pseudo-random words out of five hundred, some frequent and some rare.
 fn generate_phrase(number: usize, words: usize) -> String {
     const SYLLABLES: [&str; 8] = ["ba", "ke", "lo", "mi", "nu", "ra", "so", "ti"];
     let mut state = number as u64 + 1;

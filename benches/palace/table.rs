@@ -1,20 +1,20 @@
-//! Times, and the tables that show them.
+//! Tables of the measured times.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// What an answer may take.
+/// The claimed maximum time of an answer.
 const MAX_READ_TIME: Duration = Duration::from_millis(1);
-/// How much faster than git a write is to be.
+/// The claimed minimum ratio between git's time and Palazzo's for a write.
 const MIN_SPEEDUP: f64 = 3.0;
 
-/// Times of several things, in the order they were first done.
+/// Times of several actions, in the order of their first measurement.
 #[derive(Default)]
 pub(crate) struct Timings {
     rows: Vec<(&'static str, Vec<Duration>)>,
 }
 
-/// Times of Palazzo beside those of git.
+/// Times of Palazzo next to those of git.
 #[derive(Default)]
 pub(crate) struct GitComparison {
     ours: Timings,
@@ -22,7 +22,7 @@ pub(crate) struct GitComparison {
 }
 
 impl Timings {
-    /// Notes how long something took.
+    /// Adds a measured time.
     pub(crate) fn add_time(&mut self, what: &'static str, time: Duration) {
         match self.rows.iter_mut().find(|(it, _)| *it == what) {
             Some((_, times)) => times.push(time),
@@ -30,8 +30,8 @@ impl Timings {
         }
     }
 
-    /// Shows median and ninetieth percentile, and for reading calls whether the
-    /// claim holds.
+    /// Renders median and 90th percentile, and for reading calls whether the claim
+    /// holds.
     pub(crate) fn render(&self, title: &str, makes_claim: bool) -> String {
         let claim = if makes_claim { "claim" } else { "" };
         let mut table = format!("{title:<28}{:>12}{:>12}{claim:>12}\n", "median", "p90");
@@ -43,14 +43,14 @@ impl Timings {
                 false => String::new(),
             };
             writeln!(table, "{what:<28}{}{claim}", format_median_and_p90(times))
-                .expect("a text takes all");
+                .expect("a string accepts all");
         }
         table
     }
 }
 
 impl GitComparison {
-    /// Notes a write, and how long git took for the same.
+    /// Adds the times of a write by Palazzo and by git.
     pub(crate) fn add_times(
         &mut self,
         what: &'static str,
@@ -63,12 +63,12 @@ impl GitComparison {
         }
     }
 
-    /// Shows both side by side.
+    /// Renders both times side by side.
     pub(crate) fn render(&self) -> String {
         let heads = ["median", "p90", "git median", "p90", "faster"];
         let mut table = format!("{:<28}", "writing, durable");
         for head in heads {
-            write!(table, "{head:>12}").expect("a text takes all");
+            write!(table, "{head:>12}").expect("a string accepts all");
         }
         table.push_str("       claim\n");
         for (what, ours) in &self.ours.rows {
@@ -80,7 +80,7 @@ impl GitComparison {
                 format!("{}{ratio:>9.1} ×{claim:>16}", format_median_and_p90(theirs))
             });
             writeln!(table, "{what:<28}{}{against}", format_median_and_p90(ours))
-                .expect("a text takes all");
+                .expect("a string accepts all");
         }
         table
     }

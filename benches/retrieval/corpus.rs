@@ -1,4 +1,4 @@
-//! Notes and questions, whatever file they come from.
+//! Notes and questions, from any source.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,7 +15,7 @@ pub(crate) struct Corpus {
     pub(crate) questions: Vec<Question>,
 }
 
-/// One note, filed in a wing and a room.
+/// A note, filed in a wing and a room.
 #[derive(Clone)]
 pub(crate) struct Note {
     pub(crate) wing: String,
@@ -33,7 +33,7 @@ pub(crate) struct Question {
     pub(crate) answers: Vec<usize>,
 }
 
-/// Where each note of the set stands in the corpus, by its id.
+/// Maps each note's id to its position in the corpus.
 pub(crate) type NoteNumbers = HashMap<String, usize>;
 
 #[derive(Deserialize)]
@@ -77,13 +77,13 @@ impl Corpus {
         Self { questions: questions.collect(), notes }
     }
 
-    /// Keeps only some questions.
+    /// Keeps only the first questions.
     pub(crate) fn filter_questions(&self, wanted: impl Fn(&Question) -> bool) -> Self {
         let questions = self.questions.iter().filter(|it| wanted(it)).cloned().collect();
         Self { notes: self.notes.clone(), questions }
     }
 
-    /// Puts a text before every question, and another behind it.
+    /// Adds a text before and after every question.
     pub(crate) fn with_pasted_text(&self, before: &str, behind: &str) -> Self {
         let mut corpus = Self { notes: self.notes.clone(), questions: self.questions.clone() };
         for question in &mut corpus.questions {
@@ -115,7 +115,7 @@ pub(crate) fn load_notes() -> (Vec<Note>, NoteNumbers) {
     (notes, numbers)
 }
 
-/// Returns the texts that somebody may paste before a question, by their names.
+/// Returns the texts that a user may paste before a question, by name.
 pub(crate) fn load_prompts() -> Vec<(String, String)> {
     let named = |file: PathBuf| {
         let name = file.file_stem().expect("it has a name").to_string_lossy().into_owned();
@@ -132,7 +132,7 @@ pub(crate) fn read_yaml<T: DeserializeOwned>(file: &Path) -> T {
     serde_saphyr::from_str(&text).unwrap_or_else(|err| panic!("{}: {err}", file.display()))
 }
 
-/// Returns where a file of the set lies.
+/// Returns the path of a file in the set.
 pub(crate) fn set_path(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/retrieval/set").join(file)
 }

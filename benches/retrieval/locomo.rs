@@ -1,12 +1,12 @@
 //! LoCoMo: ten long conversations, and questions about them.
 //!
-//! The file is `data/locomo10.json` of snap-research/LoCoMo. Its licence (CC
-//! BY-NC) forbids shipping it: `PALAZZO_LOCOMO` says where it lies. Each
-//! conversation is a wing. Asked twice: with one note for each session, and
-//! with one for each turn in the room of its session. A turn is the line
-//! `Speaker: text`, with the caption of a picture in brackets behind it; a note
-//! is dated by its session. Asked are the index, and `mempalace_search` over a palace
-//! with each note in a drawer. Questions whose evidence names no turn are left out.
+//! The file is `data/locomo10.json` of snap-research/LoCoMo. Its licence (CC BY-NC)
+//! forbids shipping it: `PALAZZO_LOCOMO` is its path. Each conversation is a wing. It
+//! is measured twice: with one note for each session, and with one for each turn in the
+//! room of its session. A turn is the line `Speaker: text`, followed by the caption of
+//! a picture in brackets; a note has the date of its session. Measured are the index,
+//! and `mempalace_search` over a palace with each note in a drawer. Questions whose
+//! evidence names no turn are left out.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +31,7 @@ struct ConversationSample {
 #[derive(Deserialize)]
 struct QuestionRecord {
     question: String,
-    /// A list of texts, or something else.
+    /// A list of texts, or another value.
     #[serde(default)]
     evidence: Value,
     category: u8,
@@ -50,10 +50,10 @@ struct DialogTurn {
 /// A session and a turn in it, as evidence names them: `D3:12`.
 type TurnId = (usize, usize);
 
-/// Measures and prints, if the file is there.
+/// Measures and prints, if the file exists.
 pub(crate) fn measure_locomo(mut meaning: Option<&mut NoteEmbeddings>) {
     let Some(file) = std::env::var_os("PALAZZO_LOCOMO") else {
-        println!("\nLoCoMo is left out: PALAZZO_LOCOMO does not say where locomo10.json lies");
+        println!("\nLoCoMo is skipped: set PALAZZO_LOCOMO to the path of locomo10.json");
         return;
     };
     let text = fs::read_to_string(&file).expect("PALAZZO_LOCOMO names a file");
@@ -167,8 +167,8 @@ fn to_question(asked: &QuestionRecord, spots: &BTreeMap<TurnId, usize>) -> Optio
     (!answers.is_empty()).then(|| Question { ask: asked.question.clone(), kind, answers })
 }
 
-/// Yields all spots that a text names: some hold two (`D8:6; D9:17`), some have
-/// noughts before the number (`D30:05`), some name nothing (`D`).
+/// Yields all turns that a text names: some texts name two (`D8:6; D9:17`), some have
+/// leading zeros (`D30:05`), some name none (`D`).
 fn parse_turn_ids(text: &str) -> impl Iterator<Item = TurnId> {
     let number = |text: &str| -> Option<usize> {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -180,7 +180,7 @@ fn parse_turn_ids(text: &str) -> impl Iterator<Item = TurnId> {
     })
 }
 
-/// Reads `1:56 pm on 8 May, 2023`.
+/// Parses `1:56 pm on 8 May, 2023`.
 fn parse_session_time(text: &str) -> Option<DateTime<Utc>> {
     NaiveDateTime::parse_from_str(text, "%I:%M %p on %d %B, %Y").ok().map(|it| it.and_utc())
 }

@@ -1,21 +1,20 @@
-//! How well Palazzo finds: recall on notes and questions of our own.
+//! Search quality: recall on our own notes and questions.
 //!
-//! `cargo bench --bench retrieval` files the notes of `set/notes`, asks the
-//! questions of `set/questions`, and prints how much of what answers them comes
-//! back among the first 1, 5, 10 and 20 results, beside plain BM25. The set was
-//! made before the ranking was, and is split for good: the ranking may be chosen
-//! by the half in `choosing.yaml`; the half in `reporting.yaml` is only reported.
-//! Without arguments everything is measured; `-- choosing`, `-- reporting`,
-//! `-- locomo`, `-- twins` and `-- speed` measure only that; `-- --smoke` measures
-//! a few questions of the choosing half, and the speed among few notes.
+//! `cargo bench --bench retrieval` indexes the notes of `set/notes`, asks the questions
+//! of `set/questions`, and prints the recall among the first 1, 5, 10 and 20 results,
+//! next to plain BM25. The set is older than the ranking, and its split is fixed: the
+//! ranking may be tuned on the half in `choosing.yaml`; the half in `reporting.yaml` is
+//! only reported. Without arguments everything is measured; `-- choosing`, `--
+//! reporting`, `-- locomo`, `-- twins` and `-- speed` measure only that; `-- --smoke`
+//! measures a few questions of the choosing half, and the speed with few notes.
 //!
-//! Where `PALAZZO_MODEL` names the folder of an embedding model, everything is asked
-//! by words and meaning, too.
+//! If `PALAZZO_MODEL` names the folder of an embedding model, semantic search is
+//! measured too.
 //!
-//! A note is one entry of a YAML file below `set/notes`, which is a wing; a
-//! question names the notes that answer it. To extend the set, add both.
+//! A note is one entry of a YAML file below `set/notes`, which is a wing; a question
+//! names the notes that answer it. To extend the set, add both.
 
-#![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
 #[path = "../ground/asked.rs"]
 mod asked;
@@ -35,7 +34,7 @@ use measure::{RetrievalScore, score_corpus};
 use ours::PalazzoIndex;
 use plain::PlainBm25;
 
-/// How many questions are asked in a smoke run.
+/// How many questions a smoke run asks.
 const SMOKE_QUESTIONS: usize = 10;
 
 fn main() {

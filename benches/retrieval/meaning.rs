@@ -1,4 +1,4 @@
-//! An embedding model, if there is one to try.
+//! An embedding model, if one is available.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,22 +11,22 @@ use palazzo::search::texts_to_embed;
 use crate::corpus::Note;
 use crate::ours::note_document;
 
-/// A question as long as most, in tokens of a BERT twenty-four.
+/// A question of typical length: twenty-four tokens of a BERT model.
 const SAMPLE_QUESTION: &str = "Why did the boiler in the cellar stop working on the coldest night of the \
                         winter, and who came to repair it?";
 
-/// A model, and what it made of all notes it was shown.
+/// A model, and its embeddings of all notes.
 pub(crate) struct NoteEmbeddings {
     pub(crate) model: Model,
     pub(crate) vectors: VectorsByTextHash,
 }
 
 impl NoteEmbeddings {
-    /// Reads the model that `PALAZZO_MODEL` names, and measures how long a question
-    /// takes.
+    /// Loads the model that `PALAZZO_MODEL` names, and measures the time to embed a
+    /// question.
     pub(crate) fn from_env() -> Option<Self> {
         let Some(folder) = std::env::var_os("PALAZZO_MODEL").map(PathBuf::from) else {
-            println!("\nmeaning is left out: PALAZZO_MODEL does not say where a model lies");
+            println!("\nsemantic search is skipped: set PALAZZO_MODEL to the folder of a model");
             return None;
         };
         let begun = Instant::now();
@@ -34,7 +34,7 @@ impl NoteEmbeddings {
         let vocabulary = fs::read_to_string(folder.join("vocab.txt")).expect("it has words");
         let config = fs::read_to_string(folder.join("config.json")).ok();
         let model = Model::parse(&weights, &vocabulary, config.as_deref()).expect("it is a BERT");
-        println!("\nthe model was read in {:.0?}", begun.elapsed());
+        println!("\nthe model was loaded in {:.0?}", begun.elapsed());
         let mut times: Vec<Duration> = (0..50)
             .map(|_| {
                 let begun = Instant::now();
@@ -43,11 +43,11 @@ impl NoteEmbeddings {
             })
             .collect();
         times.sort();
-        println!("a question is read in {:.1?} (median of {})", times[25], times.len());
+        println!("a question is embedded in {:.1?} (median of {})", times[25], times.len());
         Some(Self { model, vectors: VectorsByTextHash::new() })
     }
 
-    /// Reads notes, and says how long each took.
+    /// Embeds notes, and prints the time for each.
     pub(crate) fn embed_notes(&mut self, notes: &[Note]) {
         let (begun, before) = (Instant::now(), self.vectors.len());
         for (key, text) in notes

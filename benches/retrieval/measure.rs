@@ -1,11 +1,11 @@
-//! How much of what answers a question was found, and how far up.
+//! Recall and rank of the notes that answer a question.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::corpus::{Corpus, Question};
 
-/// How many results are looked at.
+/// How many results are examined.
 pub(crate) const MAX_DEPTH: usize = 20;
 
 const DEPTHS: [usize; 4] = [1, 5, 10, MAX_DEPTH];
@@ -19,15 +19,15 @@ struct ScoreSums {
     reciprocal: f64,
 }
 
-/// What a finder was able to find, by kind of question.
+/// The results of a finder, by kind of question.
 #[derive(Default)]
 pub(crate) struct RetrievalScore {
     all: ScoreSums,
     kinds: BTreeMap<String, ScoreSums>,
 }
 
-/// Asks every question that has an answer, of one wing if `in_wing`, and judges
-/// the results. `find` gets question, wing, and how many results are wanted.
+/// Asks every question that has an answer, in one wing if `in_wing`, and scores the
+/// results. `find` gets question, wing, and number of results.
 pub(crate) fn score_corpus(
     corpus: &Corpus,
     in_wing: bool,
@@ -45,25 +45,25 @@ pub(crate) fn score_corpus(
 }
 
 impl RetrievalScore {
-    /// Names the columns of [`RetrievalScore::total_row`].
+    /// Renders the column headings of [`RetrievalScore::total_row`].
     pub(crate) fn header_row(title: &str) -> String {
         let mut head = format!("{title:<44}");
         for depth in DEPTHS {
-            write!(head, "{:>8}", format!("R@{depth}")).expect("a text takes all");
+            write!(head, "{:>8}", format!("R@{depth}")).expect("a string accepts all");
         }
         for depth in [5, 10] {
-            write!(head, "{:>8}", format!("all@{depth}")).expect("a text takes all");
+            write!(head, "{:>8}", format!("all@{depth}")).expect("a string accepts all");
         }
         head + "     MRR"
     }
 
-    /// Shows in percent: recall at 1, 5, 10 and 20; questions all of whose
-    /// answers were found, at 5 and 10; and the mean reciprocal rank.
+    /// Renders percentages: recall at 1, 5, 10 and 20; questions with all answers
+    /// found, at 5 and 10; and the mean reciprocal rank.
     pub(crate) fn total_row(&self, name: &str) -> String {
         format_row(name, &self.all)
     }
 
-    /// Shows the same for each kind of question.
+    /// Renders the same for each kind of question.
     pub(crate) fn rows_by_kind(&self) -> String {
         let named = |(kind, sums): (&String, &ScoreSums)| {
             format_row(&format!("    {kind} ({:.0})", sums.asked), sums)
@@ -83,7 +83,7 @@ impl ScoreSums {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "these are small counts")]
+#[expect(clippy::cast_precision_loss, reason = "the counts are small")]
 fn score_question(question: &Question, found: &[usize]) -> ScoreSums {
     let ranks: Vec<Option<usize>> =
         question.answers.iter().map(|it| found.iter().position(|found| found == it)).collect();
@@ -101,7 +101,7 @@ fn format_row(name: &str, sums: &ScoreSums) -> String {
     let percents = sums.recall.iter().chain(&sums.all[1..3]).chain([&sums.reciprocal]);
     let mut row = format!("{name:<44}");
     for sum in percents {
-        write!(row, "{:>8.1}", 100.0 * sum / sums.asked).expect("a text takes all");
+        write!(row, "{:>8.1}", 100.0 * sum / sums.asked).expect("a string accepts all");
     }
     row
 }

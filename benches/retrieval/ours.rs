@@ -12,17 +12,17 @@ pub(crate) struct PalazzoIndex {
 }
 
 impl PalazzoIndex {
-    /// Indexes every note as the program does a scroll.
+    /// Indexes every note as the program indexes a scroll.
     pub(crate) fn new(notes: &[Note]) -> Self {
         Self { index: Index::from_documents(notes.iter().enumerate().map(note_document).collect()) }
     }
 
-    /// Returns the numbers of the best notes, of one wing if it is named.
+    /// Returns the numbers of the best notes, in one wing if it is named.
     pub(crate) fn search(&self, ask: &str, wing: Option<&str>, most: usize) -> Vec<usize> {
         self.run_query(&Query { text: ask, limit: most, wing, ..Query::default() })
     }
 
-    /// Returns the same, found by meaning too.
+    /// Returns the same, with semantic search.
     pub(crate) fn search_semantically(
         &self,
         meaning: &NoteEmbeddings,
@@ -47,10 +47,10 @@ impl PalazzoIndex {
     }
 }
 
-/// Returns a note as a scroll would be told.
+/// Converts a note to a document, as for a scroll.
 pub(crate) fn note_document((number, note): (usize, &Note)) -> Document<'_> {
     Document {
-        // Of equal age, names are in the order of the notes.
+        // The names of notes of equal age are in the order of the notes.
         item: ItemId::Entity(format!("{number:08}")),
         wing: Some((&note.wing).into()),
         room: Some((&note.room).into()),
@@ -65,6 +65,6 @@ pub(crate) fn note_document((number, note): (usize, &Note)) -> Document<'_> {
 
 /// Returns the number of a note.
 pub(crate) fn note_number(opening: &ItemId) -> usize {
-    let ItemId::Entity(name) = opening else { panic!("we put in nothing but entities") };
+    let ItemId::Entity(name) = opening else { panic!("the index contains only entities") };
     name.parse().expect("we named it")
 }

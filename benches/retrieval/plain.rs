@@ -1,7 +1,7 @@
-//! The baseline: BM25 as in the textbook, over whole notes.
+//! The baseline: textbook BM25 over whole notes.
 //!
-//! Words are runs of letters and digits in lower case; no stems, no stop words,
-//! no fields, k1 1.2 and b 0.75. Whatever is cleverer has to beat this.
+//! Words are runs of letters and digits in lower case; no stems, no stop words, no
+//! fields, k1 1.2 and b 0.75. Any cleverer method has to beat this.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use crate::corpus::Note;
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// An index of the plainest kind.
+/// A plain BM25 index.
 pub(crate) struct PlainBm25<'a> {
     notes: &'a [Note],
     counts: Vec<HashMap<String, f64>>,
@@ -41,7 +41,7 @@ impl<'a> PlainBm25<'a> {
         plain
     }
 
-    /// Returns the numbers of the best notes, of one wing if it is named.
+    /// Returns the numbers of the best notes, in one wing if it is named.
     #[expect(clippy::cast_precision_loss, reason = "no set has 2^52 notes")]
     pub(crate) fn search(&self, ask: &str, wing: Option<&str>, most: usize) -> Vec<usize> {
         let all = self.notes.len() as f64;

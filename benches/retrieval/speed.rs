@@ -1,9 +1,9 @@
-//! How long the index takes, and how large it is, with many notes.
+//! Time and memory of the index with many notes.
 //!
-//! The notes are made of sentences of our own set, two in each, with a word of
-//! its own; the questions are those of the choosing half. Times are of the
-//! processor where it can be asked (Linux), for whoever else is busy on the
-//! machine is not to be measured; that of indexing is of all threads together.
+//! The notes are made of sentences of our own set, two in each, with a unique word; the
+//! questions are those of the choosing half. Times are CPU times where available
+//! (Linux), so that other processes do not count; the time of indexing is that of all
+//! threads together.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ fn time_call(does: impl FnOnce()) -> Duration {
     cpu_time(CpuClock::ThisThread).saturating_sub(begun)
 }
 
-/// Whose time is measured: that of all threads, or of the one that asks.
+/// Which CPU time is measured: that of all threads, or of the calling one.
 #[derive(Clone, Copy)]
 enum CpuClock {
     AllThreads,
@@ -95,7 +95,7 @@ fn cpu_time(_: CpuClock) -> Duration {
     BEGINNING.elapsed()
 }
 
-/// Makes `size` notes in ten wings, of which each has ten rooms.
+/// Generates `size` notes in ten wings with ten rooms each.
 pub(crate) fn generate_notes(set: &[Note], size: usize) -> Vec<Note> {
     let sentences: Vec<&str> = set.iter().flat_map(|it| it.text.split_inclusive(". ")).collect();
     let made = |number: usize| {
@@ -111,13 +111,13 @@ pub(crate) fn generate_notes(set: &[Note], size: usize) -> Vec<Note> {
     (0..size).map(made).collect()
 }
 
-/// Returns a number that has nothing to do with `number`, always the same.
+/// Hashes a number; the same on every run.
 fn hash_number(number: usize) -> usize {
     let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (number ^ number >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32
 }
 
-/// Returns how much memory the process has, in bytes, where Linux says so.
+/// Returns the memory of the process in bytes, on Linux.
 fn resident_bytes() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;

@@ -1,4 +1,4 @@
-//! Palazzo by its own tool: every note in a drawer, every question asked through
+//! Palazzo through its own tool: every note in a drawer, every question through
 //! `mempalace_search`.
 
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ use ulid::Ulid;
 
 use crate::corpus::Note;
 
-/// A palace of drawers, and the tools to ask it with.
+/// A palace of drawers, and the tools to search it with.
 pub(crate) struct SearchTool {
     _home: tempfile::TempDir,
     keeper: RefCell<Keeper>,
@@ -20,7 +20,7 @@ pub(crate) struct SearchTool {
 }
 
 impl SearchTool {
-    /// Files every note as mining does, under an id that says its number.
+    /// Files every note as `palazzo mine` does, with its number in the id.
     pub(crate) fn new(notes: &[Note]) -> Self {
         let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is a folder");
         let palace = home.path().join("palace");
@@ -41,7 +41,7 @@ impl SearchTool {
         Self { _home: home, keeper, toolbox: Toolbox::new(vec![ToolSet::Mempalace]), by }
     }
 
-    /// Returns the numbers of the best notes, of one wing if it is named.
+    /// Returns the numbers of the best notes, in one wing if it is named.
     pub(crate) fn search(&self, ask: &str, wing: Option<&str>, most: usize) -> Vec<usize> {
         let asked = json!({ "query": ask, "wing": wing, "limit": most });
         let Value::Object(asked) = asked else { return Vec::new() };

@@ -1,11 +1,10 @@
-//! Near-duplicates: how many copies of a note are known as such, and how many
-//! other texts are taken for copies.
+//! Near-duplicates: how many copies of a note are detected, and how many other texts
+//! are mistaken for copies.
 //!
-//! `set/twins.yaml` holds texts written for this: notes edited, notes in which
-//! one fact is another, and paraphrases. Beside them every note is filed again
-//! in ways that need no author: in capitals, cut short, with more behind it, its
-//! sentences in another order; and every note is judged as if the others were
-//! there first.
+//! `set/twins.yaml` contains texts written for this: edited notes, notes with one fact
+//! changed, and paraphrases. In addition every note is filed again in generated
+//! variants: in capitals, truncated, with an appended text, with its sentences
+//! reordered; and every note is compared with all other notes.
 
 use std::collections::BTreeMap;
 
@@ -30,19 +29,19 @@ struct NoteVariant {
     change: BTreeMap<String, String>,
     #[serde(default)]
     text: String,
-    /// What the differences have to name.
+    /// What the reported differences must name.
     #[serde(default)]
     told: Vec<String>,
 }
 
-/// A text that somebody files, and the note it may be a copy of.
+/// A text to file, and the note it may be a copy of.
 struct FiledText<'a> {
     text: String,
     note: usize,
     expected_words: &'a [String],
 }
 
-/// What became of the texts of one kind.
+/// The results for the texts of one kind.
 #[derive(Clone, Copy, Default)]
 struct DuplicateTally {
     filed: usize,
@@ -62,7 +61,7 @@ pub(crate) fn measure_near_duplicates() {
         let [compared, taken] = [tally.compared, tally.refused].map(|it| tally.percent(it));
         println!("{kind:<28}{:>8}{compared:>12}{taken:>12}", tally.filed);
         if tally.explained > 0 {
-            println!("    what differs is told{:>36}", tally.percent(tally.explained));
+            println!("    difference explained{:>36}", tally.percent(tally.explained));
         }
         tally
     };
@@ -100,8 +99,7 @@ pub(crate) fn measure_near_duplicates() {
     println!("precision {precision}, recall {recall}");
 }
 
-/// Judges texts against all notes; against all others, unless the note `itself`
-/// counts.
+/// Compares texts with all notes; with all but the note itself, unless `itself`.
 fn tally_texts(
     ours: &PalazzoIndex,
     notes: &[Note],

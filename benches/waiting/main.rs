@@ -1,14 +1,15 @@
-//! How long others wait while a write waits for the lock of the palace.
+//! How long other clients wait while a write waits for the lock of the palace.
 //!
 //! ```text
 //! cargo bench --bench waiting           50 rounds
-//! cargo bench --bench waiting -- 200    that many; `-- --smoke` makes three
+//! cargo bench --bench waiting -- 200    that many; `-- --smoke` runs three
 //! ```
 //!
-//! Another process holds the lock; one client writes, and another asks. The times of
-//! `ping` and of `palace_action 0` are those that a client sees, and at most 50 ms.
+//! Another process holds the lock; one client writes, and another one reads. The times
+//! of `ping` and of `palace_action 0` are measured at the client, and should be at most
+//! 50 ms.
 
-#![expect(clippy::print_stdout, reason = "a benchmark is there to print what it found")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 #[path = "../ground/asked.rs"]
 mod asked;
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// What nobody should wait longer.
+/// The claimed maximum wait.
 const MAX_WAIT: Duration = Duration::from_millis(50);
 
 struct ServerConnection {
@@ -51,7 +52,7 @@ fn main() {
     let lock = File::options().read(true).write(true).open(lock).expect("a lock");
     let (mut pings, mut maps) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        lock.lock().expect("nobody else writes");
+        lock.lock().expect("no other process writes");
         let write = client.send_request("claude", "tools/call", tool_call("write_scroll", SCROLL));
         pings.push(client.time_request("", "ping", json!({})));
         maps.push(client.time_request(
@@ -83,7 +84,7 @@ fn print_times(what: &str, mut times: Vec<Duration>) {
 }
 
 impl ServerConnection {
-    /// Shakes hands, enters the palace as both clients, and writes once.
+    /// Initializes the sessions, enters the palace as both clients, and writes once.
     fn initialize(&mut self) {
         let about = json!({ "name": "claude", "version": "1.0" });
         let greeting =
@@ -96,7 +97,8 @@ impl ServerConnection {
         self.time_request("claude", "tools/call", tool_call("write_scroll", SCROLL));
     }
 
-    /// Sends a request, of the stateless era if a client is named, and returns its id.
+    /// Sends a request, in the stateless protocol version if a client is named, and
+    /// returns its id.
     fn send_request(&mut self, client: &str, method: &str, mut params: Value) -> u64 {
         self.last_id += 1;
         if !client.is_empty() {
@@ -112,7 +114,7 @@ impl ServerConnection {
         self.last_id
     }
 
-    /// Sends a request, and returns after how long the answer came.
+    /// Sends a request, and returns the time until the answer.
     fn time_request(&mut self, client: &str, method: &str, params: Value) -> Duration {
         let begun = Instant::now();
         let id = self.send_request(client, method, params);

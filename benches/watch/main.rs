@@ -1,20 +1,20 @@
-//! How soon a tool call shows what others have saved.
+//! How soon a tool call shows changes that other programs have saved.
 //!
 //! ```text
 //! cargo bench --bench watch
 //! ```
 //!
-//! - *at once* counts the saves that the very next call showed; the times run
-//!   from the end of the save, when the editor or git is done, to the answer
-//!   that shows it, however many calls that took.
-//! - *reload* is the call after many files were written in place; beside it
-//!   stands the same call when nothing has changed.
+//! - *at once* counts the saves that the next call showed; the times are from the end
+//!   of the save, when the editor or git is done, to the answer that shows it, over any
+//!   number of calls.
+//! - *reload* is the call after many files were written in place; next to it is the
+//!   same call without any change.
 //!
-//! The palace lies below the target directory, or in `$PALAZZO_BENCH_DIR`;
-//! `$PALAZZO_BENCH_ROUNDS` says how often each way of saving is tried (200).
-//! `-- --smoke` tries each once, in a small palace.
+//! The palace is below the target directory, or in `$PALAZZO_BENCH_DIR`;
+//! `$PALAZZO_BENCH_ROUNDS` is the number of rounds for each way of saving (default
+//! 200). `-- --smoke` runs each once, in a small palace.
 
-#![expect(clippy::print_stdout, reason = "a benchmark is there to print its tables")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
 #[path = "../palace/client.rs"]
 mod client;
@@ -29,12 +29,12 @@ use serde_json::json;
 use client::McpClient;
 use scene::{SAVE_METHODS, SaveMethod, WatchFixture};
 
-/// How many stones the palaces hold.
+/// How many stones the palaces contain.
 const SMALL: usize = 1_000;
 const LARGE: usize = 20_000;
-/// Who waits so long for a save to be shown has found a fault.
+/// A save that is not shown after this time is an error.
 const MAX_WAIT: Duration = Duration::from_secs(60);
-/// How often a reload is tried.
+/// How often a reload is measured.
 const RELOAD_ROUNDS: usize = 10;
 
 fn main() {
@@ -67,13 +67,14 @@ fn main() {
 fn enter_palace(scene: &WatchFixture) -> McpClient {
     let mut client = McpClient::start(scene.serve_command());
     client.enter_palace();
-    // Once somebody asks, everything is counted; it is kept up from then on.
+    // The first question starts the count of all files; it is kept up to date from then
+    // on.
     client.choose_action(0);
     client.ping();
     client
 }
 
-/// Saves once, and returns how many calls it took to be shown, and how long.
+/// Saves once; returns the number of calls until it was shown, and the time.
 fn time_save(
     scene: &WatchFixture,
     client: &mut McpClient,

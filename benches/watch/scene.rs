@@ -1,4 +1,4 @@
-//! A palace of many stones, and the ways in which others save its files.
+//! A palace of many stones, and the ways in which other programs save its files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,25 +6,25 @@ use std::process::Command;
 
 use crate::ground::BenchDir;
 
-/// The file that is saved over and over.
+/// The file that is saved repeatedly.
 const STONE_FILE: &str = "museum/entities/stone/00/stone-0.yaml";
-/// How many files lie in a folder.
+/// How many files a folder contains.
 const STONES_PER_FOLDER: usize = 500;
 
-/// The palace, in a repository that another was cloned from.
+/// The palace, in a repository with a clone.
 pub(crate) struct WatchFixture {
     dir: BenchDir,
 }
 
-/// A way of saving: what prepares it, and the save itself, told the status that
-/// the stone is to have.
+/// A way of saving: its preparation, and the save itself, which gets the new status of
+/// the stone.
 pub(crate) struct SaveMethod {
     pub(crate) name: &'static str,
     pub(crate) prepare: fn(&WatchFixture, &str),
     pub(crate) save: fn(&WatchFixture, &str),
 }
 
-/// Every way that is measured.
+/// All measured ways of saving.
 pub(crate) const SAVE_METHODS: [SaveMethod; 7] = [
     SaveMethod {
         name: "written in place",
@@ -84,7 +84,7 @@ pub(crate) const SAVE_METHODS: [SaveMethod; 7] = [
 ];
 
 impl WatchFixture {
-    /// Builds a palace of so many stones.
+    /// Builds a palace of this many stones.
     pub(crate) fn new(stones: usize) -> Self {
         let scene = Self { dir: BenchDir::new() };
         fs::create_dir_all(scene.home().join("museum/rooms")).expect("it is new");
@@ -100,7 +100,7 @@ impl WatchFixture {
         scene
     }
 
-    /// Writes the first so many stones anew, in place.
+    /// Rewrites the first `stones` stones in place.
     pub(crate) fn write_stones(&self, stones: usize, status: &str) {
         for number in 0..stones {
             let folder = self
@@ -137,7 +137,7 @@ impl WatchFixture {
     fn run_git(&self, arguments: &[&str]) {
         let mut command = self.dir.isolated_command("git");
         let output = command.current_dir(self.home()).args(arguments).output();
-        let output = output.expect("git is there");
+        let output = output.expect("git is installed");
         assert!(output.status.success(), "git {arguments:?}: {output:?}");
     }
 

@@ -1,4 +1,4 @@
-//! What actions ask of tools.
+//! Checks actions that call tools.
 
 use std::collections::HashMap;
 
@@ -8,40 +8,41 @@ use crate::check::{CheckFinding, PalaceCheck};
 use crate::model::{Action, ActionKind, Code, Room, Tool, ToolEffect, ValuePath, did_you_mean};
 
 impl PalaceCheck<'_> {
-    /// Looks whether each question has a tool that may answer it.
+    /// Reports query actions whose tool is unknown, forbidden, or called with wrong
+    /// parameters.
     pub(crate) fn check_tool_actions(&self) -> Vec<CheckFinding> {
         let tools = self.tools_by_name();
-        let mut remarks = self.check_allowed_tools(&tools);
+        let mut findings = self.check_allowed_tools(&tools);
         for (id, room) in self.palace.rooms() {
-            remarks.extend(self.check_room_tool_actions(room, &(self.room_file)(id), &tools));
+            findings.extend(self.check_room_tool_actions(room, &(self.room_file)(id), &tools));
         }
-        remarks
+        findings
     }
 
-    /// Looks whether each question that one room asks has a tool that may answer it.
+    /// Checks the query actions of one room.
     pub(crate) fn check_room_tool_actions(
         &self,
         room: &Room,
         file: &str,
         tools: &HashMap<&str, &Tool>,
     ) -> Vec<CheckFinding> {
-        let mut remarks = Vec::new();
-        for (place, action) in room.actions.iter().enumerate() {
+        let mut findings = Vec::new();
+        for (index, action) in room.actions.iter().enumerate() {
             let ActionKind::Query { tool, params } = &action.kind else { continue };
-            let at = ValuePath::ROOT.then_value("actions").then_item(place);
+            let at = ValuePath::ROOT.then_value("actions").then_item(index);
             match tools.get(Tool::bare_name(tool)) {
-                None => remarks.push(self.unknown_tool(file, at.then_value("tool"), tool)),
+                None => findings.push(self.unknown_tool(file, at.then_value("tool"), tool)),
                 Some(tool) => {
-                    remarks.extend(self.forbidden_tool(file, &at, tool));
-                    remarks.extend(check_tool_params(file, &at, tool, params));
+                    findings.extend(self.forbidden_tool(file, &at, tool));
+                    findings.extend(check_tool_params(file, &at, tool, params));
                     let reads = tool.effect == ToolEffect::Reads;
-                    remarks.extend(
+                    findings.extend(
                         reads.then(|| self.unknown_names(file, &at, params)).into_iter().flatten(),
                     );
                 }
             }
         }
-        remarks
+        findings
     }
 
     /// Returns the tools by their names.
@@ -49,25 +50,25 @@ impl PalaceCheck<'_> {
         self.tools.iter().map(|it| (it.name, it)).collect()
     }
 
-    /// Looks at the tools that settings let actions ask.
+    /// Reports unknown tools in `[actions] allow` of the settings.
     fn check_allowed_tools(&self, tools: &HashMap<&str, &Tool>) -> Vec<CheckFinding> {
         let allowed = self.palace.settings.allow.iter().enumerate();
-        let strange = allowed.filter(|(_, it)| !tools.contains_key(Tool::bare_name(it)));
+        let unknown = allowed.filter(|(_, it)| !tools.contains_key(Tool::bare_name(it)));
         let about =
-            |place| ValuePath::ROOT.then_value("actions").then_value("allow").then_item(place);
-        strange.map(|(place, it)| self.unknown_tool("palace.toml", about(place), it)).collect()
+            |index| ValuePath::ROOT.then_value("actions").then_value("allow").then_item(index);
+        unknown.map(|(index, it)| self.unknown_tool("palace.toml", about(index), it)).collect()
     }
 
     fn unknown_tool(&self, file: &str, about: ValuePath, name: &str) -> CheckFinding {
         let message = format!("there is no tool `{}`", name.escape_debug());
-        let remark = CheckFinding::new(Code::UnknownTool, file, about, message);
+        let finding = CheckFinding::new(Code::UnknownTool, file, about, message);
         match did_you_mean(Tool::bare_name(name), self.tools.iter().map(|it| it.name)) {
-            Some(meant) => remark.with_hint(format!("did you mean `{meant}`?")),
-            None => remark,
+            Some(meant) => finding.with_hint(format!("did you mean `{meant}`?")),
+            None => finding,
         }
     }
 
-    /// Tells of entities and genera that are asked for and that nobody has.
+    /// Reports parameters that name entities or genera which do not exist.
     fn unknown_names(
         &self,
         file: &str,
@@ -76,35 +77,36 @@ impl PalaceCheck<'_> {
     ) -> Vec<CheckFinding> {
         let graph = &self.palace.graph;
         let about = |key: &str| at.clone().then_value("tool_params").then_value(key);
-        // What the visitor says stands in place of `{params}`.
-        let said = |key: &str| params.get(key)?.as_str().filter(|it| !it.contains("{params}"));
+        // The visitor's input replaces `{params}`, so such a value is not a name.
+        let value = |key: &str| params.get(key)?.as_str().filter(|it| !it.contains("{params}"));
         let found =
             |it: &str| graph.get(it).is_some() || graph.names_ignoring_case(it.trim()).count() == 1;
-        let mut remarks = Vec::new();
+        let mut findings = Vec::new();
         for key in Action::ENTITY_PARAMS {
-            let lost = said(key).filter(|it| !found(it));
-            let lost = lost.and_then(|it| graph.undefined_name_fault(it, about(key)));
-            remarks.extend(lost.and_then(|it| self.fault_finding(file, it)));
+            let undefined = value(key).filter(|it| !found(it));
+            let undefined = undefined.and_then(|it| graph.undefined_name_fault(it, about(key)));
+            findings.extend(undefined.and_then(|it| self.fault_finding(file, it)));
         }
-        let is_torn =
+        let is_incomplete =
             self.has_unreadable_files("entities/") || self.has_unreadable_files("genera/");
-        let lost =
-            said("genus").filter(|it| !is_torn && graph.find_genus_ignoring_case(it).is_none());
-        remarks.extend(lost.map(|it| {
+        let undefined = value("genus")
+            .filter(|it| !is_incomplete && graph.find_genus_ignoring_case(it).is_none());
+        findings.extend(undefined.map(|it| {
             let genus = it.escape_debug();
-            let message = format!("no entity has the genus `{genus}`, and no file tells of it");
+            let message =
+                format!("no entity has the genus `{genus}`, and no genus file defines it");
             CheckFinding::new(Code::UndefinedGenus, file, about("genus"), message)
         }));
-        remarks
+        findings
     }
 
     fn forbidden_tool(&self, file: &str, at: &ValuePath, tool: &Tool) -> Option<CheckFinding> {
         let name = tool.name;
         let why = tool.effect.action_refusal(name, &self.palace.settings.allow)?;
-        let message = format!("`{name}` {why}, and actions ask only tools that read");
+        let message = format!("`{name}` {why}, and actions may call only tools that read");
         let hint = match tool.effect {
-            ToolEffect::Moves => "let the action be one of type navigate",
-            _ => "name it in `[actions] allow` of palace.toml, or let whoever visits call it",
+            ToolEffect::Moves => "change the type of the action to navigate",
+            _ => "add it to `[actions] allow` in palace.toml, or leave the call to the visitor",
         };
         let about = at.clone().then_value("tool");
         Some(CheckFinding::new(Code::ForbiddenTool, file, about, message).with_hint(hint))
@@ -119,38 +121,38 @@ fn check_tool_params(
 ) -> Vec<CheckFinding> {
     let name = tool.name;
     let given = at.clone().then_value("tool_params");
-    let remark = |about, message| CheckFinding::new(Code::ToolParams, file, about, message);
-    let mut remarks = Vec::new();
+    let finding = |about, message| CheckFinding::new(Code::ToolParams, file, about, message);
+    let mut findings = Vec::new();
     for (key, value) in params {
         let about = given.clone();
         match tool.parameters.iter().find(|it| it.name == *key) {
             None => {
                 let message = format!("`{name}` takes no `{}`", key.escape_debug());
                 let known = tool.parameters.iter().map(|it| it.name.as_str());
-                let remark = remark(about.then_key(key), message);
-                remarks.push(match did_you_mean(key, known) {
-                    Some(meant) => remark.with_hint(format!("did you mean `{meant}`?")),
-                    None => remark,
+                let finding = finding(about.then_key(key), message);
+                findings.push(match did_you_mean(key, known) {
+                    Some(meant) => finding.with_hint(format!("did you mean `{meant}`?")),
+                    None => finding,
                 });
             }
             Some(parameter) => {
                 let kind = parameter.json_type.as_deref().filter(|it| !has_json_type(value, it));
-                let wanted =
-                    kind.map(|it| format!("`{key}` of `{name}` is {}", json_type_description(it)));
-                remarks.extend(wanted.map(|it| remark(about.then_value(key), it)));
+                let message = kind
+                    .map(|it| format!("`{key}` of `{name}` must be {}", json_type_description(it)));
+                findings.extend(message.map(|it| finding(about.then_value(key), it)));
             }
         }
     }
-    // What the visitor says with the number is what the tool is asked for.
+    // The visitor's input is passed as `query`, so it may be missing here.
     let missing = |name: &str| name != "query" && params.get(name).is_none_or(Value::is_null);
     for needed in tool.parameters.iter().filter(|it| it.is_required && missing(&it.name)) {
         let about = if params.is_empty() { at.clone().then_value("tool") } else { given.clone() };
-        remarks.push(remark(about, format!("`{name}` needs `{}`", needed.name)));
+        findings.push(finding(about, format!("`{name}` needs `{}`", needed.name)));
     }
-    remarks
+    findings
 }
 
-/// Tells whether a value is of a type of JSON Schema; nothing at all fits all.
+/// Returns true if a value has a type of JSON Schema; null has every type.
 fn has_json_type(value: &Value, kind: &str) -> bool {
     match (value, kind) {
         (Value::Null, _) => true,

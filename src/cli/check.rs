@@ -15,30 +15,30 @@ use crate::model::{Code, Severity, Tool, WatchMode, strip_unprintable};
 
 /// Check the files of a palace, or of all palaces of a home
 ///
-/// Prints what is wrong as `file:line:column: severity[code]: message`, the
-/// line with a caret, and what to do. Exits with 0 if no errors were found, with
-/// 1 if some were, with 2 if it could not look.
+/// Prints each finding as `file:line:column: severity[code]: message`, then the
+/// line with a caret and a hint. Exits with 0 if no errors were found, with 1 if
+/// some were, with 2 if the check could not run.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The home, or one palace
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
 
-    /// How to say it: to people, as JSON, to a workflow of GitHub, as SARIF 2.1.0
+    /// The output format: human-readable, JSON, GitHub workflow annotations, or SARIF 2.1.0
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// First mend what can only be meant one way: misspelt keys, missing quotes,
-    /// names of files. Nothing is committed; git diff shows it
+    /// First fix what has only one possible fix: misspelt keys, missing quotes,
+    /// file names. Nothing is committed; git diff shows the changes
     #[arg(long)]
     fix: bool,
 
-    /// Go on, and tell it all again when a file is saved and something else is to
-    /// be said. Ctrl-C ends it
+    /// Keep running, and print all findings again when a saved file changes them.
+    /// Ctrl-C ends it
     #[arg(long)]
     watch: bool,
 
-    /// Say what a code stands for and what to do about it; without CODE, list all
+    /// Explain a finding code and what to do about it; without CODE, list all codes
     #[arg(long, value_name = "CODE")]
     #[expect(clippy::option_option, reason = "it may be given with and without a code")]
     explain: Option<Option<Code>>,
@@ -67,73 +67,73 @@ pub(super) fn run(args: &Args) -> Outcome {
     if args.watch {
         keeper = keeper.with_watching(WatchMode::Auto, |it| anstream::eprintln!("palazzo: {it}"));
     }
-    let (tell, told) = mpsc::channel();
-    keeper.set_wake_callback(Arc::new(move || tell.send(()).unwrap_or_default()));
+    let (sender, wakes) = mpsc::channel();
+    keeper.set_wake_callback(Arc::new(move || sender.send(()).unwrap_or_default()));
     if args.watch {
         keeper.watch_home();
     }
-    let inspection = keeper.check(&tools)?;
-    if inspection.palaces.is_empty() {
+    let checked = keeper.check(&tools)?;
+    if checked.palaces.is_empty() {
         return Err(Failure::Message(format!("there is no palace in {}", home.display())));
     }
     if args.watch {
-        return watch_and_report(args.format, &mut keeper, &tools, &told);
+        return watch_and_report(args.format, &mut keeper, &tools, &wakes);
     }
-    report(args.format, &inspection)?;
-    Ok(ExitCode::from(u8::from(inspection.count_with_severity(Severity::Error) > 0)))
+    report(args.format, &checked)?;
+    Ok(ExitCode::from(u8::from(checked.count_with_severity(Severity::Error) > 0)))
 }
 
-/// Reports, and again whenever something else is to be said, until it is stopped;
-/// of files that may have changed it is `told`.
+/// Prints the findings, and again whenever they change, until the process is stopped.
+/// `wakes` receives a message when files may have changed.
 fn watch_and_report(
     format: Format,
     keeper: &mut Keeper,
     tools: &[Tool],
-    told: &mpsc::Receiver<()>,
+    wakes: &mpsc::Receiver<()>,
 ) -> Outcome {
     let mut last = None;
     loop {
-        // What comes from now on is looked at in the next round.
-        told.try_iter().for_each(drop);
-        let doubt = keeper.catch_up();
-        let inspection = keeper.check(tools)?;
-        let said = (inspection.json(Path::new("")), inspection.summary());
-        if last.as_ref() != Some(&said) {
-            report(format, &inspection)?;
-            last = Some(said);
+        // A message that arrives after this line is handled in the next round.
+        wakes.try_iter().for_each(drop);
+        let recheck_after = keeper.catch_up();
+        let checked = keeper.check(tools)?;
+        let output = (checked.json(Path::new("")), checked.summary());
+        if last.as_ref() != Some(&output) {
+            report(format, &checked)?;
+            last = Some(output);
         }
-        let _ = match doubt {
-            Some(doubt) => told.recv_timeout(doubt),
-            None => told.recv().map_err(mpsc::RecvTimeoutError::from),
+        let _ = match recheck_after {
+            Some(delay) => wakes.recv_timeout(delay),
+            None => wakes.recv().map_err(mpsc::RecvTimeoutError::from),
         };
     }
 }
 
-fn report(format: Format, inspection: &CheckReport) -> io::Result<()> {
+fn report(format: Format, checked: &CheckReport) -> io::Result<()> {
     let here = std::env::current_dir().unwrap_or_default();
     match format {
-        Format::Human => print_findings(inspection, &here)?,
-        Format::Json => terminal::print_page(&inspection.json(&here))?,
-        Format::Github => terminal::print_page(&inspection.github_annotations(&here))?,
-        Format::Sarif => terminal::print_page(&inspection.sarif(&here))?,
+        Format::Human => print_findings(checked, &here)?,
+        Format::Json => terminal::print_page(&checked.json(&here))?,
+        Format::Github => terminal::print_page(&checked.github_annotations(&here))?,
+        Format::Sarif => terminal::print_page(&checked.sarif(&here))?,
     }
-    anstream::eprintln!("{}", inspection.summary());
+    anstream::eprintln!("{}", checked.summary());
     Ok(())
 }
 
-/// Mends what can be, and says so beside the report.
+/// Fixes the files that have one possible fix, and lists the fixes on the error stream.
 fn fix(keeper: &Keeper) -> Result<(), Failure> {
     let here = std::env::current_dir().unwrap_or_default();
-    for mending in keeper.fix_files(&terminal_user("check"))? {
-        for told in mending.report_lines(&here) {
-            anstream::eprintln!("{}", strip_unprintable(&told));
+    for fixed in keeper.fix_files(&terminal_user("check"))? {
+        for line in fixed.report_lines(&here) {
+            anstream::eprintln!("{}", strip_unprintable(&line));
         }
     }
     Ok(())
 }
 
-fn print_findings(inspection: &CheckReport, here: &Path) -> io::Result<()> {
-    for palace in &inspection.palaces {
+fn print_findings(checked: &CheckReport, here: &Path) -> io::Result<()> {
+    for palace in &checked.palaces {
         for finding in &palace.findings {
             terminal::print_finding(&palace.finding_path(finding, here), finding)?;
         }

@@ -1,5 +1,5 @@
-//! `palazzo client-config`: what to paste or run, so that a client starts the
-//! server.
+//! `palazzo client-config`: prints the configuration, or the command, by which a client
+//! starts the server.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use crate::cli::{Outcome, terminal};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::model::quote_for_shell;
 
-/// Print what to paste or run so that an MCP client uses Palazzo
+/// Print the configuration or command that makes an MCP client use Palazzo
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The client
@@ -24,8 +24,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
 
-    /// The tools to offer, as `palazzo serve` has them: `memory` in place of the
-    /// reference memory server, `mempalace` in place of MemPalace
+    /// The tool sets to offer, as for `palazzo serve`: `memory` replaces the
+    /// reference memory server, `mempalace` replaces MemPalace
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     tools: Vec<ToolSet>,
 
@@ -42,7 +42,7 @@ enum Client {
     Codex,
 }
 
-/// How a client starts the server, and what it calls it.
+/// The command by which a client starts the server, and the server's name there.
 struct ServerCommand {
     name: &'static str,
     program: String,
@@ -52,7 +52,7 @@ struct ServerCommand {
 pub(super) fn run(args: &Args) -> Outcome {
     reject_duplicate_tools(Toolbox::new(args.tools.clone()))?;
     let start = ServerCommand::from_args(args);
-    let (where_to, what) = match args.client {
+    let (instruction, config) = match args.client {
         Client::ClaudeCode => {
             ("Run (add `-s user` for all your projects):", start.claude_command())
         }
@@ -64,8 +64,8 @@ pub(super) fn run(args: &Args) -> Outcome {
         Client::Vscode => ("Put into .vscode/mcp.json:", start.json_config("servers")),
         Client::Codex => ("Put into ~/.codex/config.toml:", start.toml_config()),
     };
-    anstream::eprintln!("{where_to}");
-    terminal::print_page(&what)?;
+    anstream::eprintln!("{instruction}");
+    terminal::print_page(&config)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -80,7 +80,7 @@ impl ServerCommand {
         if let Some(name) = &args.workspace.workspace {
             arguments.extend(["--workspace".to_owned(), name.clone()]);
         }
-        // What takes the place of another server is called as that one.
+        // A tool set that replaces another server keeps that server's name.
         let name = match tools.as_slice() {
             ["memory"] => "memory",
             ["mempalace"] => "mempalace",

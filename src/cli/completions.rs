@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use crate::cli::{Cli, Outcome, terminal};
 
-/// Print completions for a shell
+/// Print the completion script for a shell
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The shell

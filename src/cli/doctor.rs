@@ -8,9 +8,9 @@ use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, terminal};
 use crate::keeper::{DoctorReport, GitLock, Keeper, git_version};
 
-/// Show what may keep palaces from being written, or remove a lock file of git
+/// Show what may block writing to palaces, or remove a git lock file
 ///
-/// Lists the versions of palazzo and git, and for each palace its repository, the
+/// Lists the versions of palazzo and git, and for each palace its repository, its
 /// branch, and the lock files that git has left there.
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -18,12 +18,12 @@ pub(super) struct Args {
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
 
-    /// Remove this lock file of git, after a question; one that a living process holds
-    /// stays
+    /// Remove this git lock file, after a question; a lock file that a running process
+    /// holds is kept
     #[arg(long, value_name = "PATH")]
     remove_lock: Option<PathBuf>,
 
-    /// Remove it without a question
+    /// Remove the lock file without a question
     #[arg(long, requires = "remove_lock")]
     yes: bool,
 }
@@ -61,7 +61,7 @@ fn render_examination(examination: &DoctorReport) -> String {
         Ok(None) if examination.has_lost_history => {
             shown += "  repository lost; nothing is written until there is one (palazzo check)\n";
         }
-        Ok(None) => shown += "  repository none yet; the first write makes one\n",
+        Ok(None) => shown += "  repository none yet; the first write creates one\n",
         Err(err) => shown += &format!("  repository {err}\n"),
     }
     for lock in &examination.locks {
@@ -84,7 +84,8 @@ fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Finds the lock file in the home that is given or usual, else in the folder with its `.git`.
+/// Finds the lock file in the given or default home, else in the folder that contains its
+/// `.git`.
 fn find_lock(dir: Option<&Path>, path: &Path) -> Result<(Keeper, GitLock), Failure> {
     let above = if dir.is_none() { folder_above_git(path) } else { None };
     for home in [Some(home::find_home(dir)), above].into_iter().flatten() {
@@ -94,7 +95,7 @@ fn find_lock(dir: Option<&Path>, path: &Path) -> Result<(Keeper, GitLock), Failu
         }
     }
     Err(Failure::Message(format!(
-        "`{}` is no lock file of git in the repository of a palace here; name the palace: palazzo \
+        "`{}` is not a git lock file in the repository of a palace here; name the palace: palazzo \
          doctor DIR --remove-lock PATH",
         path.display()
     )))
@@ -107,7 +108,7 @@ fn folder_above_git(path: &Path) -> Option<PathBuf> {
 }
 
 fn confirm_removal(lock: &GitLock) -> Result<(), Failure> {
-    let kept = |why: &str| Failure::Message(format!("`{}` stays: {why}", lock.path.display()));
+    let kept = |why: &str| Failure::Message(format!("`{}` is kept: {why}", lock.path.display()));
     if !stdin().is_terminal() {
         return Err(kept("without a terminal it is removed only with --yes"));
     }

@@ -8,11 +8,10 @@ use crate::cli::progress_bar::ProgressBar;
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::EmbedOutcome;
 
-/// Have a palace's model read all that it has not read yet, so that search finds it
-/// by meaning
+/// Compute all missing embeddings of a palace, for semantic search
 ///
-/// `palazzo serve` does so by itself while it serves, a passage at a time; this does
-/// not wait. The model is the one that `[search] model` in palace.toml names.
+/// `palazzo serve` computes them in the background, one passage at a time; this command
+/// computes them all at once. `[search] model` in palace.toml names the model.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The home, or one palace
@@ -28,12 +27,12 @@ pub(super) fn run(args: &Args) -> Outcome {
     let bar = ProgressBar::default();
     match keeper.embed_passages(&terminal_user("embed"), |done, all| bar.show(done, all))? {
         EmbedOutcome::Embedded(new, all) => {
-            terminal::print_page(&format!("Passages read: {new}; known: {all}."))?;
+            terminal::print_page(&format!("Passages embedded: {new}; in all: {all}."))?;
             Ok(ExitCode::SUCCESS)
         }
         EmbedOutcome::NoModel => {
-            let how = "write `[search]` and below it `model = \"…\"`, the path of its folder";
-            Err(Failure::Message(format!("palace.toml names no model: {how}")))
+            let hint = "write `[search]` and below it `model = \"…\"`, the path of its folder";
+            Err(Failure::Message(format!("palace.toml names no model: {hint}")))
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What the codes of findings stand for.
+//! `palazzo check --explain`: explains finding codes.
 
 use std::io;
 
 use crate::cli::terminal;
 use crate::model::{Code, Rule};
 
-/// Prints what one code stands for, or the table of all of them.
+/// Prints the explanation of one code, or the table of all codes.
 pub(super) fn print_explanation(code: Option<Code>) -> io::Result<()> {
     match code.map(Code::rule) {
         Some(Rule { name, severity, meaning, advice, .. }) => {
@@ -19,5 +19,5 @@ fn code_table() -> String {
     let line =
         |it: &Rule| format!("{:<17} {:<8} {}\n", it.name, it.severity.to_string(), it.meaning);
     let lines: String = Rule::ALL.iter().map(line).collect();
-    format!("{lines}\n`palazzo check --explain CODE` says more of one.")
+    format!("{lines}\n`palazzo check --explain CODE` explains one code in more detail.")
 }

@@ -10,7 +10,7 @@ use crate::cli::home::HomeArgs;
 use crate::cli::{Failure, Outcome, terminal_user};
 use crate::model::escape_unprintable_json;
 
-/// Give another program what is remembered here
+/// Export a palace for another program
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -22,13 +22,13 @@ enum ExportTarget {
     Memory(ExportMemoryArgs),
 }
 
-/// Write the knowledge graph as the file of the reference memory server
+/// Write the knowledge graph in the file format of the reference memory server
 ///
-/// Names, types, observations and relations, as it writes them itself; it has
-/// no statuses, attributes and dates.
+/// Writes names, types, observations and relations. The format has no statuses,
+/// attributes or dates, so these are left out.
 #[derive(clap::Args)]
 struct ExportMemoryArgs {
-    /// The file, which must not be there yet; `-` for standard output
+    /// The file, which must not exist yet; `-` for standard output
     #[arg(default_value = "-")]
     file: PathBuf,
 
@@ -56,8 +56,8 @@ fn export_memory(args: &ExportMemoryArgs) -> Outcome {
         let file = args.file.display();
         written.map_err(|err| match err.kind() {
             ErrorKind::AlreadyExists => Failure::Message(format!(
-                "{file} is there already, and nothing is written over it: name another file, or \
-                 move that one away first"
+                "{file} exists already and is not overwritten: name another file, or move that \
+                 one away first"
             )),
             _ => Failure::Message(format!("cannot write {file}: {err}")),
         })?;

@@ -7,25 +7,25 @@ use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::{FmtReport, Keeper};
 
-/// Bring files into the form in which Palazzo writes them
+/// Format files the way Palazzo writes them
 ///
-/// Keys in their order, one style, comments where they were: what a file says
-/// stays the same. A file with something wrong is told and left alone. Copies of
-/// schemas become those of this version, and are put there if a file's first line
-/// leads to one that is missing. Nothing is committed. Exits with 1 if
-/// something was wrong, or with --check if a file is not in form.
+/// Orders keys, applies one style and keeps comments in place; the content of a file
+/// does not change. A file with errors is reported and not changed. Schema copies are
+/// updated to this version, and created if a file's first line refers to a missing
+/// one. Nothing is committed. Exits with 1 if a file had errors, or with --check if a
+/// file is not formatted.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Homes, palaces, folders in them, or files
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Write nothing; list the files that are not in form
+    /// Write nothing; list the files that are not formatted
     #[arg(long)]
     check: bool,
 
-    /// Write nothing; show what would change as a patch for `git apply`, with paths
-    /// from the root of the repository, or from the palace where there is none
+    /// Write nothing; print the changes as a patch for `git apply`, with paths relative
+    /// to the root of the repository, or to the palace if it has none
     #[arg(long)]
     diff: bool,
 }
@@ -38,14 +38,14 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut all = Vec::new();
     for path in paths {
         let (keeper, within) = keeper_for_path(&path)?;
-        let tidied = keeper.fmt_files(&terminal_user("fmt"), within.as_deref(), write)?;
-        if tidied.iter().all(|it| it.file_count == 0 && it.findings.is_empty()) {
+        let reports = keeper.fmt_files(&terminal_user("fmt"), within.as_deref(), write)?;
+        if reports.iter().all(|it| it.file_count == 0 && it.findings.is_empty()) {
             return Err(no_files_error(&path));
         }
-        all.extend(tidied);
+        all.extend(reports);
     }
-    for tidying in &all {
-        print_result(tidying, &here, args.diff)?;
+    for report in &all {
+        print_result(report, &here, args.diff)?;
     }
     let count = |of: fn(&FmtReport) -> usize| all.iter().map(of).sum::<usize>();
     let changed = count(|it| it.edits.len());
@@ -54,42 +54,44 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::from(u8::from(left > 0 || args.check && changed > 0)))
 }
 
-/// Finds the palace around a path, and the path inside it; or the home there.
+/// Finds the palace that contains a path, and the path inside it; without one, the path
+/// is the home.
 fn keeper_for_path(path: &Path) -> Result<(Keeper, Option<String>), Failure> {
-    let place = std::path::absolute(path)?;
-    let palace = place.ancestors().find(|it| it.join("palace.toml").is_file());
+    let absolute = std::path::absolute(path)?;
+    let palace = absolute.ancestors().find(|it| it.join("palace.toml").is_file());
     let home = match palace {
         Some(palace) => palace,
-        None if place.is_file() => return Err(no_files_error(path)),
-        None => &place,
+        None if absolute.is_file() => return Err(no_files_error(path)),
+        None => &absolute,
     };
     let keeper = home::keeper_for_home(Some(home), &WorkspaceArgs { workspace: None });
-    let within = place.strip_prefix(home).unwrap_or(Path::new(""));
+    let within = absolute.strip_prefix(home).unwrap_or(Path::new(""));
     let within: Vec<_> = within.iter().map(|it| it.to_string_lossy()).collect();
     Ok((keeper, (!within.is_empty()).then(|| within.join("/"))))
 }
 
 fn no_files_error(path: &Path) -> Failure {
-    Failure::Message(format!("there is no file of a palace at {}", path.display()))
+    Failure::Message(format!("there is no palace file at {}", path.display()))
 }
 
-fn print_result(tidying: &FmtReport, here: &Path, diff: bool) -> std::io::Result<()> {
-    for finding in &tidying.findings {
-        terminal::eprint_finding(&tidying.path_from(&finding.diagnostic.file, here), finding);
+fn print_result(report: &FmtReport, here: &Path, diff: bool) -> std::io::Result<()> {
+    for finding in &report.findings {
+        terminal::eprint_finding(&report.path_from(&finding.diagnostic.file, here), finding);
     }
-    for file in &tidying.unformattable {
-        let file = tidying.path_from(file, here);
-        terminal::eprint_failure(&format!("{file} is left alone: it would no longer say the same"));
+    for file in &report.unformattable {
+        let file = report.path_from(file, here);
+        let why = "formatting would change its content";
+        terminal::eprint_failure(&format!("{file} is not changed: {why}"));
     }
     if diff {
-        return terminal::print_patch(&tidying.diff());
+        return terminal::print_patch(&report.diff());
     }
-    let paths = tidying.edits.iter().map(|it| tidying.path_from(&it.path, here));
+    let paths = report.edits.iter().map(|it| report.path_from(&it.path, here));
     terminal::print_page(&paths.collect::<Vec<_>>().join("\n"))
 }
 
 fn print_summary(seen: usize, changed: usize, written: bool) {
     let files = |number| if number == 1 { "1 file".to_owned() } else { format!("{number} files") };
-    let verb = if written { "brought into form" } else { "not in form" };
+    let verb = if written { "formatted" } else { "not formatted" };
     anstream::eprintln!("{} of {} {verb}", changed, files(seen));
 }

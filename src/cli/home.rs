@@ -1,4 +1,4 @@
-//! Which home a command works on.
+//! Finds the home that a command works on.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::model::WatchMode;
 /// Chooses among several palaces.
 #[derive(clap::Args)]
 pub(super) struct WorkspaceArgs {
-    /// The workspace, where the home has several.
+    /// The workspace, if the home has several
     #[arg(long, value_name = "NAME")]
     pub(super) workspace: Option<String>,
 }
@@ -26,35 +26,35 @@ pub(super) struct HomeArgs {
 }
 
 impl HomeArgs {
-    /// Returns a keeper of that home.
+    /// Returns a keeper for this home.
     pub(super) fn keeper(&self) -> Keeper {
         keeper_for_home(self.home.as_deref(), &self.workspace)
     }
 }
 
-/// Returns the home: the given one, else `$PALAZZO_HOME`, else the current
-/// directory if palaces lie in it, else the nearest upwards that is a palace, else
-/// the one in the user's data folder. No shell has read what the configuration of a
-/// client says: `~` is understood here.
+/// Returns the home: the given one, else `$PALAZZO_HOME`, else the current directory if it
+/// contains palaces, else the nearest parent that is a palace, else the home in the user's
+/// data folder. Expands `~`, because no shell expands the arguments in a client's
+/// configuration.
 pub(super) fn find_home(given: Option<&Path>) -> PathBuf {
     let home = given.map(Path::to_owned).or_else(home_from_env);
     let home = home.map(|it| expand_tilde(&it)).or_else(home_around_cwd);
     let home = home.or_else(home_in_user_data).unwrap_or_else(|| PathBuf::from("palazzo"));
     let home = std::path::absolute(&home).unwrap_or(home);
-    // Who reads it later may stand elsewhere, and be a person.
-    let is_roundabout = home.components().any(|it| it == Component::ParentDir);
-    let plain = is_roundabout.then(|| std::fs::canonicalize(&home).ok()).flatten();
-    plain.unwrap_or(home)
+    // The path is shown to users and used from other directories, so it must not contain `..`.
+    let has_parent_dirs = home.components().any(|it| it == Component::ParentDir);
+    let canonical = has_parent_dirs.then(|| std::fs::canonicalize(&home).ok()).flatten();
+    canonical.unwrap_or(home)
 }
 
-/// Returns a keeper of that home.
+/// Returns a keeper for the home that [`find_home`] finds.
 pub(super) fn keeper_for_home(given: Option<&Path>, workspace: &WorkspaceArgs) -> Keeper {
     let keeper =
         Keeper::new(find_home(given), workspace.workspace.clone()).with_consent_folder(state_dir());
-    keeper.with_watching(WatchMode::Off, |word| anstream::eprintln!("palazzo: {word}"))
+    keeper.with_watching(WatchMode::Off, |warning| anstream::eprintln!("palazzo: {warning}"))
 }
 
-/// Refuses a home without palaces.
+/// Fails if the home has no palaces.
 pub(super) fn require_palace(keeper: &Keeper, home: &Path) -> Result<(), Failure> {
     match keeper.has_palaces() {
         true => Ok(()),
@@ -62,11 +62,11 @@ pub(super) fn require_palace(keeper: &Keeper, home: &Path) -> Result<(), Failure
     }
 }
 
-/// Puts the user's own folder in the place of `~`.
+/// Replaces a leading `~` with the user's home folder.
 pub(super) fn expand_tilde(path: &Path) -> PathBuf {
-    let own = || env_path("HOME").or_else(|| env_path("USERPROFILE"));
+    let user_home = || env_path("HOME").or_else(|| env_path("USERPROFILE"));
     match path.strip_prefix("~") {
-        Ok(rest) => own().unwrap_or_default().join(rest),
+        Ok(rest) => user_home().unwrap_or_default().join(rest),
         Err(_) => path.to_owned(),
     }
 }
@@ -89,14 +89,14 @@ fn home_in_user_data() -> Option<PathBuf> {
     data.or_else(|| env_path("LOCALAPPDATA")).map(|it| it.join("palazzo"))
 }
 
-/// Returns the folder for what this program remembers of the user: what was allowed.
+/// Returns the folder for the state of this program: the user's consents.
 pub(super) fn state_dir() -> Option<PathBuf> {
     let state = env_path("XDG_STATE_HOME").filter(|it| it.is_absolute());
     let state = state.or_else(|| env_path("HOME").map(|it| it.join(".local/state")));
     state.or_else(|| env_path("LOCALAPPDATA")).map(|it| it.join("palazzo"))
 }
 
-/// Returns the path that a variable of the environment holds.
+/// Returns the path in an environment variable; `None` if it is unset or empty.
 pub(super) fn env_path(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|it| !it.is_empty()).map(PathBuf::from)
 }

@@ -10,24 +10,24 @@ use crate::cli::{Failure, Outcome, home, terminal, terminal_user};
 use crate::keeper::{DEFAULT_TOKENS, Keeper};
 use crate::model::quote_for_shell;
 
-/// What Claude Code calls the beginning of a conversation, and those of its
-/// beginnings at which it knows nothing yet.
+/// The hook event at the start of a conversation, and the matcher for the starts with an
+/// empty context.
 const START_EVENT: (&str, &str) = ("SessionStart", "startup|clear|compact");
 
-/// What it calls the moments after which a conversation may be gone.
+/// The hook events after which the text of a conversation may be lost.
 const END_EVENTS: [(&str, &str); 2] = [("PreCompact", ""), ("SessionEnd", "")];
 
-/// What our commands say, whatever the program is called.
+/// The parts by which a command is recognised as ours, whatever the path of the program.
 const START_COMMAND: &str = " hook session-start --home ";
 const END_COMMAND: &str = " hook session-end --home ";
 
-/// What Claude Code tells a hook has a few hundred bytes.
+/// Limit for standard input; Claude Code sends a hook a few hundred bytes.
 const MAX_INPUT_BYTES: u64 = 1 << 20;
 
-/// After so many seconds Claude Code goes on without an answer.
+/// The seconds after which Claude Code continues without the hook's answer.
 const HOOK_TIMEOUT_SECS: u64 = 10;
 
-/// Let Claude Code begin every conversation with what a palace knows, and keep it
+/// Start every conversation in Claude Code with a summary of a palace, and keep conversations
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -44,7 +44,7 @@ enum Command {
 
 /// Write the hooks into the settings of Claude Code
 ///
-/// All else in them stays. To change what is said, install it again.
+/// Other settings are kept. To change the options, install the hooks again.
 #[derive(clap::Args)]
 struct InstallArgs {
     #[command(flatten)]
@@ -53,55 +53,55 @@ struct InstallArgs {
     #[command(flatten)]
     start: SessionStartArgs,
 
-    /// And keep conversations: when one ends, or is about to be shortened, file what
-    /// was said in drawers, as `palazzo mine` does
+    /// Also keep conversations: when one ends, or is about to be compacted, file its
+    /// text in drawers, as `palazzo mine` does
     #[arg(long)]
     keep: bool,
 }
 
-/// Take the hooks out of the settings again
+/// Remove the hooks from the settings of Claude Code
 #[derive(clap::Args)]
 struct SettingsArgs {
-    /// For the project in this directory, in `.claude/settings.local.json`, which is
-    /// not shared (paths of this machine stand in it), and not for all projects, in
-    /// `~/.claude/settings.json`
+    /// Use the settings of the project in this directory (`.claude/settings.local.json`,
+    /// which is not shared, because the hooks contain paths of this machine) instead of
+    /// those of all projects (`~/.claude/settings.json`)
     #[arg(long)]
     project: bool,
 
-    /// In this file
+    /// Use this settings file
     #[arg(long, value_name = "FILE", conflicts_with = "project")]
     settings: Option<PathBuf>,
 }
 
-/// What the hook runs: `palazzo wake-up`, but silent where it has nothing to say
+/// Run by the hook at the start: `palazzo wake-up`
 ///
-/// Ends well whatever happens, so that no conversation is kept from beginning.
+/// Always exits with 0, so that it never blocks the start of a conversation.
 #[derive(clap::Args)]
 struct SessionStartArgs {
     /// The home, or one palace
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
 
-    /// The workspace, where the home has several
+    /// The workspace, if the home has several
     #[arg(long, value_name = "NAME")]
     workspace: Option<String>,
 
-    /// How many tokens it may take
+    /// The largest number of tokens to print
     #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_TOKENS.to_string())]
     budget: String,
 }
 
-/// What the hook runs at an end: `palazzo mine` on the conversation that standard
-/// input tells of
+/// Run by the hook at the end: `palazzo mine` on the conversation that standard input
+/// names
 ///
-/// Does not wait for it, and ends well whatever happens.
+/// Does not wait for it to finish, and always exits with 0.
 #[derive(clap::Args)]
 struct SessionEndArgs {
     /// The home, or one palace
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
 
-    /// The workspace, where the home has several
+    /// The workspace, if the home has several
     #[arg(long, value_name = "NAME")]
     workspace: Option<String>,
 }
@@ -132,22 +132,22 @@ fn run_session_start(args: &SessionStartArgs) -> Result<(), Failure> {
     )?)?)
 }
 
-/// Reads a number of tokens. It is a text until then: whoever calls for the beginning
-/// of a conversation is never refused.
-fn parse_budget(said: &str) -> Result<usize, Failure> {
+/// Parses a number of tokens. The argument is a string, because an error of the argument
+/// parser would make the hook exit with a failure at the start of a conversation.
+fn parse_budget(text: &str) -> Result<usize, Failure> {
     let wrong =
-        || Failure::Message(format!("`--budget {said}`: this is a number of tokens, from 1"));
-    said.parse().ok().filter(|it| *it > 0).ok_or_else(wrong)
+        || Failure::Message(format!("`--budget {text}`: give a number of tokens, at least 1"));
+    text.parse().ok().filter(|it| *it > 0).ok_or_else(wrong)
 }
 
-/// Begins to file the conversation that Claude Code tells of. It gives its hooks a
-/// moment at its end, and ends those that are not done: what files is on its own.
+/// Starts filing the conversation that Claude Code names. Claude Code kills hooks that are
+/// not done soon after its end, so a process of its own files the text.
 fn run_session_end(args: &SessionEndArgs) -> Result<(), Failure> {
-    let mut told = String::new();
-    stdin().take(MAX_INPUT_BYTES).read_to_string(&mut told)?;
-    let told: Value = serde_json::from_str(&told).unwrap_or_default();
+    let mut input = String::new();
+    stdin().take(MAX_INPUT_BYTES).read_to_string(&mut input)?;
+    let input: Value = serde_json::from_str(&input).unwrap_or_default();
     let unknown = "standard input names no `transcript_path`: nothing is kept";
-    let transcript = told.get("transcript_path").and_then(Value::as_str);
+    let transcript = input.get("transcript_path").and_then(Value::as_str);
     let transcript = transcript.ok_or_else(|| Failure::Message(unknown.to_owned()))?;
     let mut mine = process::Command::new(std::env::current_exe()?);
     mine.arg("mine").arg("--home").arg(home::find_home(args.home.as_deref()));
@@ -168,22 +168,23 @@ fn install_hooks(args: &InstallArgs) -> Outcome {
     let mut settings = read_settings(&file)?;
     let budget = parse_budget(&start.budget)?;
     remove_hooks(&mut settings);
-    let put = |settings: &mut _, event, command: &str| {
-        add_hook(settings, event, command).map_err(|what| settings_error(&file, &what))
+    let add = |settings: &mut _, event, command: &str| {
+        add_hook(settings, event, command).map_err(|why| settings_error(&file, &why))
     };
-    let words = hook_command(start.home.as_deref(), start.workspace.as_deref());
-    put(&mut settings, START_EVENT, &format!("{} --budget {}", words(START_COMMAND), budget))?;
+    let command = hook_command(start.home.as_deref(), start.workspace.as_deref());
+    add(&mut settings, START_EVENT, &format!("{} --budget {}", command(START_COMMAND), budget))?;
     for event in END_EVENTS.into_iter().filter(|_| *keep) {
-        put(&mut settings, event, &words(END_COMMAND))?;
+        add(&mut settings, event, &command(END_COMMAND))?;
     }
     write_settings(&file, &settings)?;
-    let kept = if *keep { ", and what is said is kept" } else { "" };
+    let kept = if *keep { ", and keeps conversations" } else { "" };
     if !Keeper::new(home::find_home(start.home.as_deref()), None).has_palaces() {
         let home = home::find_home(start.home.as_deref());
         anstream::eprintln!("There is no palace in {} yet", home.display());
     }
     let file = file.display();
-    terminal::print_page(&format!("Claude Code begins with what the palace knows{kept}: {file}"))?;
+    let done = "Claude Code starts with a summary of the palace";
+    terminal::print_page(&format!("{done}{kept}: {file}"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -195,40 +196,41 @@ fn uninstall_hooks(place: &SettingsArgs) -> Outcome {
             true => std::fs::remove_file(&file)?,
             false => write_settings(&file, &settings)?,
         }
-        terminal::print_page(&format!("The hook is taken out of {}", file.display()))?;
+        terminal::print_page(&format!("The hook is removed from {}", file.display()))?;
     } else {
-        terminal::print_page(&format!("There is no hook of ours in {}", file.display()))?;
+        terminal::print_page(&format!("There is no hook of Palazzo in {}", file.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns how a hook that does `what` is called.
+/// Returns a function that builds the command line of a hook from a subcommand.
 fn hook_command(home: Option<&Path>, workspace: Option<&str>) -> impl Fn(&str) -> String {
     let program = std::env::current_exe().map_or("palazzo".into(), |it| it.display().to_string());
     let (program, home) =
         (quote_for_shell(&program), quote_for_shell(&home::find_home(home).display().to_string()));
     let workspace =
         workspace.map_or(String::new(), |it| format!(" --workspace {}", quote_for_shell(it)));
-    move |what| format!("{program}{what}{home}{workspace}")
+    move |subcommand| format!("{program}{subcommand}{home}{workspace}")
 }
 
-/// Adds a hook to the settings; `Err` says what in them is not as it should be.
+/// Adds a hook to the settings; the error names the part that has the wrong type.
 fn add_hook(
     settings: &mut Map<String, Value>,
     (event, matcher): (&str, &str),
     command: &str,
 ) -> Result<(), String> {
     let hooks = settings.entry("hooks").or_insert_with(|| json!({}));
-    let hooks = hooks.as_object_mut().ok_or("`hooks` is no object")?;
-    let moments = hooks.entry(event).or_insert_with(|| json!([]));
-    let moments = moments.as_array_mut().ok_or_else(|| format!("`hooks.{event}` is no list"))?;
+    let hooks = hooks.as_object_mut().ok_or("`hooks` is not an object")?;
+    let matchers = hooks.entry(event).or_insert_with(|| json!([]));
+    let matchers =
+        matchers.as_array_mut().ok_or_else(|| format!("`hooks.{event}` is not a list"))?;
     let hook = json!({ "type": "command", "command": command, "timeout": HOOK_TIMEOUT_SECS });
-    moments.push(json!({ "matcher": matcher, "hooks": [hook] }));
+    matchers.push(json!({ "matcher": matcher, "hooks": [hook] }));
     Ok(())
 }
 
-/// Takes every hook of ours out of the settings, and what it leaves empty; tells
-/// whether there was one.
+/// Removes every hook of ours from the settings, and the lists and objects that become
+/// empty. Returns true if there was one.
 fn remove_hooks(settings: &mut Map<String, Value>) -> bool {
     let Some(hooks) = settings.get_mut("hooks").and_then(Value::as_object_mut) else {
         return false;
@@ -240,10 +242,10 @@ fn remove_hooks(settings: &mut Map<String, Value>) -> bool {
 }
 
 fn remove_event_hooks(hooks: &mut Map<String, Value>, event: &str) -> bool {
-    let Some(moments) = hooks.get_mut(event).and_then(Value::as_array_mut) else { return false };
+    let Some(matchers) = hooks.get_mut(event).and_then(Value::as_array_mut) else { return false };
     let mut was_there = false;
-    moments.retain_mut(|moment| {
-        let Some(commands) = moment.get_mut("hooks").and_then(Value::as_array_mut) else {
+    matchers.retain_mut(|matcher| {
+        let Some(commands) = matcher.get_mut("hooks").and_then(Value::as_array_mut) else {
             return true;
         };
         let number = commands.len();
@@ -253,7 +255,7 @@ fn remove_event_hooks(hooks: &mut Map<String, Value>, event: &str) -> bool {
         !had || !commands.is_empty()
     });
     if was_there {
-        hooks.retain(|it, moments| it != event || *moments != json!([]));
+        hooks.retain(|it, matchers| it != event || *matchers != json!([]));
     }
     was_there
 }
@@ -263,8 +265,7 @@ fn is_palazzo_hook(hook: &Value) -> bool {
     command.contains(START_COMMAND) || command.contains(END_COMMAND)
 }
 
-/// Returns the file that holds the settings; where a link leads elsewhere, the
-/// one it leads to.
+/// Returns the settings file; if it is a symbolic link, the file that the link points to.
 fn settings_file(place: &SettingsArgs) -> Result<PathBuf, Failure> {
     let set = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let folder = || match place.project {
@@ -274,12 +275,12 @@ fn settings_file(place: &SettingsArgs) -> Result<PathBuf, Failure> {
     };
     let name = if place.project { "settings.local.json" } else { "settings.json" };
     let file = place.settings.clone().or_else(|| folder().map(|it| it.join(name)));
-    let unknown = "it is not known where Claude Code keeps its settings: say `--settings FILE`";
+    let unknown = "the settings file of Claude Code was not found: give `--settings FILE`";
     let file = file.ok_or_else(|| Failure::Message(unknown.to_owned()))?;
     let file = std::path::absolute(&file)?;
-    // A link may lead to what is not there yet.
-    let led = std::fs::read_link(&file).ok().zip(file.parent()).map(|(to, from)| from.join(to));
-    Ok(std::fs::canonicalize(&file).ok().or(led).unwrap_or(file))
+    // The target of a link may not exist yet.
+    let target = std::fs::read_link(&file).ok().zip(file.parent()).map(|(to, from)| from.join(to));
+    Ok(std::fs::canonicalize(&file).ok().or(target).unwrap_or(file))
 }
 
 fn read_settings(file: &Path) -> Result<Map<String, Value>, Failure> {
@@ -293,7 +294,7 @@ fn read_settings(file: &Path) -> Result<Map<String, Value>, Failure> {
     serde_json::from_str(&text).map_err(|err| settings_error(file, &err.to_string()))
 }
 
-/// Writes the settings beside where they are, and then in their place.
+/// Writes the settings to a temporary file beside the old one, and renames it.
 fn write_settings(file: &Path, settings: &Map<String, Value>) -> Result<(), Failure> {
     let new = file.with_extension("json.palazzo");
     let text = format!("{:#}\n", Value::from(settings.clone()));
@@ -308,7 +309,7 @@ fn write_settings(file: &Path, settings: &Map<String, Value>) -> Result<(), Fail
         .map_err(|err| Failure::Message(format!("cannot write `{}`: {err}", file.display())))
 }
 
-/// Says that the settings cannot be understood; they are left as they are.
-fn settings_error(file: &Path, what: &str) -> Failure {
-    Failure::Message(format!("`{}` is left as it is: {what}", file.display()))
+/// Returns the error for settings that cannot be parsed; the file is not changed.
+fn settings_error(file: &Path, why: &str) -> Failure {
+    Failure::Message(format!("`{}` is not changed: {why}", file.display()))
 }

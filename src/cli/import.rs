@@ -1,7 +1,9 @@
 //! `palazzo import`.
 
+#[cfg(feature = "import-mempalace")]
 mod mempalace;
-pub(crate) mod mempalace_sqlite;
+#[cfg(feature = "import-mempalace")]
+mod mempalace_sqlite;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,10 +17,10 @@ use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::MemoryImportSummary;
 use crate::model::strip_unprintable;
 
-/// How much is said of what could not be understood.
+/// Limit for printed messages about lines that could not be parsed.
 const MAX_PRINTED_MESSAGES: usize = 100;
 
-/// Take in what another program remembers
+/// Import the memory of another program
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -28,21 +30,23 @@ pub(super) struct Args {
 #[derive(Subcommand)]
 enum ImportSource {
     Memory(ImportMemoryArgs),
+    #[cfg(feature = "import-mempalace")]
     Mempalace(mempalace::Args),
 }
 
-/// Add what a file of the reference memory server holds, in one commit
+/// Import a file of the reference memory server, in one commit
 ///
-/// Reads `memory.jsonl`, the older `memory.json`, and a list of what stands in
-/// lines. Give `--home` the directory that `palazzo serve` is given. What is there
-/// already stays as it is, so a second import changes nothing. Exits with 1 if
-/// something could not be understood; it is named, and the rest is taken in.
+/// Reads `memory.jsonl`, the older `memory.json`, and a JSON list of the same records.
+/// Give `--home` the directory that `palazzo serve` is given. Existing entities,
+/// observations and relations are not changed, so a second import changes nothing.
+/// Exits with 1 if some lines could not be parsed; they are listed, and the rest is
+/// imported.
 #[derive(clap::Args)]
 struct ImportMemoryArgs {
     /// The file; `-` for standard input
     file: PathBuf,
 
-    /// Only say what would be added
+    /// Only report what would be added
     #[arg(long)]
     dry_run: bool,
 
@@ -53,6 +57,7 @@ struct ImportMemoryArgs {
 pub(super) fn run(args: &Args) -> Outcome {
     match &args.what {
         ImportSource::Memory(args) => import_memory(args),
+        #[cfg(feature = "import-mempalace")]
         ImportSource::Mempalace(args) => mempalace::run(args),
     }
 }
@@ -62,12 +67,12 @@ fn import_memory(args: &ImportMemoryArgs) -> Outcome {
     let mut keeper = args.home.keeper();
     signal::finish_writes_on_signal(&mut keeper);
     let bar = ProgressBar::default();
-    let tell = move |done, all| bar.show(done, all);
-    let by = terminal_user("import");
-    let imported = keeper.import_memory(&by, &file, args.dry_run, tell)?;
+    let on_progress = move |done, all| bar.show(done, all);
+    let caller = terminal_user("import");
+    let imported = keeper.import_memory(&caller, &file, args.dry_run, on_progress)?;
     let name = args.file.display();
-    for told in imported.notes.iter().take(MAX_PRINTED_MESSAGES) {
-        anstream::eprintln!("{}", strip_unprintable(&format!("{name}: {told}")));
+    for note in imported.notes.iter().take(MAX_PRINTED_MESSAGES) {
+        anstream::eprintln!("{}", strip_unprintable(&format!("{name}: {note}")));
     }
     if imported.notes.len() > MAX_PRINTED_MESSAGES {
         anstream::eprintln!(
@@ -75,7 +80,7 @@ fn import_memory(args: &ImportMemoryArgs) -> Outcome {
             imported.notes.len() - MAX_PRINTED_MESSAGES
         );
     }
-    let root = keeper.palace_root(&by)?;
+    let root = keeper.palace_root(&caller)?;
     terminal::print_page(&memory_summary(&imported, root.as_deref(), args.dry_run))?;
     Ok(ExitCode::from(u8::from(imported.faults > 0)))
 }
@@ -91,7 +96,7 @@ fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|err| Failure::Message(format!("cannot read {}: {err}", file.display())))
 }
 
-/// Names the palace that was added to, and where it lies.
+/// Returns the name and the folder of the palace that the import changed.
 fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> String {
     match (workspace, root) {
         (Some(name), Some(root)) => format!("`{name}` in {}", root.display()),
@@ -101,14 +106,14 @@ fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> String {
 
 fn memory_summary(imported: &MemoryImportSummary, root: Option<&Path>, dry: bool) -> String {
     let MemoryImportSummary { workspace, entities, observations, relations, faults, .. } = imported;
-    let place = palace_label(workspace.as_deref(), root);
+    let palace = palace_label(workspace.as_deref(), root);
     let verb = if dry { "Would add" } else { "Added" };
     let left = match faults {
         0 => String::new(),
         number => format!("; not understood and left out: {number}"),
     };
     format!(
-        "{verb} to {place}: entities {entities}, observations of others {observations}, relations \
-         {relations}{left}."
+        "{verb} to {palace}: entities {entities}, observations of others {observations}, \
+         relations {relations}{left}."
     )
 }

@@ -7,13 +7,13 @@ use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, templates, terminal, terminal_user};
 use crate::model::{Files, did_you_mean};
 
-/// Make a new palace, empty or from a template
+/// Create a new palace, empty or from a template
 ///
-/// With --repository, make a new git repository for a palace that has lost its own,
-/// and commit the palace as it is: a new history begins, and the old one is not looked for.
+/// With --repository, create a new git repository for a palace that has lost its own,
+/// and commit the palace as it is. This starts a new history; the old one is not recovered.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Its name; its directory is called after it
+    /// The name of the palace; the name of its directory is derived from it
     #[arg(required_unless_present = "repository")]
     name: Option<String>,
 
@@ -21,7 +21,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     template: Option<String>,
 
-    /// Begin a new history for the palaces in DIR, or in the home, that have no repository
+    /// Start a new history for the palaces in DIR, or in the home, that have no repository
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["name", "template"])]
     #[expect(clippy::option_option, reason = "it may be given with and without a folder")]
     repository: Option<Option<PathBuf>>,
@@ -46,23 +46,23 @@ pub(super) fn run(args: &Args) -> Outcome {
         home::keeper_for_home(args.home.as_deref(), &WorkspaceArgs { workspace: None });
     let root = keeper.create_from_template(&terminal_user("init"), name, &files)?;
     terminal::print_page(&root.display().to_string())?;
-    anstream::eprintln!("Founded {name}. Walk it with: palazzo walk {}", root.display());
+    anstream::eprintln!("Created {name}. Explore it with: palazzo walk {}", root.display());
     Ok(ExitCode::SUCCESS)
 }
 
 fn init_repository(dir: Option<&Path>) -> Outcome {
     let mut keeper = home::keeper_for_home(dir, &WorkspaceArgs { workspace: None });
     home::require_palace(&keeper, &home::find_home(dir))?;
-    let begun = keeper.create_repositories(&terminal_user("init"))?;
-    for palace in &begun {
+    let created = keeper.create_repositories(&terminal_user("init"))?;
+    for palace in &created {
         terminal::print_page(&palace.display().to_string())?;
     }
-    match begun.len() {
+    match created.len() {
         0 => anstream::eprintln!(
             "Every palace in {} has a repository.",
             home::find_home(dir).display()
         ),
-        _ => anstream::eprintln!("A new history begins with each palace as it is."),
+        _ => anstream::eprintln!("A new history starts with the present state of each palace."),
     }
     Ok(ExitCode::SUCCESS)
 }

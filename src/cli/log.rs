@@ -5,18 +5,18 @@ use std::process::ExitCode;
 use crate::cli::home::HomeArgs;
 use crate::cli::{Outcome, terminal, terminal_user};
 
-/// List what was changed, when and by whom, newest first
+/// List changes with date and author, newest first
 ///
-/// Of one thing it also tells what changed in it: a room by slug or name, a
-/// scroll by id or title, an entity by name, anything by its file. What is there
-/// no more can be asked for too.
+/// For one THING it also shows its changes in detail: a room by slug or name, a
+/// scroll by id or title, an entity by name, anything by its file. THING may be
+/// deleted by now.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A room, a scroll, an entity or a file; without it, the whole palace
     #[arg(value_name = "THING")]
     thing: Option<String>,
 
-    /// How many commits at most
+    /// The largest number of commits to list
     #[arg(short = 'n', value_name = "NUMBER", default_value_t = 20)]
     most: usize,
 

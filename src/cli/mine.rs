@@ -14,40 +14,38 @@ use crate::keeper::{
 };
 use crate::model::strip_unprintable;
 
-/// The room of documents that lie in no folder of their own.
+/// The room of documents at the top of the mined folder.
 const DEFAULT_ROOM: &str = "notes";
 
-/// The file that makes a folder a palace: what lies in it is filed already.
+/// The file that makes a folder a palace; files in it are filed already.
 const PALACE_FILE: &str = "palace.toml";
 
-/// What exports are called, up to a number.
+/// The start of the file names of exports; a number may follow.
 const EXPORT_PREFIX: &str = "conversations";
 
 /// File documents and conversations in drawers, word for word
 ///
-/// Takes Markdown and text (the room is the folder, `notes` at the top; long ones
-/// are cut at their headings), transcripts of Claude Code and Codex (`.jsonl`), and
-/// exports of Claude.ai and ChatGPT (`conversations.json`): one drawer an exchange,
-/// one commit a file. Of a conversation, what was said and what Claude.ai has as
-/// text of attachments is filed, not what was thought, calls of tools and what they
-/// gave, or pictures. A document bears the `date` of its front matter, else of its
-/// last change.
+/// Reads Markdown and text (the room is the folder, `notes` at the top; long documents
+/// are split at their headings), transcripts of Claude Code and Codex (`.jsonl`), and
+/// exports of Claude.ai and ChatGPT (`conversations.json`). Each exchange becomes one
+/// drawer, each file one commit. From a conversation, messages and the text of
+/// attachments in Claude.ai are filed; thinking, tool calls, tool results and pictures
+/// are not. A document has the `date` of its front matter, else of its last change.
 ///
-/// What is filed already is passed over, so that one may mine again; what has
-/// gone on, in a conversation or at the end of a document, is added to its drawer.
-/// A document that was changed elsewhere is filed anew, and its older text, which
-/// is named, stays.
+/// Texts that are filed already are skipped, so it is safe to mine again. New text at
+/// the end of a conversation or document is added to its drawer. A document that
+/// changed in another place is filed again; its older text is kept and listed.
 ///
-/// Exits with 1 if something could not be understood: a file, a line of a
-/// transcript, a conversation of an export. It is named, and the rest is filed.
+/// Exits with 1 if a file, a line of a transcript or a conversation of an export could
+/// not be parsed. It is listed, and the rest is filed.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A file, or a folder with all that is in it but hidden files and palaces
+    /// A file, or a folder with everything in it except hidden files and palaces
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// The wing to file in; else the project a conversation was about, the
-    /// service it was held with, or the folder that is mined
+    /// The wing to file in; else the project of a conversation, the service it was
+    /// held with, or the mined folder
     #[arg(long, value_name = "NAME")]
     wing: Option<String>,
 
@@ -55,7 +53,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     room: Option<String>,
 
-    /// Only say what would be filed
+    /// Only report what would be filed
     #[arg(long)]
     dry_run: bool,
 
@@ -63,7 +61,7 @@ pub(super) struct Args {
     home: HomeArgs,
 }
 
-/// A file to be mined, where it is, and in which room it would be filed.
+/// A file to mine, its path, and the room to file it in.
 struct MineInput {
     path: PathBuf,
     room: String,
@@ -78,76 +76,78 @@ pub(super) fn run(args: &Args) -> Outcome {
     sources.retain(|it| !belongs_to_palace(&it.path));
     let mut keeper = args.home.keeper();
     signal::finish_writes_on_signal(&mut keeper);
-    let (by, bar) = (terminal_user("mine"), ProgressBar::default());
-    let (mut mining, mut faults) = (MineSummary::default(), 0);
-    for (place, source) in sources.iter().enumerate() {
-        bar.show(place, sources.len());
-        for why in mine_file(&mut keeper, &by, args, source, &mut mining)? {
+    let (caller, bar) = (terminal_user("mine"), ProgressBar::default());
+    let (mut summary, mut faults) = (MineSummary::default(), 0);
+    for (done, source) in sources.iter().enumerate() {
+        bar.show(done, sources.len());
+        for why in mine_file(&mut keeper, &caller, args, source, &mut summary)? {
             faults += 1;
-            let said = format!("{}: {why}", source.path.display());
-            anstream::eprintln!("{}", strip_unprintable(&said));
+            let message = format!("{}: {why}", source.path.display());
+            anstream::eprintln!("{}", strip_unprintable(&message));
         }
     }
     bar.show(sources.len(), sources.len());
-    for (name, file) in &mining.superseded {
-        let said = format!("{name} was filed before and has changed; its older text stays: {file}");
-        anstream::eprintln!("{}", strip_unprintable(&said));
+    for (name, file) in &summary.superseded {
+        let what = "was filed before and has changed; its older text is kept";
+        anstream::eprintln!("{}", strip_unprintable(&format!("{name} {what}: {file}")));
     }
-    terminal::print_page(&mining_summary(&mining, args.dry_run))?;
+    terminal::print_page(&mining_summary(&summary, args.dry_run))?;
     Ok(ExitCode::from(u8::from(faults > 0)))
 }
 
 fn mining_summary(
-    MineSummary { sources, new, extended: grown, already_filed: known, .. }: &MineSummary,
+    MineSummary { sources, new, extended, already_filed, .. }: &MineSummary,
     dry: bool,
 ) -> String {
     let verb = if dry { "Would file" } else { "Filed" };
     format!(
-        "{verb} texts of {sources} sources: {new} new, {grown} grown; {known} were there already."
+        "{verb} texts of {sources} sources: {new} new, {extended} extended; {already_filed} were \
+         filed already."
     )
 }
 
-/// Mines one file, and returns what of it could not be understood.
+/// Mines one file, and returns messages about the parts that could not be parsed.
 fn mine_file(
     keeper: &mut Keeper,
-    by: &Caller,
+    caller: &Caller,
     args: &Args,
     source: &MineInput,
-    mining: &mut MineSummary,
+    summary: &mut MineSummary,
 ) -> Result<Vec<String>, Failure> {
     let Extracted { mut texts, faults } = match extract_texts(source) {
-        Ok(haul) => haul,
+        Ok(extracted) => extracted,
         Err(why) => return Ok(vec![why]),
     };
     for it in &mut texts {
         it.wing = args.wing.clone().or(it.wing.take());
         it.room = args.room.clone().unwrap_or_else(|| std::mem::take(&mut it.room));
     }
-    keeper.file_mined_texts(by, &source.source, &texts, mining, args.dry_run)?;
+    keeper.file_mined_texts(caller, &source.source, &texts, summary, args.dry_run)?;
     Ok(faults)
 }
 
-/// Takes out of a file what is to be filed; the error says why nothing is.
+/// Extracts the texts to file from a file; the error says why there are none.
 fn extract_texts(source: &MineInput) -> Result<Extracted, String> {
     let unread = |err: std::io::Error| format!("it cannot be read: {err}");
-    // Opening a pipe would wait for whoever writes to it.
+    // Opening a pipe would block until another process writes to it.
     if !std::fs::metadata(&source.path).map_err(unread)?.is_file() {
         return Err("it is not an ordinary file".to_owned());
     }
-    let (text, marked) =
+    let (text, warning) =
         decode_text(std::fs::read(&source.path).map_err(unread)?, source.source.kind)?;
-    let haul = source.source.kind.extract(&text, &source.room);
-    let mut haul = haul.ok_or_else(|| "it holds no conversation of a known kind".to_owned())?;
-    haul.faults.extend(marked);
-    Ok(haul)
+    let extracted = source.source.kind.extract(&text, &source.room);
+    let mut extracted =
+        extracted.ok_or_else(|| "it contains no conversation in a known format".to_owned())?;
+    extracted.faults.extend(warning);
+    Ok(extracted)
 }
 
-/// Takes the bytes of a file for a text; a transcript, which others may be writing,
-/// also where not all of it is one. Then it says what is marked in it.
-fn decode_text(bytes: Vec<u8>, lode: SourceKind) -> Result<(String, Option<String>), String> {
+/// Decodes the bytes of a file as UTF-8. In a transcript, which another program may be
+/// writing, invalid bytes are replaced, and a warning is returned with the text.
+fn decode_text(bytes: Vec<u8>, kind: SourceKind) -> Result<(String, Option<String>), String> {
     let err = match String::from_utf8(bytes) {
         Ok(text) => return Ok((text, None)),
-        Err(_) if lode != SourceKind::Transcript => return Err("it is not UTF-8 text".to_owned()),
+        Err(_) if kind != SourceKind::Transcript => return Err("it is not UTF-8 text".to_owned()),
         Err(err) => err,
     };
     let (good, bad) = err.as_bytes().split_at(err.utf8_error().valid_up_to());
@@ -156,18 +156,18 @@ fn decode_text(bytes: Vec<u8>, lode: SourceKind) -> Result<(String, Option<Strin
         return Ok((whole.into_owned(), None));
     }
     let line = whole.matches('\n').count() + 1;
-    let told = format!("line {line} is not UTF-8: what is not stands as \u{fffd}");
-    Ok((String::from_utf8_lossy(err.as_bytes()).into_owned(), Some(told)))
+    let warning = format!("line {line} is not UTF-8: the invalid bytes become \u{fffd}");
+    Ok((String::from_utf8_lossy(err.as_bytes()).into_owned(), Some(warning)))
 }
 
-/// Tells whether a file is one of a palace's own: what it says is filed already.
+/// Returns true if a palace itself uses the file, so that its text is filed already.
 fn belongs_to_palace(file: &Path) -> bool {
     let palace = file.ancestors().skip(1).find(|it| it.join(PALACE_FILE).is_file());
     let path = palace.and_then(|it| file.strip_prefix(it).ok()?.to_str());
     path.is_some_and(|it| is_palace_file(&it.replace(MAIN_SEPARATOR, "/")))
 }
 
-/// Finds what can be mined at a path, in the order of names.
+/// Finds the files to mine at a path, sorted by name.
 fn find_sources(path: &Path, found: &mut Vec<MineInput>) -> Result<(), Failure> {
     let path = std::fs::canonicalize(path).map_err(|err| read_error(path, &err))?;
     if path.is_dir() {
@@ -176,15 +176,15 @@ fn find_sources(path: &Path, found: &mut Vec<MineInput>) -> Result<(), Failure> 
     }
     let name = file_name(&path);
     let wing = path.parent().map(file_name).unwrap_or_default();
-    let lode = SourceKind::from_file_name(&name).ok_or_else(|| {
-        let known = "what can be mined ends in .md, .markdown, .txt, .jsonl or .json";
+    let kind = SourceKind::from_file_name(&name).ok_or_else(|| {
+        let known = "only files ending in .md, .markdown, .txt, .jsonl or .json can be mined";
         Failure::Message(format!("{}: {known}", path.display()))
     })?;
-    let written = modified_time(&path);
+    let modified = modified_time(&path);
     found.push(MineInput {
         path,
         room: DEFAULT_ROOM.to_owned(),
-        source: SourceFile { name, wing, kind: lode, modified: written },
+        source: SourceFile { name, wing, kind, modified },
     });
     Ok(())
 }
@@ -199,29 +199,29 @@ fn walk_folder(
     let mut entries = entries.map_err(|err| read_error(folder, &err))?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
-        let (path, kind) =
+        let (path, file_type) =
             (entry.path(), entry.file_type().map_err(|err| read_error(folder, &err))?);
         if file_name(&path).starts_with('.') || path.join(PALACE_FILE).is_file() {
             continue;
         }
-        if kind.is_dir() {
+        if file_type.is_dir() {
             walk_folder(root, &path, wing, found)?;
         }
-        let Some(lode) = SourceKind::from_file_name(&file_name(&path)).filter(|_| kind.is_file())
-        else {
+        let kind = SourceKind::from_file_name(&file_name(&path));
+        let Some(kind) = kind.filter(|_| file_type.is_file()) else {
             continue;
         };
-        // Folders are full of JSON that nobody has said.
-        if lode == SourceKind::Export && !file_name(&path).starts_with(EXPORT_PREFIX) {
+        // Most JSON files in folders are not exports of conversations.
+        if kind == SourceKind::Export && !file_name(&path).starts_with(EXPORT_PREFIX) {
             continue;
         }
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         let room = if folder == root { DEFAULT_ROOM.to_owned() } else { file_name(folder) };
-        let written = modified_time(&path);
+        let modified = modified_time(&path);
         found.push(MineInput {
             path,
             room,
-            source: SourceFile { name, wing: wing.to_owned(), kind: lode, modified: written },
+            source: SourceFile { name, wing: wing.to_owned(), kind, modified },
         });
     }
     Ok(())

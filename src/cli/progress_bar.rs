@@ -1,9 +1,9 @@
-//! How far something has come.
+//! A progress bar on the error stream.
 
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How far something has come, on a terminal whose owner waits.
+/// A progress bar, shown only on a terminal.
 #[derive(Default)]
 pub(crate) struct ProgressBar {
     percent: AtomicUsize,
@@ -12,7 +12,7 @@ pub(crate) struct ProgressBar {
 impl ProgressBar {
     const WIDTH: usize = 40;
 
-    /// Shows it anew for each percent; takes it away at the end.
+    /// Redraws the bar when the percentage changes; removes it at the end.
     pub(crate) fn show(&self, done: usize, all: usize) {
         let percent = done * 100 / all.max(1);
         if self.percent.swap(percent, Ordering::Relaxed) == percent

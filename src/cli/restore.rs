@@ -5,18 +5,18 @@ use std::process::ExitCode;
 use crate::cli::home::HomeArgs;
 use crate::cli::{Outcome, terminal, terminal_user};
 
-/// Make a room, a scroll, an entity or a file what it was, in a new commit
+/// Restore an earlier version of a room, a scroll, an entity or a file, in a new commit
 ///
-/// It may be one that is there no more. What you have edited and not committed
-/// is committed first, as it is, in your name: nothing is lost.
+/// It may be deleted by now. Your uncommitted edits are committed first, in your
+/// name, so nothing is lost.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A room by slug or name, a scroll by id or title, an entity by name, or a file; as it was
-    /// called then
+    /// A room by slug or name, a scroll by id or title, an entity by name, or a file; by its
+    /// name at that moment
     #[arg(value_name = "THING")]
     thing: String,
 
-    /// The moment: a day, a time, an age like `3.weeks`, or a revision of git
+    /// The moment: a day, a time, an age like `3.weeks`, or a git revision
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     to: String,
 

@@ -8,12 +8,12 @@ use crate::model::FileKind;
 
 /// Print the JSON Schema of a kind of file; without KIND, list the kinds
 ///
-/// New files begin with a line that leads editors to a copy in `.palazzo/schema`
-/// of their palace, which is put there with the first of them and which `palazzo
-/// fmt` renews.
+/// The first line of a new file points editors to a copy of the schema in
+/// `.palazzo/schema` of the palace. The copy is created with the first such file, and
+/// `palazzo fmt` updates it.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// What the file is about: room, entity …
+    /// The kind of file: room, entity …
     #[arg(value_name = "KIND")]
     kind: Option<FileKind>,
 }

@@ -11,39 +11,39 @@ use crate::cli::{Failure, Outcome, current_time};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
 use crate::model::WatchMode;
 
-/// Threads that wait are kept, the first of them the one that opens the palace: a call then waits
-/// for one of them where the system cannot start another.
+/// Keeps idle threads alive, beginning with the one that opens the palace. If the system cannot
+/// start another thread, a call then waits for an existing one.
 const THREAD_KEEP_ALIVE: Duration = Duration::from_secs(u32::MAX as u64);
-/// The stack of a thread, in bytes.
+/// The stack size of a thread.
 const THREAD_STACK_BYTES: usize = 8 << 20;
 
 /// Serve palaces over MCP on standard input and output
 ///
-/// MCP clients start this themselves; `palazzo client-config` says how to tell
-/// them. Nothing is written before a tool asks for it.
+/// MCP clients start this command themselves; `palazzo client-config` prints their
+/// configuration. Nothing is written until a tool call requires it.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The home, or one palace
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
 
-    /// The same, as other commands are told it
+    /// The same as DIR, named as in other commands
     #[arg(long, value_name = "DIR", conflicts_with = "dir")]
     home: Option<PathBuf>,
 
-    /// The tools to offer: palace (walking and building), graph (entities),
-    /// memory (those of the reference memory server, in place of graph),
-    /// mempalace (the nineteen of MemPalace)
+    /// The tool sets to offer: palace (walking and building), graph (entities),
+    /// memory (the tools of the reference memory server, instead of graph),
+    /// mempalace (the nineteen tools of MemPalace)
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "palace,graph")]
     tools: Vec<ToolSet>,
 
-    /// Let the tools of memory that read answer with everything, even if that
-    /// is more than clients take in
+    /// Do not limit the answers of the reading tools of the set memory, even if they
+    /// are longer than clients accept
     #[arg(long)]
     unbounded: bool,
 
-    /// How to notice what others change: auto (the system tells), poll (look
-    /// every two seconds), off (only commits, and files as they are used)
+    /// How to notice changes by other programs: auto (by notifications of the system),
+    /// poll (check every two seconds), off (only commits, and files when they are used)
     #[arg(
         long,
         value_name = "HOW",
@@ -78,18 +78,19 @@ pub(super) fn run(args: Args) -> Outcome {
     };
     let keeper = home::keeper_for_home(dir.as_deref(), &args.workspace);
     let keeper = keeper
-        .with_watching(watching, |word| anstream::eprintln!("palazzo: {word}"))
+        .with_watching(watching, |warning| anstream::eprintln!("palazzo: {warning}"))
         .with_background_embedding();
     if std::io::stdin().is_terminal() {
         anstream::eprintln!(
-            "Serving {} over MCP on standard input, for a client to talk to. `palazzo \
-             client-config` tells one how; `palazzo walk` is for people. Ctrl-D ends this.",
+            "Serving {} over MCP on standard input, for a client program. `palazzo \
+             client-config` prints the client's configuration; `palazzo walk` is for people. \
+             Ctrl-D ends this.",
             home::find_home(dir.as_deref()).display()
         );
     }
     let server = Server::new(toolbox, keeper, current_time);
-    // One thread talks to the client, so that calls take effect in the order they arrive.
-    // The threads that work for it have as much stack as a main thread.
+    // One thread handles the connection, so that calls take effect in the order they arrive.
+    // The worker threads have as much stack as a main thread.
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime
         .enable_all()
@@ -102,12 +103,12 @@ pub(super) fn run(args: Args) -> Outcome {
     served.map(|()| ExitCode::SUCCESS).map_err(Failure::Connection)
 }
 
-/// Refuses tools of which two have the same name.
+/// Fails if two tools have the same name.
 pub(super) fn reject_duplicate_tools(toolbox: Toolbox) -> Result<Toolbox, Failure> {
     match toolbox.duplicate_name() {
         None => Ok(toolbox),
         Some(name) => Err(Failure::Message(format!(
-            "two of these sets of --tools have `{name}`, and it is not the same: offer one of them"
+            "two of the sets in --tools have different tools named `{name}`: offer one of the sets"
         ))),
     }
 }

@@ -12,7 +12,7 @@ pub(super) struct Args {
     /// The room, by slug; without it, the entry room
     room: Option<String>,
 
-    /// As it was: a day, a time, an age like `3.weeks`, or a revision of git
+    /// The room at this moment: a day, a time, an age like `3.weeks`, or a git revision
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 

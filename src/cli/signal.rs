@@ -1,4 +1,4 @@
-//! Signals that end a process.
+//! Handles the signals that end the process.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -6,8 +6,8 @@ use std::thread;
 
 use crate::keeper::Keeper;
 
-/// Lets a commit that is under way be finished before a signal ends the process; a
-/// second signal ends it at once.
+/// Makes a signal wait for a commit in progress before it ends the process; a second
+/// signal ends the process at once.
 pub(super) fn finish_writes_on_signal(keeper: &mut Keeper) {
     let busy = Arc::new((Mutex::new(false), Condvar::new()));
     let shared = busy.clone();
@@ -20,23 +20,24 @@ pub(super) fn finish_writes_on_signal(keeper: &mut Keeper) {
             return;
         };
         let _runtime = runtime.enter();
-        let Ok(ended) = termination_signal() else { return };
-        let ended = async {
-            let number = ended.await;
+        let Ok(signal) = termination_signal() else { return };
+        let exit = async {
+            let number = signal.await;
             let wait = tokio::task::spawn_blocking(move || {
                 let is_busy = busy.0.lock().unwrap_or_else(PoisonError::into_inner);
-                // The lock is kept: nothing more is begun.
+                // The lock is held until the exit, so that no other commit begins.
                 let _idle = busy.1.wait_while(is_busy, |it| *it);
                 std::process::exit(128 + number);
             });
             drop(wait.await);
         };
-        runtime.block_on(ended);
+        runtime.block_on(exit);
     });
 }
 
-/// Is ready, with the number of the signal, when the process is asked to end. From the
-/// call on, such a signal no longer ends it by itself; a second one does.
+/// Returns a future that resolves to the signal number when the process receives a
+/// termination signal. After the call the first such signal no longer ends the process by
+/// itself; a second one does.
 #[cfg(unix)]
 pub(super) fn termination_signal() -> io::Result<impl Future<Output = i32> + Send + 'static> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -55,12 +56,12 @@ pub(super) fn termination_signal() -> io::Result<impl Future<Output = i32> + Sen
     })
 }
 
-/// Is ready when the process is asked to end. From the call on, Ctrl-C no longer ends
-/// it by itself.
+/// Returns a future that resolves when the process receives Ctrl-C. After the call Ctrl-C
+/// no longer ends the process by itself.
 #[cfg(not(unix))]
 pub(super) fn termination_signal() -> io::Result<impl Future<Output = i32> + Send + 'static> {
     Ok(async {
-        // Where nothing can be waited for, nothing asks.
+        // Without a handler there is no signal to wait for.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

@@ -26,14 +26,14 @@ pub(super) fn run(_: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Names the templates.
+/// Returns the names of the templates, sorted.
 pub(super) fn template_names() -> Vec<String> {
     let names =
         ExamplePalaces::iter().filter_map(|it| it.split_once('/').map(|it| it.0.to_owned()));
     names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Returns the files of a template.
+/// Returns the files of a template; `None` if there is no such template.
 pub(super) fn template_files(name: &str) -> Option<Files> {
     let prefix = format!("{name}/");
     let mut files = Files::new();

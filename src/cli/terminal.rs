@@ -1,5 +1,5 @@
-//! Pages on a terminal: with a little weight where there is one, plain in pipes
-//! and where `NO_COLOR` is set.
+//! Prints pages: with bold and colour on a terminal, plain in pipes and if `NO_COLOR` is
+//! set.
 
 use std::io::{self, Write};
 
@@ -8,13 +8,13 @@ use anstyle::{AnsiColor, Style};
 use crate::keeper::Finding;
 use crate::model::{Code, Diagnostic, Severity, strip_unprintable};
 
-/// Returns a text that stands out.
+/// Returns the text in bold.
 fn bold(text: &str) -> String {
     apply_style(Style::new().bold(), text)
 }
 
-/// Prints a page, its headings in bold. Whoever reads no further (`| head`)
-/// ends the program without a word.
+/// Prints a page, its headings in bold. A closed pipe (`| head`) ends the program without
+/// a message.
 pub(crate) fn print_page(page: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for line in strip_unprintable(page).lines() {
@@ -24,39 +24,35 @@ pub(crate) fn print_page(page: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Prints a patch, whose lines end as those of the files do.
+/// Prints a patch, and keeps the line endings of the files.
 pub(crate) fn print_patch(page: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for line in page.split_inclusive('\n') {
-        let said = line.trim_end_matches(['\r', '\n']);
-        write!(out, "{}{}", strip_unprintable(said), &line[said.len()..])?;
+        let text = line.trim_end_matches(['\r', '\n']);
+        write!(out, "{}{}", strip_unprintable(text), &line[text.len()..])?;
     }
     out.flush()
 }
 
-/// Prints a finding so that an editor can jump to it, the line it is about, and
-/// what to do.
+/// Prints a finding in a form that editors can jump to, with its source line and its hint.
 pub(crate) fn print_finding(path: &str, it: &Finding) -> io::Result<()> {
     write!(anstream::stdout().lock(), "{}", format_finding(path, it))
 }
 
-/// Says a finding on the error stream.
+/// Prints a finding on the error stream.
 pub(crate) fn eprint_finding(path: &str, it: &Finding) {
     anstream::eprint!("{}", format_finding(path, it));
 }
 
-fn format_finding(
-    path: &str,
-    Finding { diagnostic: told, source_excerpt: excerpt }: &Finding,
-) -> String {
-    let Diagnostic { code, at, message, .. } = told;
+fn format_finding(path: &str, Finding { diagnostic, source_excerpt: excerpt }: &Finding) -> String {
+    let Diagnostic { code, at, message, .. } = diagnostic;
     let (path, message) = (strip_unprintable(path), strip_unprintable(message));
     format!("{path}:{}:{}: {}: {message}\n{excerpt}", at.line, at.column, colored_code(*code))
 }
 
-/// Says on the error stream why something could not be done.
-pub(crate) fn eprint_failure(said: &str) {
-    anstream::eprintln!("{}: {}", bold("palazzo"), strip_unprintable(said));
+/// Prints an error message on the error stream.
+pub(crate) fn eprint_failure(message: &str) {
+    anstream::eprintln!("{}: {}", bold("palazzo"), strip_unprintable(message));
 }
 
 fn colored_code(code: Code) -> String {

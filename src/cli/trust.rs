@@ -9,12 +9,12 @@ use crate::cli::{Outcome, terminal};
 use crate::keeper::Keeper;
 use crate::model::{Consent, ConsentScope, quote_for_shell};
 
-/// Allow a palace from somebody else what it needs your consent for
+/// Give your consent to what a palace from another person may do
 ///
-/// Shows the tools that actions of the palace may call although they change things
-/// (`[actions] allow` in palace.toml), and the repository that a `.git` file leads to,
-/// and asks. What is allowed is stored outside of every palace, in
-/// `$XDG_STATE_HOME/palazzo` (else `~/.local/state/palazzo`); a change needs a new consent.
+/// Lists the writing tools that actions of the palace may call (`[actions] allow` in
+/// palace.toml) and the repository that a `.git` file points to, and asks. Consents are
+/// stored outside of every palace, in `$XDG_STATE_HOME/palazzo` (else
+/// `~/.local/state/palazzo`); a change needs a new consent.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The home, or one palace
@@ -29,7 +29,7 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["dir", "yes", "remove"])]
     list: bool,
 
-    /// Take back what was allowed for a folder and all below it
+    /// Withdraw the consents for a folder and everything below it
     #[arg(long, value_name = "DIR", conflicts_with_all = ["dir", "yes"])]
     remove: Option<PathBuf>,
 }
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     ask_for_consent(&keeper, &home, &missing, args.yes)
 }
 
-/// Asks for consent, where there is somebody to ask, and stores it.
+/// Asks for consent, if there is a terminal, and stores it.
 fn ask_for_consent(keeper: &Keeper, home: &Path, missing: &[Consent], is_given: bool) -> Outcome {
     if !is_given && !io::stdin().is_terminal() {
         let again = format!("palazzo trust --yes {}", quote_for_shell(&home.display().to_string()));
@@ -69,7 +69,7 @@ fn ask_for_consent(keeper: &Keeper, home: &Path, missing: &[Consent], is_given: 
         return Ok(ExitCode::from(1));
     }
     missing.iter().try_for_each(|it| keeper.give_consent(it))?;
-    anstream::eprintln!("Allowed. `palazzo trust --remove DIR` takes it back.");
+    anstream::eprintln!("Allowed. `palazzo trust --remove DIR` withdraws the consent.");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use crate::cli::home::HomeArgs;
 use crate::cli::{Outcome, terminal, terminal_user};
 
-/// Take back the last change a tool made, in a new commit; again for the one before
+/// Revert the last change that a tool made, in a new commit; again for the one before
 ///
-/// Refuses if a file of it was changed since, and says by whom.
+/// Fails if one of its files has changed since, and says who changed it.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Only say what would be done
+    /// Only report what would be done
     #[arg(long)]
     dry_run: bool,
 

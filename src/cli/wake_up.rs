@@ -6,16 +6,16 @@ use std::process::ExitCode;
 use crate::cli::{Outcome, home, terminal, terminal_user};
 use crate::keeper::{DEFAULT_TOKENS, Keeper};
 
-/// Say what an agent should know when a conversation begins
+/// Print what an agent should know when a conversation begins
 ///
-/// What is to be done, what was written last, which facts hold, what lies where:
-/// as much as fits into the budget. The MCP prompt of this name says the same.
+/// Open tasks, the latest texts, the facts that hold, and the contents of the rooms:
+/// as much as fits into the budget. The MCP prompt `wake-up` returns the same text.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The workspace, where the home has several
+    /// The workspace, if the home has several
     workspace: Option<String>,
 
-    /// How many tokens it may take, as the public tokenizer `cl100k_base` counts
+    /// The largest number of tokens to print, as estimated for the tokenizer `cl100k_base`
     #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_TOKENS)]
     budget: usize,
 

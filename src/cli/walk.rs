@@ -1,4 +1,4 @@
-//! `palazzo walk`: the same walk as an agent's, for a person at a terminal.
+//! `palazzo walk`: the same visit as an agent's, for a person at a terminal.
 
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
@@ -11,11 +11,10 @@ use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::Keeper;
 use crate::mcp::{ToolReply, ToolResult, ToolSet, Toolbox};
 
-/// Walk a palace yourself: numbers at a prompt
+/// Explore a palace yourself by typing action numbers
 ///
-/// Type a number to choose an action, with words behind it where it asks for
-/// them (`16 great-hall`, `17 fossils`); `scroll TITLE` to leave a scroll; `q`
-/// to leave.
+/// Type a number to choose an action, followed by its input if it needs one
+/// (`16 great-hall`, `17 fossils`); `scroll TITLE` to write a scroll; `q` to quit.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The home, or one palace
@@ -45,7 +44,7 @@ pub(super) fn run(args: &Args) -> Outcome {
             "" => {}
             "q" | "quit" | "exit" => break,
             "scroll" if rest.trim().is_empty() => {
-                terminal::print_page("Say its title: scroll TITLE")?
+                terminal::print_page("Give its title: scroll TITLE")?
             }
             "scroll" => walk.write_scroll(rest, &mut lines)?,
             _ => walk.choose_action(word, rest.trim())?,
@@ -61,26 +60,26 @@ impl WalkSession {
         Ok(self.keeper.enter_default(&terminal_user("walk"))?)
     }
 
-    fn choose_action(&mut self, word: &str, said: &str) -> io::Result<()> {
+    fn choose_action(&mut self, word: &str, input: &str) -> io::Result<()> {
         let Ok(action) = word.parse::<i64>() else {
-            let help = "A number chooses an action; `scroll TITLE` leaves a scroll; `q` leaves.";
+            let help = "A number chooses an action; `scroll TITLE` writes a scroll; `q` quits.";
             return terminal::print_page(help);
         };
         let mut arguments = json!({ "action": action });
-        if !said.is_empty() {
-            arguments["params"] = said.into();
+        if !input.is_empty() {
+            arguments["params"] = input.into();
         }
         let answer = self.call_tool("palace_action", arguments);
         print_answer(&answer)
     }
 
-    /// Leaves a scroll: its text are the lines up to one that is only a dot.
+    /// Reads lines up to one that is only a dot, and writes them as a scroll.
     fn write_scroll(
         &mut self,
         title: &str,
         lines: &mut impl Iterator<Item = io::Result<String>>,
     ) -> io::Result<()> {
-        terminal::print_page("Write; a line with only a dot ends the scroll.")?;
+        terminal::print_page("Type the text; a line with only a dot ends the scroll.")?;
         let mut body = String::new();
         for line in lines {
             let line = line?;

@@ -1,4 +1,4 @@
-//! What differs between two states of one entity.
+//! Differences between two states of one entity.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -6,7 +6,7 @@ use std::hash::Hash;
 use crate::diff::{name_change, value_change};
 use crate::model::{ChangeDetail, Entity, ItemPart, Relation};
 
-/// Lists what differs between two states of one entity.
+/// Returns the differences between two states of one entity.
 pub fn diff_entity(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {
     let id = |it: &Entity| it.id.map(|it| it.to_string());
     let mut details: Vec<_> = name_change(&was.name, &now.name).into_iter().collect();
@@ -21,51 +21,51 @@ pub fn diff_entity(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {
 }
 
 fn diff_attributes(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {
-    let said = |it: &serde_json::Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+    let text = |it: &serde_json::Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
     let new = now.attributes.keys().filter(|it| !was.attributes.contains_key(*it));
     let keys = was.attributes.keys().chain(new);
     let differing = keys.filter_map(|key| {
         let (old, new) = (was.attributes.get(key), now.attributes.get(key));
-        let (old, new) = (old.map(said), new.map(said));
+        let (old, new) = (old.map(text), new.map(text));
         value_change(key, old.as_deref(), new.as_deref())
     });
     differing.collect()
 }
 
-/// A relation that is gone, and one of the same type to the same entity that came
-/// at a time it touches, or with its beginning, are one with other dates.
+/// Returns the differences of relations. A removed and an added relation of the same type and
+/// target are one relation with changed dates if their periods overlap or start at the same date.
 fn diff_relations(was: &[Relation], now: &[Relation]) -> Vec<ChangeDetail> {
     let (gained, lost) = added_and_removed(was, now);
     if gained.is_empty() && lost.is_empty() {
         return order_change("relations", was, now);
     }
     let mut left: HashMap<_, Vec<usize>> = HashMap::new();
-    for (place, it) in lost.iter().enumerate() {
-        left.entry((&it.kind, &it.to)).or_default().push(place);
+    for (index, it) in lost.iter().enumerate() {
+        left.entry((&it.kind, &it.to)).or_default().push(index);
     }
     let (mut details, mut dated, mut kept) = (Vec::new(), Vec::new(), HashSet::new());
     for now in gained {
         let is_it =
-            |place: &usize| lost[*place].since == now.since || lost[*place].overlaps_in_time(now);
+            |index: &usize| lost[*index].since == now.since || lost[*index].overlaps_in_time(now);
         let alike = left.get_mut(&(&now.kind, &now.to));
         match alike.and_then(|them| Some(them.remove(them.iter().position(is_it)?))) {
-            Some(place) => {
-                kept.insert(place);
+            Some(index) => {
+                kept.insert(index);
                 dated.push(ChangeDetail::RelationChanged {
-                    was: lost[place].clone(),
+                    was: lost[index].clone(),
                     now: now.clone(),
                 });
             }
             None => details.push(ChangeDetail::PartAdded(ItemPart::Relation(now.clone()))),
         }
     }
-    let gone = lost.into_iter().enumerate().filter(|(place, _)| !kept.contains(place));
+    let gone = lost.into_iter().enumerate().filter(|(index, _)| !kept.contains(index));
     details.extend(gone.map(|(_, it)| ChangeDetail::PartRemoved(ItemPart::Relation(it.clone()))));
     details.extend(dated);
     details
 }
 
-/// Tells which parts came and went, or else that their order is another.
+/// Returns the added and removed parts; if there are none, whether the order changed.
 fn diff_parts<T: Eq + Hash>(
     all: &'static str,
     was: &[T],
@@ -80,7 +80,7 @@ fn diff_parts<T: Eq + Hash>(
     gained.chain(lost.into_iter().map(|it| ChangeDetail::PartRemoved(part(it)))).collect()
 }
 
-/// Returns what came and what went, each as often as it did.
+/// Returns the added and the removed items, duplicates included.
 fn added_and_removed<'a, T: Eq + Hash>(was: &'a [T], now: &'a [T]) -> (Vec<&'a T>, Vec<&'a T>) {
     let mut left: HashMap<&T, usize> = HashMap::new();
     for it in was {

@@ -1,18 +1,18 @@
-//! Texts compared line by line.
+//! Line diffs.
 
 use gix_imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 
-/// How many lines are shown around those that differ.
+/// Number of context lines around a change.
 const CONTEXT_LINES: usize = 3;
 
-/// Counts the lines that differ between two texts: those that are in the place of others once.
+/// Returns the number of changed lines; a replaced line counts once.
 pub fn count_changed_lines(was: &str, now: &str) -> usize {
     let hunks = diff_hunks(&InternedInput::new(was, now));
     hunks.iter().map(|it| it.before.len().max(it.after.len())).sum()
 }
 
-/// Renders the difference of a file's texts as `git diff` does, and as `git apply` reads it: lines
-/// that went begin with `-`, new ones with `+`. `None`: the file is not there.
+/// Renders the difference of a file's texts in the format of `git diff`, which `git apply` accepts:
+/// removed lines begin with `-`, added ones with `+`. `None` means that the file does not exist.
 pub fn unified_diff(path: &str, was: Option<&str>, now: Option<&str>) -> String {
     let mut page = format!("diff --git a/{path} b/{path}\n");
     page.push_str(match (was, now) {
@@ -43,7 +43,7 @@ fn diff_hunks(input: &InternedInput<&str>) -> Vec<Hunk> {
     diff.hunks().collect()
 }
 
-/// Puts hunks together that lie so near each other that the lines around them touch.
+/// Groups hunks that are so close that their context lines touch.
 fn group_hunks(hunks: &[Hunk]) -> impl Iterator<Item = &[Hunk]> {
     hunks.chunk_by(|a, b| (b.before.start - a.before.end) as usize <= 2 * CONTEXT_LINES)
 }

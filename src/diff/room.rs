@@ -1,4 +1,4 @@
-//! What differs between two states of one room.
+//! Differences between two states of one room.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -24,7 +24,8 @@ pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<ChangeDetail> {
     details
 }
 
-/// Actions of one label are one action, those of the same label in their order.
+/// Returns the differences of actions. Actions are matched by label, and those with equal labels in
+/// their order.
 fn diff_actions(was: &[Action], now: &[Action]) -> Vec<ChangeDetail> {
     let part = |it: &Action| ItemPart::Action(it.label.clone());
     let mut left: HashMap<&str, VecDeque<usize>> = HashMap::new();

@@ -39,4 +39,7 @@ pub enum Error {
     /// The words are not those of a BERT.
     #[error("`vocab.txt`: {0}")]
     Vocabulary(String),
+    /// The program was built without the cargo feature `embedding`.
+    #[error("this build of palazzo cannot load models: build it with the feature `embedding`")]
+    Unsupported,
 }

@@ -1,4 +1,4 @@
-//! The transcripts that coding agents keep: one JSON object a line.
+//! Parses the transcripts of Claude Code and Codex: one JSON object per line.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -6,10 +6,10 @@ use serde_json::Value;
 use crate::exchange::Extracted;
 use crate::exchange::conversation::{Message, Speaker, split_exchanges};
 
-/// The room in which conversations are filed that have no title.
+/// The room for conversations without a title.
 const DEFAULT_ROOM: &str = "conversations";
 
-/// How what a program says in the user's name begins.
+/// The beginnings of texts that a program inserts in the user's name.
 const MACHINE_PREFIXES: &[&str] = &[
     "<command-",
     "<local-command-",
@@ -19,8 +19,8 @@ const MACHINE_PREFIXES: &[&str] = &[
     "# AGENTS.md instructions",
 ];
 
-/// Reads a transcript of Claude Code or of Codex; `None`: it is neither. A line
-/// that is no object in JSON is named by its number.
+/// Parses a transcript of Claude Code or Codex; `None` if it is neither. Lines that are not
+/// JSON objects are reported by number.
 pub(crate) fn parse_transcript(text: &str) -> Option<Extracted> {
     let (lines, faults) = parse_json_lines(text);
     let turns: Vec<_> = lines
@@ -42,8 +42,8 @@ fn parse_json_lines(text: &str) -> (Vec<Value>, Vec<String>) {
     for (line, number) in text.split_inclusive('\n').zip(1..) {
         match serde_json::from_str::<Value>(line.trim_end()) {
             Ok(it) if it.is_object() => objects.push(it),
-            Ok(_) => faults.push(format!("line {number}: this is no object")),
-            // Of a conversation that goes on, the last line may be half written.
+            Ok(_) => faults.push(format!("line {number}: this is not a JSON object")),
+            // In a running conversation, the last line may be incomplete.
             Err(_) if line.trim().is_empty() || !line.ends_with('\n') => {}
             Err(err) => {
                 faults.push(format!("line {number}: this is not JSON (column {})", err.column()));
@@ -53,14 +53,14 @@ fn parse_json_lines(text: &str) -> (Vec<Value>, Vec<String>) {
     (objects, faults)
 }
 
-/// Tells whether a line is of a kind that one of the two writes.
+/// Returns true if one of the two programs writes such a line.
 fn is_transcript_line(line: &Value) -> bool {
     let kind = line.get("type").and_then(Value::as_str);
     line.get("sessionId").is_some() || kind == Some("session_meta") || kind == Some("summary")
 }
 
-/// Reads what was said in a line of Claude Code: no thoughts, no calls of tools
-/// and what they gave, nothing said to or by helpers.
+/// Parses the message in a line of Claude Code, without thinking, tool calls, tool results,
+/// and messages to or from subagents.
 fn parse_claude_code_line(line: &Value) -> Option<Message> {
     let is_set = |key: &str| line.get(key) == Some(&Value::Bool(true));
     if ["isMeta", "isSidechain", "isCompactSummary"].into_iter().any(is_set) {
@@ -69,7 +69,7 @@ fn parse_claude_code_line(line: &Value) -> Option<Message> {
     parse_message(line.get("type")?.as_str()?, line.pointer("/message/content")?, line)
 }
 
-/// Reads what was said in a line of Codex, of whichever age.
+/// Parses the message in a line of Codex, of any version.
 fn parse_codex_line(line: &Value) -> Option<Message> {
     let item = if line.get("type")? == "response_item" { line.get("payload")? } else { line };
     if item.get("type")? != "message" {
@@ -89,11 +89,11 @@ fn parse_message(role: &str, content: &Value, line: &Value) -> Option<Message> {
         Value::Array(blocks) => blocks.iter().filter_map(block_text).collect(),
         _ => return None,
     };
-    let is_said = |it: &&str| {
+    let is_message = |it: &&str| {
         let start = it.trim_start();
-        !start.is_empty() && !MACHINE_PREFIXES.iter().any(|made| start.starts_with(made))
+        !start.is_empty() && !MACHINE_PREFIXES.iter().any(|prefix| start.starts_with(prefix))
     };
-    let texts: Vec<_> = texts.into_iter().filter(is_said).collect();
+    let texts: Vec<_> = texts.into_iter().filter(is_message).collect();
     if texts.is_empty() {
         return None;
     }
@@ -106,7 +106,7 @@ fn block_text(block: &Value) -> Option<&str> {
     block.get("text").and_then(Value::as_str).filter(|_| is_text)
 }
 
-/// Reads a moment as RFC 3339 spells it.
+/// Parses a time in RFC 3339.
 pub(crate) fn parse_timestamp(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_rfc3339(text).ok().map(|it| it.to_utc())
 }

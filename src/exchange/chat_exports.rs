@@ -1,5 +1,5 @@
-//! What Claude.ai and ChatGPT give to whoever asks for their own data: all
-//! conversations in one JSON file.
+//! Parses the data exports of Claude.ai and ChatGPT: all conversations of a user in one
+//! JSON file.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
@@ -8,23 +8,25 @@ use crate::exchange::agent_transcripts::parse_timestamp;
 use crate::exchange::conversation::{Message, Speaker, split_exchanges};
 use crate::exchange::{Extracted, ExtractedText};
 
-/// The room of a conversation without a title.
+/// The title of a conversation without one.
 const UNTITLED: &str = "untitled";
 
-/// Reads an export of either client; `None`: it is neither. A conversation that is
-/// none of theirs is named by its place in the list.
+/// Parses an export of either service; `None` if it is neither. A conversation in an
+/// unknown format is reported by its index in the list.
 pub(crate) fn parse_export(text: &str) -> Option<Extracted> {
     let all: Value = serde_json::from_str(text).ok()?;
     let conversations = all.as_array()?;
-    let mut haul = Extracted::default();
-    for (place, it) in conversations.iter().enumerate() {
+    let mut extracted = Extracted::default();
+    for (index, it) in conversations.iter().enumerate() {
         match parse_claude_ai(it).or_else(|| parse_chatgpt(it)) {
-            Some(exchanges) => haul.texts.extend(exchanges),
-            None => haul.faults.push(format!("[{place}]: it is no conversation of a known kind")),
+            Some(exchanges) => extracted.texts.extend(exchanges),
+            None => extracted
+                .faults
+                .push(format!("[{index}]: it is not a conversation in a known format")),
         }
     }
-    let is_export = conversations.is_empty() || haul.faults.len() < conversations.len();
-    is_export.then_some(haul)
+    let is_export = conversations.is_empty() || extracted.faults.len() < conversations.len();
+    is_export.then_some(extracted)
 }
 
 fn parse_claude_ai(conversation: &Value) -> Option<Vec<ExtractedText>> {
@@ -42,29 +44,29 @@ fn parse_claude_ai_message(message: &Value) -> Option<Message> {
     let blocks = message.get("content").and_then(Value::as_array).into_iter().flatten();
     let texts: Vec<_> = blocks.filter_map(|it| it.get("text")?.as_str()).collect();
     let whole = message.get("text").and_then(Value::as_str).unwrap_or_default();
-    let said = if texts.is_empty() { whole.to_owned() } else { texts.join("\n\n") };
+    let body = if texts.is_empty() { whole.to_owned() } else { texts.join("\n\n") };
     let attached = message.get("attachments").and_then(Value::as_array).into_iter().flatten();
-    let parts: Vec<_> = std::iter::once(said).chain(attached.filter_map(attachment_text)).collect();
+    let parts: Vec<_> = std::iter::once(body).chain(attached.filter_map(attachment_text)).collect();
     let text = parts.join("\n\n");
     let at = message.get("created_at").and_then(Value::as_str).and_then(parse_timestamp);
     Some(Message { speaker, text, at })
 }
 
-/// Returns the text of what was attached, as a long one is that was pasted.
+/// Returns the text of an attachment; Claude.ai stores long pasted texts as attachments.
 fn attachment_text(it: &Value) -> Option<String> {
     let text = it.get("extracted_content")?.as_str().filter(|it| !it.trim().is_empty())?;
     let name = it.get("file_name").and_then(Value::as_str).filter(|it| !it.is_empty());
     Some(format!("Attachment {}:\n{text}", name.unwrap_or(UNTITLED)))
 }
 
-/// Reads the branch of a conversation that was seen last: what was asked anew in
-/// other words is left out.
+/// Parses the branch of a conversation that was shown last; edited and repeated questions
+/// on other branches are left out.
 fn parse_chatgpt(conversation: &Value) -> Option<Vec<ExtractedText>> {
     let mapping = conversation.get("mapping")?.as_object()?;
     let mut at =
         conversation.get("current_node").and_then(Value::as_str).or_else(|| last_leaf(mapping));
     let mut turns = Vec::new();
-    // No branch is longer than there are messages, whatever the file says.
+    // Bounded by the number of messages, because an invalid file may contain a cycle.
     for _ in 0..mapping.len() {
         let Some(node) = at.and_then(|it| mapping.get(it)) else { break };
         turns.extend(node.get("message").and_then(parse_chatgpt_message));
@@ -92,12 +94,12 @@ fn parse_chatgpt_message(message: &Value) -> Option<Message> {
     Some(Message { speaker, text: texts.join("\n\n"), at })
 }
 
-fn from_unix_seconds(since: f64) -> Option<DateTime<Utc>> {
+fn from_unix_seconds(seconds: f64) -> Option<DateTime<Utc>> {
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "a cast saturates, and no such date is one"
+        reason = "the cast saturates, and a saturated value is not a valid date"
     )]
-    DateTime::from_timestamp(since as i64, 0)
+    DateTime::from_timestamp(seconds as i64, 0)
 }
 
 fn conversation_title<'a>(conversation: &'a Value, key: &str) -> &'a str {

@@ -1,11 +1,11 @@
-//! Conversations that were held elsewhere, one text an exchange: what somebody
-//! asked, and all that was answered until they asked again.
+//! Splits conversations into exchanges, one text each: the user's messages and all answers
+//! until the user's next message.
 
 use chrono::{DateTime, Utc};
 
 use crate::exchange::ExtractedText;
 
-/// Who said something.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speaker {
     /// A person.
@@ -14,7 +14,7 @@ pub(super) enum Speaker {
     Assistant,
 }
 
-/// What was said at once.
+/// One message of a conversation.
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) speaker: Speaker,
@@ -22,18 +22,18 @@ pub(super) struct Message {
     pub(super) at: Option<DateTime<Utc>>,
 }
 
-/// Returns the exchanges of a conversation, to be filed under `wing` and `room`.
-/// What was answered before anybody asked is an exchange too.
+/// Returns the exchanges of a conversation, with the `wing` and `room` to file them in.
+/// Answers before the user's first message are an exchange of their own.
 pub(super) fn split_exchanges(
     wing: Option<&str>,
     room: &str,
     turns: &[Message],
 ) -> Vec<ExtractedText> {
-    let said: Vec<_> = turns.iter().filter(|it| !it.text.trim().is_empty()).collect();
-    let begins = |before: &&Message, it: &&Message| {
+    let messages: Vec<_> = turns.iter().filter(|it| !it.text.trim().is_empty()).collect();
+    let same_exchange = |before: &&Message, it: &&Message| {
         (before.speaker, it.speaker) != (Speaker::Assistant, Speaker::User)
     };
-    let exchanges = said.chunk_by(begins).map(|turns| ExtractedText {
+    let exchanges = messages.chunk_by(same_exchange).map(|turns| ExtractedText {
         wing: wing.map(str::to_owned),
         room: room.to_owned(),
         text: exchange_text(turns),
@@ -44,13 +44,13 @@ pub(super) fn split_exchanges(
 
 fn exchange_text(turns: &[&Message]) -> String {
     let mut text = String::new();
-    for said in turns.chunk_by(|a, b| a.speaker == b.speaker) {
-        let name = match said[0].speaker {
+    for messages in turns.chunk_by(|a, b| a.speaker == b.speaker) {
+        let name = match messages[0].speaker {
             Speaker::User => "User",
             Speaker::Assistant => "Assistant",
         };
-        let words: Vec<_> = said.iter().map(|it| it.text.trim()).collect();
-        text.push_str(&format!("{name}:\n{}\n\n", words.join("\n\n")));
+        let texts: Vec<_> = messages.iter().map(|it| it.text.trim()).collect();
+        text.push_str(&format!("{name}:\n{}\n\n", texts.join("\n\n")));
     }
     text.truncate(text.trim_end().len());
     text + "\n"

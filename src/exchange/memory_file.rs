@@ -1,5 +1,5 @@
-//! The file of the reference memory server: JSON Lines, an entity or a relation
-//! each, all entities first; and the one object that went before it.
+//! Reads and writes the file of the reference memory server: JSON Lines with one entity or
+//! relation per line, all entities first. Also reads the older format, one JSON object.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -8,28 +8,28 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{Entity, MAX_FILE_BYTES, Triple};
 
-/// What such a file holds, as far as it could be understood.
+/// The contents of a memory file, without the parts that could not be parsed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemoryFile {
     /// The entities; each name once, in the order of the file.
     pub entities: Vec<Entity>,
     /// The relations, in the order of the file.
     pub relations: Vec<Triple>,
-    /// What is worth knowing, and where it stands, in the order of the file: what was
-    /// left out because it could not be understood, and what was joined.
+    /// Messages with their positions, in the order of the file: parts that could not be
+    /// parsed and were left out, and entities that were merged.
     pub messages: Vec<String>,
-    /// How many of these could not be understood.
+    /// The number of messages about parts that could not be parsed.
     pub fault_count: usize,
 }
 
-/// Reads such a file.
+/// Parses a memory file.
 pub fn read_memory_file(file: &[u8]) -> MemoryFile {
     let mut reader = MemoryFileParser::default();
     let file = file.strip_prefix("\u{feff}".as_bytes()).unwrap_or(file);
     match serde_json::from_slice(file) {
         _ if file.starts_with(b"\xff\xfe") || file.starts_with(b"\xfe\xff") => {
-            let how = "write it anew, as `iconv -f UTF-16 -t UTF-8` does";
-            reader.add_fault("the file", format!("this is UTF-16 and not UTF-8: {how}"));
+            let hint = "convert it with `iconv -f UTF-16 -t UTF-8`";
+            reader.add_fault("the file", format!("this is UTF-16 and not UTF-8: {hint}"));
         }
         Ok(Value::Object(map)) if !map.contains_key("type") => reader.parse_object(map),
         Ok(Value::Array(items)) => reader.parse_list(items),
@@ -44,7 +44,7 @@ pub fn read_memory_file(file: &[u8]) -> MemoryFile {
     reader.file
 }
 
-/// Writes such a file as npm 2026.8.31 does: without a line break at its end.
+/// Writes a memory file as npm 2026.8.31 does: without a line break at its end.
 pub fn write_memory_file(entities: &[Entity], relations: &[Triple]) -> String {
     let entities = entities.iter().map(|Entity { name, genus, observations, .. }| {
         json!({ "type": "entity", "name": name, "entityType": genus, "observations": observations })
@@ -59,9 +59,9 @@ pub fn write_memory_file(entities: &[Entity], relations: &[Triple]) -> String {
 #[derive(Default)]
 struct MemoryFileParser {
     file: MemoryFile,
-    /// Where an entity of that name stands in the memory.
+    /// The index in `file.entities` of each entity, by name.
     entity_positions: HashMap<String, usize>,
-    /// Keys that nothing here has.
+    /// Unknown keys that were reported already.
     unknown_keys: HashSet<String>,
 }
 
@@ -81,24 +81,25 @@ impl MemoryFileParser {
         }
     }
 
-    /// Reads a list of what would stand in lines; what says no `type` shows it.
+    /// Parses a JSON list of the records; the type of a record without `type` is inferred
+    /// from its keys.
     fn parse_list(&mut self, items: Vec<Value>) {
-        for (place, item) in items.into_iter().enumerate() {
+        for (index, item) in items.into_iter().enumerate() {
             let kind = if item.get("from").is_some() { "relation" } else { "entity" };
-            self.parse_item(item, &format!("[{place}]"), Some(kind));
+            self.parse_item(item, &format!("[{index}]"), Some(kind));
         }
     }
 
-    /// Reads the form that went before lines: `{"entities": […], "relations": […]}`.
+    /// Parses the older format: `{"entities": […], "relations": […]}`.
     fn parse_object(&mut self, mut map: Map<String, Value>) {
         for (key, kind) in [("entities", "entity"), ("relations", "relation")] {
             match map.shift_remove(key) {
                 Some(Value::Array(items)) => {
-                    for (place, item) in items.into_iter().enumerate() {
-                        self.parse_item(item, &format!("{key}[{place}]"), Some(kind));
+                    for (index, item) in items.into_iter().enumerate() {
+                        self.parse_item(item, &format!("{key}[{index}]"), Some(kind));
                     }
                 }
-                Some(_) => self.add_fault(key, "this is no list"),
+                Some(_) => self.add_fault(key, "this is not a list"),
                 None => {}
             }
         }
@@ -107,11 +108,11 @@ impl MemoryFileParser {
 
     fn parse_item(&mut self, item: Value, place: &str, kind: Option<&str>) {
         let Value::Object(mut map) = item else {
-            return self.add_fault(place, "this is no object");
+            return self.add_fault(place, "this is not a JSON object");
         };
-        let said = map.shift_remove("type");
-        let kind = said.as_ref().and_then(Value::as_str).or(kind).unwrap_or_default().to_owned();
-        let taken = match kind.as_str() {
+        let given = map.shift_remove("type");
+        let kind = given.as_ref().and_then(Value::as_str).or(kind).unwrap_or_default().to_owned();
+        let parsed = match kind.as_str() {
             "entity" => parse_entity(&mut map).map(|(it, odd)| {
                 for why in odd {
                     self.add_fault(place, why);
@@ -121,13 +122,14 @@ impl MemoryFileParser {
             "relation" => parse_relation(&mut map).map(|it| self.file.relations.push(it)),
             _ => Err("its `type` is neither `entity` nor `relation`".to_owned()),
         };
-        match taken {
+        match parsed {
             Ok(()) => self.report_unknown_keys(&map, place),
             Err(why) => self.add_fault(place, why),
         }
     }
 
-    /// Adds an entity; one whose name came before gives it its observations.
+    /// Adds an entity. If one with the same name was added before, adds its new observations
+    /// to that one.
     fn add_entity(&mut self, entity: Entity, place: &str) {
         let new = self.file.entities.len();
         let at = *self.entity_positions.entry(entity.name.clone()).or_insert(new);
@@ -135,10 +137,10 @@ impl MemoryFileParser {
             return self.file.entities.push(entity);
         };
         let joined = match first.genus == entity.genus || entity.genus.is_empty() {
-            true => "its observations were joined".to_owned(),
+            true => "its observations were merged".to_owned(),
             false => {
                 let genus = Value::from(entity.genus);
-                format!("its observations were joined, its type {genus} left out")
+                format!("its observations were merged, its type {genus} left out")
             }
         };
         for observation in entity.observations {
@@ -147,14 +149,14 @@ impl MemoryFileParser {
             }
         }
         let name = Value::from(entity.name);
-        self.add_message(place, format!("{name} came before; {joined}"));
+        self.add_message(place, format!("{name} occurs twice; {joined}"));
     }
 
-    /// Tells of keys that nothing here has, each once.
+    /// Reports unknown keys, each once.
     fn report_unknown_keys(&mut self, map: &Map<String, Value>, place: &str) {
         for key in map.keys() {
             if self.unknown_keys.insert(key.clone()) {
-                let what = format!("the key {} means nothing here and is left out", json!(key));
+                let what = format!("the key {} is unknown and left out", json!(key));
                 self.add_message(place, what);
             }
         }
@@ -170,7 +172,7 @@ impl MemoryFileParser {
     }
 }
 
-/// Returns an entity, and what was said of it that is no observation.
+/// Parses an entity, and returns messages about observations that are not texts.
 fn parse_entity(map: &mut Map<String, Value>) -> Result<(Entity, Vec<String>), String> {
     let name = take_text_field(map, "name")?;
     // Older files lack one or the other.
@@ -182,20 +184,18 @@ fn parse_entity(map: &mut Map<String, Value>) -> Result<(Entity, Vec<String>), S
     let items = match map.shift_remove("observations") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(items)) => items,
-        Some(_) => return Err("its `observations` are no list".to_owned()),
+        Some(_) => return Err("its `observations` are not a list".to_owned()),
     };
     let (mut observations, mut odd) = (Vec::new(), Vec::new());
     for item in items {
         match item {
             Value::String(text) => observations.push(text),
-            other => odd.push(format!("one of its observations is no text: {other}")),
+            other => odd.push(format!("one of its observations is not a text: {other}")),
         }
     }
     let size = name.len() + observations.iter().map(|it: &String| it.len()).sum::<usize>();
     if size > MAX_FILE_BYTES {
-        return Err(format!(
-            "it has {size} bytes, and {MAX_FILE_BYTES} are the most for one entity"
-        ));
+        return Err(format!("it has {size} bytes; the limit for one entity is {MAX_FILE_BYTES}"));
     }
     Ok((Entity { is_defined: true, genus, observations, ..Entity::new_loose_end(&name) }, odd))
 }
@@ -208,7 +208,7 @@ fn parse_relation(map: &mut Map<String, Value>) -> Result<Triple, String> {
 fn take_text_field(map: &mut Map<String, Value>, key: &str) -> Result<String, String> {
     match map.shift_remove(key) {
         Some(Value::String(text)) => Ok(text),
-        Some(_) => Err(format!("its `{key}` is no text")),
+        Some(_) => Err(format!("its `{key}` is not a text")),
         None => Err(format!("it has no `{key}`")),
     }
 }
@@ -246,9 +246,9 @@ mod tests {
         let text = "{\"type\":\"entity\"}\n".repeat(3);
         let bytes: Vec<_> =
             ["\u{feff}", &text].concat().encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let MemoryFile { messages: told, fault_count: faults, .. } = read_memory_file(&bytes);
+        let MemoryFile { messages, fault_count: faults, .. } = read_memory_file(&bytes);
         assert_eq!(faults, 1);
-        insta::assert_snapshot!(told.join("\n"), @"the file: this is UTF-16 and not UTF-8: write it anew, as `iconv -f UTF-16 -t UTF-8` does");
+        insta::assert_snapshot!(messages.join("\n"), @"the file: this is UTF-16 and not UTF-8: write it anew, as `iconv -f UTF-16 -t UTF-8` does");
     }
 
     #[test]
@@ -264,17 +264,17 @@ mod tests {
             {\"type\":\"relation\",\"from\":\"A\",\"to\":\"B\"}\n\
             {\"type\":\"relation\",\"from\":\"A\",\"to\":\"B\",\"relationType\":\"r\",\"since\":2}\n\
             {\"type\":\"entity\",\"name\":\"A\",\"entityType\":\"u\",\"observations\":[\"x\",\"y\"]}";
-        let MemoryFile { entities, relations, messages: told, fault_count: faults } =
+        let MemoryFile { entities, relations, messages, fault_count: faults } =
             read_memory_file(file);
-        let known: Vec<_> =
+        let shown: Vec<_> =
             entities.iter().map(|it| format!("{} {:?}", it.name, it.observations)).collect();
-        insta::assert_snapshot!(known.join("\n"), @r#"
+        insta::assert_snapshot!(shown.join("\n"), @r#"
         A ["x", "y"]
         B []
         C ["x"]
         "#);
         assert_eq!(relations.len(), 1);
-        insta::assert_snapshot!(told.join("\n"), @r#"
+        insta::assert_snapshot!(messages.join("\n"), @r#"
         line 3: the key "since" means nothing here and is left out
         line 4: this is not JSON (column 24): EOF while parsing a value
         line 5: its `name` is no text
@@ -294,10 +294,10 @@ mod tests {
             "entities": [{ "name": "A", "entityType": "t", "observations": [] }, { "name": 1 }],
             "relations": [{ "from": "A", "to": "B", "relationType": "r" }],
         });
-        let MemoryFile { entities, relations, messages: told, fault_count: faults } =
+        let MemoryFile { entities, relations, messages, fault_count: faults } =
             read_memory_file(format!("{file:#}").as_bytes());
         assert_eq!((entities.len(), relations.len(), faults), (1, 1, 1));
-        assert_eq!(told, ["entities[1]: its `name` is no text"]);
+        assert_eq!(messages, ["entities[1]: its `name` is not a text"]);
     }
 
     #[test]
@@ -308,9 +308,9 @@ mod tests {
             { "from": "A", "to": "B", "relationType": "r" },
             7,
         ]);
-        let MemoryFile { entities, relations, messages: told, fault_count: faults } =
+        let MemoryFile { entities, relations, messages, fault_count: faults } =
             read_memory_file(file.to_string().as_bytes());
         assert_eq!((entities.len(), relations.len(), faults), (2, 1, 1));
-        assert_eq!(told, ["[3]: this is no object"]);
+        assert_eq!(messages, ["[3]: this is not a JSON object"]);
     }
 }

@@ -1,7 +1,7 @@
-//! The store of MemPalace (3.0 to 3.11): texts with what is known of them, some
-//! of which are entries of diaries, and facts with their time.
+//! Converts the store of MemPalace (3.0 to 3.11): texts with metadata, some of them diary
+//! entries, and facts with their periods.
 //!
-//! What its tables hold comes as rows; how they are read is no matter here.
+//! The input is the rows of its tables; `cli` reads them from the databases.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Display;
@@ -12,144 +12,144 @@ use serde_json::{Map, Value};
 use crate::exchange::mempalace_chunks::link_overlapping_chunks;
 use crate::model::{Date, Entity, MAX_FILE_BYTES, Relation, fold_name, is_printable};
 
-/// How many bytes a text may have, so that there is room for what is said of it.
+/// Limit for the size of a text, so that its front matter also fits into a file.
 const MAX_TEXT_BYTES: usize = MAX_FILE_BYTES / 8 * 7;
 
-/// The most characters a name in a fact may have.
+/// Limit for the length of a name in a fact.
 const MAX_NAME_CHARS: usize = 500;
 
-/// Where MemPalace counts what says no wing or room.
+/// The name that MemPalace uses for a missing wing, room or type.
 const UNKNOWN: &str = "unknown";
 
-/// Rooms of rows that say only that a file has been looked at.
+/// The room of rows that only record that a file was mined.
 const REGISTRY_ROOM: &str = "_registry";
 
 /// A row of a table, or an item of a collection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// The table.
+    /// The name of the table.
     pub table: &'static str,
-    /// What it goes by.
+    /// The id of the row.
     pub id: String,
-    /// What it says, by column or key.
+    /// The values, by column or key.
     pub fields: Map<String, Value>,
 }
 
-/// What the tables hold.
+/// The rows of a MemPalace store.
 #[derive(Clone, Debug, Default)]
 pub struct MempalaceTables {
-    /// Texts with what is known of them; the text is in [`MempalaceTables::TEXT`].
+    /// Texts with metadata; the text itself is in [`MempalaceTables::TEXT_KEY`].
     pub texts: Vec<Row>,
-    /// The names that facts speak of.
+    /// The entities of the facts.
     pub entities: Vec<Row>,
     /// The facts.
     pub triples: Vec<Row>,
-    /// What could not be read, and where it stands.
+    /// Messages about rows that could not be read.
     pub faults: Vec<String>,
 }
 
 impl MempalaceTables {
-    /// The key of the text itself, which is Chroma's own.
+    /// The key of the text itself, as in Chroma.
     pub const TEXT_KEY: &str = "chroma:document";
 }
 
-/// What somebody leaves there who moves in here, as far as it could be understood.
+/// The contents of a MemPalace store, without the parts that could not be parsed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MempalaceData {
-    /// Texts to be filed, in the order in which they were.
+    /// The drawers to file, in the order in which MemPalace filed them.
     pub drawers: Vec<ImportedDrawer>,
-    /// Entries of diaries, in the order in which they were written.
+    /// The diary entries, in the order in which they were written.
     pub diary_entries: Vec<ImportedDiaryEntry>,
-    /// Entities of which more is known than facts.
+    /// The entities that have a type or properties.
     pub entities: Vec<Entity>,
-    /// Facts. A name is spelled in one way in all of them.
+    /// The facts. Each name has one spelling in all of them.
     pub facts: Vec<ImportedFact>,
-    /// What was left out, or taken as it stands, because it could not be understood, by
-    /// table and id.
+    /// Messages, by table and id, about values that could not be parsed and were left out
+    /// or kept unchanged.
     pub faults: Vec<String>,
-    /// What else is worth knowing.
+    /// Other messages.
     pub notes: Vec<String>,
 }
 
-/// A text that was filed.
+/// A drawer of MemPalace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportedDrawer {
     /// The wing.
     pub wing: String,
     /// The room.
     pub room: String,
-    /// The text, in one piece.
+    /// The text, joined from its pieces.
     pub text: String,
-    /// Where it comes from.
+    /// The source file.
     pub source: Option<String>,
-    /// Who filed it.
+    /// The agent that filed it.
     pub by: Option<String>,
-    /// When it was filed.
+    /// The time when it was filed.
     pub at: Option<DateTime<Utc>>,
 }
 
-/// An entry of a diary.
+/// A diary entry of MemPalace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportedDiaryEntry {
-    /// Whose diary it is.
+    /// The owner of the diary.
     pub agent: String,
-    /// What it is about.
+    /// The topic of the entry.
     pub topic: Option<String>,
-    /// The text, in one piece.
+    /// The text, joined from its pieces.
     pub text: String,
-    /// When it was written.
+    /// The time when it was written.
     pub at: Option<DateTime<Utc>>,
 }
 
-/// Something that was said of somebody.
+/// A fact of MemPalace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportedFact {
-    /// What it goes by there.
+    /// The id in MemPalace.
     pub id: String,
-    /// What it is said of, by name.
+    /// The name of the subject.
     pub subject: String,
-    /// What is said, of what, and when it holds.
+    /// The predicate, the object and the period.
     pub relation: Relation,
 }
 
-/// Understands what such a store holds. MemPalace writes moments as the clock on
-/// the wall shows them: `local` says which they were.
+/// Converts the rows of a store. MemPalace writes times in local time without an offset;
+/// `local` converts them to UTC.
 pub fn read_mempalace(
     tables: MempalaceTables,
     local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
 ) -> MempalaceData {
     let MempalaceTables { mut texts, entities, triples, faults } = tables;
-    let mut estate = MempalaceData { faults, ..MempalaceData::default() };
+    let mut data = MempalaceData { faults, ..MempalaceData::default() };
     texts.retain(|it| !it.is_sentinel());
     texts.sort_by_cached_key(|it| {
         (it.field_text("filed_at"), it.field_text("source_file"), it.chunk_index(), it.id.clone())
     });
-    estate.note_unfiled_texts(&texts);
+    data.note_unfiled_texts(&texts);
     link_overlapping_chunks(&mut texts);
     for (id, pieces) in group_chunks(texts) {
-        estate.add_text(&id, &pieces, &local);
+        data.add_text(&id, &pieces, &local);
     }
     let mut names = EntityNames::default();
     for row in entities {
-        estate.add_entity(row, &mut names);
+        data.add_entity(row, &mut names);
     }
     for row in triples {
-        estate.add_fact(row, &mut names, &local);
+        data.add_fact(row, &mut names, &local);
     }
-    estate
+    data
 }
 
-/// Puts the pieces together into which long texts were cut.
+/// Groups the pieces of each text under its id, sorted by index.
 fn group_chunks(rows: Vec<Row>) -> Vec<(String, Vec<Row>)> {
     let mut wholes: Vec<(String, Vec<Row>)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut positions: HashMap<String, usize> = HashMap::new();
     for row in rows {
         let Some(parent) = row.parent_id() else {
             wholes.push((row.id.clone(), vec![row]));
             continue;
         };
-        let place = *places.entry(parent.clone()).or_insert(wholes.len());
-        match wholes.get_mut(place) {
+        let position = *positions.entry(parent.clone()).or_insert(wholes.len());
+        match wholes.get_mut(position) {
             Some((_, pieces)) => pieces.push(row),
             None => wholes.push((parent, vec![row])),
         }
@@ -160,7 +160,7 @@ fn group_chunks(rows: Vec<Row>) -> Vec<(String, Vec<Row>)> {
     wholes
 }
 
-/// The names that facts speak of, by id, and the first spelling of each.
+/// The names of entities by id, and the first spelling of each name.
 #[derive(Default)]
 struct EntityNames {
     by_id: HashMap<String, String>,
@@ -172,7 +172,7 @@ impl EntityNames {
         self.spellings.entry(fold_name(name)).or_insert_with(|| name.to_owned()).clone()
     }
 
-    /// Returns what the entity is called that goes by `id`.
+    /// Returns the name of the entity with this id; the id itself if it is unknown.
     fn name_of_id(&mut self, id: &str) -> String {
         let name = self.by_id.get(id).cloned().unwrap_or_else(|| id.to_owned());
         self.canonical_spelling(&name)
@@ -180,7 +180,7 @@ impl EntityNames {
 }
 
 impl MempalaceData {
-    /// Says how many texts lie where MemPalace counts what has no place.
+    /// Notes how many texts have no wing or no room.
     fn note_unfiled_texts(&mut self, texts: &[Row]) {
         let is_lost = |it: &&Row| {
             let is_text =
@@ -193,7 +193,7 @@ impl MempalaceData {
             1 => format!("{table} {id}"),
             all => format!("{table} {id} and {} more", all - 1),
         };
-        self.notes.push(format!("{which}: no wing or no room is named; filed in `{UNKNOWN}`"));
+        self.notes.push(format!("{which}: the wing or room is missing; filed in `{UNKNOWN}`"));
     }
 
     fn add_text(
@@ -213,7 +213,7 @@ impl MempalaceData {
         let cut = first.parent_id().is_some();
         let missing = (0..).zip(pieces).find(|(place, it)| cut && it.chunk_index() != Some(*place));
         if let Some((place, _)) = missing {
-            let why = format!("piece {place} is missing; the others were put together");
+            let why = format!("piece {place} is missing; the others were joined");
             self.add_fault(first.table, id, why);
         }
         if text.trim().is_empty() {
@@ -223,14 +223,14 @@ impl MempalaceData {
             return;
         }
         if text.len() > MAX_TEXT_BYTES {
-            let why = format!("it has {} bytes, and {MAX_TEXT_BYTES} are the most", text.len());
+            let why = format!("it has {} bytes; the limit is {MAX_TEXT_BYTES}", text.len());
             return self.add_fault(first.table, id, why);
         }
         let at = first.timestamp("filed_at", &local).or_else(|| first.timestamp("date", &local));
         let wing = first.field_text("wing").unwrap_or_else(|| UNKNOWN.to_owned());
         if first.is_diary_entry() {
-            let of_wing = || wing.strip_prefix("wing_").unwrap_or(&wing).to_owned();
-            let agent = first.field_text("agent").unwrap_or_else(of_wing);
+            let wing_agent = || wing.strip_prefix("wing_").unwrap_or(&wing).to_owned();
+            let agent = first.field_text("agent").unwrap_or_else(wing_agent);
             return self.diary_entries.push(ImportedDiaryEntry {
                 agent,
                 topic: first.field_text("topic"),
@@ -248,7 +248,7 @@ impl MempalaceData {
         });
     }
 
-    /// Takes in an entity, if more is known of it than its name.
+    /// Adds an entity if it has a type or properties; always records its name.
     fn add_entity(&mut self, row: Row, names: &mut EntityNames) {
         let name = match required_name(&row, "name") {
             Ok(name) => names.canonical_spelling(&name),
@@ -259,15 +259,15 @@ impl MempalaceData {
         let attributes = match serde_json::from_str(&properties) {
             Ok(it) => it,
             Err(_) => {
-                self.add_fault(row.table, &row.id, "its `properties` are no object in JSON");
+                self.add_fault(row.table, &row.id, "its `properties` are not a JSON object");
                 Map::new()
             }
         };
         if genus.is_some() || !attributes.is_empty() {
             let genus = genus.unwrap_or_default();
-            let known =
+            let entity =
                 Entity { is_defined: true, genus, attributes, ..Entity::new_loose_end(&name) };
-            self.entities.push(known);
+            self.entities.push(entity);
         }
         names.by_id.insert(row.id, name);
     }
@@ -287,10 +287,10 @@ impl MempalaceData {
             }
         };
         let [since, until] = ["valid_from", "valid_to"].map(|column| {
-            row.date(column, &local).unwrap_or_else(|said| {
-                let why = format!("its `{column}` is no date, and kept as it stands: {said}");
+            row.date(column, &local).unwrap_or_else(|text| {
+                let why = format!("its `{column}` is not a date, and is kept as text: {text}");
                 self.add_fault(row.table, &row.id, why);
-                Some(said)
+                Some(text)
             })
         });
         let sources = ["source_file", "source_closet", "source_drawer_id"];
@@ -310,10 +310,10 @@ impl MempalaceData {
 }
 
 impl Row {
-    /// The key of what a piece is a piece of.
+    /// The key under which a piece stores the id of its text.
     pub(super) const PARENT_KEY: &str = "parent_drawer_id";
 
-    /// Returns what the row says in a field, if it says anything.
+    /// Returns a field as text; `None` if it is missing, null or blank.
     pub(super) fn field_text(&self, key: &str) -> Option<String> {
         let text = match self.fields.get(key)? {
             Value::Null => return None,
@@ -323,40 +323,40 @@ impl Row {
         Some(text).filter(|it| !it.is_empty())
     }
 
-    /// Tells whether it is an entry of a diary.
+    /// Returns true if the row is a diary entry.
     fn is_diary_entry(&self) -> bool {
         self.field_text("type").as_deref() == Some("diary_entry")
     }
 
-    /// Returns what the whole goes by that this is a piece of.
+    /// Returns the id of the text that this row is a piece of.
     pub(super) fn parent_id(&self) -> Option<String> {
         self.field_text(Self::PARENT_KEY).or_else(|| self.field_text("parent_entry_id"))
     }
 
-    /// Returns which piece of the whole it is, from 0.
+    /// Returns the index of the piece in its text, from 0.
     pub(super) fn chunk_index(&self) -> Option<i64> {
         self.fields.get("chunk_index").and_then(Value::as_i64)
     }
 
-    /// Tells whether this is no text of anybody's, but a mark of MemPalace that it
-    /// has looked at a file.
+    /// Returns true if the row is not a text, but a record of MemPalace that it has mined a
+    /// file.
     fn is_sentinel(&self) -> bool {
         let marked = matches!(self.fields.get("is_sentinel"), Some(Value::Bool(true)));
         marked || self.field_text("room").as_deref() == Some(REGISTRY_ROOM)
     }
 
-    /// Returns a date as a fact may say it; the error is what is said and is none.
+    /// Parses a date; on failure returns the original text.
     fn date(
         &self,
         key: &str,
         local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
     ) -> Result<Option<String>, String> {
-        let Some(said) = self.field_text(key) else { return Ok(None) };
-        if said.parse::<Date>().is_ok() {
-            return Ok(Some(said));
+        let Some(text) = self.field_text(key) else { return Ok(None) };
+        if text.parse::<Date>().is_ok() {
+            return Ok(Some(text));
         }
-        let moment = self.timestamp(key, local).ok_or(said)?;
-        Ok(Some(moment.to_rfc3339_opts(SecondsFormat::Secs, true)))
+        let time = self.timestamp(key, local).ok_or(text)?;
+        Ok(Some(time.to_rfc3339_opts(SecondsFormat::Secs, true)))
     }
 
     fn timestamp(
@@ -364,30 +364,30 @@ impl Row {
         key: &str,
         local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
     ) -> Option<DateTime<Utc>> {
-        let said = self.field_text(key)?;
-        let exact = DateTime::parse_from_rfc3339(&said).ok().map(|it| it.to_utc());
-        let on_the_wall = || said.parse::<NaiveDateTime>().ok().and_then(&local);
-        let day = || local(said.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN));
-        exact.or_else(on_the_wall).or_else(day)
+        let text = self.field_text(key)?;
+        let with_offset = DateTime::parse_from_rfc3339(&text).ok().map(|it| it.to_utc());
+        let local_time = || text.parse::<NaiveDateTime>().ok().and_then(&local);
+        let day = || local(text.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN));
+        with_offset.or_else(local_time).or_else(day)
     }
 }
 
-/// Returns a name that a fact needs.
+/// Returns a name that a fact needs; the error says why the column holds none.
 fn required_name(row: &Row, column: &str) -> Result<String, String> {
     let name = row.field_text(column).unwrap_or_default();
     if !name.chars().any(|it| is_printable(it) && !it.is_whitespace()) {
-        return Err(format!("its `{column}` says nothing"));
+        return Err(format!("its `{column}` is empty"));
     }
     match name.chars().count() {
-        length if length > MAX_NAME_CHARS => Err(format!(
-            "its `{column}` has {length} characters, and {MAX_NAME_CHARS} are the most"
-        )),
+        length if length > MAX_NAME_CHARS => {
+            Err(format!("its `{column}` has {length} characters; the limit is {MAX_NAME_CHARS}"))
+        }
         _ => Ok(name),
     }
 }
 
 impl MempalaceData {
-    /// Returns the names of which something is said, each once.
+    /// Returns the names of the subjects of facts, each once.
     pub fn subjects(&self) -> BTreeSet<&str> {
         self.facts.iter().map(|it| it.subject.as_str()).collect()
     }

@@ -1,5 +1,5 @@
-//! The pieces into which MemPalace cuts what it mines: each begins with the end of
-//! the one before, and none says of what it is a piece.
+//! Joins the pieces into which MemPalace splits mined documents. Each piece begins with the
+//! end of the one before, and none names its document.
 
 use std::collections::BTreeMap;
 
@@ -7,65 +7,65 @@ use serde_json::Value;
 
 use crate::exchange::mempalace::{MempalaceTables, Row};
 
-/// The fewest bytes that two pieces have in common and not by chance.
+/// Minimum overlap in bytes of two pieces; a shorter one may be chance.
 const MIN_OVERLAP: usize = 20;
 
-/// The most bytes of a text that is put together of pieces.
+/// Limit for the size of a joined text.
 const MAX_JOINED_BYTES: usize = 200_000;
 
-/// Makes pieces of one document say that they are, without what is in the one
-/// before: those of one source, wing and room that are numbered without a gap, if
-/// each fits the one before in one way and no other. Exchanges of a conversation
-/// are numbered too, and fit nothing.
+/// Marks the pieces of one document as such, and removes the overlaps from their texts.
+/// Rows are pieces if they have the same source, wing and room, are numbered without a gap,
+/// and each overlaps the one before in exactly one way. Exchanges of a conversation are
+/// numbered too, but do not overlap.
 pub(crate) fn link_overlapping_chunks(rows: &mut [Row]) {
     let mut documents: BTreeMap<[Option<String>; 3], Vec<usize>> = BTreeMap::new();
-    for (place, row) in rows.iter().enumerate() {
+    for (index, row) in rows.iter().enumerate() {
         if row.parent_id().is_none()
             && row.chunk_index().is_some()
             && row.field_text("source_file").is_some()
         {
             let document = ["source_file", "wing", "room"].map(|it| row.field_text(it));
-            documents.entry(document).or_default().push(place);
+            documents.entry(document).or_default().push(index);
         }
     }
-    for mut places in documents.into_values().filter(|it| it.len() > 1) {
-        places.sort_by_key(|it| rows[*it].chunk_index());
-        let Some(rests) = texts_without_overlap(rows, &places) else { continue };
-        let whole = rows[places[0]].id.clone();
-        for (place, rest) in places.into_iter().zip(rests) {
-            let fields = &mut rows[place].fields;
+    for mut indices in documents.into_values().filter(|it| it.len() > 1) {
+        indices.sort_by_key(|it| rows[*it].chunk_index());
+        let Some(rests) = texts_without_overlap(rows, &indices) else { continue };
+        let whole = rows[indices[0]].id.clone();
+        for (index, rest) in indices.into_iter().zip(rests) {
+            let fields = &mut rows[index].fields;
             fields.insert(Row::PARENT_KEY.to_owned(), whole.clone().into());
             fields.insert(MempalaceTables::TEXT_KEY.to_owned(), rest.into());
         }
     }
 }
 
-/// Returns what each piece adds to those before; `None`: they are no pieces of one
-/// text.
-fn texts_without_overlap(rows: &[Row], places: &[usize]) -> Option<Vec<String>> {
+/// Returns the text of each piece without its overlap with the one before; `None` if the rows
+/// are not pieces of one text.
+fn texts_without_overlap(rows: &[Row], indices: &[usize]) -> Option<Vec<String>> {
     let mut rests: Vec<String> = Vec::new();
     let (mut before, mut size) = ("", 0);
-    for (place, number) in places.iter().zip(0..) {
-        let text = rows[*place].fields.get(MempalaceTables::TEXT_KEY).and_then(Value::as_str)?;
-        let seam = if number == 0 { 0 } else { overlap_length(before, text)? };
-        size += text.len() - seam;
-        if rows[*place].chunk_index() != Some(number) || size > MAX_JOINED_BYTES {
+    for (index, number) in indices.iter().zip(0..) {
+        let text = rows[*index].fields.get(MempalaceTables::TEXT_KEY).and_then(Value::as_str)?;
+        let overlap = if number == 0 { 0 } else { overlap_length(before, text)? };
+        size += text.len() - overlap;
+        if rows[*index].chunk_index() != Some(number) || size > MAX_JOINED_BYTES {
             return None;
         }
-        rests.push(text[seam..].to_owned());
+        rests.push(text[overlap..].to_owned());
         before = text;
     }
     Some(rests)
 }
 
-/// Returns how many bytes at the end of `before` are the beginning of `text`, if
-/// there is only one such number that is no chance.
+/// Returns the number of bytes at the end of `before` with which `text` begins; `None` unless
+/// exactly one number of at least [`MIN_OVERLAP`] fits.
 fn overlap_length(before: &str, text: &str) -> Option<usize> {
     let longest = before.len().min(text.len());
     let fits = |it: &usize| before.as_bytes().ends_with(&text.as_bytes()[..*it]);
-    let mut seams = (MIN_OVERLAP..longest).filter(|it| text.is_char_boundary(*it)).filter(fits);
-    let seam = seams.next()?;
-    seams.next().is_none().then_some(seam)
+    let mut lengths = (MIN_OVERLAP..longest).filter(|it| text.is_char_boundary(*it)).filter(fits);
+    let length = lengths.next()?;
+    lengths.next().is_none().then_some(length)
 }
 
 #[cfg(test)]

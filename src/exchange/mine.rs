@@ -1,4 +1,4 @@
-//! Texts taken from files of any kind, to be filed word for word.
+//! Extracts texts from documents, transcripts and exports, to be filed word for word.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
@@ -6,35 +6,35 @@ use crate::exchange::agent_transcripts::parse_timestamp;
 use crate::exchange::{agent_transcripts, chat_exports};
 use crate::model::MAX_FILE_BYTES;
 
-/// Documents of more bytes are cut at their headings.
+/// The size above which documents are split at their headings.
 const MAX_UNCUT_BYTES: usize = 6_000;
 
-/// How many bytes a text may have, so that there is room for what is said of it.
+/// Limit for the size of a text, so that its front matter also fits into a file.
 const MAX_TEXT_BYTES: usize = MAX_FILE_BYTES / 8 * 7;
 
-/// What was taken out of a file.
+/// The texts extracted from a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extracted {
-    /// The texts, to be filed.
+    /// The texts to file.
     pub texts: Vec<ExtractedText>,
-    /// What was left out, where it stands in the file, and why.
+    /// Messages about the parts that were left out: position and reason.
     pub faults: Vec<String>,
 }
 
-/// A text to be filed, and where its source would have it.
+/// A text to file, with the wing and room that its source suggests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtractedText {
-    /// The wing, if the source knows one: the project a conversation was about.
+    /// The wing, if the source names one: the project of a conversation.
     pub wing: Option<String>,
     /// The room.
     pub room: String,
     /// The text.
     pub text: String,
-    /// When it was said or written, if the source knows.
+    /// The time of the text, if the source has one.
     pub at: Option<DateTime<Utc>>,
 }
 
-/// What a file may be, by the end of its name.
+/// The kind of a file to mine, by its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceKind {
     /// Markdown or plain text.
@@ -46,7 +46,7 @@ pub enum SourceKind {
 }
 
 impl SourceKind {
-    /// Returns what a file of that name may be; `None`: nothing to be mined.
+    /// Returns the kind of a file with this name; `None` if it cannot be mined.
     pub fn from_file_name(file: &str) -> Option<Self> {
         match file.rsplit_once('.')?.1.to_lowercase().as_str() {
             "md" | "markdown" | "txt" => Some(Self::Document),
@@ -56,57 +56,57 @@ impl SourceKind {
         }
     }
 
-    /// Takes out of a file what is to be filed: of a document for `room`, of a
-    /// conversation for where it belongs. `None`: the file is of another kind.
+    /// Extracts the texts of a file. Texts of documents are for `room`, those of
+    /// conversations for rooms of their own. Returns `None` if the file is of another kind.
     pub fn extract(self, text: &str, room: &str) -> Option<Extracted> {
         if text.trim().is_empty() {
             return Some(Extracted::default());
         }
-        let said = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut haul = match self {
+        let json = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut extracted = match self {
             Self::Document => Extracted { texts: split_document(text, room), faults: Vec::new() },
-            Self::Transcript => agent_transcripts::parse_transcript(said)?,
-            Self::Export => chat_exports::parse_export(said)?,
+            Self::Transcript => agent_transcripts::parse_transcript(json)?,
+            Self::Export => chat_exports::parse_export(json)?,
         };
-        let faults = &mut haul.faults;
-        haul.texts.retain(|ExtractedText { text, .. }| {
+        let faults = &mut extracted.faults;
+        extracted.texts.retain(|ExtractedText { text, .. }| {
             let (size, first) = (text.len(), text.trim_start().lines().next());
             if size > MAX_TEXT_BYTES {
                 let why =
-                    format!("it has {size} bytes, and {MAX_TEXT_BYTES} are the most for a drawer");
+                    format!("it has {size} bytes; the limit for a drawer is {MAX_TEXT_BYTES}");
                 let start: String = first.unwrap_or_default().chars().take(60).collect();
                 faults.push(format!("the text that begins with `{start}`: {why}"));
             }
             size <= MAX_TEXT_BYTES
         });
-        Some(haul)
+        Some(extracted)
     }
 }
 
 fn split_document(text: &str, room: &str) -> Vec<ExtractedText> {
     let sections = if text.len() > MAX_UNCUT_BYTES { split_sections(text) } else { vec![text] };
-    let told = sections.into_iter().filter(|it| !it.trim().is_empty());
+    let sections = sections.into_iter().filter(|it| !it.trim().is_empty());
     let at = document_date(text);
-    let mined =
+    let extract =
         |it: &str| ExtractedText { wing: None, room: room.to_owned(), text: it.to_owned(), at };
-    told.map(mined).collect()
+    sections.map(extract).collect()
 }
 
-/// Returns when a document says that it was written: the `date` of its front matter,
-/// as RFC 3339 spells it, or the beginning of that day.
+/// Parses the `date` in a document's front matter: a time, or the start of a day, in UTC
+/// unless it has an offset.
 fn document_date(text: &str) -> Option<DateTime<Utc>> {
     let mut lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
     lines.next().filter(|it| it.trim_end() == "---")?;
     let mut matter = lines.take_while(|it| it.trim_end() != "---");
-    let said = matter.find_map(|it| it.strip_prefix("date:"))?;
-    let said = said.split(" #").next()?.trim().trim_matches(['"', '\'']);
-    let on_the_wall = || said.replacen(' ', "T", 1).parse::<NaiveDateTime>().ok();
-    let day = || Some(said.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN));
-    parse_timestamp(said).or_else(|| Some(on_the_wall().or_else(day)?.and_utc()))
+    let value = matter.find_map(|it| it.strip_prefix("date:"))?;
+    let value = value.split(" #").next()?.trim().trim_matches(['"', '\'']);
+    let without_offset = || value.replacen(' ', "T", 1).parse::<NaiveDateTime>().ok();
+    let day = || Some(value.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN));
+    parse_timestamp(value).or_else(|| Some(without_offset().or_else(day)?.and_utc()))
 }
 
-/// Cuts a document before each heading of the first two ranks that is not in a
-/// block of code. Together the sections are the document, byte for byte.
+/// Splits a document before each heading of the first two levels that is not in a code
+/// block. Together the sections are the document, byte for byte.
 fn split_sections(text: &str) -> Vec<&str> {
     let (mut sections, mut start, mut at, mut fenced) = (Vec::new(), 0, 0, false);
     for line in text.split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! Diary files: `diary/<agent>/<ULID>-<topic>.md`, an entry behind front matter.
+//! Diary files: `diary/<agent>/<ULID>-<topic>.md`, an entry after front matter.
 
 use crate::format::file_parser::FileParser;
 use crate::format::front_matter;

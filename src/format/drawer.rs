@@ -1,6 +1,5 @@
-//! Drawer files: `drawers/<wing>/<room>/<ULID>-<words>.md`, a text behind front
-//! matter. A person may drop any Markdown file there: without front matter it
-//! is all text, filed as its folders are called.
+//! Drawer files: `drawers/<wing>/<room>/<ULID>-<words>.md`, a text after front matter. Any Markdown
+//! file is allowed: without front matter all of it is text, filed under the names of its folders.
 
 use crate::format::file_parser::{FileParser, MappingFields};
 use crate::format::front_matter;
@@ -53,7 +52,7 @@ pub(super) fn drawer_front_matter(it: &Drawer) -> Vec<(&'static str, OutputNode)
     matter
 }
 
-/// Takes a file for a text and nothing else; its name may say when it was filed.
+/// Returns a drawer from a file that is only text; the time of filing may come from its name.
 fn drawer_without_front_matter(file: &str, text: &str) -> Drawer {
     let id = front_matter::id_from_filename(file);
     let filed = front_matter::time_from_id_or_filename(id, file);

@@ -1,9 +1,8 @@
-//! Entity files: `entities/<genus>/<name>.yaml`, one entity each, with its
-//! observations and outgoing relations.
+//! Entity files: `entities/<genus>/<name>.yaml`, one entity each, with its observations and
+//! outgoing relations.
 //!
-//! A file with a name and relations and nothing else, not even a genus, is a
-//! loose end: the reference memory server lets relations start from names that
-//! no entity bears.
+//! A file with only a name and relations, without a genus, is a loose end: the reference memory
+//! server allows relations that start from names without an entity.
 
 use serde_json::{Map, Value};
 
@@ -18,8 +17,8 @@ const RELATION_KEYS: &[&str] = &["type", "to", "since", "until", "source"];
 pub(super) fn parse_entity(reader: &mut FileParser<'_>, file: &str) -> Option<Entity> {
     let mut fields = reader.parse_mapping_file(file, "an entity", ENTITY_KEYS)?;
     let id = fields.take_ulid(reader, "id");
-    // Any text at all can be a name, even an empty one: the reference memory
-    // server allows it, and what it holds must fit in here.
+    // Any text can be a name, even an empty one: the reference memory server allows it, and its
+    // data must be importable.
     let name = fields.take_possibly_empty_text(reader, "name", "an entity needs a `name`");
     let at = fields.start();
     let genus = fields.take_value("genus");
@@ -49,8 +48,8 @@ pub(super) fn parse_entity(reader: &mut FileParser<'_>, file: &str) -> Option<En
     (is_named && is_whole).then_some(entity)
 }
 
-/// Tells whether what has no genus is more than a name that relations start
-/// from; either is worth a finding.
+/// Tells whether an entity without a genus is a loose end, a name with nothing but relations;
+/// reports a finding in either case.
 fn check_loose_end(reader: &mut FileParser<'_>, at: Position, it: &Entity) -> bool {
     let is_loose = !it.relations.is_empty()
         && it.status.is_none()
@@ -58,11 +57,11 @@ fn check_loose_end(reader: &mut FileParser<'_>, at: Position, it: &Entity) -> bo
         && it.observations.is_empty();
     if is_loose {
         let name = it.name.escape_debug();
-        let message = format!("`{name}` has no `genus`: it is only where relations start");
+        let message = format!("`{name}` has no `genus`, only relations");
         reader.report(Code::LooseEnd, at, message).hint =
-            Some("give it a `genus` to make an entity of it".to_owned());
+            Some("add a `genus` to make it an entity".to_owned());
     } else {
-        let message = "an entity needs a `genus`: what kind of thing it is";
+        let message = "an entity needs a `genus`: its type";
         reader.report(Code::MissingKey, at, message);
     }
     is_loose
@@ -84,9 +83,12 @@ pub(super) fn parse_relation(reader: &mut FileParser<'_>, node: Node) -> Option<
     let mut fields = reader.parse_mapping(node, "a relation", RELATION_KEYS)?;
     let kind =
         fields.take_possibly_empty_text(reader, "type", "a relation needs a `type`: `disputed_by`");
-    let to =
-        fields.take_possibly_empty_text(reader, "to", "a relation needs an entity it leads `to`");
-    // Any text does for a date: not everything is known so well.
+    let to = fields.take_possibly_empty_text(
+        reader,
+        "to",
+        "a relation needs `to`: the name of its target",
+    );
+    // Any text is accepted as a date, because not every date is known exactly.
     let [since, until] = ["since", "until"].map(|key| {
         let node = fields.take_value(key)?;
         Some((node.at, parse_text(reader, node, key)?))
@@ -150,8 +152,8 @@ fn relation_to_yaml(relation: &Relation) -> OutputNode {
     OutputNode::FlowMap(pairs)
 }
 
-/// Dates stand without quotes, as a person would write them: the reader takes
-/// them as text whatever they look like.
+/// Writes dates without quotes where possible, as an author would; the parser reads them as text in
+/// either case.
 fn date_to_yaml(date: &str) -> OutputNode {
     let bare = !date.is_empty()
         && date.bytes().all(|it| matches!(it, b'0'..=b'9' | b'-'))

@@ -1,5 +1,4 @@
-//! Reading the keys of a mapping, with a finding for everything that is not
-//! as it should be.
+//! Parses the keys of a mapping, with a finding for each problem.
 
 use ulid::Ulid;
 
@@ -8,19 +7,19 @@ use crate::model::{
     Code, Diagnostic, Position, RoomRef, Slug, did_you_mean, is_printable, typo_corrections,
 };
 
-/// How many findings a file may have: whoever has mended those sees the rest.
+/// Maximum number of findings per file; further ones appear when these are fixed.
 const MAX_FINDINGS: usize = 50;
-/// How many characters of a message are told.
+/// Maximum number of characters of a message.
 const MAX_MESSAGE_CHARS: usize = 400;
 
-/// Reads one file, and keeps what is found to be wrong with it.
+/// Parses one file and collects its findings.
 pub(crate) struct FileParser<'a> {
     file: &'a str,
     findings: Vec<Diagnostic>,
     finding_limit: usize,
 }
 
-/// The keys of one mapping that have not been read yet.
+/// The keys of one mapping that have not been taken yet.
 pub(crate) struct MappingFields {
     at: Position,
     description: &'static str,
@@ -32,9 +31,9 @@ impl<'a> FileParser<'a> {
         Self::with_finding_limit(file, MAX_FINDINGS)
     }
 
-    /// Begins to read a file of which so many findings are kept.
-    pub(crate) fn with_finding_limit(file: &'a str, most: usize) -> Self {
-        Self { file, findings: Vec::new(), finding_limit: most }
+    /// Returns a parser with a limit on the number of findings.
+    pub(crate) fn with_finding_limit(file: &'a str, limit: usize) -> Self {
+        Self { file, findings: Vec::new(), finding_limit: limit }
     }
 
     /// Returns the path of the file.
@@ -52,17 +51,17 @@ impl<'a> FileParser<'a> {
         self.findings
     }
 
-    /// Returns how many findings are kept.
+    /// Returns the maximum number of findings.
     pub(crate) fn finding_limit(&self) -> usize {
         self.finding_limit
     }
 
-    /// Tells whether so much is wrong already that no more need be looked for.
+    /// Tells whether the limit is exceeded, so that no more need be looked for.
     pub(crate) fn has_too_many_findings(&self) -> bool {
         self.findings.len() > self.finding_limit
     }
 
-    /// Keeps a finding; its hint may be added.
+    /// Adds a finding; the caller may add a hint.
     pub(crate) fn report(
         &mut self,
         code: Code,
@@ -71,12 +70,12 @@ impl<'a> FileParser<'a> {
     ) -> &mut Diagnostic {
         let (file, message) = (self.file.to_owned(), one_line_message(&message.into()));
         self.findings.truncate(self.finding_limit);
-        let place = self.findings.len();
+        let index = self.findings.len();
         self.findings.push(Diagnostic { code, file, at, message, hint: None, replacement: None });
-        &mut self.findings[place]
+        &mut self.findings[index]
     }
 
-    /// Reads a whole file as one mapping whose keys are among `known`.
+    /// Parses a whole file as one mapping whose keys are among `known`.
     pub(crate) fn parse_mapping_file(
         &mut self,
         text: &str,
@@ -92,7 +91,7 @@ impl<'a> FileParser<'a> {
         }
     }
 
-    /// Reads a mapping whose keys are among `known`; each other is an error.
+    /// Parses a mapping whose keys are among `known`; any other key is an error.
     pub(crate) fn parse_mapping(
         &mut self,
         node: Node,
@@ -108,11 +107,11 @@ impl<'a> FileParser<'a> {
             self.report(Code::WrongType, at, message);
             return None;
         };
-        let (pairs, strange): (Vec<_>, Vec<_>) =
+        let (pairs, unknown): (Vec<_>, Vec<_>) =
             pairs.into_iter().partition(|(key, _)| known.contains(&key.text.as_str()));
         let words: Vec<_> =
-            strange.iter().map(|(key, _)| key.text.as_str()).take(self.finding_limit + 1).collect();
-        for ((key, _), slip) in strange.iter().zip(typo_corrections(&words, known)) {
+            unknown.iter().map(|(key, _)| key.text.as_str()).take(self.finding_limit + 1).collect();
+        for ((key, _), slip) in unknown.iter().zip(typo_corrections(&words, known)) {
             if self.has_too_many_findings() {
                 break;
             }
@@ -131,35 +130,35 @@ impl<'a> FileParser<'a> {
 }
 
 impl MappingFields {
-    /// Where the mapping begins.
+    /// Returns the start of the mapping.
     pub(crate) fn start(&self) -> Position {
         self.at
     }
 
-    /// Where the value of `key` begins, if it is there; else where the mapping does.
+    /// Returns the start of the value of `key`; if there is none, of the mapping.
     pub(crate) fn value_position(&self, key: &str) -> Position {
         let found = self.pairs.iter().find(|(it, _)| it.text == key);
         found.map_or(self.at, |(_, node)| node.at)
     }
 
-    /// Yields the keys that nobody has taken, and that say something.
+    /// Yields the keys that have not been taken and are not null.
     pub(crate) fn unused_keys(&self) -> impl Iterator<Item = &MapKey> {
         self.pairs.iter().filter(|(_, node)| !node.is_null()).map(|(key, _)| key)
     }
 
-    /// Takes the value of `key`, if something stands there.
+    /// Takes the value of `key`, if it is there and not null.
     pub(crate) fn take_value(&mut self, key: &str) -> Option<Node> {
-        let place = self.pairs.iter().position(|(it, _)| it.text == key)?;
-        Some(self.pairs.remove(place).1).filter(|it| !it.is_null())
+        let index = self.pairs.iter().position(|(it, _)| it.text == key)?;
+        Some(self.pairs.remove(index).1).filter(|it| !it.is_null())
     }
 
-    /// Takes a text. A number or a date is taken as it is written.
+    /// Takes a text. A number or a date is taken as written.
     pub(crate) fn take_text(&mut self, reader: &mut FileParser<'_>, key: &str) -> Option<String> {
         let node = self.take_value(key)?;
         parse_text(reader, node, key)
     }
 
-    /// Takes a text that must be there and say something.
+    /// Takes a required text that must not be empty.
     pub(crate) fn take_required_text(
         &mut self,
         reader: &mut FileParser<'_>,
@@ -186,7 +185,7 @@ impl MappingFields {
         }
     }
 
-    /// Takes a text that must be there, although it may be empty.
+    /// Takes a required text that may be empty.
     pub(crate) fn take_possibly_empty_text(
         &mut self,
         reader: &mut FileParser<'_>,
@@ -211,7 +210,7 @@ impl MappingFields {
             let message =
                 format!("`{text}` is no ULID: 26 digits and letters, without I, L, O and U");
             reader.report(Code::BadId, at, message).hint =
-                Some("leave it out, and do without".to_owned());
+                Some("delete the line: an `id` is optional".to_owned());
         }
         id
     }
@@ -222,7 +221,7 @@ impl MappingFields {
     }
 }
 
-/// Reads the items of a list.
+/// Parses the items of a list.
 pub(crate) fn parse_list(reader: &mut FileParser<'_>, node: Node, key: &str) -> Option<Vec<Node>> {
     let kind = node.describe_kind();
     if let NodeValue::List(items) = node.value {
@@ -232,8 +231,7 @@ pub(crate) fn parse_list(reader: &mut FileParser<'_>, node: Node, key: &str) -> 
     None
 }
 
-/// Makes one line of what quotes a file, and a short one: whole books have stood
-/// where a word belongs.
+/// Escapes and shortens a message to one short line, because it may quote any amount of the file.
 fn one_line_message(message: &str) -> String {
     let start = message.chars().take(MAX_MESSAGE_CHARS);
     let escaped = start.map(|it| match it {
@@ -245,7 +243,7 @@ fn one_line_message(message: &str) -> String {
     escaped.chain([more.to_owned()]).collect()
 }
 
-/// Reads a scalar as text.
+/// Parses a scalar as text.
 pub(crate) fn parse_text(reader: &mut FileParser<'_>, node: Node, key: &str) -> Option<String> {
     let kind = node.describe_kind();
     match node.value {
@@ -254,25 +252,25 @@ pub(crate) fn parse_text(reader: &mut FileParser<'_>, node: Node, key: &str) -> 
             let message = format!("`{key}` is a text, and this is {kind}");
             let err = reader.report(Code::WrongType, node.at, message);
             if kind == "a mapping" {
-                err.hint = Some("a text that holds `: ` needs quotes".to_owned());
+                err.hint = Some("a text that contains `: ` needs quotes".to_owned());
             }
             None
         }
     }
 }
 
-/// Reads a scalar as what a room is called.
+/// Parses a scalar as a reference to a room.
 pub(crate) fn parse_room_ref(
     reader: &mut FileParser<'_>,
     node: Node,
     key: &str,
 ) -> Option<RoomRef> {
     let at = node.at;
-    let said = parse_text(reader, node, key)?;
-    match said.parse() {
+    let text = parse_text(reader, node, key)?;
+    match text.parse() {
         Ok(it) => Some(it),
         Err(err) => {
-            let meant = Slug::from_text(&said).filter(|_| !said.contains(['/', '\\', '\0']));
+            let meant = Slug::from_text(&text).filter(|_| !text.contains(['/', '\\', '\0']));
             let finding = reader.report(Code::BadSlug, at, err.to_string());
             finding.replacement = meant.map(|it| it.as_str().into());
             None
@@ -280,8 +278,8 @@ pub(crate) fn parse_room_ref(
     }
 }
 
-/// Reads a scalar as what a room of another palace is called: which one might be
-/// meant cannot be told here.
+/// Parses a scalar as a reference to a room of another palace, whose rooms are not known here, so
+/// that no correction is possible.
 pub(crate) fn parse_foreign_room_ref(
     reader: &mut FileParser<'_>,
     node: Node,

@@ -1,8 +1,8 @@
-//! Mending what is wrong in a file where there is no doubt what was meant.
+//! Fixes findings in a file where there is no doubt what was meant.
 //!
-//! A mended file is believed only if it is read with fewer findings than before,
-//! and none that was not there; a text in quotes only if the file up to its line
-//! can then be read, so that nothing is swallowed and no fault merely moves.
+//! A fix is accepted only if the file then has fewer findings and no new ones; a text is quoted
+//! only if the file up to its line can then be parsed, so that no content is swallowed and no error
+//! merely moves.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
@@ -14,50 +14,49 @@ use crate::format::{
 };
 use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position, RoomId, Slug, split_lines};
 
-/// With so many findings a file is not mended: they were not made by slips.
+/// A file with this many findings is not fixed: they are not typing errors.
 const MAX_FINDINGS: usize = 200;
 
-/// How many bytes are read again at most to mend one file.
+/// Maximum number of bytes that are parsed again to fix one file.
 const MAX_BYTES_PARSED: usize = 16 * MAX_FILE_BYTES;
 
-/// A file in which something was mended.
+/// A file after at least one fix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixedFile {
-    /// Its text.
+    /// The new text.
     pub text: String,
-    /// What was wrong with it, in the order of the file.
+    /// The findings that were fixed, in the order of the file.
     pub fixed: Vec<Diagnostic>,
 }
 
-/// The rooms of a palace that a doorway may mean.
+/// The rooms of a palace that a door may lead to, by slug of id and name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoomNameIndex(BTreeMap<Slug, BTreeSet<RoomId>>);
 
-/// A file that is being mended.
+/// A file while it is fixed.
 struct FixSession<'a> {
     path: &'a str,
     rooms: &'a RoomNameIndex,
     text: String,
     findings: Vec<Diagnostic>,
     fixed: Vec<Diagnostic>,
-    /// How many bytes may still be read.
+    /// The number of bytes that may still be parsed.
     bytes_left: usize,
 }
 
-/// What might be meant in place of what is wrong.
+/// A possible fix of a finding.
 struct FixAttempt {
     fault: Diagnostic,
     range: Range<usize>,
     replacement: String,
 }
 
-/// Mends what can be mended in the text of a file; `None`: nothing can, or it
-/// would cost too much. What has been mended is mended to the end: mending it once
-/// more finds nothing to do.
+/// Fixes the text of a file; `None` if nothing can be fixed, or it would cost too much. The result
+/// is final: another call finds nothing to fix.
 ///
-/// Words that are one slip of the pen away from the only one possible, what names
-/// one of the `rooms` and is no slug, ids that contradict the file's name, texts that
-/// want quotes. A file with a merge conflict is left to whoever resolves it.
+/// Fixes words at edit distance 1 from the only possible word, names of one of `rooms` in place of
+/// its slug, ids that contradict the file name, and texts that need quotes. A file with a merge
+/// conflict is left to the user.
 pub fn fix_file(path: &str, text: &str, rooms: &RoomNameIndex) -> Option<FixedFile> {
     if has_merge_conflict(text) {
         return None;
@@ -76,8 +75,7 @@ pub fn fix_file(path: &str, text: &str, rooms: &RoomNameIndex) -> Option<FixedFi
     (!faults.is_empty()).then_some(FixedFile { text, fixed: faults })
 }
 
-/// Returns the path that a file should have whose name, or that of a folder it
-/// lies in, is none such a file may have.
+/// Returns the right path for a file whose name, or that of its folder, is invalid.
 pub fn corrected_path(path: &str) -> Option<String> {
     let (start, ending) = path.rsplit_once('.')?;
     let ending = match ending.to_lowercase().as_str() {
@@ -91,7 +89,7 @@ pub fn corrected_path(path: &str) -> Option<String> {
     };
     let mut names = start.split('/');
     let (kind, mut names): (_, Vec<_>) = (names.next()?, names.map(str::to_owned).collect());
-    // Rooms are called as their files are, texts only as the folders they lie in.
+    // The file name of a room is its slug; for texts only the folders are slugs.
     let named = match kind {
         "rooms" => names.len(),
         "scrolls" | "drawers" | "diary" => names.len().checked_sub(1)?,
@@ -105,7 +103,7 @@ pub fn corrected_path(path: &str) -> Option<String> {
 }
 
 impl RoomNameIndex {
-    /// Finds the rooms among the files of a palace.
+    /// Collects the rooms among the files of a palace.
     pub fn from_files<'a>(files: impl IntoIterator<Item = (&'a String, &'a String)>) -> Self {
         let mut rooms = Self::default();
         for (path, text) in files {
@@ -121,8 +119,7 @@ impl RoomNameIndex {
         rooms
     }
 
-    /// Returns the room whose name or slug makes that slug, if there is but one,
-    /// and its own slug means no other.
+    /// Returns the only room whose name or slug has this slug, unless its own slug is ambiguous.
     fn find_unique_room(&self, called: &str) -> Option<&RoomId> {
         let only = |called: &Slug| {
             let rooms = self.0.get(called)?;
@@ -134,7 +131,7 @@ impl RoomNameIndex {
 }
 
 impl FixSession<'_> {
-    /// Returns what could be put right, in the order of the file, no two in one place.
+    /// Returns the possible fixes, in the order of the file, without overlaps.
     fn propose_fixes(&self) -> Vec<FixAttempt> {
         if self.findings.len() >= MAX_FINDINGS {
             return Vec::new();
@@ -147,9 +144,8 @@ impl FixSession<'_> {
         attempts
     }
 
-    /// Makes as many of the attempts as can be believed: all at once, else the
-    /// halves for themselves. Tells whether there were any; `None`: it costs too
-    /// much to find out.
+    /// Applies as many fixes as are accepted: all at once, else each half separately. Returns
+    /// whether any was applied; `None` if it costs too much to find out.
     fn apply_fixes(&mut self, attempts: &[FixAttempt]) -> Option<bool> {
         if attempts.is_empty() {
             return Some(false);
@@ -165,14 +161,14 @@ impl FixSession<'_> {
         if let [only] = attempts {
             return self.apply_fix_and_followup(only, text, &after);
         }
-        // The later half moves nothing that stands before it.
+        // The later half does not move anything before it.
         let (start, end) = attempts.split_at(attempts.len() / 2);
         let is_end_better = self.apply_fixes(end)?;
         Some(self.apply_fixes(start)? || is_end_better)
     }
 
-    /// Makes an attempt and the one that it gives reason to: an action of no type is not
-    /// asked for its room, which may be wrong too.
+    /// Applies a fix and the one that becomes possible after it: the room of an action is only
+    /// checked once its type is valid, and may be wrong too.
     fn apply_fix_and_followup(
         &mut self,
         first: &FixAttempt,
@@ -187,10 +183,10 @@ impl FixSession<'_> {
             }
             _ => None,
         };
-        let Some(FixAttempt { fault, range: place, replacement: anew }) = next else {
+        let Some(FixAttempt { fault, range, replacement: new_text }) = next else {
             return Some(false);
         };
-        text.replace_range(place, &anew);
+        text.replace_range(range, &new_text);
         self.bytes_left = self.bytes_left.checked_sub(text.len())?;
         let after = parse_findings(self.path, &text);
         let is_better = self.is_improvement(std::slice::from_ref(first), &text, &after);
@@ -203,16 +199,16 @@ impl FixSession<'_> {
 
     fn text_with_fixes(&self, attempts: &[FixAttempt]) -> String {
         let (mut text, mut from) = (String::new(), 0);
-        for FixAttempt { range: place, replacement: anew, .. } in attempts {
-            text.push_str(&self.text[from..place.start]);
-            text.push_str(anew);
-            from = place.end;
+        for FixAttempt { range, replacement: new_text, .. } in attempts {
+            text.push_str(&self.text[from..range.start]);
+            text.push_str(new_text);
+            from = range.end;
         }
         text + &self.text[from..]
     }
 
-    /// Tells whether a file can be read that ends behind a line, which is then what
-    /// belongs there. Where brackets are open it cannot.
+    /// Tells whether the file can be parsed up to the end of a line, which shows that the line is
+    /// complete. With an open bracket it cannot.
     fn is_readable_up_to_line(&self, text: &str, line: usize) -> bool {
         let mut start: String = text.split_inclusive('\n').take(line).collect();
         if front_matter::text_after_opening_fence(text).is_some() {
@@ -224,8 +220,8 @@ impl FixSession<'_> {
         !parse_findings(self.path, &start).iter().any(is_wrong)
     }
 
-    /// Tells whether a file has a fault less for each attempt, and no other more.
-    /// What could not be read at all may have others further down.
+    /// Tells whether a file has at least one finding less per fix, and no new one. After a syntax
+    /// error, findings further down may be new.
     fn is_improvement(&self, attempts: &[FixAttempt], text: &str, after: &[Diagnostic]) -> bool {
         if let [FixAttempt { fault, .. }] = attempts
             && fault.code == Code::Syntax
@@ -240,12 +236,12 @@ impl FixSession<'_> {
     }
 }
 
-/// Returns what is wrong with a file by itself: all of it, or as much as matters.
+/// Returns the findings of a file on its own, up to the limit.
 fn parse_findings(path: &str, text: &str) -> Vec<Diagnostic> {
     parse_file_with(FileParser::with_finding_limit(path, MAX_FINDINGS), text).findings
 }
 
-/// The lines of a text, without their breaks.
+/// A text and its lines, without line breaks.
 struct SourceText<'a> {
     text: &'a str,
     lines: Vec<&'a str>,
@@ -256,9 +252,9 @@ impl<'a> SourceText<'a> {
         Self { text, lines: split_lines(text).collect() }
     }
 
-    /// Finds what is meant in place of what is wrong.
+    /// Returns a fix for a finding, if there is one.
     fn propose_fix(&self, fault: &Diagnostic, rooms: &RoomNameIndex) -> Option<FixAttempt> {
-        let (place, anew) = match &fault.replacement {
+        let (range, new_text) = match &fault.replacement {
             Some(meant) if fault.code == Code::BadSlug => {
                 (self.word_range(fault.at, fault.code)?, rooms.find_unique_room(meant)?.to_string())
             }
@@ -266,10 +262,10 @@ impl<'a> SourceText<'a> {
             None if fault.code == Code::Syntax => self.quote_value(fault.at)?,
             None => return None,
         };
-        Some(FixAttempt { fault: fault.clone(), range: place, replacement: anew })
+        Some(FixAttempt { fault: fault.clone(), range, replacement: new_text })
     }
 
-    /// Returns where the word is spelled that stands at that place.
+    /// Returns the range of the word at a position.
     fn word_range(&self, at: Position, code: Code) -> Option<Range<usize>> {
         let line = self.line_range(at.line)?;
         let before: usize =
@@ -289,19 +285,19 @@ impl<'a> SourceText<'a> {
         Some(start..start + end)
     }
 
-    /// Returns the text behind the key of a line, and the same in quotes.
+    /// Returns the range of the value after the key of a line, and the value in quotes.
     fn quote_value(&self, at: Position) -> Option<(Range<usize>, String)> {
         let line = self.line_range(at.line)?;
         let (key, value) = self.text[line.clone()].split_once(": ")?;
         let said = value.trim();
-        // What begins so is in some other style, and ` #` may be meant as a comment.
+        // These characters begin another style, and ` #` may begin a comment.
         if said.is_empty()
             || said.starts_with(['"', '\'', '[', '{', '|', '>'])
             || said.contains(" #")
         {
             return None;
         }
-        // A text may go on further in, on a line below.
+        // The text may continue on an indented line below.
         let column = |it: &str, blanks: &[char]| it.len() - it.trim_start_matches(blanks).len();
         let mut below = self.lines[at.line..].iter().map(|it| it.trim_end());
         let below = below.find(|it| !it.is_empty() && !it.trim_start().starts_with('#'));
@@ -312,7 +308,7 @@ impl<'a> SourceText<'a> {
         Some((start..start + said.len(), one_line_scalar(said)))
     }
 
-    /// Returns where a line begins and ends.
+    /// Returns the range of a line.
     fn line_range(&self, number: usize) -> Option<Range<usize>> {
         let line = self.lines.get(number.checked_sub(1)?)?;
         let start = line.as_ptr() as usize - self.text.as_ptr() as usize;
@@ -325,7 +321,7 @@ mod tests {
     use super::*;
     use crate::model::Files;
 
-    /// Mends a file of a palace that has some rooms.
+    /// Fixes a file of a palace with some rooms.
     fn mend(path: &str, text: &str) -> Option<FixedFile> {
         let room = |path: &str, name: &str| (path.to_owned(), format!("name: {name}\n"));
         let numbered = (0..190).map(|it| room(&format!("rooms/room-{it}.yaml"), "Some"));

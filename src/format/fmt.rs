@@ -1,8 +1,7 @@
-//! Bringing files into the form they are written in, and nothing lost: what is
-//! read stays the same, and so does every comment.
+//! Formats files canonically without changing their content or losing a comment.
 //!
-//! Canonical form has line feeds; but a file that ends every line as Windows does
-//! keeps that, for git may have checked it out so.
+//! Canonical form has line feeds; but a file that ends every line with CRLF keeps that, because git
+//! may have checked it out so.
 
 pub(crate) mod toml;
 use crate::format::yaml::{
@@ -15,24 +14,24 @@ use crate::format::{
 };
 use crate::model::{Code, Diagnostic, Severity};
 
-/// The keys that say when.
+/// The keys with a time as value.
 const TIME_KEYS: [&str; 3] = ["written", "filed", "done"];
 
-/// What became of a file that was to be tidied.
+/// The result of formatting a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FmtOutcome {
-    /// It is in canonical form.
+    /// The file is already in canonical form.
     Unchanged,
-    /// It was not; this is.
+    /// The new text.
     Formatted(String),
-    /// Something is wrong with it, which has to be mended first.
+    /// The file has findings that must be fixed first.
     HasErrors(Vec<Diagnostic>),
-    /// It cannot be done so that the file still says the same.
+    /// No formatted text would keep the content of the file.
     CannotFormat,
 }
 
-/// Brings the text of a file into canonical form; `None`: it is none of those
-/// that have one. That of a schema is what this version writes.
+/// Formats the text of a file; `None` if it is not of a kind with a canonical form. A schema file
+/// is replaced by that of this version.
 pub fn fmt_file(path: &str, text: &str) -> Option<FmtOutcome> {
     if let Some(kind) = schema_kind_at(path) {
         let own = schema::schema_for_kind(kind);
@@ -42,34 +41,34 @@ pub fn fmt_file(path: &str, text: &str) -> Option<FmtOutcome> {
     if matches!(PalacePath::parse(path), Ok(PalacePath::Other)) {
         return None;
     }
-    let ParsedFile { item: holding, findings } = parse_file(path, text);
-    // What says nothing has no place in canonical form, and would be lost.
+    let ParsedFile { item, findings } = parse_file(path, text);
+    // Keys without effect do not occur in canonical form and would be lost.
     let is_lost = |it: Code| matches!(it, Code::UnusedKey | Code::IdMismatch);
     let is_wrong = findings.iter().any(|it| it.severity() == Severity::Error || is_lost(it.code));
-    let Some(holding) = holding.filter(|_| !is_wrong) else {
+    let Some(item) = item.filter(|_| !is_wrong) else {
         return Some(FmtOutcome::HasErrors(findings));
     };
-    let says_the_same = |anew: &String| {
-        parse_file(path, anew).item.as_ref() == Some(&holding)
-            && sorted_comments(anew, &holding) == sorted_comments(text, &holding)
-            && fmt_text(path, anew, &holding).as_ref() == Some(anew)
+    let is_equivalent = |new_text: &String| {
+        parse_file(path, new_text).item.as_ref() == Some(&item)
+            && sorted_comments(new_text, &item) == sorted_comments(text, &item)
+            && fmt_text(path, new_text, &item).as_ref() == Some(new_text)
     };
-    Some(match fmt_text(path, text, &holding).filter(says_the_same) {
+    Some(match fmt_text(path, text, &item).filter(is_equivalent) {
         None => FmtOutcome::CannotFormat,
-        Some(anew) if anew == text => FmtOutcome::Unchanged,
-        Some(anew) => FmtOutcome::Formatted(anew),
+        Some(new_text) if new_text == text => FmtOutcome::Unchanged,
+        Some(new_text) => FmtOutcome::Formatted(new_text),
     })
 }
 
-/// Writes what a file holds anew, with the comments that are in it.
-fn fmt_text(path: &str, text: &str, holding: &ParsedItem) -> Option<String> {
-    let Some((head, body)) = split_verbatim_body(text, holding) else {
-        // A text in a drawer or diary may do without front matter.
+/// Writes the item of a file again, with the file's comments.
+fn fmt_text(path: &str, text: &str, item: &ParsedItem) -> Option<String> {
+    let Some((head, body)) = split_verbatim_body(text, item) else {
+        // A drawer or a diary entry may have no front matter.
         return Some(text.to_owned());
     };
     let lines = schema::retarget_modeline(path, &normalize_line_endings(head));
     let (modeline, lines) = schema::split_modeline(&lines);
-    let anew = match holding {
+    let new_text = match item {
         ParsedItem::Settings(_) => toml::fmt_toml(lines)?,
         ParsedItem::Room(_, it) => fmt_yaml(lines, |_| room::room_to_yaml(it))?,
         ParsedItem::Entity(it) => fmt_yaml(lines, |_| entity::entity_to_yaml(it))?,
@@ -86,9 +85,9 @@ fn fmt_text(path: &str, text: &str, holding: &ParsedItem) -> Option<String> {
     };
     let breaks = head.matches('\n').count();
     let is_windows = breaks > 0 && breaks == head.matches("\r\n").count();
-    let anew = format!("{modeline}{anew}");
-    let anew = if is_windows { anew.replace('\n', "\r\n") } else { anew };
-    Some(anew + body)
+    let new_text = format!("{modeline}{new_text}");
+    let new_text = if is_windows { new_text.replace('\n', "\r\n") } else { new_text };
+    Some(new_text + body)
 }
 
 fn fmt_yaml(text: &str, out: impl Fn(&Node) -> OutputNode) -> Option<String> {
@@ -105,8 +104,8 @@ fn fmt_front_matter(text: &str, matter: &[(&'static str, OutputNode)]) -> Option
     Some(format!("---\n{matter}---\n\n"))
 }
 
-/// Leaves out what the author of a file left out, for it goes without saying, and
-/// spells a time as it was spelled: a day is not made a moment.
+/// Omits the keys that the author omitted because they have defaults, and keeps the author's
+/// spelling of times, so that a day does not become a time of day.
 fn keep_author_spelling(out: OutputNode, said: &Node) -> OutputNode {
     let (OutputNode::Map(pairs), NodeValue::Map(said)) = (&out, &said.value) else { return out };
     let spelled = |(key, out): &(&'static str, OutputNode)| {
@@ -121,9 +120,9 @@ fn keep_author_spelling(out: OutputNode, said: &Node) -> OutputNode {
     OutputNode::Map(pairs.iter().filter_map(spelled).collect())
 }
 
-/// Parts what is tidied from what is kept byte for byte: front matter from text.
-fn split_verbatim_body<'a>(text: &'a str, holding: &ParsedItem) -> Option<(&'a str, &'a str)> {
-    match holding {
+/// Splits a file into the part to format and the part to keep byte for byte: front matter and text.
+fn split_verbatim_body<'a>(text: &'a str, item: &ParsedItem) -> Option<(&'a str, &'a str)> {
+    match item {
         ParsedItem::Scroll(..) | ParsedItem::Drawer(..) | ParsedItem::DiaryEntry(..) => {
             front_matter::split_front_matter(text)
         }
@@ -131,14 +130,14 @@ fn split_verbatim_body<'a>(text: &'a str, holding: &ParsedItem) -> Option<(&'a s
     }
 }
 
-/// Returns the comments of a file, in no order that means anything.
-fn sorted_comments(text: &str, holding: &ParsedItem) -> Option<Vec<String>> {
-    let (head, _) = split_verbatim_body(text, holding)?;
-    if let ParsedItem::Settings(_) = holding {
-        // There, nothing but blanks may change at all.
+/// Returns the comments of a file, sorted so that they can be compared.
+fn sorted_comments(text: &str, item: &ParsedItem) -> Option<Vec<String>> {
+    let (head, _) = split_verbatim_body(text, item)?;
+    if let ParsedItem::Settings(_) = item {
+        // In a settings file nothing but whitespace may change.
         return Some(vec![head.split_whitespace().collect()]);
     }
-    // The modeline may have to lead elsewhere.
+    // The path in the modeline may change.
     let (_, head) = schema::split_modeline(head);
     let mut comments: Vec<_> =
         CommentsAndDashes::scan(head).comments.into_iter().map(|it| it.text).collect();

@@ -1,7 +1,7 @@
-//! Front matter: what a Markdown file says of itself before its text.
+//! Front matter: the YAML block before the text of a Markdown file.
 //!
-//! It is split off by hand, so that the text is given back byte for byte: line
-//! breaks, blanks at line ends and `---` in the text included.
+//! It is split off by hand, so that the text is preserved byte for byte, including line breaks,
+//! trailing spaces and `---`.
 
 use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat, SubsecRound, Utc};
 use ulid::Ulid;
@@ -10,10 +10,10 @@ use crate::format::file_parser::{FileParser, MappingFields, parse_text};
 use crate::format::yaml::{Node, OutputNode, write_yaml};
 use crate::model::{Code, Slug};
 
-/// How much of a title is in a file's name.
+/// Maximum number of characters of a title in a file name.
 const MAX_TITLE_CHARS: usize = 40;
 
-/// Splits front matter from text; the blank line between them is neither's.
+/// Splits front matter from text; the blank line between them belongs to neither.
 pub(crate) fn split_front_matter(file: &str) -> Option<(&str, &str)> {
     let rest = text_after_opening_fence(file)?;
     let mut start = 0;
@@ -28,18 +28,18 @@ pub(crate) fn split_front_matter(file: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns what follows the fence that front matter begins with.
+/// Returns the text after the opening fence of front matter.
 pub(crate) fn text_after_opening_fence(file: &str) -> Option<&str> {
     let file = file.strip_prefix('\u{feff}').unwrap_or(file);
     file.strip_prefix("---\n").or_else(|| file.strip_prefix("---\r\n"))
 }
 
-/// Writes a text behind its front matter.
+/// Writes a text after its front matter.
 pub(crate) fn join_front_matter(matter: &[(&'static str, OutputNode)], text: &str) -> String {
     format!("---\n{}---\n\n{text}", write_yaml(&OutputNode::Map(matter.to_vec())))
 }
 
-/// Reads the keys of front matter, which are among `known`.
+/// Parses the keys of front matter, which are among `known`.
 pub(crate) fn parse_front_matter(
     reader: &mut FileParser<'_>,
     matter: &str,
@@ -49,13 +49,12 @@ pub(crate) fn parse_front_matter(
     reader.parse_mapping_file(&align_to_file_lines(matter), what, known)
 }
 
-/// Returns front matter with each line at its number in the file: a line break
-/// stands in place of the opening fence.
+/// Returns front matter with the line numbers of the file: a line break replaces the opening fence.
 pub(crate) fn align_to_file_lines(matter: &str) -> String {
     format!("\n{matter}")
 }
 
-/// Takes the id that the file's name says, else the one its front matter says.
+/// Returns the id from the file name, else the one from the front matter.
 pub(crate) fn id_from_name_or_fields(
     reader: &mut FileParser<'_>,
     fields: &mut MappingFields,
@@ -67,19 +66,19 @@ pub(crate) fn id_from_name_or_fields(
     if let (Some(said), Some(named)) = (said, named)
         && said != named
     {
-        let message = format!("the `id` is {said}, but the file's name says {named}");
+        let message = format!("the `id` is {said}, but the file name has {named}");
         reader.report(Code::IdMismatch, at, message).replacement = Some(named.to_string().into());
     }
     named.or(said)
 }
 
-/// Returns the id that a file's name begins with.
+/// Returns the id at the beginning of a file name.
 pub(crate) fn id_from_filename(file: &str) -> Option<Ulid> {
     let name = file.rsplit('/').next()?.trim_end_matches(".md");
     name.get(..26)?.parse().ok()
 }
 
-/// Reads a time in full, or a day: its first moment in UTC.
+/// Parses a full time, or a day: its first second in UTC.
 pub(crate) fn parse_time(
     reader: &mut FileParser<'_>,
     node: Node,
@@ -100,29 +99,29 @@ fn parse_day(text: &str) -> Option<DateTime<Utc>> {
     Some(text.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN).and_utc())
 }
 
-/// Returns when a file was written that does not say so itself: at the time in
-/// its id, or on the day its name begins with.
+/// Returns the time of writing of a file that does not contain it: the time in its id, or the day
+/// at the beginning of its name.
 pub(crate) fn time_from_id_or_filename(id: Option<Ulid>, file: &str) -> Option<DateTime<Utc>> {
     let at = id.map(|it| DateTime::<Utc>::from(it.datetime()).trunc_subsecs(0));
     at.or_else(|| parse_day(file.rsplit('/').next()?.get(..10)?))
 }
 
-/// Spells a time.
+/// Formats a time.
 pub(crate) fn time_to_yaml(at: DateTime<Utc>) -> OutputNode {
     OutputNode::Plain(at.to_rfc3339_opts(SecondsFormat::Secs, true))
 }
 
-/// Gives what has no id one that is always the same: its time, and its file's
-/// name in place of chance.
+/// Returns a stable id for a file without one: from its time, with a hash of its name in place of
+/// the random part.
 pub(crate) fn derive_id(at: DateTime<Utc>, file: &str) -> Ulid {
-    // FNV-1a: no secret is kept by it, it only has to be the same tomorrow.
+    // FNV-1a is enough: the hash protects no secret and only has to be stable.
     let hash = file.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     Ulid::from_parts(u64::try_from(at.timestamp_millis()).unwrap_or_default(), hash.into())
 }
 
-/// Names a file: by id, and by a title that people can read, if it has any.
+/// Returns a file name: the id, and a readable title, if there is one.
 pub(crate) fn filename_from_id_and_title(id: Ulid, title: &str) -> String {
     let start: String = title.chars().take(4 * MAX_TITLE_CHARS).collect();
     let title: String = match Slug::from_text(&start) {
@@ -132,7 +131,7 @@ pub(crate) fn filename_from_id_and_title(id: Ulid, title: &str) -> String {
     format!("{id}-{}.md", title.trim_end_matches('-'))
 }
 
-/// Makes one line of a text.
+/// Joins the words of a text on one line.
 pub(crate) fn collapse_whitespace(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,8 +1,7 @@
-//! Genus files: `genera/<name>.yaml`, what is laid down for the entities of one
-//! genus.
+//! Genus files: `genera/<name>.yaml`, the definition of one genus.
 //!
-//! Everything that can be said in a word is: `born: date`, `confidence: [low,
-//! high]`, `lives_in: single`. A mapping says more: `{ type: date, required: true }`.
+//! Short forms: `born: date`, `confidence: [low, high]`, `lives_in: single`. A mapping has further
+//! properties: `{ type: date, required: true }`.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +17,7 @@ const GENUS_KEYS: &[&str] =
     &["name", "plural", "description", "sentence", "attributes", "statuses", "relations"];
 const ATTRIBUTE_KEYS: &[&str] = &["type", "required"];
 const RELATION_KEYS: &[&str] = &["single"];
-/// The words for what an attribute may hold.
+/// The words for the types of attributes.
 const ATTRIBUTE_KINDS: &[&str] = &["text", "number", "date", "yes/no", "link", "link to …"];
 const LINK_PREFIX: &str = "link to ";
 
@@ -74,15 +73,15 @@ fn parse_sentence(reader: &mut FileParser<'_>, node: Node) -> Option<String> {
     let at = node.at;
     let sentence = parse_text(reader, node, "sentence")?;
     if !sentence.contains(Genus::NAME_PLACEHOLDER) {
-        let message = format!("a `sentence` has a place for the name: {}", Genus::NAME_PLACEHOLDER);
+        let message = format!("a `sentence` must contain {}", Genus::NAME_PLACEHOLDER);
         reader.report(Code::BadValue, at, message).hint =
-            Some("`the claim {name}`, in quotes if it holds `: `".to_owned());
+            Some("`the claim {name}`, in quotes if it contains `: `".to_owned());
         return None;
     }
     Some(sentence)
 }
 
-/// Takes the keys of a mapping that a person chose.
+/// Returns the pairs of a mapping with free keys.
 fn parse_map_entries(reader: &mut FileParser<'_>, node: Node, what: &str) -> Vec<(MapKey, Node)> {
     let kind = node.describe_kind();
     match node.value {
@@ -111,7 +110,7 @@ fn parse_attribute_def(reader: &mut FileParser<'_>, node: Node) -> Option<Attrib
     match fields.take_value("type") {
         Some(it) => Some(AttributeDef { kind: parse_attribute_kind(reader, it)?, required }),
         None => {
-            let message = "an attribute says of which `type` it is";
+            let message = "an attribute needs a `type`";
             reader.report(Code::MissingKey, at, message).hint = Some(attribute_kinds_hint());
             None
         }
@@ -124,7 +123,7 @@ fn parse_attribute_kind(reader: &mut FileParser<'_>, node: Node) -> Option<Attri
         let words: Vec<_> =
             items.into_iter().filter_map(|it| parse_text(reader, it, "type")).collect();
         if words.is_empty() {
-            reader.report(Code::BadValue, at, "none of no words can be chosen");
+            reader.report(Code::BadValue, at, "the list of words is empty");
             return None;
         }
         return Some(AttributeKind::OneOf(words));
@@ -139,7 +138,7 @@ fn parse_attribute_kind(reader: &mut FileParser<'_>, node: Node) -> Option<Attri
         _ => match word.strip_prefix(LINK_PREFIX).map(str::trim).filter(|it| !it.is_empty()) {
             Some(genus) => AttributeKind::Link(Some(genus.to_owned())),
             None => {
-                let message = format!("`{}` is no type of attribute", word.escape_debug());
+                let message = format!("`{}` is not a type of attribute", word.escape_debug());
                 let meant = did_you_mean(&word, ATTRIBUTE_KINDS.iter().copied());
                 let hint =
                     meant.map_or_else(attribute_kinds_hint, |it| format!("did you mean `{it}`?"));
@@ -165,7 +164,7 @@ fn parse_bool(reader: &mut FileParser<'_>, node: &Node, key: &str) -> bool {
     }
 }
 
-/// Reads statuses: a list, or with what may follow each, a mapping.
+/// Parses statuses: a list, or a mapping with the statuses that may follow each.
 fn parse_status_defs(reader: &mut FileParser<'_>, node: Node) -> Vec<StatusDef> {
     let (mut statuses, mut ways) = (Vec::new(), Vec::new());
     match node.value {
@@ -176,7 +175,8 @@ fn parse_status_defs(reader: &mut FileParser<'_>, node: Node) -> Vec<StatusDef> 
             }
         }
         NodeValue::Scalar { .. } => {
-            let message = "`statuses` is a list, or says what may follow each of them";
+            let message =
+                "`statuses` is a list, or a mapping with the statuses that may follow each";
             reader.report(Code::WrongType, node.at, message);
         }
         NodeValue::Map(pairs) => {
@@ -192,7 +192,7 @@ fn parse_status_defs(reader: &mut FileParser<'_>, node: Node) -> Vec<StatusDef> 
     }
     let known: BTreeSet<_> = statuses.iter().map(|it| it.name.as_str()).collect();
     for (at, name) in ways.into_iter().filter(|(_, it)| !known.contains(it.as_str())) {
-        // Each is compared with all.
+        // Each name is compared with all statuses, so stop at the limit.
         if reader.has_too_many_findings() {
             break;
         }
@@ -237,7 +237,7 @@ fn parse_relation_def(reader: &mut FileParser<'_>, node: Node) -> RelationDef {
             RelationDef { single: single.is_some_and(|it| parse_bool(reader, &it, "single")) }
         }
         _ => {
-            let message = "of a relation one can say that it is `single`";
+            let message = "a relation is either `single` or without a value";
             reader.report(Code::BadValue, at, message);
             RelationDef::default()
         }
@@ -262,7 +262,7 @@ fn attribute_def_to_yaml(it: &AttributeDef) -> OutputNode {
     OutputNode::FlowMap(vec![("type", kind), ("required", OutputNode::Plain("true".to_owned()))])
 }
 
-/// A mapping where something is laid down for what follows; else a list.
+/// Writes a mapping if any status limits the next ones; else a list.
 fn status_defs_to_yaml(statuses: &[StatusDef]) -> OutputNode {
     let texts =
         |it: &[String]| OutputNode::FlowList(it.iter().cloned().map(OutputNode::Text).collect());

@@ -1,5 +1,5 @@
-//! Merge conflicts that nobody has resolved: the lines with which git marks the
-//! two sides (git-merge(1), "How conflicts are presented").
+//! Detects unresolved merge conflicts by the markers that git writes around the two sides
+//! (git-merge(1), "How conflicts are presented").
 
 use std::ops::RangeInclusive;
 
@@ -12,14 +12,14 @@ const OURS_MARK: &str = "<<<<<<<";
 const SEPARATOR_MARK: &str = "=======";
 const THEIRS_MARK: &str = ">>>>>>>";
 
-/// Tells whether the three marks of a merge conflict stand in order in a text,
-/// each at the beginning of a line.
+/// Tells whether a text contains the three markers of a merge conflict in order, each at the
+/// beginning of a line.
 pub fn has_merge_conflict(text: &str) -> bool {
     conflict_lines(text).is_some()
 }
 
-/// Finds a conflict in a file, and tells whether the file can be read all the
-/// same: where it is one in the text behind front matter, which may quote one.
+/// Reports a conflict in a file, and returns whether the file can be read nevertheless: the text
+/// after front matter may quote one.
 pub(crate) fn is_readable_despite_conflict(
     reader: &mut FileParser<'_>,
     place: &PalacePath,
@@ -31,13 +31,14 @@ pub(crate) fn is_readable_despite_conflict(
     let is_readable = is_markdown_path(place) && is_below_front_matter(text, at.line);
     let finding = if is_readable {
         let message =
-            format!("the marks of a merge conflict stand in the text, {lines} lines in all");
+            format!("the text contains the markers of a merge conflict, {lines} lines in all");
         reader.report(Code::MergeMarks, at, message)
     } else {
-        let message = format!("a merge conflict nobody has resolved, {lines} lines in all");
+        let message = format!("an unresolved merge conflict, {lines} lines in all");
         reader.report(Code::MergeConflict, at, message)
     };
-    let hint = "keep what is right, take out the lines of `<<<<<<<`, `=======` and `>>>>>>>`, then `git add` it";
+    let hint = "keep what is right, delete the lines of `<<<<<<<`, `=======` and `>>>>>>>`, \
+        then `git add` it";
     finding.hint = Some(match is_readable {
         true => format!("if the text does not quote them: {hint}"),
         false => hint.to_owned(),
@@ -45,9 +46,9 @@ pub(crate) fn is_readable_despite_conflict(
     is_readable
 }
 
-/// Returns the lines, counted from one, from the first mark to the last.
+/// Returns the lines, counted from one, from the first marker to the last.
 fn conflict_lines(text: &str) -> Option<RangeInclusive<usize>> {
-    // Of nearly all files this is all that has to be asked.
+    // This suffices for nearly all files.
     if !text.contains(OURS_MARK) {
         return None;
     }
@@ -65,8 +66,7 @@ fn is_markdown_path(place: &PalacePath) -> bool {
     matches!(place, PalacePath::Scroll(_) | PalacePath::Drawer(_) | PalacePath::Diary(_))
 }
 
-/// Tells whether a line stands in the text of a Markdown file, not in what the
-/// file says of itself before it.
+/// Tells whether a line is in the text of a Markdown file, after its front matter.
 fn is_below_front_matter(file: &str, line: usize) -> bool {
     match (front_matter::text_after_opening_fence(file), front_matter::split_front_matter(file)) {
         (Some(_), None) => false,
@@ -91,7 +91,7 @@ mod tests {
 
     const CONFLICT: &str = "<<<<<<< HEAD\na: b\n=======\nc: d\n>>>>>>> branch\n";
 
-    /// Returns what is found in a file, and whether it holds anything.
+    /// Returns the findings of a file, and whether it has an item.
     fn findings_and_readability(path: &str, text: &str) -> (Vec<(Code, usize)>, bool) {
         let read = parse_file(path, text);
         (read.findings.iter().map(|it| (it.code, it.at.line)).collect(), !read.has_no_item())

@@ -1,4 +1,4 @@
-//! What one file holds, and who keeps it where two hold the same.
+//! The item of one file, and conflicts between files that define the same item.
 
 use crate::format::{ValuePositions, is_standard_entity_path};
 use crate::model::{
@@ -6,14 +6,14 @@ use crate::model::{
     ScrollId, Settings, Severity, Slug, Task, ValuePath,
 };
 
-/// What was understood of one file, before it is put into a palace.
+/// The result of parsing one file, before it is inserted into a palace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedFile {
     pub(crate) item: Option<ParsedItem>,
     pub(crate) findings: Vec<Diagnostic>,
 }
 
-/// What one file holds.
+/// The item of one file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ParsedItem {
     Settings(Settings),
@@ -27,7 +27,7 @@ pub(crate) enum ParsedItem {
     Process(Process),
 }
 
-/// An entity whose file is faultless.
+/// Makes a parsed file without findings.
 impl From<Entity> for ParsedFile {
     fn from(entity: Entity) -> Self {
         Self { item: Some(ParsedItem::Entity(entity)), findings: Vec::new() }
@@ -35,31 +35,31 @@ impl From<Entity> for ParsedFile {
 }
 
 impl ParsedFile {
-    /// Tells whether the file can be taken as it is: without an error, and
-    /// without claiming what another file of `palace` holds.
+    /// Tells whether the file can be accepted: it has no error, and no other file of `palace`
+    /// defines the same item.
     pub fn is_valid_in(&self, palace: &Palace, path: &str) -> bool {
         let is_free = self.conflicting_file(palace, path).is_none();
         is_free && self.findings.iter().all(|it| it.severity() != Severity::Error)
     }
 
-    /// Returns the file that must give up to this one what both claim: whoever reads
-    /// them, and in whatever order, hears the same of the two. The one that is named
-    /// for its entity goes before others, and of others the first by name.
+    /// Returns the other file that defines the same item, if this one takes precedence. The result
+    /// does not depend on the order in which files are read: the file that is named after its
+    /// entity wins, else the first by name.
     pub fn outranked_file<'p>(&self, palace: &'p Palace, path: &str) -> Option<&'p str> {
-        let claimed = match &self.item {
+        let entity = match &self.item {
             Some(ParsedItem::Entity(it)) => Some(it),
             _ => None,
         };
-        // Each by what it says itself: the two may disagree about the genus.
+        // Each file is ranked by its own entity, because the two may disagree about the genus.
         let rank = |file, says: Option<&Entity>| {
             (!says.is_some_and(|it| is_standard_entity_path(file, it)), file)
         };
         let holder = self.conflicting_file(palace, path)?;
-        let is_first = rank(path, claimed) < rank(holder, palace.graph.entity_in_file(holder));
+        let is_first = rank(path, entity) < rank(holder, palace.graph.entity_in_file(holder));
         is_first.then_some(holder)
     }
 
-    /// Returns the other file that holds what this one claims.
+    /// Returns the other file that defines the same item.
     fn conflicting_file<'p>(&self, palace: &'p Palace, path: &str) -> Option<&'p str> {
         let holder = match self.item.as_ref()? {
             ParsedItem::Entity(it) if it.is_defined => palace.graph.file_of_entity(&it.name),
@@ -67,7 +67,7 @@ impl ParsedFile {
             ParsedItem::Genus(it) => palace.graph.file_of_genus_definition(&it.name),
             ParsedItem::Scroll(room, it) => {
                 let which = ScrollId { room: room.clone(), id: it.id };
-                // Only where there are two it is worth to look who the other is.
+                // The lookup of the other file is slow, so check first that there is one.
                 let is_taken = palace.scroll_in_file(path) != Some(&which);
                 (is_taken && palace.scroll(&which).is_some())
                     .then(|| palace.file_of_scroll(&which))
@@ -78,21 +78,16 @@ impl ParsedFile {
         holder.filter(|it| *it != path)
     }
 
-    /// Tells whether nothing at all could be understood of the file, so that
-    /// what it held before stands.
+    /// Tells whether nothing could be parsed, so that the previous item stays.
     pub fn has_no_item(&self) -> bool {
         self.item.is_none()
     }
 }
 
-/// Puts what a file holds into the palace; a finding if another file holds the
-/// same already.
-pub(crate) fn insert_item(
-    palace: &mut Palace,
-    path: &str,
-    holding: ParsedItem,
-) -> Option<Diagnostic> {
-    match holding {
+/// Inserts the item of a file into the palace; returns a finding if another file already defines
+/// it.
+pub(crate) fn insert_item(palace: &mut Palace, path: &str, item: ParsedItem) -> Option<Diagnostic> {
+    match item {
         ParsedItem::Settings(settings) => palace.settings = settings,
         ParsedItem::Room(id, room) => palace.set_room(&id, Some(room)),
         ParsedItem::Scroll(room, scroll) => {
@@ -122,7 +117,7 @@ pub(crate) fn insert_item(
     None
 }
 
-/// Finds the place of a finding about what a file says its thing is called.
+/// Sets the position of a conflict finding to the `id` or the `name` of the file.
 pub(crate) fn with_conflict_position(mut finding: Diagnostic, text: &str) -> Diagnostic {
     let key = if finding.code == Code::IdTaken { "id" } else { "name" };
     finding.at =
@@ -133,11 +128,11 @@ pub(crate) fn with_conflict_position(mut finding: Diagnostic, text: &str) -> Dia
 fn scroll_id_taken_finding(path: &str, holder: &str) -> Diagnostic {
     let message = format!("{holder} is a scroll of this room with the same id");
     let finding = Diagnostic::for_file(Code::IdTaken, path, message);
-    finding.with_hint("take the id out of the younger one's name and front matter")
+    finding.with_hint("remove the id from the file name and front matter of the newer one")
 }
 
 fn name_taken_finding(path: &str, name: &str, holder: &str) -> Diagnostic {
-    let message = format!("`{}` is in {holder} already", name.escape_debug());
+    let message = format!("the name `{}` is already used in {holder}", name.escape_debug());
     let finding = Diagnostic::for_file(Code::NameTaken, path, message);
-    finding.with_hint("give it another name, or join the two files")
+    finding.with_hint("give it another name, or merge the two files")
 }

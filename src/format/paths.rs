@@ -1,4 +1,4 @@
-//! What a file is by where it lies, and where a thing's file lies.
+//! The kind of a file by its path, and the paths of new files.
 
 use chrono::{DateTime, Utc};
 
@@ -8,11 +8,11 @@ use crate::model::{
     Slug, SlugError, WingRoom,
 };
 
-/// No folder of entity files grows past this: a change to one file of a flat
-/// folder of ten thousand costs twice what it costs here.
+/// Maximum number of files in a folder of entity files: changing one file in a flat folder of
+/// 10,000 costs twice as much as in one of this size.
 const MAX_FOLDER_FILES: usize = 1_000;
 
-/// What a file of a palace is.
+/// The kind of a file of a palace, from its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PalacePath {
     /// `palace.toml`.
@@ -33,16 +33,15 @@ pub enum PalacePath {
     Task,
     /// A YAML file below `processes/`.
     Process,
-    /// Something this version does not read.
+    /// A file that this version does not read.
     Other,
 }
 
 impl PalacePath {
-    /// The file that makes a folder a palace.
+    /// The name of the file that makes a folder a palace.
     pub const SETTINGS_FILE: &'static str = "palace.toml";
 
-    /// Tells what the file at `path` is; a finding if its name is none such a
-    /// file may have.
+    /// Returns the kind of the file at `path`, or a finding if its name is invalid for its kind.
     pub fn parse(path: &str) -> Result<Self, Diagnostic> {
         if path == Self::SETTINGS_FILE {
             return Ok(Self::Settings);
@@ -59,7 +58,7 @@ impl PalacePath {
                 Some((room, _)) => named(room, Self::Scroll, file_name),
                 None => Err(misplaced_finding(
                     path,
-                    "a scroll hangs in a room",
+                    "a scroll belongs to a room",
                     "move it to `scrolls/<room>/`",
                 )),
             },
@@ -79,7 +78,7 @@ impl PalacePath {
                 }
                 None => Err(misplaced_finding(
                     path,
-                    "a diary is somebody's",
+                    "a diary entry belongs to an agent",
                     "move it to `diary/<agent>/`",
                 )),
             },
@@ -92,41 +91,41 @@ impl PalacePath {
     }
 }
 
-/// Returns the file of a room.
+/// Returns the path of a room.
 pub fn room_path(id: &RoomId) -> String {
     format!("rooms/{id}.yaml")
 }
 
-/// Returns the file of a new scroll.
+/// Returns the path of a new scroll.
 pub fn new_scroll_path(room: &RoomId, it: &Scroll) -> String {
     let title = if Slug::from_text(&it.title).is_some() { it.title.as_str() } else { "scroll" };
     format!("scrolls/{room}/{}", front_matter::filename_from_id_and_title(it.id, title))
 }
 
-/// Returns the room whose folder a shelf's drawers lie in: the one they lie in
-/// already, else one of its own. `code` and `Code` are two wings, and two wings
-/// never share a folder that was made here.
-pub fn choose_drawer_room(palace: &Palace, shelf: &WingRoom) -> RoomId {
+/// Returns the room in whose folder drawers of a wing and room are stored: the one they are in
+/// already, else a new one. `code` and `Code` are two wings, and two wings never share a folder
+/// that was made here.
+pub fn choose_drawer_room(palace: &Palace, wing_room: &WingRoom) -> RoomId {
     let drawers = &palace.drawers;
-    let known = drawers.wing_rooms().find(|(it, ..)| it == shelf);
-    if let Some((_, room, _)) = known {
+    let existing = drawers.wing_rooms().find(|(it, ..)| it == wing_room);
+    if let Some((_, room, _)) = existing {
         return room.clone();
     }
-    let wing = Slug::from_text_or_kind(&shelf.wing, "wing");
-    let wing =
-        wing.first_free_variant(|it| drawers.wing_name(it).is_none_or(|name| name == shelf.wing));
+    let wing = Slug::from_text_or_kind(&wing_room.wing, "wing");
+    let wing = wing
+        .first_free_variant(|it| drawers.wing_name(it).is_none_or(|name| name == wing_room.wing));
     let id = |slug: &Slug| RoomId { wing: Some(wing.clone()), slug: slug.clone() };
-    // A room that somebody has built and named so is the one that is meant.
+    // A built room with this name is the right one.
     let mut built = palace.rooms().filter(|(it, _)| it.wing.as_ref() == Some(&wing));
-    if let Some((built, _)) = built.find(|(_, it)| it.name == shelf.room) {
+    if let Some((built, _)) = built.find(|(_, it)| it.name == wing_room.room) {
         return built.clone();
     }
-    let is_free = |it: &Slug| drawers.room_name(&id(it)).is_none_or(|name| name == shelf.room);
-    id(&Slug::from_text_or_kind(&shelf.room, "room").first_free_variant(is_free))
+    let is_free = |it: &Slug| drawers.room_name(&id(it)).is_none_or(|name| name == wing_room.room);
+    id(&Slug::from_text_or_kind(&wing_room.room, "room").first_free_variant(is_free))
 }
 
-/// Returns the file of a new drawer in the folder of `room`; `joining` says how
-/// many others join a folder with it.
+/// Returns the path of a new drawer in the folder of `room`; `joining` returns the number of other
+/// new files for a folder.
 pub fn new_drawer_path(
     drawers: &Drawers,
     room: &RoomId,
@@ -140,8 +139,8 @@ pub fn new_drawer_path(
     format!("{folder}/{}", front_matter::filename_from_id_and_title(it.id, &it.text))
 }
 
-/// Returns the file of a new entry in the diary of `agent`; `joining` tells how
-/// many others are about to join a folder.
+/// Returns the path of a new entry in the diary of `agent`; `joining` returns the number of other
+/// new files for a folder.
 pub fn new_diary_path(
     diaries: &Diaries,
     agent: &str,
@@ -153,15 +152,14 @@ pub fn new_diary_path(
         || Slug::from_text_or_kind(agent, "agent").first_free_variant(|it| !diaries.has_folder(it));
     let folder = own.unwrap_or_else(free);
     let at = it.written.unwrap_or_else(|| it.id.datetime().into());
-    let lies_in = |file: &str, folder: &str| file.rsplit_once('/').is_some_and(|it| it.0 == folder);
+    let is_in = |file: &str, folder: &str| file.rsplit_once('/').is_some_and(|it| it.0 == folder);
     let files_in =
-        |folder: &str| diaries.entries_of(agent).filter(|(it, _)| lies_in(it, folder)).count();
+        |folder: &str| diaries.entries_of(agent).filter(|(it, _)| is_in(it, folder)).count();
     let folder = folder_with_space(&format!("diary/{folder}"), at, |it| files_in(it) + joining(it));
     format!("{folder}/{}", front_matter::filename_from_id_and_title(it.id, &it.topic))
 }
 
-/// Returns `folder`, or when it is full one of the month below it: `2026-03`,
-/// then `2026-03-2`.
+/// Returns `folder`, or if it is full a subfolder for the month: `2026-03`, then `2026-03-2`.
 fn folder_with_space(folder: &str, at: DateTime<Utc>, files_in: impl Fn(&str) -> usize) -> String {
     let month = format!("{folder}/{}", at.format("%Y-%m"));
     let more = (2..).map(|it: usize| format!("{month}-{it}"));
@@ -169,9 +167,9 @@ fn folder_with_space(folder: &str, at: DateTime<Utc>, files_in: impl Fn(&str) ->
     folders.find(|it| files_in(it) < MAX_FOLDER_FILES).unwrap_or_else(|| folder.to_owned())
 }
 
-/// Returns the file of a new entity: named for it, and no file of another's.
-/// `taken` tells of files that exist besides those the graph knows, `joining`
-/// how many are about to join a folder.
+/// Returns the path of a new entity, named after it and not yet used. `taken` tells whether a file
+/// exists that the graph does not know; `joining` returns the number of other new files for a
+/// folder.
 pub fn new_entity_path(
     graph: &Graph,
     entity: &Entity,
@@ -179,7 +177,7 @@ pub fn new_entity_path(
     joining: impl Fn(&str) -> usize,
 ) -> String {
     let flat = entity_genus_folder(entity);
-    // When a genus outgrows its folder, further entities go into 256 sub-folders.
+    // If a genus outgrows its folder, further entities go into 256 subfolders.
     let folder = if graph.count_in_folder(&flat) + joining(&flat) < MAX_FOLDER_FILES {
         flat
     } else {
@@ -188,8 +186,8 @@ pub fn new_entity_path(
     let name = entity_file_stem(entity);
     let free = |it: &String| !graph.has_entity_file(it) && !taken(it);
     let first = format!("{folder}/{name}.yaml");
-    // A few twins are told apart by number. Where thousands have names that no
-    // slug tells apart, counting on would cost each the number of all.
+    // A few equal slugs are numbered. If thousands of names have the same slug, counting on would
+    // cost each entity as many steps as there are others.
     let counted = (2..10).map(|it| format!("{folder}/{name}-{it}.yaml"));
     let summed =
         (1..).map(|it| format!("{folder}/{name}-{:08x}.yaml", hash_name(it, &entity.name)));
@@ -197,8 +195,7 @@ pub fn new_entity_path(
     if free(&first) { first } else { others.find(free).unwrap_or(first) }
 }
 
-/// Tells whether a file is one of those that [`new_entity_path`] would choose for an
-/// entity.
+/// Tells whether a path is one that [`new_entity_path`] could choose for an entity.
 pub fn is_standard_entity_path(file: &str, entity: &Entity) -> bool {
     let name = file.strip_prefix(&entity_genus_folder(entity)).and_then(|it| it.strip_prefix('/'));
     let shard = format!("{}/", entity_shard(&entity.name));
@@ -231,7 +228,7 @@ fn entity_shard(name: &str) -> String {
     format!("{:02x}", hash_name(0, name) % 256)
 }
 
-/// Returns a number that another name seldom has, another for each `seed`.
+/// Returns a hash of a name, a different one for each `seed`.
 fn hash_name(seed: u32, name: &str) -> u32 {
     name.bytes().fold(seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
 }

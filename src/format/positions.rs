@@ -1,5 +1,5 @@
-//! Where things stand in a file: asked only of files that something is said
-//! about, so that nothing need be remembered of all the others.
+//! Positions of values in a file. They are computed only for files with findings, so that none need
+//! be stored for all other files.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::format::yaml::{Node, NodeValue, parse_yaml};
 use crate::format::{entity, front_matter, room, settings};
 use crate::model::{PathStep, Position, ValuePath};
 
-/// A file, asked where its values stand.
+/// The positions of the values of a file.
 pub struct ValuePositions<'a> {
     text: &'a str,
     tree: ParsedTree<'a>,
@@ -24,7 +24,7 @@ enum ParsedTree<'a> {
 }
 
 impl<'a> ValuePositions<'a> {
-    /// Reads a file for the places of its values.
+    /// Parses a file for the positions of its values.
     pub fn parse(path: &'a str, text: &'a str) -> Self {
         let yaml = |text: &str| match parse_yaml(text) {
             Ok(root) => ParsedTree::Yaml(drop_unreadable_items(path, root)),
@@ -42,13 +42,13 @@ impl<'a> ValuePositions<'a> {
         Self { text, tree }
     }
 
-    /// Returns where the trail ends, or how far it can be followed.
-    pub fn position_of(&self, trail: &ValuePath) -> Position {
+    /// Returns the position of a path, or of the last step that exists.
+    pub fn position_of(&self, path: &ValuePath) -> Position {
         match &self.tree {
-            _ if *trail == ValuePath::ROOT => Position::START,
-            ParsedTree::Yaml(root) => find_in_yaml(root, trail.steps()),
+            _ if *path == ValuePath::ROOT => Position::START,
+            ParsedTree::Yaml(root) => find_in_yaml(root, path.steps()),
             ParsedTree::Toml(document) => {
-                let span = find_in_toml(document.as_table(), trail.steps());
+                let span = find_in_toml(document.as_table(), path.steps());
                 span.map_or(Position::START, |it| settings::position_of_byte(self.text, it.start))
             }
             ParsedTree::Unreadable => Position::START,
@@ -56,8 +56,7 @@ impl<'a> ValuePositions<'a> {
     }
 }
 
-/// Leaves in the lists of a file only what the palace has, which counts nothing
-/// else.
+/// Removes list items that the palace does not have, because paths do not count them.
 fn drop_unreadable_items(path: &str, mut root: Node) -> Node {
     let NodeValue::Map(pairs) = &mut root.value else { return root };
     for (key, value) in pairs {
@@ -68,13 +67,13 @@ fn drop_unreadable_items(path: &str, mut root: Node) -> Node {
     root
 }
 
-/// Tells whether the palace has that item of a list.
+/// Tells whether the palace has this list item.
 fn is_readable_item(path: &str, list: &str, item: &Node) -> bool {
-    let (mut unheard, item) = (FileParser::new(path), item.clone());
+    let (mut scratch_parser, item) = (FileParser::new(path), item.clone());
     match list {
-        "actions" => room::parse_action(&mut unheard, item).is_some(),
-        "portals" => file_parser::parse_room_ref(&mut unheard, item, list).is_some(),
-        "relations" => entity::parse_relation(&mut unheard, item).is_some(),
+        "actions" => room::parse_action(&mut scratch_parser, item).is_some(),
+        "portals" => file_parser::parse_room_ref(&mut scratch_parser, item, list).is_some(),
+        "relations" => entity::parse_relation(&mut scratch_parser, item).is_some(),
         _ => true,
     }
 }
@@ -83,7 +82,7 @@ fn find_in_yaml(root: &Node, steps: &[PathStep]) -> Position {
     let mut node = root;
     for step in steps {
         let next = match (step, &node.value) {
-            (PathStep::Item(place), NodeValue::List(items)) => items.get(*place),
+            (PathStep::Item(index), NodeValue::List(items)) => items.get(*index),
             (PathStep::Value(name) | PathStep::Key(name), NodeValue::Map(pairs)) => {
                 let pair = pairs.iter().find(|(key, _)| key.text == *name);
                 if let (PathStep::Key(_), Some((key, _))) = (step, pair) {
@@ -109,8 +108,8 @@ fn find_in_toml(table: &dyn TableLike, steps: &[PathStep]) -> Option<Range<usize
     let here = item.span();
     match (item, rest) {
         (_, []) => here,
-        (Item::Value(value), [PathStep::Item(place)]) => {
-            value.as_array().and_then(|it| it.get(*place)?.span()).or(here)
+        (Item::Value(value), [PathStep::Item(index)]) => {
+            value.as_array().and_then(|it| it.get(*index)?.span()).or(here)
         }
         (item, rest) => item.as_table_like().and_then(|it| find_in_toml(it, rest)).or(here),
     }
@@ -120,7 +119,7 @@ fn find_in_toml(table: &dyn TableLike, steps: &[PathStep]) -> Option<Range<usize
 mod tests {
     use super::*;
 
-    /// Returns what stands where the trail ends, to the end of its line.
+    /// Returns the text from the position of a path to the end of its line.
     fn text_at(path: &str, text: &str, trail: &ValuePath) -> String {
         let spot = ValuePositions::parse(path, text).position_of(trail);
         let line = text.lines().nth(spot.line - 1).unwrap();

@@ -1,6 +1,5 @@
-//! Room files: `rooms/<slug>.yaml`, `rooms/<wing>/<slug>.yaml` (DESIGN of the
-//! files: keys of `build_room`, in the order id, name, description, actions,
-//! generate, portals).
+//! Room files: `rooms/<slug>.yaml`, `rooms/<wing>/<slug>.yaml` (DESIGN of the files: keys of
+//! `build_room`, in the order id, name, description, actions, generate, portals).
 
 use serde_json::Map;
 
@@ -48,9 +47,9 @@ fn parse_generate(reader: &mut FileParser<'_>, node: Node) -> Option<Grouping> {
         None => Some(None),
     };
     let (genus, by) = (word("genus"), word("by"));
-    // What is no text has been told of already.
+    // A value that is not a text has already been reported.
     match Grouping::parse(genus?, by?.as_deref()) {
-        Ok(arrangement) => Some(arrangement),
+        Ok(grouping) => Some(grouping),
         Err(why) => {
             reader.report(Code::BadValue, at, why);
             None
@@ -63,7 +62,7 @@ pub(super) fn parse_action(reader: &mut FileParser<'_>, node: Node) -> Option<Ac
     let label = fields.take_required_text(reader, "label");
     let at = fields.value_position("type");
     let kind = fields.take_required_text(reader, "type");
-    let deed = match kind?.as_str() {
+    let action_kind = match kind?.as_str() {
         "navigate" => parse_navigate_action(reader, &mut fields),
         "query" => parse_query_action(reader, &mut fields),
         "text" => {
@@ -81,10 +80,10 @@ pub(super) fn parse_action(reader: &mut FileParser<'_>, node: Node) -> Option<Ac
         }
     };
     for key in fields.unused_keys() {
-        let message = format!("`{}` says nothing to an action of this type", key.text);
+        let message = format!("`{}` has no effect in an action of this type", key.text);
         reader.report(Code::UnusedKey, key.at, message);
     }
-    Some(Action { label: label?, kind: deed? })
+    Some(Action { label: label?, kind: action_kind? })
 }
 
 fn parse_navigate_action(
@@ -151,8 +150,8 @@ pub(super) fn room_to_yaml(room: &Room) -> OutputNode {
     OutputNode::Map(pairs)
 }
 
-fn generate_to_yaml(arrangement: &Grouping) -> OutputNode {
-    OutputNode::FlowMap(match arrangement {
+fn generate_to_yaml(grouping: &Grouping) -> OutputNode {
+    OutputNode::FlowMap(match grouping {
         Grouping::Everything => vec![("by", OutputNode::Text(Grouping::BY_GENUS.to_owned()))],
         Grouping::Genus { genus, by } => {
             vec![
@@ -163,13 +162,13 @@ fn generate_to_yaml(arrangement: &Grouping) -> OutputNode {
     })
 }
 
-/// Writes a slug: quoted where it looks like a number, `007`, or a word that
-/// means something else.
+/// Writes a slug: quoted if it looks like a number, `007`, or is a word with another meaning in
+/// YAML.
 fn slug_to_yaml(slug: &str) -> OutputNode {
     OutputNode::Text(slug.to_owned())
 }
 
-/// Writes an action; of what is made from the graph nothing is written.
+/// Writes an action; generated actions are not written.
 fn action_to_yaml(action: &Action) -> Option<OutputNode> {
     let kind = |kind: &str| ("type", OutputNode::Plain(kind.to_owned()));
     let mut pairs = vec![("label", OutputNode::Text(action.label.clone()))];

@@ -1,11 +1,10 @@
-//! JSON Schemas of the files, for editors: what may stand where, and what it
-//! means.
+//! JSON Schemas of the file formats, for editors.
 //!
-//! The types below say how each kind of file is spelled. Nothing is read into
-//! them: the readers go from node to node, so that each finding knows its line.
-//! Tests hold the two together, over every file of the examples and the corpus.
-//! The schemas are of draft 7, the newest that editors know whole, and use no
-//! `$ref`, so that a wrong key is told in plain words.
+//! The types below describe the format of each kind of file. Nothing is deserialized into them: the
+//! parsers walk the node tree, so that each finding has a line number. Tests check that both agree,
+//! on every file of the examples and the corpus. The schemas are of draft 7, the newest that
+//! editors support completely, and use no `$ref`, because editors then describe a wrong key in
+//! plain words.
 
 #![expect(dead_code, reason = "what is spelled is only described, nothing is read into it")]
 
@@ -26,7 +25,7 @@ pub(super) use modeline::{prepend_modeline, retarget_modeline, schema_path, spli
 
 use crate::model::FileKind;
 
-/// Writes the schema of a kind of file.
+/// Returns the schema of a kind of file.
 pub(super) fn schema_for_kind(kind: FileKind) -> String {
     let schema = match kind {
         FileKind::Palace => schema_of_type::<palace::PalaceSchema>(),
@@ -73,15 +72,16 @@ mod tests {
         "diary/a/a.md",
     ];
 
-    /// What a schema cannot know: what stands elsewhere in the file, or beside it.
+    /// Rules that a schema cannot express because they depend on other parts of the file or on
+    /// other files.
     const NOT_IN_SCHEMA: [(Code, &str); 3] = [
-        (Code::MissingKey, "a scroll says when it was `written`"),
-        (Code::BadValue, "`step` is the number of the step it is at"),
+        (Code::MissingKey, "a scroll needs `written`"),
+        (Code::BadValue, "`step` is the number of the current step"),
         (Code::BadValue, "is none of the statuses"),
     ];
 
-    /// Gathers the files below a folder that have a schema: the path each would
-    /// have in a palace, and its text.
+    /// Collects the files below a folder that have a schema, with their paths in a palace and their
+    /// texts.
     fn collect_files(folder: &Path, files: &mut Vec<(String, String)>) {
         for place in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
             if place.is_dir() {
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// Returns what a file says, as an editor understands it.
+    /// Parses a file as an editor does.
     fn file_as_json(path: &str, text: &str) -> Option<Value> {
         match file_kind(path) {
             FileKind::Palace => Some(toml_to_json(Document::parse(text).ok()?.as_item())),

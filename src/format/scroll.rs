@@ -1,4 +1,4 @@
-//! Scroll files: `scrolls/<room>/<ULID>-<title>.md`, Markdown behind front matter.
+//! Scroll files: `scrolls/<room>/<ULID>-<title>.md`, Markdown after front matter.
 
 use crate::format::file_parser::FileParser;
 use crate::format::front_matter;
@@ -31,7 +31,7 @@ pub(super) fn parse_scroll(reader: &mut FileParser<'_>, file: &str, whole: &str)
     let Some(id) = id.or_else(|| Some(front_matter::derive_id(written?, file))) else {
         if dated.is_none() {
             let hint = "`written: 2026-03-01T12:00:00Z`, or only the day".to_owned();
-            let message = "a scroll says when it was `written`";
+            let message = "a scroll needs `written`: the time of writing";
             reader.report(Code::MissingKey, at, message).hint = Some(hint);
         }
         return None;

@@ -1,4 +1,4 @@
-//! `palace.toml`.
+//! Parses and edits `palace.toml`.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::model::{
     typo_corrections,
 };
 
-/// The one version of the files that this program reads and writes.
+/// The only version of the file format that this program reads and writes.
 const FORMAT_VERSION: i64 = 1;
 
 pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<Settings> {
@@ -62,8 +62,7 @@ pub(super) fn write_settings(settings: &Settings) -> String {
     document.to_string()
 }
 
-/// Changes the name and the entry room, and leaves everything else as it was
-/// written.
+/// Changes the name and the entry room, and keeps everything else as written.
 pub(super) fn edit_name_and_entry(text: &str, name: &str, entry: Option<&str>) -> Option<String> {
     let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
     let mut document: DocumentMut = text.parse().ok()?;
@@ -81,7 +80,7 @@ pub(super) fn edit_name_and_entry(text: &str, name: &str, entry: Option<&str>) -
             None => drop(document.insert(key, value(new))),
         }
     }
-    // The library gives every line the ending of this system.
+    // The library writes the line ending of this system on every line.
     let edited = document.to_string();
     let crlf = text.contains("\r\n") && !text.replace("\r\n", "").contains('\n');
     let edited = if crlf { edited.replace("\r\n", "\n").replace('\n', "\r\n") } else { edited };
@@ -107,7 +106,7 @@ impl SettingsParser<'_, '_> {
             if settings.hand_edits == HandEditMode::Commit {
                 let at = self.position_of_span(git.get("hand_edits").and_then(Item::span));
                 let message =
-                    "this Palazzo does not commit edits by hand yet: they are left to you";
+                    "this version of Palazzo does not commit edits by hand: commit them yourself";
                 self.reader.report(Code::NotYet, at, message);
             }
         }
@@ -126,10 +125,10 @@ impl SettingsParser<'_, '_> {
     }
 
     fn report_unknown_keys(&mut self, table: &dyn TableLike, what: &str, known: &[&str]) {
-        let strange = table.iter().filter(|(key, _)| !known.contains(key));
-        let strange: Vec<_> = strange.take(self.reader.finding_limit() + 1).collect();
-        let words: Vec<_> = strange.iter().map(|(key, _)| *key).collect();
-        for ((key, item), slip) in strange.into_iter().zip(typo_corrections(&words, known)) {
+        let unknown = table.iter().filter(|(key, _)| !known.contains(key));
+        let unknown: Vec<_> = unknown.take(self.reader.finding_limit() + 1).collect();
+        let words: Vec<_> = unknown.iter().map(|(key, _)| *key).collect();
+        for ((key, item), slip) in unknown.into_iter().zip(typo_corrections(&words, known)) {
             if self.reader.has_too_many_findings() {
                 break;
             }
@@ -204,13 +203,13 @@ impl SettingsParser<'_, '_> {
         key: &str,
         known: &[(&str, T)],
     ) -> T {
-        let Some((said, at)) = self.parse_string(table, key) else { return T::default() };
-        if let Some((_, meant)) = known.iter().find(|(word, _)| *word == said) {
+        let Some((word, at)) = self.parse_string(table, key) else { return T::default() };
+        if let Some((_, meant)) = known.iter().find(|(it, _)| *it == word) {
             return *meant;
         }
         let words: Vec<_> = known.iter().map(|(word, _)| format!("\"{word}\"")).collect();
         let words = words.join(" or ");
-        let message = format!("`{key}` is {words}, not \"{}\"", said.escape_debug());
+        let message = format!("`{key}` is {words}, not \"{}\"", word.escape_debug());
         self.reader.report(Code::BadValue, at, message);
         T::default()
     }
@@ -226,7 +225,7 @@ fn report_syntax_error(reader: &mut FileParser<'_>, text: &str, err: &TomlError)
     reader.report(Code::Syntax, at, format!("this is not TOML: {message}"));
 }
 
-/// Returns the place of a byte in a text.
+/// Returns the position of a byte in a text.
 pub(super) fn position_of_byte(text: &str, byte: usize) -> Position {
     let before = text.get(..byte).unwrap_or(text).trim_start_matches('\u{feff}');
     let lines = split_lines(before.strip_suffix('\r').unwrap_or(before)).zip(1..);

@@ -1,5 +1,5 @@
-//! Task files, `tasks/<ULID>.yaml`, and process files, `processes/<ULID>.yaml`.
-//! A person may name them otherwise; then nothing tells when they were set.
+//! Task files, `tasks/<ULID>.yaml`, and process files, `processes/<ULID>.yaml`. Other file names
+//! are allowed, but only an id contains the time of creation.
 
 use chrono::{DateTime, Utc};
 
@@ -16,7 +16,7 @@ use crate::model::{
 const TASK_KEYS: &[&str] = &["title", "entity", "room", "who", "status", "done", "note"];
 const PROCESS_KEYS: &[&str] = &["name", "entity", "room", "steps", "step", "status", "done"];
 const STEP_KEYS: &[&str] = &["step", "note"];
-/// What an open task, and an open process, are said to be.
+/// The words for an open task, an open process, and both when done.
 const OPEN_STATUS: &str = "open";
 const RUNNING_STATUS: &str = "running";
 const DONE_STATUS: &str = "done";
@@ -50,16 +50,16 @@ pub(super) fn parse_process(
         reader.report(Code::MissingKey, at, "a process needs `steps`, one at least");
     }
     let steps = steps.flatten().unwrap_or_default();
-    let stages: Vec<_> = steps.into_iter().filter_map(|it| parse_step(reader, it)).collect();
-    let at = fields.take_value("step").filter(|_| !stages.is_empty());
-    let step = at.and_then(|it| parse_step_number(reader, &it, stages.len()));
+    let steps: Vec<_> = steps.into_iter().filter_map(|it| parse_step(reader, it)).collect();
+    let at = fields.take_value("step").filter(|_| !steps.is_empty());
+    let step = at.and_then(|it| parse_step_number(reader, &it, steps.len()));
     let process = Process {
         subject: parse_subject(reader, &mut fields),
         step_number: step.unwrap_or(1),
         status: parse_status(reader, &mut fields, RUNNING_STATUS),
         started: creation_time_from_path(path),
         name: name?,
-        steps: stages,
+        steps,
     };
     (!process.steps.is_empty()).then_some(process)
 }
@@ -105,7 +105,7 @@ fn parse_status(reader: &mut FileParser<'_>, fields: &mut MappingFields, open: &
         }
         (Some((_, word)), None) if word == open => WorkStatus::Open,
         (Some((_, word)), Some((at, _))) if word == open => {
-            let message = format!("`done` says nothing as long as the `status` is {open}");
+            let message = format!("`done` has no effect while the `status` is {open}");
             reader.report(Code::UnusedKey, at, message);
             WorkStatus::Open
         }
@@ -126,33 +126,33 @@ fn parse_step(reader: &mut FileParser<'_>, node: Node) -> Option<ProcessStep> {
         return Some(ProcessStep { text: parse_text(reader, node, "steps")?, note: None });
     };
     let mut fields = reader.parse_mapping(node, "a step", STEP_KEYS)?;
-    let said = fields.take_required_text(reader, "step");
+    let text = fields.take_required_text(reader, "step");
     let note =
         fields.take_text(reader, "note").map(|it| normalize_prose(&it)).filter(|it| !it.is_empty());
-    Some(ProcessStep { text: said?, note })
+    Some(ProcessStep { text: text?, note })
 }
 
 fn parse_step_number(reader: &mut FileParser<'_>, node: &Node, steps: usize) -> Option<usize> {
     let step = node.to_json().as_u64().and_then(|it| usize::try_from(it).ok());
     let step = step.filter(|it| (1..=steps).contains(it));
     if step.is_none() {
-        let message = format!("`step` is the number of the step it is at, 1 to {steps}");
+        let message = format!("`step` is the number of the current step, 1 to {steps}");
         reader.report(Code::BadValue, node.at, message);
     }
     step
 }
 
-fn subject_to_yaml(about: &WorkSubject) -> impl Iterator<Item = (&'static str, OutputNode)> {
-    let entity = about.entity.iter().map(|it| ("entity", OutputNode::Text(it.clone())));
-    entity.chain(about.room.iter().map(|it| ("room", OutputNode::Text(it.to_string()))))
+fn subject_to_yaml(subject: &WorkSubject) -> impl Iterator<Item = (&'static str, OutputNode)> {
+    let entity = subject.entity.iter().map(|it| ("entity", OutputNode::Text(it.clone())));
+    entity.chain(subject.room.iter().map(|it| ("room", OutputNode::Text(it.to_string()))))
 }
 
-fn status_to_yaml(state: WorkStatus, open: &str) -> Vec<(&'static str, OutputNode)> {
-    let status = |word: &str| ("status", OutputNode::Plain(word.to_owned()));
-    match state {
-        WorkStatus::Open => vec![status(open)],
-        WorkStatus::Done(None) => vec![status(DONE_STATUS)],
-        WorkStatus::Done(Some(at)) => vec![status(DONE_STATUS), ("done", time_to_yaml(at))],
+fn status_to_yaml(status: WorkStatus, open: &str) -> Vec<(&'static str, OutputNode)> {
+    let pair = |word: &str| ("status", OutputNode::Plain(word.to_owned()));
+    match status {
+        WorkStatus::Open => vec![pair(open)],
+        WorkStatus::Done(None) => vec![pair(DONE_STATUS)],
+        WorkStatus::Done(Some(at)) => vec![pair(DONE_STATUS), ("done", time_to_yaml(at))],
     }
 }
 

@@ -1,11 +1,9 @@
-//! YAML, the part of it that palaces are written in: no anchors, aliases or
-//! tags, one document, each key once.
+//! The subset of YAML that palaces use: no anchors, aliases or tags, one document, each key once.
 //!
-//! Reading goes through the parser's events rather than serde, so that every
-//! value knows its line and column, one file can have several findings, and a
-//! wrong key costs that key and not the room. Writing is ours in layout and the
-//! library's in quoting. Editing changes only what differs, and what it gives
-//! back is read again before it is believed.
+//! Parsing uses the parser's events rather than serde, so that every value has a line and a column,
+//! one file can have several findings, and a wrong key costs that key and not the room. Writing has
+//! our layout and the library's quoting. Editing changes only what differs, and its result is
+//! parsed again before it is accepted.
 
 pub(crate) mod attached_comments;
 pub(crate) mod comments;

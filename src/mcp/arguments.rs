@@ -1,5 +1,5 @@
-//! What tools are told, as it is spelled in JSON. Whatever can be wrong with a
-//! word is found out while reading it, so that the answer can name its place.
+//! The arguments of tools, as JSON. Every check runs while an argument is parsed, so
+//! that the error can name its path.
 
 mod graph;
 pub(crate) mod memory_server;
@@ -31,12 +31,12 @@ pub(super) use mempalace::{
 pub(super) use palace::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
 pub(super) use work::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};
 
-/// Nothing.
+/// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoArguments {}
 
-/// A text that is read as a `T`.
+/// A text that parses as a `T`.
 #[derive(Debug)]
 pub(super) struct ParsedText<T>(pub(super) T);
 
@@ -57,7 +57,7 @@ impl<T> JsonSchema for ParsedText<T> {
     }
 }
 
-/// A number, also one that a careless client has put in quotes.
+/// A number; also accepts one in quotes, which careless clients send.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) struct LenientNumber(pub(super) f32);
@@ -67,7 +67,7 @@ impl TryFrom<Value> for LenientNumber {
 
     fn try_from(value: Value) -> Result<Self, String> {
         let amount = parse_number(&value).and_then(|it| f32::deserialize(it).ok());
-        amount.map(Self).ok_or_else(|| format!("this is a number, not {value}"))
+        amount.map(Self).ok_or_else(|| format!("must be a number, not {value}"))
     }
 }
 
@@ -85,7 +85,7 @@ impl JsonSchema for LenientNumber {
     }
 }
 
-/// A whole number, however it is spelled: `1`, `1.0`, `"1"`.
+/// An integer, in any spelling: `1`, `1.0`, `"1"`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) struct LenientInteger(pub(super) i64);
@@ -94,23 +94,23 @@ impl TryFrom<Value> for LenientInteger {
     type Error = String;
 
     fn try_from(value: Value) -> Result<Self, String> {
-        // The largest whole numbers that a float tells apart.
+        // The largest integers that a float represents exactly.
         const LARGEST_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
         let number = parse_number(&value);
-        let said = number.as_ref().and_then(Number::as_f64);
-        let float = said.filter(|it| it.fract() == 0.0 && it.abs() <= LARGEST_EXACT_INTEGER);
+        let as_float = number.as_ref().and_then(Number::as_f64);
+        let float = as_float.filter(|it| it.fract() == 0.0 && it.abs() <= LARGEST_EXACT_INTEGER);
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and not too large")]
         let whole = number.and_then(|it| it.as_i64()).or(float.map(|it| it as i64));
-        whole.map(Self).ok_or_else(|| match said {
+        whole.map(Self).ok_or_else(|| match as_float {
             Some(it) if it.abs() > LARGEST_EXACT_INTEGER => {
-                format!("this is a smaller number than {value}")
+                format!("must be a smaller number than {value}")
             }
-            _ => format!("this is a whole number, not {value}"),
+            _ => format!("must be a whole number, not {value}"),
         })
     }
 }
 
-/// Returns the number that is meant.
+/// Returns a JSON number, also from a text that contains one.
 fn parse_number(value: &Value) -> Option<Number> {
     match value {
         Value::Number(number) => Some(number.clone()),
@@ -129,7 +129,7 @@ impl JsonSchema for LenientInteger {
     }
 }
 
-/// A date as it is written; a year may be a number.
+/// A date as text; a year may be a JSON number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Value")]
 struct DateArgument(String);
@@ -141,7 +141,7 @@ impl TryFrom<Value> for DateArgument {
         match value {
             Value::String(text) => Ok(Self(text)),
             Value::Number(year) => Ok(Self(year.to_string())),
-            _ => Err(format!("this is a date, not {value}")),
+            _ => Err(format!("must be a date, not {value}")),
         }
     }
 }
@@ -160,17 +160,17 @@ impl JsonSchema for DateArgument {
     }
 }
 
-/// Returns a date that is given.
+/// Returns the text of a date that is not blank.
 fn date_text(date: Option<DateArgument>) -> Option<String> {
     non_blank(date.map(|it| it.0))
 }
 
-/// Takes what is blank for not given.
+/// Trims a text; returns `None` if it is blank.
 fn non_blank(text: Option<String>) -> Option<String> {
     text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty())
 }
 
-/// A text that says something.
+/// A text that is not blank.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct NonBlankText(pub(super) String);
@@ -179,7 +179,7 @@ impl TryFrom<String> for NonBlankText {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        if text.trim().is_empty() { Err("it is empty") } else { Ok(Self(text)) }
+        if text.trim().is_empty() { Err("must not be empty") } else { Ok(Self(text)) }
     }
 }
 
@@ -197,7 +197,7 @@ impl JsonSchema for NonBlankText {
     }
 }
 
-/// A page of a list.
+/// The number of a page in a list, from 1.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "LenientInteger")]
 pub(super) struct PageNumber(pub(super) usize);
@@ -208,7 +208,7 @@ impl TryFrom<LenientInteger> for PageNumber {
     fn try_from(LenientInteger(number): LenientInteger) -> Result<Self, Self::Error> {
         match usize::try_from(number) {
             Ok(page @ 1..) => Ok(Self(page)),
-            _ => Err("this counts from 1"),
+            _ => Err("must be 1 or more"),
         }
     }
 }

@@ -1,41 +1,41 @@
-//! The order in which calls are run.
+//! The order in which calls run.
 //!
-//! Calls of one visit run one after the other, as they arrived. Calls that may change
-//! something run one after the other too, as they arrived, whoever makes them. Calls
-//! that read run as soon as the keeper is free, and beside a call that waits for
-//! something outside, on snapshots.
+//! Calls of one visit run one at a time, in order of arrival. Calls that may change
+//! something also run one at a time, in order of arrival, across all visits. Calls that
+//! only read run as soon as the keeper is free, or on snapshots while the running call
+//! waits for something outside.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// How many calls read snapshots at the same time.
+/// How many calls can read snapshots at the same time.
 const MAX_SNAPSHOT_CALLS: usize = 4;
 
-/// The calls that have arrived and are not done.
+/// The calls that have arrived and are not finished.
 #[derive(Clone, Default)]
 pub(crate) struct CallQueue(Arc<Mutex<QueueState>>);
 
-/// What a call needs.
+/// The access that a call needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallAccess {
-    /// It reads; a snapshot may be enough.
+    /// Only reads; a snapshot may be enough.
     Read,
-    /// It may change something, and needs the keeper.
+    /// May change something; needs the keeper.
     Exclusive,
 }
 
 /// Where a call runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallTarget {
-    /// It has the keeper for itself.
+    /// On the keeper, alone.
     Keeper,
-    /// It reads snapshots, beside others.
+    /// On snapshots, concurrently with other calls.
     Snapshot,
 }
 
-/// The place of a call in the queue; it leaves the queue when this is dropped.
+/// A call's entry in the queue, removed when this is dropped.
 pub(crate) struct QueueTicket {
     queue: CallQueue,
     number: u64,
@@ -45,9 +45,9 @@ pub(crate) struct QueueTicket {
 struct QueueState {
     calls: BTreeMap<u64, QueuedCall>,
     next_number: u64,
-    /// Whether the call that has the keeper waits for something outside.
+    /// Whether the call on the keeper waits for something outside.
     is_waiting: bool,
-    /// Whether no call is begun any more.
+    /// Whether the queue starts no more calls.
     is_closed: bool,
 }
 
@@ -59,26 +59,25 @@ struct QueuedCall {
 }
 
 impl CallQueue {
-    /// Adds a call at the end. Whoever calls this in the order of arrival is served in
-    /// that order.
-    pub(crate) fn enqueue(&self, visit: &str, need: CallAccess) -> QueueTicket {
+    /// Adds a call at the end of the queue: calls are served in the order of this method.
+    pub(crate) fn enqueue(&self, visit: &str, access: CallAccess) -> QueueTicket {
         let mut state = self.lock_state();
         let number = state.next_number;
         state.next_number += 1;
         let call =
-            QueuedCall { visit: visit.to_owned(), access: need, running: None, start_sender: None };
+            QueuedCall { visit: visit.to_owned(), access, running: None, start_sender: None };
         state.calls.insert(number, call);
         QueueTicket { queue: self.clone(), number }
     }
 
-    /// Notes whether the call that has the keeper waits for something outside.
+    /// Records whether the call on the keeper waits for something outside.
     pub(crate) fn set_waiting(&self, is_waiting: bool) {
         let mut state = self.lock_state();
         state.is_waiting = is_waiting;
         state.start_calls();
     }
 
-    /// Begins no more calls: those that have not begun are told so.
+    /// Starts no more calls; waiting calls end without having run.
     pub(crate) fn close(&self) {
         let mut state = self.lock_state();
         state.is_closed = true;
@@ -93,7 +92,7 @@ impl CallQueue {
 }
 
 impl QueueTicket {
-    /// Waits until the call may run; `None`: no more calls are begun.
+    /// Waits until the call may run. Returns `None` if the queue is closed.
     pub(crate) async fn wait_for_start(&self) -> Option<CallTarget> {
         let (start, started) = oneshot::channel();
         {
@@ -109,7 +108,8 @@ impl QueueTicket {
         started.await.ok()
     }
 
-    /// Goes back to its place in the queue, because a snapshot is not enough.
+    /// Requeues the call in its old position for the keeper, because a snapshot is not
+    /// enough.
     pub(crate) fn require_exclusive(&self) {
         let mut state = self.queue.lock_state();
         if let Some(call) = state.calls.get_mut(&self.number) {
@@ -130,20 +130,20 @@ impl Drop for QueueTicket {
 }
 
 impl QueueState {
-    /// Lets every call run that can.
+    /// Starts every call that can run.
     fn start_calls(&mut self) {
-        for (number, place) in self.startable_calls() {
+        for (number, target) in self.startable_calls() {
             let Some(call) = self.calls.get_mut(&number) else { continue };
-            call.running = Some(place);
+            call.running = Some(target);
             if let Some(start) = call.start_sender.take() {
-                // Whoever is gone leaves the queue by itself.
-                start.send(place).unwrap_or_default();
+                // A call whose receiver is gone leaves the queue by itself.
+                start.send(target).unwrap_or_default();
             }
         }
     }
 
     fn startable_calls(&self) -> Vec<(u64, CallTarget)> {
-        let running = |place| self.calls.values().filter(|it| it.running == Some(place)).count();
+        let running = |target| self.calls.values().filter(|it| it.running == Some(target)).count();
         let mut is_free = running(CallTarget::Keeper) == 0;
         let mut readers = running(CallTarget::Snapshot);
         let mut startable = Vec::new();
@@ -175,7 +175,7 @@ impl QueueState {
 mod tests {
     use super::*;
 
-    /// A queue without tasks: each call in it asks at once to be begun.
+    /// A queue without tasks: each call asks to start at once.
     #[derive(Default)]
     struct QueueFixture {
         queue: CallQueue,
@@ -183,14 +183,14 @@ mod tests {
     }
 
     impl QueueFixture {
-        fn enqueue(&mut self, visit: &str, need: CallAccess) -> usize {
-            let turn = self.queue.enqueue(visit, need);
+        fn enqueue(&mut self, visit: &str, access: CallAccess) -> usize {
+            let ticket = self.queue.enqueue(visit, access);
             let (start, started) = oneshot::channel();
             let mut state = self.queue.lock_state();
-            state.calls.get_mut(&turn.number).unwrap().start_sender = Some(start);
+            state.calls.get_mut(&ticket.number).unwrap().start_sender = Some(start);
             state.start_calls();
             drop(state);
-            self.tickets.push((Some(turn), started));
+            self.tickets.push((Some(ticket), started));
             self.tickets.len() - 1
         }
 
@@ -198,7 +198,7 @@ mod tests {
             self.tickets[call].0.take();
         }
 
-        /// Where a call was begun since the last time somebody asked.
+        /// Where a call was started since the last time this was called.
         fn started_on(&mut self, call: usize) -> Option<CallTarget> {
             self.tickets[call].1.try_recv().ok()
         }
@@ -206,73 +206,73 @@ mod tests {
 
     #[test]
     fn changes_run_one_at_a_time_in_order_of_arrival() {
-        let mut scene = QueueFixture::default();
-        let calls = ["a", "b", "a", "c"].map(|it| scene.enqueue(it, CallAccess::Exclusive));
-        for (place, call) in calls.into_iter().enumerate() {
-            assert_eq!(scene.started_on(call), Some(CallTarget::Keeper));
-            for later in &calls[place + 1..] {
-                assert_eq!(scene.started_on(*later), None);
+        let mut fixture = QueueFixture::default();
+        let calls = ["a", "b", "a", "c"].map(|it| fixture.enqueue(it, CallAccess::Exclusive));
+        for (index, call) in calls.into_iter().enumerate() {
+            assert_eq!(fixture.started_on(call), Some(CallTarget::Keeper));
+            for later in &calls[index + 1..] {
+                assert_eq!(fixture.started_on(*later), None);
             }
-            scene.leave(call);
+            fixture.leave(call);
         }
     }
 
     #[test]
     fn readers_run_on_snapshots_only_while_a_call_waits() {
-        let mut scene = QueueFixture::default();
-        let change = scene.enqueue("a", CallAccess::Exclusive);
-        let reader = scene.enqueue("b", CallAccess::Read);
+        let mut fixture = QueueFixture::default();
+        let change = fixture.enqueue("a", CallAccess::Exclusive);
+        let reader = fixture.enqueue("b", CallAccess::Read);
         assert_eq!(
-            (scene.started_on(change), scene.started_on(reader)),
+            (fixture.started_on(change), fixture.started_on(reader)),
             (Some(CallTarget::Keeper), None)
         );
-        scene.queue.set_waiting(true);
-        assert_eq!(scene.started_on(reader), Some(CallTarget::Snapshot));
-        scene.queue.set_waiting(false);
-        let other = scene.enqueue("c", CallAccess::Read);
-        assert_eq!(scene.started_on(other), None);
-        scene.leave(change);
-        assert_eq!(scene.started_on(other), Some(CallTarget::Keeper));
+        fixture.queue.set_waiting(true);
+        assert_eq!(fixture.started_on(reader), Some(CallTarget::Snapshot));
+        fixture.queue.set_waiting(false);
+        let other = fixture.enqueue("c", CallAccess::Read);
+        assert_eq!(fixture.started_on(other), None);
+        fixture.leave(change);
+        assert_eq!(fixture.started_on(other), Some(CallTarget::Keeper));
     }
 
     #[test]
     fn a_call_waits_for_the_earlier_calls_of_its_visit() {
-        let mut scene = QueueFixture::default();
-        let change = scene.enqueue("a", CallAccess::Exclusive);
-        let reader = scene.enqueue("a", CallAccess::Read);
-        scene.queue.set_waiting(true);
-        assert_eq!(scene.started_on(reader), None);
-        scene.leave(change);
-        assert_eq!(scene.started_on(reader), Some(CallTarget::Keeper));
+        let mut fixture = QueueFixture::default();
+        let change = fixture.enqueue("a", CallAccess::Exclusive);
+        let reader = fixture.enqueue("a", CallAccess::Read);
+        fixture.queue.set_waiting(true);
+        assert_eq!(fixture.started_on(reader), None);
+        fixture.leave(change);
+        assert_eq!(fixture.started_on(reader), Some(CallTarget::Keeper));
     }
 
     #[test]
     fn a_reader_that_needs_the_keeper_runs_before_later_changes() {
-        let mut scene = QueueFixture::default();
-        let first = scene.enqueue("a", CallAccess::Exclusive);
-        let reader = scene.enqueue("b", CallAccess::Read);
-        let last = scene.enqueue("c", CallAccess::Exclusive);
-        scene.queue.set_waiting(true);
-        assert_eq!(scene.started_on(reader), Some(CallTarget::Snapshot));
+        let mut fixture = QueueFixture::default();
+        let first = fixture.enqueue("a", CallAccess::Exclusive);
+        let reader = fixture.enqueue("b", CallAccess::Read);
+        let last = fixture.enqueue("c", CallAccess::Exclusive);
+        fixture.queue.set_waiting(true);
+        assert_eq!(fixture.started_on(reader), Some(CallTarget::Snapshot));
         let (start, started) = oneshot::channel();
-        scene.tickets[reader].0.as_ref().unwrap().require_exclusive();
-        scene.queue.lock_state().calls.get_mut(&1).unwrap().start_sender = Some(start);
-        scene.tickets[reader].1 = started;
-        scene.leave(first);
+        fixture.tickets[reader].0.as_ref().unwrap().require_exclusive();
+        fixture.queue.lock_state().calls.get_mut(&1).unwrap().start_sender = Some(start);
+        fixture.tickets[reader].1 = started;
+        fixture.leave(first);
         assert_eq!(
-            (scene.started_on(reader), scene.started_on(last)),
+            (fixture.started_on(reader), fixture.started_on(last)),
             (Some(CallTarget::Keeper), None)
         );
-        scene.leave(reader);
-        assert_eq!(scene.started_on(last), Some(CallTarget::Keeper));
+        fixture.leave(reader);
+        assert_eq!(fixture.started_on(last), Some(CallTarget::Keeper));
     }
 
     #[test]
     fn a_call_cancelled_before_it_starts_blocks_no_other() {
-        let mut scene = QueueFixture::default();
-        let calls = ["a", "b", "c"].map(|it| scene.enqueue(it, CallAccess::Exclusive));
-        scene.leave(calls[1]);
-        scene.leave(calls[0]);
-        assert_eq!(scene.started_on(calls[2]), Some(CallTarget::Keeper));
+        let mut fixture = QueueFixture::default();
+        let calls = ["a", "b", "c"].map(|it| fixture.enqueue(it, CallAccess::Exclusive));
+        fixture.leave(calls[1]);
+        fixture.leave(calls[0]);
+        assert_eq!(fixture.started_on(calls[2]), Some(CallTarget::Keeper));
     }
 }

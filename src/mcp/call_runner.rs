@@ -1,4 +1,5 @@
-//! Asking the keeper for a caller: in turn, off the thread that talks to the client.
+//! Runs calls on the keeper in queue order, outside the thread that talks to the
+//! client.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -12,7 +13,7 @@ use tokio::task::spawn_blocking;
 use crate::keeper::{Caller, Keeper, SnapshotReader};
 use crate::mcp::call_queue::{CallAccess, CallQueue, CallTarget, QueueTicket};
 
-/// The keeper, and the calls that want it.
+/// The keeper with the queue of its calls.
 #[derive(Clone)]
 pub(crate) struct CallRunner {
     keeper: Arc<Mutex<Keeper>>,
@@ -21,7 +22,7 @@ pub(crate) struct CallRunner {
 }
 
 impl CallRunner {
-    /// Lets calls ask `keeper`.
+    /// Creates the queue for `keeper`.
     pub(crate) fn new(mut keeper: Keeper) -> Self {
         let queue = CallQueue::default();
         let shared = queue.clone();
@@ -30,46 +31,47 @@ impl CallRunner {
         Self { keeper: Arc::new(Mutex::new(keeper)), readers, queue }
     }
 
-    /// Asks the keeper, or a snapshot, in the caller's turn. The turn is taken before
-    /// this awaits anything. The question may be asked twice if the first time, of a
-    /// snapshot, got no answer. A fault is an answer too.
+    /// Runs `question` on the keeper, or on a snapshot, when it is the call's turn. The
+    /// call is queued before the first await. If a snapshot cannot answer, `question`
+    /// runs again on the keeper. A panic is answered with an error.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        by: Caller,
-        need: CallAccess,
+        caller: Caller,
+        access: CallAccess,
         context: Option<&RequestContext<RoleServer>>,
         question: impl Fn(&mut Keeper, &Caller) -> Result<T, ErrorData> + Send + Sync + 'static,
     ) -> Result<T, ErrorData> {
         let question = Arc::new(question);
-        let mut turn = self.queue.enqueue(&by.name, need);
+        let mut ticket = self.queue.enqueue(&caller.name, access);
         loop {
-            let place = tokio::select! {
-                place = turn.wait_for_start() => place.ok_or_else(shutdown_error)?,
+            let target = tokio::select! {
+                target = ticket.wait_for_start() => target.ok_or_else(shutdown_error)?,
                 () = wait_for_cancel(context) => return Err(cancelled_error()),
             };
-            let (calls, caller, asked) = (self.clone(), by.clone(), question.clone());
-            let mut work = spawn_blocking(move || calls.run_on(place, turn, &caller, &*asked));
+            let (calls, by, ask) = (self.clone(), caller.clone(), question.clone());
+            let mut work = spawn_blocking(move || calls.run_on(target, ticket, &by, &*ask));
             let done = tokio::select! {
                 done = &mut work => done,
                 () = wait_for_cancel(context) => {
-                    by.cancelled.store(true, Ordering::Relaxed);
+                    caller.cancelled.store(true, Ordering::Relaxed);
                     work.await
                 }
             };
-            let Ok((back, answer)) = done else { return Err(panic_error()) };
-            turn = back;
+            let Ok((returned, answer)) = done else { return Err(panic_error()) };
+            ticket = returned;
             match answer {
-                // The next call begins when this answer is on its way.
+                // The next call starts once this answer is on its way.
                 Some(answer) => return answer,
-                None => turn.require_exclusive(),
+                None => ticket.require_exclusive(),
             }
         }
     }
 
-    /// Asks what is at hand at once, without a turn; `None`: nothing is.
+    /// Runs `question` at once, outside the queue; returns `None` if neither the keeper
+    /// nor a snapshot is available.
     pub(crate) fn try_run_now<T>(
         &self,
-        by: &Caller,
+        caller: &Caller,
         question: impl FnOnce(&mut Keeper) -> T,
     ) -> Option<T> {
         match self.keeper.try_lock() {
@@ -78,49 +80,50 @@ impl CallRunner {
                 Some(question(&mut keeper))
             }
             Err(TryLockError::Poisoned(_)) => None,
-            Err(TryLockError::WouldBlock) => self.readers.try_ask(by, question),
+            Err(TryLockError::WouldBlock) => self.readers.try_ask(caller, question),
         }
     }
 
-    /// Begins no more calls.
+    /// Starts no more calls.
     pub(crate) fn close(&self) {
         self.queue.close();
     }
 
-    /// Waits until the call that has the keeper is done, although nobody waits for its
+    /// Waits until the call on the keeper is finished, even if no client waits for its
     /// answer, and closes the palaces.
     pub(crate) async fn shut_down(&self) {
         let calls = self.clone();
         drop(spawn_blocking(move || calls.lock_keeper().close_all_palaces()).await);
     }
 
-    /// Asks in a turn, which is given back; `None`: the keeper has to be asked.
+    /// Runs `question` and gives the ticket back; the answer is `None` if a snapshot is
+    /// not enough.
     fn run_on<T>(
         &self,
-        place: CallTarget,
-        turn: QueueTicket,
-        by: &Caller,
+        target: CallTarget,
+        ticket: QueueTicket,
+        caller: &Caller,
         question: &impl Fn(&mut Keeper, &Caller) -> Result<T, ErrorData>,
     ) -> (QueueTicket, Option<Result<T, ErrorData>>) {
         let ask = |keeper: &mut Keeper| {
-            let answer = catch_unwind(AssertUnwindSafe(|| question(keeper, by)));
+            let answer = catch_unwind(AssertUnwindSafe(|| question(keeper, caller)));
             answer.unwrap_or_else(|_| {
                 keeper.close_all_palaces();
                 Err(panic_error())
             })
         };
-        let answer = match place {
-            CallTarget::Snapshot => self.readers.try_ask(by, ask),
+        let answer = match target {
+            CallTarget::Snapshot => self.readers.try_ask(caller, ask),
             CallTarget::Keeper => {
                 let mut keeper = self.lock_keeper();
                 keeper.begin_call();
                 keeper.publish_snapshots();
                 let answer = ask(&mut keeper);
-                keeper.end_call(by);
+                keeper.end_call(caller);
                 Some(answer)
             }
         };
-        (turn, answer)
+        (ticket, answer)
     }
 
     fn lock_keeper(&self) -> MutexGuard<'_, Keeper> {
@@ -128,12 +131,13 @@ impl CallRunner {
     }
 }
 
-/// What is answered after a panic.
+/// The answer to a request whose handler panicked.
 pub(crate) fn panic_error() -> ErrorData {
-    ErrorData::internal_error("Palazzo itself met a fault; other requests work", None)
+    let message = "the request failed because of a bug in Palazzo; other requests work";
+    ErrorData::internal_error(message, None)
 }
 
-/// Never ends for what no client has asked for.
+/// Waits until the client cancels the request; forever if no client sent it.
 async fn wait_for_cancel(context: Option<&RequestContext<RoleServer>>) {
     match context {
         Some(context) => context.ct.cancelled().await,
@@ -141,13 +145,13 @@ async fn wait_for_cancel(context: Option<&RequestContext<RoleServer>>) {
     }
 }
 
-/// Nobody gets this answer.
+/// The client does not receive this answer.
 fn cancelled_error() -> ErrorData {
     ErrorData::internal_error("the request was cancelled", None)
 }
 
 fn shutdown_error() -> ErrorData {
-    ErrorData::internal_error("the server is ending: nothing was done", None)
+    ErrorData::internal_error("the server is shutting down: nothing was done", None)
 }
 
 #[cfg(test)]
@@ -159,12 +163,12 @@ mod tests {
     #[tokio::test]
     async fn a_panicking_request_is_answered_and_later_ones_work() {
         let calls = CallRunner::new(Keeper::new("nowhere".into(), None));
-        let by = || Caller::for_client("claude", DateTime::UNIX_EPOCH);
+        let caller = || Caller::for_client("claude", DateTime::UNIX_EPOCH);
         for _ in 0..2 {
             let panics = |_: &mut Keeper, _: &Caller| -> Result<(), ErrorData> { panic!("a test") };
-            let answer = calls.run(by(), CallAccess::Exclusive, None, panics).await;
+            let answer = calls.run(caller(), CallAccess::Exclusive, None, panics).await;
             assert_eq!(answer.unwrap_err().message, panic_error().message);
-            assert_eq!(calls.run(by(), CallAccess::Read, None, |_, _| Ok(7)).await, Ok(7));
+            assert_eq!(calls.run(caller(), CallAccess::Read, None, |_, _| Ok(7)).await, Ok(7));
         }
     }
 
@@ -172,8 +176,8 @@ mod tests {
     async fn no_call_starts_while_the_server_shuts_down() {
         let calls = CallRunner::new(Keeper::new("nowhere".into(), None));
         calls.close();
-        let by = Caller::for_client("claude", DateTime::UNIX_EPOCH);
-        let answer = calls.run(by, CallAccess::Exclusive, None, |_, _| Ok(7)).await;
+        let caller = Caller::for_client("claude", DateTime::UNIX_EPOCH);
+        let answer = calls.run(caller, CallAccess::Exclusive, None, |_, _| Ok(7)).await;
         assert_eq!(answer, Err(shutdown_error()));
     }
 }

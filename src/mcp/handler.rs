@@ -1,4 +1,4 @@
-//! The methods of MCP, in both eras.
+//! The methods of MCP, for stateful and stateless protocol versions.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -26,10 +26,10 @@ use crate::mcp::resources;
 use crate::mcp::server::{Server, client_name};
 use crate::mcp::subscribers::{accepted_filter, accepted_targets, target_digests};
 
-/// The list of tools is the same for as long as the process lives; an hour.
+/// One hour: the lists of tools and prompts never change while the process runs.
 const LIST_TTL_MS: u64 = 3_600_000;
 
-/// The methods that have parameters one can get wrong.
+/// The methods whose parameters can be invalid.
 const METHODS_WITH_PARAMS: [&str; 10] = [
     "completion/complete",
     "initialize",
@@ -130,12 +130,12 @@ impl ServerHandler for Server {
     ) -> Result<GetPromptResponse, ErrorData> {
         let GetPromptRequestParams { name, arguments, .. } = request;
         let (prompt, arguments) = (name.clone(), arguments.unwrap_or_default());
-        let tell = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
-            Ok(server.toolbox.render_prompt(keeper, by, &prompt, &arguments))
+        let render = move |server: &Self, keeper: &mut Keeper, caller: &Caller| {
+            Ok(server.toolbox.render_prompt(keeper, caller, &prompt, &arguments))
         };
-        let told = self.run_read(&context, tell).await?;
+        let rendered = self.run_read(&context, render).await?;
         let unknown = || Err(format!("there is no prompt `{}`", name.escape_debug()));
-        let text = told.unwrap_or_else(unknown);
+        let text = rendered.unwrap_or_else(unknown);
         let text = text.map_err(|it| ErrorData::invalid_params(shorten_long_lines(&it), None))?;
         let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
         self.add_server_info(&mut result.meta, &context);
@@ -158,8 +158,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|it| it.cursor);
-        let list = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
-            let list = resources::list_resources(&server.toolbox, keeper, by, cursor.as_deref());
+        let list = move |server: &Self, keeper: &mut Keeper, caller: &Caller| {
+            let list =
+                resources::list_resources(&server.toolbox, keeper, caller, cursor.as_deref());
             server.subscribers.blocking_lock().record_generations(keeper.generations());
             list
         };
@@ -183,8 +184,8 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
-            resources::read_resource(&server.toolbox, keeper, by, &request.uri)
+        let read = move |server: &Self, keeper: &mut Keeper, caller: &Caller| {
+            resources::read_resource(&server.toolbox, keeper, caller, &request.uri)
         };
         let mut result = self.run_read(&context, read).await?;
         self.add_server_info(&mut result.meta, &context);
@@ -209,11 +210,11 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let follow = move |server: &Self, keeper: &mut Keeper, by: &Caller| {
+        let subscribe = move |server: &Self, keeper: &mut Keeper, caller: &Caller| {
             let mut subscribers = server.subscribers.blocking_lock();
-            resources::subscribe(&server.toolbox, keeper, by, &mut subscribers, &request.uri)
+            resources::subscribe(&server.toolbox, keeper, caller, &mut subscribers, &request.uri)
         };
-        self.run_read(&context, follow).await
+        self.run_read(&context, subscribe).await
     }
 
     async fn unsubscribe(
@@ -227,55 +228,55 @@ impl ServerHandler for Server {
 
     fn accepted_subscription_filter(
         &self,
-        wish: &SubscriptionFilter,
+        requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        // Whose wish it is will be known when they listen.
-        let by = self.caller("");
-        let followed = accepted_targets(&self.toolbox, &by, wish);
-        let known = self.calls.try_run_now(&by, |keeper| {
+        // The caller's name is known only when it listens.
+        let caller = self.caller("");
+        let followed = accepted_targets(&self.toolbox, &caller, requested);
+        let current = self.calls.try_run_now(&caller, |keeper| {
             let digests = target_digests(keeper, &followed);
             (digests, keeper.generations())
         });
-        let editions = self.baselines.record(&followed, known);
-        if let (Some(editions), Ok(mut subscribers)) = (editions, self.subscribers.try_lock()) {
-            subscribers.record_generations(editions);
+        let generations = self.baselines.record(&followed, current);
+        if let (Some(generations), Ok(mut subscribers)) = (generations, self.subscribers.try_lock())
+        {
+            subscribers.record_generations(generations);
         }
-        Some(accepted_filter(wish, &followed))
+        Some(accepted_filter(requested, &followed))
     }
 
-    /// Lasts until the client no longer listens, or says no more at all.
+    /// Runs until the client stops listening or its input ends.
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let (server, sink) = (self.clone(), context.sink().clone());
-        let listen = move |keeper: &mut Keeper, by: &Caller| {
-            server.subscribers.blocking_lock().add_listener(&server.toolbox, keeper, by, &sink);
+        let listen = move |keeper: &mut Keeper, caller: &Caller| {
+            server.subscribers.blocking_lock().add_listener(&server.toolbox, keeper, caller, &sink);
             Ok(())
         };
         let request = context.request_context();
-        let by = self.caller(&client_name(request));
-        self.calls.run(by, CallAccess::Exclusive, Some(request), listen).await?;
+        let caller = self.caller(&client_name(request));
+        self.calls.run(caller, CallAccess::Exclusive, Some(request), listen).await?;
         self.change_signal.notify_one();
-        let mut gone = self.input_closed.clone();
+        let mut closed = self.input_closed.clone();
         tokio::select! {
             () = context.cancelled() => {}
-            _ = gone.wait_for(|gone| *gone) => {}
+            _ = closed.wait_for(|is_closed| *is_closed) => {}
         }
         self.subscribers.lock().await.remove_listener(context.sink());
         Ok(())
     }
 
-    /// A request that is not what its method needs ends up here.
+    /// Answers unknown methods, and requests whose parameters do not fit their method.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         if request.method == "tools/call" {
-            let message =
-                "tools/call needs the `name` of a tool, a text, and `arguments`, an object";
+            let message = "tools/call needs `name`, a string, and `arguments`, an object";
             return Err(ErrorData::invalid_params(message, None));
         }
         if METHODS_WITH_PARAMS.contains(&request.method.as_str()) {
-            let message = format!("the parameters of {} are not what it needs", request.method);
+            let message = format!("invalid parameters for {}", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
         let message = format!("there is no method `{}`", request.method.escape_debug());
@@ -283,13 +284,15 @@ impl ServerHandler for Server {
     }
 }
 
-/// Says whether a request belongs to the era without handshakes.
+/// Returns true if a request uses the protocol version 2026-07-28 or later, without a
+/// handshake.
 fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|it| it >= ProtocolVersion::V_2026_07_28)
 }
 
 impl Server {
-    /// Adds to a result who gave it, as the stateless era wants it.
+    /// Adds the server's name and version to a result, as stateless protocol versions
+    /// require.
     fn add_server_info(&self, meta: &mut Option<MetaObject>, context: &RequestContext<RoleServer>) {
         if is_stateless(context) {
             let about = serde_json::json!(ServerHandler::get_info(self).server_info);

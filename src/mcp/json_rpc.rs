@@ -1,9 +1,9 @@
-//! Lines of input as messages of JSON-RPC.
+//! Parses lines of input as JSON-RPC messages.
 //!
-//! A client waits for an answer under each `id` that it sends. So a line that is no
-//! valid message is answered here, under its `id` as far as that can be read; rmcp
-//! gets valid messages only. Halves of a character that lost the other half, as
-//! programs write them that count in UTF-16 (`\ud83d`), are replaced.
+//! A client waits for an answer under each `id` that it sends. So an invalid message is
+//! answered here, under its `id` if that can be read; rmcp gets only valid messages.
+//! Lone surrogates (`\ud83d`), which programs write that cut texts in UTF-16, are
+//! replaced.
 
 pub(crate) mod id_scanner;
 use rmcp::RoleServer;
@@ -17,26 +17,26 @@ use crate::mcp::json_rpc::id_scanner::IdScanner;
 use crate::mcp::reply::shorten_long_lines;
 use crate::model::strip_unprintable;
 
-/// A longer line is not read.
+/// Longer lines are rejected.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
-/// What stands for a character that cannot be known (U+FFFD).
+/// The hex digits of the replacement character (U+FFFD).
 const REPLACEMENT_ESCAPE: &[u8] = b"fffd";
 
-/// A message, or why it is none.
+/// A valid message, or the error that answers an invalid one.
 pub(crate) type DecodedMessage = Result<Box<RxJsonRpcMessage<RoleServer>>, InvalidMessage>;
 
 /// The error that answers an invalid message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct InvalidMessage {
-    /// The `id` of the message; null where it cannot be read.
+    /// The `id` of the message; null if it cannot be read.
     pub(crate) id: Value,
-    /// The code of the error.
+    /// The JSON-RPC error code.
     pub(crate) code: ErrorCode,
-    /// What is wrong.
+    /// The reason, for the client.
     pub(crate) message: String,
 }
 
-/// One of two escapes that together are a character.
+/// One half of a surrogate pair.
 #[derive(PartialEq, Eq)]
 enum Surrogate {
     High,
@@ -44,7 +44,7 @@ enum Surrogate {
 }
 
 impl InvalidMessage {
-    /// Refuses the request `id`, which is no valid request.
+    /// The error for an invalid request with this `id`.
     pub(crate) fn invalid_request(id: Value, message: &str) -> Self {
         Self { id, code: ErrorCode::INVALID_REQUEST, message: message.to_owned() }
     }
@@ -54,11 +54,11 @@ impl InvalidMessage {
     }
 
     fn parse_error(id: Value, why: &str) -> Self {
-        let message = format!("this cannot be read: {why}");
+        let message = format!("the message cannot be parsed: {why}");
         Self { id, code: ErrorCode::PARSE_ERROR, message }
     }
 
-    /// Returns the line that tells the client.
+    /// Returns the error as a line of output.
     pub(crate) fn error_line(&self) -> Vec<u8> {
         let message = shorten_long_lines(&strip_unprintable(&self.message));
         let error = json!({ "code": self.code.0, "message": message });
@@ -66,8 +66,8 @@ impl InvalidMessage {
     }
 }
 
-/// Reads a line and decodes its messages: one, several of a batch, or none; `None`:
-/// the input has ended.
+/// Reads a line and decodes its messages: none, one, or several in a batch. Returns
+/// `None` at the end of the input.
 pub(crate) async fn read_messages(
     input: &mut (impl AsyncBufRead + Unpin),
 ) -> io::Result<Option<Vec<DecodedMessage>>> {
@@ -83,7 +83,7 @@ pub(crate) async fn read_messages(
         line = read_line(input).await?;
         outline.feed(&line);
     }
-    Ok(Some(parse_errors(&outline, "it has more than 16 MiB")))
+    Ok(Some(parse_errors(&outline, "the line is longer than 16 MiB")))
 }
 
 async fn read_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
@@ -92,8 +92,8 @@ async fn read_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8
     Ok(line)
 }
 
-/// Decodes the messages of a line. Each member of a batch counts as a line of its
-/// own, and is answered so: MCP knows no batches since 2025-06-18.
+/// Decodes the messages of a line. Each member of a batch is decoded and answered like
+/// a line of its own: MCP has no batches since 2025-06-18.
 fn decode_line(line: &mut [u8]) -> Vec<DecodedMessage> {
     replace_lone_surrogates(line);
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
@@ -109,18 +109,18 @@ fn decode_line(line: &mut [u8]) -> Vec<DecodedMessage> {
     }
 }
 
-/// Refuses what is no JSON, under each `id` that can be read all the same.
+/// Rejects a line that is not JSON, with an error for each `id` that can still be read.
 fn parse_errors(outline: &IdScanner, why: &str) -> Vec<DecodedMessage> {
     outline.scan_ids().into_iter().map(|id| Err(InvalidMessage::parse_error(id, why))).collect()
 }
 
-/// Takes a value for a message. `None`: it needs no answer and says nothing, as an
-/// invalid notification, or a response, for no client is asked anything.
+/// Decodes a value as a message. Returns `None` if it needs no answer and has no
+/// effect: an invalid notification, or a response (the server sends no requests).
 fn decode_message(value: Value) -> Option<DecodedMessage> {
     let Value::Object(mut fields) = value else {
         return Some(Err(InvalidMessage::invalid_request(
             Value::Null,
-            "a message is a JSON object",
+            "a message must be a JSON object",
         )));
     };
     let is_response = fields.contains_key("result") || fields.contains_key("error");
@@ -136,14 +136,14 @@ fn decode_message(value: Value) -> Option<DecodedMessage> {
         }
         (Some(Value::String(_)), Some(_)) => Some(decode_request(reply_to, fields)),
         (Some(_), _) => {
-            Some(Err(InvalidMessage::invalid_request(reply_to, "`method` must be a text")))
+            Some(Err(InvalidMessage::invalid_request(reply_to, "`method` must be a string")))
         }
     }
 }
 
 fn decode_request(id: Value, mut fields: Map<String, Value>) -> DecodedMessage {
     if RequestId::deserialize(&id).is_err() {
-        let message = "an `id` must be a text or a whole number of at most 64 bits";
+        let message = "`id` must be a string, or an integer of at most 64 bits";
         return Err(InvalidMessage::invalid_request(id, message));
     }
     if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
@@ -160,8 +160,8 @@ fn decode_request(id: Value, mut fields: Map<String, Value>) -> DecodedMessage {
         }
         Some(_) => return Err(InvalidMessage::invalid_params(id, "`params` must be an object")),
     }
-    let read = serde_json::from_value(request);
-    read.map(Box::new).map_err(|err| InvalidMessage::invalid_params(id, &err.to_string()))
+    let parsed = serde_json::from_value(request);
+    parsed.map(Box::new).map_err(|err| InvalidMessage::invalid_params(id, &err.to_string()))
 }
 
 fn replace_lone_surrogates(line: &mut [u8]) {
@@ -173,7 +173,7 @@ fn replace_lone_surrogates(line: &mut [u8]) {
                 line[at + 2..at + 6].copy_from_slice(REPLACEMENT_ESCAPE);
                 6
             }
-            // An escaped backslash escapes nothing.
+            // An escaped backslash starts no escape.
             None if line[at] == b'\\' => 2,
             None => 1,
         };
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn lone_surrogates_are_replaced_and_nothing_else_changes() {
-        for (said, heard) in [
+        for (input, expected) in [
             (r#"{"a":"cut \ud83d"}"#, r#"{"a":"cut \ufffd"}"#),
             (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
             (r#""\uDE00\uD83D""#, r#""\ufffd\ufffd""#),
@@ -206,14 +206,14 @@ mod tests {
             (r"\ud8", r"\ud8"),
             ("\\", "\\"),
         ] {
-            let mut line = said.as_bytes().to_vec();
+            let mut line = input.as_bytes().to_vec();
             replace_lone_surrogates(&mut line);
-            assert_eq!(String::from_utf8(line).unwrap(), heard);
+            assert_eq!(String::from_utf8(line).unwrap(), expected);
         }
     }
 
-    /// Tells for each message of a line whether it is valid, or the `id` and code of
-    /// the error.
+    /// Decodes a line; returns for each message `Ok`, or the `id` and code of the
+    /// error.
     fn decode_results(line: &[u8]) -> Vec<Result<(), (Value, i32)>> {
         let decoded = decode_line(&mut line.to_vec());
         decoded.into_iter().map(|it| it.map(drop).map_err(|it| (it.id, it.code.0))).collect()

@@ -1,4 +1,4 @@
-//! What a person can have an agent do with one word: begin, and end.
+//! The prompts that a user can run: one begins a conversation, one ends it.
 
 use rmcp::model::{JsonObject, Prompt, PromptArgument};
 use serde_json::Value;
@@ -7,56 +7,55 @@ use crate::keeper::{Caller, DEFAULT_TOKENS, Keeper, MIN_TOKENS, Refusal};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::tokens;
 
-/// The prompt that begins a conversation.
+/// The name of the prompt that begins a conversation.
 const WAKE_UP: &str = "wake-up";
 
-/// The prompt that ends one.
+/// The name of the prompt that ends a conversation.
 const TAKE_LEAVE: &str = "take-leave";
 
-/// What is said below what an agent wakes up to.
+/// The text below the result of `wake-up`.
 const WAKE_UP_CLOSING: &str = "\
-This is what you know from before. Where it is not enough, look it up before you answer; do not \
-guess what was.";
+This is what you remember from earlier conversations. If it is not enough, search before you \
+answer; do not guess.";
 
-/// What is asked of an agent that is about to go.
+/// The instructions of `take-leave`.
 const TAKE_LEAVE_OPENING: &str = "\
-This conversation is about to end. Write down what the next one should know, for somebody who was \
-not here: what was found and decided and why, what is in doubt, what is left undone. Leave out what \
-the files of the project or its history say already. Before you write, look whether it is there \
-already.";
+This conversation is about to end. Write down what the next one should know, for a reader who was \
+not here: findings, decisions and their reasons, open questions, unfinished work. Leave out what \
+the files of the project or its history already contain. Before you write, check whether it is \
+already there.";
 
-/// Where to write what, by the tools there are for it.
+/// Where to write what, by tool set.
 const WHERE_TO_WRITE: [(ToolSet, &str); 4] = [
     (
         ToolSet::Palace,
-        "What was found and what is left undone: a scroll (write_scroll with `room`) in the room \
-         it belongs to; in the entry room what belongs nowhere else. A subject that has no room \
-         yet: build_room.",
+        "Findings and unfinished work: a scroll (write_scroll with `room`) in the room it belongs \
+         to; in the entry room if it belongs to no other. For a subject that has no room yet: \
+         build_room.",
     ),
     (
         ToolSet::Graph,
-        "Who and what there is, and how it is related: create_entities, update_entity. What \
-         somebody has to do: create_task.",
+        "Things and their relations: create_entities, update_entity. Work that somebody has to \
+         do: create_task.",
     ),
     (
         ToolSet::Memory,
-        "Who and what there is, and how it is related: create_entities, add_observations, \
-         create_relations.",
+        "Things and their relations: create_entities, add_observations, create_relations.",
     ),
     (
         ToolSet::Mempalace,
-        "What should be kept word for word: mempalace_add_drawer. Facts that changed: \
-         mempalace_kg_invalidate for the old, mempalace_kg_add for the new. For yourself: \
+        "Texts to keep word for word: mempalace_add_drawer. Facts that changed: \
+         mempalace_kg_invalidate for the old, mempalace_kg_add for the new. Notes to yourself: \
          mempalace_diary_write.",
     ),
 ];
 
 pub(super) fn all_prompts() -> Vec<Prompt> {
     let workspace = || {
-        let about = "The workspace; without it, the one the tools act on";
+        let about = "The workspace; default: the one that the tools act on";
         PromptArgument::new("workspace").with_description(about).with_required(false)
     };
-    let budget = format!("How many tokens it may take; {DEFAULT_TOKENS} if not said");
+    let budget = format!("Maximum number of tokens; default {DEFAULT_TOKENS}");
     let budget = PromptArgument::new("budget").with_description(budget).with_required(false);
     let wake_up = "What you should know when a conversation begins.";
     let take_leave = "What to write down when a conversation ends, and where.";
@@ -67,34 +66,36 @@ pub(super) fn all_prompts() -> Vec<Prompt> {
 }
 
 impl Toolbox {
-    /// Returns what a prompt says; `None`: there is none of that name.
+    /// Renders a prompt; `None` if no prompt has that name.
     pub(super) fn render_prompt(
         &self,
         keeper: &mut Keeper,
-        by: &Caller,
+        caller: &Caller,
         name: &str,
         arguments: &JsonObject,
     ) -> Option<Result<String, String>> {
-        let said = |key: &str| {
+        let argument = |key: &str| {
             let text = arguments.get(key).and_then(Value::as_str).map(str::trim);
             text.filter(|it| !it.is_empty())
         };
-        let told = match name {
+        let text = match name {
             WAKE_UP => parse_budget(arguments.get("budget")).and_then(|budget| {
                 let end = format!("\n{WAKE_UP_CLOSING}\n");
-                // Where there is hardly room for what is known, all of it is for that.
+                // A small budget goes to the memory alone, without the closing text.
                 let left = budget.checked_sub(tokens::count_tokens(&end));
                 let (left, end) = match left.filter(|it| *it >= MIN_TOKENS) {
                     Some(left) => (left, end.as_str()),
                     None => (budget, ""),
                 };
-                Ok(accept_no_workspace(keeper.wake_up(by, said("workspace"), left))? + end)
+                Ok(accept_no_workspace(keeper.wake_up(caller, argument("workspace"), left))? + end)
             }),
-            TAKE_LEAVE => accept_no_workspace(keeper.list_places_to_write(by, said("workspace")))
-                .map(|it| self.take_leave_text(&it)),
+            TAKE_LEAVE => {
+                let places = keeper.list_places_to_write(caller, argument("workspace"));
+                accept_no_workspace(places).map(|it| self.take_leave_text(&it))
+            }
             _ => return None,
         };
-        Some(told)
+        Some(text)
     }
 
     fn take_leave_text(&self, places: &str) -> String {
@@ -104,20 +105,20 @@ impl Toolbox {
     }
 }
 
-/// Reads a number that the protocol wants as text, and clients give as a number too.
-fn parse_budget(said: Option<&Value>) -> Result<usize, String> {
-    let said = said.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
-    let number = said.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty() && it != "null");
+/// Parses the budget: text in the protocol, but some clients send a number.
+fn parse_budget(budget: Option<&Value>) -> Result<usize, String> {
+    let text = budget.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
+    let number = text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty() && it != "null");
     let number = number.map_or(Ok(DEFAULT_TOKENS), |it| it.parse());
-    number.map_err(|_| "the `budget` is a number of tokens".to_owned())
+    number.map_err(|_| "the `budget` must be a number of tokens".to_owned())
 }
 
-/// Takes it for no fault that there is nothing yet.
-fn accept_no_workspace(told: Result<String, Refusal>) -> Result<String, String> {
-    match told {
+/// Treats a home without any workspace as an empty memory, not as an error.
+fn accept_no_workspace(result: Result<String, Refusal>) -> Result<String, String> {
+    match result {
         Err(Refusal::NoWorkspaceSet { known, .. }) if known.is_empty() => {
             Ok("Nothing is remembered yet.\n".to_owned())
         }
-        told => told.map_err(|refusal| refusal.to_string()),
+        result => result.map_err(|refusal| refusal.to_string()),
     }
 }

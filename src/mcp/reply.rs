@@ -1,21 +1,21 @@
-//! What tools say.
+//! The results of tools.
 
 use serde_json::Value;
 
 use crate::keeper::Refusal;
 use crate::model::CommitId;
 
-/// What a tool says: `Err` is a refusal that the caller can read, not a fault
-/// of the protocol.
+/// The result of a tool: `Err` is a refusal that the caller can read, not a protocol
+/// error.
 pub type ToolResult = Result<ToolReply, String>;
 
-/// What a tool answers with. Some clients show a model the text and others only
-/// the value, so each says all there is to say.
+/// The answer of a tool. Some clients show a model the text and others only the value,
+/// so each must be complete.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolReply {
     /// The answer as text.
     pub text: String,
-    /// The same as a value, from tools that promise one by a schema.
+    /// The same as a value, from tools that declare an output schema.
     pub structured: Option<Value>,
 }
 
@@ -25,12 +25,12 @@ impl From<String> for ToolReply {
     }
 }
 
-/// Turns what the keeper says into an answer.
-pub(super) fn to_tool_result(said: Result<String, Refusal>) -> ToolResult {
-    said.map(ToolReply::from).map_err(|refusal| refusal.to_string())
+/// Converts a result of the keeper.
+pub(super) fn to_tool_result(result: Result<String, Refusal>) -> ToolResult {
+    result.map(ToolReply::from).map_err(|refusal| refusal.to_string())
 }
 
-/// Shortens a refusal that quotes something endless: a line keeps its beginning
+/// Shortens the lines of a refusal that quotes a long text: a line keeps its beginning,
 /// and its end, where the advice is.
 pub(super) fn shorten_long_lines(refusal: &str) -> String {
     const KEPT_CHARS: usize = 1000;
@@ -47,21 +47,21 @@ pub(super) fn shorten_long_lines(refusal: &str) -> String {
     refusal.split('\n').map(shorten).collect::<Vec<_>>().join("\n")
 }
 
-/// How many digits of a commit are shown.
+/// How many digits of a commit id are shown.
 const SHORT_ID_DIGITS: usize = 10;
 
-/// Renders what went wrong although a change is made, a line each.
+/// Renders the warnings of a change that was made, one per line.
 pub(super) fn render_warnings(warnings: &[String]) -> String {
     warnings.iter().flat_map(|it| ["Warning: ", it, "\n"]).collect()
 }
 
-/// Renders an error that occurred after `commits` were made: they stand.
+/// Renders an error that occurred after `commits` were made; they are not undone.
 pub(super) fn error_after_commits(commits: &[CommitId], error: &str) -> String {
     match commits.last() {
         None => error.to_owned(),
         Some(last) => {
             let short: String = last.0.chars().take(SHORT_ID_DIGITS).collect();
-            format!("the change is made (commit {short}), and only then this failed: {error}")
+            format!("the change was made (commit {short}), but then this failed: {error}")
         }
     }
 }
@@ -72,8 +72,8 @@ mod tests {
 
     #[test]
     fn a_long_refusal_is_shortened_in_the_middle() {
-        let said = format!("no room is called `{}`; try another\nActions:", "ü".repeat(5000));
-        let shortened = shorten_long_lines(&said);
+        let refusal = format!("no room is called `{}`; try another\nActions:", "ü".repeat(5000));
+        let shortened = shorten_long_lines(&refusal);
         assert!(shortened.starts_with("no room is called `üü"), "{shortened}");
         assert!(shortened.contains("ü … ü"), "{shortened}");
         assert!(shortened.ends_with("üü`; try another\nActions:"), "{shortened}");
@@ -85,7 +85,7 @@ mod tests {
     fn an_error_after_a_commit_says_that_the_change_was_made() {
         assert_eq!(error_after_commits(&[], "no room"), "no room");
         let commits = ["1111111111aaaa", "2222222222bbbb"].map(|it| CommitId(it.to_owned()));
-        let said = "the change is made (commit 2222222222), and only then this failed: no room";
-        assert_eq!(error_after_commits(&commits, "no room"), said);
+        let expected = "the change was made (commit 2222222222), but then this failed: no room";
+        assert_eq!(error_after_commits(&commits, "no room"), expected);
     }
 }

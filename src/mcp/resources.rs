@@ -1,8 +1,7 @@
-//! Rooms, scrolls and the graph as resources: listed, read and completed by
-//! address.
+//! Rooms, scrolls and the graph as resources: listed, read and completed by address.
 //!
-//! The graph is one where the tools of the reference memory server are offered,
-//! by its name there and with its answer to `read_graph`.
+//! The graph is a resource if the tools of the reference memory server are offered. It
+//! has the name and content of that server: the answer of `read_graph`.
 
 use rmcp::model::{
     Annotations, CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData,
@@ -17,45 +16,44 @@ use crate::mcp::subscribers::Subscribers;
 use crate::mcp::toolbox::{ToolSet, Toolbox};
 use crate::model::{Uri, UriError, UriTarget, strip_unprintable};
 
-/// How many resources one answer lists.
+/// How many resources one page lists.
 const PAGE_SIZE: usize = 200;
 
-/// The addresses there can be, as RFC 6570 spells them: a room may stand in a
-/// wing, and then its name has a slash.
+/// The templates of addresses, in RFC 6570 syntax. A room can be in a wing, and then
+/// its name contains a slash.
 const ROOM_TEMPLATE: &str = "palace://{workspace}/rooms/{+room}";
 const SCROLL_TEMPLATE: &str = "palace://{workspace}/scrolls/{+room}/{id}";
 
-/// Where the reference memory server, npm 2026.8.31, has its graph.
+/// The graph's address in the reference memory server, npm 2026.8.31.
 const GRAPH_URI: &str = "memory://knowledge-graph";
 
 const MARKDOWN_TYPE: &str = "text/markdown";
 const JSON_TYPE: &str = "application/json";
 
-/// Templates are the same for as long as the process lives; an hour.
+/// One hour: templates never change while the process runs.
 const TEMPLATES_TTL_MS: u64 = 3_600_000;
 
-/// What can be read by itself.
+/// A resource that a client can read.
 #[derive(Clone, Debug)]
 pub(super) enum ResourceTarget {
     /// A room or scroll.
     RoomOrScroll(Uri),
-    /// The graph that the caller's tools act on.
+    /// The graph that this caller's tools act on.
     Graph(Caller),
 }
 
-/// Lists one page of what can be read; `cursor` is the last address of the page
-/// before.
+/// Lists one page of resources; `cursor` is the last address of the previous page.
 pub(super) fn list_resources(
     tools: &Toolbox,
     keeper: &mut Keeper,
-    by: &Caller,
+    caller: &Caller,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let after: Option<Uri> = cursor.map(str::parse).transpose().map_err(|_| {
-        ErrorData::invalid_params("this cursor is none that a list has ended with", None)
+        ErrorData::invalid_params("invalid cursor: use the `nextCursor` of an earlier list", None)
     })?;
     let mut listed = keeper
-        .list_resources(by, after.as_ref(), PAGE_SIZE + 1)
+        .list_resources(caller, after.as_ref(), PAGE_SIZE + 1)
         .map_err(|it| internal_error(&it.to_string()))?;
     let is_more = listed.len() > PAGE_SIZE;
     listed.truncate(PAGE_SIZE);
@@ -67,7 +65,7 @@ pub(super) fn list_resources(
     Ok(result)
 }
 
-/// Lists how addresses are made.
+/// Lists the templates of addresses.
 pub(super) fn list_templates(is_stateless: bool) -> ListResourceTemplatesResult {
     let template = |uri: &str, name: &str, title: &str, about: &str| {
         let template = ResourceTemplate::new(uri, name).with_title(title);
@@ -80,7 +78,7 @@ pub(super) fn list_templates(is_stateless: bool) -> ListResourceTemplatesResult 
             "A room",
             "A room: description, actions, doors and scrolls",
         ),
-        template(SCROLL_TEMPLATE, "scroll", "A scroll", "A dated note that hangs in a room"),
+        template(SCROLL_TEMPLATE, "scroll", "A scroll", "A dated note in a room"),
     ]);
     match is_stateless {
         true => list.with_ttl_ms(TEMPLATES_TTL_MS).with_cache_scope(CacheScope::Public),
@@ -92,10 +90,10 @@ pub(super) fn list_templates(is_stateless: bool) -> ListResourceTemplatesResult 
 pub(super) fn read_resource(
     tools: &Toolbox,
     keeper: &mut Keeper,
-    by: &Caller,
+    caller: &Caller,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let (text, kind) = match parse_target(tools, by, uri)
+    let (text, kind) = match parse_target(tools, caller, uri)
         .map_err(|why| not_found_error(uri, &why))?
     {
         ResourceTarget::RoomOrScroll(address) => {
@@ -105,8 +103,8 @@ pub(super) fn read_resource(
             })?;
             (strip_unprintable(&text), MARKDOWN_TYPE)
         }
-        ResourceTarget::Graph(by) => {
-            match tools.call_tool(keeper, &by, "read_graph", JsonObject::new()) {
+        ResourceTarget::Graph(caller) => {
+            match tools.call_tool(keeper, &caller, "read_graph", JsonObject::new()) {
                 Some(Ok(ToolReply { text, .. })) => (text, JSON_TYPE),
                 Some(Err(refusal)) => return Err(internal_error(&refusal)),
                 None => {
@@ -119,35 +117,34 @@ pub(super) fn read_resource(
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// Lets the client that has shaken hands follow a resource, whether it is there
-/// already or not.
+/// Subscribes the initialized client to a resource, which need not exist yet.
 pub(super) fn subscribe(
     tools: &Toolbox,
     keeper: &mut Keeper,
-    by: &Caller,
+    caller: &Caller,
     subscribers: &mut Subscribers,
     uri: &str,
 ) -> Result<(), ErrorData> {
-    let subject = match parse_target(tools, by, uri).map_err(|why| not_found_error(uri, &why))? {
+    let target = match parse_target(tools, caller, uri).map_err(|why| not_found_error(uri, &why))? {
         ResourceTarget::RoomOrScroll(address) => {
             keeper.resolve_uri(&address).map(ResourceTarget::RoomOrScroll)
         }
         graph @ ResourceTarget::Graph(_) => Ok(graph),
     };
-    let subject = subject.map_err(|refusal| not_found_error(uri, &refusal.to_string()))?;
-    subscribers.subscribe(keeper, uri, subject).map_err(|why| ErrorData::invalid_request(why, None))
+    let target = target.map_err(|refusal| not_found_error(uri, &refusal.to_string()))?;
+    subscribers.subscribe(keeper, uri, target).map_err(|why| ErrorData::invalid_request(why, None))
 }
 
-/// Says what a part of an address that has been begun could become.
+/// Completes a part of an address.
 pub(super) fn complete_argument(
     keeper: &mut Keeper,
     request: &CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
-    let known = match &request.r#ref {
+    let is_known = match &request.r#ref {
         Reference::Resource(it) => [ROOM_TEMPLATE, SCROLL_TEMPLATE].contains(&it.uri.as_str()),
         _ => false,
     };
-    if !known {
+    if !is_known {
         let why = "only the resource templates of this server can be completed";
         return Err(ErrorData::invalid_params(why, None));
     }
@@ -161,10 +158,10 @@ pub(super) fn complete_argument(
         },
         _ => Ok(Vec::new()),
     };
-    // What does not exist has no continuation.
+    // What does not exist has no completions.
     let mut names = names.unwrap_or_default();
-    let begun = request.argument.value.to_lowercase();
-    names.retain(|it| it.to_lowercase().starts_with(&begun));
+    let prefix = request.argument.value.to_lowercase();
+    names.retain(|it| it.to_lowercase().starts_with(&prefix));
     let completion = CompletionInfo::with_pagination(
         names.iter().take(CompletionInfo::MAX_VALUES).cloned().collect(),
         u32::try_from(names.len()).ok(),
@@ -174,33 +171,33 @@ pub(super) fn complete_argument(
     Ok(CompleteResult::new(completion))
 }
 
-/// Reads the address that a caller gives; the error says what one looks like.
+/// Parses an address given by a client; the error describes the expected form.
 pub(super) fn parse_target(
     tools: &Toolbox,
-    by: &Caller,
+    caller: &Caller,
     uri: &str,
 ) -> Result<ResourceTarget, String> {
     match uri {
-        GRAPH_URI if tools.offers(ToolSet::Memory) => Ok(ResourceTarget::Graph(by.clone())),
+        GRAPH_URI if tools.offers(ToolSet::Memory) => Ok(ResourceTarget::Graph(caller.clone())),
         _ => uri.parse().map(ResourceTarget::RoomOrScroll).map_err(|err: UriError| err.to_string()),
     }
 }
 
-/// In the words of the reference memory server.
+/// The graph as a resource, with the texts of the reference memory server.
 fn graph_resource() -> Resource {
-    let about = "The full knowledge graph with all entities and relations";
+    let description = "The full knowledge graph with all entities and relations";
     let resource = Resource::new(GRAPH_URI, "knowledge-graph").with_title("Knowledge Graph");
-    resource.with_description(about).with_mime_type(JSON_TYPE)
+    resource.with_description(description).with_mime_type(JSON_TYPE)
 }
 
 fn to_resource(it: ResourceSummary) -> Resource {
-    let ResourceSummary { uri: address, title, description: about, written } = it;
+    let ResourceSummary { uri: address, title, description, written } = it;
     let name = match &address.target {
         UriTarget::Room(room) => room.to_string(),
         UriTarget::Scroll(it) => format!("{}/{}", it.room, it.id),
     };
     let resource = Resource::new(address.to_string(), name).with_title(title);
-    let resource = resource.with_description(about).with_mime_type(MARKDOWN_TYPE);
+    let resource = resource.with_description(description).with_mime_type(MARKDOWN_TYPE);
     match written {
         Some(written) => resource.with_annotations(Annotations::default().with_timestamp(written)),
         None => resource,

@@ -21,11 +21,11 @@ use crate::mcp::stdio_transport::StdioTransport;
 use crate::mcp::subscribers::{BaselineDigests, Subscribers};
 use crate::mcp::{ToolReply, ToolSet, Toolbox};
 
-/// How long changes are collected before anybody is told of them.
+/// How long changes are collected before clients are notified.
 const NOTIFICATION_DELAY: Duration = Duration::from_millis(50);
 
-/// Answers one client. Calls take effect in the order they arrive: handlers begin on
-/// one thread, and take their turn before they await anything.
+/// Serves one client. Calls take effect in the order they arrive: handlers start on one
+/// thread, and are queued before they await anything.
 #[derive(Clone)]
 pub struct Server {
     pub(super) toolbox: Arc<Toolbox>,
@@ -38,22 +38,22 @@ pub struct Server {
 }
 
 /// Serves a client over standard input and output until its input ends, or `stop` is
-/// ready. What has begun then is finished.
+/// ready. Calls that have started by then are finished.
 ///
-/// A client that only probes, or says nothing at all, is no error.
+/// It is no error if a client only probes or sends nothing.
 pub async fn serve(
     mut server: Server,
     stop: impl Future<Output: Send> + Send + 'static,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let (input, output) = stdio_pipes();
-    let (tell, gone) = watch::channel(false);
-    server.input_closed = gone;
+    let (closed_sender, input_closed) = watch::channel(false);
+    server.input_closed = input_closed;
     let calls = server.calls.clone();
     let stop = async move {
         stop.await;
         calls.close();
     };
-    let connection = StdioTransport::new(input, output, stop, tell);
+    let connection = StdioTransport::new(input, output, stop, closed_sender);
     let served = match PanicSafeServer(server.clone()).serve(connection).await {
         Ok(running) => {
             tokio::spawn(server.clone().open_in_background());
@@ -68,24 +68,24 @@ pub async fn serve(
 }
 
 impl Server {
-    /// Makes a server that asks `keeper` with the tools of `toolbox`; `clock`
-    /// says what time it is.
+    /// Makes a server for `keeper` and the tools of `toolbox`; `clock` returns the
+    /// current time.
     pub fn new(toolbox: Toolbox, keeper: Keeper, clock: fn() -> DateTime<Utc>) -> Self {
         let mut keeper = match toolbox.offers(ToolSet::Palace) {
             true => keeper,
             false => keeper.without_workspace_choice(),
         };
-        let stirred = Arc::new(Notify::new());
-        let wake = stirred.clone();
+        let change_signal = Arc::new(Notify::new());
+        let wake = change_signal.clone();
         keeper.set_wake_callback(Arc::new(move || wake.notify_one()));
-        let promises = BaselineDigests::default();
+        let baselines = BaselineDigests::default();
         Self {
             toolbox: Arc::new(toolbox),
             calls: CallRunner::new(keeper),
             clock,
-            subscribers: Arc::new(Mutex::new(Subscribers::new(promises.clone()))),
-            baselines: promises,
-            change_signal: stirred,
+            subscribers: Arc::new(Mutex::new(Subscribers::new(baselines.clone()))),
+            baselines,
+            change_signal,
             input_closed: watch::channel(false).1,
         }
     }
@@ -97,13 +97,13 @@ impl Server {
     ) -> Result<CallToolResult, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
         let (tools, tool) = (self.toolbox.clone(), name.clone());
-        let need = tools.access_for(&name);
-        let call = move |keeper: &mut Keeper, by: &Caller| {
-            Ok(tools.call_tool(keeper, by, &tool, arguments.clone().unwrap_or_default()))
+        let access = tools.access_for(&name);
+        let call = move |keeper: &mut Keeper, caller: &Caller| {
+            Ok(tools.call_tool(keeper, caller, &tool, arguments.clone().unwrap_or_default()))
         };
-        let by = self.caller(&client_name(context));
-        let answer = self.calls.run(by, need, Some(context), call).await?;
-        // Others may want to know what it has changed.
+        let caller = self.caller(&client_name(context));
+        let answer = self.calls.run(caller, access, Some(context), call).await?;
+        // Subscribers may need a notification about its changes.
         self.change_signal.notify_one();
         match answer {
             Some(Ok(ToolReply { text, structured })) => {
@@ -119,18 +119,18 @@ impl Server {
         }
     }
 
-    /// Asks the keeper something that only reads, in the turn of the caller.
+    /// Runs a question that only reads on the keeper, in the caller's turn.
     pub(super) async fn run_read<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
         question: impl Fn(&Self, &mut Keeper, &Caller) -> Result<T, ErrorData> + Send + Sync + 'static,
     ) -> Result<T, ErrorData> {
-        let (server, by) = (self.clone(), self.caller(&client_name(context)));
+        let (server, caller) = (self.clone(), self.caller(&client_name(context)));
         let question = move |keeper: &mut Keeper, by: &Caller| question(&server, keeper, by);
-        self.calls.run(by, CallAccess::Read, Some(context), question).await
+        self.calls.run(caller, CallAccess::Read, Some(context), question).await
     }
 
-    /// Begins to read the palace that is probably asked for first.
+    /// Starts opening the palace that will probably be used first.
     async fn open_in_background(self) {
         let begin = |keeper: &mut Keeper, _: &Caller| {
             keeper.start_background_open();
@@ -139,38 +139,38 @@ impl Server {
         drop(self.calls.run(self.server_caller(), CallAccess::Exclusive, None, begin).await);
     }
 
-    /// Tells whoever wants to know what has changed, until the process ends.
+    /// Notifies clients about changes, until the process ends.
     async fn send_notifications(self, peer: Peer<RoleServer>) {
         let mut wait = None;
         loop {
-            let stirred = self.change_signal.notified();
+            let changed = self.change_signal.notified();
             match wait {
-                Some(wait) => timeout(wait, stirred).await.unwrap_or_default(),
-                None => stirred.await,
+                Some(wait) => timeout(wait, changed).await.unwrap_or_default(),
+                None => changed.await,
             }
             sleep(NOTIFICATION_DELAY).await;
-            // The answer to a call is on its way before anybody hears what it has changed.
+            // The answer to a call is sent before the notification about its changes.
             yield_now().await;
-            let greeted = peer.peer_info().is_some().then_some(&peer);
-            if greeted.is_none() && self.subscribers.lock().await.has_no_listeners() {
+            let initialized = peer.peer_info().is_some().then_some(&peer);
+            if initialized.is_none() && self.subscribers.lock().await.has_no_listeners() {
                 wait = None;
                 continue;
             }
             let subscribers = self.subscribers.clone();
-            let gather = move |keeper: &mut Keeper, _: &Caller| {
+            let collect = move |keeper: &mut Keeper, _: &Caller| {
                 let wait = keeper.catch_up();
                 Ok((wait, subscribers.blocking_lock().collect_notifications(keeper)))
             };
-            let gathered =
-                self.calls.run(self.server_caller(), CallAccess::Exclusive, None, gather).await;
-            // After a fault everything is read anew, and compared at the next occasion.
-            let Ok((next, news)) = gathered else { continue };
+            let collected =
+                self.calls.run(self.server_caller(), CallAccess::Exclusive, None, collect).await;
+            // After a panic everything is read again, and compared next time.
+            let Ok((next, notifications)) = collected else { continue };
             wait = next;
-            news.send(greeted).await;
+            notifications.send(initialized).await;
         }
     }
 
-    /// The server itself, which has no visit.
+    /// The server itself as a caller, without a visit.
     fn server_caller(&self) -> Caller {
         Caller { name: String::new(), ..self.caller("") }
     }
@@ -180,7 +180,7 @@ impl Server {
     }
 }
 
-/// Returns what a client calls itself.
+/// Returns the name that a client gives for itself.
 pub(super) fn client_name(context: &RequestContext<RoleServer>) -> String {
     context.client_info().map(|it| it.name).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! The transport below rmcp: lines of standard input and output.
+//! The transport for rmcp: lines on standard input and output.
 //!
-//! It answers by itself what rmcp would drop or answer without an `id`, and ends
-//! only when every request has its answer.
+//! It answers requests that rmcp would drop or answer without an `id`, and closes only
+//! after every request has its answer.
 
 pub(crate) mod pending_requests;
 use std::io;
@@ -19,7 +19,7 @@ use crate::mcp::json_rpc;
 use crate::mcp::json_rpc::{DecodedMessage, InvalidMessage};
 use crate::mcp::stdio_transport::pending_requests::PendingRequests;
 
-/// How many messages are decoded before rmcp takes them.
+/// How many decoded messages are buffered for rmcp.
 const MESSAGE_BUFFER: usize = 16;
 
 /// A connection to one client.
@@ -31,10 +31,10 @@ pub(crate) struct StdioTransport<W> {
     input_closed: watch::Sender<bool>,
 }
 
-/// The lines for the client.
+/// The output, shared; `None` after it is closed.
 struct SharedOutput<W>(Arc<Mutex<Option<W>>>);
 
-/// The lines of the client, and where invalid ones are answered.
+/// Reads the input, and answers invalid messages.
 struct InputReader<W> {
     messages: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
     output: SharedOutput<W>,
@@ -42,19 +42,19 @@ struct InputReader<W> {
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> StdioTransport<W> {
-    /// Connects to the client at `input` and `output`. `ended` is set when nothing
-    /// more is read: the input has ended, or `stop` is ready.
+    /// Connects to the client at `input` and `output`. Sets `ended` when it stops
+    /// reading: at the end of the input, or when `stop` is ready.
     pub(crate) fn new(
         input: impl AsyncRead + Send + Unpin + 'static,
         output: W,
         stop: impl Future<Output = ()> + Send + 'static,
         ended: watch::Sender<bool>,
     ) -> Self {
-        let (say, messages) = mpsc::channel(MESSAGE_BUFFER);
+        let (sender, messages) = mpsc::channel(MESSAGE_BUFFER);
         let output = SharedOutput(Arc::new(Mutex::new(Some(output))));
         let unanswered = Arc::<PendingRequests>::default();
         let (shared, open) = (SharedOutput(output.0.clone()), unanswered.clone());
-        let reader = InputReader { messages: say, output: shared, pending_requests: open };
+        let reader = InputReader { messages: sender, output: shared, pending_requests: open };
         tokio::spawn(async move {
             tokio::select! {
                 () = reader.read_input(input) => {}
@@ -72,7 +72,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioTransport<W> {
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> InputReader<W> {
-    /// Reads lines until the input ends or nobody listens.
+    /// Reads lines until the input ends or rmcp stops receiving.
     async fn read_input(&self, input: impl AsyncRead + Send + Unpin) {
         let mut input = BufReader::new(input);
         while let Ok(Some(decoded)) = json_rpc::read_messages(&mut input).await {
@@ -92,7 +92,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> InputReader<W> {
         }
     }
 
-    /// Notes a message; refuses a request whose `id` is taken.
+    /// Registers a request or its cancellation; rejects a request whose `id` is in use.
     fn register_message(
         &self,
         decoded: DecodedMessage,
@@ -100,9 +100,10 @@ impl<W: AsyncWrite + Send + Unpin + 'static> InputReader<W> {
         let message = *decoded?;
         match &message {
             JsonRpcMessage::Request(it) => {
-                let lasts = matches!(it.request, ClientRequest::SubscriptionsListenRequest(_));
-                if !self.pending_requests.add(&it.id, lasts) {
-                    let why = "another request with this `id` was not answered yet, or cancelled";
+                let is_subscription =
+                    matches!(it.request, ClientRequest::SubscriptionsListenRequest(_));
+                if !self.pending_requests.add(&it.id, is_subscription) {
+                    let why = "a request with this `id` is open or was cancelled: use a new one";
                     return Err(InvalidMessage::invalid_request(json!(it.id), why));
                 }
             }
@@ -144,7 +145,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for StdioTran
                 JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
             };
             if id.is_none() && matches!(item, JsonRpcMessage::Error(_)) {
-                // Nobody could tell what it answers.
+                // The client could not match it to a request.
                 return Ok(());
             }
             let mut line = serde_json::to_vec(&item)?;
@@ -154,7 +155,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for StdioTran
         }
     }
 
-    /// Passes over what is no request until the conversation has begun.
+    /// Skips notifications until the session has started.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let Some(message) = self.messages.recv().await else {
@@ -179,8 +180,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for StdioTran
     }
 }
 
-/// Tells whether a conversation begins with a request: not with a probe, and not
-/// with one that lacks what the stateless era demands.
+/// Returns true if a request starts a session: not a probe, and not a request without
+/// the metadata that the stateless protocol versions require.
 fn is_session_start(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
@@ -188,8 +189,8 @@ fn is_session_start(request: &ClientRequest) -> bool {
         other => {
             let meta = other.get_meta();
             let version = meta.protocol_version();
-            let known = version.is_some_and(|it| ProtocolVersion::KNOWN_VERSIONS.contains(&it));
-            known && meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+            let is_known = version.is_some_and(|it| ProtocolVersion::KNOWN_VERSIONS.contains(&it));
+            is_known && meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
         }
     }
 }

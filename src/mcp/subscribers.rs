@@ -1,9 +1,9 @@
-//! Who wants to be told when a room, a scroll or the graph has changed, in both
-//! eras.
+//! The subscribers to rooms, scrolls and the graph, for stateful and stateless protocol
+//! versions.
 //!
-//! What a subscriber would read is compared with what it would have read
-//! before, so that it hears of every change to it and of nothing else, whoever
-//! made the change: a person, another server, or a tool of this one.
+//! The content that a subscriber would read now is compared with the content that it
+//! would have read before. So it is notified of every change to it, and of nothing
+//! else, whether a person, another server or a tool of this one made the change.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -17,28 +17,28 @@ use crate::keeper::{Caller, Generation, Keeper};
 use crate::mcp::Toolbox;
 use crate::mcp::resources::{ResourceTarget, parse_target};
 
-/// How many resources one subscriber can follow.
+/// Maximum number of resources per subscriber.
 const MAX_SUBSCRIPTIONS: usize = 1_000;
-/// The digest of what nobody has looked at.
+/// The digest of a resource whose content is not known yet.
 const UNKNOWN_DIGEST: u64 = u64::MAX;
 
-/// Everybody who wants to be told.
+/// All subscribers, and what they subscribe to.
 #[derive(Default)]
 pub(super) struct Subscribers {
     subscriptions: Vec<Subscription>,
     listeners: Vec<SubscriptionSink>,
     baselines: BaselineDigests,
-    /// What was open when news were last gathered; `None`: nobody has asked yet
-    /// for anything that can change.
+    /// The open palaces when notifications were last collected; `None` until a client
+    /// first asks for something that can change.
     generations: Option<BTreeMap<String, Generation>>,
 }
 
-/// What those who begin to listen have been promised to be told of: from the promise
-/// on everything counts, not only from when they listen.
+/// The digests of resources when a subscription to them was accepted. Changes count
+/// from then on, not only from when the client listens.
 #[derive(Clone, Default)]
 pub(super) struct BaselineDigests(Arc<Mutex<BTreeMap<String, u64>>>);
 
-/// One resource, and who follows it.
+/// A resource and its subscriber.
 struct Subscription {
     uri: String,
     target: ResourceTarget,
@@ -47,16 +47,16 @@ struct Subscription {
     is_new: bool,
 }
 
-/// Who follows a resource.
+/// The subscriber to a resource.
 #[derive(Clone, PartialEq)]
 enum Subscriber {
-    /// The client that has shaken hands.
+    /// The client that has completed the handshake.
     InitializedClient,
-    /// A client that listens, by the request it listens with.
+    /// A client that listens, by the id of its request.
     Listener(RequestId),
 }
 
-/// What is to be told.
+/// The notifications to send.
 #[derive(Default)]
 pub(super) struct Notifications {
     list_changed: bool,
@@ -65,18 +65,19 @@ pub(super) struct Notifications {
 }
 
 impl BaselineDigests {
-    /// Keeps what is `followed`, and returns the editions that are known with them. Where nothing is
-    /// `known`, for a call is under way, the first look will find a difference.
+    /// Stores the digests of `followed`, and returns the generations in `current`. If
+    /// `current` is `None`, because a call is running, the first comparison finds a
+    /// difference.
     pub(super) fn record(
         &self,
         followed: &[(String, ResourceTarget)],
-        known: Option<(Vec<u64>, BTreeMap<String, Generation>)>,
+        current: Option<(Vec<u64>, BTreeMap<String, Generation>)>,
     ) -> Option<BTreeMap<String, Generation>> {
-        let (digests, editions) = known.unzip();
+        let (digests, generations) = current.unzip();
         let digests = digests.unwrap_or_else(|| vec![UNKNOWN_DIGEST; followed.len()]);
         let uris = followed.iter().map(|(uri, _)| uri.clone());
         self.lock_digests().extend(uris.zip(digests));
-        editions
+        generations
     }
 
     fn take(&self, uri: &str) -> Option<u64> {
@@ -89,91 +90,94 @@ impl BaselineDigests {
 }
 
 impl Subscribers {
-    /// Begins with nobody; `promises` are kept when somebody listens.
-    pub(super) fn new(promises: BaselineDigests) -> Self {
-        Self { baselines: promises, ..Self::default() }
+    /// Starts without subscribers; `baselines` are used when a client listens.
+    pub(super) fn new(baselines: BaselineDigests) -> Self {
+        Self { baselines, ..Self::default() }
     }
 
-    /// Lets the client that has shaken hands follow what it calls `uri`; the
-    /// error says why it cannot.
+    /// Subscribes the initialized client to `uri`; the error is the reason for a
+    /// refusal.
     pub(super) fn subscribe(
         &mut self,
         keeper: &mut Keeper,
         uri: &str,
-        subject: ResourceTarget,
+        target: ResourceTarget,
     ) -> Result<(), String> {
         self.unsubscribe(uri);
-        let greeted = |it: &&Subscription| it.subscriber == Subscriber::InitializedClient;
-        if self.subscriptions.iter().filter(greeted).count() >= MAX_SUBSCRIPTIONS {
+        let is_same_client = |it: &&Subscription| it.subscriber == Subscriber::InitializedClient;
+        if self.subscriptions.iter().filter(is_same_client).count() >= MAX_SUBSCRIPTIONS {
             return Err(format!(
-                "more than {MAX_SUBSCRIPTIONS} resources cannot be followed at once"
+                "a client can follow at most {MAX_SUBSCRIPTIONS} resources: unsubscribe from one"
             ));
         }
-        self.add_subscription(keeper, uri, subject, Subscriber::InitializedClient);
+        self.add_subscription(keeper, uri, target, Subscriber::InitializedClient);
         self.record_generations(keeper.generations());
         Ok(())
     }
 
-    /// Ends that.
+    /// Removes the subscription of the initialized client.
     pub(super) fn unsubscribe(&mut self, uri: &str) {
         self.subscriptions
             .retain(|it| it.subscriber != Subscriber::InitializedClient || it.uri != uri);
     }
 
-    /// Lets a client listen to what it was promised.
+    /// Adds a listener with the resources that were accepted for it.
     pub(super) fn add_listener(
         &mut self,
         tools: &Toolbox,
         keeper: &mut Keeper,
-        by: &Caller,
+        caller: &Caller,
         sink: &SubscriptionSink,
     ) {
-        // The promise was made without the keeper if that was busy; nothing would ever be told.
+        // If the keeper was busy at acceptance, there are no generations to compare
+        // with yet.
         if self.generations.is_none() {
             self.record_generations(keeper.generations());
         }
         self.listeners.push(sink.clone());
         for uri in sink.accepted().resource_subscriptions.iter().flatten() {
-            let Ok(subject) = parse_target(tools, by, uri) else { continue };
-            let subject = locate_target(keeper, subject);
-            self.add_subscription(keeper, uri, subject, Subscriber::Listener(sink.id().clone()));
+            let Ok(target) = parse_target(tools, caller, uri) else { continue };
+            let target = locate_target(keeper, target);
+            self.add_subscription(keeper, uri, target, Subscriber::Listener(sink.id().clone()));
         }
     }
 
-    /// Ends that.
+    /// Removes a listener and its subscriptions.
     pub(super) fn remove_listener(&mut self, sink: &SubscriptionSink) {
         self.listeners.retain(|it| it.id() != sink.id());
         self.subscriptions.retain(|it| it.subscriber != Subscriber::Listener(sink.id().clone()));
     }
 
-    /// Takes note of what is open: a client that asks for it knows.
+    /// Records the generations of open palaces that are not recorded yet: the client
+    /// has just seen them.
     pub(super) fn record_generations(&mut self, open: BTreeMap<String, Generation>) {
-        let editions = self.generations.get_or_insert_default();
-        for (key, edition) in open {
-            editions.entry(key).or_insert(edition);
+        let generations = self.generations.get_or_insert_default();
+        for (key, generation) in open {
+            generations.entry(key).or_insert(generation);
         }
     }
 
-    /// Tells whether nobody listens who has not shaken hands.
+    /// Returns true if no client listens without a handshake.
     pub(super) fn has_no_listeners(&self) -> bool {
         self.listeners.is_empty()
     }
 
-    /// Finds out what is to be told since the last time.
+    /// Collects the changes since the last call.
     pub(super) fn collect_notifications(&mut self, keeper: &mut Keeper) -> Notifications {
-        let Some(editions) = &mut self.generations else { return Notifications::default() };
-        let before = std::mem::replace(editions, keeper.generations());
-        let mut news = Notifications {
-            list_changed: title_hashes(&before) != title_hashes(editions),
+        let Some(generations) = &mut self.generations else { return Notifications::default() };
+        let before = std::mem::replace(generations, keeper.generations());
+        let mut notifications = Notifications {
+            list_changed: title_hashes(&before) != title_hashes(generations),
             ..Notifications::default()
         };
         for subscription in &mut self.subscriptions {
             let is_new = std::mem::take(&mut subscription.is_new);
             let may_have_changed = match &subscription.target {
                 ResourceTarget::RoomOrScroll(it) => {
-                    before.get(&it.workspace) != editions.get(&it.workspace)
+                    before.get(&it.workspace) != generations.get(&it.workspace)
                 }
-                // Its digest is at hand, and the caller may have gone elsewhere.
+                // Its digest is cheap, and the caller may have chosen another
+                // workspace.
                 ResourceTarget::Graph(_) => true,
             };
             if !is_new && !may_have_changed {
@@ -181,39 +185,34 @@ impl Subscribers {
             }
             let digest = target_digest(keeper, &subscription.target);
             if std::mem::replace(&mut subscription.digest, digest) != digest {
-                news.updated_resources
+                notifications
+                    .updated_resources
                     .push((subscription.subscriber.clone(), subscription.uri.clone()));
             }
         }
-        news.listeners.clone_from(&self.listeners);
-        news
+        notifications.listeners.clone_from(&self.listeners);
+        notifications
     }
 
     fn add_subscription(
         &mut self,
         keeper: &mut Keeper,
         uri: &str,
-        subject: ResourceTarget,
-        by: Subscriber,
+        target: ResourceTarget,
+        subscriber: Subscriber,
     ) {
-        let promised = self.baselines.take(uri);
-        let digest = promised.unwrap_or_else(|| target_digest(keeper, &subject));
+        let baseline = self.baselines.take(uri);
+        let digest = baseline.unwrap_or_else(|| target_digest(keeper, &target));
         let (uri, is_new) = (uri.to_owned(), true);
-        self.subscriptions.push(Subscription {
-            uri,
-            target: subject,
-            subscriber: by,
-            digest,
-            is_new,
-        });
+        self.subscriptions.push(Subscription { uri, target, subscriber, digest, is_new });
     }
 }
 
 impl Notifications {
-    /// Tells it: to `greeted`, if a client has shaken hands, and to all who
-    /// listen. Whoever cannot be told has gone.
-    pub(super) async fn send(self, greeted: Option<&Peer<RoleServer>>) {
-        if let (true, Some(peer)) = (self.list_changed, greeted) {
+    /// Sends the notifications to the initialized client, if any, and to all listeners.
+    /// Errors are ignored: such a client is gone.
+    pub(super) async fn send(self, initialized: Option<&Peer<RoleServer>>) {
+        if let (true, Some(peer)) = (self.list_changed, initialized) {
             peer.notify_resource_list_changed().await.unwrap_or_default();
         }
         for sink in self.listeners.iter().filter(|_| self.list_changed) {
@@ -221,8 +220,8 @@ impl Notifications {
                 sink.notify_resource_list_changed().await.unwrap_or_default();
             }
         }
-        for (follower, uri) in self.updated_resources {
-            match (follower, greeted) {
+        for (subscriber, uri) in self.updated_resources {
+            match (subscriber, initialized) {
                 (Subscriber::InitializedClient, Some(peer)) => {
                     let update = ResourceUpdatedNotificationParam::new(uri);
                     peer.notify_resource_updated(update).await.unwrap_or_default();
@@ -238,50 +237,53 @@ impl Notifications {
     }
 }
 
-/// Returns the resources of a wish to listen that can be followed.
+/// Returns the resources of a requested filter that can be followed.
 pub(super) fn accepted_targets(
     tools: &Toolbox,
-    by: &Caller,
-    wish: &SubscriptionFilter,
+    caller: &Caller,
+    requested: &SubscriptionFilter,
 ) -> Vec<(String, ResourceTarget)> {
-    let uris = wish.resource_subscriptions.iter().flatten();
-    let followed = uris.filter_map(|uri| Some((uri.clone(), parse_target(tools, by, uri).ok()?)));
+    let uris = requested.resource_subscriptions.iter().flatten();
+    let followed =
+        uris.filter_map(|uri| Some((uri.clone(), parse_target(tools, caller, uri).ok()?)));
     followed.take(MAX_SUBSCRIPTIONS).collect()
 }
 
-/// Returns for each of them a number that tells when it has changed.
+/// Returns a digest of each resource's content.
 pub(super) fn target_digests(
     keeper: &mut Keeper,
     followed: &[(String, ResourceTarget)],
 ) -> Vec<u64> {
-    let digests = followed.iter().map(|(_, subject)| {
-        let subject = locate_target(keeper, subject.clone());
-        target_digest(keeper, &subject)
+    let digests = followed.iter().map(|(_, target)| {
+        let target = locate_target(keeper, target.clone());
+        target_digest(keeper, &target)
     });
     digests.collect()
 }
 
-/// Promises a client what it wishes, as far as it can be `followed`.
+/// Returns the part of a requested filter that is accepted: its resources are
+/// `followed`.
 pub(super) fn accepted_filter(
-    wish: &SubscriptionFilter,
+    requested: &SubscriptionFilter,
     followed: &[(String, ResourceTarget)],
 ) -> SubscriptionFilter {
-    let mut promise = SubscriptionFilter::new();
-    promise.resources_list_changed = wish.resources_list_changed;
-    promise.resource_subscriptions = Some(followed.iter().map(|(uri, _)| uri.clone()).collect());
-    promise
+    let mut accepted = SubscriptionFilter::new();
+    accepted.resources_list_changed = requested.resources_list_changed;
+    let uris = followed.iter().map(|(uri, _)| uri.clone());
+    accepted.resource_subscriptions = Some(uris.collect());
+    accepted
 }
 
-/// Lists by palace what tells whether its rooms and scrolls are the same; one
-/// that has none adds nothing to the list of resources.
-fn title_hashes(editions: &BTreeMap<String, Generation>) -> Vec<(&String, u64)> {
-    let titles = editions.iter().map(|(key, it)| (key, it.titles));
+/// Lists by palace a hash of the titles of its rooms and scrolls. Palaces without any
+/// are left out: they add nothing to the list of resources.
+fn title_hashes(generations: &BTreeMap<String, Generation>) -> Vec<(&String, u64)> {
+    let titles = generations.iter().map(|(key, it)| (key, it.titles));
     titles.filter(|(_, titles)| *titles > 0).collect()
 }
 
-/// Finds the palace of an address; what is not there yet may come.
-fn locate_target(keeper: &mut Keeper, subject: ResourceTarget) -> ResourceTarget {
-    match subject {
+/// Resolves the palace of an address; keeps the address if it does not exist yet.
+fn locate_target(keeper: &mut Keeper, target: ResourceTarget) -> ResourceTarget {
+    match target {
         ResourceTarget::RoomOrScroll(address) => {
             ResourceTarget::RoomOrScroll(keeper.resolve_uri(&address).unwrap_or(address))
         }
@@ -289,14 +291,14 @@ fn locate_target(keeper: &mut Keeper, subject: ResourceTarget) -> ResourceTarget
     }
 }
 
-/// Tells what somebody reads there from what they would have read before.
-fn target_digest(keeper: &mut Keeper, subject: &ResourceTarget) -> u64 {
-    match subject {
+/// Returns a digest of the content that a client would read.
+fn target_digest(keeper: &mut Keeper, target: &ResourceTarget) -> u64 {
+    match target {
         ResourceTarget::RoomOrScroll(address) => {
             let mut hasher = DefaultHasher::new();
             keeper.render_resource(address).map_err(|_| ()).hash(&mut hasher);
             hasher.finish()
         }
-        ResourceTarget::Graph(by) => keeper.graph_digest(by).unwrap_or_default(),
+        ResourceTarget::Graph(caller) => keeper.graph_digest(caller).unwrap_or_default(),
     }
 }

@@ -1,4 +1,4 @@
-//! The tools by name, and how a call reaches the keeper.
+//! The registry of tools, and how a call reaches the keeper.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,13 +31,13 @@ pub enum ToolSet {
     Mempalace,
 }
 
-/// Every tool there is, and which of them are offered.
+/// All tools, and which tool sets are offered.
 pub struct Toolbox {
     tools: Vec<RegisteredTool>,
     offered: Vec<ToolSet>,
 }
 
-/// One tool: what it says of itself, and how it is used.
+/// A tool: its definition, and the function that runs it.
 pub(super) struct RegisteredTool {
     set: ToolSet,
     name: &'static str,
@@ -48,17 +48,18 @@ pub(super) struct RegisteredTool {
 
 type ToolFn = dyn Fn(&Toolbox, &mut Keeper, &Caller, JsonObject) -> ToolResult + Send + Sync;
 
-/// What a tool does to the palace, for clients that ask before they call.
+/// The effect of a tool on the palace, as a hint for clients that ask the user before a
+/// call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum EffectHint {
-    /// It only reads.
+    /// Only reads.
     Reads,
-    /// It may add, and calling it again adds again.
+    /// Adds; a second call adds again.
     Adds,
-    /// It may add, and calling it again adds nothing more.
+    /// Adds; a second call with the same arguments adds nothing.
     AddsOnce,
-    /// It may replace what is there; calling it again changes nothing more.
-    /// History keeps what was.
+    /// May replace content; a second call changes nothing more. Git keeps the old
+    /// content.
     Replaces,
 }
 
@@ -66,10 +67,10 @@ impl ToolSet {
     /// All sets, in the order of their tools.
     pub const ALL: [Self; 4] = [Self::Palace, Self::Graph, Self::Memory, Self::Mempalace];
 
-    /// The sets that the actions of rooms ask: no two tools of theirs share a name.
+    /// The sets that room actions may call: no two of their tools share a name.
     pub const FOR_ACTIONS: [Self; 3] = [Self::Palace, Self::Graph, Self::Mempalace];
 
-    /// Returns the word that chooses the set.
+    /// Returns the name of the set in `--tools`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Palace => "palace",
@@ -84,14 +85,14 @@ impl FromStr for ToolSet {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|it| it.name() == text);
-        let known = Self::ALL.map(Self::name).join(", ");
-        found.ok_or_else(|| format!("there is no tool set `{text}`; there are {known}"))
+        let set = Self::ALL.into_iter().find(|it| it.name() == text);
+        let names = Self::ALL.map(Self::name).join(", ");
+        set.ok_or_else(|| format!("there is no tool set `{text}`; there are {names}"))
     }
 }
 
 impl Toolbox {
-    /// Lays out `tools`, and offers those of `offered`.
+    /// Registers `tools`, and offers the sets in `offered`.
     pub(super) fn from_tools(tools: Vec<RegisteredTool>, offered: Vec<ToolSet>) -> Self {
         Self { tools, offered }
     }
@@ -101,55 +102,56 @@ impl Toolbox {
         self.offered.contains(&set)
     }
 
-    /// Returns the name of a tool that two of the sets offered have, if there is one.
+    /// Returns a tool name that two of the offered sets share, if there is one.
     pub fn duplicate_name(&self) -> Option<&'static str> {
         let mut names = BTreeSet::new();
         let mut offered = self.tools.iter().filter(|it| self.offers(it.set));
         offered.find(|it| !names.insert(it.name)).map(|it| it.name)
     }
 
-    /// Lists the tools offered, in an order that never changes.
+    /// Lists the offered tools, always in the same order.
     pub fn list(&self) -> Vec<Tool> {
         let offered = self.tools.iter().filter(|it| self.offers(it.set));
         offered.map(|it| it.definition.clone()).collect()
     }
 
-    /// Returns the tools that the actions of rooms ask.
+    /// Returns the tools that room actions may call.
     pub fn action_tools(&self) -> Vec<model::Tool> {
         let tool = |it: &RegisteredTool| {
-            let (name, bearing, parameters) = (it.name, it.tool_effect(), it.parameters());
-            model::Tool { name, effect: bearing, parameters }
+            let (name, effect, parameters) = (it.name, it.tool_effect(), it.parameters());
+            model::Tool { name, effect, parameters }
         };
         let own = self.tools.iter().filter(|it| ToolSet::FOR_ACTIONS.contains(&it.set));
         own.map(tool).collect()
     }
 
-    /// Calls a tool that is offered; `None`: there is none of that name. A tool
-    /// that panics has an answer too, and leaves nothing half done in memory.
+    /// Calls an offered tool; `None` if no offered tool has that name. If the tool
+    /// panics, the answer is an error, and the palaces are closed so that no half-made
+    /// state stays in memory.
     pub fn call_tool(
         &self,
         keeper: &mut Keeper,
-        by: &Caller,
+        caller: &Caller,
         name: &str,
         arguments: JsonObject,
     ) -> Option<ToolResult> {
         let tool = self.find_tool(name, &self.offered)?;
-        let run = || self.run_tool(tool, keeper, by, arguments);
+        let run = || self.run_tool(tool, keeper, caller, arguments);
         let answer = catch_unwind(AssertUnwindSafe(run));
         let answer = answer.unwrap_or_else(|_| {
             keeper.close_all_palaces();
             Err(format!(
-                "{name} met a fault in Palazzo itself. It may be done or not: look before you try again; \
-                 everything else stands, and other calls work"
+                "{name} failed because of a bug in Palazzo. The change may or may not have been \
+                 made: check before you try again; nothing else is affected, and other calls work"
             ))
         });
-        // Whatever files and arguments hold, an answer holds only what can be read.
-        let shown = answer.map(|it| ToolReply { text: strip_unprintable(&it.text), ..it });
-        Some(shown.map_err(|it| shorten_long_lines(&strip_unprintable(&it))))
+        // Files and arguments may contain unprintable characters; answers must not.
+        let printable = answer.map(|it| ToolReply { text: strip_unprintable(&it.text), ..it });
+        Some(printable.map_err(|it| shorten_long_lines(&strip_unprintable(&it))))
     }
 
-    /// Returns what a call of a tool needs. One that moves may turn out to change
-    /// something: then it asks the keeper after all.
+    /// Returns what access a call needs. A tool that moves may turn out to change
+    /// something; its call then switches to the keeper.
     pub(super) fn access_for(&self, name: &str) -> CallAccess {
         match self.find_tool(name, &self.offered).map(RegisteredTool::tool_effect) {
             Some(ToolEffect::Changes) => CallAccess::Exclusive,
@@ -157,7 +159,7 @@ impl Toolbox {
         }
     }
 
-    /// Says why there is no tool of that name to call, and which was meant.
+    /// Explains why a tool of that name cannot be called, and suggests a similar name.
     pub fn explain_missing_tool(&self, name: &str) -> String {
         let quoted = name.escape_debug();
         if self.find_tool(name, &ToolSet::ALL).is_some() {
@@ -166,73 +168,73 @@ impl Toolbox {
             );
         }
         let offered = self.tools.iter().filter(|it| self.offers(it.set));
-        let meant = did_you_mean(name, offered.map(|it| it.name));
-        let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
+        let similar = did_you_mean(name, offered.map(|it| it.name));
+        let hint = similar.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
         format!("there is no tool `{quoted}`{hint}")
     }
 
-    /// Answers the question a query action asks. `said` is what the visitor
-    /// says with the number.
+    /// Runs the tool of a query action. `words` is the text that the visitor gave with
+    /// the number.
     pub(super) fn run_query_action(
         &self,
         keeper: &mut Keeper,
-        by: &Caller,
-        question: &ToolRequest,
-        said: Option<&str>,
+        caller: &Caller,
+        request: &ToolRequest,
+        words: Option<&str>,
     ) -> ToolResult {
-        let name = model::Tool::bare_name(&question.tool);
+        let name = model::Tool::bare_name(&request.tool);
         let Some(tool) = self.find_tool(name, &ToolSet::FOR_ACTIONS) else {
             let own = self.tools.iter().filter(|it| ToolSet::FOR_ACTIONS.contains(&it.set));
-            let meant = did_you_mean(name, own.map(|it| it.name));
-            let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
+            let similar = did_you_mean(name, own.map(|it| it.name));
+            let hint = similar.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
             return Err(format!(
-                "this action asks `{}`, and there is no such tool{hint}",
-                question.tool
+                "this action runs `{}`, but there is no such tool{hint}",
+                request.tool
             ));
         };
-        if let Some(why) = tool.tool_effect().action_refusal(name, &question.allowed_tools) {
+        if let Some(why) = tool.tool_effect().action_refusal(name, &request.allowed_tools) {
             return Err(format!(
-                "this action asks `{name}`, which {why}; only tools that read, and those that \
-                 `[actions] allow` in palace.toml names, may be asked by an action"
+                "this action runs `{name}`, which {why}; an action may run only tools that read, \
+                 and those listed in `[actions] allow` in palace.toml"
             ));
         }
-        if let (ToolEffect::Changes, Some(why)) = (tool.tool_effect(), &question.missing_consent) {
-            return Err(format!("this action asks `{name}`, which changes things, and {why}"));
+        if let (ToolEffect::Changes, Some(why)) = (tool.tool_effect(), &request.missing_consent) {
+            return Err(format!("this action runs `{name}`, which changes things, and {why}"));
         }
-        let arguments = fill_params(tool, question.params.clone(), said)?;
-        self.run_tool(tool, keeper, by, arguments)
+        let arguments = fill_params(tool, request.params.clone(), words)?;
+        self.run_tool(tool, keeper, caller, arguments)
     }
 
     fn run_tool(
         &self,
         tool: &RegisteredTool,
         keeper: &mut Keeper,
-        by: &Caller,
+        caller: &Caller,
         arguments: JsonObject,
     ) -> ToolResult {
-        let caller = Caller { tool: tool.name, ..by.clone() };
-        let answer = (tool.run)(self, keeper, &caller, arguments);
+        let tool_caller = Caller { tool: tool.name, ..caller.clone() };
+        let answer = (tool.run)(self, keeper, &tool_caller, arguments);
         let committed = keeper.take_commits();
         let answer = answer.map_err(|err| error_after_commits(&committed.commits, &err))?;
-        // Answers that are values have no place for a remark.
+        // An answer that is a value has no place for notes and warnings.
         Ok(match answer.structured {
             None => {
-                let text = keeper.with_workspace_note(by, answer.text);
+                let text = keeper.with_workspace_note(caller, answer.text);
                 ToolReply { text: text + &render_warnings(&committed.warnings), ..answer }
             }
             _ => answer,
         })
     }
 
-    /// Returns the tool of that name in one of `sets`: two sets may have one each.
+    /// Returns the tool of that name in one of `sets`: two sets may share a name.
     fn find_tool(&self, name: &str, sets: &[ToolSet]) -> Option<&RegisteredTool> {
         self.tools.iter().find(|it| it.name == name && sets.contains(&it.set))
     }
 }
 
 impl RegisteredTool {
-    /// Makes a tool whose arguments are an `A`; its schema is made from the
-    /// same type that reads them.
+    /// Makes a tool with arguments of type `A`. The schema is generated from the type
+    /// that parses them.
     pub(super) fn new<A: DeserializeOwned + JsonSchema>(
         set: ToolSet,
         name: &'static str,
@@ -245,15 +247,16 @@ impl RegisteredTool {
             .destructive(effect == EffectHint::Replaces)
             .idempotent(effect != EffectHint::Adds)
             .open_world(false);
-        let about =
+        let definition =
             Tool::new(name, description, compact_schema::<A>()).with_title(title).annotate(hints);
-        let run = move |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, given: JsonObject| {
-            run(tools, keeper, by, parse_arguments(name, given)?)
-        };
-        Self { set, name, effect, definition: about, run: Box::new(run) }
+        let run =
+            move |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, arguments: JsonObject| {
+                run(tools, keeper, by, parse_arguments(name, arguments)?)
+            };
+        Self { set, name, effect, definition, run: Box::new(run) }
     }
 
-    /// Promises that what the tool answers has a value of the shape `A` too.
+    /// Declares that the tool also answers with a value of type `A`.
     pub(super) fn with_output_schema<A: JsonSchema>(mut self) -> Self {
         self.definition = self.definition.with_raw_output_schema(Arc::new(compact_schema::<A>()));
         self
@@ -267,15 +270,15 @@ impl RegisteredTool {
         }
     }
 
-    /// Lists what the tool can be told, as its schema has it.
+    /// Lists the tool's parameters, from its schema.
     fn parameters(&self) -> Vec<ToolParameter> {
         let schema = &self.definition.input_schema;
-        let needed = schema.get("required").and_then(Value::as_array);
-        let is_needed = |name: &str| needed.is_some_and(|it| it.iter().any(|it| it == name));
+        let required = schema.get("required").and_then(Value::as_array);
+        let is_required = |name: &str| required.is_some_and(|it| it.iter().any(|it| it == name));
         let properties = schema.get("properties").and_then(Value::as_object);
         let parameter = |(name, about): (&String, &Value)| ToolParameter {
             name: name.clone(),
-            is_required: is_needed(name),
+            is_required: is_required(name),
             json_type: about.get("type").and_then(Value::as_str).map(str::to_owned),
         };
         properties.into_iter().flatten().map(parameter).collect()
@@ -287,21 +290,21 @@ impl RegisteredTool {
     }
 }
 
-/// Reads arguments; what is wrong with them is told with the path to it.
-fn parse_arguments<A: DeserializeOwned>(tool: &str, given: JsonObject) -> Result<A, String> {
-    serde_path_to_error::deserialize(Value::Object(given)).map_err(|err| {
+/// Parses arguments; an error includes the path to the wrong one.
+fn parse_arguments<A: DeserializeOwned>(tool: &str, arguments: JsonObject) -> Result<A, String> {
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|err| {
         let path = err.path().to_string();
         let place = if path == "." { String::new() } else { format!(" at `{path}`") };
         format!("wrong arguments for {tool}{place}: {}", err.into_inner())
     })
 }
 
-/// Puts what the visitor said where the action has `{params}`; else it is what
-/// the tool is asked for.
+/// Replaces `{params}` in the action's arguments by the visitor's words; without
+/// `{params}`, the words become the tool's `query`.
 fn fill_params(
     tool: &RegisteredTool,
     params: JsonObject,
-    said: Option<&str>,
+    words: Option<&str>,
 ) -> Result<JsonObject, String> {
     const PLACEHOLDER: &str = "{params}";
     let mut found = false;
@@ -309,17 +312,17 @@ fn fill_params(
     for_each_string(&mut filled, &mut |text| {
         if text.contains(PLACEHOLDER) {
             found = true;
-            *text = text.replace(PLACEHOLDER, said.unwrap_or_default());
+            *text = text.replace(PLACEHOLDER, words.unwrap_or_default());
         }
     });
     let mut filled = match filled {
         Value::Object(map) => map,
         _ => JsonObject::new(),
     };
-    match said {
-        None if found => Err("this action needs words: say them in `params`".to_owned()),
-        Some(said) if !found && tool.has_parameter("query") => {
-            filled.insert("query".to_owned(), said.into());
+    match words {
+        None if found => Err("this action needs words: give them in `params`".to_owned()),
+        Some(words) if !found && tool.has_parameter("query") => {
+            filled.insert("query".to_owned(), words.into());
             Ok(filled)
         }
         Some(_) if !found => {
@@ -338,8 +341,8 @@ fn for_each_string(value: &mut Value, change: &mut impl FnMut(&mut String)) {
     }
 }
 
-/// Makes the JSON Schema of arguments, as short as it can be: nothing that
-/// clients stumble over (integer formats) or pay tokens for (titles, nulls).
+/// Makes the JSON Schema of arguments as short as possible, without what breaks clients
+/// (integer formats) or costs tokens (titles, nulls).
 fn compact_schema<A: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|it| {
         it.inline_subschemas = true;
@@ -349,9 +352,9 @@ fn compact_schema<A: JsonSchema>() -> JsonObject {
     trim_schema(&mut schema);
     match schema {
         Value::Object(mut map) => {
-            // The tool has a description of its own.
+            // The tool has its own description.
             map.shift_remove("description");
-            // Some clients take no object that does not name its properties.
+            // Some clients reject an object schema without `properties`.
             map.entry("properties").or_insert_with(|| JsonObject::new().into());
             map
         }
@@ -404,11 +407,11 @@ mod tests {
         name: &'static str,
         run: impl Fn(&mut Keeper) -> ToolResult + Send + Sync + 'static,
     ) -> RegisteredTool {
-        let about = ("Try", "A tool for trying.");
+        let title_and_description = ("Try", "A tool for trying.");
         RegisteredTool::new(
             ToolSet::Palace,
             name,
-            about,
+            title_and_description,
             EffectHint::Reads,
             move |_, keeper, _, NoArguments {}| run(keeper),
         )

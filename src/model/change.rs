@@ -1,63 +1,62 @@
-//! What is to become of a palace's files.
+//! Changes to the files of a palace.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-/// The files of a palace: path inside the palace (`rooms/great-hall.yaml`, always
-/// with `/`) and text.
+/// The files of a palace: each path inside the palace (`rooms/great-hall.yaml`, always with `/`)
+/// and its text.
 ///
-/// The working directory, an old commit, a template and a test all look like
-/// this, so one reader serves them all.
+/// The working directory, an old commit, a template and a test all have this form, so one parser
+/// serves them all.
 pub type Files = BTreeMap<String, String>;
 
-/// The most bytes a file of a palace may have: more is neither read nor written.
+/// Maximum size of a file of a palace; larger files are neither read nor written.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 
-/// One change to a palace: made whole or not at all, and one commit.
+/// One change to a palace: applied as a whole or not at all, as one commit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// What happens to which file; each path at most once.
+    /// The edits, at most one for each path.
     pub edits: Vec<Edit>,
     /// The commit's first line: `room hall-of-geology: build`.
     pub subject: String,
-    /// One line a person can read; may be empty.
+    /// One line for human readers; may be empty.
     pub body: String,
     /// `Key: value` lines at the end of the message.
     pub trailers: Vec<(&'static str, String)>,
     /// Who made the change.
     pub author: Author,
-    /// When, for the commit's dates.
+    /// The time of the change, for the commit's dates.
     pub at: DateTime<Utc>,
-    /// Whether to commit; else the files are written and git is left alone.
+    /// Whether to commit; if false, the files are written and git is not called.
     pub commit: bool,
 }
 
 impl Change {
-    /// Returns a change that is written and left to the person to commit.
+    /// Returns a change that is written but not committed; the user commits it.
     pub fn uncommitted(subject: &str, edits: Vec<Edit>, author: Author, at: DateTime<Utc>) -> Self {
         let (subject, body, trailers) = (subject.to_owned(), String::new(), Vec::new());
         Self { edits, subject, body, trailers, author, at, commit: false }
     }
 }
 
-/// Who makes a change.
+/// The author of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Author {
     /// A client, by the name it gives.
     Client(String),
-    /// The person whose machine this is: by the name git knows them by, else by
-    /// this one.
+    /// The user of this machine: by the name in the git configuration, else by this name.
     Person(String),
 }
 
-/// What happens to one file.
+/// A change to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     /// The path inside the palace.
     pub path: String,
-    /// What the file is believed to hold; `None`: it is believed not to exist.
+    /// The content that the file is expected to have; `None` if it must not exist.
     pub was: Option<String>,
-    /// What it shall hold; `None`: it shall not exist.
+    /// The new content; `None` to delete the file.
     pub now: Option<String>,
 }

@@ -1,38 +1,35 @@
-//! Dates as people write them: a year, a month, a day, or a moment.
+//! Dates in the notations that people use: a year, a month, a day or a point in time.
 
 use std::fmt;
 use std::str::FromStr;
 
 use chrono::{DateTime, Datelike, NaiveDate, Timelike, Utc};
 
-/// A date of the knowledge graph, as exact as it was written: a year, a month, a
-/// day, or a second, in UTC and by the Gregorian calendar carried back before
-/// its time.
+/// A date of the knowledge graph, with the precision in which it was written: a year, a month, a
+/// day or a second, in UTC and in the proleptic Gregorian calendar.
 ///
-/// # What is a date
+/// # Notations
 ///
 /// | written | means |
 /// | --- | --- |
 /// | `1972`, `1972-05`, `1972-01-31` | a year, a month, a day (ISO 8601) |
-/// | `2026-03-01T12:00:00Z` | a moment (RFC 3339, with any offset) |
+/// | `2026-03-01T12:00:00Z` | a point in time (RFC 3339, with any offset) |
 /// | `-0043`, `-0043-03-15`, `-43` | 44 BC: ISO 8601 has a year 0, which is 1 BC |
-/// | `44 BC`, `44 BCE`, `79 AD`, `79 CE` | a year, without having to count |
-/// | `15 March 44 BC`, `March 1972` | a day, a month, as they are said |
+/// | `44 BC`, `44 BCE`, `79 AD`, `79 CE` | a year, without astronomical numbering |
+/// | `15 March 44 BC`, `March 1972` | a day, a month, in words |
 /// | `-66000000`, `+12000` | years of more than four digits need their sign (ISO 8601) |
 ///
-/// Everything else is no date: `79` could be 1979, `20260301` a day or a year.
-/// Text that is no date may stand wherever a date may; nothing is known of when
-/// it was.
+/// Everything else is rejected: `79` could mean 1979, and `20260301` a day or a year. A text that
+/// is not a date is still allowed wherever a date is; its time is then unknown.
 ///
-/// # What a date that is not exact stands for
+/// # Meaning of a date that is not exact
 ///
-/// As the beginning and as the end of something it stands for its first moment,
-/// and ends are exclusive: what holds `until: 1972` held in 1971 and no longer
-/// in 1972. So a fact that ended in a year and its successor that began in that
-/// year are never both true.
+/// As a start and as an end it means its first second, and ends are exclusive: a relation with
+/// `until: 1972` held in 1971 and no longer in 1972. So a fact that ended in a year and its
+/// successor that began in that year are never both true.
 ///
-/// Dates are in order of their first moments; of two that begin together the
-/// less exact is first, so that a year stands before its first day.
+/// Dates are ordered by their first second; of two with the same first second the less exact comes
+/// first, so a year sorts before its first day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date {
     year: i32,
@@ -41,18 +38,18 @@ pub struct Date {
     second: Option<u32>,
 }
 
-/// The first moment of a date: year, month, day, second of the day.
+/// The first second of a date: year, month, day, second of the day.
 type StartMoment = (i32, u8, u8, u32);
 
-/// A text that is no [`Date`].
+/// The error for a text that is not a [`Date`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", date_error_message(.0))]
 pub struct DateError(String);
 
-/// Says what to write instead of what is no date.
-fn date_error_message(said: &str) -> String {
-    let quoted = said.escape_debug();
-    match parse_digits(said.trim()).filter(|it| (1..1000).contains(it)) {
+/// Returns the message of a [`DateError`], with the notation to use instead.
+fn date_error_message(text: &str) -> String {
+    let quoted = text.escape_debug();
+    match parse_digits(text.trim()).filter(|it| (1..1000).contains(it)) {
         Some(year) => format!("`{quoted}` is no date: for the year {year} write {year:04}"),
         None => format!(
             "`{quoted}` is no date: write 1972, 1972-05, 1972-01-31, 44 BC or 2026-03-01T12:00:00Z"
@@ -60,7 +57,7 @@ fn date_error_message(said: &str) -> String {
     }
 }
 
-/// The months as they are said.
+/// The names of the months.
 const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -80,7 +77,7 @@ impl Date {
     /// A date before all others.
     pub const FIRST: Self = Self { year: i32::MIN, month: None, day: None, second: None };
 
-    /// Returns the first of all dates that begin when this one does.
+    /// Returns the least exact date with the same first second.
     #[must_use]
     pub fn coarsest_with_same_start(self) -> Self {
         match self.start_moment() {
@@ -93,12 +90,12 @@ impl Date {
         }
     }
 
-    /// Tells whether it is a day, no more and no less exact.
+    /// Tells whether the precision is exactly a day.
     pub fn is_day(self) -> bool {
         self.day.is_some() && self.second.is_none()
     }
 
-    /// Tells whether this date has begun when `at` begins.
+    /// Tells whether the first second of this date is not after that of `at`.
     pub fn has_begun_by(self, at: Self) -> bool {
         self.start_moment() <= at.start_moment()
     }
@@ -108,8 +105,8 @@ impl Date {
         self.year
     }
 
-    /// Says the date in words if its year is before our era, where what was
-    /// written is easily misread: `44 BC`, `15 March 44 BC`.
+    /// Returns the date in words if its year is BC, because the ISO notation of such years is
+    /// easily misread: `44 BC`, `15 March 44 BC`.
     pub fn format_if_bc(self) -> Option<String> {
         let year = format!("{} BC", 1 - i64::from(self.year));
         let month = self.month.and_then(|it| MONTHS.get(usize::from(it) - 1));
@@ -120,15 +117,15 @@ impl Date {
         })
     }
 
-    /// Returns its first moment, where the calendar of the machine reaches it.
+    /// Returns the first second, or `None` if `chrono` cannot represent it.
     pub fn start_time(self) -> Option<DateTime<Utc>> {
         let (year, month, day, second) = self.start_moment();
         let day = NaiveDate::from_ymd_opt(year, month.into(), day.into())?;
         Some(day.and_hms_opt(second / 3600, second / 60 % 60, second % 60)?.and_utc())
     }
 
-    /// Returns how many whole years lie between it and `now`, if it is no more
-    /// exact than a year.
+    /// Returns the number of years from this date to `now`, or `None` if the date is more exact
+    /// than a year.
     pub fn years_before(self, now: DateTime<Utc>) -> Option<i64> {
         self.month.is_none().then(|| i64::from(now.year()) - i64::from(self.year))
     }
@@ -143,11 +140,11 @@ impl Date {
     }
 }
 
-/// Says it as ISO 8601 has it, and as historians do before our era.
+/// Formats in ISO 8601; years BC in words, as historians write them.
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(said) = self.format_if_bc() {
-            return f.write_str(&said);
+        if let Some(words) = self.format_if_bc() {
+            return f.write_str(&words);
         }
         let sign = if self.year > 9999 { "+" } else { "" };
         write!(f, "{sign}{:04}", self.year)?;
@@ -174,16 +171,17 @@ impl FromStr for Date {
     type Err = DateError;
 
     fn from_str(text: &str) -> Result<Self, DateError> {
-        let said = text.trim();
-        let moment = || Some(DateTime::parse_from_rfc3339(said).ok()?.to_utc().into());
-        let date = parse_iso_date(said).or_else(|| parse_date_in_words(said)).or_else(moment);
+        let trimmed = text.trim();
+        let timestamp = || Some(DateTime::parse_from_rfc3339(trimmed).ok()?.to_utc().into());
+        let date =
+            parse_iso_date(trimmed).or_else(|| parse_date_in_words(trimmed)).or_else(timestamp);
         date.ok_or_else(|| DateError(text.to_owned()))
     }
 }
 
-/// Reads `44 BC`, `15 March 44 BC`, `March 1972` and their like.
-fn parse_date_in_words(said: &str) -> Option<Date> {
-    let words: Vec<_> = said.split_whitespace().collect();
+/// Parses notations in words: `44 BC`, `15 March 44 BC`, `March 1972`.
+fn parse_date_in_words(input: &str) -> Option<Date> {
+    let words: Vec<_> = input.split_whitespace().collect();
     let is_before = |era: &str| match era.to_ascii_uppercase().as_str() {
         "BC" | "BCE" => Some(true),
         "AD" | "CE" => Some(false),
@@ -197,9 +195,9 @@ fn parse_date_in_words(said: &str) -> Option<Date> {
     let (text, rest) = rest.split_last()?;
     let year = parse_digits(text).filter(|it| *it > 0 && (era.is_some() || text.len() == 4))?;
     let year = if era == Some(true) { 1 - year } else { year };
-    let month = |said: &str| {
-        let place = MONTHS.iter().position(|it| it.eq_ignore_ascii_case(said))?;
-        u8::try_from(place + 1).ok()
+    let month = |name: &str| {
+        let index = MONTHS.iter().position(|it| it.eq_ignore_ascii_case(name))?;
+        u8::try_from(index + 1).ok()
     };
     let (month, day) = match rest {
         [] => (era.map(|_| None)?, None),
@@ -210,16 +208,17 @@ fn parse_date_in_words(said: &str) -> Option<Date> {
     date_if_valid(year, month, day)
 }
 
-/// Reads a year, a month or a day as ISO 8601 writes them.
-fn parse_iso_date(said: &str) -> Option<Date> {
-    let (sign, rest) = match said.strip_prefix(['-', '+']) {
-        Some(rest) => (&said[..1], rest),
-        None => ("", said),
+/// Parses a year, a month or a day in ISO 8601.
+fn parse_iso_date(input: &str) -> Option<Date> {
+    let (sign, rest) = match input.strip_prefix(['-', '+']) {
+        Some(rest) => (&input[..1], rest),
+        None => ("", input),
     };
     let mut parts = rest.split('-');
     let text = parts.next()?;
     let (month, day) = (parts.next(), parts.next());
-    // A year alone may leave out leading zeros only where a sign says that it is one.
+    // A year alone may omit leading zeros only if it has a sign; without one it could be any
+    // number.
     let is_year = match (sign, month) {
         ("", _) => text.len() == 4,
         ("-", None) => true,
@@ -235,9 +234,9 @@ fn parse_iso_date(said: &str) -> Option<Date> {
     date_if_valid(year, month, day)
 }
 
-/// Returns the date, if the calendar has it.
+/// Returns the date if the calendar contains it.
 fn date_if_valid(year: i32, month: Option<u8>, day: Option<u8>) -> Option<Date> {
-    // The calendar is the same every four hundred years.
+    // The calendar repeats every 400 years, and `chrono` knows the years around 2000.
     let twin = 2000 + year.rem_euclid(400);
     NaiveDate::from_ymd_opt(twin, month.unwrap_or(1).into(), day.unwrap_or(1).into())?;
     Some(Date { year, month, day, second: None })

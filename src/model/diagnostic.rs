@@ -1,4 +1,4 @@
-//! What is wrong with a file, said so that its author can mend it.
+//! Findings about the files of a palace, worded so that the author can fix them.
 
 pub(crate) mod code;
 pub(crate) mod rule;
@@ -7,25 +7,24 @@ use std::fmt;
 
 use crate::model::Code;
 
-/// One finding, at one place of one file.
+/// One finding at one position of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What kind of thing it tells of, and so how grave it is.
+    /// The code; it determines the severity.
     pub code: Code,
-    /// The file, relative to the palace.
+    /// The path of the file, relative to the palace.
     pub file: String,
-    /// Where in the file.
+    /// The position in the file.
     pub at: Position,
-    /// What is wrong: one sentence without a full stop.
+    /// The message: one sentence without a full stop.
     pub message: String,
-    /// What to do about it, if we know.
+    /// How to fix it, if known.
     pub hint: Option<String>,
-    /// The word that is meant in place of the one that stands there, if that is
-    /// beyond doubt.
+    /// The word to put in place of the one at `at`, if there is no doubt about it.
     pub replacement: Option<Box<str>>,
 }
 
-/// A place in a text. Line and column count from one, columns in characters.
+/// A position in a text. Line and column count from one, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// The line.
@@ -34,14 +33,14 @@ pub struct Position {
     pub column: usize,
 }
 
-/// How grave a [`Diagnostic`] is.
+/// The severity of a [`Diagnostic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The file, or this part of it, was left out.
+    /// The file, or the affected part of it, was skipped.
     Error,
     /// Everything was read, but something looks wrong.
     Warning,
-    /// Nothing is wrong; worth knowing.
+    /// Nothing is wrong; for information only.
     Info,
 }
 
@@ -51,18 +50,18 @@ impl Position {
 }
 
 impl Diagnostic {
-    /// Makes a finding about `file` as a whole.
+    /// Returns a finding about `file` as a whole.
     pub fn for_file(code: Code, file: &str, message: impl Into<String>) -> Self {
         let (file, message) = (file.to_owned(), message.into());
         Self { code, file, at: Position::START, message, hint: None, replacement: None }
     }
 
-    /// Returns how grave it is.
+    /// Returns the severity of its code.
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
 
-    /// Adds what to do about it.
+    /// Sets the hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -70,9 +69,9 @@ impl Diagnostic {
     }
 }
 
-/// Returns the known word that `word` was probably meant to be.
+/// Returns the known word that is most similar to `word`, if one is similar enough.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // What is longer than any name was no slip of the pen, and dear to compare.
+    // Longer words are not typing errors, and are expensive to compare.
     const MAX_WORD_CHARS: usize = 200;
     if word.chars().nth(MAX_WORD_CHARS).is_some() {
         return None;
@@ -80,8 +79,8 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     let lower = word.to_lowercase();
     let likeness = |it: &str| strsim::jaro_winkler(&lower, &it.to_lowercase());
     let known = known.into_iter().filter(|it| it.chars().nth(MAX_WORD_CHARS).is_none());
-    // Of those as near as each other the one in the case of the word, then the first:
-    // the same whatever order they come in.
+    // Ties: first the word in the same case, then the alphabetically first, so that the result does
+    // not depend on the order of the input.
     let in_case = |it: &str| strsim::jaro_winkler(word, it);
     let nearer = |a: &(f64, &str), b: &(f64, &str)| {
         let in_case = || in_case(a.1).total_cmp(&in_case(b.1));
@@ -91,8 +90,8 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     (best.0 > 0.8).then_some(best.1)
 }
 
-/// Returns the known word of which `word` is one slip of the pen away, if there is
-/// but one: a letter left out, put in, mistaken, or two in the wrong order.
+/// Returns the only known word at edit distance 1 from `word` (one letter missing, added, replaced,
+/// or two swapped); `None` if there are several.
 pub fn typo_correction<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -103,8 +102,8 @@ pub fn typo_correction<'a>(
     near.next().filter(|_| near.next().is_none())
 }
 
-/// Returns for each of the keys of one mapping which of those known it is a slip of,
-/// as [`typo_correction`] tells it; for none of two that are slips of the same.
+/// Returns the [`typo_correction`] of each key of one mapping; `None` for keys that share one
+/// correction.
 pub fn typo_corrections<'a>(keys: &[&str], known: &[&'a str]) -> Vec<Option<&'a str>> {
     let slips: Vec<_> = keys.iter().map(|it| typo_correction(it, known.iter().copied())).collect();
     let is_alone = |slip: &&str| slips.iter().flatten().filter(|it| *it == slip).count() == 1;

@@ -1,4 +1,4 @@
-//! Diaries: what agents tell themselves from one conversation to the next.
+//! Diaries: notes of agents to themselves, kept between conversations.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -8,40 +8,39 @@ use ulid::Ulid;
 
 use crate::model::{Slug, fold_name};
 
-/// One entry of a diary. Never edited: to change your mind, write another.
+/// One diary entry. Entries are never edited: a correction is a new entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiaryEntry {
-    /// Its identity; the order of ids is the order of writing.
+    /// The id; ids are in the order of writing.
     pub id: Ulid,
-    /// Whose diary it is, as its file says; `None`: as its folder is called.
+    /// The agent, as named in the file; `None` if only the folder names it.
     pub agent: Option<String>,
-    /// What it is about, in a word or two.
+    /// The topic, in a word or two.
     pub topic: String,
-    /// When it was written, to the second, if that is known.
+    /// The time of writing, to the second, if known.
     pub written: Option<DateTime<Utc>>,
     /// The text, byte for byte.
     pub text: String,
 }
 
 impl DiaryEntry {
-    /// The topic of an entry that names none.
+    /// The topic of entries without one.
     pub const DEFAULT_TOPIC: &str = "general";
 }
 
-/// The diaries of all agents, in the order of writing. Whose they are does not
-/// depend on how the name is spelled: `Claude Opus`, `claude_opus` and `claude-opus`,
-/// as its folder is called, are one.
+/// The diaries of all agents, in the order of writing. Agents are compared without regard to
+/// spelling: `Claude Opus`, `claude_opus` and the folder name `claude-opus` are one agent.
 #[derive(Clone, Debug, Default)]
 pub struct Diaries {
     entries_by_file: HashMap<Arc<str>, (Slug, DiaryEntry)>,
     entries_by_agent: BTreeMap<String, BTreeSet<EntrySortKey>>,
 }
 
-/// An entry's place in a diary.
+/// The sort key of an entry within a diary.
 type EntrySortKey = (Option<DateTime<Utc>>, Ulid, Arc<str>);
 
 impl Diaries {
-    /// Returns how many entries there are in all.
+    /// Returns the number of all entries.
     pub fn len(&self) -> usize {
         self.entries_by_file.len()
     }
@@ -51,35 +50,35 @@ impl Diaries {
         self.entries_by_file.is_empty()
     }
 
-    /// Returns the entry that `file` holds.
+    /// Returns the entry in `file`.
     pub fn get(&self, file: &str) -> Option<&DiaryEntry> {
         self.entries_by_file.get(file).map(|(_, entry)| entry)
     }
 
-    /// Yields every entry in no order, with its file.
+    /// Yields every entry with its file, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &DiaryEntry)> {
         self.entries_by_file.iter().map(|(file, (_, entry))| (file.as_ref(), entry))
     }
 
-    /// Returns whose diary `file` belongs to.
+    /// Returns the agent whose entry is in `file`.
     pub fn agent_of(&self, file: &str) -> Option<&str> {
         let (folder, entry) = self.entries_by_file.get(file)?;
         Some(entry.agent.as_deref().unwrap_or(folder.as_str()))
     }
 
-    /// Returns the folder that holds the newest entry of `agent`.
+    /// Returns the folder of the newest entry of `agent`.
     pub fn newest_folder_of(&self, agent: &str) -> Option<&Slug> {
         let (_, _, file) = self.entries_by_agent.get(&normalize_agent(agent))?.last()?;
         self.entries_by_file.get(file).map(|(folder, _)| folder)
     }
 
-    /// Tells whether some entry lies in `folder`.
+    /// Tells whether `folder` contains an entry.
     pub fn has_folder(&self, folder: &Slug) -> bool {
         self.entries_by_file.values().any(|(it, _)| it == folder)
     }
 
-    /// Yields the agents who keep a diary, by the name in the newest entry,
-    /// with how many entries it has.
+    /// Yields the agents that have a diary, by the name in the newest entry, with the number of
+    /// entries.
     pub fn agents(&self) -> impl Iterator<Item = (&str, usize)> {
         let newest = self.entries_by_agent.values().filter_map(|it| Some((it.last()?, it.len())));
         newest.filter_map(|((_, _, file), count)| Some((self.agent_of(file)?, count)))
@@ -92,29 +91,28 @@ impl Diaries {
         files.into_iter().map(|(_, _, file)| (file.as_ref(), &self.entries_by_file[file].1))
     }
 
-    /// Puts the entry that `file` holds, in the folder `folder`, in place of
-    /// what it held.
+    /// Inserts the entry in `file` of folder `folder`, replacing the previous one.
     pub fn insert(&mut self, file: &str, folder: &Slug, entry: DiaryEntry) {
         self.remove(file);
         let file: Arc<str> = file.into();
-        let place = (entry.written, entry.id, file.clone());
-        self.entries_by_agent.entry(agent_key(folder, &entry)).or_default().insert(place);
+        let sort_key = (entry.written, entry.id, file.clone());
+        self.entries_by_agent.entry(agent_key(folder, &entry)).or_default().insert(sort_key);
         self.entries_by_file.insert(file, (folder.clone(), entry));
     }
 
-    /// Takes out the entry that `file` held.
+    /// Removes the entry in `file`.
     pub fn remove(&mut self, file: &str) {
         let Some((file, (folder, entry))) = self.entries_by_file.remove_entry(file) else { return };
         let agent = agent_key(&folder, &entry);
         let left = self.entries_by_agent.get_mut(&agent);
-        let place = (entry.written, entry.id, file);
-        if left.is_some_and(|it| it.remove(&place) && it.is_empty()) {
+        let sort_key = (entry.written, entry.id, file);
+        if left.is_some_and(|it| it.remove(&sort_key) && it.is_empty()) {
             self.entries_by_agent.remove(&agent);
         }
     }
 }
 
-/// Diaries are equal when they hold the same entries in the same files.
+/// Compares entries by file.
 impl PartialEq for Diaries {
     fn eq(&self, other: &Self) -> bool {
         self.entries_by_file == other.entries_by_file
@@ -125,7 +123,7 @@ fn agent_key(folder: &Slug, entry: &DiaryEntry) -> String {
     normalize_agent(entry.agent.as_deref().unwrap_or(folder.as_str()))
 }
 
-/// Returns what the spellings of an agent's name have in common.
+/// Returns the agent's name in the form in which spellings are compared.
 fn normalize_agent(agent: &str) -> String {
     fold_name(&agent.replace('-', " "))
 }

@@ -9,25 +9,24 @@ use ulid::Ulid;
 use crate::model::graph::folder_of_file;
 use crate::model::{RoomId, Slug};
 
-/// A text kept word for word.
+/// A verbatim text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawer {
-    /// Its identity; the order of ids is the order of filing.
+    /// The id; ids are in the order of filing.
     pub id: Ulid,
-    /// The names its file gives the wing and the room it is filed under.
+    /// The names of the wing and the room, as its file gives them.
     pub filed_under: FiledUnder,
-    /// Where the text comes from: `meeting-2026-03-12.md`.
+    /// The source of the text: `meeting-2026-03-12.md`.
     pub source: Option<String>,
-    /// Who filed it, if that is known.
+    /// The client that filed it, if known.
     pub by: Option<String>,
-    /// When it was filed, to the second, if that is known.
+    /// The time of filing, to the second, if known.
     pub filed: Option<DateTime<Utc>>,
     /// The text, byte for byte.
     pub text: String,
 }
 
-/// What a drawer's own file calls wing and room; `None`: as their folders are
-/// called.
+/// The names of wing and room in a drawer's own file; `None` if only the folders name them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FiledUnder {
     /// The wing.
@@ -36,22 +35,20 @@ pub struct FiledUnder {
     pub room: Option<String>,
 }
 
-/// Where drawers are filed: a wing and a room by the names shown, which are
-/// exact (a hyphen is not an underscore) and may be any one line.
+/// The wing and the room of a drawer, by their display names. Names are exact (a hyphen is not an
+/// underscore) and may be any single line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WingRoom {
     /// The wing: a person, a project.
     pub wing: String,
-    /// The room in it: a topic.
+    /// The room in the wing: a topic.
     pub room: String,
 }
 
-/// All drawers of a palace, found by file, by id, and by the room they are
-/// filed in, in the order of filing.
+/// All drawers of a palace, indexed by file, by id and by room, in the order of filing.
 ///
-/// A room's folder has a slug for its name; what it is called is said by the
-/// drawers in it. Where they disagree, as after two branches were merged, each
-/// is filed under what it says itself.
+/// A room's folder is named with a slug; the display name comes from the drawers in it. Where they
+/// disagree, as after a merge of two branches, each drawer is filed under its own name.
 #[derive(Clone, Debug, Default)]
 pub struct Drawers {
     drawers_by_file: HashMap<Arc<str>, (RoomId, Drawer)>,
@@ -60,18 +57,18 @@ pub struct Drawers {
     counts_by_folder: HashMap<String, usize>,
 }
 
-/// The drawers of one room's folder: in order, and how many say which names.
+/// The drawers of one room's folder, sorted, and how many give each name.
 #[derive(Clone, Debug, Default)]
 struct RoomFolder {
     sorted_drawers: BTreeSet<DrawerSortKey>,
     name_counts: BTreeMap<FiledUnder, usize>,
 }
 
-/// A drawer's place among those of its room.
+/// The sort key of a drawer within its room.
 type DrawerSortKey = (Option<DateTime<Utc>>, Ulid, Arc<str>);
 
 impl Drawers {
-    /// Returns how many there are.
+    /// Returns the number of drawers.
     pub fn len(&self) -> usize {
         self.drawers_by_file.len()
     }
@@ -81,98 +78,97 @@ impl Drawers {
         self.drawers_by_file.is_empty()
     }
 
-    /// Returns the drawer that `file` holds.
+    /// Returns the drawer in `file`.
     pub fn get(&self, file: &str) -> Option<&Drawer> {
         self.drawers_by_file.get(file).map(|(_, drawer)| drawer)
     }
 
-    /// Yields every drawer in no order, with its file and the room whose folder
-    /// holds it.
+    /// Yields every drawer with its file and the room of its folder, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RoomId, &Drawer)> {
         self.drawers_by_file.iter().map(|(file, (room, drawer))| (file.as_ref(), room, drawer))
     }
 
-    /// Yields the files that hold a drawer of that id: one, unless somebody has
-    /// copied a file.
+    /// Yields the files with a drawer of this id: one, unless the user has copied a file.
     pub fn files_with_id(&self, id: Ulid) -> impl Iterator<Item = &str> {
         self.files_by_id.get(&id).into_iter().flatten().map(AsRef::as_ref)
     }
 
-    /// Returns the room whose folder holds `file`.
+    /// Returns the room whose folder contains `file`.
     pub fn room_of_file(&self, file: &str) -> Option<&RoomId> {
         self.drawers_by_file.get(file).map(|(room, _)| room)
     }
 
-    /// Returns where the drawer in `file` is filed.
+    /// Returns the wing and the room of the drawer in `file`.
     pub fn wing_room_of_file(&self, file: &str) -> Option<WingRoom> {
         self.drawers_by_file
             .get(file)
             .map(|(room, drawer)| self.resolve_wing_room(room, &drawer.filed_under))
     }
 
-    /// Yields the rooms that hold drawers, by wing and slug.
+    /// Yields the rooms that contain drawers, by wing and slug.
     pub fn rooms(&self) -> impl Iterator<Item = &RoomId> {
         self.wings.values().flat_map(BTreeMap::keys)
     }
 
-    /// Returns how many drawers a room holds.
+    /// Returns the number of drawers in a room.
     pub fn count_in_room(&self, room: &RoomId) -> usize {
         self.room_folder(room).map_or(0, |it| it.sorted_drawers.len())
     }
 
-    /// Yields the drawers of a room with their files, newest first; those
-    /// whose time is not known last.
+    /// Yields the drawers of a room with their files, newest first; those without a known time
+    /// last.
     pub fn in_room(&self, room: &RoomId) -> impl Iterator<Item = (&str, &Drawer)> {
-        let places =
+        let sort_keys =
             self.room_folder(room).into_iter().flat_map(|it| it.sorted_drawers.iter().rev());
-        places.filter_map(|(_, _, file)| Some((file.as_ref(), self.get(file)?)))
+        sort_keys.filter_map(|(_, _, file)| Some((file.as_ref(), self.get(file)?)))
     }
 
-    /// Returns what a wing's folder is called by the drawers in it: as most of
-    /// them say, else by its own name; `None`: it holds none.
+    /// Returns the display name of a wing: the most frequent name in its drawers, else the folder
+    /// name; `None` if it contains no drawers.
     pub fn wing_name<'a>(&'a self, wing: &'a Slug) -> Option<&'a str> {
-        let said = self.wings.get(wing)?.values().flat_map(|it| &it.name_counts);
-        let names = said.filter_map(|(said, count)| Some((said.wing.as_deref()?, *count)));
+        let counts = self.wings.get(wing)?.values().flat_map(|it| &it.name_counts);
+        let names =
+            counts.filter_map(|(filed_under, count)| Some((filed_under.wing.as_deref()?, *count)));
         Some(most_frequent_name(names).unwrap_or(wing.as_str()))
     }
 
-    /// Returns what a room's folder is called by the drawers in it; `None`: it
-    /// holds none.
+    /// Returns the display name of a room, as [`wing_name`](Self::wing_name) does; `None` if it
+    /// contains no drawers.
     pub fn room_name<'a>(&'a self, room: &'a RoomId) -> Option<&'a str> {
-        let said = self.room_folder(room)?.name_counts.iter();
-        let names = said.filter_map(|(said, count)| Some((said.room.as_deref()?, *count)));
+        let counts = self.room_folder(room)?.name_counts.iter();
+        let names =
+            counts.filter_map(|(filed_under, count)| Some((filed_under.room.as_deref()?, *count)));
         Some(most_frequent_name(names).unwrap_or(room.slug.as_str()))
     }
 
-    /// Yields every shelf that holds drawers, with the room whose folder it is
-    /// and how many it holds there.
+    /// Yields every wing and room that contains drawers, with the room of the folder and the number
+    /// of drawers there.
     pub fn wing_rooms(&self) -> impl Iterator<Item = (WingRoom, &RoomId, usize)> {
         let folders = self.wings.values().flatten();
         folders.flat_map(move |(room, folder)| {
-            let said = folder.name_counts.iter();
-            said.map(move |(said, count)| (self.resolve_wing_room(room, said), room, *count))
+            let counts = folder.name_counts.iter();
+            counts.map(move |(said, count)| (self.resolve_wing_room(room, said), room, *count))
         })
     }
 
-    /// Returns what is filed on the shelves that are wanted: the rooms whose folders
-    /// it lies in, with what is said there.
+    /// Returns the rooms and names of the drawers whose wing and room match `wanted`.
     pub fn filed_under_matching(
         &self,
-        wanted: impl Fn(&WingRoom) -> bool,
+        is_match: impl Fn(&WingRoom) -> bool,
     ) -> HashSet<(&RoomId, &FiledUnder)> {
         let folders = self.wings.values().flatten();
         let places =
             folders.flat_map(|(room, it)| it.name_counts.keys().map(move |said| (room, said)));
-        places.filter(|(room, said)| wanted(&self.resolve_wing_room(room, said))).collect()
+        places.filter(|(room, said)| is_match(&self.resolve_wing_room(room, said))).collect()
     }
 
-    /// Returns how many drawers the folder `folder` holds itself.
+    /// Returns the number of drawers directly in `folder`.
     pub fn count_in_folder(&self, folder: &str) -> usize {
         self.counts_by_folder.get(folder).copied().unwrap_or_default()
     }
 
-    /// Puts the drawer that `file` holds, in the folder of `room`, in place of
-    /// what it held. A room without a wing holds no drawers.
+    /// Inserts the drawer in `file` of the folder of `room`, replacing the previous one. A room
+    /// without a wing contains no drawers.
     pub fn insert(&mut self, file: &str, room: &RoomId, drawer: Drawer) {
         self.remove(file);
         let Some(wing) = &room.wing else { return };
@@ -185,7 +181,7 @@ impl Drawers {
         self.drawers_by_file.insert(file, (room.clone(), drawer));
     }
 
-    /// Takes out the drawer that `file` held.
+    /// Removes the drawer in `file`.
     pub fn remove(&mut self, file: &str) {
         let Some((file, (room, drawer))) = self.drawers_by_file.remove_entry(file) else { return };
         if let Some(count) = self.counts_by_folder.get_mut(&folder_of_file(&file)) {
@@ -207,8 +203,7 @@ impl Drawers {
         self.wings.get(room.wing.as_ref()?)?.get(room)
     }
 
-    /// Returns what is said of wing and room, and for what is not said, what
-    /// their folders are called.
+    /// Returns the given names of wing and room; a missing name is taken from the folder.
     fn resolve_wing_room(
         &self,
         folder: &RoomId,
@@ -222,25 +217,25 @@ impl Drawers {
 }
 
 impl RoomFolder {
-    fn remove(&mut self, place: &DrawerSortKey, said: &FiledUnder) {
-        self.sorted_drawers.remove(place);
-        if let Some(count) = self.name_counts.get_mut(said) {
+    fn remove(&mut self, sort_key: &DrawerSortKey, filed_under: &FiledUnder) {
+        self.sorted_drawers.remove(sort_key);
+        if let Some(count) = self.name_counts.get_mut(filed_under) {
             *count -= 1;
             if *count == 0 {
-                self.name_counts.remove(said);
+                self.name_counts.remove(filed_under);
             }
         }
     }
 }
 
-/// Drawers are equal when they hold the same texts in the same files.
+/// Compares drawers by file.
 impl PartialEq for Drawers {
     fn eq(&self, other: &Self) -> bool {
         self.drawers_by_file == other.drawers_by_file
     }
 }
 
-/// Returns the name that is said most often; of equals, the first.
+/// Returns the most frequent name; of equally frequent ones the alphabetically first.
 fn most_frequent_name<'a>(names: impl Iterator<Item = (&'a str, usize)>) -> Option<&'a str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (name, count) in names {

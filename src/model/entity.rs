@@ -1,4 +1,4 @@
-//! Entities: the typed nodes of the knowledge graph, and what is known of them.
+//! Entities: the typed nodes of the knowledge graph.
 
 pub(crate) mod genus;
 pub(crate) mod relation;
@@ -11,28 +11,28 @@ use crate::model::Relation;
 /// One entity, with its observations and its outgoing relations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entity {
-    /// Identity across renames; an entity written by hand may do without.
+    /// The id, which survives renames; optional in files written by hand.
     pub id: Option<Ulid>,
-    /// Its name: any text, exact and case-sensitive, unique in the palace.
+    /// The name: any text, exact and case-sensitive, unique in the palace.
     pub name: String,
-    /// Whether anybody has said what it is. What nobody has defined is a loose
-    /// end: a name that relations start from, without genus and observations.
+    /// False for a loose end: a name with outgoing relations that no file defines, without genus
+    /// and observations.
     pub is_defined: bool,
-    /// What kind of thing it is: `Claim`.
+    /// The genus, the type of the entity: `Claim`.
     pub genus: String,
-    /// Where it stands: `contested`; free text.
+    /// The status: `contested`; free text.
     pub status: Option<String>,
-    /// What else is known of it, by name.
+    /// The other attributes, by name.
     #[serde(with = "as_json")]
     pub attributes: Map<String, Value>,
     /// Facts about it, one sentence each, oldest first.
     pub observations: Vec<String>,
-    /// What it has to do with other entities.
+    /// The outgoing relations.
     pub relations: Vec<Relation>,
 }
 
 impl Entity {
-    /// Returns an entity of which nothing is known but its name.
+    /// Returns a loose end: an undefined entity with nothing but its name.
     pub fn new_loose_end(name: &str) -> Self {
         Self {
             id: None,
@@ -47,8 +47,8 @@ impl Entity {
     }
 }
 
-/// Values of any type as one JSON text: notations that do not say of what type a
-/// value is could not read them back.
+/// (De)serializes values of any type as one JSON text, because formats that are not self-describing
+/// could not read them back.
 mod as_json {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};

@@ -1,11 +1,11 @@
-//! The kinds of files that a palace is made of.
+//! The kinds of files of a palace.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::model::did_you_mean;
 
-/// What a file of a palace is about, whichever it is.
+/// The kind of a file of a palace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {
     /// `palace.toml`.
@@ -14,7 +14,7 @@ pub enum FileKind {
     Room,
     /// An entity.
     Entity,
-    /// What is laid down for a genus.
+    /// A genus definition.
     Genus,
     /// A task.
     Task,
@@ -24,7 +24,7 @@ pub enum FileKind {
     Scroll,
     /// The front matter of a drawer.
     Drawer,
-    /// The front matter of an entry of a diary.
+    /// The front matter of a diary entry.
     Diary,
 }
 
@@ -42,7 +42,7 @@ impl FileKind {
         Self::Diary,
     ];
 
-    /// The word it goes by: `room`.
+    /// Returns the name of the kind: `room`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Palace => "palace",
@@ -57,7 +57,7 @@ impl FileKind {
         }
     }
 
-    /// Where such files lie in a palace, for people: `rooms/SLUG.yaml`.
+    /// Returns where such files are in a palace, for display: `rooms/SLUG.yaml`.
     pub fn path_pattern(self) -> &'static str {
         match self {
             Self::Palace => "palace.toml",

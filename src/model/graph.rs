@@ -1,4 +1,4 @@
-//! The knowledge graph, held so that every question costs what its answer is long.
+//! The knowledge graph, indexed so that the cost of a query depends on the size of its result.
 
 pub(crate) mod entity_check;
 pub(crate) mod entity_filter;
@@ -24,15 +24,14 @@ use crate::model::graph::name_spelling::mentioned_name_hashes;
 use crate::model::{AttributeKind, Date, Entity, Genus, ItemId, Relation, did_you_mean};
 
 type NameSet = BTreeSet<Arc<str>>;
-/// Entities by name, each with the file that holds it.
+/// Entities by name, each with its file.
 type EntityMap = HashMap<Arc<str>, (Arc<str>, Entity)>;
 
-/// All entities of a palace, found by name, by genus, by genus and status, by
-/// the file that holds them, by who relates to them, by attribute and by date;
-/// and what is laid down for their genera.
+/// All entities of a palace, indexed by name, genus, status, file, incoming relations, attribute
+/// and date; and the genus definitions.
 ///
-/// Loose ends are kept apart: they are asked for by name, and count for the
-/// relations that start from them, but they are not among the entities.
+/// Loose ends are kept apart: they can be looked up by name, and their relations count as incoming
+/// relations, but they are not in lists of entities.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     entities: EntityMap,
@@ -43,61 +42,61 @@ pub struct Graph {
     folders: HashMap<String, usize>,
     genus_definitions: BTreeMap<String, (String, Genus)>,
     names_by_case: LazyNameIndex<KeyHash>,
-    /// By whom is meant, and whether the caller is a loose end.
+    /// Keyed by the target name, and whether the source is a loose end.
     relation_sources: LazyNameIndex<(KeyHash, bool)>,
-    /// By every name somebody speaks of, and whether a loose end does.
+    /// Keyed by every mentioned name, and whether the mentioning entity is a loose end.
     spellings: LazyNameIndex<(KeyHash, bool)>,
     values: LazyNameIndex<KeyHash>,
     dates: LazyNameIndex<(KeyHash, Date)>,
     grouping_cache: GroupingCache,
 }
 
-/// A relation seen from its far end.
+/// A relation, seen from its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IncomingRelation<'a> {
-    /// The entity that holds the relation.
+    /// The entity with the relation.
     pub from: &'a Entity,
     /// The relation.
     pub relation: &'a Relation,
 }
 
 impl Graph {
-    /// Returns the entity of that exact name.
+    /// Returns the entity with exactly this name.
     pub fn get(&self, name: &str) -> Option<&Entity> {
         self.entities.get(name).map(|(_, entity)| entity)
     }
 
-    /// Returns the loose end of that exact name.
+    /// Returns the loose end with exactly this name.
     pub fn loose_end(&self, name: &str) -> Option<&Entity> {
         self.loose_ends.get(name).map(|(_, entity)| entity)
     }
 
-    /// Returns the entity that can be opened so, if it is one.
-    pub fn entity_for_item(&self, opening: &ItemId) -> Option<&Entity> {
-        match opening {
+    /// Returns the entity that an item stands for, if it is one.
+    pub fn entity_for_item(&self, item: &ItemId) -> Option<&Entity> {
+        match item {
             ItemId::Entity(name) => self.get(name),
             _ => None,
         }
     }
 
-    /// Returns the file that holds the entity of that name.
+    /// Returns the file of the entity with this name.
     pub fn file_of_entity(&self, name: &str) -> Option<&str> {
         self.entities.get(name).map(|(file, _)| &**file)
     }
 
-    /// Returns the file that holds the loose end of that name.
+    /// Returns the file of the loose end with this name.
     pub fn file_of_loose_end(&self, name: &str) -> Option<&str> {
         self.loose_ends.get(name).map(|(file, _)| &**file)
     }
 
-    /// Returns the entity or loose end that `file` holds.
+    /// Returns the entity or loose end in `file`.
     pub fn entity_in_file(&self, file: &str) -> Option<&Entity> {
         let name = self.files.get(file)?;
         let both = [self.entities.get(name), self.loose_ends.get(name)].into_iter().flatten();
         both.filter(|(it, _)| **it == *file).map(|(_, entity)| entity).next()
     }
 
-    /// Yields the names that differ from `name` by their case at most.
+    /// Yields the names that equal `name` or differ from it only in case.
     pub fn names_ignoring_case(&self, name: &str) -> impl Iterator<Item = &str> {
         let lower = name.to_lowercase();
         let make = || self.entity_names_by_key(|it| vec![hash_name_ignoring_case(&it.name)]);
@@ -107,16 +106,16 @@ impl Graph {
         alike.filter(move |it| it.to_lowercase() == lower)
     }
 
-    /// Returns the name that `name` was probably meant to be. It begins with the
-    /// same letter: that is where pens slip least.
+    /// Returns the most similar entity name. Only names with the same first letter are compared,
+    /// because typing errors are rarest there.
     pub fn closest_name(&self, name: &str) -> Option<&str> {
         let initial = |it: &str| it.chars().next().map(|it| it.to_lowercase().to_string());
-        let (asked, length) = (initial(name), name.len());
-        let near = |it: &&str| it.len().abs_diff(length) <= 2 + length / 2 && initial(it) == asked;
+        let (first, length) = (initial(name), name.len());
+        let near = |it: &&str| it.len().abs_diff(length) <= 2 + length / 2 && initial(it) == first;
         did_you_mean(name, self.entities.keys().map(|it| &**it).filter(near))
     }
 
-    /// Returns how many entities there are.
+    /// Returns the number of entities.
     pub fn len(&self) -> usize {
         self.entities.len()
     }
@@ -131,60 +130,58 @@ impl Graph {
         self.genera.values().flatten().filter_map(|name| self.get(name))
     }
 
-    /// Yields whatever relations can start from: all entities and all loose
-    /// ends, in no order.
+    /// Yields all entities and all loose ends, in no particular order.
     pub fn entities_and_loose_ends(&self) -> impl Iterator<Item = &Entity> {
         self.entities.values().chain(self.loose_ends.values()).map(|(_, entity)| entity)
     }
 
-    /// Yields all entities with the files that hold them, by genus and name.
+    /// Yields all entities with their files, by genus and name.
     pub fn entities_with_files(&self) -> impl Iterator<Item = (&str, &Entity)> {
         let names = self.genera.values().flatten();
         names.filter_map(|it| self.entities.get(it)).map(|(file, entity)| (&**file, entity))
     }
 
-    /// Yields each genus that has entities, with how many.
+    /// Yields each genus that has entities, with their number.
     pub fn genus_counts(&self) -> impl Iterator<Item = (&str, usize)> {
         self.genera.iter().map(|(genus, names)| (genus.as_str(), names.len()))
     }
 
-    /// Yields the genera that entities have, and then those that something is laid
-    /// down for, some of them twice.
+    /// Yields the genera that have entities, then those that have a definition; some occur twice.
     pub fn all_genus_names(&self) -> impl Iterator<Item = &str> {
         self.genus_counts()
             .map(|(it, _)| it)
             .chain(self.genus_definitions().map(|it| it.name.as_str()))
     }
 
-    /// Returns the genus called `asked`, whatever the case.
+    /// Returns the genus called `asked`, ignoring case.
     pub fn find_genus_ignoring_case(&self, asked: &str) -> Option<&str> {
         let lower = asked.to_lowercase();
         let alike = || self.all_genus_names().filter(|it| it.to_lowercase() == lower);
         alike().find(|it| *it == asked).or_else(|| alike().min())
     }
 
-    /// Returns how a genus is to be spelled that is said to be `asked`: as it is laid
-    /// down, else as entities have it, whatever the case.
+    /// Returns the right spelling of the genus `asked`, ignoring case: as its definition has it,
+    /// else as entities have it.
     pub fn canonical_genus_name(&self, asked: &str) -> Option<&str> {
         let lower = asked.to_lowercase();
-        let laid_down = || self.genus_definitions().map(|it| it.name.as_str());
-        let alike = || laid_down().filter(|it| it.to_lowercase() == lower);
-        let laid_down = alike().find(|it| *it == asked).or_else(|| alike().next());
-        laid_down.or_else(|| self.find_genus_ignoring_case(asked))
+        let defined = || self.genus_definitions().map(|it| it.name.as_str());
+        let alike = || defined().filter(|it| it.to_lowercase() == lower);
+        let defined = alike().find(|it| *it == asked).or_else(|| alike().next());
+        defined.or_else(|| self.find_genus_ignoring_case(asked))
     }
 
-    /// Returns how many entities a genus has.
+    /// Returns the number of entities of a genus.
     pub fn count_in_genus(&self, genus: &str) -> usize {
         self.genera.get(genus).map_or(0, BTreeSet::len)
     }
 
-    /// Yields each status that entities of `genus` have, with how many.
+    /// Yields each status of the entities of `genus`, with their number.
     pub fn status_counts(&self, genus: &str) -> impl Iterator<Item = (&str, usize)> {
         let statuses = self.statuses.get(genus).into_iter().flatten();
         statuses.map(|(status, names)| (status.as_str(), names.len()))
     }
 
-    /// Yields the entities of `genus` by name, if given only those of `status`.
+    /// Yields the entities of `genus` by name; if a status is given, only those with it.
     pub fn entities_of_genus(
         &self,
         genus: &str,
@@ -197,7 +194,7 @@ impl Graph {
         names.into_iter().flatten().filter_map(|name| self.get(name))
     }
 
-    /// Yields the relations that lead to `name`, by the name they come from.
+    /// Yields the relations that lead to `name`, by the name of their origin.
     pub fn incoming_relations(&self, name: &str) -> impl Iterator<Item = IncomingRelation<'_>> {
         self.possible_relation_sources(name).flat_map(move |from| {
             let relations = from.relations.iter().filter(move |it| it.to == name);
@@ -205,22 +202,22 @@ impl Graph {
         })
     }
 
-    /// Yields the entities and loose ends that hold a relation to `name`, by
-    /// name; some may hold none, so that whoever asks looks again.
+    /// Yields the entities and loose ends that may have a relation to `name`, by name. Hashes can
+    /// collide, so the caller must check.
     fn possible_relation_sources(&self, name: &str) -> impl Iterator<Item = &Entity> {
         let make =
             || names_by_key(self.entities.iter().chain(&self.loose_ends), relation_target_hashes);
         let target = hash_key(&name);
-        let callers =
+        let sources =
             self.relation_sources.range_while(make, (target, false), move |(it, _)| *it == target);
-        callers.filter_map(|((_, is_loose), from)| match is_loose {
+        sources.filter_map(|((_, is_loose), from)| match is_loose {
             true => self.loose_end(from),
             false => self.get(from),
         })
     }
 
-    /// Returns who names `name`, by a relation or by an attribute that a genus says
-    /// is a link: names, and whether they are defined.
+    /// Returns the names that refer to `name` by a relation or by an attribute that a genus defines
+    /// as a link, and whether each is defined.
     pub fn names_referring_to(&self, name: &str) -> BTreeSet<(String, bool)> {
         let lower = name.to_lowercase();
         let links = self.genus_definitions().flat_map(|genus| {
@@ -228,25 +225,25 @@ impl Graph {
                 genus.attributes.iter().filter(|(_, it)| matches!(it.kind, AttributeKind::Link(_)));
             links.flat_map(|(key, _)| self.names_with_attribute_value(&genus.name, key, &lower))
         });
-        let callers =
+        let sources =
             self.incoming_relations(name).map(|it| (it.from.name.clone(), it.from.is_defined));
-        callers.chain(links.map(|it| (it.to_string(), true))).collect()
+        sources.chain(links.map(|it| (it.to_string(), true))).collect()
     }
 
-    /// Returns how many entity files `folder` holds itself.
+    /// Returns the number of entity files directly in `folder`.
     pub fn count_in_folder(&self, folder: &str) -> usize {
         self.folders.get(folder).copied().unwrap_or_default()
     }
 
-    /// Tells whether some entity is held by `file`.
+    /// Tells whether `file` contains an entity.
     pub fn has_entity_file(&self, file: &str) -> bool {
         self.files.contains_key(file)
     }
 
-    /// Puts what `file` holds in place of what it held: an entity, or nothing.
+    /// Sets the entity in `file`, or removes it if `None`.
     ///
-    /// An entity whose name another file holds already is refused, and that
-    /// file is returned; a loose end and an entity may have the same name.
+    /// An entity whose name another file already has is rejected, and that file is returned; a
+    /// loose end and an entity may have the same name.
     pub fn set_file_entity(&mut self, file: &str, entity: Option<Entity>) -> Result<(), String> {
         self.remove_file_entity(file);
         let Some(entity) = entity else { return Ok(()) };
@@ -311,34 +308,32 @@ impl Graph {
         self.grouping_cache.remove_entity(name, entity);
     }
 
-    /// Returns what is laid down for a genus, if anything is.
+    /// Returns the definition of a genus, if there is one.
     pub fn genus_definition(&self, name: &str) -> Option<&Genus> {
         self.genus_definitions.get(name).map(|(_, it)| it)
     }
 
-    /// Yields the genera that something is laid down for, by name.
+    /// Yields the genus definitions by name.
     pub fn genus_definitions(&self) -> impl Iterator<Item = &Genus> {
         self.genus_definitions.values().map(|(_, it)| it)
     }
 
-    /// Returns what `file` lays down.
+    /// Returns the genus definition in `file`.
     pub fn genus_definition_in_file(&self, file: &str) -> Option<&Genus> {
         self.genus_definitions.values().find(|(it, _)| it == file).map(|(_, it)| it)
     }
 
-    /// Returns the file that lays something down for a genus.
+    /// Returns the file with the definition of a genus.
     pub fn file_of_genus_definition(&self, name: &str) -> Option<&str> {
         self.genus_definitions.get(name).map(|(file, _)| file.as_str())
     }
 
-    /// Puts what `file` lays down for a genus in place of what it laid down, or
-    /// nothing.
+    /// Sets the genus definition in `file`, or removes it if `None`.
     ///
-    /// A genus of which another file speaks already is refused, and that file is
-    /// returned.
+    /// A genus that another file already defines is rejected, and that file is returned.
     pub fn set_file_genus(&mut self, file: &str, genus: Option<Genus>) -> Result<(), String> {
         self.genus_definitions.retain(|_, (it, _)| it != file);
-        // Which attributes are dates is for the genus to say.
+        // The definition determines which attributes are dates.
         self.dates.clear();
         let Some(genus) = genus else { return Ok(()) };
         if let Some((holder, _)) = self.genus_definitions.get(&genus.name) {
@@ -348,7 +343,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Returns the names of all entities by the keys that each has.
+    /// Returns the names of all entities, keyed by each of their keys.
     fn entity_names_by_key<K: Ord>(
         &self,
         keys: impl Fn(&Entity) -> Vec<K>,
@@ -364,12 +359,12 @@ fn names_by_key<'a, K: Ord>(
     all.flat_map(|(name, (_, it))| keys(it).into_iter().map(|it| (it, name.clone()))).collect()
 }
 
-/// Returns whom an entity or loose end relates to, and whether it is the latter.
+/// Returns the hashes of the relation targets, and whether the entity is a loose end.
 fn relation_target_hashes(entity: &Entity) -> Vec<(KeyHash, bool)> {
     hash_relation_targets(entity).into_iter().map(|it| (it, !entity.is_defined)).collect()
 }
 
-/// Graphs are equal when the same files hold the same entities and genera.
+/// Compares entities and genera by file.
 impl PartialEq for Graph {
     fn eq(&self, other: &Self) -> bool {
         self.entities == other.entities
@@ -387,7 +382,7 @@ fn remove_name(names: &mut BTreeMap<String, NameSet>, key: &str, name: &str) {
     }
 }
 
-/// Returns the folder a file lies in.
+/// Returns the folder of a file.
 pub(super) fn folder_of_file(file: &str) -> String {
     file.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned()
 }

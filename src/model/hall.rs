@@ -1,26 +1,24 @@
-//! Halls: places that no file holds, made from the graph while one looks (v2
-//! sections 4.1 and 4.2).
+//! Halls: generated rooms without a file that show entities of the graph (v2 sections 4.1 and 4.2).
 
 use std::fmt;
 
 use crate::model::GroupBoundary;
 
-/// Entities in some order: what a room may show besides what its author wrote.
+/// A grouping of entities that a room can show in addition to its own content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Grouping {
-    /// All there are, by genus, then by status, then by name.
+    /// All entities by genus, then by status, then by name.
     Everything,
-    /// Those of one genus.
+    /// The entities of one genus.
     Genus {
         /// The genus.
         genus: String,
-        /// What they are put in order by.
+        /// The sort key.
         by: GroupBy,
     },
 }
 
-/// What the entities of a genus are put in order by; where that does not part
-/// them, the name does.
+/// The sort key of the entities of a genus; equal entities are sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GroupBy {
     /// Their status.
@@ -28,42 +26,41 @@ pub enum GroupBy {
     Status,
     /// Their name.
     Name,
-    /// The day on which they came into the graph, as far as their id tells it.
+    /// The day of their creation, if their id contains it.
     Date,
     /// An attribute.
     Attribute(String),
 }
 
-/// Part of an arrangement, and a place to stand in. It says which entities
-/// belong in it, never which they are: whoever looks sees those of that moment.
+/// A section of a grouping that a visitor can enter. It stores boundaries, not entities: each visit
+/// shows the current ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hall {
-    /// The arrangement it is part of.
+    /// The grouping that it is a section of.
     pub grouping: Grouping,
-    /// Where it begins; if it does not say, with the first.
+    /// The start; `None`: the first entity.
     pub from: Option<GroupBoundary>,
-    /// Before what it ends; if it does not say, with the last.
+    /// The end, exclusive; `None`: after the last entity.
     pub until: Option<GroupBoundary>,
-    /// How many choices led to it from the room above.
+    /// The number of choices from the room to this hall.
     pub depth: usize,
-    /// What it is called: `Claim · contested · A to Bel`.
+    /// The title: `Claim · contested · A to Bel`.
     pub title: String,
 }
 
 impl Grouping {
-    /// The word that puts everything in order, where a [`GroupBy`] would stand.
+    /// The word for [`Grouping::Everything`] in place of a [`GroupBy`].
     pub const BY_GENUS: &'static str = "genus";
 
-    /// Makes of what somebody said the arrangement they meant, or says why it is
-    /// none.
+    /// Parses a grouping, or returns an error message.
     pub fn parse(genus: Option<String>, by: Option<&str>) -> Result<Self, &'static str> {
         match (genus, by) {
             (_, Some(by)) if by.trim().is_empty() => {
-                Err("the `by` is empty: say status, name, date or an attribute, or leave it out")
+                Err("the `by` is empty: write status, name, date or an attribute, or leave it out")
             }
             (None, Some(Self::BY_GENUS)) => Ok(Self::Everything),
-            (None, _) => Err("`generate` needs a `genus`; `by: genus` alone shows all there are"),
-            (Some(_), Some(Self::BY_GENUS)) => Err("entities of one genus are put in order by \
+            (None, _) => Err("`generate` needs a `genus`; `by: genus` alone shows all entities"),
+            (Some(_), Some(Self::BY_GENUS)) => Err("entities of one genus are sorted by \
                 status, name, date or an attribute; without a `genus`, `by: genus` shows all"),
             (Some(genus), by) => {
                 Ok(Self::Genus { genus, by: by.map(GroupBy::from).unwrap_or_default() })
@@ -71,7 +68,7 @@ impl Grouping {
         }
     }
 
-    /// Tells whether entities of a genus belong to it.
+    /// Tells whether it includes the entities of a genus.
     pub fn includes_genus(&self, asked: &str) -> bool {
         match self {
             Self::Everything => true,
@@ -81,13 +78,13 @@ impl Grouping {
 }
 
 impl Hall {
-    /// Returns the hall that has a whole arrangement in it.
-    pub fn for_grouping(arrangement: Grouping) -> Self {
-        let title = match &arrangement {
+    /// Returns the hall of a whole grouping.
+    pub fn for_grouping(grouping: Grouping) -> Self {
+        let title = match &grouping {
             Grouping::Everything => "All that is known".to_owned(),
             Grouping::Genus { genus, .. } => genus.clone(),
         };
-        Self { grouping: arrangement, from: None, until: None, depth: 0, title }
+        Self { grouping, from: None, until: None, depth: 0, title }
     }
 }
 
@@ -102,7 +99,7 @@ impl From<&str> for GroupBy {
     }
 }
 
-/// Says it in few words: `Claim by status`.
+/// Formats briefly: `Claim by status`.
 impl fmt::Display for Grouping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! What git knows of a palace's past.
+//! The git history of a palace.
 
 pub(crate) mod item_diff;
 use std::collections::BTreeMap;
@@ -6,89 +6,89 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 
-/// A commit's name: the hexadecimal digits of its hash.
+/// A commit id: the hexadecimal digits of its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitId(pub String);
 
-/// The past of each file of a palace that git has seen, by path inside the palace.
+/// The history of each file of a palace in git, by path inside the palace.
 pub type FileHistories = BTreeMap<String, FileHistory>;
 
-/// The past of one file (v2 section 3.9).
+/// The history of one file (v2 section 3.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileHistory {
-    /// How many commits changed it; 1 is the first.
+    /// The number of commits that changed it; 1 after the first.
     pub count: u32,
-    /// When the first of them was made.
+    /// The time of the first commit.
     pub created: DateTime<Utc>,
-    /// When the last of them was made.
+    /// The time of the last commit.
     pub updated: DateTime<Utc>,
 }
 
-/// One commit, in a line.
+/// A one-line summary of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitSummary {
-    /// Its whole name.
+    /// The full id.
     pub id: CommitId,
-    /// The beginning of its name, as long as it must be to tell it from all others.
+    /// The shortest unique prefix of the id.
     pub short: String,
     /// The first line of its message.
     pub subject: String,
-    /// Who made it.
+    /// The author.
     pub by: String,
-    /// When.
+    /// The time.
     pub at: DateTime<Utc>,
 }
 
-/// One commit, and what it did to the palace.
+/// A commit with its message and changed files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitDetails {
     /// The commit.
     pub summary: CommitSummary,
-    /// The commit it was made upon, the first if it merges several; `None`: it has none.
+    /// The parent commit, the first one for a merge; `None` for a root commit.
     pub parent: Option<CommitId>,
-    /// Its message below the first line.
+    /// The message without its first line.
     pub body: String,
-    /// The `Key: value` lines at the end of its message.
+    /// The `Key: value` lines at the end of the message.
     pub trailers: Vec<(String, String)>,
-    /// The files of the palace it changed, as paths inside the palace.
+    /// The files of the palace that it changed, as paths inside the palace.
     pub changed_files: Vec<String>,
-    /// What the file was called then whose past was asked for, if it was one alone.
+    /// The path of the file at this commit, if the history of a single file was requested.
     pub path_at_commit: Option<String>,
 }
 
-/// A line of a file, and the commit it came with.
+/// A line of a file with the commit that introduced it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlamedLine {
-    /// The line, without its end.
+    /// The line, without its line break.
     pub text: String,
-    /// The commit; `None`: nobody has committed the line yet.
+    /// The commit; `None` for an uncommitted line.
     pub commit: Option<CommitSummary>,
 }
 
-/// A file that two states of a palace do not hold alike.
+/// A file that differs between two states of a palace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileDiff {
-    /// Its path inside the palace.
+    /// The path inside the palace.
     pub path: String,
-    /// What it held in the earlier state.
+    /// The content in the earlier state.
     pub was: FileContent,
-    /// What it holds in the later.
+    /// The content in the later state.
     pub now: FileContent,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileContent {
-    /// Nothing: it is not there.
+    /// The file does not exist.
     Missing,
     /// A text.
     Text(String),
-    /// Something that is no text, too large, or no file: why it cannot be read.
+    /// Not a text, too large, or not a file; with the reason.
     Unreadable(String),
 }
 
 impl CommitDetails {
-    /// Returns the value of the last trailer of that key.
+    /// Returns the value of the last trailer with this key.
     pub fn trailer(&self, key: &str) -> Option<&str> {
         let same = |it: &&(String, String)| it.0.eq_ignore_ascii_case(key);
         self.trailers.iter().rev().find(same).map(|it| it.1.as_str())

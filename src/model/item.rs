@@ -1,11 +1,11 @@
-//! Things a visitor can open by number.
+//! Items that a visitor can open by number.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::model::{RoomId, ScrollId, did_you_mean};
 
-/// One thing that a search or a query found: it can be opened by its number.
+/// A search or query result that can be opened by its number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ItemId {
     /// A room, to go to.
@@ -14,19 +14,19 @@ pub enum ItemId {
     Scroll(ScrollId),
     /// A drawer, to open; by its file.
     Drawer(String),
-    /// An entry of a diary, to read; by its file.
+    /// A diary entry, to read; by its file.
     Diary(String),
     /// A task, to look at; by its file.
     Task(String),
     /// A process, to look at; by its file.
     Process(String),
-    /// What is laid down for a genus, to look up; by name.
+    /// A genus definition, to look up; by name.
     Genus(String),
     /// An entity, to examine; by name.
     Entity(String),
 }
 
-/// What sort of thing an [`BackgroundOpen`] opens.
+/// The kind of an [`ItemId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ItemKind {
     /// A room.
@@ -35,20 +35,20 @@ pub enum ItemKind {
     Scroll,
     /// A drawer.
     Drawer,
-    /// An entry of a diary.
+    /// A diary entry.
     Diary,
     /// A task.
     Task,
     /// A process.
     Process,
-    /// What is laid down for a genus.
+    /// A genus definition.
     Genus,
     /// An entity.
     Entity,
 }
 
 impl ItemKind {
-    /// All sorts.
+    /// All kinds.
     pub const ALL: [Self; 8] = [
         Self::Room,
         Self::Scroll,
@@ -60,7 +60,7 @@ impl ItemKind {
         Self::Entity,
     ];
 
-    /// Returns the word it goes by.
+    /// Returns the name of the kind.
     fn name(self) -> &'static str {
         match self {
             Self::Room => "room",
@@ -90,14 +90,14 @@ impl FromStr for ItemKind {
     }
 }
 
-/// Why a text names no sort of things.
+/// The error for a text that is not the name of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no kind `{}`{}", text.escape_debug(), suggest_kinds(text))]
 pub struct ItemKindError {
     text: String,
 }
 
-/// Says what there is instead.
+/// Returns a hint with the right kind, or with all kinds.
 fn suggest_kinds(text: &str) -> String {
     let names = ItemKind::ALL.map(ItemKind::name);
     match did_you_mean(text, names) {
@@ -107,7 +107,7 @@ fn suggest_kinds(text: &str) -> String {
 }
 
 impl ItemId {
-    /// Returns what sort of thing it opens.
+    /// Returns the kind of the item.
     pub fn kind(&self) -> ItemKind {
         match self {
             Self::Room(_) => ItemKind::Room,

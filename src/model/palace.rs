@@ -1,5 +1,4 @@
-//! The palace: rooms, the doors between them, the scrolls on their walls, and
-//! the graph below.
+//! The palace: rooms, the doors between them, the scrolls in them, and the knowledge graph.
 
 pub(crate) mod drawer_rooms;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,16 +10,16 @@ use crate::model::{
     Settings, Slug, Task,
 };
 
-/// One palace, as far as its files could be understood.
+/// One palace, with everything that could be parsed from its files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Palace {
-    /// What `palace.toml` says.
+    /// The settings from `palace.toml`.
     pub settings: Settings,
     /// The knowledge graph.
     pub graph: Graph,
     /// The drawers.
     pub drawers: Drawers,
-    /// The diaries of those who work here.
+    /// The diaries of all agents.
     pub diaries: Diaries,
     /// The tasks, by file.
     pub tasks: BTreeMap<String, Task>,
@@ -33,12 +32,12 @@ pub struct Palace {
     scroll_files: BTreeMap<String, ScrollId>,
 }
 
-/// A way out of a room that none of its actions leads through.
+/// A way out of a room that is not one of its actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Door {
-    /// The room behind it, built or not.
+    /// The target room, built or not.
     pub to: RoomId,
-    /// What that room is called, or would be.
+    /// The name of the target room, or the one it would have.
     pub name: String,
 }
 
@@ -65,61 +64,60 @@ impl Palace {
         self.rooms.iter()
     }
 
-    /// Returns the room of that full name.
+    /// Returns the room with this full name.
     pub fn room(&self, id: &RoomId) -> Option<&Room> {
         self.rooms.get(id)
     }
 
-    /// Returns the room every visit starts in: the one settings name, if it
-    /// stands, else the first.
+    /// Returns the room in which every visit starts: the one in the settings if it exists, else the
+    /// first.
     pub fn entry_room(&self) -> Option<&RoomId> {
         let named = self.settings.entry.as_ref().and_then(|it| self.resolve_room(it, None).ok());
         let named = named.and_then(|it| self.rooms.get_key_value(&it));
         named.or_else(|| self.rooms.first_key_value()).map(|(id, _)| id)
     }
 
-    /// Says which room is meant by `called` when somebody in `from` says it:
-    /// the one of that full name in the same wing, else the one of that full
-    /// name, else the only one in any wing. A room nobody has built yet is
-    /// meant literally.
+    /// Resolves a reference to a room from the room `from`: to the room of that slug in the same
+    /// wing, else to the room without a wing, else to the only one in any wing. If no room has that
+    /// slug, the reference is taken literally.
     pub fn resolve_room(
         &self,
-        called: &RoomRef,
+        reference: &RoomRef,
         from: Option<&RoomId>,
     ) -> Result<RoomId, AmbiguousRoom> {
-        let literal = called.as_id();
+        let literal = reference.as_id();
         let wing = from.and_then(|it| it.wing.clone());
-        let Some(bearers) = self.rooms_by_slug.get(&literal.slug) else {
+        let Some(candidates) = self.rooms_by_slug.get(&literal.slug) else {
             return Ok(literal.clone());
         };
         if literal.wing.is_some() {
             return Ok(literal.clone());
         }
         let neighbour = RoomId { wing, slug: literal.slug.clone() };
-        if bearers.contains(&neighbour) {
+        if candidates.contains(&neighbour) {
             return Ok(neighbour);
         }
-        match bearers.first() {
-            Some(only) if bearers.len() == 1 => Ok(only.clone()),
-            _ if bearers.contains(literal) => Ok(literal.clone()),
+        match candidates.first() {
+            Some(only) if candidates.len() == 1 => Ok(only.clone()),
+            _ if candidates.contains(literal) => Ok(literal.clone()),
             _ => Err(AmbiguousRoom {
-                called: called.clone(),
-                candidates: bearers.iter().cloned().collect(),
+                called: reference.clone(),
+                candidates: candidates.iter().cloned().collect(),
             }),
         }
     }
 
-    /// Returns what a room is called: its name, or what the drawers in it say,
-    /// or a name made of its slug.
+    /// Returns the display name of a room: its name, else the name in its drawers, else a title
+    /// made from its slug.
     pub fn room_name(&self, id: &RoomId) -> String {
         let named = self.room(id).map(|it| it.name.as_str());
         let named = named.or_else(|| self.drawers.room_name(id));
         named.map_or_else(|| title_from_slug(&id.slug), str::to_owned)
     }
 
-    /// Returns the doors of `id`, built or not, that its own actions do not
-    /// lead through: its portals, then those that other rooms have to it. A
-    /// door has two sides whoever made it (v1 section 4.1).
+    /// Returns the doors of `id`, built or not, that are not among its actions: its portals, then
+    /// those that other rooms have to it. A door has two sides, whichever room declares it (v1
+    /// section 4.1).
     pub fn door_names(&self, id: &RoomId) -> Vec<Door> {
         let room = self.room(id);
         let actions = room.map(|it| it.actions.as_slice()).unwrap_or_default();
@@ -136,16 +134,16 @@ impl Palace {
         doors.into_iter().filter(|it| seen.insert(it.to.clone())).collect()
     }
 
-    /// Yields the rooms whose own files name `id`.
+    /// Yields the rooms whose files link to `id`.
     pub fn rooms_linking_to(&self, id: &RoomId) -> impl Iterator<Item = &RoomId> {
-        let callers = self.rooms_linking_to_slug.get(&id.slug).into_iter().flatten();
-        callers.filter(move |caller| {
-            let mut ways = self.room(caller).into_iter().flat_map(Room::linked_rooms);
-            ways.any(|way| self.resolve_room(way, Some(caller)).as_ref() == Ok(id))
+        let sources = self.rooms_linking_to_slug.get(&id.slug).into_iter().flatten();
+        sources.filter(move |source| {
+            let mut ways = self.room(source).into_iter().flat_map(Room::linked_rooms);
+            ways.any(|way| self.resolve_room(way, Some(source)).as_ref() == Ok(id))
         })
     }
 
-    /// Yields every room that a door leads to from `id`, built or not, once.
+    /// Returns every room, built or not, to which a door leads from `id`.
     pub fn neighbouring_rooms(&self, id: &RoomId) -> BTreeSet<RoomId> {
         let ways = self.room(id).into_iter().flat_map(Room::linked_rooms);
         let out = ways.filter_map(|way| self.resolve_room(way, Some(id)).ok());
@@ -153,7 +151,7 @@ impl Palace {
         out.chain(self.rooms_linking_to(id).cloned()).chain(tunnels).filter(|it| it != id).collect()
     }
 
-    /// Yields the rooms that doors lead to, and where there is nothing yet.
+    /// Returns the rooms to which doors lead but which cannot be entered yet.
     pub fn unfinished_rooms(&self) -> BTreeSet<RoomId> {
         let ways =
             self.rooms.iter().flat_map(|(id, room)| room.linked_rooms().map(move |it| (id, it)));
@@ -166,7 +164,7 @@ impl Palace {
         self.scrolls.get(room).into_iter().flat_map(|it| it.values().rev())
     }
 
-    /// Yields all scrolls with the rooms they hang in.
+    /// Yields all scrolls with their rooms.
     pub fn scrolls(&self) -> impl Iterator<Item = (&RoomId, &Scroll)> {
         self.scrolls.iter().flat_map(|(room, it)| it.values().map(move |scroll| (room, scroll)))
     }
@@ -176,7 +174,7 @@ impl Palace {
         self.scrolls.get(&which.room)?.get(&which.id)
     }
 
-    /// Puts a room in place of what stood there: a room, or nothing.
+    /// Sets the room with this id, or removes it if `None`.
     pub fn set_room(&mut self, id: &RoomId, room: Option<Room>) {
         if let Some(old) = self.rooms.remove(id) {
             for way in old.linked_rooms() {
@@ -195,10 +193,10 @@ impl Palace {
         self.rooms.insert(id.clone(), room);
     }
 
-    /// Hangs the scroll that `file` holds, in place of what it held.
+    /// Inserts the scroll in `file`, replacing the previous one.
     ///
-    /// A scroll whose id another of the room has already is refused, and that
-    /// one's file is returned.
+    /// A scroll whose id another scroll of the room already has is rejected, and that scroll's file
+    /// is returned.
     pub fn insert_scroll(
         &mut self,
         file: &str,
@@ -216,7 +214,7 @@ impl Palace {
         Ok(())
     }
 
-    /// Takes down the scroll that `file` held.
+    /// Removes the scroll in `file`.
     pub fn remove_scroll(&mut self, file: &str) {
         let Some(which) = self.scroll_files.remove(file) else { return };
         if let Some(left) = self.scrolls.get_mut(&which.room) {
@@ -227,18 +225,18 @@ impl Palace {
         }
     }
 
-    /// Returns the file that holds a scroll.
+    /// Returns the file of a scroll.
     pub fn file_of_scroll(&self, which: &ScrollId) -> Option<&str> {
         let mut files = self.scroll_files.iter();
         files.find(|(_, it)| *it == which).map(|(file, _)| file.as_str())
     }
 
-    /// Yields the files that hold scrolls, with the scrolls they hold.
+    /// Yields the files with scrolls, with the id of each scroll.
     pub fn scroll_files(&self) -> impl Iterator<Item = (&str, &ScrollId)> {
         self.scroll_files.iter().map(|(file, which)| (file.as_str(), which))
     }
 
-    /// Returns the scroll that `file` holds.
+    /// Returns the id of the scroll in `file`.
     pub fn scroll_in_file(&self, file: &str) -> Option<&ScrollId> {
         self.scroll_files.get(file)
     }
@@ -257,8 +255,8 @@ fn remove_from_index(index: &mut BTreeMap<Slug, BTreeSet<RoomId>>, slug: &Slug, 
 fn title_from_slug(slug: &Slug) -> String {
     let words = slug.as_str().split(['-', '_']).filter(|it| !it.is_empty()).enumerate();
     let small = ["of", "the", "and", "in", "to", "for", "a", "an", "on", "at"];
-    let titled = words.map(|(place, word)| match word.chars().next() {
-        Some(first) if place == 0 || !small.contains(&word) => {
+    let titled = words.map(|(index, word)| match word.chars().next() {
+        Some(first) if index == 0 || !small.contains(&word) => {
             first.to_uppercase().chain(word.chars().skip(1)).collect()
         }
         _ => word.to_owned(),

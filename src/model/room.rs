@@ -1,4 +1,4 @@
-//! Rooms and the names they are called by.
+//! Rooms and references to rooms.
 
 pub(crate) mod action;
 pub(crate) mod menu;
@@ -9,64 +9,61 @@ use ulid::Ulid;
 
 use crate::model::{Action, Grouping, Slug, SlugError};
 
-/// A place worth remembering (v1 section 4.1): a cluster or theme, described
-/// vividly, with things to do and ways to go on.
+/// A room (v1 section 4.1): a cluster or theme with a vivid description, actions and doors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Room {
-    /// Identity across renames. A room written by hand may do without.
+    /// The id, which survives renames; optional in files written by hand.
     pub id: Option<Ulid>,
     /// The name shown to visitors; need not be unique.
     pub name: String,
-    /// What a visitor sees: prose, without a final line break.
+    /// The description: prose, without a final line break.
     pub description: String,
     /// The numbered choices, in menu order.
     pub actions: Vec<Action>,
-    /// Doors declared here that no action leads through.
+    /// Doors declared in this room's file, in addition to its actions.
     pub portals: Vec<RoomRef>,
-    /// What the room shows of the graph as it is at the moment; none of it is
-    /// part of the room (v2 section 4.1).
+    /// The grouping of the graph that the room shows; its entities are looked up at each visit and
+    /// are not part of the room (v2 section 4.1).
     pub generate: Option<Grouping>,
 }
 
 impl Room {
-    /// Yields every room of this palace that the room's own file names, by
-    /// action or by portal.
+    /// Yields every room of this palace to which the room's own file links, by action or by portal.
     pub fn linked_rooms(&self) -> impl Iterator<Item = &RoomRef> {
         self.actions.iter().filter_map(Action::target_room).chain(&self.portals)
     }
 }
 
-/// What a room is called in full: its slug, and its wing if it stands in one.
+/// The full name of a room: its slug, and its wing if it has one.
 ///
 /// Written `wing/slug` or `slug`; its file is `rooms/<that>.yaml`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoomId {
-    /// The named part of the palace it stands in.
+    /// The wing, if any.
     pub wing: Option<Slug>,
-    /// Its name within the wing, or among the rooms without one.
+    /// The name within the wing, or among the rooms without one.
     pub slug: Slug,
 }
 
-/// How a file or a visitor speaks of a room: `slug`, or `wing/slug`.
+/// A reference to a room in a file or a tool call: `slug`, or `wing/slug`.
 ///
-/// A bare slug may mean a room in any wing; [`CrashTestPalace::resolve_room`](crate::model::Palace::resolve)
-/// says which.
+/// A bare slug may mean a room in any wing;
+/// [`Palace::resolve_room`](crate::model::Palace::resolve_room) decides which.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoomRef(RoomId);
 
-/// A bare slug that several rooms answer to.
+/// The error for a bare slug that fits several rooms.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("several rooms are called `{called}`; say which: {}", quote_room_ids(candidates))]
 pub struct AmbiguousRoom {
-    /// What was said.
+    /// The reference.
     pub called: RoomRef,
-    /// Who answers to it.
+    /// The rooms with this slug.
     pub candidates: Vec<RoomId>,
 }
 
 impl RoomRef {
-    /// Returns the room this names if nothing else bears its slug: a bare slug
-    /// is then a room without a wing.
+    /// Returns the room without the context of a palace: a bare slug means a room without a wing.
     pub fn as_id(&self) -> &RoomId {
         &self.0
     }
@@ -112,8 +109,7 @@ impl fmt::Display for RoomId {
     }
 }
 
-/// Returns a text as rooms keep prose: lines end in a line feed, and the last
-/// line has none.
+/// Normalizes prose: lines end in a line feed, and the last line has none.
 pub fn normalize_prose(text: &str) -> String {
     text.replace("\r\n", "\n").trim_end().to_owned()
 }

@@ -1,26 +1,26 @@
-//! Dated notes, left for whoever comes next.
+//! Scrolls: dated notes for later visitors.
 
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
 use crate::model::RoomId;
 
-/// A dated note in a room. Never edited: to change your mind, write another.
+/// A dated note in a room. Scrolls are never edited: a correction is a new scroll.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scroll {
-    /// Its identity; the order of ids is the order of writing.
+    /// The id; ids are in the order of writing.
     pub id: Ulid,
     /// A short title, one line.
     pub title: String,
-    /// When it was written, to the second.
+    /// The time of writing, to the second.
     pub written: DateTime<Utc>,
-    /// Who wrote it: the client's name over MCP.
+    /// The author: over MCP, the name of the client.
     pub by: String,
     /// The text, verbatim.
     pub body: String,
 }
 
-/// Where a scroll hangs, and which it is.
+/// The room and the id of a scroll.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScrollId {
     /// The room.

@@ -1,4 +1,4 @@
-//! What `palace.toml` says.
+//! The settings from `palace.toml`.
 
 pub(crate) mod consent;
 pub(crate) mod watch_mode;
@@ -9,44 +9,43 @@ use crate::model::{Layout, RoomRef};
 pub struct Settings {
     /// The name shown to visitors.
     pub name: String,
-    /// The room every visit starts in.
+    /// The room in which every visit starts.
     pub entry: Option<RoomRef>,
-    /// How menus are numbered.
+    /// The numbering of menus.
     pub layout: Layout,
-    /// Whether tools commit what they write.
+    /// Whether tools commit their changes.
     pub commit: CommitMode,
-    /// What becomes of edits by hand.
+    /// The handling of edits by hand.
     pub hand_edits: HandEditMode,
-    /// Tools that change things and may be called by query actions all the same.
+    /// Tools that change something and that query actions may call nevertheless.
     pub allow: Vec<String>,
-    /// The folder of the model that search asks for meaning: from the palace's own
-    /// folder, if it does not begin at the root.
+    /// The folder of the model for semantic search; a relative path starts at the palace.
     pub model: Option<String>,
 }
 
-/// Whether tools commit what they write.
+/// Whether tools commit their changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CommitMode {
     /// One commit for each change.
     #[default]
     Auto,
-    /// Files are written; committing is left to the person.
+    /// Files are written; the user commits.
     Manual,
 }
 
-/// What becomes of edits by hand.
+/// The handling of edits by hand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HandEditMode {
-    /// They stay uncommitted until their author commits them, or a tool is
-    /// about to write the same file.
+    /// They stay uncommitted until the user commits them, or a tool is about to write the same
+    /// file.
     #[default]
     Leave,
-    /// Settled edits are committed in their author's name.
+    /// Settled edits are committed in the user's name.
     Commit,
 }
 
 impl Settings {
-    /// The settings of a palace whose `palace.toml` says nothing but its name.
+    /// Returns the default settings, with a name.
     pub fn with_name(name: &str) -> Self {
         Self {
             name: name.to_owned(),

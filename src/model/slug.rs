@@ -1,4 +1,4 @@
-//! The short name by which rooms and wings are called.
+//! Slugs: the short names of rooms and wings.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,27 +7,27 @@ use deunicode::deunicode_with_tofu;
 
 /// A name that is safe in file names, portals and tool calls: `great-hall`.
 ///
-/// Invariant: 1 to 80 characters of `a-z`, `0-9`, `_` and `-`, of which the
-/// first is a letter or a digit; and no name that some file system keeps for
-/// itself (`con`, `nul`, `com1`…). Whoever holds a `Slug` need not check again.
+/// Invariant: 1 to 80 characters of `a-z`, `0-9`, `_` and `-`, the first a letter or a digit; and
+/// not a name that some file system reserves (`con`, `nul`, `com1`…). Holders of a `Slug` need not
+/// check again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slug(String);
 
-/// Why a text is not a [`Slug`].
+/// The reason why a text is not a [`Slug`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SlugError {
-    /// There was nothing there.
+    /// The text is empty.
     #[error("a slug cannot be empty")]
     Empty,
-    /// More characters than a file name should have to bear.
+    /// The text has more characters than [`Slug::MAX_CHARS`].
     #[error("`{start}…` is not a slug: it has {length} characters, and 80 are the most")]
     TooLong {
-        /// How it begins.
+        /// The beginning of the text.
         start: String,
-        /// How many characters it has.
+        /// The number of characters.
         length: usize,
     },
-    /// A character no slug may hold.
+    /// A character that is not allowed.
     #[error(
         "`{}` is not a slug: it holds {found:?}, and only a-z, 0-9, _ and - may appear{}",
         text.escape_debug(),
@@ -36,7 +36,7 @@ pub enum SlugError {
     Character {
         /// The whole text.
         text: String,
-        /// The first character that does not belong.
+        /// The first invalid character.
         found: char,
     },
     /// A first character that is neither a letter nor a digit.
@@ -48,7 +48,7 @@ pub enum SlugError {
         /// The whole text.
         text: String,
     },
-    /// A name that Windows keeps for a device.
+    /// A name that Windows reserves for a device.
     #[error("`{text}` cannot be a slug: some systems reserve that file name; try `{text}-room`")]
     Reserved {
         /// The whole text.
@@ -57,7 +57,7 @@ pub enum SlugError {
 }
 
 impl Slug {
-    /// The most characters a slug may have.
+    /// Maximum number of characters.
     pub const MAX_CHARS: usize = 80;
 
     /// Returns the slug as text.
@@ -65,10 +65,9 @@ impl Slug {
         &self.0
     }
 
-    /// Makes a slug of any text: in Latin letters (`Große Küche` is
-    /// `grosse-kuche`, `日本` `ri-ben`), lower case, every run of other
-    /// characters one `-`; `None` when nothing is left of it or what is left is
-    /// reserved.
+    /// Makes a slug from any text: transliterated to Latin letters (`Große Küche` is
+    /// `grosse-kuche`, `日本` `ri-ben`), in lower case, with every run of other characters replaced
+    /// by one `-`; `None` if the result is empty or reserved.
     pub fn from_text(text: &str) -> Option<Self> {
         let mut slug = String::new();
         for found in deunicode_with_tofu(text, "-").to_lowercase().chars() {
@@ -85,15 +84,15 @@ impl Slug {
         slug.trim_end_matches('-').parse().ok()
     }
 
-    /// Makes a slug of any text whatever: of what it has, else of `kind`, a slug
-    /// that says what is named.
+    /// Makes a slug from any text; if that is impossible, from the text and `kind`, or from `kind`
+    /// alone. `kind` must be a slug.
     pub fn from_text_or_kind(text: &str, kind: &'static str) -> Self {
         let slug = Self::from_text(text).or_else(|| Self::from_text(&format!("{text} {kind}")));
         slug.unwrap_or_else(|| Self(kind.to_owned()))
     }
 
-    /// Returns the first that fits of this slug and those made of it by a number:
-    /// `hall`, `hall-2`, `hall-3`. Some number must fit.
+    /// Returns the first of `hall`, `hall-2`, `hall-3` and so on for which `fits` is true. It must
+    /// be true for some number.
     #[must_use]
     pub fn first_free_variant(&self, fits: impl Fn(&Self) -> bool) -> Self {
         let start: String = self.0.chars().take(Self::MAX_CHARS - 10).collect();
@@ -143,7 +142,7 @@ fn is_slug_char(found: char) -> bool {
     matches!(found, 'a'..='z' | '0'..='9' | '_' | '-')
 }
 
-/// The device names of Windows, where a file of that name cannot be checked out.
+/// Tells whether a text is a Windows device name; such a file cannot be checked out there.
 fn is_reserved_filename(text: &str) -> bool {
     let device = text.strip_suffix(|it: char| matches!(it, '1'..='9'));
     matches!(text, "con" | "prn" | "aux" | "nul") || matches!(device, Some("com" | "lpt"))

@@ -1,27 +1,27 @@
-//! Lines, which characters may be shown, and in which order texts stand.
+//! Functions on text: lines, printable characters, alphabetical order.
 
 pub(crate) mod token_weight;
 use std::cmp::Ordering;
 
-/// Yields the lines of a text as YAML counts them (1.2, chapter 5.4): a carriage
-/// return ends one by itself. Behind the last line break there is one more.
+/// Yields the lines of a text as YAML counts them (1.2, chapter 5.4): a lone carriage return ends a
+/// line. After the last line break comes one more line.
 pub fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|it| it.strip_suffix('\r').unwrap_or(it).split('\r'))
 }
 
-/// Takes out of a text what could do more than be read: control characters,
-/// which move a terminal's cursor, and bidirectional overrides, which make a
-/// line read as something it is not. Line breaks and tabs stay.
+/// Removes characters that could be harmful in a terminal: control characters, which move the
+/// cursor, and bidirectional overrides, which make a line read as something else. Line breaks and
+/// tabs stay.
 pub fn strip_unprintable(text: &str) -> String {
     text.chars().filter(|it| is_printable(*it) || matches!(it, '\n' | '\t')).collect()
 }
 
-/// Tells whether a character can only be read.
+/// Tells whether a character is neither a control character nor a bidirectional override.
 pub fn is_printable(it: char) -> bool {
     !it.is_control() && !matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Escapes in JSON what could do more than be read: the text stays the same value.
+/// Escapes unprintable characters in JSON text; the value stays the same.
 pub fn escape_unprintable_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for it in json.chars() {
@@ -34,20 +34,20 @@ pub fn escape_unprintable_json(json: &str) -> String {
     text
 }
 
-/// Compares texts as a catalogue has them: capitals stand with small letters,
-/// and only where nothing else tells two apart, before them.
+/// Compares texts alphabetically: case counts only between texts that are otherwise equal, and
+/// capitals come first.
 pub fn compare_alphabetically(a: &str, b: &str) -> Ordering {
     lowercase_bytes(a).cmp(lowercase_bytes(b)).then_with(|| a.cmp(b))
 }
 
-/// Returns with how many bytes two texts begin alike, capitals or not.
+/// Returns the length in bytes of the common prefix of two texts, ignoring ASCII case.
 pub fn common_prefix_len(a: &str, b: &str) -> usize {
     let alike = lowercase_bytes(a).zip(lowercase_bytes(b)).take_while(|(a, b)| a == b).count();
     (0..=alike).rev().find(|it| a.is_char_boundary(*it)).unwrap_or_default()
 }
 
-/// Returns how many bytes the whole words among the first `bytes` of a text have.
-/// Signs of Han, and what comes behind them in Unicode, are words each.
+/// Returns the length in bytes of the whole words among the first `bytes` of a text. From U+2E80 on
+/// (Han and later blocks), every character counts as a word.
 pub fn whole_words_len(text: &str, bytes: usize) -> usize {
     let ends = |it: char| !it.is_alphanumeric() || it >= '\u{2e80}';
     let end = text[..bytes].char_indices().rfind(|(_, it)| ends(*it));
@@ -58,7 +58,7 @@ fn lowercase_bytes(text: &str) -> impl Iterator<Item = u8> {
     text.bytes().map(|it| it.to_ascii_lowercase())
 }
 
-/// Quotes a word for a POSIX shell, where it needs it.
+/// Quotes a word for a POSIX shell, if needed.
 pub fn quote_for_shell(word: &str) -> String {
     let plain = |it: char| it.is_ascii_alphanumeric() || "/._-+:@%".contains(it);
     if !word.is_empty() && word.chars().all(plain) {

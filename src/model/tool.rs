@@ -1,17 +1,17 @@
-//! Tools, as far as the actions of rooms ask them.
+//! Tools, as far as room actions call them.
 
 /// A tool that an action may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tool {
-    /// Its name, as clients know it.
+    /// The name, as clients know it.
     pub name: &'static str,
-    /// What it does to the palace and its visitor.
+    /// The effect on the palace and the visitor.
     pub effect: ToolEffect,
-    /// What it can be told.
+    /// The parameters.
     pub parameters: Vec<ToolParameter>,
 }
 
-/// What a tool does to the palace and its visitor.
+/// The effect of a tool on the palace and the visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolEffect {
     /// It only reads.
@@ -22,19 +22,19 @@ pub enum ToolEffect {
     Moves,
 }
 
-/// One thing that a tool can be told.
+/// A parameter of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolParameter {
     /// Its name.
     pub name: String,
-    /// Whether the tool cannot do without.
+    /// Whether the tool requires it.
     pub is_required: bool,
-    /// Its type in the words of JSON Schema (`string`, `integer`), if it has one only.
+    /// Its JSON Schema type (`string`, `integer`), if it has only one.
     pub json_type: Option<String>,
 }
 
 impl Tool {
-    /// Returns a tool's name without what clients put before it.
+    /// Returns a tool's name without the prefix that clients add.
     pub fn bare_name(name: &str) -> &str {
         let name = name.trim();
         let bare = name.strip_prefix("palazzo:").or_else(|| name.strip_prefix("mcp__palazzo__"));
@@ -43,8 +43,8 @@ impl Tool {
 }
 
 impl ToolEffect {
-    /// Says why no action may ask the tool `name`, if none may; `allowed` are
-    /// those that settings let actions ask although they change things.
+    /// Returns the reason why actions may not call the tool `name`, or `None` if they may;
+    /// `allowed` lists the tools that the settings allow although they change something.
     pub fn action_refusal(self, name: &str, allowed: &[String]) -> Option<&'static str> {
         match self {
             Self::Reads => None,

@@ -1,4 +1,4 @@
-//! How something in a palace is named from outside.
+//! URIs of the rooms and scrolls of a palace.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,23 +7,23 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 
 use crate::model::{RoomId, ScrollId};
 
-/// What an address begins with.
+/// The scheme of the URIs.
 const SCHEME: &str = "palace://";
 
-/// Everything but what RFC 3986, section 2.3, leaves as it is.
+/// All characters except the unreserved ones of RFC 3986, section 2.3.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The URI of a room or a scroll, whether there is one or not:
+/// The URI of a room or a scroll, which need not exist:
 /// `palace://survey/rooms/code/auth`, `palace://survey/scrolls/great-hall/01K…`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Uri {
-    /// The palace: the name of its directory, or the name it shows.
+    /// The palace: the name of its directory, or its display name.
     pub workspace: String,
-    /// What is meant there.
+    /// The room or scroll in it.
     pub target: UriTarget,
 }
 
-/// Something that can be read by itself.
+/// The part of a [`Uri`] after the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UriTarget {
     /// A room.
@@ -32,10 +32,10 @@ pub enum UriTarget {
     Scroll(ScrollId),
 }
 
-/// A text that is no [`Uri`].
+/// The error for a text that is not a [`Uri`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{}` is no address of a palace: they look like {SCHEME}WORKSPACE/rooms/ROOM and \
+    "`{}` is not the URI of a palace: write {SCHEME}WORKSPACE/rooms/ROOM or \
      {SCHEME}WORKSPACE/scrolls/ROOM/ID",
     .0.escape_debug()
 )]

@@ -1,12 +1,12 @@
-//! What a text means, as a direction among others.
+//! Embedding vectors, quantized to bytes.
 
 use std::collections::HashMap;
 
-/// What passages mean, by the number that stands for what they say.
+/// Embeddings of passages, by the hash of their text.
 pub type VectorsByTextHash = HashMap<u64, Vector>;
 
-/// A direction, in parts of a byte each: four hundred bytes tell as much as the
-/// sixteen hundred of the numbers it was made of.
+/// An embedding, with one byte per component: for search, 400 bytes are as good as the 1,600 bytes
+/// of the original floats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vector {
     components: Box<[i8]>,
@@ -14,28 +14,28 @@ pub struct Vector {
 }
 
 impl Vector {
-    /// Finds the direction of some numbers; `None`: they have none.
+    /// Quantizes an embedding; `None` for the zero vector.
     #[expect(clippy::cast_possible_truncation, reason = "127 is the most that is left")]
     pub fn from_floats(numbers: &[f32]) -> Option<Self> {
-        let most = numbers.iter().fold(0.0_f32, |most, it| most.max(it.abs()));
-        let unit = f32::from(i8::MAX) / most;
+        let max = numbers.iter().fold(0.0_f32, |max, it| max.max(it.abs()));
+        let unit = f32::from(i8::MAX) / max;
         Self::from_components(numbers.iter().map(|it| (it * unit).round() as i8).collect())
     }
 
-    /// Returns a direction of these parts; `None`: they have none.
+    /// Returns the vector with these components; `None` for the zero vector.
     #[expect(clippy::cast_precision_loss, reason = "a length need not be exact")]
     pub fn from_components(parts: Box<[i8]>) -> Option<Self> {
         let length = (dot_product(&parts, &parts) as f32).sqrt();
         (length > 0.0).then_some(Self { components: parts, norm: length })
     }
 
-    /// Returns the parts.
+    /// Returns the components.
     pub fn components(&self) -> &[i8] {
         &self.components
     }
 
-    /// Tells how alike two directions are: 1, the same; 0, they have nothing to do
-    /// with each other, or are of different models.
+    /// Returns the cosine similarity: 1 for the same direction, 0 for unrelated vectors and for
+    /// vectors of different models.
     #[expect(clippy::cast_precision_loss, reason = "a likeness need not be exact")]
     pub fn cosine_similarity(&self, other: &Self) -> f32 {
         match self.components.len() == other.components.len() {

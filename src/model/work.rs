@@ -1,79 +1,79 @@
-//! Work to be done in a palace: single tasks, and processes of several steps.
+//! Work to be done: single tasks, and processes with several steps.
 
 use chrono::{DateTime, Utc};
 
 use crate::model::RoomRef;
 
-/// Something that is to be done once.
+/// A task: something to be done once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// What is to be done, in one line.
+    /// What to do, in one line.
     pub title: String,
-    /// What it is about.
+    /// The subject.
     pub subject: WorkSubject,
-    /// Who is to do it, if that is said.
+    /// The person or client to do it, if given.
     pub who: Option<String>,
-    /// How far it is.
+    /// The progress.
     pub status: WorkStatus,
-    /// What else is to be said, without a final line break.
+    /// A note, without a final line break.
     pub note: Option<String>,
-    /// When it was set, if its file's name says so.
+    /// The time of creation, if the file name contains it.
     pub created: Option<DateTime<Utc>>,
 }
 
-/// Something that is done step by step.
+/// A process: work with several steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Process {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it is about.
+    /// The subject.
     pub subject: WorkSubject,
-    /// Its steps in order, of which there is at least one.
+    /// The steps in order; at least one.
     pub steps: Vec<ProcessStep>,
-    /// The step it is at, counted from one, never past the last.
+    /// The number of the current step, from one, never past the last.
     pub step_number: usize,
-    /// How far it is.
+    /// The progress.
     pub status: WorkStatus,
-    /// When it was started, if its file's name says so.
+    /// The time of its start, if the file name contains it.
     pub started: Option<DateTime<Utc>>,
 }
 
 /// One step of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessStep {
-    /// What is to be done.
+    /// What to do.
     pub text: String,
-    /// What was found while doing it, without a final line break.
+    /// The result, without a final line break.
     pub note: Option<String>,
 }
 
-/// What a task or a process is about.
+/// The subject of a task or a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkSubject {
-    /// An entity, by name; need not be defined.
+    /// An entity, by name; it need not be defined.
     pub entity: Option<String>,
     /// A room, built or not.
     pub room: Option<RoomRef>,
 }
 
-/// How far a task or a process is.
+/// The progress of a task or a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkStatus {
-    /// It waits, or is under way.
+    /// Not started, or in progress.
     Open,
-    /// It is done, at the time that is given.
+    /// Done; with the time, if known.
     Done(Option<DateTime<Utc>>),
 }
 
 impl WorkStatus {
-    /// Tells whether it is not done yet.
+    /// Tells whether it is not done.
     pub fn is_open(self) -> bool {
         self == Self::Open
     }
 }
 
 impl Process {
-    /// Returns the step it is at.
+    /// Returns the current step.
     pub fn current_step(&self) -> Option<&ProcessStep> {
         self.steps.get(self.step_number.checked_sub(1)?)
     }

@@ -1,8 +1,8 @@
-//! Times as people say them (v1 constraint C8).
+//! Renders times as ages (v1 constraint C8).
 
 use chrono::{DateTime, Datelike, Utc};
 
-/// Says how long before `now` something happened: `3 days ago`.
+/// Renders how long before `now` something happened: `3 days ago`.
 pub fn ago(then: DateTime<Utc>, now: DateTime<Utc>) -> String {
     const MINUTE: i64 = 60;
     const HOUR: i64 = 60 * MINUTE;
@@ -22,11 +22,11 @@ pub fn ago(then: DateTime<Utc>, now: DateTime<Utc>) -> String {
     format!("{count} {unit}{plural} ago")
 }
 
-/// Counts the whole months of the calendar between two moments.
+/// Counts the whole calendar months between two times.
 fn months_between(then: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
-    let place = |it: DateTime<Utc>| 12 * i64::from(it.year()) + i64::from(it.month0());
+    let months = |it: DateTime<Utc>| 12 * i64::from(it.year()) + i64::from(it.month0());
     let within = |it: DateTime<Utc>| (it.day(), it.time());
-    place(now) - place(then) - i64::from(within(now) < within(then))
+    months(now) - months(then) - i64::from(within(now) < within(then))
 }
 
 #[cfg(test)]

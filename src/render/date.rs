@@ -1,30 +1,28 @@
-//! Dates of the graph as people say them, with their age (v1 constraint C8).
+//! Renders dates of the graph with their age (v1 constraint C8).
 
 use chrono::{DateTime, Utc};
 
 use crate::model::Date;
 use crate::render::{ago, one_line, pluralize};
 
-/// Says a date as it is written, with how long before `now` it was: `1972, 54
-/// years ago`. Years before our era are said in words; a text that is no date
-/// stands as it is.
+/// Renders a date as written, with its age at `now`: `1972, 54 years ago`. Dates before
+/// year 1 are rendered as BC dates; a text that is not a date is returned unchanged.
 pub fn date_with_age(written: &str, now: DateTime<Utc>) -> String {
     match written.parse() {
         Err(_) => one_line(written),
         Ok(date) => {
-            let said = date_text(date, written);
-            date_age(date, now).map_or(said.clone(), |age| format!("{said}, {age}"))
+            let text = date_text(date, written);
+            date_age(date, now).map_or(text.clone(), |age| format!("{text}, {age}"))
         }
     }
 }
 
-/// Says a date that is written in some way: before our era in words.
+/// Renders a date as written, or as a BC date.
 pub(super) fn date_text(date: Date, written: &str) -> String {
     date.format_if_bc().unwrap_or_else(|| one_line(written))
 }
 
-/// Says how long before `now` a date was, as exactly as it is known; nothing of
-/// one that is still to come.
+/// Renders the age of a date at `now`, in the precision of the date; `None` for future dates.
 pub(super) fn date_age(date: Date, now: DateTime<Utc>) -> Option<String> {
     match date.years_before(now) {
         Some(0) => Some("this year".to_owned()),

@@ -1,11 +1,11 @@
-//! A page of a diary.
+//! Renders diary entries.
 
 use chrono::{DateTime, Utc};
 
 use crate::model::{DiaryEntry, strip_unprintable};
 use crate::render::{ago, one_line};
 
-/// Renders an entry of the diary of `agent`.
+/// Renders an entry in the diary of `agent`.
 pub fn diary_entry(entry: &DiaryEntry, agent: &str, now: DateTime<Utc>) -> String {
     let written = entry.written.map(|it| format!(", written {}", ago(it, now)));
     format!(

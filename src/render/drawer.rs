@@ -1,4 +1,4 @@
-//! Drawers: the rooms that hold nothing else, lists of them, and one opened.
+//! Renders drawers: one drawer, lists of drawers, and unbuilt rooms that have only drawers.
 
 use chrono::{DateTime, Utc};
 
@@ -6,42 +6,39 @@ use crate::model::{Drawer, Layout, RoomId, Slot, WingRoom, strip_unprintable};
 use crate::render::room::{RoomView, menu};
 use crate::render::{ago, one_line, pluralize, truncate};
 
-/// How many characters of a title are shown.
+/// Limit for the characters of a title.
 const TITLE_CHARS: usize = 60;
 
-/// How many characters of a text a list shows.
+/// Limit for the characters of a text in a list.
 const PREVIEW_CHARS: usize = 160;
 
-/// A drawer, what it is filed under, and the room it is filed in.
+/// A drawer with its wing and room.
 #[derive(Clone, Debug)]
 pub struct DrawerView<'a> {
     /// The drawer.
     pub drawer: &'a Drawer,
-    /// What its wing and room are called.
+    /// The names of its wing and room.
     pub shelf: WingRoom,
     /// The room.
     pub room: &'a RoomId,
 }
 
-/// Which part of a drawer's text is read, in bytes, and by which number one
-/// reads on.
+/// The part of a drawer's text to show, and the number that shows the next part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawerRange {
-    /// Where the part begins.
+    /// The first byte of the part.
     pub start: usize,
-    /// Where it ends.
+    /// The end of the part, in bytes.
     pub end: usize,
-    /// The place of the drawer among what can be opened.
+    /// The index of the drawer among the listed items.
     pub item_index: usize,
 }
 
-/// Renders a room that nobody has built and that holds drawers. `wing` is what
-/// its wing is called.
+/// Renders an unbuilt room that has drawers. `wing` is the name of its wing.
 pub fn unbuilt_drawer_room(view: &RoomView<'_>, name: &str, wing: &str) -> String {
     format!(
         "── {} ──\n\
-         A bare room in the wing {}: nobody has built it, and nothing stands here but the \
-         cabinets with {}.\n\
+         A bare room in the wing {}: it is not built yet, and it contains only {}.\n\
          Call build_room with slug `{}` to give it a look, actions and doors.\n\n{}",
         one_line(name),
         one_line(wing),
@@ -51,8 +48,8 @@ pub fn unbuilt_drawer_room(view: &RoomView<'_>, name: &str, wing: &str) -> Strin
     )
 }
 
-/// Renders the drawers of a room called `room`, of which `left` are older than
-/// those shown.
+/// Renders drawers of the room named `room`; `left` is the number of older drawers that are
+/// not shown.
 pub fn drawer_list(
     room: &str,
     shown: &[DrawerView<'_>],
@@ -80,10 +77,10 @@ pub fn drawer_list(
     page
 }
 
-/// Renders a part of a drawer, and how to read on where it is not the last.
+/// Renders a part of a drawer, and how to read the next part if there is one.
 pub fn drawer(
     DrawerView { drawer, shelf, room }: &DrawerView<'_>,
-    DrawerRange { start: from, end: to, item_index: place }: DrawerRange,
+    DrawerRange { start: from, end: to, item_index }: DrawerRange,
     now: DateTime<Utc>,
 ) -> String {
     let mut notes = vec![format!(
@@ -102,7 +99,7 @@ pub fn drawer(
     if from > 0 || to < all {
         page.push_str(&format!("\n\n[bytes {from} to {to} of {all}"));
         if to < all {
-            let number = Layout::Wide.number_of_slot(Slot::Result(place));
+            let number = Layout::Wide.number_of_slot(Slot::Result(item_index));
             page.push_str(&format!(": {number} again reads on"));
         }
         page.push_str("]\n");
@@ -110,13 +107,13 @@ pub fn drawer(
     page
 }
 
-/// Returns the first words of a text, in place of the title it does not have.
+/// Returns the first words of a text as its title, because drawers have none.
 pub fn drawer_title(text: &str) -> String {
     let first = text.lines().map(one_line).find(|it| it.chars().any(char::is_alphanumeric));
     truncate(&first.unwrap_or_else(|| "A drawer".to_owned()), TITLE_CHARS)
 }
 
-/// Returns enough of a text to show its beginning in one line.
+/// Returns the beginning of a text in one line.
 fn preview(text: &str) -> String {
     one_line(&text.chars().take(4 * PREVIEW_CHARS).collect::<String>())
 }

@@ -1,18 +1,18 @@
-//! Entities: in lists with no more than name, genus and status; alone, whole.
+//! Renders entities: in lists by name, genus and status; alone with all details.
 
 use chrono::{DateTime, Utc};
 
 use crate::model::{Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
 use crate::render::{ago, date_with_age, one_line, pluralize, truncate, value_text};
 
-/// How many observations or relations of one entity a page has.
+/// Number of observations or relations of an entity on one page.
 const ITEMS_PER_PAGE: usize = 50;
 
-/// How many characters of an attribute are shown.
+/// Limit for the characters of an attribute.
 const MAX_VALUE_CHARS: usize = 2_000;
 
-/// Renders one page of a list of entities; `which` says of which: ` of genus Claim`.
-/// `page` counts from 1, of pages of thirty.
+/// Renders one page of a list of entities; `which` names the selection: ` of genus Claim`.
+/// `page` counts from 1; a page has thirty entities.
 pub fn entity_list(which: &str, shown: &[&Entity], total: usize, page: usize) -> String {
     if total == 0 {
         return format!("No entities{which}.\n");
@@ -20,7 +20,7 @@ pub fn entity_list(which: &str, shown: &[&Entity], total: usize, page: usize) ->
     let pages = total.div_ceil(Layout::MAX_RESULTS);
     let mut text = pluralize(total, "entity") + which;
     if shown.is_empty() {
-        return format!("{text}: there is no page {page}, and the last is {pages}.\n");
+        return format!("{text}: there is no page {page}; the last page is {pages}.\n");
     }
     if pages > 1 {
         text.push_str(&format!(" (page {page} of {pages})"));
@@ -36,7 +36,7 @@ pub fn entity_list(which: &str, shown: &[&Entity], total: usize, page: usize) ->
     text
 }
 
-/// Renders an entity in a few words: name, genus, status.
+/// Renders an entity in one line: name, genus, status.
 fn entity_summary(entity: &Entity) -> String {
     let (name, genus) =
         (truncate(&one_line(&entity.name), 120), truncate(&one_line(&entity.genus), 60));
@@ -46,9 +46,9 @@ fn entity_summary(entity: &Entity) -> String {
     }
 }
 
-/// Renders one page of all that is known of an entity; `dates` are the attributes
-/// that are dates. `page` counts from 1, of fifty attributes, observations and
-/// relations each way.
+/// Renders one page of an entity; `dates` are the attributes that are dates. `page` counts
+/// from 1; a page has fifty attributes, fifty observations, and fifty relations in each
+/// direction.
 pub fn entity(
     it: &Entity,
     dates: &[&str],
@@ -92,7 +92,7 @@ pub fn entity(
     text
 }
 
-/// Renders what an entity is called and is, and how old.
+/// Renders the name, genus, status and age of an entity.
 fn entity_heading(it: &Entity, versions: Option<FileHistory>, now: DateTime<Utc>) -> String {
     let mut text = format!("── {} ──\n{}", one_line(&it.name), one_line(&it.genus));
     if let Some(status) = &it.status {
@@ -107,12 +107,12 @@ fn entity_heading(it: &Entity, versions: Option<FileHistory>, now: DateTime<Utc>
     text
 }
 
-/// Returns what a page holds of a list.
+/// Returns the items of a list that are on a page.
 fn page_items<T>(all: &[T], page: usize) -> &[T] {
     all.chunks(ITEMS_PER_PAGE).nth(page - 1).unwrap_or_default()
 }
 
-/// Renders relations: those that lead out, then those that lead here.
+/// Renders the outgoing relations, then the incoming ones.
 pub fn relations(
     outgoing: &[&Relation],
     incoming: &[IncomingRelation<'_>],
@@ -138,7 +138,7 @@ pub fn relations(
     page
 }
 
-/// Says how many relations are left out for a date that is none.
+/// Renders the number of relations that are left out because of an invalid date.
 pub fn skipped_relations(number: usize) -> String {
     match number {
         0 => String::new(),
@@ -154,12 +154,12 @@ fn remaining_count(total: usize, page: usize, noun: &str) -> String {
     }
 }
 
-/// Says since when, until when and from where a relation is known.
+/// Renders the period and the source of a relation.
 fn validity_note(relation: &Relation, now: DateTime<Utc>) -> String {
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     let Relation { since, until, source, .. } = relation;
-    said.extend(since.as_ref().map(|it| format!("since {}", date_with_age(it, now))));
-    said.extend(until.as_ref().map(|it| format!("until {}", date_with_age(it, now))));
-    said.extend(source.as_ref().map(|it| one_line(it)));
-    if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
+    parts.extend(since.as_ref().map(|it| format!("since {}", date_with_age(it, now))));
+    parts.extend(until.as_ref().map(|it| format!("until {}", date_with_age(it, now))));
+    parts.extend(source.as_ref().map(|it| one_line(it)));
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
 }

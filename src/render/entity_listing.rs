@@ -1,4 +1,4 @@
-//! What the graph shows in a room or a hall.
+//! Renders the entities that the graph shows in a room or a hall.
 
 use std::collections::HashMap;
 
@@ -6,57 +6,57 @@ use crate::model::token_weight;
 use crate::model::{Entity, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_len};
 use crate::render::{group_thousands, one_line};
 
-/// How much room all names of a page have together, and each at least and at
-/// most: a page of thirty stays below five hundred tokens. Beside a genus or a
-/// status a name makes do with less.
+/// Token weight for all names of a page together, and minimum and maximum for each name: a
+/// page of thirty stays below five hundred tokens. A name beside a genus or a status has a
+/// lower minimum.
 const NAMES_WEIGHT: usize = 640;
 const MIN_NAME_WEIGHT: usize = 20;
 const MIN_NAME_BESIDE_NOTES: usize = 12;
 const MAX_NAME_WEIGHT: usize = 160;
 
-/// What all names of a list begin with is said once if it has more bytes than this.
+/// A common prefix of all names that is longer than this, in bytes, is shown once.
 const MIN_COMMON_PREFIX: usize = 7;
 
-/// What the graph shows in a place, besides what can be chosen there.
+/// The entities that the graph shows in a room or a hall.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntityListing<'a> {
-    /// What it is called: `Claim · contested`.
+    /// The title: `Claim · contested`.
     pub title: String,
-    /// How many entities it is about.
+    /// The number of entities in all.
     pub total: usize,
-    /// Those that are shown, in the order of their numbers.
+    /// The entities on this page, in the order of their numbers.
     pub entities: Vec<&'a Entity>,
-    /// What else is to be known of it: one sentence.
+    /// An additional sentence about the listing.
     pub note: Option<String>,
 }
 
-/// Says where a passage leads, and how many entities stand there.
+/// Renders the label of an action that leads to a hall, with the number of its entities.
 pub fn sub_hall_label(to: &str, total: usize) -> String {
     format!("{to} ({})", group_thousands(total))
 }
 
-/// Renders what a hall holds, which is all there is to it.
-pub(crate) fn hall_listing(exhibit: &EntityListing<'_>) -> String {
-    let about = match exhibit.total {
-        0 => "This hall is empty now: what it held is gone, or stands elsewhere.".to_owned(),
+/// Renders a hall: its title and its entities.
+pub(crate) fn hall_listing(listing: &EntityListing<'_>) -> String {
+    let about = match listing.total {
+        0 => "This hall is empty now: its entities were deleted or belong elsewhere.".to_owned(),
         total => format!("Made from the graph as it is now: {}.", entity_count(total)),
     };
-    format!("── {} ──\n{about}\n{}", one_line(&exhibit.title), entity_lines(exhibit))
+    format!("── {} ──\n{about}\n{}", one_line(&listing.title), entity_lines(listing))
 }
 
-/// Renders what a room shows of the graph.
-pub(crate) fn room_listing(exhibit: &EntityListing<'_>) -> String {
-    let end = if exhibit.entities.is_empty() { '.' } else { ':' };
-    let about = match exhibit.total {
+/// Renders the entities that a room shows.
+pub(crate) fn room_listing(listing: &EntityListing<'_>) -> String {
+    let end = if listing.entities.is_empty() { '.' } else { ':' };
+    let about = match listing.total {
         0 => "no entities yet.".to_owned(),
         total => format!("{}{end}", entity_count(total)),
     };
-    let remark = exhibit.note.as_ref().map(|it| format!("{it}\n")).unwrap_or_default();
-    format!("\n{}: {about}\n{remark}{}", one_line(&exhibit.title), entity_lines(exhibit))
+    let note = listing.note.as_ref().map(|it| format!("{it}\n")).unwrap_or_default();
+    format!("\n{}: {about}\n{note}{}", one_line(&listing.title), entity_lines(listing))
 }
 
-/// Lists entities with what tells them apart: in a hall of contested claims
-/// neither genus nor status do.
+/// Renders entities with genus and status only where these differ: in a hall of contested
+/// claims neither does.
 fn entity_lines(EntityListing { entities: listed, .. }: &EntityListing<'_>) -> String {
     let differ =
         |of: fn(&Entity) -> Option<&str>| listed.windows(2).any(|pair| of(pair[0]) != of(pair[1]));
@@ -89,14 +89,14 @@ fn entity_lines(EntityListing { entities: listed, .. }: &EntityListing<'_>) -> S
     }
 }
 
-/// Shortens names, of which each has so much room, without the first `known` bytes.
-/// Those that would read the same begin where they differ.
-fn distinct_labels(names: &[(&str, usize)], known: usize) -> Vec<String> {
-    let mut begin = vec![known; names.len()];
+/// Shortens names, each to its token weight, and drops the first `prefix` bytes of each. Labels
+/// that would be equal are cut so that they show the part where the names differ.
+fn distinct_labels(names: &[(&str, usize)], prefix: usize) -> Vec<String> {
+    let mut begin = vec![prefix; names.len()];
     loop {
         let labels = names.iter().zip(&begin).map(|((name, room), begin)| {
-            let more = if known > 0 { "…" } else { "" };
-            let passed = abridge_to_weight(&name[known..*begin], room / 4);
+            let more = if prefix > 0 { "…" } else { "" };
+            let passed = abridge_to_weight(&name[prefix..*begin], room / 4);
             let gap = if passed.ends_with('…') || passed.is_empty() { "" } else { "…" };
             let rest =
                 abridge_to_weight(&name[*begin..], room.saturating_sub(token_weight(&passed)));
@@ -115,7 +115,7 @@ fn distinct_labels(names: &[(&str, usize)], known: usize) -> Vec<String> {
                 .map(|it| common_prefix_len(first, names[*it].0))
                 .min()
                 .unwrap_or_default();
-            // What one name is and another begins with tells nothing of either.
+            // A name that is a prefix of the others has no part where it differs.
             let whole = |it: &usize| alike < names[*it].0.len();
             for place in group.iter().filter(|it| whole(it)) {
                 begin[*place] = before[*place].max(whole_words_len(first, alike));
@@ -127,7 +127,8 @@ fn distinct_labels(names: &[(&str, usize)], known: usize) -> Vec<String> {
     }
 }
 
-/// Returns the words that all names of a list begin with, if they are many.
+/// Returns the words that all names begin with, if they are longer than
+/// [`MIN_COMMON_PREFIX`].
 fn common_prefix(names: &[String]) -> &str {
     let Some((first, others @ [_, ..])) = names.split_first() else { return "" };
     let bytes = others.iter().map(|it| common_prefix_len(first, it)).min().unwrap_or_default();
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
     use crate::tokens;
 
-    /// What is left of five hundred tokens beside a hall's title and menu.
+    /// The part of five hundred tokens that a hall's title and menu leave.
     const MAX_LIST_TOKENS: usize = 400;
 
     /// Thirty entities.

@@ -1,10 +1,10 @@
-//! Findings in the forms that other programs read.
+//! Renders findings in formats for other programs: JSON, GitHub annotations, SARIF.
 
 use serde_json::{Value, json};
 
 use crate::model::{Diagnostic, Rule, Severity, escape_unprintable_json, strip_unprintable};
 
-/// A finding, and its file as whoever reads the report knows it.
+/// A finding with the path of its file as shown in the report.
 #[derive(Clone, Debug)]
 pub struct ReportedFinding<'a> {
     /// The path to the file, always with `/`.
@@ -13,7 +13,7 @@ pub struct ReportedFinding<'a> {
     pub finding: &'a Diagnostic,
 }
 
-/// Renders findings as JSON of our own: one object with all of them.
+/// Renders findings as one JSON object, in a format of Palazzo.
 pub fn findings_json(findings: &[ReportedFinding<'_>]) -> String {
     let finding = |ReportedFinding { path, finding }: &ReportedFinding<'_>| {
         json!({
@@ -30,8 +30,8 @@ pub fn findings_json(findings: &[ReportedFinding<'_>]) -> String {
     escape_unprintable_json(&format!("{:#}\n", json!({ "findings": findings })))
 }
 
-/// Renders findings as commands to a workflow of GitHub, which shows them beside
-/// the lines of a pull request.
+/// Renders findings as GitHub workflow commands, which GitHub shows beside the lines of a
+/// pull request.
 pub fn github_annotations(findings: &[ReportedFinding<'_>]) -> String {
     let command = |ReportedFinding { path, finding }: &ReportedFinding<'_>| {
         let command = match finding.severity() {
@@ -50,7 +50,7 @@ pub fn github_annotations(findings: &[ReportedFinding<'_>]) -> String {
     findings.iter().map(command).collect()
 }
 
-/// Renders findings as SARIF 2.1.0, with the table of codes as its rules.
+/// Renders findings as SARIF 2.1.0, with the finding codes as rules.
 pub fn sarif_report(findings: &[ReportedFinding<'_>]) -> String {
     let driver = json!({
         "name": "palazzo",
@@ -108,7 +108,7 @@ fn full_message(finding: &Diagnostic) -> String {
     }
 }
 
-/// Writes a path as a URI: relative, or of the scheme `file`.
+/// Converts a path to a URI: relative, or with the scheme `file`.
 fn path_to_uri(path: &str) -> String {
     let scheme = if path.starts_with('/') { "file://" } else { "" };
     let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~/".contains(&it);
@@ -119,12 +119,12 @@ fn path_to_uri(path: &str) -> String {
     format!("{scheme}{}", written.collect::<String>())
 }
 
-/// Escapes what a command to GitHub says.
+/// Escapes the message of a GitHub workflow command.
 fn escape_github_data(text: &str) -> String {
     strip_unprintable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// Escapes a property of a command to GitHub.
+/// Escapes a property of a GitHub workflow command.
 fn escape_github_property(text: &str) -> String {
     escape_github_data(text).replace(':', "%3A").replace(',', "%2C")
 }

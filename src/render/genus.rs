@@ -1,25 +1,25 @@
-//! Genera: how many entities they have, and what is laid down for them.
+//! Renders genera: their entity counts and their rules.
 
 use crate::model::{Genus, RelationDef, StatusDef};
 use crate::render::{one_line, printable_text, truncate};
 
-/// How many genera or statuses are listed.
+/// Limits for listed genera and statuses.
 const MAX_GENERA: usize = 50;
 const MAX_STATUSES: usize = 8;
 
-/// A genus, how many entities it has, and how many of them have which status.
+/// A genus, the number of its entities, and their numbers by status.
 pub type GenusCount<'a> = (&'a str, usize, Vec<(&'a str, usize)>);
 
-/// Renders each genus with how many entities it has, and how many of which
-/// status; `ruled` are those that something is laid down for.
+/// Renders each genus with its number of entities by status; `ruled` are the genera with
+/// rules.
 pub fn genus_list(genera: &[GenusCount<'_>], ruled: &[&str]) -> String {
     if genera.is_empty() {
         return "This workspace holds no entities yet: begin with create_entities.\n".to_owned();
     }
     let number = if genera.len() == 1 { "genus" } else { "genera" };
     let mut page = format!("{} {number}:\n", genera.len());
-    for census in genera.iter().take(MAX_GENERA) {
-        page.push_str(&format!("  {}\n", genus_count_line(census)));
+    for count in genera.iter().take(MAX_GENERA) {
+        page.push_str(&format!("  {}\n", genus_count_line(count)));
     }
     if genera.len() > MAX_GENERA {
         page.push_str(&format!("  and {} more\n", genera.len() - MAX_GENERA));
@@ -27,22 +27,22 @@ pub fn genus_list(genera: &[GenusCount<'_>], ruled: &[&str]) -> String {
     if !ruled.is_empty() {
         let names: Vec<_> =
             ruled.iter().take(MAX_GENERA).map(|it| truncate(&one_line(it), 60)).collect();
-        page.push_str(&format!("`genus` shows what is laid down for {}\n", names.join(", ")));
+        page.push_str(&format!("`genus` shows the rules of {}\n", names.join(", ")));
     }
     page
 }
 
-/// Renders all that is laid down for one genus, and its census.
-pub fn genus(it: Option<&Genus>, census: &GenusCount<'_>) -> String {
+/// Renders the rules of one genus, and its entity counts.
+pub fn genus(it: Option<&Genus>, count: &GenusCount<'_>) -> String {
     let Some(genus) = it else {
         return format!(
-            "{}\nNothing is laid down for it: all is free.\n",
-            genus_count_line(census)
+            "{}\nIt has no rules: any attributes, statuses and relations are allowed.\n",
+            genus_count_line(count)
         );
     };
     let mut page = format!("── {} ──\n", one_line(&genus.name));
     page.extend(genus.description.iter().map(|it| format!("{}\n", printable_text(it))));
-    page.push_str(&format!("{}\n", genus_count_line(census)));
+    page.push_str(&format!("{}\n", genus_count_line(count)));
     let names = [("Several", &genus.plural), ("In a sentence", &genus.sentence)];
     for (what, name) in names.into_iter().filter_map(|(what, it)| Some((what, it.as_ref()?))) {
         page.push_str(&format!("{what}: {}\n", one_line(name)));
@@ -70,11 +70,11 @@ pub fn genus(it: Option<&Genus>, census: &GenusCount<'_>) -> String {
 }
 
 fn genus_count_line((genus, number, statuses): &GenusCount<'_>) -> String {
-    let known = statuses.iter().take(MAX_STATUSES);
-    let known: Vec<_> =
-        known.map(|(it, n)| format!("{n} {}", truncate(&one_line(it), 40))).collect();
-    let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
-    format!("{}: {number}{known}", truncate(&one_line(genus), 60))
+    let shown = statuses.iter().take(MAX_STATUSES);
+    let shown: Vec<_> =
+        shown.map(|(it, n)| format!("{n} {}", truncate(&one_line(it), 40))).collect();
+    let shown = if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) };
+    format!("{}: {number}{shown}", truncate(&one_line(genus), 60))
 }
 
 fn status_line(StatusDef { name, next }: &StatusDef) -> String {

@@ -1,50 +1,51 @@
-//! The past in lines: commits, and who wrote what.
+//! Renders the history of files: commits and blame.
 
 use chrono::{DateTime, Utc};
 
 use crate::model::{BlamedLine, CommitSummary, FileHistory};
 use crate::render::{ago, one_line, strip_unprintable, truncate};
 
-/// Renders commits, one a line, each with what else there is to be told of it in lines below.
-pub fn log(moments: &[(&CommitSummary, String)], now: DateTime<Utc>) -> String {
-    let width = moments.iter().map(|(it, _)| it.short.len()).max().unwrap_or_default();
+/// Renders commits, one per line, each followed by its details.
+pub fn log(commits: &[(&CommitSummary, String)], now: DateTime<Utc>) -> String {
+    let width = commits.iter().map(|(it, _)| it.short.len()).max().unwrap_or_default();
     let mut page = String::new();
-    for (CommitSummary { short, subject, by, at, .. }, told) in moments {
+    for (CommitSummary { short, subject, by, at, .. }, details) in commits {
         let (age, by, subject) =
             (ago(*at, now), author_name(by), truncate(&one_line(subject), 120));
         page.push_str(&format!("{short:width$}  {age:<14}  {by}  {subject}\n"));
-        for more in told.lines() {
-            page.push_str(&format!("{:width$}    {}\n", "", strip_unprintable(more)));
+        for detail in details.lines() {
+            page.push_str(&format!("{:width$}    {}\n", "", strip_unprintable(detail)));
         }
     }
     page
 }
 
-/// Says in a line which moment is shown: its age, its date, its commit.
+/// Renders the age, the date and the id of a commit.
 pub fn commit_description(it: &CommitSummary, now: DateTime<Utc>) -> String {
     format!("{} ({}, {})", ago(it.at, now), it.at.format("%Y-%m-%d %H:%M UTC"), it.short)
 }
 
-/// Renders how often something was changed, and when; and what moment is shown, if not now.
+/// Renders the number of versions of a file, and when it was changed and created; and the
+/// commit `then`, if an older version is shown.
 pub fn version_summary(
     versions: Option<FileHistory>,
     then: Option<&CommitSummary>,
     now: DateTime<Utc>,
 ) -> String {
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     if let Some(it) = then {
-        said.push(format!("as it was {}", commit_description(it, now)));
+        parts.push(format!("as it was {}", commit_description(it, now)));
     }
     if let Some(FileHistory { count, created, updated }) = versions {
-        said.push(format!("v{count}, changed {}", ago(updated, now)));
+        parts.push(format!("v{count}, changed {}", ago(updated, now)));
         if created != updated {
-            said.push(format!("created {}", ago(created, now)));
+            parts.push(format!("created {}", ago(created, now)));
         }
     }
-    if said.is_empty() { String::new() } else { format!("\n{}\n", said.join(", ")) }
+    if parts.is_empty() { String::new() } else { format!("\n{}\n", parts.join(", ")) }
 }
 
-/// Renders the lines of a file, each behind the commit it came with.
+/// Renders the lines of a file, each after the commit that introduced it.
 pub fn blame(lines: &[BlamedLine], now: DateTime<Utc>) -> String {
     let heads: Vec<_> = lines.iter().map(|it| blame_columns(it, now)).collect();
     let width = |of: fn(&BlameColumns) -> &str| -> usize {

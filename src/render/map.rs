@@ -1,4 +1,4 @@
-//! The palace from above (v1 section 7; v2 section 3.9).
+//! Renders the map of a palace (v1 section 7; v2 section 3.9).
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use chrono::{DateTime, Utc};
 use crate::model::{ActionKind, FileHistories, NavigationTarget, Palace, Room, RoomId, Slug};
 use crate::render::{ago, one_line, pluralize, truncate};
 
-/// Above this many rooms the map shows wings, and only the neighbourhood whole.
+/// Above this number of rooms the map lists wings, and only the rooms nearby.
 const MAX_ROOMS: usize = 60;
 
-/// How many doors of a room the map names.
+/// Limit for the doors of a room on the map.
 const MAX_DOORS: usize = 20;
 
-/// A palace seen from above.
+/// The inputs of a map.
 #[derive(Clone, Copy, Debug)]
 pub struct MapView<'a> {
     /// The palace.
     pub palace: &'a Palace,
-    /// Where the visitor stands.
+    /// The room of the visitor.
     pub here: Option<&'a RoomId>,
-    /// The hall of that room's that they are in.
+    /// The hall of that room that the visitor is in.
     pub hall: Option<&'a str>,
-    /// The past of its files.
+    /// The histories of the palace's files.
     pub history: &'a FileHistories,
-    /// Names the file of a room.
+    /// Returns the path of a room's file.
     pub room_file: fn(&RoomId) -> String,
-    /// The moment it is seen.
+    /// The current time.
     pub now: DateTime<Utc>,
 }
 
@@ -101,7 +101,7 @@ fn large_map(view: &MapView<'_>, page: &mut String) {
     page.push_str("\nThe palace is too large to show whole: 17 with params searches it, 16 with params goes to any room.\n");
 }
 
-/// One room: what it is called, its age and version, and its doors.
+/// Renders one room: its name, version, age and doors.
 fn room_entry(view: &MapView<'_>, id: &RoomId) -> String {
     let palace = view.palace;
     let mut notes = Vec::new();
@@ -142,7 +142,7 @@ fn room_entry(view: &MapView<'_>, id: &RoomId) -> String {
     text
 }
 
-/// Says where the visitor is, at the room they are in.
+/// Renders the mark of the room that the visitor is in.
 fn here_mark(view: &MapView<'_>, id: &RoomId) -> String {
     match view.hall {
         _ if view.here != Some(id) => String::new(),
@@ -151,7 +151,7 @@ fn here_mark(view: &MapView<'_>, id: &RoomId) -> String {
     }
 }
 
-/// Names the rooms of other palaces that a room's actions lead to.
+/// Yields labels for the rooms of other palaces that a room's actions lead to.
 fn doors_to_other_palaces(room: &Room) -> impl Iterator<Item = String> {
     room.actions.iter().filter_map(|action| match &action.kind {
         ActionKind::Navigate(NavigationTarget { room, workspace: Some(workspace) }) => {
@@ -161,13 +161,13 @@ fn doors_to_other_palaces(room: &Room) -> impl Iterator<Item = String> {
     })
 }
 
-/// What a room is called on the map; one that nobody has built, in brackets.
+/// Returns the name of a room on the map; an unbuilt room is in brackets.
 fn room_name(palace: &Palace, id: &RoomId) -> String {
     let name = truncate(&one_line(&palace.room_name(id)), 80);
     if palace.is_enterable(id) { name } else { format!("[{name}]") }
 }
 
-/// What a wing is called: as its drawers say, or by its slug.
+/// Returns the name of a wing from its drawers, or its slug.
 fn wing_name(palace: &Palace, wing: &Slug) -> String {
     truncate(&one_line(palace.drawers.wing_name(wing).unwrap_or(wing.as_str())), 80)
 }

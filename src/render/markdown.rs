@@ -1,5 +1,5 @@
-//! Rooms and scrolls to be read by themselves, as Markdown: with links, and
-//! without numbers, which mean something only to who walks.
+//! Renders rooms and scrolls as Markdown resources: with links, and without action numbers,
+//! which have a meaning only during a visit.
 
 use chrono::SecondsFormat;
 
@@ -8,10 +8,10 @@ use crate::model::{
 };
 use crate::render::{one_line, printable_text};
 
-/// How many of a room's scrolls are linked to.
+/// Limit for the scrolls that a room links to.
 const MAX_SCROLLS: usize = 50;
 
-/// Renders a room; `workspace` is the palace as addresses name it.
+/// Renders a room; `workspace` is the name of the palace in URIs.
 pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room) -> String {
     let mut page = format!("# {}\n", one_line(&room.name));
     if !room.description.is_empty() {
@@ -26,8 +26,8 @@ pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room)
     page.push_str(&markdown_section("Doors", doors));
     let scrolls = palace.scrolls_in_room(id).take(MAX_SCROLLS);
     let scrolls = scrolls.map(|it| {
-        let place = UriTarget::Scroll(ScrollId { room: id.clone(), id: it.id });
-        let address = Uri { workspace: workspace.to_owned(), target: place };
+        let target = UriTarget::Scroll(ScrollId { room: id.clone(), id: it.id });
+        let address = Uri { workspace: workspace.to_owned(), target };
         let (title, by) = (escape_link_text(&it.title), one_line(&it.by));
         format!("[{title}]({address}) by {by}, {}", it.written.format("%Y-%m-%d"))
     });
@@ -39,7 +39,7 @@ pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room)
     page
 }
 
-/// Renders a scroll; `workspace` is the palace as addresses name it.
+/// Renders a scroll; `workspace` is the name of the palace in URIs.
 pub fn scroll_markdown(palace: &Palace, workspace: &str, room: &RoomId, scroll: &Scroll) -> String {
     let Scroll { title, written, by, body, .. } = scroll;
     let place = room_link(palace, workspace, &palace.room_name(room), room);
@@ -61,12 +61,8 @@ fn action_item(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> St
     let label = one_line(&it.label);
     match &it.kind {
         ActionKind::Navigate(NavigationTarget { room, workspace: Some(other) }) => {
-            let place = UriTarget::Room(room.as_id().clone());
-            format!(
-                "[{}]({})",
-                escape_link_text(&label),
-                Uri { workspace: other.clone(), target: place }
-            )
+            let target = UriTarget::Room(room.as_id().clone());
+            format!("[{}]({})", escape_link_text(&label), Uri { workspace: other.clone(), target })
         }
         ActionKind::Navigate(NavigationTarget { room, workspace: None }) => {
             match palace.resolve_room(room, Some(id)) {
@@ -100,7 +96,7 @@ fn room_link(palace: &Palace, workspace: &str, name: &str, to: &RoomId) -> Strin
     format!("[{}]({address})", escape_link_text(name))
 }
 
-/// Makes a text safe for the words of a link.
+/// Escapes a text for use as a link text.
 fn escape_link_text(text: &str) -> String {
     one_line(text).replace('[', "\\[").replace(']', "\\]")
 }

@@ -1,9 +1,9 @@
-//! How a query is told (v2 section 3.3).
+//! Renders the line above the result of an action (v2 section 3.3).
 
 use crate::render::one_line;
 
-/// The verbs that labels begin with. What begins otherwise is no imperative,
-/// and is told as it stands.
+/// The verbs that labels begin with. Other labels are not imperatives and are used
+/// unchanged.
 const IMPERATIVE_VERBS: &[&str] = &[
     "access",
     "approach",
@@ -90,8 +90,8 @@ const IMPERATIVE_VERBS: &[&str] = &[
     "weigh",
 ];
 
-/// Tells what a visitor does who chooses `label`: "Examine the fossil cabinet"
-/// becomes "You examine the fossil cabinet:".
+/// Turns a label into a sentence about the visitor: "Examine the fossil cabinet" becomes
+/// "You examine the fossil cabinet:".
 pub fn narrate_action(label: &str) -> String {
     let label = one_line(label);
     let label = label.trim_end_matches([':', '.', ' ']);

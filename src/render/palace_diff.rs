@@ -1,16 +1,16 @@
-//! What differs, in words.
+//! Renders the differences between two states of a palace.
 
 use crate::model::{
     ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemPart, PalaceItem, Relation,
 };
 use crate::render::{one_line, pluralize, truncate};
 
-/// How many ways in which one thing differs are told.
+/// Limit for the details of one changed item.
 const MAX_DETAILS: usize = 20;
-/// How many characters of a value or a name are shown.
+/// Limit for the characters of a value or a name.
 const MAX_CHARS: usize = 80;
 
-/// Renders what differs, one thing a line:
+/// Renders differences, one item per line:
 /// `room hall-of-geology: action 'Enter the alcove' added; description changed (3 lines)`.
 pub fn palace_diff(differences: &[ItemDiff]) -> String {
     let line =
@@ -18,27 +18,27 @@ pub fn palace_diff(differences: &[ItemDiff]) -> String {
     differences.iter().map(line).collect::<Vec<_>>().concat()
 }
 
-/// Renders what became of one thing, without saying which.
-pub fn change_summary(fate: &ChangeKind) -> String {
-    match fate {
+/// Renders the change of one item, without its name.
+pub fn change_summary(change: &ChangeKind) -> String {
+    match change {
         ChangeKind::Added => "added".to_owned(),
         ChangeKind::Removed => "removed".to_owned(),
         ChangeKind::Changed(details) if details.is_empty() => {
-            "says the same in other words (comments, blank lines, order)".to_owned()
+            "same content, other formatting (comments, blank lines, order)".to_owned()
         }
         ChangeKind::Changed(details) => {
-            let mut told: Vec<_> = details.iter().take(MAX_DETAILS).map(change_detail).collect();
+            let mut parts: Vec<_> = details.iter().take(MAX_DETAILS).map(change_detail).collect();
             if details.len() > MAX_DETAILS {
-                told.push(format!("and {} more", details.len() - MAX_DETAILS));
+                parts.push(format!("and {} more", details.len() - MAX_DETAILS));
             }
-            told.join("; ")
+            parts.join("; ")
         }
     }
 }
 
-/// Names a thing in a line.
-pub fn item_label(thing: &PalaceItem) -> String {
-    match thing {
+/// Renders the kind and the name of an item.
+pub fn item_label(item: &PalaceItem) -> String {
+    match item {
         PalaceItem::Settings => "settings".to_owned(),
         PalaceItem::Room(id) => format!("room {id}"),
         PalaceItem::Scroll { which, title } => {
@@ -66,7 +66,7 @@ fn change_detail(detail: &ChangeDetail) -> String {
     match detail {
         ChangeDetail::Moved { from } => format!("moved from {from}"),
         ChangeDetail::Renamed { from, to } => {
-            format!("called {}, was {}", quoted_label(to), quoted_label(from))
+            format!("renamed from {} to {}", quoted_label(from), quoted_label(to))
         }
         ChangeDetail::TextChanged { text: "", count: number } => {
             format!("changed ({})", pluralize(*number, "line"))
@@ -86,8 +86,8 @@ fn change_detail(detail: &ChangeDetail) -> String {
         ChangeDetail::PartRemoved(it) => format!("{} removed", part_label(it)),
         ChangeDetail::PartChanged(it) => format!("{} changed", part_label(it)),
         ChangeDetail::RelationChanged { was, now } => {
-            let said = |it| relation_validity(it).unwrap_or("no dates".to_owned());
-            format!("relation {}: {} → {}", relation_label(now), said(was), said(now))
+            let dates = |it| relation_validity(it).unwrap_or("no dates".to_owned());
+            format!("relation {}: {} → {}", relation_label(now), dates(was), dates(now))
         }
         ChangeDetail::PartsReordered(all) => format!("{all} in another order"),
         ChangeDetail::Unreadable { before: true, why } => {
@@ -105,24 +105,23 @@ fn part_label(part: &ItemPart) -> String {
         ItemPart::Portal(room) => format!("portal to {room}"),
         ItemPart::Observation(text) => format!("observation {}", quoted_label(text)),
         ItemPart::Relation(it) => match relation_validity(it) {
-            Some(terms) => format!("relation {} ({terms})", relation_label(it)),
+            Some(dates) => format!("relation {} ({dates})", relation_label(it)),
             None => format!("relation {}", relation_label(it)),
         },
     }
 }
 
-/// Names a relation by its type and where it leads: `rules → Pope`.
+/// Renders the type and the target of a relation: `rules → Pope`.
 pub fn relation_label(it: &Relation) -> String {
     format!("{} → {}", short_label(&it.kind), short_label(&it.to))
 }
 
-/// Says when a relation held and from where that is known, as it is written:
-/// `since 2001, until 2005`.
+/// Renders the period and the source of a relation as written: `since 2001, until 2005`.
 pub fn relation_validity(it: &Relation) -> Option<String> {
-    let terms = [("since", &it.since), ("until", &it.until), ("source", &it.source)];
-    let terms = terms.into_iter().filter_map(|(word, it)| Some((word, it.as_ref()?)));
-    let said: Vec<_> = terms.map(|(word, it)| format!("{word} {}", short_label(it))).collect();
-    (!said.is_empty()).then(|| said.join(", "))
+    let fields = [("since", &it.since), ("until", &it.until), ("source", &it.source)];
+    let fields = fields.into_iter().filter_map(|(word, it)| Some((word, it.as_ref()?)));
+    let parts: Vec<_> = fields.map(|(word, it)| format!("{word} {}", short_label(it))).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 fn quoted_label(text: &str) -> String {

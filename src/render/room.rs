@@ -1,47 +1,46 @@
-//! A room as a visitor sees it.
+//! Renders a room as a visitor sees it.
 
 use chrono::{DateTime, Utc};
 
 use crate::model::{Action, Layout, Room, RoomId, Scroll, Slot};
 use crate::render::{EntityListing, ago, entity_listing, one_line, pluralize, printable_text};
 
-/// Where a visitor stands, and all that a page about it shows.
+/// The contents of a room's page for one visitor.
 #[derive(Clone, Debug)]
 pub struct RoomView<'a> {
-    /// The room's full name.
+    /// The id of the room.
     pub id: &'a RoomId,
-    /// The room, if somebody has built it.
+    /// The room, if it is built.
     pub room: Option<&'a Room>,
-    /// How menus are numbered here.
+    /// The numbering of menus in this palace.
     pub layout: Layout,
     /// The scrolls shown, newest first.
     pub scrolls: Vec<&'a Scroll>,
-    /// How many scrolls are older than those shown.
+    /// The number of older scrolls that are not shown.
     pub older_scroll_count: usize,
-    /// How many drawers can be opened here.
+    /// The number of drawers that can be opened here.
     pub drawer_count: usize,
-    /// What the graph shows here.
+    /// The entities that the graph shows here.
     pub entity_listing: Option<EntityListing<'a>>,
-    /// How many things have been listed that can be opened by number.
+    /// The number of listed items that can be opened by number.
     pub listed_item_count: usize,
-    /// Everything that can be chosen, over all pages.
+    /// All actions, over all pages.
     pub actions: Vec<Action>,
     /// The page of actions shown, from 0.
     pub page: usize,
-    /// Where the way back leads, if there is one.
+    /// The name of the room that the way back leads to, if there is one.
     pub back: Option<String>,
-    /// What the server has to say about the room.
+    /// The notices about the room.
     pub notices: Vec<Notice>,
-    /// The moment it is seen.
+    /// The current time.
     pub now: DateTime<Utc>,
 }
 
-/// Something the server says about a room when it renders it; never stored (v2
-/// section 3.7).
+/// A line that the server adds to a room's page; never stored (v2 section 3.7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice(pub String);
 
-/// Renders the room one stands in: wide as v2 has it, classic as v1 section 6.
+/// Renders the visitor's room: the wide layout follows v2, the classic one v1 section 6.
 pub fn room(view: &RoomView<'_>) -> String {
     let Some(room) = view.room else { return String::new() };
     let mut page = format!("── {} ──\n", one_line(&room.name));
@@ -64,14 +63,15 @@ pub fn room(view: &RoomView<'_>) -> String {
     page
 }
 
-/// Renders the hall one stands in.
+/// Renders the visitor's hall.
 pub fn hall(view: &RoomView<'_>) -> String {
-    let held = view.entity_listing.as_ref().map(entity_listing::hall_listing).unwrap_or_default();
-    format!("{held}\n{}", menu(view))
+    let listing =
+        view.entity_listing.as_ref().map(entity_listing::hall_listing).unwrap_or_default();
+    format!("{listing}\n{}", menu(view))
 }
 
-/// Renders the place behind a door that leads nowhere yet (v1 section 9).
-/// `door` is what the door was called; `context` what the graph knows of it.
+/// Renders a room that is not built yet (v1 section 9). `door` is the label of the door that
+/// led here; `context` lists related entities.
 pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str) -> String {
     let mut page = format!(
         "── [Unfinished Room] ──\n\
@@ -88,8 +88,8 @@ pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str) -> String
     page
 }
 
-/// Renders a room to somebody who stands elsewhere: its actions have no numbers
-/// there.
+/// Renders a new room for a visitor who is in another room, without action numbers, because
+/// these are valid only inside.
 pub fn room_built_elsewhere(room: &Room, id: &RoomId) -> String {
     let mut page = format!(
         "Built {id}:\n── {} ──\n{}\n",
@@ -102,7 +102,7 @@ pub fn room_built_elsewhere(room: &Room, id: &RoomId) -> String {
     page
 }
 
-/// Renders the numbers that can be chosen here.
+/// Renders the numbered actions of a room.
 pub fn menu(view: &RoomView<'_>) -> String {
     let layout = view.layout;
     let size = layout.page_size(view.actions.len());

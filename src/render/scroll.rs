@@ -1,11 +1,11 @@
-//! Scrolls unrolled, and what a search found.
+//! Renders scrolls and search results.
 
 use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Scroll, Slot};
 use crate::render::{ago, one_line, pluralize, printable_text, truncate};
 
-/// Renders one scroll, whole.
+/// Renders one scroll with its full text.
 pub fn scroll(scroll: &Scroll, room: &str, now: DateTime<Utc>) -> String {
     let Scroll { title, written, by, body, .. } = scroll;
     let (title, by, age) = (one_line(title), one_line(by), ago(*written, now));
@@ -16,7 +16,7 @@ pub fn scroll(scroll: &Scroll, room: &str, now: DateTime<Utc>) -> String {
     )
 }
 
-/// Renders the scrolls that hang behind those a room shows.
+/// Renders a list of scrolls that are older than those on the room's page.
 pub fn older_scrolls(room: &str, shown: &[&Scroll], left: usize, now: DateTime<Utc>) -> String {
     let mut page = format!("Older scrolls in {}:\n", one_line(room));
     for (place, scroll) in shown.iter().enumerate() {
@@ -35,31 +35,31 @@ pub fn older_scrolls(room: &str, shown: &[&Scroll], left: usize, now: DateTime<U
     page
 }
 
-/// One thing a search of the palace found.
+/// One search result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HitView {
-    /// What it is and what it is called: `Hall of Geology`.
+    /// The title of the item: `Hall of Geology`.
     pub title: String,
-    /// Where it is, and how old: `scroll in Great Hall, 3 days ago`.
+    /// The kind, the place and the age of the item: `scroll in Great Hall, 3 days ago`.
     pub place: String,
     /// The text around the match.
     pub snippet: String,
 }
 
 impl HitView {
-    /// Returns the text around the match, if it says more than the title.
+    /// Returns the snippet, unless it is empty or equals the title.
     fn snippet_unless_title(&self) -> Option<&str> {
         Some(self.snippet.as_str()).filter(|it| !it.is_empty() && *it != self.title)
     }
 }
 
-/// Renders what a search of the palace found, `total` in all.
+/// Renders search results for an agent; `total` is the number of all results.
 pub fn search_results(query: &str, found: &[HitView], total: usize) -> String {
     let query = truncate(&one_line(query), 80);
     if found.is_empty() {
         return format!(
             "Nothing in the palace mentions \"{query}\". \
-             search_entities looks through the entities.\n"
+             search_entities searches the entities.\n"
         );
     }
     let mut page = format!("{} for \"{query}\":\n", pluralize(total, "result"));
@@ -76,14 +76,14 @@ pub fn search_results(query: &str, found: &[HitView], total: usize) -> String {
     page
 }
 
-/// Renders what a search found for a person: each thing with its file, if it has
-/// one; `total` in all.
+/// Renders search results for a terminal, each with its file if it has one; `total` is the
+/// number of all results.
 pub fn cli_search_results(found: &[(HitView, Option<String>)], total: usize) -> String {
     let mut page = String::new();
     for (it, file) in found {
         page.push_str(&format!("{} ({})\n", one_line(&it.title), one_line(&it.place)));
-        for said in file.iter().map(String::as_str).chain(it.snippet_unless_title()) {
-            page.push_str(&format!("  {}\n", one_line(said)));
+        for line in file.iter().map(String::as_str).chain(it.snippet_unless_title()) {
+            page.push_str(&format!("  {}\n", one_line(line)));
         }
     }
     if total > found.len() {
@@ -92,8 +92,8 @@ pub fn cli_search_results(found: &[(HitView, Option<String>)], total: usize) -> 
     page
 }
 
-/// Renders what a visitor has at hand: the scrolls of the room, `total` in all,
-/// and what always works.
+/// Renders the visitor's inventory: the actions that always work, and the scrolls of the
+/// room; `total` is the number of all its scrolls.
 pub fn inventory(scrolls: &[&Scroll], total: usize, now: DateTime<Utc>) -> String {
     let mut page = "You carry:\n  a compass (0 shows the map)\n  a lamp (17 with params searches \
                     the palace)\n  pen and ink (write_scroll leaves a note)\n"

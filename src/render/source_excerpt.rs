@@ -1,18 +1,18 @@
-//! What stands below a finding: the line it is about, and what to do.
+//! Renders the source line and the hint of a finding.
 
 use unicode_width::UnicodeWidthChar;
 
 use crate::model::{Diagnostic, Position, is_printable, strip_unprintable};
 
-/// How many columns of a line are shown.
+/// Limit for the columns shown of a line.
 const MAX_COLUMNS: usize = 90;
-/// How many of them lie before the place that is meant, where more do.
+/// Limit for the columns shown before the caret.
 const MAX_COLUMNS_BEFORE: usize = 50;
-/// How many columns a tab takes.
+/// The width of a tab in columns.
 const TAB_WIDTH: usize = 4;
 
-/// Renders the line a finding is about, if it is known, a caret below the place
-/// that is meant, and the hint. A line that is too wide is cut around the caret.
+/// Renders the source line of a finding, if it is known, with a caret below its column, and
+/// the hint. A line that is too wide is cut around the caret.
 pub fn source_excerpt(finding: &Diagnostic, line: Option<&str>) -> String {
     let number = finding.at.line.to_string();
     let gutter = " ".repeat(number.len());
@@ -26,23 +26,23 @@ pub fn source_excerpt(finding: &Diagnostic, line: Option<&str>) -> String {
     page
 }
 
-/// Returns what is shown of a line, and of the line below it.
+/// Returns the visible part of a line, and the line with the caret.
 fn line_and_caret(line: &str, at: Position) -> (String, String) {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line).trim_end();
     let line: Vec<char> = line.chars().map(visible_char).collect();
-    let place = (at.column - 1).min(line.len());
-    let start = place - count_fitting_chars(line[..place].iter().rev(), MAX_COLUMNS_BEFORE);
+    let caret = (at.column - 1).min(line.len());
+    let start = caret - count_fitting_chars(line[..caret].iter().rev(), MAX_COLUMNS_BEFORE);
     let end = start + count_fitting_chars(line[start..].iter(), MAX_COLUMNS);
     let before = if start > 0 { "…" } else { "" };
     let after = if end < line.len() { "…" } else { "" };
     let text: String = line[start..end].iter().collect();
     let text = text.replace('\t', &" ".repeat(TAB_WIDTH));
     let margin =
-        line[start..place].iter().copied().map(char_width).sum::<usize>() + before.chars().count();
+        line[start..caret].iter().copied().map(char_width).sum::<usize>() + before.chars().count();
     (format!("{before}{text}{after}"), format!("{}^", " ".repeat(margin)))
 }
 
-/// Tells how many of the characters fit into that many columns.
+/// Counts how many of the characters fit into `columns`.
 fn count_fitting_chars<'a>(characters: impl Iterator<Item = &'a char>, columns: usize) -> usize {
     let ends = characters.scan(0, |end, it| {
         *end += char_width(*it);
@@ -55,7 +55,7 @@ fn char_width(it: char) -> usize {
     if it == '\t' { TAB_WIDTH } else { it.width().unwrap_or_default() }
 }
 
-/// What could do more than be read is only hinted at: columns must stay.
+/// Replaces control characters by a visible one, so that the columns stay the same.
 fn visible_char(it: char) -> char {
     if it == '\t' || is_printable(it) { it } else { '\u{fffd}' }
 }

@@ -1,4 +1,4 @@
-//! What happened when.
+//! Renders dated facts in the order of their dates.
 
 use chrono::{DateTime, Utc};
 
@@ -6,8 +6,8 @@ use crate::model::{DatedFact, FactEvent, Layout, Slot};
 use crate::render::date::{date_age, date_text};
 use crate::render::{one_line, truncate, value_text};
 
-/// Renders one page of dated facts; `which` says of which: ` since 1900`.
-/// `page` counts from 1, of pages of thirty; `more` says whether another follows.
+/// Renders one page of dated facts; `which` names the selection: ` since 1900`. `page` counts
+/// from 1; a page has thirty facts; `more` is true if another page follows.
 pub fn timeline(
     which: &str,
     facts: &[DatedFact<'_>],
@@ -31,7 +31,7 @@ pub fn timeline(
     text
 }
 
-/// Tells one fact: `1972 · Stasis is data: proposed_in → Paleontology (54 years ago)`.
+/// Renders one fact: `1972 · Stasis is data: proposed_in → Paleontology (54 years ago)`.
 fn fact_line(fact: &DatedFact<'_>, now: DateTime<Utc>) -> String {
     let short = |text: &str| truncate(&one_line(text), 120);
     let (written, what) = match fact.event {

@@ -1,22 +1,21 @@
-//! What an agent should know when it wakes up, in as many tokens as it can
-//! spare.
+//! Renders the summary that an agent reads when a conversation begins, within a token
+//! budget.
 
-/// One kind of thing that an agent should know.
+/// A section of the summary.
 #[derive(Clone, Debug, Default)]
 pub struct WakeUpSection {
-    /// What kind: `To be done`.
+    /// The heading: `To be done`.
     pub heading: &'static str,
-    /// Things of the kind, each in a line, those that matter most first.
+    /// The lines, the most important first.
     pub lines: Vec<String>,
-    /// How many there are in all.
+    /// The number of all items, including those without a line.
     pub total: usize,
 }
 
-/// Renders `head`, and below it as much of `parts` as fits into `budget`, as
-/// `count` counts.
+/// Renders `head` and as many lines of `parts` as fit into `budget`, measured with `count`.
 ///
-/// The parts take turns, a line each, so that none crowds out the next; each
-/// says how many of its lines are shown.
+/// The sections get a line each in turn, so that none crowds out the next. Each heading shows
+/// how many lines are shown.
 pub fn wake_up(
     head: &str,
     parts: &[WakeUpSection],
@@ -29,7 +28,7 @@ pub fn wake_up(
         let mut has_room = false;
         for (part, shown) in parts.iter().zip(&mut shown) {
             let Some(line) = part.lines.get(turn).filter(|_| *shown == turn) else { continue };
-            // A heading grows no longer than the one that says that all is shown.
+            // The heading is longest when all lines are shown.
             let heading = if turn == 0 { count(&part.heading_line(part.total)) + 1 } else { 0 };
             let cost = heading + count(&indent(line));
             if cost <= left {

@@ -1,36 +1,36 @@
-//! Tasks and processes: in notices, in lists, and alone.
+//! Renders tasks and processes: in notices, in lists, and alone.
 
 use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Process, ProcessStep, Slot, Task, WorkStatus};
 use crate::render::{ago, one_line, pluralize, printable_text, truncate};
 
-/// How many notes or steps of one process are shown.
+/// Limit for the steps of one process.
 const MAX_STAGES: usize = 50;
 
-/// A task, and what is known of it beside what its file says.
+/// A task with its subject and its age.
 #[derive(Clone, Debug)]
 pub struct TaskView<'a> {
     /// The task.
     pub task: &'a Task,
-    /// What it is about, in words; may be empty.
+    /// The subject as text; may be empty.
     pub about: String,
-    /// When it was set.
+    /// The time when it was created.
     pub created: Option<DateTime<Utc>>,
 }
 
-/// A process, and what is known of it beside what its file says.
+/// A process with its subject and its last change.
 #[derive(Clone, Debug)]
 pub struct ProcessView<'a> {
     /// The process.
     pub process: &'a Process,
-    /// What it is about, in words; may be empty.
+    /// The subject as text; may be empty.
     pub about: String,
-    /// When it last went on.
+    /// The time of its last step.
     pub last_moved: Option<DateTime<Utc>>,
 }
 
-/// Something in a list of work.
+/// An item in a list of work.
 #[derive(Clone, Debug)]
 pub enum WorkView<'a> {
     /// A task.
@@ -39,7 +39,7 @@ pub enum WorkView<'a> {
     Process(ProcessView<'a>),
 }
 
-/// Says in a few words what waits: `Task: check the dates (2 days ago)`.
+/// Renders open work in one line: `Task: check the dates (2 days ago)`.
 pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
     match view {
         WorkView::Task(it) => {
@@ -51,8 +51,8 @@ pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
             )
         }
         WorkView::Process(it) => {
-            let Process { name, step_number: step, steps: stages, .. } = it.process;
-            let at = format!("step {step}/{}", stages.len());
+            let Process { name, step_number: step, steps, .. } = it.process;
+            let at = format!("step {step}/{}", steps.len());
             format!(
                 "Process: {}{}",
                 truncate(&one_line(name), 120),
@@ -62,8 +62,8 @@ pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
     }
 }
 
-/// Renders one page of a list of work; `which` says of which: `To be done`. `page`
-/// counts from 1, of pages of thirty; `total` is the number of all.
+/// Renders one page of a list of work; `which` names the selection: `To be done`. `page`
+/// counts from 1; a page has thirty items; `total` is the number of all.
 pub fn work_list(
     which: &str,
     shown: &[WorkView<'_>],
@@ -96,7 +96,7 @@ pub fn work_list(
     text
 }
 
-/// Renders all that is known of one task.
+/// Renders one task with all details.
 pub fn task(it: &TaskView<'_>, now: DateTime<Utc>) -> String {
     let Task { title, who, status: state, note, .. } = it.task;
     let mut page = format!("── {} ──\nTask · {}", one_line(title), state_text(*state, "open", now));
@@ -107,27 +107,27 @@ pub fn task(it: &TaskView<'_>, now: DateTime<Utc>) -> String {
     page
 }
 
-/// Renders all that is known of one process.
+/// Renders one process with all details.
 pub fn process(it: &ProcessView<'_>, now: DateTime<Utc>) -> String {
-    let Process { name, steps: stages, step_number: step, status: state, started, .. } = it.process;
+    let Process { name, steps, step_number: step, status: state, started, .. } = it.process;
     let mut page =
         format!("── {} ──\nProcess · {}", one_line(name), state_text(*state, "running", now));
-    page.push_str(&format!(" · step {step}/{}", stages.len()));
+    page.push_str(&format!(" · step {step}/{}", steps.len()));
     page.extend(started.map(|at| format!(" · started {}", ago(at, now))));
     page.extend(
         it.last_moved
             .filter(|at| Some(*at) != *started)
-            .map(|at| format!(", went on {}", ago(at, now))),
+            .map(|at| format!(", continued {}", ago(at, now))),
     );
     page.push_str(&format!("{}\n", about_note(&it.about)));
-    for (place, ProcessStep { text, note }) in (1..).zip(stages).take(MAX_STAGES) {
-        let mark = if place == *step && state.is_open() { "→" } else { " " };
-        page.push_str(&format!("{mark} {place}. {}\n", one_line(text)));
+    for (number, ProcessStep { text, note }) in (1..).zip(steps).take(MAX_STAGES) {
+        let mark = if number == *step && state.is_open() { "→" } else { " " };
+        page.push_str(&format!("{mark} {number}. {}\n", one_line(text)));
         let note = note.iter().flat_map(|it| it.lines().map(one_line));
         page.extend(note.map(|it| format!("     {it}\n")));
     }
-    if stages.len() > MAX_STAGES {
-        page.push_str(&format!("  and {} more\n", pluralize(stages.len() - MAX_STAGES, "step")));
+    if steps.len() > MAX_STAGES {
+        page.push_str(&format!("  and {} more\n", pluralize(steps.len() - MAX_STAGES, "step")));
     }
     page
 }
@@ -144,8 +144,8 @@ fn state_text(state: WorkStatus, open: &str, now: DateTime<Utc>) -> String {
     }
 }
 
-fn age_note(said: Option<String>, at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> String {
+fn age_note(note: Option<String>, at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> String {
     let age = at.map(|it| ago(it, now));
-    let said: Vec<_> = said.into_iter().chain(age).collect();
-    if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) }
+    let parts: Vec<_> = note.into_iter().chain(age).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }

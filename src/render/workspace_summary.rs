@@ -1,4 +1,4 @@
-//! What somebody needs who comes in for the first time.
+//! Renders the texts for a first visit: the tutorial and the workspace summary.
 
 use std::collections::BTreeMap;
 
@@ -8,35 +8,35 @@ use crate::model::token_weight;
 use crate::model::{CommitSummary, abridge_to_weight};
 use crate::render::{ago, one_line, pluralize, truncate};
 
-/// How many genera a summary lists.
+/// Limit for the genera in a summary.
 const MAX_GENERA: usize = 12;
 
-/// What a summary weighs at most, in thirds of a token, and the smallest part of
-/// their letters that names are shortened to for it.
+/// Limit for the weight of a summary, in thirds of a token, and for the factor by which names
+/// are shortened to stay below it.
 const MAX_WEIGHT: usize = 870;
 const MAX_SHORTENING: usize = 3;
 
-/// What a workspace holds, in few words.
+/// The contents of a workspace in numbers, with its latest changes.
 #[derive(Clone, Debug, Default)]
 pub struct WorkspaceSummary {
-    /// How many rooms.
+    /// The number of rooms.
     pub rooms: usize,
-    /// How many scrolls.
+    /// The number of scrolls.
     pub scrolls: usize,
-    /// How many entities.
+    /// The number of entities.
     pub entities: usize,
-    /// Each genus that has entities in this workspace, with how many.
+    /// The number of entities of each genus that has any.
     pub genera: Vec<(String, usize)>,
     /// The latest changes, newest first.
     pub recent_commits: Vec<CommitSummary>,
 }
 
-/// Explains the palace to one who has never been in one (v1 section 10).
+/// Returns the explanation of the palace for a first visit (v1 section 10).
 pub fn tutorial() -> &'static str {
     "This is a memory palace, and you are its keeper for now. Those who worked here before you \
      left it as you find it; what you leave, the next will find. Every room has a description \
-     and numbered actions: choose one with palace_action. Some lead on, some ask the knowledge \
-     graph and show what it knows, some tell you something.\n\
+     and numbered actions: choose one with palace_action. Some lead to other rooms, some query \
+     the knowledge graph, some show a text.\n\
      Build rooms with build_room wherever a subject deserves a place of its own. Give each a \
      look, a sound, an object that stands for what it holds: what can be pictured is \
      remembered. A door may lead to a room that does not exist yet. Leave scrolls with \
@@ -44,15 +44,15 @@ pub fn tutorial() -> &'static str {
      the entry room.\n"
 }
 
-/// Renders what a workspace holds (v1 section 5.1, v2 section 3.2), in less than
-/// three hundred tokens: where names are of scripts that cost many, in fewer letters.
+/// Renders the summary of a workspace (v1 section 5.1, v2 section 3.2) in less than three
+/// hundred tokens; names in scripts that cost many tokens are shortened.
 pub fn workspace_summary(name: &str, it: &WorkspaceSummary, now: DateTime<Utc>) -> String {
     let pages = (1..).map(|share| shortened_summary(name, it, now, share));
     let fitting = pages.take(MAX_SHORTENING).find(|page| token_weight(page) <= MAX_WEIGHT);
     fitting.unwrap_or_else(|| shortened_summary(name, it, now, MAX_SHORTENING))
 }
 
-/// Renders it with names shortened to one of so many parts of what they might have.
+/// Renders the summary with names shortened to their usual weight divided by `share`.
 fn shortened_summary(
     name: &str,
     it: &WorkspaceSummary,
@@ -78,15 +78,15 @@ fn shortened_summary(
     if !it.recent_commits.is_empty() {
         page.push_str("Recent activity:\n");
     }
-    for moment in &it.recent_commits {
-        let (subject, by) = (short(&moment.subject, 50), short(&moment.by, 20));
-        page.push_str(&format!("  {subject} ({by}, {})\n", ago(moment.at, now)));
+    for commit in &it.recent_commits {
+        let (subject, by) = (short(&commit.subject, 50), short(&commit.by, 20));
+        page.push_str(&format!("  {subject} ({by}, {})\n", ago(commit.at, now)));
     }
     page
 }
 
-/// Renders what is known that could belong into an unbuilt room: the entities
-/// that mention its topic, by genus, best first; or what there is at all.
+/// Renders the entities that could belong into an unbuilt room: those that mention its topic,
+/// by genus, best first; without any, all genera.
 pub fn unbuilt_room_context(
     topic: &str,
     related: &BTreeMap<&str, Vec<&str>>,

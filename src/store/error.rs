@@ -1,4 +1,4 @@
-//! Why the store could not do as asked.
+//! The store's error type.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,44 +9,44 @@ use crate::store::repo::git_locks::GitLock;
 use crate::store::repo::operation::GitOperation;
 use crate::store::repo::regular_file;
 
-/// Why the store could not do as asked. Each names the place it happened.
+/// An error of the store. Each message names the file or folder that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder could not be read or written.
     #[error("cannot {deed} `{}`", path.display())]
     File {
-        /// What was attempted.
+        /// The attempted operation.
         deed: &'static str,
-        /// Where.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Git could not do something.
+    /// A git operation failed.
     #[error("cannot {deed} in the repository at `{}`", place.display())]
     Git {
-        /// What was attempted.
+        /// The attempted operation.
         deed: &'static str,
-        /// Where.
+        /// The repository.
         place: PathBuf,
-        /// What git said.
+        /// Git's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A path that leads out of the palace, or may not be written.
+    /// A path points outside the palace, or is not a permitted file.
     #[error("`{path}` cannot be a file of this palace: {why}")]
     InvalidPath {
-        /// The path as it was given.
+        /// The path as given.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
-    /// A link stands where the palace, or a folder above it, should.
+    /// The palace, or a folder above it, is a symbolic link.
     #[error("`{}` is a symbolic link, and none is followed below the home", place.display())]
     SymbolicLink {
         /// The link.
         place: PathBuf,
     },
-    /// A link, FIFO, device or oversized file is where a regular file belongs.
+    /// A link, FIFO, device or oversized file was found instead of a regular file.
     #[error(
         "`{}` is {what}, and Palazzo opens only regular files of at most 16 MiB; {}",
         file.display(),
@@ -55,10 +55,10 @@ pub enum Error {
     NotRegularFile {
         /// The file.
         file: PathBuf,
-        /// What it is instead.
+        /// What it is instead of a regular file.
         what: &'static str,
     },
-    /// The repository is outside its folder, and the user has not allowed that.
+    /// The repository is outside the palace's folder, and the user has not allowed that.
     #[error(
         "the repository of `{0}` is elsewhere, in `{1}`, and is not used without your consent: run `{2}` in a terminal{why}",
         folder.display(), elsewhere.join("`, `"), trust_command(folder)
@@ -66,12 +66,12 @@ pub enum Error {
     RepositoryElsewhere {
         /// The folder with the `.git`.
         folder: PathBuf,
-        /// Where the repository is.
+        /// The repository's folders.
         elsewhere: Vec<String>,
-        /// Why a consent that was given does not count; mostly empty.
+        /// Why an existing consent does not apply; usually empty.
         why: String,
     },
-    /// The palace lets actions call tools that change things, and the user has not allowed that.
+    /// The palace lets actions call tools that write, and the user has not allowed that.
     #[error(
         "`[actions] allow` in palace.toml counts on this machine only after your consent: run `{}` in a terminal{why}",
         trust_command(palace)
@@ -79,13 +79,13 @@ pub enum Error {
     ToolsNotAllowed {
         /// The palace.
         palace: PathBuf,
-        /// Why a consent that was given does not count; mostly empty.
+        /// Why an existing consent does not apply; usually empty.
         why: String,
     },
-    /// The file of consents cannot be used.
+    /// The consents file cannot be used.
     #[error("consents cannot be read or written: {why}")]
     ConsentsUnusable {
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The repository has no working directory.
@@ -94,13 +94,13 @@ pub enum Error {
         /// The repository.
         place: PathBuf,
     },
-    /// The palace lies among git's own files.
-    #[error("`{}` lies inside git's own folder; move the palace out of it", palace.display())]
+    /// The palace is inside a `.git` folder.
+    #[error("`{}` is inside git's own folder; move the palace out of it", palace.display())]
     InsideGitFolder {
         /// The palace.
         palace: PathBuf,
     },
-    /// The repository belongs to someone else.
+    /// The repository belongs to another user.
     #[error(
         "the repository at `{0}` belongs to someone else; if you trust it, run `git config --global --add safe.directory '{0}'`",
         place.display()
@@ -108,10 +108,10 @@ pub enum Error {
     UntrustedOwner {
         /// The repository's working directory.
         place: PathBuf,
-        /// What git said.
+        /// Git's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The repository keeps its index in a form that cannot be written back.
+    /// The repository has a sparse index, which cannot be written back.
     #[error(
         "the repository at `{}` uses a sparse index; run `git sparse-checkout reapply --no-sparse-index` first",
         place.display()
@@ -120,48 +120,48 @@ pub enum Error {
         /// The repository.
         place: PathBuf,
     },
-    /// A file is in git, but not in the working directory.
+    /// A file is in git but excluded from the working directory by a sparse checkout.
     #[error("`{path}` is outside the sparse checkout; add it with `git sparse-checkout add` first")]
     OutsideSparseCheckout {
         /// The file.
         path: String,
     },
-    /// There is no repository that could hold the palace, and none could be made.
+    /// No repository contains the palace, and none could be created.
     #[error("no git repository can be used for `{}`", palace.display())]
     NoRepository {
         /// The palace.
         palace: PathBuf,
     },
-    /// Another program holds a lock file of git.
+    /// Another program holds one of git's lock files.
     #[error(
         "another program has locked the repository by `{}` ({}); {}",
         .0.path.display(), .0.description(), .0.advice()
     )]
     GitLocked(GitLock),
-    /// The repository is gone, and with it the history.
+    /// The palace's repository, and with it the history, is missing.
     #[error(
-        "what is in `{0}` had a history, and there is no git repository around it any more; bring the `.git` back, or begin a new history with `palazzo init --repository {0}`",
+        "`{0}` had a history, but its git repository is missing; restore the `.git` folder, or start a new history with `palazzo init --repository {0}`",
         place.display()
     )]
     HistoryLost {
         /// The palace, or its home.
         place: PathBuf,
     },
-    /// The palace is no longer where it was.
+    /// The palace folder was moved or removed.
     #[error("the palace is no longer at `{}`: it was moved or removed", palace.display())]
     PalaceMoved {
-        /// Where it was.
+        /// Its former path.
         palace: PathBuf,
     },
-    /// A lock file that a living process holds is not removed.
+    /// A lock file was not removed because a running process holds it.
     #[error("`{}` was not removed: {why}; end that process first", lock.display())]
     GitLockInUse {
         /// The lock file.
         lock: PathBuf,
-        /// Its age and its owner.
+        /// The lock's age and owner.
         why: String,
     },
-    /// An operation of git is under way that would drop what is committed meanwhile.
+    /// A git operation is in progress that would discard commits made now.
     #[error(
         "a git {} is under way in `{}`, and {} would drop what is written now, so nothing was written. End it first: {}",
         operation.name(), place.display(), operation.dropping_command(), operation.remedy()
@@ -172,21 +172,21 @@ pub enum Error {
         /// The working directory.
         place: PathBuf,
     },
-    /// Another Palazzo holds the palace.
+    /// Another Palazzo process holds the write lock.
     #[error("another palazzo (process {holder}) is writing and holds `{}`; try again", lock.display())]
     WriteLocked {
         /// The lock file.
         lock: PathBuf,
-        /// The process that holds it.
+        /// The process that holds the lock.
         holder: String,
     },
-    /// A file is in the middle of a merge.
+    /// A file has merge conflicts.
     #[error("`{path}` is in the middle of a merge; resolve it and `git add` it first")]
     UnmergedFile {
         /// The file.
         path: String,
     },
-    /// Git keeps a file in another form, by a filter or the like.
+    /// Git stores a file in converted form, for example through a filter.
     #[error(
         "`{path}` has the git attribute `{attribute}`, and Palazzo runs no filters; remove the attribute for the palace, or set `commit = \"manual\"` under `[git]` in `palace.toml`"
     )]
@@ -196,17 +196,17 @@ pub enum Error {
         /// The attribute.
         attribute: &'static str,
     },
-    /// A change failed, and could not be undone either.
+    /// A change failed, and undoing it failed too.
     #[error(
-        "the change failed ({refusal}), and `{}` could not be put back as it was; that is tried again when the palace is next used",
+        "the change failed ({refusal}), and `{}` could not be restored; Palazzo tries again when the palace is next used",
         path.display()
     )]
     UndoFailed {
-        /// The file that may hold the new text.
+        /// The file that may still hold the new text.
         path: PathBuf,
         /// Why the change failed.
         refusal: String,
-        /// What the system said when the file was to be put back.
+        /// The system's error from restoring the file.
         source: io::Error,
     },
     /// The last commit cannot be read.
@@ -219,10 +219,10 @@ pub enum Error {
         place: PathBuf,
         /// What cannot be read.
         what: String,
-        /// What a person can do about it.
+        /// How the user can repair it.
         remedy: String,
     },
-    /// The repository is in a format that cannot be read.
+    /// The repository's format is not supported.
     #[error(
         "the git repository at `{}` uses {format}, which Palazzo cannot read; {remedy}",
         place.display()
@@ -232,40 +232,40 @@ pub enum Error {
         place: PathBuf,
         /// The format.
         format: &'static str,
-        /// What a person can do about it.
+        /// What the user can do.
         remedy: &'static str,
     },
-    /// What was said names no moment of the palace's past.
+    /// A text names no commit of the palace's history.
     #[error("`{said}` {why}")]
     InvalidRevision {
-        /// What was said.
+        /// The text.
         said: String,
-        /// Why it names none.
+        /// The reason.
         why: String,
     },
-    /// The palace is younger than the moment asked for.
-    #[error("there was no palace here at {short}, of {at}{}", first_commit_note(first.as_deref()))]
+    /// The palace did not exist yet at the commit.
+    #[error("the palace did not exist at {short} ({at}){}", first_commit_note(first.as_deref()))]
     PalaceNotYetCreated {
         /// The commit without the palace.
         short: String,
-        /// When it was made.
+        /// The commit's time.
         at: String,
-        /// The first commit with it, and when that was made.
+        /// The first commit with the palace, and its time.
         first: Option<String>,
     },
-    /// A commit holds more than could be meant for a palace.
+    /// A commit's palace exceeds the size limits.
     #[error("the palace at {short} is too large to be read")]
     CommitTooLarge {
         /// The commit.
         short: String,
     },
-    /// The past cannot be changed.
+    /// A write to a store that reads from a commit.
     #[error("this is the palace as it was at {short}, and the past cannot be changed")]
     ReadOnlyAsOf {
-        /// The commit it is seen at.
+        /// The commit.
         short: String,
     },
-    /// Others moved `HEAD` each time we were about to.
+    /// Other programs moved `HEAD` before each attempt to update it.
     #[error("`HEAD` of the repository at `{}` kept moving; try again", place.display())]
     HeadKeepsMoving {
         /// The repository.
@@ -274,13 +274,14 @@ pub enum Error {
 }
 
 impl Error {
-    /// Makes the error of a file that could not be dealt with.
+    /// Returns a function that wraps an I/O error of the file at `path`.
     pub(super) fn for_file(deed: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { deed, path, source }
     }
 
-    /// Tells whether the repository cannot be read, so that the files can be read without it.
+    /// Returns true if only the repository cannot be read, so that the files can be read without
+    /// it.
     pub fn is_repository_error(&self) -> bool {
         matches!(
             self,
@@ -288,20 +289,20 @@ impl Error {
         )
     }
 
-    /// Tells it with all its causes.
+    /// Formats the error with all its causes.
     pub(super) fn message_with_causes(&self) -> String {
         let causes = std::iter::successors(Some(self as &dyn std::error::Error), |it| it.source());
         causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
     }
 
-    /// Makes it a finding about the file at `path`, which it kept from being read.
+    /// Converts the error into a finding about the file at `path`, which could not be read.
     pub(super) fn to_diagnostic(&self, path: &str) -> Diagnostic {
         let is_link = matches!(self, Self::SymbolicLink { .. });
         let code = if is_link { Code::Link } else { Code::Unreadable };
         Diagnostic::for_file(code, path, self.to_string())
     }
 
-    /// Makes the error of a path that may not be written.
+    /// Creates the error for a path that may not be written.
     pub(super) fn for_path(path: &str, why: &'static str) -> Self {
         Self::InvalidPath { path: path.to_owned(), why }
     }
@@ -313,5 +314,5 @@ fn trust_command(folder: &Path) -> String {
 }
 
 fn first_commit_note(first: Option<&str>) -> String {
-    first.map(|it| format!("; it begins with {it}")).unwrap_or_default()
+    first.map(|it| format!("; its first commit is {it}")).unwrap_or_default()
 }

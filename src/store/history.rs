@@ -1,4 +1,4 @@
-//! Reading history: log, blame, diff, the palace as of a commit.
+//! Reads history: log, blame, diff, and the palace as of a commit.
 
 pub(crate) mod as_of;
 pub(crate) mod blame;

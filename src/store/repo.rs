@@ -1,4 +1,4 @@
-//! The repository around a palace: where it is, what it may do, and what is wrong with it.
+//! The palace's repository: its location, configuration, permissions, locks and damage.
 
 pub(crate) mod cache;
 pub(crate) mod config;

@@ -1,5 +1,5 @@
-//! Scenes for the tests of this module: a folder of its own, git's own command line, no
-//! configuration of the machine.
+//! Test repositories: temporary folders used with git's command line and without the machine's
+//! configuration.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use crate::model::{Author, Change, CommitId, Diagnostic, Edit, Files};
 use crate::store::write::lock::LockTimeouts;
 use crate::store::{CommitOutcome, Store};
 
-/// A folder with a home in it, which does not exist at first.
+/// A temporary folder with a home, which does not exist at first.
 pub(crate) struct TestHome {
     _folder: tempfile::TempDir,
     pub(crate) home: PathBuf,
@@ -27,7 +27,7 @@ impl TestHome {
         Self { _folder: folder, home }
     }
 
-    /// A home that is a person's repository, with one commit of `notes.md`.
+    /// Creates a home that is a user's repository with one commit of `notes.md`.
     pub(crate) fn with_repository() -> Self {
         let scene = Self::new();
         scene.init_repository();
@@ -44,7 +44,7 @@ impl TestHome {
         self.git(&["config", "user.email", "ada@example.org"]);
     }
 
-    /// The palace `name` in the home.
+    /// Returns a store of the palace `name` in the home.
     pub(crate) fn palace(&self, name: &str) -> Store {
         self.store(&self.home.join(name))
     }
@@ -65,17 +65,17 @@ impl TestHome {
         fs::read_to_string(self.home.join(path)).unwrap()
     }
 
-    /// Runs git in the home, which must succeed.
+    /// Runs git in the home; it must succeed.
     pub(crate) fn git(&self, args: &[&str]) -> String {
         git_in(&self.home, args)
     }
 
-    /// Takes in commits that `git fast-import` can read.
+    /// Imports commits in the format of `git fast-import`.
     pub(crate) fn fast_import(&self, script: &str) {
         self.git_with_input(&["fast-import", "--quiet"], script);
     }
 
-    /// Runs git in the home with something to read, which must succeed.
+    /// Runs git in the home with `input` on stdin; it must succeed.
     pub(crate) fn git_with_input(&self, args: &[&str], input: &str) -> String {
         let mut git = git_command(&self.home, args);
         let git = git.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -86,12 +86,12 @@ impl TestHome {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What `git status` lists.
+    /// Returns the output of `git status`.
     pub(crate) fn status(&self) -> String {
         self.git(&["status", "--porcelain", "-uall"])
     }
 
-    /// Authors and subjects, newest first.
+    /// Returns authors and subjects, newest first.
     pub(crate) fn log(&self) -> String {
         self.git(&["log", "--format=%an: %s"])
     }
@@ -100,7 +100,7 @@ impl TestHome {
         let found = try_git(&self.home, &["fsck", "--strict", "--no-progress"]);
         assert!(found.status.success(), "{found:?}");
         assert_eq!(String::from_utf8_lossy(&found.stdout), "");
-        // Git says "notice: HEAD points to an unborn branch" and the like on the other stream.
+        // Git prints "notice: HEAD points to an unborn branch" and the like on stderr.
         assert!(!String::from_utf8_lossy(&found.stderr).contains("error"), "{found:?}");
     }
 }
@@ -127,22 +127,23 @@ fn git_command(folder: &Path, args: &[&str]) -> Command {
         "NAMESPACE",
         "CEILING_DIRECTORIES",
     ] {
-        // A hook that runs the tests has set some of these.
+        // A git hook that runs the tests may have set these.
         git.env_remove(format!("GIT_{name}"));
     }
     git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     git.env("GIT_TERMINAL_PROMPT", "0");
-    // Maintenance runs on after the command, and takes and removes `objects/maintenance.lock`.
+    // Maintenance would continue after the command, creating and removing
+    // `objects/maintenance.lock`.
     git.args(["-c", "maintenance.auto=false"]).arg("-C").arg(folder).args(args);
     git
 }
 
-/// A change of one file.
+/// Creates a change of one file.
 pub(crate) fn change_of_one_file(path: &str, was: Option<&str>, now: Option<&str>) -> Change {
     change_of_files(&[(path, was, now)])
 }
 
-/// A change of several files.
+/// Creates a change of several files.
 pub(crate) fn change_of_files(edits: &[(&str, Option<&str>, Option<&str>)]) -> Change {
     let edit = |&(path, was, now): &(&str, Option<&str>, Option<&str>)| Edit {
         path: path.to_owned(),
@@ -160,7 +161,7 @@ pub(crate) fn change_of_files(edits: &[(&str, Option<&str>, Option<&str>)]) -> C
     }
 }
 
-/// Makes a change that must succeed.
+/// Commits a change; it must succeed.
 pub(crate) fn commit_ok(store: &mut Store, change: &Change) -> Option<CommitId> {
     match store.commit(change).unwrap() {
         CommitOutcome::Done(done) => done.commit,
@@ -168,13 +169,13 @@ pub(crate) fn commit_ok(store: &mut Store, change: &Change) -> Option<CommitId> 
     }
 }
 
-/// As little patience as there can be.
+/// Sets the shortest possible timeouts.
 pub(crate) fn set_short_timeouts(store: &mut Store) {
     let (ours, index, head) = (Duration::ZERO, Duration::from_millis(1), Duration::ZERO);
     store.lock_timeouts = LockTimeouts { palazzo: ours, index, head };
 }
 
-/// Reads everything there is.
+/// Lists and reads all files.
 pub(crate) fn read_all(store: &Store) -> (Files, Vec<Diagnostic>) {
     let (stamps, mut findings) = store.list_files("").unwrap();
     let read = store.read_files(stamps.into_keys().collect());

@@ -1,4 +1,4 @@
-//! Writing: one change of several files, as one commit, that survives a crash at every step.
+//! Writes a change to several files as one commit that survives a crash at every step.
 
 pub(crate) mod apply;
 pub(crate) mod commit;

@@ -1,33 +1,32 @@
-//! Knowing that everything told so far has been heard.
+//! Detects when all earlier file events have been processed.
 //!
-//! The system queues the events of a save before the save is over, but whoever
-//! reads the queue may be behind. So a file of our own is watched too: when it
-//! is written to and the event of that has arrived, all earlier ones have.
+//! The system queues the events of a save before the save is complete, but the reader of the queue
+//! may be behind. So a file of our own is watched too: when a write to it has arrived as an event,
+//! all earlier events have arrived.
 
 use std::fs::{self, File};
 use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Where there is room for a file that nobody wants to keep.
+/// Folders for the cookie file, which is temporary.
 const COOKIE_FOLDERS: [&str; 2] = ["/dev/shm", "/tmp"];
 
-/// A file without a name, which only we write to.
+/// A file without a name, written only by this process.
 pub(crate) struct Cookie(File);
 
 impl Cookie {
-    /// Makes the file and has `watch` watch it, by the name it has until then;
-    /// `None`: there is no room for one.
+    /// Creates the file and passes its temporary name to `watch`; `None`: no folder can hold it.
     pub(crate) fn new(mut watch: impl FnMut(&Path) -> notify::Result<()>) -> Option<Self> {
         COOKIE_FOLDERS.iter().find_map(|place| {
             let folder = create_folder_in(Path::new(place)).ok()?;
             let place = folder.join("echo");
-            let echo = File::create_new(&place).ok().and_then(|file| {
+            let cookie = File::create_new(&place).ok().and_then(|file| {
                 watch(&place).ok()?;
                 fs::remove_file(&place).ok()?;
                 Some(Self(file))
             });
             fs::remove_dir(&folder).ok()?;
-            echo
+            cookie
         })
     }
 
@@ -38,8 +37,8 @@ impl Cookie {
     }
 }
 
-/// Creates a folder for the file: whoever watches the one around it, because a
-/// palace lies there, would hear every call twice.
+/// Creates a folder for the file. Without it, a watch on the surrounding folder, in which a palace
+/// may be, would report every write twice.
 fn create_folder_in(folder: &Path) -> io::Result<PathBuf> {
     for n in 0_u32.. {
         let place = folder.join(format!(".palazzo-{}-{n}", std::process::id()));

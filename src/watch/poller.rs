@@ -1,4 +1,4 @@
-//! Looking at everything again and again, where nobody tells of changes.
+//! Polls all files where the system does not report changes.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -6,26 +6,26 @@ use std::time::Duration;
 
 use crate::watch::PollCallback;
 
-/// How long lies between two rounds.
+/// The time between two polls.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Somebody who goes round in the background; stops when this is dropped.
+/// A background thread that polls; it stops when this is dropped.
 pub struct Poller {
     _stop: Sender<()>,
 }
 
 impl Poller {
-    /// Begins to go round; what `look` finds goes to `tell`.
-    pub fn start(mut look: PollCallback, tell: impl Fn(Vec<String>) + Send + 'static) -> Self {
-        let (stay, gone) = channel();
+    /// Starts to poll; calls `report` with the paths that `poll` returns.
+    pub fn start(mut poll: PollCallback, report: impl Fn(Vec<String>) + Send + 'static) -> Self {
+        let (stop, stopped) = channel();
         thread::spawn(move || {
-            while let Err(RecvTimeoutError::Timeout) = gone.recv_timeout(POLL_INTERVAL) {
-                let found = look();
+            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(POLL_INTERVAL) {
+                let found = poll();
                 if !found.is_empty() {
-                    tell(found);
+                    report(found);
                 }
             }
         });
-        Self { _stop: stay }
+        Self { _stop: stop }
     }
 }

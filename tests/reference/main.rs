@@ -1,24 +1,24 @@
-//! Palazzo in the place of the reference memory server: random calls to both,
-//! and equal answers.
+//! Palazzo as a replacement of the reference memory server: random calls to both must
+//! give equal answers.
 //!
-//! The reference is the npm package `@modelcontextprotocol/server-memory`,
-//! version 2026.8.31. It is looked for at `$PALAZZO_REFERENCE`, the path of its
-//! `dist/index.js`, and in `target/tmp/reference`, where
+//! The reference is the npm package `@modelcontextprotocol/server-memory`, version
+//! 2026.8.31. The tests search it at `$PALAZZO_REFERENCE`, the path of its
+//! `dist/index.js`, and in `target/tmp/reference`, where this command installs it:
 //!
 //! ```sh
 //! npm install --prefix target/tmp/reference @modelcontextprotocol/server-memory@2026.8.31
 //! ```
 //!
-//! puts it. Where it or node is missing, the tests say so and pass. These
-//! differences are allowed, and no others:
+//! Without it or node, the tests print a notice and pass. Only these differences are
+//! allowed:
 //!
-//! - What stands twice in one call is kept once: the reference is told each
-//!   thing once, which is what it would say then ([`once`]).
-//! - Relations come in another order: ours by what they start from, the
-//!   reference's by when they were made.
-//! - Deletions that did not find everything say so; all of them succeed.
-//! - Wrong arguments are told in other words; both refuse them.
-//! - What a terminal would obey is left out of our refusals.
+//! - Palazzo keeps duplicates within one call once; the reference gets each item once,
+//!   so that its answer is the same (`without_duplicates`).
+//! - The order of relations differs: Palazzo orders them by their start, the reference
+//!   by creation.
+//! - Deletions that did not find everything report it; all of them succeed.
+//! - Errors for wrong arguments have other texts; both refuse them.
+//! - Palazzo removes terminal control characters from refusals.
 
 mod random_calls;
 mod servers;
@@ -35,7 +35,7 @@ use serde_json::{Value, json};
 use random_calls::{Step, step, without_duplicates};
 use servers::{ReferenceServer, Server, TempHome};
 
-/// How many conversations are held, and of how many steps.
+/// How many sessions are run, and with how many steps.
 const CASES: u32 = 40;
 const STEPS_PER_CASE: usize = 80;
 
@@ -44,7 +44,7 @@ fn random_calls_get_the_same_answers_as_the_reference_server() {
     let Some(reference) = ReferenceServer::start() else {
         let why =
             "skipped: node or the reference memory server is not there; see tests/reference\n";
-        // Past the test harness, which would swallow it.
+        // Written directly to stderr, because the test harness captures prints.
         std::io::stderr().write_all(why.as_bytes()).unwrap();
         return;
     };
@@ -59,7 +59,7 @@ fn random_calls_get_the_same_answers_as_the_reference_server() {
     }
 }
 
-/// Holds one conversation with both, from an empty graph.
+/// Runs one session with both, from an empty graph.
 fn run_steps_on_both(reference: &mut ReferenceServer, steps: &[Step]) -> Result<(), TestCaseError> {
     let home = TempHome::new();
     let mut ours = Server::start_palazzo(&home);
@@ -85,8 +85,7 @@ fn run_steps_on_both(reference: &mut ReferenceServer, steps: &[Step]) -> Result<
     Ok(())
 }
 
-/// Returns what can be read with its text parsed, relations in an order of
-/// their own.
+/// Returns the content of a resource with parsed text and sorted relations.
 fn parse_resource_graph(mut contents: Value) -> Value {
     let text = contents[0]["text"].as_str().unwrap_or_default();
     let graph = json!({ "structuredContent": serde_json::from_str::<Value>(text).unwrap() });
@@ -118,7 +117,7 @@ fn compare_answers(
     if same { Ok(()) } else { differ() }
 }
 
-/// Returns what an answer says, relations in an order of their own.
+/// Returns the result of an answer, with sorted relations.
 fn sorted_structured_content(answer: &Value) -> Value {
     let mut told = answer["structuredContent"].clone();
     if let Some(relations) = told.get_mut("relations").and_then(Value::as_array_mut) {

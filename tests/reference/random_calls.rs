@@ -1,5 +1,5 @@
-//! What is said to both servers: few words, so that they meet often, and the
-//! nastiest there are.
+//! Random calls to both servers, with few names, so that they collide often, including
+//! the nastiest.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -9,16 +9,16 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-/// What happens next.
+/// A step of a session.
 #[derive(Clone)]
 pub(crate) enum Step {
-    /// A call, said to both.
+    /// A call to both servers.
     Call(&'static str, Value),
-    /// Our server ends, and another takes its place.
+    /// Restarts Palazzo.
     Restart,
 }
 
-/// As it can be read in a failed test.
+/// The form shown by a failed test.
 impl fmt::Debug for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -89,7 +89,7 @@ const QUERIES: &[&str] = &[
     "-",
 ];
 
-/// A step: mostly calls, seldom a wrong one, now and then a restart.
+/// Generates a step: mostly calls, sometimes a wrong one, sometimes a restart.
 pub(crate) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         30 => valid_call().prop_map(|(tool, arguments)| Step::Call(tool, arguments)),
@@ -114,7 +114,7 @@ fn valid_call() -> impl Strategy<Value = (&'static str, Value)> {
     ]
 }
 
-/// Calls that are not as they should be; some all the same do no harm.
+/// Generates calls with wrong arguments; some of them are harmless.
 fn invalid_call() -> impl Strategy<Value = (&'static str, Value)> {
     let entity = json!({ "name": "Alice", "entityType": "person" });
     select(vec![
@@ -164,7 +164,7 @@ fn observations_of_entity(key: &'static str) -> impl Strategy<Value = Value> {
     (name(), observation_texts()).prop_map(move |(name, it)| json!({ "entityName": name, key: it }))
 }
 
-/// Takes out of a call that adds what stands in it a second time.
+/// Removes duplicate items from a call that adds.
 pub(crate) fn without_duplicates(tool: &str, mut arguments: Value) -> Value {
     match tool {
         "create_entities" => keep_first(&mut arguments["entities"], |it| it["name"].to_string()),

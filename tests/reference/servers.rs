@@ -1,4 +1,4 @@
-//! Both servers, spoken to in the same way.
+//! Both servers, with one interface.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// Where the reference server lies if nothing else is said.
+/// The default path of the reference server.
 const DEFAULT_REFERENCE_PATH: &str = concat!(
     env!("CARGO_TARGET_TMPDIR"),
     "/reference/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
@@ -20,15 +20,15 @@ pub(crate) struct Server {
     last_request_id: u64,
 }
 
-/// The reference server, and the file it remembers in.
+/// The reference server, and its data file.
 pub(crate) struct ReferenceServer {
     pub(crate) server: Server,
     graph_file: PathBuf,
     _home: TempHome,
 }
 
-/// A folder that goes when nobody needs it any more, in memory where that can
-/// be had: thousands of calls need not wait for a disk.
+/// A temporary folder, in memory if possible, so that thousands of calls do not wait
+/// for a disk.
 pub(crate) struct TempHome(tempfile::TempDir);
 
 impl TempHome {
@@ -44,7 +44,7 @@ impl TempHome {
 }
 
 impl ReferenceServer {
-    /// Starts the reference server; `None`: it or node is not there.
+    /// Starts the reference server; `None` if it or node is missing.
     pub(crate) fn start() -> Option<Self> {
         let program = std::env::var_os("PALAZZO_REFERENCE");
         let program = program.map_or_else(|| PathBuf::from(DEFAULT_REFERENCE_PATH), PathBuf::from);
@@ -65,7 +65,7 @@ impl ReferenceServer {
 }
 
 impl Server {
-    /// Starts Palazzo in a home of its own, and lets it answer in full.
+    /// Starts Palazzo in its own home, without a limit on answers.
     pub(crate) fn start_palazzo(home: &TempHome) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
         for name in ["GIT_DIR", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "XDG_CONFIG_HOME"] {
@@ -90,7 +90,7 @@ impl Server {
         result
     }
 
-    /// Returns the list of what can be read, and the only thing on it.
+    /// Returns the list of resources, and the content of the only one.
     #[track_caller]
     pub(crate) fn list_and_read_resource(&mut self) -> (Value, Value) {
         let list = self.request("resources/list", &json!({}))["result"].clone();
@@ -124,11 +124,11 @@ impl Server {
         answer
     }
 
-    /// The next message that is an answer: a server may say at any time that something changed.
+    /// Reads the next response; a server may send notifications in between.
     fn read_response(&mut self) -> Value {
         loop {
             let mut line = String::new();
-            assert_ne!(self.stdout.read_line(&mut line).unwrap(), 0, "the server is gone");
+            assert_ne!(self.stdout.read_line(&mut line).unwrap(), 0, "the server has exited");
             let message: Value = serde_json::from_str(&line).unwrap();
             if message.get("id").is_some() {
                 return message;
@@ -144,7 +144,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A server whose input ends goes by itself.
+        // A server exits when its input ends.
         self.stdin = None;
         drop(self.process.wait());
     }

@@ -1,4 +1,4 @@
-//! What a visitor is told of others who were there since the last visit.
+//! The news on the entry page: what others have committed since the last visit.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -30,13 +30,13 @@ fn entities_json(genus: &str, names: &[&str]) -> Value {
     json!({ "entities": entities })
 }
 
-/// Lets a person commit whatever lies there, a moment after the others.
+/// Commits all files as a person at time `now`.
 fn commit_all(home: &Home, now: &str) {
     home.git(&["add", "."]);
     home.git_at(now, &[&ADA_IDENTITY[..], &["commit", "-qm", "By hand"]].concat());
 }
 
-/// Writes a scroll as somebody else.
+/// Writes a scroll as another user.
 fn write_scroll(home: &Home, room: &str, number: u8, by: &str) {
     let id = format!("01K8ZC6V8A4S6C2E3N1R5T7W9{number}");
     let text = format!(
@@ -45,7 +45,7 @@ fn write_scroll(home: &Home, room: &str, number: u8, by: &str) {
     home.write(&format!("survey/scrolls/{room}/{id}-letter.md"), &text);
 }
 
-/// Lets a person change, make and remove things, and others leave scrolls.
+/// Commits changed, new and deleted files of a person, and scrolls of others.
 fn make_changes_as_ada(home: &Home) {
     for number in 0..2 {
         let text = format!("name: Claim {number}\ngenus: Claim\n");
@@ -60,19 +60,19 @@ fn make_changes_as_ada(home: &Home) {
     }
     write_scroll(home, "geology", 6, "claude");
     commit_all(home, "2026-03-02T12:00:00Z");
-    // What came and went in between is nothing.
+    // A file that was created and deleted in between is not listed.
     for room in ["attic", "cellar"] {
         std::fs::remove_file(home.path().join(format!("survey/rooms/{room}.yaml"))).unwrap();
     }
     commit_all(home, "2026-03-02T13:00:00Z");
 }
 
-/// Returns what the server says by itself on a page.
+/// Returns the server's notices on a page.
 fn page_notices(page: &str) -> String {
     page.split_once("Notices:\n").map_or(String::new(), |(_, it)| it.to_owned())
 }
 
-/// Enters the palace at the moment `now` in a new conversation.
+/// Enters the palace at time `now` in a new session.
 async fn enter_survey(home: &Home, now: &str) -> (Agent, String) {
     let mut agent = home.agent(now).await;
     let page = agent.enter("survey").await;
@@ -104,7 +104,7 @@ async fn a_returning_client_sees_changes_by_others_only() {
     and 1 more scroll unread
     "#);
     agent.disconnect().await;
-    // Nobody was there since, but what is unread is unread.
+    // Nothing was committed since, but unread scrolls stay unread.
     let (_, told) = enter_survey(&home, MARCH_4).await;
     assert_snapshot!(told, @r#"
     Unread: "Letter 5" in hall (by gpt, 1 day ago)
@@ -152,7 +152,7 @@ async fn a_scroll_is_unread_until_it_is_opened() {
         page_notices(&agent.choose_with(16, "hall").await),
         "  Unread: \"Letter 1\" in hall (by gpt, 23 hours ago)\n"
     );
-    // One that comes and is read while somebody is there is no news either.
+    // A scroll that arrives and is read during a visit is not news either.
     write_scroll(&home, "hall", 3, "gpt");
     commit_all(&home, MARCH_3);
     agent.choose_with(16, "hall").await;
@@ -179,7 +179,7 @@ async fn a_visit_log_survives_rewritten_history_and_is_ignored_when_damaged() {
     let home = Home::new();
     create_survey(&home).await.disconnect().await;
     enter_survey(&home, MARCH_1).await.0.disconnect().await;
-    // The past is begun anew, and one commit makes everything.
+    // The history is replaced by a single commit that creates everything.
     home.git(&["checkout", "-q", "--orphan", "anew"]);
     home.write("survey/rooms/hall.yaml", "name: Hall\ndescription: Moss.\n");
     commit_all(&home, MARCH_3);

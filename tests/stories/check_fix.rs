@@ -1,17 +1,17 @@
-//! Letting `palazzo check` mend what can only be meant one way.
+//! `palazzo check --fix`: repairs faults with only one possible meaning.
 
 use insta::assert_snapshot;
 
 use crate::harness::Home;
 
-/// Checks and mends, and tells what was said.
+/// Runs `check --fix`, and returns its output.
 fn run_check_fix(home: &Home) -> String {
     let output = home.run_palazzo(&["check", "--fix"]);
     let said = [output.stderr, output.stdout].concat();
     format!("{}exit {}", String::from_utf8(said).unwrap(), output.status.code().unwrap())
 }
 
-/// Puts files into a palace that have something wrong with them.
+/// Adds files with faults to a palace.
 fn write_faulty_files(home: &Home) {
     home.write("code/palace.toml", "name = \"Code\"\nentri = \"hall\"\n");
     home.write("code/rooms/hall.yaml", "# Mine.\nnmae: Hall: the first\nportals: [Great Hall]\n");

@@ -1,4 +1,4 @@
-//! What a person sees who types.
+//! The output of the program in a terminal.
 
 use std::io::{Read, Write};
 use std::process::{Output, Stdio};
@@ -7,8 +7,8 @@ use insta::assert_snapshot;
 
 use crate::harness::{Home, MARCH_1};
 
-/// Tells what a command printed, where, and how it ended; directories that
-/// differ from run to run by their meaning.
+/// Returns both output streams and the exit status of a command, with temporary
+/// directories replaced by names.
 fn format_output(home: &Home, output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let all = format!(
@@ -105,7 +105,7 @@ fn control_characters_in_files_never_reach_the_terminal() {
     home.write("code/rooms/b\u{1b}[2Jad.yaml", "\"d\\e[2J\": 1\n\"d\\e[2J\": 2\n");
     home.write("code/palace.toml", "format = 1\nname = \"P\\u001B[2J\"\n\"k\\u001B[2J\" = 1\n");
     for arguments in [&["map"][..], &["show"], &["check"], &["map", "--workspace", "\u{1b}[2J"]] {
-        // Forced colours show what a terminal would get.
+        // Forced colours show the output of a terminal.
         let output = home
             .palazzo_command(MARCH_1)
             .env("CLICOLOR_FORCE", "1")

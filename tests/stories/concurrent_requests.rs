@@ -1,4 +1,4 @@
-//! Who is answered, when, and under which id.
+//! Concurrent requests: which are answered, when, and under which id.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -37,7 +37,7 @@ fn send_cancel(wire: &mut RawClient, id: i64) {
     wire.send(&cancelled.to_string());
 }
 
-/// A server that was entered by `claude` and `codex`, and has written before.
+/// A server with the visits of `claude` and `codex`, after a first write.
 fn start_in_survey(home: &Home) -> RawClient {
     let mut wire = home.initialized_client();
     let survey = json!({ "workspace": "paradigm-survey" });
@@ -63,7 +63,7 @@ fn reads_are_answered_while_a_write_waits_for_the_lock() {
     let dropped = send_write_scroll(&mut wire, "Dropped");
     let third = send_write_scroll(&mut wire, "Third");
     send_cancel(&mut wire, dropped);
-    // Each answer is the next that comes, so the writes have none yet.
+    // The next response belongs to this request, so the writes are not answered yet.
     assert_eq!(wire.request("ping", json!({}))["result"], json!({}));
     assert!(wire.request("tools/list", json!({}))["result"]["tools"].is_array());
     let map = wire.request(
@@ -281,7 +281,7 @@ fn each_request_of_a_batch_is_answered_under_its_id() {
     assert_eq!(wire.close().responses, Vec::<Value>::new());
 }
 
-/// What follows the id in a request.
+/// The rest of a request after the id.
 const REQUEST_TAILS: &[&str] = &[
     r#""method":"ping"}"#,
     r#""method":"tools/list","params":{"cursor":null,"_meta":{"progressToken":1}}}"#,
@@ -295,7 +295,7 @@ const REQUEST_TAILS: &[&str] = &[
     r#""method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#,
 ];
 
-/// One fault in a line.
+/// A single corruption of a line.
 #[derive(Clone, Debug)]
 enum Mutation {
     Insert(Index, Vec<u8>),
@@ -303,7 +303,7 @@ enum Mutation {
     Cut(Index),
 }
 
-/// What is put into a line.
+/// The texts inserted into a line.
 const INSERTED_BYTES: &[&[u8]] =
     &[b"{", b"}", b"[", b"]", b"\"", b",", b"\0", b"\xff", b"\\", b"1e999", b"7"];
 
@@ -317,7 +317,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     ]
 }
 
-/// What follows the id in a request, with faults.
+/// The rest of a request after the id, with corruptions.
 fn mutated_request() -> impl Strategy<Value = Vec<u8>> {
     (select(REQUEST_TAILS), vec(mutation(), 0..4)).prop_map(|(request, slips)| {
         let mut line = request.as_bytes().to_vec();

@@ -1,12 +1,12 @@
-//! Deleting entities, and what becomes of those who knew them.
+//! Deleting entities, and the effect on files that mention them.
 
 use insta::assert_snapshot;
 use palazzo::keeper::{Caller, DeletedEntities, Keeper};
 
 use crate::harness::{Home, MARCH_1};
 
-/// A palace that a person wrote: Alice knows Bob, and so do a comment and a
-/// ghost of whom nothing else is known.
+/// A hand-written palace: Alice knows Bob, with a comment above, and an undefined Carol; a
+/// ghost without a genus haunts Bob.
 fn home_with_village() -> Home {
     let home = Home::new();
     home.write("village/palace.toml", "name = \"Village\"\n");

@@ -1,12 +1,12 @@
-//! The six demonstrations by which the first design is to be judged (v1 section
-//! 12), each as an agent and its user would see it.
+//! The six acceptance demonstrations of the first design (v1 section 12), each as an
+//! agent and its user see it.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::harness::{Agent, Home, MARCH_1};
 
-/// The survey's knowledge without its rooms: 18 Domains, 9 Claims, 6 Leads.
+/// The survey's graph without its rooms: 18 Domains, 9 Claims, 6 Leads.
 fn survey_without_rooms() -> Home {
     let home = Home::new();
     home.run_palazzo(&["init", "Paradigm Survey", "--template", "paradigm-survey"]);

@@ -1,4 +1,4 @@
-//! What the second design asks for, each story named for its section.
+//! The requirements of the second design; each test is named after its section.
 
 use insta::assert_snapshot;
 use serde_json::json;

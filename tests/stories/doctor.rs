@@ -1,10 +1,10 @@
-//! Lock files that a killed git leaves, as a person meets them.
+//! `palazzo doctor`: lock files that a killed git leaves behind.
 
 use std::fs;
 
 use crate::harness::Home;
 
-/// Locks of every kind: of references, of the index, of objects, of maintenance, of a worktree.
+/// Locks of every kind: of references, the index, objects, maintenance, and a worktree.
 const LOCK_NAMES: [&str; 16] = [
     "HEAD.lock",
     "config.lock",

@@ -1,5 +1,5 @@
-//! Drawers: texts filed by wing and room, opened while walking, dropped into
-//! their folders by hand.
+//! Drawers: texts filed by wing and room, opened during a walk, or put into their
+//! folders by hand.
 
 use insta::assert_snapshot;
 
@@ -7,7 +7,7 @@ use crate::harness::{Home, MARCH_1};
 
 const AUTH_FOLDER: &str = "w/drawers/wing_code/auth";
 
-/// A palace of one built room, with drawers that a person has put there.
+/// A palace with one built room, and drawers that a person has added.
 fn write_drawers_by_hand(home: &Home) {
     home.run_palazzo(&["init", "w"]);
     home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Stone.\n");

@@ -1,9 +1,8 @@
-//! Tools change files that people wrote: at random, file after file, edit after
-//! edit. Each edit is read back as what was meant, and costs no comment but those
-//! of what it removed.
+//! Tools edit hand-written files: random files, random edits. Each edit must read back
+//! as intended, and may remove no comments except those on removed parts.
 //!
-//! Each run is another. How long it takes is up to whoever asks:
-//! `PROPTEST_CASES=100000 cargo test --release --test stories editing`.
+//! Each run is different. Its length is configurable: `PROPTEST_CASES=100000 cargo test
+//! --release --test stories edits_keep_comments`.
 
 use std::collections::BTreeSet;
 
@@ -12,23 +11,23 @@ use palazzo::model::{Files, Palace, RoomId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What may stand in a place.
+/// The shape of a value in a file.
 enum ValueShape {
     /// A text of one line.
     Line,
     /// A text of one line or several.
     Prose,
-    /// What a room is called.
+    /// A room's slug.
     Slug,
     /// A day.
     Day,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// Texts, by names that a person chose.
+    /// Texts, by arbitrary names.
     Free,
     /// A list.
     List(&'static Self),
-    /// A mapping: its keys, whether it needs them, and what stands there.
+    /// A mapping: its keys, whether they are required, and the shapes of their values.
     Map(&'static [(&'static str, bool, Self)]),
     /// One of several shapes.
     OneOf(&'static [Self]),
@@ -69,7 +68,7 @@ const STEP_SHAPE: ValueShape = ValueShape::OneOf(&[
     ValueShape::Map(&[("step", true, ValueShape::Line), ("note", true, ValueShape::Prose)]),
 ]);
 
-/// The files that tools change, each with its shape.
+/// The files that tools edit, each with its shape.
 const FILE_SHAPES: &[(&str, ValueShape)] = &[
     (
         "rooms/a.yaml",
@@ -114,17 +113,17 @@ const FILE_SHAPES: &[(&str, ValueShape)] = &[
     ),
 ];
 
-/// Something that stands in a file.
+/// A value in a file.
 #[derive(Clone, Debug)]
 enum YamlValue {
     Text(String),
     List(Vec<Self>),
     Map(Vec<(String, Self)>),
-    /// One of several shapes, and which.
+    /// One of several shapes, with its index.
     OneOf(usize, Box<Self>),
 }
 
-/// Whoever decides: one mood after the other, and again from the first.
+/// A source of random choices from a cycle of bytes.
 struct RandomChoices {
     seed_bytes: Vec<u8>,
     position: usize,
@@ -135,7 +134,7 @@ impl RandomChoices {
     fn pick(&mut self, choices: usize) -> usize {
         self.position += 1;
         let mood = self.seed_bytes[self.position % self.seed_bytes.len()];
-        // The same mood means another thing each time it comes round.
+        // In each cycle the same byte leads to another choice.
         (usize::from(mood) + self.position / self.seed_bytes.len() * 7) % choices
     }
 
@@ -143,8 +142,8 @@ impl RandomChoices {
         self.pick(choices) == 0
     }
 
-    /// Makes something of a shape. What it says first ends in `number`, by which
-    /// it is known however it is changed.
+    /// Generates a value of a shape. Its first text ends in `number`, which identifies
+    /// it after any change.
     fn generate(&mut self, shape: &ValueShape, number: usize) -> YamlValue {
         match shape {
             ValueShape::Prose if self.one_in(2) => {
@@ -204,7 +203,7 @@ impl RandomChoices {
         YamlValue::Text(format!("{} {number}", LINE_TEXTS[self.pick(LINE_TEXTS.len())]))
     }
 
-    /// Changes one thing somewhere in a part.
+    /// Changes one thing at a random place in a value.
     fn mutate(&mut self, part: &mut YamlValue, shape: &ValueShape) {
         match (part, shape) {
             (YamlValue::Map(pairs), ValueShape::Map(fields)) => {
@@ -244,7 +243,8 @@ impl RandomChoices {
 }
 
 impl YamlValue {
-    /// What it is known by in a list: the number that the first thing it says ends in.
+    /// Returns the number that identifies it in a list: the one at the end of its first
+    /// text.
     fn trailing_number(&self) -> String {
         match self {
             Self::Text(it) => {
@@ -256,7 +256,7 @@ impl YamlValue {
         }
     }
 
-    /// Gathers the paths to everything in it.
+    /// Collects the paths to everything in it.
     fn collect_paths(&self, path: &str, paths: &mut BTreeSet<String>) {
         paths.insert(path.to_owned());
         match self {
@@ -276,13 +276,13 @@ impl YamlValue {
     }
 }
 
-/// A file as a person writes it.
+/// Writes a file in the style of a person.
 struct HandWrittenYaml<'a> {
     chance: &'a mut RandomChoices,
-    /// Whether nothing stands there but what must.
+    /// Whether optional parts are left out.
     is_plain: bool,
     text: String,
-    /// The comments, each with the path of what it is about.
+    /// The comments, each with the path of the value it belongs to.
     comments: Vec<(String, String)>,
 }
 
@@ -293,7 +293,7 @@ impl HandWrittenYaml<'_> {
         self.write_comment_above("", 0);
     }
 
-    /// Writes what follows a key or dash, from the blank on.
+    /// Writes the text after a key or dash, including the space.
     fn write_value(&mut self, part: &YamlValue, path: &str, indent: usize) {
         match part {
             YamlValue::OneOf(_, it) => self.write_value(it, path, indent),
@@ -318,7 +318,7 @@ impl HandWrittenYaml<'_> {
         }
     }
 
-    /// Writes lines.
+    /// Writes a value as lines.
     fn write_lines(&mut self, part: &YamlValue, path: &str, indent: usize) {
         match part {
             YamlValue::Map(pairs) => {
@@ -384,7 +384,7 @@ impl HandWrittenYaml<'_> {
         self.end_line(path);
     }
 
-    /// Writes a comment of its own, and a blank line, or neither.
+    /// Writes a comment on its own line, and a blank line, or neither.
     fn write_comment_above(&mut self, path: &str, indent: usize) {
         if self.is_plain {
             return;
@@ -398,7 +398,7 @@ impl HandWrittenYaml<'_> {
         }
     }
 
-    /// Ends a line, perhaps with a comment.
+    /// Ends a line, sometimes with a comment.
     fn end_line(&mut self, path: &str) {
         if !self.is_plain && self.chance.one_in(3) {
             let comment = self.new_comment(path);
@@ -450,8 +450,8 @@ fn read_palace(path: &str, text: &str) -> Palace {
     format::parse_palace("test", &Files::from([(path.to_owned(), text.to_owned())])).0
 }
 
-/// Changes the text of a file as a tool would: from what one palace holds to what
-/// the other does.
+/// Edits the text of a file like a tool: from the content of one palace to that of the
+/// other.
 fn edit_file(path: &str, text: &str, was: &Palace, now: &Palace) -> Option<String> {
     let room: RoomId = "a".parse().unwrap();
     match path.split('/').next().unwrap() {
@@ -496,8 +496,8 @@ fn value_paths(part: &YamlValue) -> BTreeSet<String> {
     paths
 }
 
-/// Tells whether a comment on a line of its own stands above what it is about, and not
-/// above something else in the same list or mapping.
+/// Returns true if a comment on its own line is above the value that it belongs to, and
+/// not above another one in the same list or mapping.
 fn is_comment_above_its_value(
     text: &str,
     comment: &str,
@@ -512,7 +512,7 @@ fn is_comment_above_its_value(
     first.is_some_and(|(_, it)| it == own)
 }
 
-/// Finds a key, or the number of an item.
+/// Finds a key, or the index of an item.
 fn find_key_or_number(text: &str, name: &str) -> Option<usize> {
     let is_number = name.chars().all(|it| it.is_ascii_digit());
     let ends = |at: usize, it: &str| {

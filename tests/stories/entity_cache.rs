@@ -1,5 +1,5 @@
-//! Opening a palace again: what was understood of its files is remembered, and
-//! nothing is remembered wrongly.
+//! The entity cache: a palace opens faster the second time, and never shows outdated
+//! entities.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::harness::{Home, MARCH_1};
 
 const CACHE_PATH: &str = ".git/palazzo/aside/atlas/recollection";
 
-/// A palace of so many entities that they are not read each time.
+/// A palace with enough entities for a cache.
 fn home_with_islands() -> Home {
     let home = Home::new();
     home.write("atlas/palace.toml", "name = \"Atlas\"\n");
@@ -29,7 +29,7 @@ fn island_path(number: usize) -> String {
     format!("atlas/entities/island/island-{number}.yaml")
 }
 
-/// Begins a conversation, and tells what it hears of some islands.
+/// Starts a session, and returns what it reads about some islands.
 async fn transcript_of_islands(home: &Home) -> String {
     let mut agent = home.agent(MARCH_1).await;
     agent.call("describe_workspace", json!({})).await;
@@ -45,7 +45,7 @@ async fn transcript_of_islands(home: &Home) -> String {
 async fn a_reopened_palace_matches_its_files() {
     let home = home_with_islands();
     let first = transcript_of_islands(&home).await;
-    // Files that were saved a moment ago are not kept in mind.
+    // Files that were saved a moment ago are not cached.
     while !home.path().join(CACHE_PATH).exists() {
         assert_eq!(transcript_of_islands(&home).await, first);
     }

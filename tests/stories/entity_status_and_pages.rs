@@ -1,4 +1,4 @@
-//! What ends somewhere: ways of a status, and pages of an entity.
+//! The end of sequences: final statuses, and the last page of an entity.
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,5 @@
-//! Files as people write them: read for what they say, changed by no more than
-//! what was asked, and told where they are wrong.
+//! Hand-written files: read correctly, changed only where requested, and reported with
+//! the place of each fault.
 
 use std::fs;
 use std::path::Path;
@@ -71,7 +71,7 @@ fn the_example_palaces_have_no_findings_and_are_written_back_unchanged() {
     assert!(seen > 70, "only {seen} files");
 }
 
-/// Texts that readers of YAML are known to take for something else.
+/// Texts that YAML readers are known to misinterpret.
 const TRICKY_TEXTS: &[&str] = &[
     "",
     " ",
@@ -280,7 +280,7 @@ pub(crate) fn process() -> impl Strategy<Value = Process> {
     )
 }
 
-/// Reads the only task and the only process there are.
+/// Reads the only task and the only process.
 pub(crate) fn read_task_and_process(path: &str, text: &str) -> (Option<Task>, Option<Process>) {
     let (palace, findings) =
         format::parse_palace("test", &Files::from([(path.to_owned(), text.to_owned())]));
@@ -297,7 +297,7 @@ pub(crate) fn read_room(text: &str) -> (Option<Room>, usize) {
 pub(crate) fn read_entity(text: &str) -> Option<Entity> {
     let files = Files::from([("entities/a/a.yaml".to_owned(), text.to_owned())]);
     let (palace, findings) = format::parse_palace("test", &files);
-    // Dates may be any texts, and what is wrong with them is told of.
+    // Dates may be any texts, and invalid ones are reported.
     let of_dates = |it: &&Diagnostic| matches!(it.code, Code::NoDate | Code::EmptyPeriod);
     let findings: Vec<_> = findings.iter().filter(|it| !of_dates(it)).collect();
     assert!(findings.is_empty(), "{findings:?}\n{text}");
@@ -357,8 +357,8 @@ fn a_genus_is_read_and_written_back_in_canonical_form() {
     }
 }
 
-/// Gives a canonical file the look of a hand-written one: other comments, blank
-/// lines, a key moved; every mark can be found again.
+/// Makes a canonical file look hand-written: other comments, blank lines, a key moved;
+/// every inserted mark can be found again.
 fn add_hand_written_comments(text: &str) -> (String, Vec<String>) {
     let (mut lines, mut marks) = (Vec::new(), Vec::new());
     let mut mark = |lines: &mut Vec<String>| {
@@ -377,7 +377,7 @@ fn add_hand_written_comments(text: &str) -> (String, Vec<String>) {
     (lines.join("\n") + "\n", marks)
 }
 
-/// Writes an entity with one attribute a line and a comment to each.
+/// Writes an entity with one attribute per line, each with a comment.
 fn with_commented_attributes(entity: &Entity) -> String {
     let bare = Entity { attributes: Map::new(), ..entity.clone() };
     let mut text = format::write_entity(&bare);
@@ -421,7 +421,7 @@ proptest! {
         let edited = format::edit_room_text("rooms/hall.yaml", &text, &was, &now);
         let edited = edited.ok_or_else(|| TestCaseError::fail(format!("refused:\n{text}")))?;
         prop_assert_eq!(read_room(&edited), (Some(now.clone()), 0), "{}", edited);
-        // The comment above a key that went may go with it.
+        // The comment above a removed key may be removed too.
         let gone = usize::from(!was.actions.is_empty() && now.actions.is_empty())
             + usize::from(was.generate.is_some() && now.generate.is_none())
             + usize::from(!was.portals.is_empty() && now.portals.is_empty());

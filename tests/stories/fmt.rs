@@ -1,10 +1,10 @@
-//! Bringing files into form: what a person does who likes them in order.
+//! `palazzo fmt`: converting files to canonical form.
 
 use insta::assert_snapshot;
 
 use crate::harness::{Home, MARCH_1};
 
-/// Runs a command, and tells what it said, where, and how it ended.
+/// Runs a command, and returns both output streams and the exit status.
 fn run(home: &Home, arguments: &[&str]) -> String {
     let output = home.run_palazzo(arguments);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -51,7 +51,7 @@ fn files_written_by_templates_are_already_formatted() {
 
 #[test]
 fn git_applies_the_fmt_diff_from_any_folder() {
-    // Where the repository is, if there is one, and where one stands.
+    // In a repository or without one, and from several working directories.
     for (repository, place) in
         [(Some("."), "."), (Some("."), "code"), (Some("code"), "code"), (None, "code")]
     {

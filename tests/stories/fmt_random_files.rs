@@ -1,4 +1,4 @@
-//! Files in any hand, brought into canonical form: they say the same, and no
+//! Files in any style, converted to canonical form: the content is the same, and no
 //! comment is lost.
 
 use palazzo::format::{self, FmtOutcome};
@@ -13,8 +13,8 @@ use crate::file_round_trips::{
 };
 use crate::random_yaml::{self, RandomYamlWriter, YamlTree};
 
-/// Holds that a file in any hand becomes canonical at once, says the same, and
-/// keeps every comment.
+/// Asserts that a file in any style becomes canonical at once, with the same content
+/// and every comment.
 fn check_formatting(
     path: &str,
     tree: &YamlTree,
@@ -77,7 +77,7 @@ fn attribute() -> impl Strategy<Value = AttributeDef> {
     (kind, any::<bool>()).prop_map(|(kind, required)| AttributeDef { kind, required })
 }
 
-/// Makes statuses of which some say which others may follow them.
+/// Generates statuses, some with the statuses that may follow.
 fn statuses() -> impl Strategy<Value = Vec<StatusDef>> {
     let next = option::of(vec(any::<prop::sample::Index>(), 0..3));
     btree_map(text(), next, 0..4).prop_map(|all| {
@@ -92,8 +92,8 @@ fn statuses() -> impl Strategy<Value = Vec<StatusDef>> {
     })
 }
 
-/// Reads the only genus there is, with what it lists by name: hands write
-/// mappings in any order.
+/// Reads the only genus, with its lists sorted by name: hand-written mappings have any
+/// order.
 fn read_genus(text: &str) -> Option<Genus> {
     let path = "genera/a.yaml";
     let files = Files::from([(path.to_owned(), text.to_owned())]);

@@ -1,5 +1,4 @@
-//! The knowledge graph: what is laid down for genera, new names, two entities
-//! that become one, and what happened when.
+//! The graph tools: declared genera, renamed and merged entities, the timeline.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -62,7 +61,7 @@ actions:
   - {label: Pull them all, type: query, tool: list_entities, tool_params: {genus: Claim}}
 ";
 
-/// A palace of files that a person wrote.
+/// A palace of hand-written files.
 fn home_with_hand_written_survey() -> Home {
     let home = Home::new();
     home.write("survey/palace.toml", "format = 1\nname = \"Survey\"\n");
@@ -426,7 +425,7 @@ async fn an_entity_is_found_after_its_file_moves() {
     let home = home_with_hand_written_survey();
     let mut agent = home.agent(MARCH_1).await;
     agent.enter("survey").await;
-    // Read in the order of their names, the new file comes before the old one goes.
+    // In the order of their names, the new file is read before the old one is removed.
     home.git(&["mv", "survey/entities/claim/gradualism.yaml", "survey/entities/a.yaml"]);
     commit_all(&home);
     let seen = agent.call("get_entity", json!({ "name": "Gradualism" })).await;

@@ -1,11 +1,11 @@
-//! Rooms that show the graph, and the halls below them that no file holds.
+//! Rooms that show the graph, and the generated halls below them.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::harness::{Agent, Home, MARCH_1};
 
-/// What claims are about, and what they say of it.
+/// The subjects of claims, and their statements.
 const CLAIM_SUBJECTS: [&str; 9] =
     ["Basalt", "Chalk", "Drift", "Erratics", "Fossils", "Granite", "Ice", "Loess", "Schist"];
 const CLAIM_PREDICATES: [&str; 7] = [
@@ -18,7 +18,7 @@ const CLAIM_PREDICATES: [&str; 7] = [
     "was made once and for all",
 ];
 
-/// A palace in git with a room that shows its claims, as many as asked for.
+/// A palace in git with a room that shows this many claims.
 fn home_with_claims(claims: usize) -> Home {
     let home = Home::new();
     home.write("w/palace.toml", "format = 1\nname = \"Survey\"\nentry = \"archive\"\n");
@@ -120,8 +120,8 @@ async fn a_hall_number_keeps_its_meaning_when_others_change_the_graph() {
     let first = "Actions:\n  1. B to C (23)\n  2. D to E (22)\n";
     assert!(before.contains(first), "{before}");
 
-    // While one looks at the doors, a colleague settles what stands behind the
-    // second, renames what stands behind the first, and takes the room away.
+    // While the doors are shown, a colleague settles the claim behind the second,
+    // renames the one behind the first, and deletes the room.
     let contested = |it: &usize| it.is_multiple_of(4);
     let settled = (0..400).filter(contested).filter(|it| it % 9 > 1);
     settled.for_each(|it| write_claim(&home, it, "settled"));
@@ -170,11 +170,12 @@ async fn halls_are_never_written_to_files() {
     agent.choose(31).await;
     home.assert_clean_repository();
 
-    // A note written in a hall hangs in its room.
+    // A note written in a hall is filed in its room.
     let said =
         agent.call("write_scroll", json!({ "title": "Dust", "body": "On all cards." })).await;
     assert_eq!(said, "The scroll \"Dust\" hangs in Archive of Claims now (21 reads it).\n");
-    // Whoever changes the room from below sees it, and its file says no more than before.
+    // A change of the room from a hall is visible there, and adds nothing else to the
+    // room's file.
     let cord = json!({ "label": "Pull the cord", "type": "text", "content": "A lamp goes on." });
     let change = json!({ "slug": "archive", "merge": true, "actions": [cord] });
     let seen = agent.call("build_room", change).await;
@@ -322,7 +323,7 @@ async fn a_palace_without_rooms_is_walked_through_halls() {
     let hut = json!({ "slug": "hut", "name": "Hut", "description": "Planks." });
     let built = other.call("build_room", hut).await;
     assert!(built.starts_with("── Hut ──"), "{built}");
-    // Whoever is in a hall goes on there, and finds the room at its end.
+    // A visitor in a hall continues there, and returns to the room at its end.
     assert!(agent.choose(15).await.starts_with("── Claim ──"));
     assert!(agent.choose(15).await.starts_with("── Hut ──"));
     home.assert_clean_repository();
@@ -358,7 +359,7 @@ async fn the_survey_template_groups_claims_by_status_in_its_loft() {
     agent.choose_with(16, "ledger loft").await;
     assert_snapshot!(agent.take_transcript());
 
-    // Where there are too many for one page, the shelves have aisles.
+    // Too many entities for one page are divided into aisles.
     let lean = |it: usize| json!({ "name": format!("Claim {it}"), "genus": "Claim", "status": "contested" });
     let many: Vec<_> = (0..20).map(lean).collect();
     agent.call("create_entities", json!({ "entities": many })).await;

@@ -1,4 +1,4 @@
-//! A home in a temporary directory, and agents who come to visit.
+//! A home in a temporary directory, and MCP clients that use it.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,16 +9,16 @@ use rmcp::transport::TokioChildProcess;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::Value;
 
-/// The moment at which stories begin.
+/// The time at which tests begin.
 pub(crate) const MARCH_1: &str = "2026-03-01T12:00:00Z";
 
-/// A home of palaces that is gone when the story ends.
+/// A home of palaces, deleted at the end of the test.
 pub(crate) struct Home {
     dir: tempfile::TempDir,
     git_config_dir: tempfile::TempDir,
 }
 
-/// A conversation: one server process, one client, and what they said.
+/// A session: one server process, one client, and a log of their messages.
 pub(crate) struct Agent {
     client: RunningService<RoleClient, ClientConfig>,
     transcript: String,
@@ -28,12 +28,12 @@ impl Home {
     pub(crate) fn new() -> Self {
         let [dir, settings] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let home = Self { dir, git_config_dir: settings };
-        // Git tidying up would still be at it when the story is over.
+        // Automatic maintenance would still run at the end of the test.
         home.write_git_config("[maintenance]\nauto = false\n");
         home
     }
 
-    /// Writes the configuration of git that counts in this home.
+    /// Writes the git configuration used in this home.
     pub(crate) fn write_git_config(&self, text: &str) {
         std::fs::write(self.git_config_dir.path().join("gitconfig"), text).unwrap();
     }
@@ -42,12 +42,13 @@ impl Home {
         self.dir.path().join("home")
     }
 
-    /// Runs the program with `arguments` in this home, as a person would.
+    /// Runs the program with `arguments` in this home.
     pub(crate) fn run_palazzo(&self, arguments: &[&str]) -> std::process::Output {
         self.palazzo_command(MARCH_1).args(arguments).output().unwrap()
     }
 
-    /// A command of the program that knows this home and nothing of the machine.
+    /// Returns a command of the program that uses only this home and no settings of the
+    /// machine.
     pub(crate) fn palazzo_command(&self, now: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_palazzo"));
         self.isolate_environment(&mut command);
@@ -55,12 +56,12 @@ impl Home {
         command
     }
 
-    /// Begins a conversation at the moment `now`.
+    /// Starts a session at time `now`.
     pub(crate) async fn agent(&self, now: &str) -> Agent {
         self.agent_with(now, &[]).await
     }
 
-    /// Begins a conversation with a server that was started with more arguments.
+    /// Starts a session with a server that has more arguments.
     pub(crate) async fn agent_with(&self, now: &str, arguments: &[&str]) -> Agent {
         let mut command = self.palazzo_command(now);
         command.arg("serve").args(arguments);
@@ -71,19 +72,19 @@ impl Home {
         Agent { client, transcript: String::new() }
     }
 
-    /// Lets a person use git in the home.
+    /// Runs git in the home as a person.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         self.run_git(&mut Command::new("git"), arguments)
     }
 
-    /// Lets a person use git in the home at the moment `now`.
+    /// Runs git in the home at time `now`.
     pub(crate) fn git_at(&self, now: &str, arguments: &[&str]) -> String {
         let mut command = Command::new("git");
         command.env("GIT_AUTHOR_DATE", now).env("GIT_COMMITTER_DATE", now);
         self.run_git(&mut command, arguments)
     }
 
-    /// Lets a program give git a past to put on `main`, in the notation of `fast-import`.
+    /// Imports a history on `main`, in the format of `git fast-import`.
     pub(crate) fn git_fast_import(&self, past: &str) {
         let file = self.dir.path().join("past");
         std::fs::write(&file, past).unwrap();
@@ -95,7 +96,7 @@ impl Home {
 
     fn run_git(&self, command: &mut Command, arguments: &[&str]) -> String {
         self.isolate_environment(command);
-        // Maintenance runs on after the command, and takes and removes a lock.
+        // Maintenance continues after the command, and creates and removes a lock.
         command.args(["-c", "maintenance.auto=false", "-C"]).arg(self.path()).args(arguments);
         let output = command.output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
@@ -103,7 +104,7 @@ impl Home {
         said
     }
 
-    /// Lets a person write a file in an editor.
+    /// Writes a file as a person with an editor.
     pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -114,7 +115,7 @@ impl Home {
         std::fs::read_to_string(self.path().join(path)).unwrap()
     }
 
-    /// Cuts a command off from the configuration of the machine it runs on.
+    /// Isolates a command from the configuration of the machine.
     fn isolate_environment(&self, command: &mut Command) {
         for name in [
             "XDG_CONFIG_HOME",
@@ -133,8 +134,8 @@ impl Home {
             .current_dir(self.dir.path());
     }
 
-    /// Holds what must hold whatever has been done: nothing uncommitted, and a
-    /// repository without a fault.
+    /// Asserts what must be true after any calls: nothing is uncommitted, and the
+    /// repository has no fault.
     #[track_caller]
     pub(crate) fn assert_clean_repository(&self) {
         assert_eq!(self.git(&["status", "--porcelain"]), "");
@@ -147,7 +148,7 @@ impl Home {
 }
 
 impl Agent {
-    /// Calls a tool, and returns what it says; a refusal begins with `refused: `.
+    /// Calls a tool, and returns its text; a refusal begins with `refused: `.
     pub(crate) async fn call(&mut self, tool: &'static str, arguments: Value) -> String {
         let said = self.send_tool_call(tool, arguments.clone()).await;
         let arguments =
@@ -156,12 +157,12 @@ impl Agent {
         said
     }
 
-    /// Chooses a number.
+    /// Chooses an action.
     pub(crate) async fn choose(&mut self, action: i64) -> String {
         self.call("palace_action", serde_json::json!({ "action": action })).await
     }
 
-    /// Chooses a number and says something with it.
+    /// Chooses an action with `params`.
     pub(crate) async fn choose_with(&mut self, action: i64, params: &str) -> String {
         self.call("palace_action", serde_json::json!({ "action": action, "params": params })).await
     }
@@ -171,8 +172,8 @@ impl Agent {
         self.call("set_workspace", serde_json::json!({ "workspace": workspace })).await
     }
 
-    /// Enters a workspace again and again until that is said: what looks half
-    /// written is believed only when it has been left alone for a moment.
+    /// Enters a workspace repeatedly until the page contains a text: a file that looks
+    /// half written is read only after it has been unchanged for a moment.
     pub(crate) async fn enter_until(&mut self, workspace: &str, expected: &str) -> String {
         for _ in 0..100_000 {
             let said = self.enter(workspace).await;
@@ -181,15 +182,15 @@ impl Agent {
             }
             self.transcript.clear();
         }
-        panic!("nobody says: {expected}");
+        panic!("no page contains: {expected}");
     }
 
-    /// Tells what was said so far, and begins a new page.
+    /// Returns the log, and starts a new one.
     pub(crate) fn take_transcript(&mut self) -> String {
         std::mem::take(&mut self.transcript)
     }
 
-    /// Ends the conversation.
+    /// Ends the session.
     pub(crate) async fn disconnect(self) {
         self.client.cancel().await.unwrap();
     }

@@ -1,4 +1,4 @@
-//! What was: told, compared, walked through, brought back, taken back.
+//! History: showing, comparing, visiting, restoring and undoing.
 
 use std::process::Stdio;
 
@@ -11,10 +11,10 @@ const MARCH_2: &str = "2026-03-02T12:00:00Z";
 const MARCH_8: &str = "2026-03-08T12:00:00Z";
 const MARCH_9: &str = "2026-03-09T12:00:00Z";
 
-/// Who commits by hand here.
+/// The author of commits made by hand.
 const ADA_IDENTITY: [&str; 4] = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
 
-/// What a command says at the moment `now`, refusals and all.
+/// Runs a command at time `now`, and returns its output, including refusals.
 fn run(home: &Home, now: &str, arguments: &[&str]) -> String {
     let output = home.palazzo_command(now).args(arguments).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -25,7 +25,7 @@ fn run(home: &Home, now: &str, arguments: &[&str]) -> String {
     normalize_ids(&(said + &why))
 }
 
-/// Puts `HASH` and `ID` in place of what differs from run to run.
+/// Replaces what differs between runs by `HASH` and `ID`.
 fn normalize_ids(text: &str) -> String {
     let is_end = |it: char| !it.is_ascii_alphanumeric();
     let word = |it: &str| match it.trim_end_matches(is_end) {
@@ -38,14 +38,14 @@ fn normalize_ids(text: &str) -> String {
     text.split_inclusive(|it: char| !it.is_ascii_alphanumeric()).map(word).collect()
 }
 
-/// Commits all there is on March 9.
+/// Commits everything on March 9.
 fn commit_by_hand(home: &Home, message: &str) {
     home.git(&["add", "-A"]);
     home.git_at(MARCH_9, &[&ADA_IDENTITY[..], &["commit", "-qm", message]].concat());
 }
 
-/// A hall of March 1, changed on March 2 with a scroll and two entities, of
-/// which one is changed on March 8.
+/// A hall of March 1, changed on March 2 with a scroll and two entities, of which one
+/// is changed on March 8.
 async fn home_with_history() -> Home {
     let home = Home::new();
     let mut agent = home.agent(MARCH_1).await;
@@ -80,7 +80,7 @@ async fn enter_as_of(agent: &mut Agent, moment: &str) -> String {
     agent.call("set_workspace", json!({ "workspace": "w", "as_of": moment })).await
 }
 
-/// Runs commands one after the other, and tells them with what they said.
+/// Runs commands one after the other, and returns them with their output.
 fn run_all(home: &Home, now: &str, commands: &[&[&str]]) -> String {
     let tell = |it: &&[&str]| format!("$ palazzo {}\n{}", it.join(" "), run(home, now, it));
     commands.iter().map(tell).collect::<Vec<_>>().join("\n")
@@ -113,7 +113,7 @@ async fn log_diff_blame_and_show_print_the_history() {
     assert_snapshot!(story);
 }
 
-/// Asks for a patch in one folder of a home, and lets git apply it in another.
+/// Prints a patch in one folder of a home, and applies it with git in another.
 fn print_and_apply_patch(home: &Home, palazzo: (&str, &[&str]), git: (&str, &[&str])) {
     let mut command = home.palazzo_command(MARCH_9);
     let patch = command.current_dir(home.path().join(palazzo.0)).args(palazzo.1).output().unwrap();
@@ -235,7 +235,7 @@ async fn undo_refuses_when_a_file_has_changed_since() {
     palazzo: cannot undo HASH "entity Granite: update" (claude, 1 day ago), for there were changes since: entities/rock/granite.yaml by hand, not committed yet
     palazzo: cannot undo HASH "entity Granite: update" (claude, 1 day ago), for there were changes since: entities/rock/granite.yaml by HASH "a note on granite" (Ada, just now)
     "#);
-    // Put back as it was, it can be.
+    // After the file is restored, the change can be undone.
     home.write("w/entities/rock/granite.yaml", &granite);
     commit_by_hand(&home, "no note");
     assert!(run(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"entity Granite: update\""));
@@ -245,7 +245,7 @@ async fn undo_refuses_when_a_file_has_changed_since() {
 #[tokio::test]
 async fn undo_recognizes_undone_commits_after_revert_rebase_and_amend() {
     let home = home_with_history().await;
-    // Git itself can take back, too.
+    // `git revert` works as well.
     home.git(&[&ADA_IDENTITY[..], &["revert", "--no-edit", "HEAD"]].concat());
     assert!(run(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"entities: create 2\""));
     let base = home.git(&["rev-list", "--max-parents=0", "HEAD"]);
@@ -308,7 +308,7 @@ async fn doors_from_a_past_palace_lead_to_present_ones_and_back() {
     agent.call("set_workspace", json!({ "workspace": "one", "as_of": "2026-03-01" })).await;
     let second_line =
         |page: &str| page.lines().filter(|it| !it.is_empty()).nth(1).unwrap().to_owned();
-    // The same palace by its name is the same time.
+    // The same palace by its name opens at the same time.
     assert_eq!(second_line(&agent.choose(2).await), "First, of one.");
     let crossed = agent.choose(1).await;
     assert!(
@@ -317,7 +317,7 @@ async fn doors_from_a_past_palace_lead_to_present_ones_and_back() {
     );
     assert!(crossed.contains("15 back to Hall in one as it was"), "{crossed}");
     assert_eq!(second_line(&agent.choose(15).await), "First, of one.");
-    // From the present, into the present.
+    // From the present to the present.
     agent.enter("two").await;
     let crossed = agent.choose(1).await;
     assert!(crossed.starts_with("You are in one now.\n\n── Hall ──\nSecond."), "{crossed}");
@@ -336,7 +336,7 @@ async fn past_palaces_dropped_from_the_cache_are_read_again() {
         let page = enter_as_of(&mut agent, &format!("HEAD~{back}")).await;
         assert!(page.contains(&format!("\nNumber {}.\n", 7 - back)), "{page}");
     }
-    // Walking on in one that was forgotten meanwhile.
+    // Continuing from a room that was deleted meanwhile.
     enter_as_of(&mut agent, "HEAD~7").await;
     let mut other = home.agent(MARCH_1).await;
     for back in 0..6 {
@@ -387,7 +387,7 @@ async fn invalid_as_of_values_are_refused_and_leave_the_visit_in_place() {
     assert!(!home.path().join("new").exists());
 }
 
-/// What a command says in another repository beside the home.
+/// Runs a command in another repository next to the home.
 fn run_in_repository(home: &Home, beside: &str, arguments: &[&str]) -> String {
     let mut command = home.palazzo_command(MARCH_9);
     command.args(arguments).env("PALAZZO_HOME", home.path().with_file_name(beside));
@@ -422,7 +422,7 @@ async fn history_commands_work_in_linked_worktrees_and_on_a_detached_head() {
     assert!(why.contains("is a bare repository"), "{why}");
 }
 
-/// The hall's line of the map.
+/// Returns the hall's line of the map.
 fn hall_line_of_map(map: &str) -> String {
     map.lines().find(|it| it.contains("(hall)")).unwrap_or_default().trim().to_owned()
 }
@@ -434,7 +434,7 @@ async fn version_counts_are_right_after_rebase_reset_and_merge() {
     let show = run(&home, MARCH_9, &["show", "hall"]);
     assert_eq!(show.lines().last(), Some("v2, changed 7 days ago, created 8 days ago"));
     assert_eq!(map(), "Hall (hall) [1 scroll, v2, 7 days ago] entry");
-    // What a rebase gives another name is counted once.
+    // A commit with a new id after a rebase is counted once.
     let base = home.git(&["rev-list", "--max-parents=0", "HEAD"]);
     let rebase = ["rebase", "-q", "--committer-date-is-author-date", "--force-rebase"];
     home.git(&[&ADA_IDENTITY[..], &rebase, &[base.trim()]].concat());
@@ -442,7 +442,7 @@ async fn version_counts_are_right_after_rebase_reset_and_merge() {
     home.git(&["reset", "-q", "--hard", "HEAD~4"]);
     assert_eq!(map(), "Hall (hall) [v1, 8 days ago] entry");
     home.git(&["reset", "-q", "--hard", "ORIG_HEAD"]);
-    // Two lines of history that meet count both.
+    // After a merge, the commits of both branches are counted.
     home.git(&["checkout", "-q", "-b", "side", "HEAD~1"]);
     home.write("w/rooms/hall.yaml", &(home.read("w/rooms/hall.yaml") + "# aside\n"));
     commit_by_hand(&home, "aside");
@@ -467,7 +467,7 @@ async fn a_shallow_clone_shows_its_partial_history_until_unshallowed() {
                added as rooms/hall.yaml
     ");
     assert!(in_shallow(&["blame", "hall"]).lines().all(|it| it.starts_with("HASH  claude  1 day")));
-    assert!(in_shallow(&["diff", "HEAD~1"]).contains("is no revision that git knows here"));
+    assert!(in_shallow(&["diff", "HEAD~1"]).contains("is not a revision in this repository"));
     let shallow = home.path().with_file_name("shallow");
     home.git(&["-C", shallow.to_str().unwrap(), "fetch", "-q", "--unshallow"]);
     assert_eq!(
@@ -575,7 +575,7 @@ async fn history_commands_print_no_control_characters_and_exit_quietly() {
     }
 }
 
-/// Holds that a command whose output nobody reads ends without a word.
+/// Asserts that a command exits silently if its output pipe is closed.
 fn assert_exits_quietly(home: &Home, arguments: &[&str]) {
     let mut command = home.palazzo_command(MARCH_9);
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,4 +1,5 @@
-//! Hooks that let Claude Code begin with what a palace knows, and keep what was said.
+//! Hooks that start a Claude Code session with the palace's content, and save its
+//! transcript.
 
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Home, MARCH_1};
 
-/// Settings that somebody has already, and the order they put them in.
+/// Existing settings of a user, in their own order.
 const EXISTING_SETTINGS: &str = r#"{
   "model": "opus",
   "hooks": {
@@ -124,7 +125,7 @@ fn session_start_succeeds_without_a_palace() {
     assert!(!home.path().exists());
 }
 
-/// Runs what is installed for an event, as Claude Code does.
+/// Runs the command that is installed for an event, like Claude Code.
 fn run_installed_hook(installed: &Value, event: &str, told: &Value) -> Output {
     let command = installed["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap();
     let mut shell = Command::new("sh");

@@ -1,4 +1,4 @@
-//! Coming from the reference memory server, and going back.
+//! Import from the reference memory server, and export to it.
 
 use std::collections::BTreeSet;
 use std::process::Output;
@@ -16,14 +16,14 @@ const MEMORY_FILE: &str = r#"{"type":"entity","name":"Alice","entityType":"perso
 {"type":"relation","from":"Ghost","to":"Alice","relationType":"haunts"}
 {"type":"relation","from":"Alice","to":"Nobody","relationType":"knows"}"#;
 
-/// A home beside which a file of the reference server lies.
+/// A home next to a file of the reference server.
 fn home_with_memory_file(text: &str) -> Home {
     let home = Home::new();
     home.write("../memory.jsonl", text);
     home
 }
 
-/// Runs a command, and tells what came of it.
+/// Runs a command, and returns its output and exit status.
 fn run(home: &Home, arguments: &str) -> String {
     let Output { stdout, stderr, status } =
         home.run_palazzo(&arguments.split(' ').collect::<Vec<_>>());

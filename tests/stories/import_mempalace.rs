@@ -1,4 +1,4 @@
-//! Moving in from MemPalace: a store as MemPalace 3.11 and Chroma 1.5 write it.
+//! Import from MemPalace: a store in the format of MemPalace 3.11 and Chroma 1.5.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Home;
 
-/// The tables of Chroma that count, without those it searches with.
+/// The tables of Chroma that are imported, without its search indexes.
 const CHROMA_TABLES: &str = "
     PRAGMA foreign_keys = off;
     CREATE TABLE collections (id TEXT PRIMARY KEY, name TEXT NOT NULL, dimension INTEGER,
@@ -42,14 +42,14 @@ const FACT_TABLES: &str = "
         source_closet TEXT, source_file TEXT, source_drawer_id TEXT, adapter_name TEXT,
         extracted_at TEXT DEFAULT CURRENT_TIMESTAMP);";
 
-/// A store of MemPalace that is open in another process, or could be.
+/// A store of MemPalace that another process has open, or could have.
 struct MempalaceStore {
     texts: Connection,
     facts: Connection,
 }
 
 impl MempalaceStore {
-    /// A store in `folder` beside the home.
+    /// A store in `folder` next to the home.
     fn new(home: &Home, folder: &str) -> Self {
         let palace = path_beside(home, folder);
         std::fs::create_dir_all(&palace).unwrap();
@@ -60,7 +60,7 @@ impl MempalaceStore {
         Self { texts, facts }
     }
 
-    /// A store with something of everything.
+    /// A store with data of every kind.
     fn create_with_samples(home: &Home, folder: &str) -> Self {
         let theirs = Self::new(home, folder);
         let about = |wing: &str, room: &str, at: &str| json!({ "wing": wing, "room": room, "filed_at": at, "added_by": "mcp", "chunk_index": 0 });
@@ -116,7 +116,7 @@ impl MempalaceStore {
         theirs
     }
 
-    /// A store in which some rows make no sense.
+    /// A store with some invalid rows.
     fn create_with_invalid_rows(home: &Home, folder: &str) {
         let theirs = Self::new(home, folder);
         let about = json!({ "wing": "w", "room": "r", "filed_at": "yesterday" });
@@ -186,13 +186,14 @@ fn path_beside(home: &Home, path: &str) -> PathBuf {
     home.path().parent().unwrap().join(path)
 }
 
-/// Returns what lies in a folder.
+/// Lists the content of a folder.
 fn folder_contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
     files.map(|it| (it.clone(), std::fs::read(it).unwrap())).collect()
 }
 
-/// Imports, somewhere an hour east of Greenwich, and tells what came of it.
+/// Runs the import in a time zone one hour east of Greenwich, and returns its output
+/// and exit status.
 fn run_import(home: &Home, arguments: &str) -> String {
     let mut command = home.palazzo_command(crate::harness::MARCH_1);
     command.env("TZ", "CET-1").args(["import", "mempalace"]).args(arguments.split_whitespace());
@@ -314,7 +315,7 @@ fn the_default_mempalace_locations_are_searched() {
     std::fs::remove_file(path_beside(&home, ".mempalace/palace/knowledge_graph.sqlite3")).unwrap();
     let graph = Connection::open(path_beside(&home, ".mempalace/knowledge_graph.sqlite3")).unwrap();
     graph.execute_batch(FACT_TABLES).unwrap();
-    // As versions had it that knew less.
+    // The schema of older versions, with fewer columns.
     graph.execute_batch("ALTER TABLE triples DROP COLUMN source_drawer_id").unwrap();
     MempalaceStore { facts: graph, ..old }.insert_fact("t", "rain|follows|sun", None, None);
     let old = [run_import(&home, ""), run_import(&home, ".mempalace --dry-run")].concat();
@@ -353,7 +354,7 @@ fn rows_only_in_the_sqlite_wal_are_imported() {
     theirs.insert_drawer("late", "Only in the log.", &json!({ "wing": "w", "room": "r" }));
     theirs.insert_fact("t_late", "max|knows|sql", None, None);
     let live = folder_contents(&path_beside(&home, "theirs"));
-    // As two machines left it that lost their power.
+    // The state that two machines leave after a power failure.
     for (folder, lost) in [("with", "-none"), ("without", "-shm")] {
         std::fs::create_dir(path_beside(&home, folder)).unwrap();
         for (path, bytes) in &live {
@@ -385,7 +386,7 @@ fn an_unfinished_sqlite_transaction_is_ignored() {
     let halfway = "PRAGMA cache_size = 1; BEGIN; DELETE FROM embedding_metadata;
         UPDATE embeddings SET embedding_id = hex(zeroblob(50000)) || id";
     theirs.texts.execute_batch(halfway).unwrap();
-    // As the machine left it when it lost its power.
+    // The state that a machine leaves after a power failure.
     std::fs::create_dir(path_beside(&home, "halfway")).unwrap();
     for name in ["chroma.sqlite3", "chroma.sqlite3-journal"] {
         let from = path_beside(&home, "theirs").join(name);

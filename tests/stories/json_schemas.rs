@@ -1,4 +1,4 @@
-//! JSON Schemas: what editors are told of the files.
+//! JSON Schemas for editors.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -82,7 +82,7 @@ async fn a_new_file_points_editors_to_its_schema() {
     assert!(home.run_palazzo(&["check"]).status.success());
     home.assert_clean_repository();
 
-    // A person moves a file nearer, and its line follows when it is brought into form.
+    // A person moves a file, and `fmt` corrects its schema line.
     home.git(&["mv", "w/rooms/code/hall.yaml", "w/rooms/hall.yaml"]);
     assert!(!home.run_palazzo(&["fmt", "--check"]).status.success());
     home.run_palazzo(&["fmt"]);
@@ -91,12 +91,13 @@ async fn a_new_file_points_editors_to_its_schema() {
 
     home.git(&["checkout", "-q", "HEAD", "."]);
 
-    // What came with a file goes with it, and comes again.
+    // Schemas are deleted with the file they were written for, and written again with
+    // it.
     home.run_palazzo(&["undo"]);
     assert!(!home.path().join("w/.palazzo/schema/task.json").exists());
     agent.call("create_task", json!({ "title": "Look again" })).await;
     assert!(home.path().join("w/.palazzo/schema/task.json").exists());
-    // A schema of the person's own, or of another version, is left as it is.
+    // A schema of the user's own, or of another version, is not changed.
     home.write("w/.palazzo/schema/task.json", "{}\n");
     agent.call("create_task", json!({ "title": "Look once more" })).await;
     assert_eq!(home.read("w/.palazzo/schema/task.json"), "{}\n");

@@ -1,7 +1,6 @@
-//! What it is like to live in a palace, told one visit at a time: the real
-//! program over real standard input and output, a real client, real git.
+//! End-to-end tests: the real program over real standard input and output, a real client,
+//! real git.
 
-mod aaak;
 mod changes_since_last_visit;
 mod check;
 mod check_fix;
@@ -11,6 +10,7 @@ mod delete_entities;
 mod design_v1_demos;
 mod design_v2;
 mod doctor;
+mod documents;
 mod drawers;
 mod edits_keep_comments;
 mod entity_cache;

@@ -1,5 +1,5 @@
-//! The manners of MCP, seen line by line: both eras, what tools say of
-//! themselves, how much there is to read, and what happens to who errs.
+//! The MCP protocol, line by line: stateful and stateless versions, tool definitions,
+//! the size of pages, and errors.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use crate::raw_client::{RawClient, answer_text, initialize_params};
 const HANDSHAKE_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const STATELESS_VERSION: &str = "2026-07-28";
 
-// Both eras.
+// Stateful and stateless protocol versions.
 
 #[test]
 fn every_handshake_version_is_accepted() {
@@ -138,7 +138,7 @@ fn a_stateless_call_without_required_metadata_is_refused() {
     assert!(supported.contains(&STATELESS_VERSION.into()), "{unknown}");
 }
 
-// Probes, and the beginning and end of a conversation.
+// Probes, and the beginning and end of a session.
 
 #[test]
 fn a_probe_succeeds_and_leaves_no_files() {
@@ -277,7 +277,7 @@ fn calls_take_effect_in_the_order_they_arrive_and_are_answered_once_each() {
     home.assert_clean_repository();
 }
 
-// What tools say of themselves.
+// Tool definitions.
 
 #[test]
 fn every_tool_declares_its_effects() {
@@ -392,7 +392,7 @@ fn every_result_is_complete_as_text() {
     }
 }
 
-// How much there is to read.
+// The size of pages.
 
 #[test]
 fn a_usual_room_page_is_under_five_hundred_tokens() {
@@ -443,7 +443,7 @@ fn the_entry_page_of_a_vast_palace_without_rooms_is_no_longer() {
     assert!(estimate_tokens(&page) < 800, "{} tokens:\n{page}", estimate_tokens(&page));
 }
 
-// What happens to who errs.
+// Errors.
 
 #[tokio::test]
 async fn quoted_numbers_are_accepted_as_arguments() {
@@ -529,7 +529,7 @@ fn invalid_parameters_and_unknown_methods_get_different_errors() {
         ("prompts/get", json!({ "name": 5 })),
     ] {
         let answer = wire.request(method, params);
-        let expected = format!("the parameters of {method} are not what it needs");
+        let expected = format!("invalid parameters for {method}");
         assert_eq!(
             (&answer["error"]["code"], &answer["error"]["message"]),
             (&json!(-32602), &json!(expected))
@@ -590,7 +590,7 @@ fn an_unreadable_request_gets_a_parse_error() {
             r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"x","arguments":{{"a":{held}}}}}}}"#
         )
     };
-    // Before the conversation has begun nobody is sent away for it.
+    // Before the session has started, an invalid message does not end the connection.
     wire.send(&asked(1, "1e999"));
     let mut told = format!("{}\n", wire.next_response()["error"]);
     wire.request("initialize", initialize_params("2025-06-18"));
@@ -648,7 +648,7 @@ fn only_protocol_messages_go_to_standard_output() {
     let home = home_with_survey();
     home.write("paradigm-survey/rooms/broken.yaml", "name: [");
     let mut wire = home.initialized_client();
-    // Each answer is read as a message of the protocol, or the test fails.
+    // Each answer must parse as a protocol message.
     wire.call("set_workspace", json!({ "workspace": "paradigm-survey" }));
     wire.call("set_workspace", json!({ "workspace": "nowhere" }));
     wire.call("palace_action", json!({ "action": 16, "params": "broken" }));
@@ -670,7 +670,7 @@ fn only_protocol_messages_go_to_standard_output() {
     assert_eq!(ended.responses, Vec::<Value>::new());
 }
 
-/// A home with the survey of the examples in it.
+/// A home with the survey of the examples.
 pub(crate) fn home_with_survey() -> Home {
     let home = Home::new();
     let made = home.run_palazzo(&["init", "Paradigm Survey", "--template", "paradigm-survey"]);
@@ -678,7 +678,7 @@ pub(crate) fn home_with_survey() -> Home {
     home
 }
 
-/// Says what a client of the stateless era says with every request.
+/// Returns the `_meta` that a stateless client sends with every request.
 pub(crate) fn stateless_params(client: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": STATELESS_VERSION,
@@ -718,11 +718,12 @@ fn assert_good_instructions(result: &Value) {
     let text = result["instructions"].as_str().unwrap();
     assert!(text.len() < 2048, "{} bytes", text.len());
     assert!(text.contains("memory palace"), "{text}");
-    let first = |word| text.find(word).unwrap_or_else(|| panic!("nothing of {word}: {text}"));
+    let first = |word| text.find(word).unwrap_or_else(|| panic!("`{word}` is missing: {text}"));
     assert!(first("set_workspace") < first("palace_action"), "{text}");
 }
 
-/// Holds that all of a schema is described and that no client stumbles over it.
+/// Asserts that every part of a schema is described, without keywords that break
+/// clients.
 #[track_caller]
 fn assert_schema_is_described(schema: &Value, path: &str) {
     for word in ["format", "$ref", "$defs", "$schema", "default"] {
@@ -744,12 +745,12 @@ fn assert_schema_is_described(schema: &Value, path: &str) {
     }
 }
 
-/// A generous estimate: English has more bytes to a token, box drawing fewer.
+/// Estimates tokens generously: English has more bytes per token, box drawing fewer.
 fn estimate_tokens(page: &str) -> usize {
     (page.len() * 2).div_ceil(7)
 }
 
-/// Lists the files of the home that are not git's, and what git has of them.
+/// Lists the files of the home, and the entries of `.git` and `.git/palazzo`.
 fn list_files(home: &Home) -> BTreeSet<String> {
     let listed = home.git(&["ls-files", "-co", "--", "."]);
     let mut files: BTreeSet<_> = listed.lines().map(str::to_owned).collect();
@@ -761,7 +762,7 @@ fn list_files(home: &Home) -> BTreeSet<String> {
     files
 }
 
-/// A palace that knows 2,000 things of 200 kinds.
+/// Writes a palace with 2,000 entities of 200 genera.
 fn write_vast_palace(home: &Home, key: &str) {
     home.write(&format!("{key}/palace.toml"), "format = 1\nname = \"The Vast Palace\"\n");
     for entity in 0..2000 {
@@ -771,8 +772,8 @@ fn write_vast_palace(home: &Home, key: &str) {
     }
 }
 
-/// A room of which every other has a door to the first, which has thirty
-/// actions of its own.
+/// Writes a room with thirty actions and a portal to the first room (of the first room, to
+/// the second).
 fn write_vast_room(home: &Home, room: usize) {
     let description = "Shelves run into the dusk, and a lamp swings where somebody has just \
         passed. Far off a clock strikes an hour that is not the right one. "

@@ -1,4 +1,4 @@
-//! In place of the reference memory server: its nine tools, on a palace.
+//! Replacing the reference memory server: its nine tools, on a palace.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use crate::harness::{Home, MARCH_1};
 use crate::raw_client::{RawClient, answer_text, initialize_params};
 
-/// The tools of memory, and all that they answer.
+/// The arguments that offer the memory tools, with and without a limit on answers.
 const MEMORY_TOOLS: [&str; 2] = ["--tools", "memory"];
 const UNBOUNDED_MEMORY_TOOLS: [&str; 3] = ["--tools", "memory", "--unbounded"];
 
-/// Calls a tool, and returns the value it answers with, which the text says too.
+/// Calls a tool, and returns its value, which must be equal to the text.
 #[track_caller]
 fn call_structured(wire: &mut RawClient, tool: &str, arguments: Value) -> Value {
     let mut call = json!({ "name": tool });
@@ -361,7 +361,7 @@ fn a_long_answer_is_cut_with_a_notice_on_how_to_continue() {
     assert_eq!((entity_names(&few).len(), few.get("notice")), (11, None));
 }
 
-/// Reads page by page, and returns all that was told, and how the pages are noted.
+/// Reads page by page; returns the whole graph, and the notices.
 fn read_all_pages(wire: &mut RawClient, tool: &str, mut arguments: Value) -> (Value, String) {
     let (mut pages, mut notices) = (json!({ "entities": [], "relations": [] }), Vec::new());
     loop {
@@ -376,7 +376,7 @@ fn read_all_pages(wire: &mut RawClient, tool: &str, mut arguments: Value) -> (Va
     }
 }
 
-/// Lists the relations of a graph, whatever their order.
+/// Sorts the relations of a graph.
 fn sorted_relations(graph: &Value) -> Vec<String> {
     let all = graph["relations"].as_array().unwrap().iter();
     let mut all: Vec<_> = all.map(Value::to_string).collect();
@@ -481,7 +481,7 @@ fn a_large_entity_shows_matching_observations_first() {
 fn answers_stay_below_the_client_token_limit_in_any_script() {
     let home = Home::new();
     let mut wire = home.initialized_client_with(&MEMORY_TOOLS);
-    // Letters that follow each other by no rule, and so none that a tokenizer knows.
+    // Random letters, which no tokenizer compresses.
     let mut seed = 0x5eed_u32;
     let mut any = |of: &[char]| {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -530,13 +530,13 @@ fn an_observation_too_large_for_a_file_is_refused_without_loss() {
     home.assert_clean_repository();
 }
 
-/// The call that `server` makes as its `number`th.
+/// The call number `number` of `server`.
 fn numbered_call(server: &str, number: usize) -> Value {
     let told = format!("{server} {number}");
     let (tool, key, item) = match number % 4 {
         0 => ("add_observations", "observations", observations_json("Alice", &[&told])),
         1 => ("create_relations", "relations", relation_json("Ghost", &told, "Alice")),
-        // Names that no slug tells apart, and some that both create.
+        // Names with equal slugs, and some that both servers create.
         2 => ("create_entities", "entities", entity_json(&("!".repeat(number) + server), "t", &[])),
         _ => ("create_entities", "entities", entity_json(&format!("Both {number}"), "t", &[])),
     };
@@ -610,7 +610,7 @@ fn room_actions_query_the_graph_whatever_tools_are_offered() {
     assert!(found.contains("31. Tea · drink"), "{found}");
     let refusal = wire.call("palace_action", json!({ "action": 2 }));
     assert!(
-        refusal.contains("this action asks `search_nodes`, and there is no such tool"),
+        refusal.contains("this action runs `search_nodes`, but there is no such tool"),
         "{refusal}"
     );
 }

@@ -1,4 +1,4 @@
-//! In place of MemPalace: its nineteen tools, on a palace.
+//! Replacing MemPalace: its nineteen tools, on a palace.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::raw_client::{RawClient, answer_text};
 
 pub(crate) const MEMPALACE_TOOLS: [&str; 2] = ["--tools", "mempalace"];
 
-/// Calls a tool, and returns the value it answers with, which the text says too.
+/// Calls a tool, and returns its value, which must be equal to the text.
 #[track_caller]
 pub(crate) fn call_structured(wire: &mut RawClient, tool: &str, arguments: Value) -> Value {
     let mut call = json!({ "name": format!("mempalace_{tool}") });
@@ -20,7 +20,7 @@ pub(crate) fn call_structured(wire: &mut RawClient, tool: &str, arguments: Value
     value
 }
 
-/// Calls a tool that refuses, and returns what it says.
+/// Calls a tool that must refuse, and returns the refusal.
 #[track_caller]
 pub(crate) fn call_refused(wire: &mut RawClient, tool: &str, arguments: Value) -> String {
     let said = wire.call(&format!("mempalace_{tool}"), arguments);
@@ -29,7 +29,7 @@ pub(crate) fn call_refused(wire: &mut RawClient, tool: &str, arguments: Value) -
         .to_owned()
 }
 
-/// Puts a word in place of what differs from run to run: the ids.
+/// Replaces the ids, which differ between runs, by a word.
 fn without_ids(text: &str) -> String {
     let is_id = |it: &str| it.len() == 26 && it.starts_with("01K");
     let words = text.split_inclusive(|it: char| !it.is_ascii_alphanumeric());
@@ -47,7 +47,7 @@ pub(crate) fn add_drawer(wire: &mut RawClient, shelf: &str, content: &str) -> Va
     call_structured(wire, "add_drawer", json!({ "wing": wing, "room": room, "content": content }))
 }
 
-/// A palace that knows of a decision, and of two facts.
+/// A palace with a decision and two facts.
 fn home_with_decision() -> Home {
     let home = Home::new();
     let mut before = home.initialized_client_with(&MEMPALACE_TOOLS);

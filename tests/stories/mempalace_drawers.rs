@@ -1,5 +1,4 @@
-//! Texts filed by wing and room through MemPalace's tools, found again, and
-//! diaries.
+//! MemPalace's tools for drawers and diaries: filing and search by wing and room.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -35,7 +34,7 @@ fn drawers_are_counted_by_wing_and_room() {
     assert_eq!(blank["wing"], "all");
 }
 
-/// A palace with four texts about a login, one of them put there by hand.
+/// A palace with four texts about a login, one of them added by hand.
 fn client_with_login_drawers(home: &Home) -> RawClient {
     let mut wire = home.initialized_client_with(&MEMPALACE_TOOLS);
     add_drawer(&mut wire, "code/auth", "The login token lasts an hour.");
@@ -47,7 +46,7 @@ fn client_with_login_drawers(home: &Home) -> RawClient {
     wire
 }
 
-/// Searches for a login, and returns where it was found besides the answer.
+/// Searches for a login; returns the places of the hits, and the answer.
 #[track_caller]
 fn search_login(wire: &mut RawClient, more: &Value) -> (String, Value) {
     let mut asked = json!({ "query": "login" });
@@ -285,7 +284,7 @@ fn any_wing_name_gets_a_safe_folder() {
     let names = "con NUL Küche 日本 🏛 code Code CODE! my-app my_app … ? x.git .git";
     let names: Vec<_> = names.split(' ').chain(["a b"]).collect();
     for (number, name) in names.iter().enumerate() {
-        // Nearly the same text twice would be refused.
+        // A near-duplicate would be refused.
         let filed = add_drawer(&mut wire, &format!("{name}/{name}"), &number.to_string());
         assert_eq!(filed["success"], true);
     }
@@ -305,7 +304,7 @@ fn any_wing_name_gets_a_safe_folder() {
     home.assert_clean_repository();
 }
 
-/// A palace whose rooms hang together by their wings.
+/// A palace with rooms that connect its wings.
 fn client_with_shared_wings(home: &Home) -> RawClient {
     let mut wire = home.initialized_client_with(&MEMPALACE_TOOLS);
     let shelves =

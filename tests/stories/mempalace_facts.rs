@@ -1,4 +1,4 @@
-//! Facts with their time, as MemPalace's tools state, end and tell them.
+//! MemPalace's tools for facts with dates: adding, ending and listing.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn add_fact(wire: &mut RawClient, fact: &str, from: Option<&str>) -> Value {
     call_structured(wire, "kg_add", asked)
 }
 
-/// Returns what a query of the graph tells, a line each.
+/// Returns the facts of a graph query, one per line.
 #[track_caller]
 fn query_facts(wire: &mut RawClient, asked: Value) -> Vec<String> {
     let found = call_structured(wire, "kg_query", asked);
@@ -226,7 +226,7 @@ fn the_timeline_lists_facts_by_start_date() {
     );
 }
 
-/// Returns what an answer says besides what was asked for.
+/// Returns the hint of an answer; `nothing` if it has none.
 #[track_caller]
 fn answer_hint(wire: &mut RawClient, tool: &str, asked: Value) -> String {
     call_structured(wire, tool, asked)["hint"].as_str().unwrap_or("nothing").to_owned()

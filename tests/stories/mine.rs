@@ -1,4 +1,4 @@
-//! Filing what lies about in documents, transcripts and exports.
+//! `palazzo mine`: filing documents, transcripts and exports as drawers.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn json_lines(all: &[Value]) -> String {
     all.iter().map(|it| format!("{it}\n")).collect::<Vec<_>>().concat()
 }
 
-/// Mines a path of the home's neighbourhood, and returns what is said.
+/// Mines a path next to the home, and returns the output.
 #[track_caller]
 fn run_mine(home: &Home, arguments: &[&str]) -> String {
     let output = home.run_palazzo(&[&["mine"], arguments].concat());
@@ -19,7 +19,7 @@ fn run_mine(home: &Home, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns every drawer: where it is filed, since when, from where, and its text.
+/// Returns every drawer: its folder, date, source and text.
 fn read_all_drawers(home: &Home) -> String {
     let paths = home.git(&["ls-files", "--", "palace/drawers"]);
     let texts = paths.lines().map(|it| {
@@ -237,7 +237,7 @@ fn a_grown_document_is_updated_and_a_changed_one_reported() {
     home.write("field/log.md", &dated("Coal.\nGreywacke.\n"));
     home.write("field/beds/odd.md", "---\ndate: 2026-03-02\n---\nNot red: green.\n");
     let output = home.run_palazzo(&["mine", &field]);
-    assert!(output.status.success(), "that is no fault");
+    assert!(output.status.success(), "a finding is no failure");
     let told = String::from_utf8([output.stderr, output.stdout].concat()).unwrap();
     let (told, rest) = told.split_once(" drawers/field/beds/").unwrap();
     let (_, counted) = rest.split_once(".md\n").unwrap();

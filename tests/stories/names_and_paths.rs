@@ -1,4 +1,4 @@
-//! Names that could reach outside, and those that merely look alike.
+//! Names that could escape the palace folder, and names that only look alike.
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ const HOSTILE_NAMES: &[&str] = &[
     "\u{202e}evil",
 ];
 
-/// Lists everything in the directory around the home.
+/// Lists everything in the directory that contains the home.
 fn list_all_paths(home: &Home) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![home.path().parent().unwrap().to_owned()];

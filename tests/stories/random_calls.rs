@@ -1,4 +1,4 @@
-//! What must hold whatever is done, in whatever order.
+//! Invariants that hold after any calls in any order.
 
 use palazzo::keeper::{Caller, Keeper};
 use palazzo::mcp::{ToolSet, Toolbox};

@@ -1,5 +1,5 @@
-//! Hands that write files: the same thing as people spell it, in any order and
-//! style, with comments everywhere.
+//! Hand-written YAML: the same content in any order and style, with comments
+//! everywhere.
 
 use palazzo::model::{
     Action, ActionKind, AttributeDef, AttributeKind, Entity, Genus, Grouping, NavigationTarget,
@@ -7,7 +7,7 @@ use palazzo::model::{
 };
 use serde_json::{Map, Value};
 
-/// What a file says, whoever writes it.
+/// The content of a file, independent of its style.
 #[derive(Clone, Debug)]
 pub(crate) enum YamlTree {
     Text(String),
@@ -16,16 +16,16 @@ pub(crate) enum YamlTree {
     Map(Vec<(String, Self)>),
 }
 
-/// A hand, which makes the same choices whenever it begins with the same number.
+/// A random style: the same seed always makes the same choices.
 pub(crate) struct RandomYamlWriter {
     state: u64,
-    /// By how many columns it indents.
+    /// The number of columns per indent.
     indent_step: usize,
     /// One in how many places has a comment; 0: none.
     comment_rate: usize,
     written_comments: Vec<String>,
     text: String,
-    /// Whether the text ends in a block, which blank lines would become part of.
+    /// Whether the text ends in a block scalar, which would absorb blank lines.
     in_block: bool,
 }
 
@@ -44,7 +44,7 @@ impl RandomYamlWriter {
         hand
     }
 
-    /// Writes a file; returns it with the comments in it.
+    /// Writes a file; returns it with its comments.
     pub(crate) fn write_yaml(mut self, tree: &YamlTree) -> (String, Vec<String>) {
         if self.one_in(8) {
             self.text.push_str("---\n");
@@ -94,7 +94,7 @@ impl RandomYamlWriter {
         self.write_comments_below(indent);
     }
 
-    /// Writes what follows a key or a dash, to the end of the line.
+    /// Writes the text after a key or a dash, to the end of the line.
     fn write_value(&mut self, value: &YamlTree, indent: usize, follows_key: bool) {
         let in_brackets = self.one_in(4);
         match value {
@@ -132,7 +132,8 @@ impl RandomYamlWriter {
         }
     }
 
-    /// Writes a text of several lines: literally, or folded where it has one only.
+    /// Writes a text of several lines: as a literal block, or folded if it has only one
+    /// line.
     fn write_block_scalar(&mut self, text: &str, indent: usize) {
         let body = text.trim_end_matches('\n');
         let breaks = text.len() - body.len();
@@ -153,7 +154,7 @@ impl RandomYamlWriter {
         self.in_block = true;
     }
 
-    /// Writes a value in brackets or on one line; brackets may take several.
+    /// Writes a value in flow style; brackets may span several lines.
     fn flow_value(&mut self, value: &YamlTree, indent: usize) -> String {
         let (open, parts, close) = match value {
             YamlTree::Text(text) => return self.single_line_scalar(text),
@@ -185,7 +186,7 @@ impl RandomYamlWriter {
         format!("{text}{margin}{close}")
     }
 
-    /// Writes a text on one line: as it is where it may stand so, or in quotes.
+    /// Writes a text on one line: plain if possible, or in quotes.
     fn single_line_scalar(&mut self, text: &str) -> String {
         let is_printable =
             |it: char| it == ' ' || it.is_alphanumeric() || it.is_ascii_punctuation();
@@ -203,7 +204,7 @@ impl RandomYamlWriter {
         }
     }
 
-    /// Writes perhaps blank lines, perhaps comments.
+    /// Writes optional blank lines and comments.
     fn write_comments_above(&mut self, indent: usize) {
         for _ in 0..self.random_below(3) {
             if self.one_in(3) && !self.in_block {
@@ -215,7 +216,7 @@ impl RandomYamlWriter {
         }
     }
 
-    /// Writes perhaps a comment below the last key or item.
+    /// Writes an optional comment below the last key or item.
     fn write_comments_below(&mut self, indent: usize) {
         if self.one_in(4) {
             self.write_comments_above(indent);
@@ -262,7 +263,8 @@ impl RandomYamlWriter {
     }
 
     fn random_below(&mut self, of: usize) -> usize {
-        // A linear congruential generator with Knuth's numbers: its high bits will do.
+        // A linear congruential generator with Knuth's constants; its high bits are
+        // random enough.
         self.state = self
             .state
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -271,14 +273,14 @@ impl RandomYamlWriter {
     }
 }
 
-/// Tells whether a text can stand without quotes anywhere.
+/// Returns true if a text can be plain everywhere.
 fn is_plain_scalar(text: &str) -> bool {
     let is_word = |it: &str| !it.is_empty() && it.chars().all(|it| it.is_ascii_alphabetic());
     let means_more = ["true", "false", "null"].contains(&text.to_lowercase().as_str());
     text.split(' ').all(is_word) && !means_more
 }
 
-/// Tells whether a block gives the text back as it is.
+/// Returns true if a block scalar preserves the text.
 fn can_be_block_scalar(text: &str) -> bool {
     let odd =
         |it: char| it != '\n' && it != ' ' && !it.is_alphanumeric() && !it.is_ascii_punctuation();
@@ -422,7 +424,7 @@ fn about_pairs(about: &WorkSubject) -> Vec<(&'static str, YamlTree)> {
     entity.chain(about.room.iter().map(|it| ("room", text_tree(&it.to_string())))).collect()
 }
 
-/// Says how it stands, as far as that does not go without saying.
+/// Returns the keys of a status; none for the default.
 fn state_pairs(state: WorkStatus, open: &str) -> Vec<(&'static str, YamlTree)> {
     match state {
         WorkStatus::Open if open == "open" => Vec::new(),

@@ -1,4 +1,4 @@
-//! A client that speaks the protocol by hand: line by line, right or wrong.
+//! A client that sends raw protocol lines, valid or invalid.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 use crate::harness::{Home, MARCH_1};
 
-/// Who waits so long for an answer has found a fault.
+/// A missing answer is an error after this time.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Who waits so long for the end has found a fault. A handler that hung would
-/// keep rmcp for five seconds.
+/// A server that still runs after this time has a bug: rmcp waits five seconds for a
+/// handler that hangs.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// One server process, and its standard input and output.
+/// A server process, and its standard input and output.
 pub(crate) struct RawClient {
     server: Child,
     input: ChildStdin,
@@ -28,18 +28,18 @@ pub(crate) struct RawClient {
     notifications: VecDeque<Value>,
 }
 
-/// How a server ended.
+/// The end of a server.
 pub(crate) struct ServerExit {
-    /// Its exit status; none if a signal ended it.
+    /// Its exit status; none if a signal killed it.
     pub(crate) code: Option<i32>,
-    /// What it still answered.
+    /// The remaining answers.
     pub(crate) responses: Vec<Value>,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub(crate) stderr: String,
 }
 
 impl Home {
-    /// Starts a server for a client that speaks by hand.
+    /// Starts a server, without a handshake.
     pub(crate) fn raw_client(&self) -> RawClient {
         self.raw_client_with(&[])
     }
@@ -51,7 +51,7 @@ impl Home {
         Self::raw_client_for_command(command)
     }
 
-    /// Starts the server that a command is of.
+    /// Starts the server of a command.
     pub(crate) fn raw_client_for_command(mut command: std::process::Command) -> RawClient {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut server = command.spawn().unwrap();
@@ -76,12 +76,12 @@ impl Home {
         }
     }
 
-    /// Starts a server and shakes hands with it.
+    /// Starts a server and completes the handshake.
     pub(crate) fn initialized_client(&self) -> RawClient {
         self.initialized_client_with(&[])
     }
 
-    /// Starts a server with more arguments and shakes hands with it.
+    /// Starts a server with more arguments and completes the handshake.
     pub(crate) fn initialized_client_with(&self, arguments: &[&str]) -> RawClient {
         let mut wire = self.raw_client_with(arguments);
         wire.request("initialize", initialize_params("2025-11-25"));
@@ -91,7 +91,7 @@ impl Home {
 }
 
 impl RawClient {
-    /// Sends a line as it is.
+    /// Sends a line unchanged.
     pub(crate) fn send(&mut self, line: &str) {
         self.input.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
@@ -101,14 +101,14 @@ impl RawClient {
         self.input.write_all(&[line, b"\n"].concat()).unwrap();
     }
 
-    /// Asks the server to end, as `kill` does.
+    /// Sends SIGTERM to the server.
     #[cfg(unix)]
     pub(crate) fn terminate(&self) {
         let id = self.server.id().to_string();
         assert!(std::process::Command::new("kill").arg(id).status().unwrap().success());
     }
 
-    /// Sends a request, and returns its id; the answer is not waited for.
+    /// Sends a request, and returns its id without waiting for the answer.
     pub(crate) fn send_request(&mut self, method: &str, params: Value) -> i64 {
         self.last_request_id += 1;
         let id = self.last_request_id;
@@ -132,8 +132,8 @@ impl RawClient {
         answer
     }
 
-    /// Calls a tool, and returns the text it answers with; a refusal begins
-    /// with `refused: `, a fault of the protocol with its code.
+    /// Calls a tool, and returns its text; a refusal begins with `refused: `, a
+    /// protocol error with its code.
     #[track_caller]
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> String {
         let mut call = json!({ "name": tool });
@@ -141,7 +141,7 @@ impl RawClient {
         answer_text(&self.request("tools/call", call))
     }
 
-    /// Waits for the next answer; what is told unasked is kept for later.
+    /// Waits for the next answer; notifications are kept for later.
     #[track_caller]
     pub(crate) fn next_response(&mut self) -> Value {
         loop {
@@ -153,7 +153,7 @@ impl RawClient {
         }
     }
 
-    /// Waits for the next that is told unasked.
+    /// Waits for the next notification.
     #[track_caller]
     pub(crate) fn next_notification(&mut self) -> Value {
         self.notifications.pop_front().unwrap_or_else(|| {
@@ -163,13 +163,13 @@ impl RawClient {
         })
     }
 
-    /// Waits for the next line, which is JSON or a fault.
+    /// Waits for the next line, which must be JSON.
     #[track_caller]
     pub(crate) fn next_message(&mut self) -> Value {
         parse_message(&self.output.recv_timeout(RESPONSE_TIMEOUT).unwrap())
     }
 
-    /// Ends the input, and sees the server end at once.
+    /// Closes the input, and waits until the server exits.
     #[track_caller]
     pub(crate) fn close(mut self) -> ServerExit {
         drop(self.input);
@@ -182,7 +182,7 @@ impl RawClient {
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     self.server.kill().unwrap();
-                    panic!("the server outlives its input");
+                    panic!("the server still runs after its input ended");
                 }
             }
         }
@@ -191,13 +191,13 @@ impl RawClient {
     }
 }
 
-/// What a client says who shakes hands.
+/// Returns the parameters of `initialize`.
 pub(crate) fn initialize_params(version: &str) -> Value {
     let about = json!({ "name": "claude", "version": "1.0" });
     json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": about })
 }
 
-/// Returns the text of an answer to a call.
+/// Returns the text of a tool's answer.
 #[track_caller]
 pub(crate) fn answer_text(answer: &Value) -> String {
     if let Some(fault) = answer.get("error") {
@@ -216,7 +216,8 @@ pub(crate) fn answer_text(answer: &Value) -> String {
 
 #[track_caller]
 fn parse_message(line: &str) -> Value {
-    let message: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("no MCP: {line}"));
+    let message: Value =
+        serde_json::from_str(line).unwrap_or_else(|_| panic!("not an MCP message: {line}"));
     assert_eq!(message["jsonrpc"], "2.0", "{line}");
     message
 }

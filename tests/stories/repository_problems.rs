@@ -1,5 +1,4 @@
-//! What a palace does when something is wrong with the repository around it, or
-//! git is at work there.
+//! A damaged repository around the palace, or git at work there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,7 +43,7 @@ async fn write_scroll(agent: &mut Agent, title: &str) -> String {
     agent.call("write_scroll", scroll).await
 }
 
-/// Everything that git keeps, by path; what Palazzo keeps beside it is its own.
+/// All files of git, by path, without Palazzo's own.
 fn git_files(home: &Home) -> BTreeMap<PathBuf, Vec<u8>> {
     fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -183,7 +182,7 @@ fn git_gc_and_pack_refs_can_run_beside_a_writer() {
     assert_eq!(home.git(&["ls-files", "keep/scrolls"]).lines().count(), 40);
 }
 
-/// Locks of git that keep a write from being made, and others that it leaves behind.
+/// Git's locks that prevent a write, and others that do not.
 const BLOCKING_LOCKS: [&str; 3] = ["index.lock", "HEAD.lock", "refs/heads/main.lock"];
 const HARMLESS_LOCKS: [&str; 10] = [
     "packed-refs.lock",
@@ -241,7 +240,7 @@ async fn a_stale_git_lock_is_reported_and_removed_on_request() {
     }
 }
 
-/// Leaves a lock as a git does that was killed.
+/// Creates a lock file like a killed git.
 fn leave_lock(home: &Home, name: &str) -> PathBuf {
     let lock = home.path().canonicalize().unwrap().join(".git").join(name);
     fs::create_dir_all(lock.parent().unwrap()).unwrap();

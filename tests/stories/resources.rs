@@ -1,5 +1,5 @@
-//! Rooms, scrolls and the graph as resources: listed, read, completed and
-//! followed, line by line in both eras.
+//! Rooms, scrolls and the graph as resources: listing, reading, completion and
+//! subscriptions, line by line in stateful and stateless protocol versions.
 
 use std::fs;
 
@@ -34,7 +34,7 @@ fn write_hall(home: &Home, description: &str) {
     home.write("w/rooms/hall.yaml", &format!("name: Hall\ndescription: {description}\n"));
 }
 
-/// Says what a client of the stateless era says with every request.
+/// Returns the `_meta` that a stateless client sends with every request.
 fn stateless_params(mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -53,7 +53,7 @@ fn read_resource(wire: &mut RawClient, uri: &str) -> String {
     contents[0]["text"].as_str().unwrap().to_owned()
 }
 
-/// Tells what is heard next without being asked for.
+/// Returns the next notification.
 #[track_caller]
 fn next_notification_text(wire: &mut RawClient) -> String {
     let news = wire.next_notification();
@@ -64,7 +64,7 @@ fn next_notification_text(wire: &mut RawClient) -> String {
     }
 }
 
-// Listing, reading, completing.
+// Listing, reading, completion.
 
 #[test]
 fn rooms_and_scrolls_are_listed_with_and_without_a_handshake() {
@@ -182,7 +182,7 @@ fn paging_a_long_list_skips_nothing() {
         let listed = page["resources"].as_array().unwrap().iter();
         uris.extend(listed.map(|it| it["uri"].as_str().unwrap().to_owned()));
         pages += 1;
-        // Somebody builds and tears down behind and before the place one reads at.
+        // Rooms are added and deleted before and after the cursor.
         home.write(&format!("w/rooms/a-{pages}.yaml"), "name: New\ndescription: New.\n");
         fs::remove_file(home.path().join(format!("w/rooms/cell-00{pages}.yaml"))).unwrap();
         let Some(next) = page["nextCursor"].as_str() else { break };
@@ -239,7 +239,7 @@ fn a_resource_uri_is_completed_part_by_part() {
     assert_eq!(wire.request("completion/complete", params)["error"]["code"], -32602);
 }
 
-// Following, with a handshake.
+// Subscriptions, with a handshake.
 
 #[test]
 fn a_room_subscriber_is_notified_of_every_visible_change() {
@@ -253,17 +253,17 @@ fn a_room_subscriber_is_notified_of_every_visible_change() {
     write_hall(&home, "Moss.");
     assert_eq!(next_notification_text(&mut wire), format!("resources/updated {HALL_URI}"));
     assert!(read_resource(&mut wire, HALL_URI).contains("Moss."));
-    // One that changes nothing, one elsewhere, and one that does change it.
+    // An edit without effect, one elsewhere, and one with an effect.
     write_hall(&home, "Moss.");
     home.write("w/rooms/code/auth.yaml", "name: Auth\ndescription: Locks.\n");
     write_hall(&home, "Moss and fern.");
     assert_eq!(next_notification_text(&mut wire), format!("resources/updated {HALL_URI}"));
-    // A scroll that hangs there: its title shows in the room.
+    // A scroll in the room: its title appears on the room's page.
     write_note(&home, "Second");
     assert_eq!(next_notification_text(&mut wire), "resources/list_changed");
     assert_eq!(next_notification_text(&mut wire), format!("resources/updated {HALL_URI}"));
     assert_eq!(next_notification_text(&mut wire), format!("resources/updated {NOTE_URI}"));
-    // A tool of this very server: first its answer, then the news.
+    // A tool of the same server: first its answer, then the notification.
     let scroll = json!({ "title": "Third", "body": "x", "room": "hall" });
     let call =
         wire.send_request("tools/call", json!({ "name": "write_scroll", "arguments": scroll }));
@@ -275,7 +275,7 @@ fn a_room_subscriber_is_notified_of_every_visible_change() {
     let change = json!({ "slug": "hall", "merge": true, "description": "Ice.", "quiet": true });
     other.call("build_room", change);
     assert_eq!(next_notification_text(&mut wire), format!("resources/updated {HALL_URI}"));
-    // No longer.
+    // After unsubscribing.
     wire.request("resources/unsubscribe", json!({ "uri": HALL_URI }));
     write_hall(&home, "Fire.");
     write_note(&home, "Fourth");
@@ -313,7 +313,7 @@ fn a_room_can_be_subscribed_before_it_is_built() {
     }
     home.write("w/rooms/crypt.yaml", "name: Crypt\ndescription: It is dark.\n");
     assert_eq!(next_notification_text(&mut wire), "resources/list_changed");
-    // The door of the hall leads somewhere now.
+    // The hall's door now leads somewhere.
     assert_eq!(next_notification_text(&mut wire), format!("resources/updated {CRYPT_URI}"));
     assert_eq!(next_notification_text(&mut wire), format!("resources/updated {HALL_URI}"));
     fs::remove_file(home.path().join("w/rooms/crypt.yaml")).unwrap();
@@ -463,7 +463,7 @@ fn a_polling_server_sends_notifications_too() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
 }
 
-// The graph, in the place of the reference memory server.
+// The graph, as in the reference memory server.
 
 const GRAPH_URI: &str = "memory://knowledge-graph";
 const MEMORY_TOOLS: [&str; 2] = ["--tools", "memory"];
@@ -500,7 +500,7 @@ fn the_graph_is_read_at_the_uri_of_the_reference_server() {
         .request("resources/read", stateless_params(json!({ "uri": GRAPH_URI })));
     assert_eq!(stateless["result"]["contents"][0], read(&mut wire));
 
-    // Whoever wants it all can have it.
+    // A client can request it without a limit.
     let name = |it: usize| format!("Somebody of the name of {it}");
     let many = (0..900).map(|it| json!({ "name": name(it), "entityType": "", "observations": [] }));
     wire.call("create_entities", json!({ "entities": many.collect::<Vec<_>>() }));
@@ -536,12 +536,12 @@ fn a_graph_subscriber_is_notified_of_graph_changes_only() {
         json!({})
     );
     let updated = format!("resources/updated {GRAPH_URI}");
-    // The first of all, with which the palace is founded.
+    // The first entity, which also creates the palace.
     create_person(&mut wire, "Alice");
     assert_eq!(next_notification_text(&mut wire), updated);
     add_observation(&mut wire, "Alice", "likes tea");
     assert_eq!(next_notification_text(&mut wire), updated);
-    // What is there already changes nothing; nor does what the graph does not tell.
+    // No notification: a duplicate, and changes that the graph does not show.
     add_observation(&mut wire, "Alice", "likes tea");
     home.write("palace/genera/person.yaml", "name: person\n");
     let file = "palace/entities/person/alice.yaml";
@@ -558,7 +558,7 @@ fn a_graph_subscriber_is_notified_of_graph_changes_only() {
     assert_eq!(next_notification_text(&mut wire), updated);
     fs::remove_file(home.path().join("palace/entities/person/bob.yaml")).unwrap();
     assert_eq!(next_notification_text(&mut wire), updated);
-    // No longer.
+    // After unsubscribing.
     wire.request("resources/unsubscribe", json!({ "uri": GRAPH_URI }));
     create_person(&mut wire, "Carol");
     assert_eq!(wire.close().responses, Vec::<Value>::new());

@@ -1,11 +1,11 @@
-//! Walking, building and leaving notes, in all the ways there are.
+//! Walking, building rooms and writing scrolls, in all possible ways.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::harness::{Agent, Home, MARCH_1};
 
-/// An agent in a palace of one hall with the given actions.
+/// A client in a palace with one hall and the given actions.
 async fn agent_in_hall(home: &Home, actions: Value) -> Agent {
     let mut agent = home.agent(MARCH_1).await;
     agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
@@ -54,7 +54,7 @@ async fn params_fill_the_placeholder_or_become_the_query() {
     assert!(agent.choose_with(4, "fossil").await.contains("31. Trilobite · Fossil"));
     assert_eq!(
         first_line(&agent.choose(1).await),
-        "refused: this action needs words: say them in `params`"
+        "refused: this action needs words: give them in `params`"
     );
     let refused = agent.choose_with(3, "dark").await;
     assert_eq!(
@@ -383,7 +383,7 @@ async fn build_room_reports_findings_about_the_room() {
         ask("Ask", "get_entity", json!({})),
     ]);
     build_room(&mut agent, "bad", json!({ "actions": actions, "quiet": true })).await;
-    // Doors that go leave rooms behind them; one that leads to no room yet is no fault.
+    // Removed doors leave their rooms behind; a door to a missing room is no error.
     build_room(&mut agent, "hall", json!({ "portals": ["bad", "tower"], "quiet": true })).await;
     let fixed = json!([ask("Ask", "get_entity", json!({ "name": "Dust" }))]);
     build_room(&mut agent, "bad", json!({ "actions": fixed, "quiet": true, "portals": ["hall"] }))

@@ -1,11 +1,11 @@
-//! Searching: everything that is kept is found by one search, and opened.
+//! Search: one query finds every kind of content, and opens it.
 
 use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::harness::{Agent, Home, MARCH_1};
 
-/// A palace in whose files, of every sort, a heron is spoken of.
+/// A palace with the word heron in files of every kind.
 fn write_heron_files(home: &Home) {
     home.run_palazzo(&["init", "w"]);
     for (path, text) in [
@@ -28,13 +28,13 @@ fn write_heron_files(home: &Home) {
     }
 }
 
-/// Lets a person commit whatever there is.
+/// Commits all files as a person.
 fn commit_all(home: &Home) {
     home.git(&["add", "."]);
     home.git(&["-c", "user.name=Ada", "-c", "user.email=a@b", "commit", "-qm", "By hand"]);
 }
 
-/// Returns what was said, without the menus.
+/// Returns the answers, without the menus.
 fn transcript_without_menus(agent: &mut Agent) -> String {
     let said = agent.take_transcript();
     let pages = said.split("\n\n> ").map(|it| it.split("\n\nActions:\n").next().unwrap());
@@ -81,7 +81,7 @@ async fn search_reflects_changed_files() {
     assert_snapshot!(transcript_without_menus(&mut agent));
 }
 
-/// Asks at the terminal, and returns what is printed on both streams, and how it ends.
+/// Runs `palazzo search`; returns both output streams and the exit status.
 fn run_search(home: &Home, arguments: &[&str]) -> String {
     let ended = home.run_palazzo(&[&["search"], arguments].concat());
     let place = home.path().display().to_string();
@@ -187,7 +187,7 @@ async fn search_entities_filters_by_current_genus_and_status() {
     ];
     let grey = grey.map(|(name, genus, status)| entity(name, genus, status));
     agent.call("create_entities", json!({ "entities": grey })).await;
-    // What was listed before there was a place to stand in can be opened.
+    // Results listed before any room exists can be opened.
     agent.call("list_entities", json!({})).await;
     let bed = agent.choose(32).await;
     assert!(bed.starts_with("── Grey bed ──"), "{bed}");

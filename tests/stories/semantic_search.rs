@@ -1,4 +1,4 @@
-//! Searching by meaning, where a palace names a model.
+//! Semantic search, in a palace that names a model.
 
 use std::fs;
 
@@ -7,15 +7,15 @@ use serde_json::{Map, Value, json};
 
 use crate::harness::{Agent, Home, MARCH_1};
 
-/// Words that mean the same stand in one line.
+/// Words on the same line have the same meaning.
 const SYNONYM_GROUPS: [&str; 4] =
     ["heron wader bird", "boiler heater furnace", "letter mail post", "memory palace"];
 
-/// How many numbers a word has.
+/// The dimension of a word vector.
 const EMBEDDING_SIZE: usize = 8;
 
-/// Puts a model into the home that knows four things: its one layer adds nothing,
-/// so that a text means what its words do.
+/// Writes a model with four meanings into the home. Its single layer adds nothing, so
+/// the meaning of a text is that of its words.
 fn write_model(home: &Home) {
     let mut words: Vec<(&str, Vec<f32>)> =
         ["[PAD]", "[UNK]", "[CLS]", "[SEP]"].map(|it| (it, vec![0.0; EMBEDDING_SIZE])).to_vec();
@@ -48,7 +48,7 @@ fn write_model(home: &Home) {
     fs::write(home.path().join("../model/model.safetensors"), file).unwrap();
 }
 
-/// Names what a BERT of one layer is made of, with its shapes.
+/// Lists the tensors of a BERT with one layer, with their shapes.
 fn tensor_shapes(words: usize) -> Vec<(String, Vec<usize>)> {
     let layer = |part: &str| format!("encoder.layer.0.{part}");
     let mut tensors = vec![
@@ -69,7 +69,7 @@ fn tensor_shapes(words: usize) -> Vec<(String, Vec<usize>)> {
     tensors
 }
 
-/// A palace that names the model, and has three drawers.
+/// A palace with a model and three drawers.
 fn write_palace(home: &Home) {
     home.run_palazzo(&["init", "w"]);
     for (path, text) in [
@@ -91,7 +91,7 @@ fn run(home: &Home, arguments: &[&str]) -> String {
     said.replace('\\', "/")
 }
 
-/// Searches drawers, and shows what was found, and by what.
+/// Searches drawers; returns the hits, and the ranker that found them.
 async fn search_drawers(agent: &mut Agent, arguments: Value) -> String {
     let said = agent.call("mempalace_search", arguments).await;
     let said: Value = serde_json::from_str(&said).unwrap();

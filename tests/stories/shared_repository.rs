@@ -1,4 +1,4 @@
-//! Living in somebody's repository, beside somebody who uses git and an editor.
+//! A palace in a repository that a person also uses, with git and an editor.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -175,8 +175,7 @@ async fn invalid_settings_refuse_every_write() {
     assert_eq!((home.commit_count(), home.path().join("w/rooms").exists()), (1, false));
 }
 
-/// A program called `git` that says what it is asked, and does not end before
-/// it is told to.
+/// Creates a program `git` that logs its arguments, and exits only when told to.
 #[cfg(unix)]
 fn install_slow_git(home: &Home) -> std::path::PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
@@ -211,7 +210,8 @@ fn git_maintenance_runs_in_the_background() {
     let place = home.path().canonicalize().unwrap();
     assert!(asked.starts_with(&format!("-C {} ", place.display())), "{asked}");
     assert!(asked.ends_with(" maintenance run --auto --quiet\n"), "{asked}");
-    // The second write asks for nothing, and the server ends while git is still at it.
+    // The second write starts no maintenance, and the server exits while git still
+    // runs.
     server.call("build_room", json!({ "slug": "hall", "name": "Hall", "description": "x" }));
     let ended = server.close();
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));

@@ -1,4 +1,4 @@
-//! Tasks and processes: what one conversation leaves to be done, the next finds.
+//! Tasks and processes: work left open in one session, and found by the next.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ use crate::harness::{Agent, Home, MARCH_1};
 
 const MARCH_3: &str = "2026-03-03T12:00:00Z";
 
-/// A palace of three rooms: an entry, a hall that shows claims, and a study
-/// that shows one book.
+/// A palace of three rooms: an entry, a hall that shows claims, and a study that shows
+/// one book.
 async fn create_survey(home: &Home) -> Agent {
     home.write("survey/genera/claim.yaml", "name: Claim\nsentence: the claim \"{name}\"\n");
     home.write("survey/palace.toml", "name = \"Survey\"\nentry = \"hall\"\n");
@@ -45,7 +45,7 @@ fn commit_all(home: &Home) {
     home.git(&["-c", "user.name=ada", "-c", "user.email=ada@x", "commit", "-qm", "By hand"]);
 }
 
-/// Goes to a room and returns what the server says there by itself.
+/// Goes to a room and returns the server's notices there.
 async fn room_notices(agent: &mut Agent, room: &str) -> String {
     let page = agent.choose_with(16, room).await;
     page.split_once("Notices:\n").map_or(String::new(), |(_, it)| it.to_owned())
@@ -94,7 +94,7 @@ async fn a_process_continues_in_the_next_conversation() {
     home.assert_clean_repository();
 }
 
-/// Sets three tasks, and tries to set others.
+/// Creates three tasks, and tries to create invalid ones.
 async fn create_tasks(agent: &mut Agent) {
     for task in [
         json!({ "title": "Count the lenses", "entity": "stasis is data", "who": "ada" }),

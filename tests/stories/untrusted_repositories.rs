@@ -1,4 +1,4 @@
-//! Palaces and repositories from somebody else.
+//! Palaces and repositories from untrusted sources.
 #![cfg(unix)]
 
 use std::fs::{self, File};
@@ -10,10 +10,10 @@ use serde_json::json;
 
 use crate::harness::{Agent, Home, MARCH_1};
 
-/// What takes the place of a file.
+/// What replaces a file.
 const REPLACEMENTS: [&str; 6] = ["link", "/dev/zero", "/dev/stdin", "fifo", "folder", "oversized"];
 
-/// Those that keep whoever opens them waiting, or reading without end.
+/// Replacements that block a reader, or never end.
 const BLOCKING_REPLACEMENTS: [&str; 3] = ["fifo", "/dev/zero", "/dev/stdin"];
 
 /// A home with the palace `w` and one room.
@@ -30,7 +30,7 @@ async fn write_scroll(agent: &mut Agent, title: &str) -> String {
     agent.call("write_scroll", json!({ "room": "hall", "title": title, "body": "x" })).await
 }
 
-/// Puts something else in the place of `file`, and returns what the file was.
+/// Replaces `file`, and returns its old content.
 fn replace_file(file: &Path, by: &str) -> Option<PathBuf> {
     let kept = file.with_extension("kept");
     let was = fs::rename(file, &kept).is_ok().then_some(kept);
@@ -55,14 +55,14 @@ fn restore_file(file: &Path, was: Option<PathBuf>) {
     }
 }
 
-/// Runs a command, which must end, and returns all that it prints.
+/// Runs a command, which must end, and returns its output.
 fn run(home: &Home, arguments: &[&str]) -> String {
     let output = home.run_palazzo(arguments);
     let [out, err] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
     format!("{out}{err}[exit {}]", output.status.code().unwrap())
 }
 
-/// Writes a program that leaves the marker `ran`, and returns its path.
+/// Writes a program that creates the marker `ran`, and returns its path.
 fn write_marker_program(home: &Home) -> (PathBuf, PathBuf) {
     let (program, ran) = (home.path().with_file_name("program"), home.path().with_file_name("ran"));
     let script = format!("#!/bin/sh\necho \"$0 $*\" >> '{}'\n", ran.display());
@@ -100,13 +100,14 @@ async fn only_regular_files_of_a_repository_are_opened() {
         for by in REPLACEMENTS {
             // These may be large.
             let may_be_large = file == "index" || file.starts_with("logs/");
-            // Git leaves empty folders in the place of logs.
+            // Git leaves empty folders in place of logs.
             let may_be_folder = file == "palazzo/other" || file.starts_with("logs/refs");
             if by == "oversized" && may_be_large || by == "folder" && may_be_folder {
                 continue;
             }
-            // A running server looks at the repository after each call. What would keep it waiting
-            // is there before a server starts: between a look and the opening there is a moment.
+            // A running server checks the repository after each call. The file is
+            // replaced before the server starts, because there is a moment between the
+            // check and the opening.
             if let Some(agent) = running.take_if(|_| BLOCKING_REPLACEMENTS.contains(&by)) {
                 agent.disconnect().await;
             }
@@ -126,7 +127,7 @@ async fn only_regular_files_of_a_repository_are_opened() {
     home.assert_clean_repository();
 }
 
-/// Holds that what is at `place` is named by a write and by `check`, and not opened.
+/// Asserts that a write and `check` report the file at `place`, and do not open it.
 async fn assert_refused(home: &Home, agent: &mut Agent, place: &Path, case: &str) {
     agent.enter("w").await;
     let refused = write_scroll(agent, "One").await;
@@ -142,7 +143,7 @@ async fn assert_refused(home: &Home, agent: &mut Agent, place: &Path, case: &str
 async fn read_commands_do_not_hang_on_special_files() {
     let (home, agent) = home_with_hall().await;
     agent.disconnect().await;
-    // Some of these are opened only when the repository is.
+    // Some of these are opened only with the repository.
     let files = [
         "HEAD",
         "config",
@@ -159,7 +160,7 @@ async fn read_commands_do_not_hang_on_special_files() {
             let was = replace_file(&place, by);
             for command in [&["show"][..], &["map"], &["log"], &["search", "hall"], &["check"]] {
                 let told = run(&home, command);
-                // What needs no history may not mention it.
+                // Commands that need no history may not mention it.
                 let is_needed = matches!(command[0], "log" | "check");
                 let is_named = told.contains(&place.display().to_string());
                 assert!(is_named || !is_needed, "{by} for {file}: {command:?}: {told}");
@@ -203,7 +204,7 @@ async fn irregular_gitattributes_files_refuse_only_writes() {
     home.assert_clean_repository();
 }
 
-/// Settings that name the program `name`.
+/// Git settings that run the program `name`.
 fn configs_naming_a_program(name: &str, git: &Path) -> [String; 7] {
     [
         format!("[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = {name}\n"),
@@ -226,7 +227,7 @@ fn configs_naming_a_program(name: &str, git: &Path) -> [String; 7] {
     ]
 }
 
-/// Puts so many loose objects into one folder that git collects garbage.
+/// Creates enough loose objects in one folder that git collects garbage.
 fn add_loose_objects(git: &Path) {
     let crowd = git.join("objects/17");
     fs::create_dir_all(&crowd).unwrap();
@@ -260,7 +261,7 @@ async fn programs_named_by_a_repository_are_never_run() {
                 }
             };
             fs::write(git.join("config"), format!("{config}{gc}{added}")).unwrap();
-            // git asks its hooks when it collects garbage.
+            // git runs hooks when it collects garbage.
             add_loose_objects(&git);
             let title = format!("Scroll {at} {through_include}");
             let mut server = home.agent(MARCH_1).await;
@@ -364,7 +365,7 @@ async fn actions_that_write_need_the_consent_of_the_user() {
     check_consent_scope(&home, &mut agent, &settings).await;
 }
 
-/// Changes what was allowed, moves the palace, and takes the consent back.
+/// Changes what was allowed, moves the palace, and revokes the consent.
 async fn check_consent_scope(home: &Home, agent: &mut Agent, settings: &str) {
     let palace = home.path().join("w");
     let allow = |tools: &str| format!("{settings}\n[actions]\nallow = [{tools}]\n");
@@ -411,7 +412,8 @@ async fn a_palace_cannot_give_consent_to_itself() {
     let told = with_state(&state, &["check"]);
     assert!(told.contains("no-consent"), "{told}");
 
-    // The same words outside of the palace are a consent; a damaged file is none, and says so.
+    // The same text outside of the palace is a consent; a damaged file is none, and is
+    // reported.
     let outside = home.path().with_file_name("outside");
     fs::create_dir_all(outside.join("palazzo")).unwrap();
     let file = outside.join("palazzo/trust.json");

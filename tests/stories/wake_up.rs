@@ -1,4 +1,4 @@
-//! Beginning a conversation with what is known, and ending one.
+//! `wake-up` and `take-leave`: beginning and ending a session.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::raw_client::RawClient;
 
 const ALL_TOOLS: [&str; 2] = ["--tools", "palace,graph,mempalace"];
 
-/// A palace with something of every kind, and a scroll for each of many days.
+/// A palace with content of every kind, and a scroll for each of many days.
 fn client_with_full_palace(home: &Home) -> RawClient {
     let mut wire = home.initialized_client_with(&ALL_TOOLS);
     wire.call("set_workspace", json!({ "workspace": "Survey", "create": true }));
@@ -29,7 +29,7 @@ fn client_with_full_palace(home: &Home) -> RawClient {
     wire
 }
 
-/// Runs a command, and returns what it prints.
+/// Runs a command, and returns its output.
 fn run(home: &Home, arguments: &[&str]) -> String {
     let output = home.run_palazzo(arguments);
     assert!(output.status.success(), "{output:?}");

@@ -1,5 +1,5 @@
-//! What others do to the files of a palace while a server has it open: each
-//! call shows every save that was over before.
+//! Changes by other programs while a server has the palace open: each call shows every
+//! save that ended before it.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn write_stone(home: &Home, number: usize, status: &str) {
     home.write(&format!("w/entities/stone/stone-{number:04}.yaml"), &text);
 }
 
-/// A palace with a hall and some stones, committed, and an agent in it.
+/// A palace with a hall and some stones, committed, and a client in it.
 async fn agent_in_quarry(home: &Home, stones: usize) -> Agent {
     home.run_palazzo(&["init", "w"]);
     home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Stone.\n");

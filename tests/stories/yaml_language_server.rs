@@ -1,7 +1,7 @@
-//! What an editor says of files that Palazzo wrote and a person edits, asked of
-//! the language server that VS Code and Neovim use.
+//! The diagnostics and completions of the language server of VS Code and Neovim, for
+//! files that Palazzo wrote and a person edits.
 //!
-//! It is the npm package `yaml-language-server`, 1.25.0. It is looked for at
+//! It is the npm package `yaml-language-server`, 1.25.0. The test searches it at
 //! `$PALAZZO_LANGUAGE_SERVER`, the path of its `bin/yaml-language-server`, and in
 //! `target/tmp/editor`, where
 //!
@@ -9,7 +9,7 @@
 //! npm install --prefix target/tmp/editor yaml-language-server@1.25.0
 //! ```
 //!
-//! puts it. Where it or node is missing, the story says so and is not told.
+//! Without it or node, the test prints a notice and passes.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ use serde_json::{Value, json};
 
 use crate::harness::{Home, MARCH_1};
 
-/// Where the language server lies if nothing else is said.
+/// The default path of the language server.
 const DEFAULT_SERVER_PATH: &str = concat!(
     env!("CARGO_TARGET_TMPDIR"),
     "/editor/node_modules/yaml-language-server/bin/yaml-language-server"
 );
 
-/// An editor with one file open at a time, and both ends of the server's pipes.
+/// An editor with one open file, and both ends of the server's pipes.
 struct Editor {
     server: Child,
     stdin: ChildStdin,
@@ -35,13 +35,13 @@ struct Editor {
 }
 
 impl Editor {
-    /// Opens an editor in a folder; `None`: the server or node is not there.
+    /// Opens an editor in a folder; `None` if the server or node is missing.
     fn start(folder: &Path) -> Option<Self> {
         let program = std::env::var_os("PALAZZO_LANGUAGE_SERVER");
         let program = program.map_or_else(|| PathBuf::from(DEFAULT_SERVER_PATH), PathBuf::from);
         if !program.is_file() || Command::new("node").arg("--version").output().is_err() {
             let why = "skipped: node or yaml-language-server is not there; see tests/stories/yaml_language_server.rs\n";
-            // Past the test harness, which would swallow it.
+            // Written directly to stderr, because the test harness captures prints.
             std::io::stderr().write_all(why.as_bytes()).unwrap();
             return None;
         }
@@ -56,14 +56,14 @@ impl Editor {
         let about = json!({ "processId": null, "rootUri": file_uri(folder), "capabilities": can });
         editor.request("initialize", &about);
         editor.send_notification("initialized", &json!({}));
-        // It asks how it is set before it looks at anything.
+        // The server requests its settings before it checks any file.
         editor.read_until(|it| it["method"] == "workspace/configuration");
         Some(editor)
     }
 
-    /// Opens a file that holds `text`, and tells what is underlined in it.
+    /// Opens a file that contains `text`, and returns its diagnostics.
     fn diagnostics(&mut self, file: &Path, text: &str) -> String {
-        // What it has once read it knows by name and version.
+        // The server caches files by name and version.
         self.last_request_id += 1;
         let document = json!({ "uri": file_uri(file), "languageId": "yaml", "version": self.last_request_id, "text": text });
         self.send_notification("textDocument/didOpen", &json!({ "textDocument": document }));
@@ -76,7 +76,7 @@ impl Editor {
         said["params"]["diagnostics"].as_array().unwrap().iter().map(line).collect()
     }
 
-    /// Tells what may stand at the end of the last line of an open file.
+    /// Returns the completions at the end of the last line of an open file.
     fn completions(&mut self, file: &Path, text: &str) -> Vec<String> {
         let last = text.lines().last().unwrap();
         let at = json!({ "line": text.lines().count() - 1, "character": last.chars().count() });
@@ -107,8 +107,7 @@ impl Editor {
         self.send_message(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Hears the server out until it says what is waited for, and answers what it
-    /// asks.
+    /// Reads messages until the expected one, and answers the server's requests.
     fn read_until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
             let said = self.read_message();
@@ -134,7 +133,11 @@ impl Editor {
         let mut length = 0;
         loop {
             let mut line = String::new();
-            assert_ne!(self.stdout.read_line(&mut line).unwrap(), 0, "the language server is gone");
+            assert_ne!(
+                self.stdout.read_line(&mut line).unwrap(),
+                0,
+                "the language server has exited"
+            );
             if let Some(said) = line.strip_prefix("Content-Length:") {
                 length = said.trim().parse().unwrap();
             } else if line.trim().is_empty() {
@@ -154,7 +157,7 @@ impl Drop for Editor {
     }
 }
 
-/// As it is set out of the box, but for the catalogue that it would fetch.
+/// The default settings, without the schema catalogue that the server would download.
 fn client_setting(section: &Value) -> Value {
     match section.as_str() {
         Some("yaml") => {
@@ -181,14 +184,14 @@ async fn an_editor_completes_and_underlines_files_written_by_palazzo() {
     agent.call("create_entities", json!({ "entities": entities })).await;
     agent.call("create_task", json!({ "title": "Look" })).await;
 
-    // What Palazzo writes is right.
+    // Files by Palazzo have no diagnostics.
     for file in home.git(&["ls-files", "*.yaml"]).lines() {
         let place = home.path().join(file);
         assert_eq!(editor.diagnostics(&place, &home.read(file)), "", "{file}");
         editor.close_file(&place);
     }
 
-    // A person begins another action, and slips.
+    // A person adds an action with errors.
     let file = home.path().join("w/rooms/east/hall.yaml");
     let hall = home.read("w/rooms/east/hall.yaml");
     let begun = format!("{hall}  - label: Leave\n    type: ");
@@ -202,7 +205,7 @@ async fn an_editor_completes_and_underlines_files_written_by_palazzo() {
     "#);
     editor.close_file(&file);
 
-    // An entity says as well what it lacks.
+    // Diagnostics also report missing keys of an entity.
     let file = home.path().join("w/entities/rock/basalt.yaml");
     let basalt = home.read("w/entities/rock/basalt.yaml").replace("genus", "genius");
     assert_snapshot!(editor.diagnostics(&file, &basalt), @r#"

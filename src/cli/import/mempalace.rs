@@ -14,49 +14,49 @@ use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::{ImportSummary, MempalaceTables};
 use crate::model::strip_unprintable;
 
-/// Texts, as Chroma holds them.
+/// The database of texts with Chroma.
 const CHROMA_FILE: &str = "chroma.sqlite3";
 
-/// Texts, as MemPalace holds them without Chroma.
+/// The database of texts without Chroma.
 const EXACT_FILE: &str = "sqlite_exact.sqlite3";
 
-/// Facts.
+/// The database of facts.
 const FACTS_FILE: &str = "knowledge_graph.sqlite3";
 
-/// What says that texts are held by a server: no file could be read.
+/// The marker files of backends that store texts on a server, so that no file can be read.
 const REMOTE_BACKENDS: [(&str, &str); 3] = [
     ("milvus_backend.json", "Milvus"),
     ("qdrant_backend.json", "Qdrant"),
     ("pgvector_backend.json", "PostgreSQL"),
 ];
 
-/// Move in from MemPalace with drawers, diaries and facts, in one commit
+/// Import drawers, diaries and facts from MemPalace, in one commit
 ///
-/// Reads its store as it lies there, without MemPalace, and writes nothing to it.
-/// What is here already stays as it is, so a second import changes nothing. Exits
-/// with 1 if some rows could not be understood; they are named by table and id,
-/// and the others are taken in.
+/// Reads the files of its store directly, without MemPalace, and writes nothing to
+/// them. Existing drawers, entries and facts are not changed, so a second import
+/// changes nothing. Exits with 1 if some rows could not be parsed; they are listed by
+/// table and id, and the others are imported.
 ///
-/// The pieces of a long text become one drawer: those that say so, and those of a
-/// mined document if they fit in one way only. An entry of a diary becomes one in
-/// the diary of its agent, whatever its wing. What has no wing or room is filed in
-/// `unknown`, and told. A date that is none stays as it stands, and is named.
+/// The pieces of a long text become one drawer: those that are marked as pieces, and
+/// those of a mined document if they fit together in one way only. A diary entry goes
+/// to the diary of its agent, whatever its wing. A text without a wing or room is filed
+/// in `unknown` and reported. An invalid date is kept as text and reported.
 ///
-/// Not taken:
+/// Not imported:
 ///
-/// - embeddings and closets: searching here needs neither
-/// - halls: they are found out anew
-/// - hallways and tunnels, and how sure a fact was
+/// - embeddings and closets: search here needs neither
+/// - halls: Palazzo computes them from the graph
+/// - hallways and tunnels, and the confidence of facts
 /// - events, tasks and artifacts
-/// - texts that Milvus, Qdrant or PostgreSQL hold
+/// - texts stored in Milvus, Qdrant or PostgreSQL
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// The palace, the folder with `chroma.sqlite3`; else the one that MemPalace
-    /// itself would open: ~/.mempalace/palace, or what its config.json says
+    /// The MemPalace folder with `chroma.sqlite3`; else the one that MemPalace itself
+    /// would open: ~/.mempalace/palace, or the path in its config.json
     dir: Option<PathBuf>,
 
-    /// Only say what would be added
+    /// Only report what would be added
     #[arg(long)]
     dry_run: bool,
 
@@ -68,7 +68,7 @@ pub(super) struct Args {
     workspace: WorkspaceArgs,
 }
 
-/// Where a store lies.
+/// The location of a MemPalace store: its folder, its Chroma collection, its fact databases.
 struct MempalaceStore {
     palace: PathBuf,
     collection: String,
@@ -76,45 +76,45 @@ struct MempalaceStore {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let place = MempalaceStore::locate(args.dir.as_deref());
-    let tables = place.read_tables()?;
+    let store = MempalaceStore::locate(args.dir.as_deref());
+    let tables = store.read_tables()?;
     let mut keeper = home::keeper_for_home(args.home.as_deref(), &args.workspace);
     signal::finish_writes_on_signal(&mut keeper);
     let bar = ProgressBar::default();
-    let tell = move |done, all| bar.show(done, all);
-    let local = |it| Local.from_local_datetime(&it).earliest().map(|it| it.to_utc());
-    let by = terminal_user("import");
-    let moved = keeper.import_mempalace(&by, tables, local, args.dry_run, tell)?;
-    for told in moved.notes.iter().chain(&moved.errors) {
-        anstream::eprintln!("{}", strip_unprintable(told));
+    let on_progress = move |done, all| bar.show(done, all);
+    let to_utc = |it| Local.from_local_datetime(&it).earliest().map(|it| it.to_utc());
+    let caller = terminal_user("import");
+    let imported = keeper.import_mempalace(&caller, tables, to_utc, args.dry_run, on_progress)?;
+    for note in imported.notes.iter().chain(&imported.errors) {
+        anstream::eprintln!("{}", strip_unprintable(note));
     }
-    let root = keeper.palace_root(&by)?;
-    terminal::print_page(&mempalace_summary(&moved, root.as_deref(), args.dry_run))?;
-    Ok(ExitCode::from(u8::from(!moved.errors.is_empty())))
+    let root = keeper.palace_root(&caller)?;
+    terminal::print_page(&mempalace_summary(&imported, root.as_deref(), args.dry_run))?;
+    Ok(ExitCode::from(u8::from(!imported.errors.is_empty())))
 }
 
-fn mempalace_summary(moved: &ImportSummary, root: Option<&Path>, dry: bool) -> String {
+fn mempalace_summary(imported: &ImportSummary, root: Option<&Path>, dry: bool) -> String {
     let ImportSummary {
         workspace,
         drawers,
         entries,
         facts,
-        already_present: known,
+        already_present: existing,
         errors: faults,
         ..
-    } = moved;
-    let place = palace_label(workspace.as_deref(), root);
-    let place = match dry {
-        false => format!("Added to {place}"),
-        true => format!("Would add to {place}"),
+    } = imported;
+    let palace = palace_label(workspace.as_deref(), root);
+    let heading = match dry {
+        false => format!("Added to {palace}"),
+        true => format!("Would add to {palace}"),
     };
     let left = match faults.len() {
         0 => String::new(),
         rows => format!("; not understood: {rows}"),
     };
     format!(
-        "{place}: drawers {drawers}, diary entries {entries}, facts {facts}; {known} \
-         were there already{left}."
+        "{heading}: drawers {drawers}, diary entries {entries}, facts {facts}; {existing} \
+         existed already{left}."
     )
 }
 
@@ -133,17 +133,17 @@ impl MempalaceStore {
             None => {
                 let config = config_dir();
                 let settings = read_settings(&config);
-                let said = ["MEMPALACE_PALACE_PATH", "MEMPALACE_PALACE", "MEMPAL_PALACE_PATH"];
-                let said = said.iter().find_map(|it| env_path(it)).or_else(|| {
+                let keys = ["MEMPALACE_PALACE_PATH", "MEMPALACE_PALACE", "MEMPAL_PALACE_PATH"];
+                let given = keys.iter().find_map(|it| env_path(it)).or_else(|| {
                     settings.get("palace_path").and_then(Value::as_str).map(PathBuf::from)
                 });
-                (said.map_or_else(|| config.join("palace"), |it| expand_tilde(&it)), settings)
+                (given.map_or_else(|| config.join("palace"), |it| expand_tilde(&it)), settings)
             }
         };
         let collection = settings.get("collection_name").and_then(Value::as_str);
         let collection = collection.unwrap_or("mempalace_drawers").to_owned();
         let mut facts = vec![palace.join(FACTS_FILE)];
-        // The usual palace has its facts beside it, and not always where it is itself.
+        // The default palace has its facts beside its folder, which may not be where its texts are.
         facts.extend(palace.ends_with("palace").then(|| palace.with_file_name(FACTS_FILE)));
         facts.extend(
             dir.is_none().then(|| expand_tilde(Path::new("~/.mempalace")).join(FACTS_FILE)),
@@ -165,22 +165,23 @@ impl MempalaceStore {
         for facts in &self.facts {
             mempalace_sqlite::read_facts(facts, &mut tables)?;
         }
-        let elsewhere = REMOTE_BACKENDS.iter().filter(|(mark, _)| self.palace.join(mark).is_file());
-        tables.faults.extend(elsewhere.map(|(mark, whose)| {
-            format!("{mark}: the texts that {whose} holds cannot be read from here")
+        let remote = REMOTE_BACKENDS.iter().filter(|(mark, _)| self.palace.join(mark).is_file());
+        tables.faults.extend(remote.map(|(mark, backend)| {
+            format!("{mark}: the texts stored in {backend} cannot be read from here")
         }));
         if !chroma.is_file() && !exact.is_file() && self.facts.is_empty() {
             let palace = self.palace.display();
             return Err(Failure::Message(format!(
-                "{palace} is no palace of MemPalace: there is no {CHROMA_FILE}, {EXACT_FILE} or {FACTS_FILE}"
+                "{palace} is not a MemPalace palace: it has no {CHROMA_FILE}, {EXACT_FILE} or \
+                 {FACTS_FILE}; name its folder"
             )));
         }
         Ok(tables)
     }
 }
 
-/// Returns where MemPalace has its configuration: in `~/.mempalace` if it was there
-/// first, else where the system has such things.
+/// Returns the configuration folder of MemPalace: `~/.mempalace` if it is in use, else the
+/// one below the system's configuration folder.
 fn config_dir() -> PathBuf {
     if let Some(config) = env_path("MEMPALACE_CONFIG_DIR") {
         return expand_tilde(&config);

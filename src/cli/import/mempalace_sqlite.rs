@@ -1,6 +1,6 @@
-//! The tables of MemPalace, read as they lie there. SQLite itself reads them, so
-//! that whatever another process is about to write is seen wholly or not at all;
-//! nothing is written, not even what SQLite would keep beside a file.
+//! Reads the SQLite tables of MemPalace. SQLite itself reads them, so that a concurrent
+//! write of another process is seen completely or not at all. Nothing is written, not even
+//! the files that SQLite would create beside a database.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,16 +16,16 @@ use serde_json::{Map, Value};
 use crate::cli::Failure;
 use crate::keeper::{MempalaceTables, Row};
 
-/// How long to wait for somebody who is writing.
+/// How long to wait for another process that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What means something of its own in the address of a file.
+/// The characters with a special meaning in a `file:` URI.
 const URI_ESCAPES: &AsciiSet = &CONTROLS.add(b' ').add(b'%').add(b'?').add(b'#').add(b'\\');
 
-/// What is known of a name.
+/// The columns of an entity.
 const ENTITY_COLUMNS: [&str; 4] = ["id", "name", "type", "properties"];
 
-/// What is known of a fact.
+/// The columns of a fact.
 const TRIPLE_COLUMNS: [&str; 9] = [
     "id",
     "subject",
@@ -38,14 +38,14 @@ const TRIPLE_COLUMNS: [&str; 9] = [
     "source_drawer_id",
 ];
 
-/// A file of SQLite, opened to be read.
+/// An SQLite database, opened read-only, or a copy of it.
 struct OpenDatabase {
     db: Connection,
-    /// Where its copy lies, until it is closed.
+    /// The folder of the copy; it is removed on drop.
     _copy: Option<tempfile::TempDir>,
 }
 
-/// Why a file could not be read.
+/// The error of a database that could not be read.
 #[derive(Debug, thiserror::Error)]
 enum ReadError {
     #[error("{0}")]
@@ -54,7 +54,7 @@ enum ReadError {
     Io(#[from] std::io::Error),
 }
 
-/// Reads the texts that Chroma holds in a collection.
+/// Reads the texts of a Chroma collection.
 pub(crate) fn read_chroma(
     file: &Path,
     collection: &str,
@@ -81,19 +81,19 @@ pub(crate) fn read_chroma(
         )?;
         let mut found = query.query([])?;
         while let Some(row) = found.next()? {
-            let place: i64 = row.get(0)?;
-            let Some(text) = texts.get_mut(&place) else { continue };
+            let text_id: i64 = row.get(0)?;
+            let Some(text) = texts.get_mut(&text_id) else { continue };
             let key = String::from_utf8_lossy(row.get_ref(1)?.as_bytes()?).into_owned();
             let is_true = row.get::<_, Option<bool>>(5)?.map(Value::Bool);
-            let said = [2, 3, 4].into_iter().map(|it| Ok(to_json(row.get_ref(it)?)));
-            let said = said.collect::<Result<Vec<_>, rusqlite::Error>>()?;
-            if said.iter().any(Result::is_err) {
-                into.faults.push(format!("embeddings {}: its `{key}` is no text", text.id));
-                texts.remove(&place);
+            let values = [2, 3, 4].into_iter().map(|it| Ok(to_json(row.get_ref(it)?)));
+            let values = values.collect::<Result<Vec<_>, rusqlite::Error>>()?;
+            if values.iter().any(Result::is_err) {
+                into.faults.push(format!("embeddings {}: its `{key}` is not text", text.id));
+                texts.remove(&text_id);
                 continue;
             }
-            let said = said.into_iter().flatten().flatten().next();
-            text.fields.extend(said.or(is_true).map(|it| (key, it)));
+            let value = values.into_iter().flatten().flatten().next();
+            text.fields.extend(value.or(is_true).map(|it| (key, it)));
         }
         into.texts.extend(texts.into_values());
         into.faults.extend(queued_rows_warning(db, collection)?);
@@ -101,7 +101,7 @@ pub(crate) fn read_chroma(
     })
 }
 
-/// Reads the texts that MemPalace holds without Chroma in a collection.
+/// Reads the texts of a collection that MemPalace stores without Chroma.
 pub(crate) fn read_sqlite_exact(
     file: &Path,
     collection: &str,
@@ -113,18 +113,18 @@ pub(crate) fn read_sqlite_exact(
         for Row { table, id, mut fields } in
             read_rows(db, "documents", &columns, which, [collection], into)?
         {
-            let known = fields.get("metadata_json").and_then(Value::as_str).unwrap_or("{}");
-            match serde_json::from_str::<Map<String, Value>>(known) {
-                Ok(mut known) => {
-                    known.extend(
+            let metadata = fields.get("metadata_json").and_then(Value::as_str).unwrap_or("{}");
+            match serde_json::from_str::<Map<String, Value>>(metadata) {
+                Ok(mut metadata) => {
+                    metadata.extend(
                         fields
                             .remove("document")
                             .map(|it| (MempalaceTables::TEXT_KEY.to_owned(), it)),
                     );
-                    into.texts.push(Row { table, id, fields: known });
+                    into.texts.push(Row { table, id, fields: metadata });
                 }
                 Err(_) => {
-                    let why = "its `metadata_json` is no object in JSON";
+                    let why = "its `metadata_json` is not a JSON object";
                     into.faults.push(format!("documents {id}: {why}"));
                 }
             }
@@ -133,7 +133,7 @@ pub(crate) fn read_sqlite_exact(
     })
 }
 
-/// Reads the facts, and the names they speak of.
+/// Reads the facts and their entities.
 pub(crate) fn read_facts(file: &Path, into: &mut MempalaceTables) -> Result<(), Failure> {
     with_database(file, |db| {
         let entities = read_rows(db, "entities", &ENTITY_COLUMNS, "", [], into)?;
@@ -149,9 +149,9 @@ fn with_database(
     with: impl FnOnce(&Connection) -> Result<(), rusqlite::Error>,
 ) -> Result<(), Failure> {
     let tried = open_database(file).and_then(|it| {
-        // All is read as it is at one moment.
-        let moment = it.db.unchecked_transaction()?;
-        with(&moment)?;
+        // One transaction, so that all tables are read in the same state.
+        let transaction = it.db.unchecked_transaction()?;
+        with(&transaction)?;
         Ok(())
     });
     tried.map_err(|err| {
@@ -161,10 +161,10 @@ fn with_database(
         };
         let why = match code {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                "somebody is writing to it: try again when they are done"
+                "another process is writing to it: try again when that is done"
             }
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                "it is damaged, and nothing was taken in: `sqlite3 FILE .recover` may save the rest"
+                "it is damaged, and nothing was imported: `sqlite3 FILE .recover` may save the rest"
             }
             _ => return Failure::Message(format!("cannot read {}: {err}", file.display())),
         };
@@ -172,8 +172,8 @@ fn with_database(
     })
 }
 
-/// Opens a file to be read. If the last who wrote to it left something that must
-/// first be brought in, a copy is opened.
+/// Opens a database read-only. If the last writer left a log that must be applied first,
+/// opens a copy.
 fn open_database(file: &Path) -> Result<OpenDatabase, ReadError> {
     let in_use = || with_suffix(file, "-shm").is_file();
     if is_wal_mode(file)? && !in_use() {
@@ -198,8 +198,8 @@ fn open_database(file: &Path) -> Result<OpenDatabase, ReadError> {
     }
 }
 
-/// Tells whether changes to a file are logged beside it before they are brought
-/// in (byte 18 of the [format](https://sqlite.org/fileformat2.html)).
+/// Returns true if the database uses a write-ahead log (byte 18 of the
+/// [format](https://sqlite.org/fileformat2.html)).
 fn is_wal_mode(file: &Path) -> Result<bool, std::io::Error> {
     let mut head = Vec::new();
     File::open(file)?.take(19).read_to_end(&mut head)?;
@@ -228,7 +228,7 @@ fn has_collection(db: &Connection, name: &str) -> Result<bool, rusqlite::Error> 
     db.prepare("SELECT 1 FROM collections WHERE name = ?1")?.exists([name])
 }
 
-/// Says if Chroma has written down more than it has taken in.
+/// Returns a warning if Chroma's queue holds rows that are not in its tables yet.
 fn queued_rows_warning(
     db: &Connection,
     collection: &str,
@@ -239,11 +239,11 @@ fn queued_rows_warning(
             JOIN segments ON segments.id = segment_id JOIN collections ON collections.id = collection
             WHERE name = ?1 AND scope = 'METADATA')";
     let waiting: i64 = db.query_row(query, [collection], |row| row.get(0))?;
-    let why = "not taken in by Chroma yet: open the palace with MemPalace, then import again";
+    let why = "not processed by Chroma yet: open the palace with MemPalace, then import again";
     Ok((waiting > 0).then(|| format!("embeddings_queue: {waiting} {why}")))
 }
 
-/// Reads those of the `columns` of a table that it has; older ones have fewer.
+/// Reads the `columns` that a table has; tables of older versions have fewer.
 fn read_rows(
     db: &Connection,
     table: &'static str,
@@ -252,21 +252,21 @@ fn read_rows(
     parameters: impl Params,
     into: &mut MempalaceTables,
 ) -> Result<Vec<Row>, rusqlite::Error> {
-    let mut known = db.prepare("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2")?;
-    let mut has = Vec::new();
+    let mut has_column = db.prepare("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2")?;
+    let mut present = Vec::new();
     for column in columns {
-        if *column == "id" || known.exists([table, column])? {
-            has.push(*column);
+        if *column == "id" || has_column.exists([table, column])? {
+            present.push(*column);
         }
     }
-    let mut query = db.prepare(&format!("SELECT {} FROM {table} {which}", has.join(", ")))?;
+    let mut query = db.prepare(&format!("SELECT {} FROM {table} {which}", present.join(", ")))?;
     let mut found = query.query(parameters)?;
     let mut rows = Vec::new();
     while let Some(it) = found.next()? {
         let (mut row, mut odd) = (Row { table, ..Row::default() }, None);
-        for (place, column) in has.iter().enumerate() {
-            match to_json(it.get_ref(place)?) {
-                Ok(said) => row.fields.extend(said.map(|it| ((*column).to_owned(), it))),
+        for (index, column) in present.iter().enumerate() {
+            match to_json(it.get_ref(index)?) {
+                Ok(value) => row.fields.extend(value.map(|it| ((*column).to_owned(), it))),
                 Err(NotUtf8) => odd = Some(column),
             }
         }
@@ -276,7 +276,7 @@ fn read_rows(
         });
         match odd {
             Some(column) => {
-                into.faults.push(format!("{table} {}: its `{column}` is no text", row.id));
+                into.faults.push(format!("{table} {}: its `{column}` is not text", row.id));
             }
             None => rows.push(row),
         }
@@ -284,7 +284,7 @@ fn read_rows(
     Ok(rows)
 }
 
-/// Bytes that are not UTF-8.
+/// The error of a value that is not UTF-8 text.
 struct NotUtf8;
 
 fn to_json(it: ValueRef<'_>) -> Result<Option<Value>, NotUtf8> {

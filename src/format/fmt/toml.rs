@@ -1,9 +1,9 @@
-//! TOML with its blanks in order. The order of keys is left to whoever wrote it.
+//! Formats the whitespace of TOML. The order of keys is kept.
 
 use toml_edit::{Decor, DocumentMut, Item, KeyMut, RawString, Table, Value};
 
-/// Puts the blanks around keys and values in order, and leaves all that is said,
-/// comments too; `None`: it is no TOML.
+/// Formats the whitespace around keys and values, and keeps all else, including comments; `None` if
+/// the text is not TOML.
 pub(crate) fn fmt_toml(text: &str) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
     let end = format!("{}\n", document.trailing().as_str().unwrap_or_default());
@@ -17,7 +17,7 @@ fn fmt_table(table: &mut Table) {
     for (mut key, item) in table.iter_mut() {
         match item {
             Item::Value(value) => fmt_pair(key, value),
-            // The keys of `menu.layout = "wide"` share their blanks with what is above.
+            // The keys of `menu.layout = "wide"` share their whitespace with what is above.
             Item::Table(table) if !table.is_dotted() => {
                 key.fmt();
                 let decor = table.decor_mut();
@@ -44,14 +44,14 @@ fn fmt_pair(mut key: KeyMut<'_>, value: &mut Value) {
     fmt_trailing_comment(value.decor_mut());
 }
 
-/// Leaves one blank before the comment at the end of a line.
+/// Keeps exactly one space before the comment at the end of a line.
 fn fmt_trailing_comment(decor: &mut Decor) {
     let comment = decor.suffix().and_then(RawString::as_str).unwrap_or_default().trim();
     let end = if comment.is_empty() { String::new() } else { format!(" {comment}") };
     decor.set_suffix(end);
 }
 
-/// Returns the comments above something, and at most one blank line in a row.
+/// Returns the comments above an item, with at most one blank line in a row.
 fn comment_lines(raw: Option<&str>) -> String {
     let mut tidied = String::new();
     for line in raw.unwrap_or_default().split_inclusive('\n').filter(|it| it.ends_with('\n')) {

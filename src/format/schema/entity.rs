@@ -1,12 +1,11 @@
-//! `entities/<genus>/<name>.yaml`.
+//! Schema of `entities/<genus>/<name>.yaml`.
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
 use crate::format::schema::scalars::{TextSchema, UlidSchema};
 
-/// An entity of the knowledge graph, with its observations and the relations
-/// that start from it.
+/// An entity of the knowledge graph, with its observations and its outgoing relations.
 #[derive(JsonSchema)]
 #[schemars(
     title = "Entity",
@@ -15,50 +14,49 @@ use crate::format::schema::scalars::{TextSchema, UlidSchema};
     extend("else" = json!({ "required": ["genus"] }))
 )]
 pub(super) struct EntitySchema {
-    /// The entity's id, a ULID; may be left out.
+    /// The entity's id, a ULID; optional.
     #[schemars(example = &"01KGSRV28ADXPQGT6T6QX25YS8")]
     id: Option<UlidSchema>,
-    /// What it is called, which is what relations name it by.
+    /// The name; relations refer to it.
     #[schemars(example = &"Stasis is data")]
     name: TextSchema,
-    /// What kind of thing it is. Only what relations start from, and nothing
-    /// else is known of, has none.
+    /// The genus, the type of the entity. Only a name that has nothing but relations may omit it.
     #[schemars(example = &"Claim")]
     genus: Option<TextSchema>,
-    /// How it stands with it: free, unless the genus lists statuses.
+    /// The status; any text, unless the genus lists statuses.
     #[schemars(example = &"contested")]
     status: Option<TextSchema>,
-    /// What else is known of it, by name. Only what is spelled as JSON spells it is a
-    /// number: `1.10` and `00123` are texts.
+    /// Further attributes, by name. Only a number in JSON notation is a number: `1.10` and `00123`
+    /// are texts.
     #[schemars(example = json!({ "confidence": "medium" }), extend("default" = {}))]
     attributes: Option<Map<String, Value>>,
-    /// What was observed of it, a sentence each.
+    /// The observations, one sentence each.
     #[schemars(
         example = ["Species appear fully formed and persist unchanged."],
         extend("default" = [])
     )]
     observations: Option<Vec<TextSchema>>,
-    /// The relations that start from it.
+    /// The outgoing relations.
     #[schemars(extend("default" = []))]
     relations: Option<Vec<RelationSchema>>,
 }
 
-/// A relation from the entity to another.
+/// A relation from this entity to another.
 #[derive(JsonSchema)]
 #[schemars(title = "Relation", deny_unknown_fields)]
 struct RelationSchema {
-    /// What the one is to the other.
+    /// The type of the relation, in the active voice.
     #[schemars(example = &"disputed_by")]
     r#type: TextSchema,
-    /// The name of the entity it leads to.
+    /// The name of the target entity.
     #[schemars(example = &"Gradualism")]
     to: TextSchema,
-    /// The first day it holds: a day, a month, a year.
+    /// The date from which it holds: a day, a month or a year.
     #[schemars(example = &"1972-01-01", example = &"1972")]
     since: Option<TextSchema>,
-    /// The day from which it holds no more.
+    /// The date from which it no longer holds.
     #[schemars(example = &"2001-06")]
     until: Option<TextSchema>,
-    /// Where that is known from.
+    /// The source of the statement.
     source: Option<TextSchema>,
 }

@@ -1,4 +1,4 @@
-//! `genera/<name>.yaml`.
+//! Schema of `genera/<name>.yaml`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,31 +8,31 @@ use serde_json::json;
 
 use crate::format::schema::scalars::{NonEmptyTextSchema, TextSchema};
 
-/// What is laid down for the entities of one genus.
+/// The definition of a genus.
 #[derive(JsonSchema)]
 #[schemars(title = "Genus", deny_unknown_fields)]
 pub(super) struct GenusSchema {
-    /// What the genus is called, as entities name it.
+    /// The name of the genus, as entities give it.
     #[schemars(example = &"Claim")]
     name: NonEmptyTextSchema,
-    /// What several of them are called.
+    /// The plural of the name.
     #[schemars(example = &"Claims")]
     plural: Option<TextSchema>,
-    /// What an entity of this genus is.
+    /// The description of the genus.
     description: Option<TextSchema>,
-    /// How a sentence speaks of one of them; `{name}` stands for its name.
+    /// The template for naming an entity in a sentence; `{name}` stands for its name.
     #[schemars(example = &"the claim {name}", extend("pattern" = r"\{name\}"))]
     sentence: Option<TextSchema>,
-    /// What its entities may say of themselves, and what each attribute holds.
+    /// The attributes of its entities, with the type of each.
     #[schemars(
         example = json!({ "born": "date", "confidence": ["low", "high"] }),
         extend("default" = {})
     )]
     attributes: Option<BTreeMap<String, AttributeDefSchema>>,
-    /// The statuses an entity may have; as a mapping, what may follow each.
+    /// The statuses of its entities; as a mapping, with the statuses that may follow each.
     #[schemars(example = ["open", "contested"])]
     statuses: Option<StatusDefsSchema>,
-    /// The relations that may start from its entities.
+    /// The relations of its entities.
     #[schemars(example = json!({ "lives_in": "single" }), extend("default" = {}))]
     relations: Option<BTreeMap<String, Option<RelationDefSchema>>>,
 }
@@ -40,24 +40,24 @@ pub(super) struct GenusSchema {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum AttributeDefSchema {
-    /// What it holds.
+    /// The type.
     Kind(AttributeKindSchema),
-    /// What it holds, and more of it.
+    /// The type, with further properties.
     Whole(FullAttributeDefSchema),
 }
 
-/// An attribute, with more than what it holds.
+/// An attribute with further properties.
 #[derive(JsonSchema)]
 #[schemars(title = "Attribute", deny_unknown_fields)]
 struct FullAttributeDefSchema {
-    /// What it holds.
+    /// The type of the value.
     r#type: AttributeKindSchema,
-    /// Whether each entity of the genus has it.
+    /// Whether every entity of the genus must have it.
     #[schemars(extend("default" = false))]
     required: Option<bool>,
 }
 
-/// What an attribute holds.
+/// The type of an attribute's value.
 struct AttributeKindSchema;
 
 impl JsonSchema for AttributeKindSchema {
@@ -90,7 +90,7 @@ impl JsonSchema for AttributeKindSchema {
 enum StatusDefsSchema {
     /// The statuses.
     List(Vec<TextSchema>),
-    /// The statuses, and what may follow each of them.
+    /// The statuses, with those that may follow each.
     Ways(BTreeMap<String, Option<NextStatusesSchema>>),
 }
 
@@ -106,9 +106,9 @@ enum NextStatusesSchema {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum RelationDefSchema {
-    /// An entity has one at a time.
+    /// `single`: an entity has at most one at a time.
     Word(SingleWordSchema),
-    /// What else is laid down for it.
+    /// The properties of the relation.
     Whole(FullRelationDefSchema),
 }
 
@@ -118,11 +118,11 @@ enum SingleWordSchema {
     Single,
 }
 
-/// What is laid down for a relation.
+/// The properties of a relation.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct FullRelationDefSchema {
-    /// Whether an entity has one at a time.
+    /// Whether an entity has at most one at a time.
     #[schemars(extend("default" = false))]
     single: Option<bool>,
 }

@@ -1,24 +1,24 @@
-//! The first line of a new file, which tells editors its schema.
+//! The modeline: the first line of a file, which points editors to its schema.
 //!
-//! It leads to a copy of the schema inside the palace, by a path from the file:
-//! that works without a network, on every machine, and in every clone.
+//! It contains the relative path of a copy of the schema inside the palace, which works without a
+//! network, on every machine and in every clone.
 
 use crate::format::{PalacePath, is_schema_path};
 use crate::model::FileKind;
 
 const MODELINE_PREFIX: &str = "# yaml-language-server: $schema=";
 
-/// Returns where a palace keeps the schema of a kind of file.
+/// Returns the path at which a palace keeps the schema of a kind of file.
 pub(in crate::format) fn schema_path(kind: FileKind) -> String {
     format!(".palazzo/schema/{kind}.json")
 }
 
-/// Puts the modeline above the text of a file that is to lie at `path`.
+/// Prepends the modeline to the text of a file at `path`.
 pub(in crate::format) fn prepend_modeline(path: &str, text: &str) -> String {
     modeline_for_path(path).unwrap_or_default() + text
 }
 
-/// Parts a modeline of ours from the text below it.
+/// Splits a text into our modeline, if it has one, and the rest.
 pub(in crate::format) fn split_modeline(text: &str) -> (&str, &str) {
     let end = text.find('\n').map_or(text.len(), |it| it + 1);
     let schema = text[..end].trim_end().strip_prefix(MODELINE_PREFIX);
@@ -28,8 +28,7 @@ pub(in crate::format) fn split_modeline(text: &str) -> (&str, &str) {
     }
 }
 
-/// Lets the modeline of a text, if it has one of ours, lead to the schema from
-/// `path`.
+/// Updates our modeline, if the text has one, to the relative path from `path`.
 pub(in crate::format) fn retarget_modeline(path: &str, text: &str) -> String {
     match (split_modeline(text), modeline_for_path(path)) {
         (("", _), _) | (_, None) => text.to_owned(),
@@ -40,8 +39,7 @@ pub(in crate::format) fn retarget_modeline(path: &str, text: &str) -> String {
     }
 }
 
-/// Lets a new file at `path` begin with the line that leads editors to its schema,
-/// if it is of a kind that has one.
+/// Prepends or updates the modeline of a file at `path`, if its kind has a schema.
 pub fn ensure_modeline(path: &str, text: &str) -> String {
     match modeline_kind(path, text) {
         Some(_) => retarget_modeline(path, text),
@@ -49,8 +47,7 @@ pub fn ensure_modeline(path: &str, text: &str) -> String {
     }
 }
 
-/// Returns the kind of file at `path` whose schema the first line of its text
-/// leads editors to; `None`: it has no such line.
+/// Returns the kind of the file at `path` if its text has a modeline, else `None`.
 pub fn modeline_kind(path: &str, text: &str) -> Option<FileKind> {
     let (line, _) = split_modeline(text);
     yaml_file_kind(path).filter(|_| !line.is_empty())
@@ -61,7 +58,7 @@ fn modeline_for_path(path: &str) -> Option<String> {
     Some(format!("{MODELINE_PREFIX}{up}{}\n", schema_path(yaml_file_kind(path)?)))
 }
 
-/// Returns the kind of file at `path`, if it is all YAML.
+/// Returns the kind of the file at `path`, if it is a YAML file.
 fn yaml_file_kind(path: &str) -> Option<FileKind> {
     match PalacePath::parse(path).ok()? {
         PalacePath::Room(_) => Some(FileKind::Room),

@@ -1,37 +1,37 @@
-//! `palace.toml`.
+//! Schema of `palace.toml`.
 
 use schemars::JsonSchema;
 
 use crate::format::schema::scalars::RoomNameSchema;
 
-/// A palace: its name, the room where visits begin, and settings.
+/// A palace: its name, the entry room, and settings.
 #[derive(JsonSchema)]
 #[schemars(title = "Palace", deny_unknown_fields)]
 pub(super) struct PalaceSchema {
-    /// The version of the files.
+    /// The version of the file format.
     #[schemars(extend("const" = 1, "default" = 1))]
     format: Option<i64>,
-    /// What the palace is called.
+    /// The name of the palace.
     #[schemars(regex(pattern = r"\S"), example = &"Paradigm Survey")]
     name: String,
-    /// The room where visits begin.
+    /// The room in which visits begin.
     #[schemars(example = &"great-hall", example = &"code/auth-migration")]
     entry: Option<RoomNameSchema>,
-    /// How rooms are shown.
+    /// The menus of rooms.
     menu: Option<MenuSchema>,
-    /// What becomes of changes.
+    /// Commits.
     git: Option<GitSchema>,
-    /// What actions may do.
+    /// The permissions of actions.
     actions: Option<ActionSettingsSchema>,
-    /// How things are found.
+    /// The search.
     search: Option<SearchSettingsSchema>,
 }
 
-/// How rooms are shown.
+/// The menus of rooms.
 #[derive(JsonSchema)]
 #[schemars(title = "Menu", deny_unknown_fields)]
 struct MenuSchema {
-    /// How many actions a room shows: twelve, or seven and then 8, 9 and 0.
+    /// The numbering of actions: twelve per page, or seven and then 8, 9 and 0.
     #[schemars(extend("default" = "wide"))]
     layout: Option<LayoutSchema>,
 }
@@ -43,15 +43,14 @@ enum LayoutSchema {
     Classic,
 }
 
-/// What becomes of changes.
+/// Commits.
 #[derive(JsonSchema)]
 #[schemars(title = "Git", deny_unknown_fields)]
 struct GitSchema {
-    /// Whether each call of a tool is a commit, or its files are left to you.
+    /// Whether each change by a tool is committed, or its files are left for you to commit.
     #[schemars(extend("default" = "auto"))]
     commit: Option<CommitModeSchema>,
-    /// What becomes of what you edit yourself: it is left to you, or committed
-    /// in your name.
+    /// Whether your own edits are left for you to commit, or committed in your name.
     #[schemars(extend("default" = "leave"))]
     hand_edits: Option<HandEditModeSchema>,
 }
@@ -70,21 +69,21 @@ enum HandEditModeSchema {
     Commit,
 }
 
-/// What the actions of rooms may do.
+/// The permissions of room actions.
 #[derive(JsonSchema)]
 #[schemars(title = "Actions", deny_unknown_fields)]
 struct ActionSettingsSchema {
-    /// The tools that change things and that a query action may run.
+    /// The tools that change something and that a query action may call nevertheless.
     #[schemars(example = ["update_entity"], extend("default" = []))]
     allow: Option<Vec<String>>,
 }
 
-/// How things are found.
+/// The search.
 #[derive(JsonSchema)]
 #[schemars(title = "Search", deny_unknown_fields)]
 struct SearchSettingsSchema {
-    /// The folder of an embedding model, with model.safetensors and vocab.txt, for
-    /// finding by meaning too; from this folder, if it does not begin at the root.
+    /// The folder of an embedding model, with model.safetensors and vocab.txt, for semantic search;
+    /// a relative path starts at the palace.
     #[schemars(regex(pattern = r"\S"), example = &"/usr/share/models/all-MiniLM-L6-v2")]
     model: Option<String>,
 }

@@ -1,45 +1,45 @@
-//! `rooms/<slug>.yaml`.
+//! Schema of `rooms/<slug>.yaml`.
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
 use crate::format::schema::scalars::{NonEmptyTextSchema, RoomNameSchema, TextSchema, UlidSchema};
 
-/// A room of a palace: what a visitor sees, and what can be done there.
+/// A room of a palace: its description, its actions and its doors.
 #[derive(JsonSchema)]
 #[schemars(title = "Room", deny_unknown_fields)]
 pub(super) struct RoomSchema {
-    /// The room's id, a ULID; may be left out.
+    /// The room's id, a ULID; optional.
     #[schemars(example = &"01KGSRV28ADXPQGT6T6QX25YS8")]
     id: Option<UlidSchema>,
-    /// What the room is called above its description.
+    /// The name, shown above the description.
     #[schemars(example = &"Hall of Geology")]
     name: NonEmptyTextSchema,
-    /// What a visitor sees: vivid, concrete, a few sentences.
+    /// The description that a visitor sees: vivid, concrete, a few sentences.
     #[schemars(example = &"Mind the step. Grey beds stand on end here like books.")]
     description: Option<TextSchema>,
     /// The numbered choices, in their order.
     #[schemars(extend("default" = []))]
     actions: Option<Vec<ActionSchema>>,
-    /// What the room shows of the graph, behind its own actions.
+    /// The part of the graph that the room shows after its own actions.
     #[schemars(example = json!({ "genus": "Claim", "by": "status" }))]
     generate: Option<GenerateSchema>,
-    /// Rooms that a door leads to and no action does; a door works both ways.
+    /// Rooms to which a door leads but no action; a door works both ways.
     #[schemars(example = ["hall-of-biology"], extend("default" = []))]
     portals: Option<Vec<RoomNameSchema>>,
 }
 
-/// Halls that are made from the graph, of which nothing is written.
+/// Generated halls that show entities of the graph.
 #[derive(JsonSchema)]
 #[schemars(title = "Generate", deny_unknown_fields, extend("anyOf" = [
     { "required": ["genus"], "properties": { "by": { "not": { "const": "genus" } } } },
     { "required": ["by"], "properties": { "by": { "const": "genus" }, "genus": false } },
 ]))]
 struct GenerateSchema {
-    /// The genus whose entities are shown; left out with `by: genus`.
+    /// The genus of the entities; omitted with `by: genus`.
     #[schemars(example = &"Claim")]
     genus: Option<NonEmptyTextSchema>,
-    /// How they are grouped: status, name, date, an attribute; genus for all there is.
+    /// The sort key: status, name, date or an attribute; `genus` for all entities.
     #[schemars(example = &"status", extend("default" = "status"))]
     by: Option<NonEmptyTextSchema>,
 }
@@ -48,30 +48,30 @@ struct GenerateSchema {
 #[derive(JsonSchema)]
 #[schemars(title = "Action", deny_unknown_fields, extend("allOf" = required_keys_by_type()))]
 struct ActionSchema {
-    /// What the menu says; an imperative reads best.
+    /// The text in the menu; an imperative reads best.
     #[schemars(example = &"Examine the drawers of the fossil cabinet")]
     label: NonEmptyTextSchema,
-    /// What choosing it does.
+    /// The type of the action.
     r#type: ActionTypeSchema,
-    /// The tool that a query runs.
+    /// The tool that a query calls.
     #[schemars(example = &"list_entities")]
     tool: Option<NonEmptyTextSchema>,
-    /// What a query tells its tool; "{params}" stands for what the visitor says.
+    /// The parameters of the tool; `{params}` stands for what the visitor passes.
     #[schemars(example = json!({ "genus": "Claim" }), extend("default" = {}))]
     tool_params: Option<Map<String, Value>>,
-    /// Where a navigate action leads; the room need not exist yet.
+    /// The room to which a navigate action leads; it need not exist yet.
     #[schemars(example = &"catastrophism-alcove")]
     room: Option<RoomNameSchema>,
-    /// The palace the room is in, if it is another.
+    /// The workspace of the room, if it is in another palace.
     workspace: Option<TextSchema>,
-    /// What a text action shows.
+    /// The text that a text action shows.
     content: Option<TextSchema>,
 }
 
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase", extend("enumDescriptions" = [
     "leads into a room",
-    "runs a tool and shows what it finds",
+    "calls a tool and shows its result",
     "shows a text",
 ]))]
 enum ActionTypeSchema {
@@ -80,7 +80,7 @@ enum ActionTypeSchema {
     Text,
 }
 
-/// What an action of one type cannot do without.
+/// Returns the keys that each type of action requires.
 fn required_keys_by_type() -> Value {
     let needs = |kind: &str, key: &str| {
         json!({

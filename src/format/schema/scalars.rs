@@ -1,16 +1,16 @@
-//! What stands behind the keys of many files.
+//! Schemas of the scalar values that several files share.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// A text. A number or a date is taken as it is written.
+/// A text. A number or a boolean is accepted as written.
 pub(crate) struct TextSchema;
 
-/// A text that says something.
+/// A text that is not empty.
 pub(crate) struct NonEmptyTextSchema;
 
-/// What a room is called: `great-hall`, `code/auth-migration`.
+/// The slug of a room: `great-hall`, `code/auth-migration`.
 pub(crate) struct RoomNameSchema;
 
 /// A ULID.

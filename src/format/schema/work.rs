@@ -1,21 +1,21 @@
-//! `tasks/<ULID>.yaml` and `processes/<ULID>.yaml`.
+//! Schemas of `tasks/<ULID>.yaml` and `processes/<ULID>.yaml`.
 
 use schemars::JsonSchema;
 
 use crate::format::schema::scalars::{NonEmptyTextSchema, RoomNameSchema, TextSchema, TimeSchema};
 
-/// Something that is to be done.
+/// A task: something to be done once.
 #[derive(JsonSchema)]
 #[schemars(title = "Task", deny_unknown_fields)]
 pub(super) struct TaskSchema {
-    /// What is to be done.
+    /// What to do.
     #[schemars(example = &"Ask Ada about the seam")]
     title: NonEmptyTextSchema,
     /// The entity it is about.
     entity: Option<TextSchema>,
     /// The room it is about.
     room: Option<RoomNameSchema>,
-    /// Who is to do it.
+    /// The person or client to do it.
     who: Option<TextSchema>,
     /// Whether it is done.
     #[schemars(extend("default" = "open"))]
@@ -23,7 +23,7 @@ pub(super) struct TaskSchema {
     /// When it was done: a time in UTC, or a day.
     #[schemars(example = &"2026-03-01T12:00:00Z", example = &"2026-03-01")]
     done: Option<TimeSchema>,
-    /// What else is to be said of it.
+    /// A note.
     note: Option<TextSchema>,
 }
 
@@ -34,11 +34,11 @@ enum TaskStatusSchema {
     Done,
 }
 
-/// Something that is done step by step.
+/// A process: work with several steps.
 #[derive(JsonSchema)]
 #[schemars(title = "Process", deny_unknown_fields)]
 pub(super) struct ProcessSchema {
-    /// What is being done.
+    /// The name.
     #[schemars(example = &"Read the old maps")]
     name: NonEmptyTextSchema,
     /// The entity it is about.
@@ -48,7 +48,7 @@ pub(super) struct ProcessSchema {
     /// The steps, in their order.
     #[schemars(length(min = 1), example = ["Find them", "Read them"])]
     steps: Vec<StepSchema>,
-    /// The number of the step it is at.
+    /// The number of the current step.
     #[schemars(range(min = 1), extend("default" = 1))]
     step: Option<usize>,
     /// Whether it is done.
@@ -69,9 +69,9 @@ enum ProcessStatusSchema {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum StepSchema {
-    /// What is done in this step.
+    /// What to do in this step.
     Word(TextSchema),
-    /// What is done in this step, and what came of it.
+    /// What to do in this step, with a note.
     Noted(StepWithNoteSchema),
 }
 
@@ -79,8 +79,8 @@ enum StepSchema {
 #[derive(JsonSchema)]
 #[schemars(title = "Step", deny_unknown_fields)]
 struct StepWithNoteSchema {
-    /// What is done in this step.
+    /// What to do in this step.
     step: NonEmptyTextSchema,
-    /// What came of it.
+    /// The result of the step.
     note: Option<TextSchema>,
 }

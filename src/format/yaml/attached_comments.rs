@@ -1,9 +1,7 @@
-//! What a person wrote around the values of a file: comments and blank lines,
-//! and which value each belongs to.
+//! The comments and blank lines of a file, each attached to a value.
 //!
-//! A comment on a line of its own belongs to what comes next, unless it stands
-//! further in than that: then it closes the list or mapping it is in line with.
-//! A comment behind something belongs to that.
+//! A comment on a line of its own belongs to what follows, unless it is indented further: then it
+//! ends the list or mapping with its indentation. A trailing comment belongs to what is before it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,32 +10,31 @@ use crate::format::yaml::parse::{Node, NodeValue};
 use crate::format::yaml::write::OutputNode;
 use crate::model::Position;
 
-/// What stands around one value, and around the values in it.
+/// The comments around one value, and around the values in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::format) struct AttachedComments {
-    /// The key whose value it is; empty for an item.
+    /// The key of the value; empty for a list item.
     key: String,
-    /// The lines above it: comments, and an empty text for a blank line.
+    /// The lines above it: comments, and an empty string for a blank line.
     pub(in crate::format) above: Vec<String>,
     /// The comment at the end of its line.
     pub(crate) trailing: Option<String>,
-    /// The lines below the last of its parts.
+    /// The lines below its last child.
     pub(crate) below: Vec<String>,
-    /// What stands around the values in it, in the order of the file; those of
-    /// keys by key, once fitted.
+    /// The comments around its children, in the order of the file; after fitting, sorted by key.
     children: Vec<AttachedComments>,
 }
 
-/// A value in a file, and where it stands there.
+/// A value and its position in the file.
 struct LocatedValue<'a> {
     key: &'a str,
-    /// Where its key begins, its dash, or it itself.
+    /// The start of its key, of its dash, or of itself.
     at: Position,
-    /// Where it itself begins and ends.
+    /// Its own start and end.
     span: (Position, Position),
-    /// Whether it is in a flow style: in brackets, if it has parts.
+    /// Whether it is in flow style: in brackets, if it has children.
     flow: bool,
-    /// Whether the blank lines at its end are its own.
+    /// Whether trailing blank lines belong to it.
     keeps_trailing_blanks: bool,
     children: Vec<Self>,
 }
@@ -45,12 +42,12 @@ struct LocatedValue<'a> {
 /// The lines of a file.
 struct FileLines<'a> {
     lines: Vec<&'a str>,
-    /// The lines above which blank ones are part of a text.
+    /// The lines above which blank lines are part of a text.
     blanks_in_text: BTreeSet<usize>,
 }
 
 impl AttachedComments {
-    /// What stands around a value that nobody wrote anything around.
+    /// No comments.
     pub(crate) const NONE: &Self = &Self {
         key: String::new(),
         above: Vec::new(),
@@ -59,7 +56,7 @@ impl AttachedComments {
         children: Vec::new(),
     };
 
-    /// Finds out what each comment and blank line of a file belongs to.
+    /// Attaches each comment and blank line of a file to a value.
     pub(in crate::format) fn attach(text: &str, root: &Node, marks: &CommentsAndDashes) -> Self {
         let root = LocatedValue::from_node("", root.at, root, marks);
         let page = FileLines::new(text, &root);
@@ -80,9 +77,9 @@ impl AttachedComments {
         notes
     }
 
-    /// Moves what has no room around a value as it will be written: the comments
-    /// of a key that goes to the one that follows, those in a value that becomes
-    /// one line above it, those above the first key of an item above its dash.
+    /// Moves comments for which the output has no room: those of a removed key to the next one,
+    /// those inside a value that becomes one line above it, those above the first key of an item
+    /// above its dash.
     pub(in crate::format) fn fit_to_output(&mut self, out: &OutputNode) {
         match out {
             OutputNode::Map(pairs) => {
@@ -120,19 +117,18 @@ impl AttachedComments {
         self.children.sort_by(|a, b| a.key.cmp(&b.key));
     }
 
-    /// Returns what stands around the value of `key`, once fitted.
+    /// Returns the comments around the value of `key`; only after fitting.
     pub(crate) fn for_key(&self, key: &str) -> &Self {
         let found = self.children.binary_search_by(|it| it.key.as_str().cmp(key));
         found.map_or(Self::NONE, |it| &self.children[it])
     }
 
-    /// Returns what stands around an item.
-    pub(crate) fn for_item(&self, place: usize) -> &Self {
-        self.children.get(place).unwrap_or(Self::NONE)
+    /// Returns the comments around an item.
+    pub(crate) fn for_item(&self, index: usize) -> &Self {
+        self.children.get(index).unwrap_or(Self::NONE)
     }
 
-    /// Moves what has no room around the dash of an item and the first key, which
-    /// stand on one line.
+    /// Merges the comments of an item and of its first key, which are on one line.
     fn merge_into_dash_line(&mut self, item: &OutputNode) {
         let OutputNode::Map(pairs) = item else { return };
         let first = pairs.first().map(|(key, _)| *key).unwrap_or_default();
@@ -212,8 +208,8 @@ impl AttachedComments {
         }
     }
 
-    /// What stands above the first key and a blank line is about the file, and
-    /// stays at its top wherever the key goes.
+    /// Moves comments above the first key that are followed by a blank line to the top of the file,
+    /// where they stay wherever the key goes.
     fn move_header_to_top(&mut self) {
         let Some(first) = self.children.first_mut() else { return };
         if let Some(end) = first.above.iter().rposition(String::is_empty) {
@@ -254,8 +250,8 @@ impl<'a> LocatedValue<'a> {
         }
     }
 
-    /// Tells whether a comment on a line of its own, behind where this value is
-    /// announced, is in it; `column` is that of what this value is in.
+    /// Tells whether a comment on a line of its own, after the start of this value, is inside it;
+    /// `column` is that of the parent.
     fn contains_comment(&self, comment: Position, column: usize) -> bool {
         let (begin, end) = self.span;
         match self.flow {
@@ -278,7 +274,7 @@ impl<'a> FileLines<'a> {
         Self { lines: text.lines().collect(), blanks_in_text: kept }
     }
 
-    /// Tells whether nothing stands before that place on its line.
+    /// Tells whether there is only whitespace before a position on its line.
     fn is_first_on_line(&self, at: Position) -> bool {
         let line = self.lines.get(at.line - 1).copied().unwrap_or_default();
         line.chars().take(at.column - 1).all(|it| matches!(it, ' ' | '\t' | '\u{feff}'))

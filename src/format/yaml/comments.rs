@@ -1,11 +1,11 @@
-//! What a file has beside its values: comments, and the dashes of its items.
+//! The comments of a file, and the dashes of its list items.
 
 use granit_parser::{Scanner, StrInput, TokenType, options};
 
 use crate::format::yaml::parse::position_of_marker;
 use crate::model::Position;
 
-/// What a file has beside its values, in the order of the file.
+/// Comments and dashes, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::format) struct CommentsAndDashes {
     pub(in crate::format) comments: Vec<Comment>,
@@ -20,7 +20,7 @@ pub(in crate::format) struct Comment {
 }
 
 impl CommentsAndDashes {
-    /// Looks for them in the text of a file that can be read.
+    /// Scans a text that is known to be valid.
     pub(in crate::format) fn scan(text: &str) -> Self {
         let mut marks = Self::default();
         let options = options! { max_buffered_comment_events: usize::MAX };
@@ -35,14 +35,14 @@ impl CommentsAndDashes {
                 _ => {}
             }
         }
-        // The comment behind the mark of a block comes after the block.
+        // The scanner reports the comment after a block indicator after the block.
         marks.comments.sort_by_key(|it| it.at);
         marks.correct_dash_columns(text);
         marks
     }
 
-    /// The scanner tells where something follows a dash on its line, or its line
-    /// ends: the dash itself is the last thing before that, or before a comment.
+    /// Corrects the columns of dashes. The scanner reports the position of what follows a dash, or
+    /// the end of its line; the dash itself is the last one before that, or before a comment.
     fn correct_dash_columns(&mut self, text: &str) {
         let lines: Vec<_> = text.lines().collect();
         for dash in &mut self.dashes {

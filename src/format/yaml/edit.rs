@@ -1,5 +1,5 @@
-//! Changing what differs in a file and nothing else: comments, order, quotes
-//! and blank lines of whoever wrote it stay.
+//! Changes what differs in a file and nothing else: the author's comments, order, quotes and blank
+//! lines stay.
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -14,8 +14,8 @@ use crate::model::Position;
 
 type JsonMap = serde_json::Map<String, Value>;
 
-/// Edits `text`, which says `was`, until it says `now`; `None` if it cannot be
-/// done. What comes back must be read and compared before it is used.
+/// Edits `text` from the content `was` to the content `now`; `None` if that is impossible. The
+/// caller must parse and compare the result.
 pub(in crate::format) fn edit_yaml(
     text: &str,
     was: &OutputNode,
@@ -23,7 +23,7 @@ pub(in crate::format) fn edit_yaml(
 ) -> Option<String> {
     let (OutputNode::Map(was), OutputNode::Map(now)) = (was, now) else { return None };
     let edited = apply_edits(text, was, now)?;
-    // The editor takes the comment behind a text of several lines for a part of that.
+    // The editor treats the comment after a multi-line text as a part of it.
     let again =
         move_lost_comments_above(text, &edited).and_then(|it| self::apply_edits(&it, was, now));
     Some(again.unwrap_or(edited))
@@ -50,8 +50,8 @@ fn apply_edits(
     Some(edited)
 }
 
-/// Moves the comments that `edited` has lost, and that stood behind the last line
-/// of a text, above its key; `None`: there are none.
+/// Moves the comments that `edited` has lost, and that were after the last line of a text, above
+/// its key; `None` if there are none.
 fn move_lost_comments_above(text: &str, edited: &str) -> Option<String> {
     let kept = CommentsAndDashes::scan(edited).comments;
     let is_lost = |it: &Comment| kept.iter().all(|other| other.text != it.text);
@@ -73,7 +73,7 @@ fn move_lost_comments_above(text: &str, edited: &str) -> Option<String> {
     Some(lines.concat()).filter(|it| it != text)
 }
 
-/// Lists where each text in flow style ends, with where its key stands.
+/// Returns the end of each text in flow style, with the position of its key.
 fn flow_scalar_ends(node: &Node) -> Vec<(Position, Position)> {
     match &node.value {
         NodeValue::Scalar { .. } => Vec::new(),
@@ -88,16 +88,16 @@ fn flow_scalar_ends(node: &Node) -> Vec<(Position, Position)> {
     }
 }
 
-/// Lets new items of a list stand above the comments of the item that follows
-/// them: the editor puts them between those and it.
+/// Moves new items of a list above the comments of the next item, because the editor inserts them
+/// between those comments and the item.
 fn move_new_items_above_comments(text: &str, key: &str, new: Range<usize>) -> Option<String> {
     let root = parse_yaml(text).ok()?;
     let NodeValue::Map(pairs) = &root.value else { return None };
     let (_, list) = pairs.iter().find(|(it, _)| it.text == key)?;
     let NodeValue::List(items) = &list.value else { return None };
     let dashes = CommentsAndDashes::scan(text).dashes;
-    let dash = |place: usize| {
-        let at = items.get(place).filter(|_| !list.is_flow)?.at;
+    let dash = |index: usize| {
+        let at = items.get(index).filter(|_| !list.is_flow)?.at;
         dashes[..dashes.partition_point(|it| *it < at)].last()
     };
     let (first, next) = (dash(new.start)?, dash(new.end)?);
@@ -111,14 +111,14 @@ fn move_new_items_above_comments(text: &str, key: &str, new: Range<usize>) -> Op
     Some(lines.concat())
 }
 
-/// Returns the places of the items that are new and have others behind them.
+/// Returns the indexes of the new items that have others after them.
 fn inserted_range(was: &[OutputNode], now: &[OutputNode]) -> Option<Range<usize>> {
     let (same, tail) = common_prefix_and_suffix(was, now);
     let new = was.len() - tail..now.len() - tail;
     (tail > 0 && same <= new.start && new.start < new.end).then_some(new)
 }
 
-/// Counts the items at the beginning and at the end that stay as they are.
+/// Counts the equal items at the beginning and at the end.
 fn common_prefix_and_suffix(was: &[OutputNode], now: &[OutputNode]) -> (usize, usize) {
     let same = was.iter().zip(now).take_while(|(a, b)| a == b).count();
     let (was, now) = (&was[same..], &now[same..]);
@@ -127,7 +127,7 @@ fn common_prefix_and_suffix(was: &[OutputNode], now: &[OutputNode]) -> (usize, u
 }
 
 fn edit_map(map: &Mapping, was: &[(&str, OutputNode)], now: &[(&str, OutputNode)]) -> Option<()> {
-    // A person may leave out what goes without saying: it is not in the file then.
+    // A key with its default value may be missing in the file.
     let is_there = |key: &str| map.get(key).is_some();
     for (key, _) in was.iter().filter(|(key, _)| find_value(now, key).is_none() && is_there(key)) {
         map.remove(*key)?;
@@ -166,7 +166,7 @@ fn edit_value(map: &Mapping, key: &str, was: &OutputNode, now: &OutputNode) -> O
     }
 }
 
-/// Edits a mapping whose keys a person chose.
+/// Edits a mapping with free keys.
 fn edit_json_map(map: &Mapping, was: &JsonMap, now: &JsonMap) -> Option<()> {
     for key in was.keys().filter(|it| !now.contains_key(*it)) {
         map.remove(key.as_str())?;
@@ -186,27 +186,27 @@ fn edit_json_map(map: &Mapping, was: &JsonMap, now: &JsonMap) -> Option<()> {
 
 fn edit_list(list: &Sequence, was: &[OutputNode], now: &[OutputNode]) -> Option<()> {
     if list.len() != was.len() {
-        return None; // Some item could not be read: then places are not what they seem.
+        return None; // An item could not be parsed, so the indexes do not match.
     }
     let (same, tail) = common_prefix_and_suffix(was, now);
     let (was, now) = (&was[same..was.len() - tail], &now[same..now.len() - tail]);
-    for (place, (old, new)) in (same..).zip(was.iter().zip(now)) {
-        match (old, new, list.get(place)?) {
+    for (index, (old, new)) in (same..).zip(was.iter().zip(now)) {
+        match (old, new, list.get(index)?) {
             _ if old == new => {}
             (OutputNode::Map(old), OutputNode::Map(new), YamlNode::Mapping(map))
             | (OutputNode::FlowMap(old), OutputNode::FlowMap(new), YamlNode::Mapping(map)) => {
                 edit_map(&map, old, new)?;
             }
             _ => {
-                list.set(place, to_editor_node(new)?);
+                list.set(index, to_editor_node(new)?);
             }
         }
     }
     for _ in now.len()..was.len() {
         list.remove(same + now.len())?;
     }
-    for (place, new) in now.iter().enumerate().skip(was.len()) {
-        list.insert(same + place, to_editor_node(new)?);
+    for (index, new) in now.iter().enumerate().skip(was.len()) {
+        list.insert(same + index, to_editor_node(new)?);
     }
     Some(())
 }
@@ -221,9 +221,9 @@ fn insert_key(map: &Mapping, before: Option<&str>, key: &str, value: &OutputNode
     }
 }
 
-/// The value as the editor knows it: the tree of its canonical text.
+/// Converts a value to the editor's tree, by way of its canonical text.
 fn to_editor_node(value: &OutputNode) -> Option<YamlNode> {
-    // A scalar cannot be a document of its own in every style; as a value it can.
+    // Not every style of scalar can be a document of its own, but it can be a value.
     let text = write_yaml(&OutputNode::Map(vec![("value", value.clone())]));
     YamlFile::from_str(&text).ok()?.document()?.as_mapping()?.get("value")
 }

@@ -1,11 +1,10 @@
-//! What can be wrong with YAML, and what to do about the slips that hands make
-//! most.
+//! YAML errors, with hints for the most frequent mistakes.
 
 use granit_parser::{ErrorKind, ScanError};
 
 use crate::model::{Code, Position};
 
-/// Why a text is not YAML as palaces are written in it.
+/// The reason why a text is not valid YAML, or not in our subset.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::format) struct YamlError {
     pub(in crate::format) code: Code,
@@ -14,7 +13,7 @@ pub(in crate::format) struct YamlError {
     pub(in crate::format) hint: Option<&'static str>,
 }
 
-/// Returns a fault that needs no advice.
+/// Returns an error without a hint.
 pub(crate) fn error_without_hint<T>(
     code: Code,
     at: Position,
@@ -23,7 +22,7 @@ pub(crate) fn error_without_hint<T>(
     Err(YamlError { code, at, message: message.into(), hint: None })
 }
 
-/// Tells what the parser stumbled over.
+/// Converts an error of the parser.
 pub(crate) fn error_from_scanner(err: &ScanError) -> YamlError {
     let marker = err.marker();
     let at = Position { line: marker.line().max(1), column: marker.col() + 1 };
@@ -39,11 +38,11 @@ pub(crate) fn error_from_scanner(err: &ScanError) -> YamlError {
     YamlError { code, at, message, hint: quoting_hint(err.kind()).or(indentation_hint(err.kind())) }
 }
 
-/// Says where quotes are missing, or too many.
+/// Returns a hint about missing or superfluous quotes.
 fn quoting_hint(kind: &ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::MappingValueNotAllowed => {
-            "a text that holds `: ` needs quotes; a key begins in the column of its neighbours"
+            "a text that contains `: ` needs quotes; a key begins in the column of its neighbours"
         }
         ErrorKind::UnknownAnchor => "a text that begins with `*` needs quotes",
         ErrorKind::MappingKeyNotAllowed => "a text that begins with `? ` needs quotes",
@@ -71,15 +70,15 @@ fn quoting_hint(kind: &ErrorKind) -> Option<&'static str> {
     })
 }
 
-/// Says how lines are to stand.
+/// Returns a hint about indentation.
 fn indentation_hint(kind: &ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::TabNotAllowed
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
         | ErrorKind::TabInPlainScalar
-        | ErrorKind::TabAtBlockScalarStart => "indent with blanks",
-        ErrorKind::UnexpectedCharacter { .. } => "take the character out",
+        | ErrorKind::TabAtBlockScalarStart => "indent with spaces",
+        ErrorKind::UnexpectedCharacter { .. } => "remove the character",
         ErrorKind::InvalidBlockScalarHeader => "the text begins on the line below `|` or `>`",
         ErrorKind::InvalidIndentation | ErrorKind::ExpectedBlockMappingKey => {
             "keys of one mapping begin in the same column"

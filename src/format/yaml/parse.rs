@@ -1,4 +1,4 @@
-//! From text to a tree in which everything knows where it stands.
+//! Parses text into a tree of nodes with positions.
 
 use granit_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, StructureStyle, options};
 use serde_json::{Map, Number, Value};
@@ -6,27 +6,26 @@ use serde_json::{Map, Number, Value};
 use crate::format::yaml::error::{YamlError, error_from_scanner, error_without_hint};
 use crate::model::{Code, Position};
 
-/// How deep lists and mappings may lie in each other.
+/// Maximum nesting depth of lists and mappings.
 const MAX_DEPTH: usize = 32;
 
-/// One value, and where it stands.
+/// One value with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::format) struct Node {
-    /// Where it begins.
+    /// The start.
     pub(in crate::format) at: Position,
-    /// Where it ends: behind its last character.
+    /// The end: after the last character.
     pub(in crate::format) end: Position,
-    /// Whether it is in a flow style (YAML 1.2, chapter 7): plain, in quotes, in
-    /// brackets; else it is a block of lines.
+    /// Whether it is in a flow style (YAML 1.2, chapter 7): plain, in quotes, in brackets; else it
+    /// is in a block style.
     pub(in crate::format) is_flow: bool,
     pub(in crate::format) value: NodeValue,
 }
 
-/// What a value is made of.
+/// The content of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::format) enum NodeValue {
-    /// A text; `plain` when it stood there without quotes, so that `1912` and
-    /// `true` may be meant as more than text.
+    /// A text; `plain` if it was not quoted, so that `1912` and `true` may be more than text.
     Scalar { text: String, plain: bool },
     /// A sequence.
     List(Vec<Node>),
@@ -34,21 +33,21 @@ pub(in crate::format) enum NodeValue {
     Map(Vec<(MapKey, Node)>),
 }
 
-/// A key of a mapping, and where it stands.
+/// A key of a mapping with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::format) struct MapKey {
     pub(in crate::format) at: Position,
     pub(in crate::format) text: String,
 }
 
-/// Reads one document; an empty one is an empty mapping.
+/// Parses one document; an empty one is an empty mapping.
 pub(in crate::format) fn parse_yaml(text: &str) -> Result<Node, YamlError> {
     let options = options! { emit_comments: false, emit_anchor_events: true };
     EventParser(Parser::new_from_str_with_options(text, options)).parse_document()
 }
 
 impl NodeValue {
-    /// Where the last of its values ends.
+    /// Returns the end of the last child.
     fn last_value_end(&self) -> Option<Position> {
         match self {
             Self::Scalar { .. } => None,
@@ -59,7 +58,7 @@ impl NodeValue {
 }
 
 impl Node {
-    /// Nothing at all.
+    /// An empty mapping.
     const EMPTY: Self = Self {
         at: Position::START,
         end: Position::START,
@@ -67,13 +66,13 @@ impl Node {
         value: NodeValue::Map(Vec::new()),
     };
 
-    /// Tells whether nothing stands here: `key:`, `~` or `null`.
+    /// Tells whether the value is null: `key:`, `~` or `null`.
     pub(in crate::format) fn is_null(&self) -> bool {
         matches!(&self.value, NodeValue::Scalar { text, plain: true }
             if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
-    /// Says what kind of thing stands here, for messages.
+    /// Returns the kind of the value, for messages.
     pub(in crate::format) fn describe_kind(&self) -> &'static str {
         match &self.value {
             _ if self.is_null() => "nothing",
@@ -83,8 +82,8 @@ impl Node {
         }
     }
 
-    /// Reads the value as JSON, scalars by the YAML 1.2 core schema, but numbers only
-    /// as JSON spells them.
+    /// Converts the value to JSON: scalars by the YAML 1.2 core schema, but numbers only in JSON
+    /// notation.
     pub(in crate::format) fn to_json(&self) -> Value {
         match &self.value {
             NodeValue::Scalar { text, plain: false } => Value::String(text.clone()),
@@ -103,7 +102,7 @@ fn map_to_json(pairs: &[(MapKey, Node)]) -> Map<String, Value> {
     pairs.iter().map(|(key, node)| (key.text.clone(), node.to_json())).collect()
 }
 
-/// Gives a plain scalar its type (YAML 1.2, chapter 10.3).
+/// Resolves the type of a plain scalar (YAML 1.2, chapter 10.3).
 fn resolve_plain_scalar(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
@@ -114,9 +113,8 @@ fn resolve_plain_scalar(text: &str) -> Value {
     }
 }
 
-/// Reads a number that is spelled as JSON spells it. Any other is the text that it is:
-/// `1.10` and `00123` would lose what they say, and so would more digits than a
-/// number holds.
+/// Parses a number in JSON notation. Any other is kept as text: `1.10` and `00123` would lose
+/// digits, and so would a number with more digits than the type has.
 fn parse_canonical_number(text: &str) -> Option<Number> {
     let whole =
         text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Into::into));
@@ -156,11 +154,7 @@ impl<'a> EventParser<'a> {
     ) -> Result<Node, YamlError> {
         let at = position_of_marker(span.start);
         if depth > MAX_DEPTH {
-            return error_without_hint(
-                Code::TooDeep,
-                at,
-                "this lies too deep: 32 levels are the most",
-            );
+            return error_without_hint(Code::TooDeep, at, "nested too deeply: at most 32 levels");
         }
         let fancy =
             |at, message| error_without_hint(Code::NotPlainYaml, position_of_marker(at), message);
@@ -190,7 +184,7 @@ impl<'a> EventParser<'a> {
                 return fancy(span.start, message);
             }
         };
-        // Blocks have no end of their own: the parser gives the place of what follows.
+        // Blocks have no end of their own: the parser gives the position of what follows.
         let end = if flow { end } else { body.last_value_end().unwrap_or(end) };
         Ok(Node { at, end, is_flow: flow, value: body })
     }
@@ -219,7 +213,7 @@ impl<'a> EventParser<'a> {
             };
             if let Some(line) = seen.insert(key.text.clone(), key.at.line) {
                 let name = key.text.escape_debug();
-                let message = format!("`{name}` stands here twice; the first is on line {line}");
+                let message = format!("the key `{name}` occurs twice; the first is on line {line}");
                 return error_without_hint(Code::DuplicateKey, key.at, message);
             }
             let (event, span) = self.next_event()?;
@@ -251,7 +245,7 @@ impl<'a> EventParser<'a> {
                 (Event::StreamEnd, _) => return Ok(()),
                 (Event::DocumentEnd, _) => {}
                 (_, span) => {
-                    let message = "a second document begins here; a file holds one";
+                    let message = "a second document begins here; a file has only one";
                     return error_without_hint(
                         Code::NotPlainYaml,
                         position_of_marker(span.start),
@@ -263,7 +257,7 @@ impl<'a> EventParser<'a> {
     }
 }
 
-/// Returns the place of what the parser has marked.
+/// Returns the position of a marker of the parser.
 pub(crate) fn position_of_marker(marker: Marker) -> Position {
     Position { line: marker.line(), column: marker.col() + 1 }
 }

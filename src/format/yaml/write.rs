@@ -1,30 +1,30 @@
-//! From a tree to text in canonical form.
+//! Writes a tree as text in canonical form.
 
 use serde_json::{Map, Value};
 use serde_saphyr::{FlowSeq, SerializerOptions, ser_options};
 
 use crate::format::yaml::attached_comments::AttachedComments;
 
-/// What is to be written, and in which style.
+/// A value to write, with its style.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::format) enum OutputNode {
-    /// As it is: an id, a date, a slug.
+    /// Unquoted: an id, a date, a slug.
     Plain(String),
-    /// On one line, quoted if it must be; of several lines: a block literal.
+    /// On one line, quoted if needed; several lines: a block literal.
     Text(String),
-    /// Always a block literal, ending in one line break: prose.
+    /// Always a block literal, with one final line break: prose.
     BlockText(String),
-    /// On one line, as flow.
+    /// On one line, in flow style.
     Json(Value),
     /// On one line: `{ a: 1, b: 2 }`.
     FlowMap(Vec<(&'static str, Self)>),
     /// On one line: `[a, b]`.
     FlowList(Vec<Self>),
-    /// One item a line.
+    /// One item per line.
     List(Vec<Self>),
-    /// One key a line.
+    /// One key per line.
     Map(Vec<(&'static str, Self)>),
-    /// One key a line, keys that a person chose.
+    /// One key per line, with free keys.
     DynamicMap(Vec<(String, Self)>),
 }
 
@@ -33,8 +33,7 @@ pub(in crate::format) fn write_yaml(out: &OutputNode) -> String {
     write_yaml_with_comments(out, AttachedComments::NONE)
 }
 
-/// Writes a file with what a person wrote around its values, which has been
-/// fitted to it.
+/// Writes a file with its comments, which must have been fitted to the output.
 pub(in crate::format) fn write_yaml_with_comments(
     out: &OutputNode,
     notes: &AttachedComments,
@@ -45,20 +44,20 @@ pub(in crate::format) fn write_yaml_with_comments(
     text
 }
 
-/// Writes a text on one line, in quotes if it must be.
+/// Writes a text on one line, in quotes if needed.
 pub(in crate::format) fn one_line_scalar(text: &str) -> String {
     quote_scalar(text, true)
 }
 
 impl OutputNode {
-    /// Writes the lines of a map or list, or what follows `key:` of anything else.
+    /// Writes the lines of a map or a list, or what follows `key:` for anything else.
     fn write_block(&self, indent: usize, notes: &AttachedComments, text: &mut String) {
         match self {
             Self::Map(pairs) => {
-                for (place, (key, value)) in pairs.iter().enumerate() {
+                for (index, (key, value)) in pairs.iter().enumerate() {
                     let notes = notes.for_key(key);
-                    // The first key of a list's item stands behind the dash.
-                    if place > 0 || text.is_empty() || text.ends_with('\n') {
+                    // The first key of a list item follows the dash.
+                    if index > 0 || text.is_empty() || text.ends_with('\n') {
                         write_comment_lines(&notes.above, indent, text);
                         text.push_str(&" ".repeat(indent));
                     }
@@ -76,8 +75,8 @@ impl OutputNode {
                 }
             }
             Self::List(items) => {
-                for (place, item) in items.iter().enumerate() {
-                    let notes = notes.for_item(place);
+                for (index, item) in items.iter().enumerate() {
+                    let notes = notes.for_item(index);
                     write_comment_lines(&notes.above, indent, text);
                     text.push_str(&" ".repeat(indent));
                     text.push('-');
@@ -169,8 +168,8 @@ fn join_in_braces(pairs: &[String]) -> String {
     if pairs.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", pairs.join(", ")) }
 }
 
-/// Writes a text on one line as a scalar, in quotes where any reader of YAML
-/// 1.1 or 1.2 would else take it for something different.
+/// Writes a text on one line as a scalar, in quotes where a YAML 1.1 or 1.2 parser would otherwise
+/// read something else.
 fn quote_scalar(text: &str, flow: bool) -> String {
     let options: SerializerOptions = ser_options! { prefer_block_scalars: false };
     let written = if flow {
@@ -184,8 +183,8 @@ fn quote_scalar(text: &str, flow: bool) -> String {
     bare.filter(|_| flow).unwrap_or(line).to_owned()
 }
 
-/// Tells whether a block literal gives the text back as it is: characters that
-/// YAML cannot hold unescaped, and breaks that it would fold, need quotes.
+/// Tells whether a block literal preserves the text: characters that YAML must escape, and breaks
+/// that it would fold, need quotes.
 fn can_be_block_literal(text: &str) -> bool {
     let odd = |it: char| {
         it.is_control() && !matches!(it, '\n' | '\t')
@@ -194,8 +193,8 @@ fn can_be_block_literal(text: &str) -> bool {
     !text.contains(odd) && !text.trim_matches(['\n', ' ', '\t']).is_empty()
 }
 
-/// Writes comments and blank lines: at most one of these at a time, and none
-/// behind a text that would take it for its own.
+/// Writes comments and blank lines: at most one blank line at a time, and none after a text that
+/// would include it.
 fn write_comment_lines(lines: &[String], indent: usize, text: &mut String) {
     for line in lines {
         if !line.is_empty() {

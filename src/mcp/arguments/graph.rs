@@ -1,4 +1,4 @@
-//! What the tools of the knowledge graph are told.
+//! The arguments of the knowledge graph tools.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,55 +8,55 @@ use crate::keeper::{Direction, EntityChange, RelationQuery, RelationRemoval, Tim
 use crate::mcp::arguments::{DateArgument, NonBlankText, PageNumber, date_text};
 use crate::model::{Entity, Relation};
 
-/// What `list_entities` is told.
+/// The arguments of `list_entities`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct ListEntities {
-    /// Only those of this genus.
+    /// Only entities of this genus.
     pub(in crate::mcp) genus: Option<String>,
-    /// Only those of this status.
+    /// Only entities of this status.
     pub(in crate::mcp) status: Option<String>,
-    /// Only those with these: `{ "confidence": "low" }`.
+    /// Only entities with these: `{ "confidence": "low" }`.
     pub(in crate::mcp) attributes: Option<Map<String, Value>>,
-    /// The page, from 1, of thirty.
+    /// Page number, thirty a page.
     pub(in crate::mcp) page: Option<PageNumber>,
 }
 
-/// What `list_genera` is told.
+/// The arguments of `list_genera`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct ListGenera {
-    /// The genus to tell all about.
+    /// The genus to describe.
     pub(in crate::mcp) genus: Option<String>,
 }
 
-/// What `search_entities` is told.
+/// The arguments of `search_entities`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct SearchEntities {
-    /// What they are about.
+    /// Words to search for.
     pub(in crate::mcp) query: String,
-    /// Only those of this genus.
+    /// Only entities of this genus.
     pub(in crate::mcp) genus: Option<String>,
-    /// Only those of this status.
+    /// Only entities of this status.
     pub(in crate::mcp) status: Option<String>,
-    /// Only those with these: `{ "confidence": "low" }`.
+    /// Only entities with these: `{ "confidence": "low" }`.
     pub(in crate::mcp) attributes: Option<Map<String, Value>>,
-    /// The page, from 1, of thirty.
+    /// Page number, thirty a page.
     pub(in crate::mcp) page: Option<PageNumber>,
 }
 
-/// What `get_entity` is told.
+/// The arguments of `get_entity`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct GetEntity {
     /// The entity, by name.
     pub(in crate::mcp) name: String,
-    /// The page, from 1.
+    /// Page number.
     pub(in crate::mcp) page: Option<PageNumber>,
 }
 
-/// What `get_relationships` is told.
+/// The arguments of `get_relationships`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct GetRelationships {
@@ -64,11 +64,11 @@ pub(in crate::mcp) struct GetRelationships {
     name: String,
     /// Only relations of this type.
     r#type: Option<String>,
-    /// Only those from it, or only those to it.
+    /// Only relations from it, or to it.
     direction: Option<DirectionArgument>,
-    /// Only those that hold then: today, 1972-05-01, 44 BC.
+    /// Only those valid then: today, 1972-05-01, 44 BC.
     as_of: Option<DateArgument>,
-    /// The page, from 1.
+    /// Page number.
     page: Option<PageNumber>,
 }
 
@@ -84,19 +84,19 @@ impl From<GetRelationships> for RelationQuery {
     }
 }
 
-/// What `get_timeline` is told.
+/// The arguments of `get_timeline`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct GetTimeline {
-    /// Only what this entity has part in.
+    /// Only entries about this entity.
     entity: Option<String>,
-    /// Only what entities of this genus say.
+    /// Only entries from this genus.
     genus: Option<String>,
     /// Only from this date on.
     since: Option<DateArgument>,
     /// Only before this date.
     until: Option<DateArgument>,
-    /// The page, from 1, of thirty.
+    /// Page number, thirty a page.
     page: Option<PageNumber>,
 }
 
@@ -112,7 +112,7 @@ impl From<GetTimeline> for TimelineQuery {
     }
 }
 
-/// Which relations are asked for.
+/// The direction of the relations to return.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::mcp) enum DirectionArgument {
@@ -122,8 +122,8 @@ pub(in crate::mcp) enum DirectionArgument {
 }
 
 impl From<DirectionArgument> for Direction {
-    fn from(way: DirectionArgument) -> Self {
-        match way {
+    fn from(direction: DirectionArgument) -> Self {
+        match direction {
             DirectionArgument::Outgoing => Self::Outgoing,
             DirectionArgument::Incoming => Self::Incoming,
             DirectionArgument::Both => Self::Both,
@@ -131,7 +131,7 @@ impl From<DirectionArgument> for Direction {
     }
 }
 
-/// What `create_entities` is told.
+/// The arguments of `create_entities`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct CreateEntities {
@@ -144,15 +144,15 @@ pub(in crate::mcp) struct CreateEntities {
 pub(in crate::mcp) struct EntityArgument {
     /// Its name: any text, unique in the workspace.
     name: NonBlankText,
-    /// What kind of thing it is, like `Claim`.
+    /// Its kind, like `Claim`.
     genus: NonBlankText,
-    /// Where it stands, like `contested`.
+    /// Its status, like `contested`.
     status: Option<String>,
-    /// What else is known, by name.
+    /// Other properties, by name.
     attributes: Option<Map<String, Value>>,
     /// Facts, a sentence each.
     observations: Option<Vec<String>>,
-    /// What it has to do with others.
+    /// Its relations to others.
     relations: Option<Vec<RelationArgument>>,
 }
 
@@ -182,12 +182,12 @@ struct RelationArgument {
     since: Option<DateArgument>,
     /// The date from which it no longer holds.
     until: Option<DateArgument>,
-    /// Where this is known from.
+    /// The source of this.
     source: Option<String>,
 }
 
-fn to_relations(words: Option<Vec<RelationArgument>>) -> Vec<Relation> {
-    let words = words.unwrap_or_default().into_iter();
+fn to_relations(arguments: Option<Vec<RelationArgument>>) -> Vec<Relation> {
+    let arguments = arguments.unwrap_or_default().into_iter();
     let relation = |it: RelationArgument| Relation {
         kind: it.r#type.0,
         to: it.to.0,
@@ -195,10 +195,10 @@ fn to_relations(words: Option<Vec<RelationArgument>>) -> Vec<Relation> {
         until: date_text(it.until),
         source: it.source,
     };
-    words.map(relation).collect()
+    arguments.map(relation).collect()
 }
 
-/// What `delete_entities` of this tool set is told.
+/// The arguments of `delete_entities` in this tool set.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct DeleteGraphEntities {
@@ -206,29 +206,29 @@ pub(in crate::mcp) struct DeleteGraphEntities {
     pub(in crate::mcp) names: Vec<String>,
 }
 
-/// What `update_entity` is told.
+/// The arguments of `update_entity`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct UpdateEntity {
     /// The entity, by name.
     name: String,
-    /// Its new name; whatever names it follows.
+    /// Its new name; references follow.
     new_name: Option<String>,
-    /// Entities that become one with it, by name.
+    /// Entities to merge into it, by name.
     merge: Option<Vec<String>>,
     /// Its new genus.
     genus: Option<NonBlankText>,
     /// Its new status; "" for none.
     status: Option<String>,
-    /// Attributes to set; null takes one away.
+    /// Attributes to set; null removes one.
     attributes: Option<Map<String, Value>>,
     /// Facts to add.
     add_observations: Option<Vec<String>>,
-    /// Facts to take away, word for word.
+    /// Facts to remove, word for word.
     remove_observations: Option<Vec<String>>,
-    /// Relations to add; one like it whose time it touches is changed.
+    /// Relations to add; an overlapping one is updated.
     add_relations: Option<Vec<RelationArgument>>,
-    /// Relations to take away.
+    /// Relations to remove.
     remove_relations: Option<Vec<RelationRemovalArgument>>,
 }
 
@@ -239,7 +239,7 @@ struct RelationRemovalArgument {
     r#type: String,
     /// The other entity, by name.
     to: String,
-    /// Only the one since then.
+    /// Only the one with this start.
     since: Option<DateArgument>,
 }
 
@@ -251,7 +251,7 @@ impl From<RelationRemovalArgument> for RelationRemoval {
 
 impl From<UpdateEntity> for EntityChange {
     fn from(it: UpdateEntity) -> Self {
-        let gone = it.remove_relations.unwrap_or_default().into_iter();
+        let removals = it.remove_relations.unwrap_or_default().into_iter();
         Self {
             name: it.name,
             new_name: it.new_name,
@@ -262,7 +262,7 @@ impl From<UpdateEntity> for EntityChange {
             add_observations: it.add_observations.unwrap_or_default(),
             remove_observations: it.remove_observations.unwrap_or_default(),
             add_relations: to_relations(it.add_relations),
-            remove_relations: gone.map(RelationRemoval::from).collect(),
+            remove_relations: removals.map(RelationRemoval::from).collect(),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What the tools of the reference memory server are told and answer with, as
-//! it spells them. Like there, keys nobody knows are passed over.
+//! The arguments and answers of the tools of the reference memory server, in its
+//! spelling. Like there, unknown keys are ignored.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde_json::Map;
 use crate::keeper::{EntityObservations, GraphPage};
 use crate::model::{self, Triple};
 
-/// One thing that is remembered.
+/// An entity.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(
     rename_all = "camelCase",
@@ -17,9 +17,9 @@ use crate::model::{self, Triple};
 pub(in crate::mcp) struct MemoryEntity {
     /// The entity's name, exact: any text.
     name: String,
-    /// What kind of thing it is, like `person`.
+    /// Its kind, like `person`.
     entity_type: String,
-    /// What is known of it, a fact each.
+    /// Facts about it, one each.
     observations: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl From<model::Entity> for MemoryEntity {
     }
 }
 
-/// How one thing is related to another.
+/// A relation between two entities.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(
     rename_all = "camelCase",
@@ -55,7 +55,7 @@ pub(in crate::mcp) struct MemoryRelation {
     from: String,
     /// The name of the entity it leads to.
     to: String,
-    /// What it says, in the active voice: `works_at`.
+    /// Its type, in the active voice: `works_at`.
     relation_type: String,
 }
 
@@ -91,7 +91,7 @@ impl MemoryRelations {
     }
 }
 
-/// What `add_observations` is told.
+/// The arguments of `add_observations`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::mcp) struct AddObservations {
     /// What to add to which entity.
@@ -113,7 +113,7 @@ impl From<AddObservations> for Vec<EntityObservations> {
     }
 }
 
-/// What `add_observations` answers.
+/// The answer of `add_observations`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::mcp) struct AddObservationsOutput {
     /// What was added to which entity.
@@ -125,7 +125,7 @@ pub(in crate::mcp) struct AddObservationsOutput {
 pub(in crate::mcp) struct AddedObservations {
     /// The entity.
     entity_name: String,
-    /// The observations it did not have.
+    /// The observations that were new to it.
     added_observations: Vec<String>,
 }
 
@@ -140,7 +140,7 @@ impl From<Vec<EntityObservations>> for AddObservationsOutput {
     }
 }
 
-/// What `delete_entities` is told.
+/// The arguments of `delete_entities`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::mcp) struct DeleteEntities {
@@ -148,7 +148,7 @@ pub(in crate::mcp) struct DeleteEntities {
     pub(in crate::mcp) entity_names: Vec<String>,
 }
 
-/// What `delete_observations` is told.
+/// The arguments of `delete_observations`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::mcp) struct DeleteObservations {
     /// What to delete from which entity.
@@ -170,59 +170,61 @@ impl From<DeleteObservations> for Vec<EntityObservations> {
     }
 }
 
-/// What the tools that delete answer.
+/// The answer of the tools that delete.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::mcp) struct DeletionOutput {
-    /// Always true: what is not there need not be deleted.
+    /// Always true: deleting what does not exist is no error.
     pub(in crate::mcp) success: bool,
     /// How much was deleted, and what was not found.
     pub(in crate::mcp) message: String,
 }
 
-/// What `read_graph` is told: by clients of the reference, nothing.
+/// The arguments of `read_graph`; clients of the reference send none.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::mcp) struct ReadGraph {
-    /// Go on behind this entity: the last one of the answer before, by its exact name.
+    /// Continue after this entity: the last one of the previous answer, by its exact
+    /// name.
     pub(in crate::mcp) after: Option<String>,
 }
 
-/// What `search_nodes` is told.
+/// The arguments of `search_nodes`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::mcp) struct SearchNodes {
-    /// A text to be found, as it stands and whatever the case, in names, types
-    /// or observations. The empty text finds all.
+    /// The exact text to find, in any letter case, in names, types or observations. An
+    /// empty text finds all.
     pub(in crate::mcp) query: String,
-    /// Go on behind this entity: the last one of the answer before, by its exact name.
+    /// Continue after this entity: the last one of the previous answer, by its exact
+    /// name.
     pub(in crate::mcp) after: Option<String>,
 }
 
-/// What `open_nodes` is told.
+/// The arguments of `open_nodes`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::mcp) struct OpenNodes {
     /// The entities, by their exact names.
     pub(in crate::mcp) names: Vec<String>,
-    /// Leave out so many of the first observations of each, which are known.
+    /// Skip this many of the first observations of each.
     pub(in crate::mcp) skip: Option<usize>,
 }
 
-/// What the tools that read answer.
+/// The answer of the tools that read.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::mcp) struct GraphOutput {
     /// The entities, oldest first.
     entities: Vec<MemoryEntity>,
-    /// The relations of which one end is among them.
+    /// The relations from or to one of them.
     relations: Vec<MemoryRelation>,
-    /// What was left out because there is too much of it, and how to ask for it.
+    /// What was omitted for its size, and how to request it.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
 impl From<GraphPage> for GraphOutput {
-    fn from(GraphPage { entities, relations, omission_note: left_out }: GraphPage) -> Self {
+    fn from(GraphPage { entities, relations, omission_note }: GraphPage) -> Self {
         Self {
             entities: entities.into_iter().map(MemoryEntity::from).collect(),
             relations: relations.into_iter().map(MemoryRelation::from).collect(),
-            notice: left_out,
+            notice: omission_note,
         }
     }
 }

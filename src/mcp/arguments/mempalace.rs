@@ -1,5 +1,5 @@
-//! What the tools of MemPalace are told, as they spell it. What is blank is not
-//! given.
+//! The arguments of the MemPalace tools, in its spelling. A blank text counts as
+//! absent.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use crate::mcp::arguments::graph::DirectionArgument;
 use crate::mcp::arguments::{DateArgument, LenientInteger, LenientNumber, date_text, non_blank};
 use crate::model::{Relation, Triple, WingRoom};
 
-/// A wing, or all.
+/// The arguments of `mempalace_list_rooms`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct ListRooms {
@@ -17,35 +17,35 @@ pub(in crate::mcp) struct ListRooms {
     wing: Option<String>,
 }
 
-/// What `mempalace_search` is told.
+/// The arguments of `mempalace_search`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct MempalaceSearch {
-    /// What to look for: a question or some words.
+    /// A question or words to search for.
     pub(in crate::mcp) query: String,
-    /// How many results, 1 to 100; 5 if not said.
+    /// How many results, 1 to 100; default 5.
     limit: Option<LenientInteger>,
     /// Only this wing, exactly.
     wing: Option<String>,
     /// Only rooms of this name, exactly.
     room: Option<String>,
-    /// Only what was filed on or after this date.
+    /// Only texts filed on or after this date.
     since: Option<DateArgument>,
-    /// Only what was filed before this date.
+    /// Only texts filed before this date.
     before: Option<DateArgument>,
 }
 
-/// What `mempalace_check_duplicate` is told.
+/// The arguments of `mempalace_check_duplicate`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct CheckDuplicate {
     /// The text.
     pub(in crate::mcp) content: String,
-    /// How much alike, 0 to 1; 0.9 if not said: the same but for wording.
+    /// Minimum similarity, 0 to 1; default 0.9: only the wording differs.
     threshold: Option<LenientNumber>,
 }
 
-/// What `mempalace_add_drawer` is told.
+/// The arguments of `mempalace_add_drawer`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct AddDrawer {
@@ -59,7 +59,7 @@ pub(in crate::mcp) struct AddDrawer {
     source_file: Option<String>,
     /// Who files it.
     added_by: Option<String>,
-    /// File it though it is filed already, or something like it.
+    /// File it even if it or a similar text is filed already.
     force: Option<bool>,
 }
 
@@ -75,27 +75,27 @@ impl From<AddDrawer> for NewDrawer {
     }
 }
 
-/// What `mempalace_delete_drawer` is told.
+/// The arguments of `mempalace_delete_drawer`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct DeleteDrawer {
-    /// As search or `add_drawer` gave it.
+    /// As returned by search or `add_drawer`.
     pub(in crate::mcp) drawer_id: String,
 }
 
-/// What `mempalace_kg_query` is told.
+/// The arguments of `mempalace_kg_query`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct KgQuery {
     /// A name, in any spelling: `Max`, `max`.
     pub(in crate::mcp) entity: String,
-    /// Only what held at this date: 2026-01-15.
+    /// Only facts valid on this date: 2026-01-15.
     as_of: Option<DateArgument>,
     /// Only facts from it, or only those to it.
     direction: Option<DirectionArgument>,
 }
 
-/// What `mempalace_kg_add` is told.
+/// The arguments of `mempalace_kg_add`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct KgAdd {
@@ -105,11 +105,11 @@ pub(in crate::mcp) struct KgAdd {
     predicate: String,
     /// Whom or what: `chess`.
     object: String,
-    /// Since when: 2026-01-15, or only 2026.
+    /// The date it began: 2026-01-15, or only 2026.
     valid_from: Option<DateArgument>,
-    /// From when no longer.
+    /// The date it ended.
     valid_to: Option<DateArgument>,
-    /// Where this is known from: a drawer's id, a file.
+    /// The source: a drawer's id, a file.
     source_closet: Option<String>,
 }
 
@@ -122,7 +122,7 @@ impl From<KgAdd> for NewFact {
     }
 }
 
-/// What `mempalace_kg_invalidate` is told.
+/// The arguments of `mempalace_kg_invalidate`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct KgInvalidate {
@@ -132,43 +132,43 @@ pub(in crate::mcp) struct KgInvalidate {
     predicate: String,
     /// Whom or what.
     object: String,
-    /// From when no longer; today if not said.
+    /// The date it ended; default today.
     ended: Option<DateArgument>,
 }
 
-/// What `mempalace_kg_timeline` is told.
+/// The arguments of `mempalace_kg_timeline`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct KgTimeline {
-    /// Only facts about this name; all if not said.
+    /// Only facts about this name; default all.
     entity: Option<String>,
-    /// How many, 1 to 100; 100 if not said.
+    /// How many, 1 to 100; default 100.
     limit: Option<LenientInteger>,
-    /// How many to pass over.
+    /// How many to skip.
     offset: Option<LenientInteger>,
 }
 
-/// What `mempalace_traverse` is told.
+/// The arguments of `mempalace_traverse`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct Traverse {
     /// The room to start from, exactly.
     pub(in crate::mcp) start_room: String,
-    /// How far, 0 to 10; 2 if not said.
+    /// How far, 0 to 10; default 2.
     max_hops: Option<LenientInteger>,
 }
 
-/// What `mempalace_find_tunnels` is told.
+/// The arguments of `mempalace_find_tunnels`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct FindTunnels {
-    /// Only rooms that stand in this wing.
+    /// Only rooms that are in this wing.
     wing_a: Option<String>,
     /// And in this one.
     wing_b: Option<String>,
 }
 
-/// What `mempalace_diary_write` is told.
+/// The arguments of `mempalace_diary_write`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct DiaryWrite {
@@ -176,17 +176,17 @@ pub(in crate::mcp) struct DiaryWrite {
     pub(in crate::mcp) agent_name: String,
     /// What happened, what you learned, what matters.
     pub(in crate::mcp) entry: String,
-    /// What it is about, in a word.
+    /// The topic, in a word.
     pub(in crate::mcp) topic: Option<String>,
 }
 
-/// What `mempalace_diary_read` is told.
+/// The arguments of `mempalace_diary_read`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct DiaryRead {
-    /// Whose.
+    /// Whose diary.
     pub(in crate::mcp) agent_name: String,
-    /// How many of the latest, 1 to 100; 10 if not said.
+    /// How many of the latest, 1 to 100; default 10.
     last_n: Option<LenientInteger>,
 }
 
@@ -201,18 +201,18 @@ impl MempalaceSearch {
         clamp_limit(self.limit, 5)
     }
 
-    /// Says which limit was taken in place of one that cannot be.
+    /// Warns if the requested limit is out of range, and names the one used.
     pub(in crate::mcp) fn limit_warning(&self) -> Option<String> {
-        let asked = self.limit.map(|it| it.0).filter(|it| !(1..=100).contains(it))?;
-        Some(format!("`limit` goes from 1 to 100: {asked} was taken for {}", self.limit()))
+        let requested = self.limit.map(|it| it.0).filter(|it| !(1..=100).contains(it))?;
+        Some(format!("`limit` must be from 1 to 100: {requested} was changed to {}", self.limit()))
     }
 
-    /// Returns wing and room, where they are given.
+    /// Returns wing and room, if given.
     pub(in crate::mcp) fn wing_and_room(&self) -> (Option<String>, Option<String>) {
         (non_blank(self.wing.clone()), non_blank(self.room.clone()))
     }
 
-    /// Returns since when and before when, where that is given.
+    /// Returns the dates `since` and `before`, if given.
     pub(in crate::mcp) fn since_and_before(&self) -> (Option<String>, Option<String>) {
         (date_text(self.since.clone()), date_text(self.before.clone()))
     }
@@ -235,7 +235,7 @@ impl KgQuery {
 }
 
 impl KgInvalidate {
-    /// Returns the fact, and since when it no longer holds.
+    /// Returns the fact, and the date it ended.
     pub(in crate::mcp) fn into_fact_and_end(self) -> (Triple, Option<String>) {
         let triple = Triple { from: self.subject, kind: self.predicate, to: self.object };
         (triple, date_text(self.ended))
@@ -247,7 +247,7 @@ impl KgTimeline {
         non_blank(self.entity.clone())
     }
 
-    /// Returns how many facts are passed over, and how many are told.
+    /// Returns how many facts to skip, and how many to return.
     pub(in crate::mcp) fn offset_and_limit(&self) -> (usize, usize) {
         let offset = self.offset.and_then(|it| usize::try_from(it.0).ok()).unwrap_or_default();
         (offset, clamp_limit(self.limit, 100))
@@ -273,7 +273,7 @@ impl DiaryRead {
     }
 }
 
-/// Returns what is asked for, from 1 to 100; `usual` if nothing is.
-fn clamp_limit(asked: Option<LenientInteger>, usual: usize) -> usize {
-    asked.map_or(usual, |it| usize::try_from(it.0.clamp(1, 100)).unwrap_or(usual))
+/// Returns the requested number, clamped to 1 to 100; `default` if there is none.
+fn clamp_limit(requested: Option<LenientInteger>, default: usize) -> usize {
+    requested.map_or(default, |it| usize::try_from(it.0.clamp(1, 100)).unwrap_or(default))
 }

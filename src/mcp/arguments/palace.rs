@@ -1,4 +1,4 @@
-//! What the tools of the palace are told.
+//! The arguments of the palace tools.
 
 use std::borrow::Cow;
 
@@ -12,30 +12,31 @@ use crate::model::{
     Action, ActionKind, Grouping, NavigationTarget, RoomRef, Slug, normalize_prose,
 };
 
-/// What `set_workspace` is told.
+/// The arguments of `set_workspace`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct SetWorkspace {
     /// The workspace, by its name or directory.
     pub(in crate::mcp) workspace: String,
-    /// Make the workspace if there is none of that name.
+    /// Create the workspace if it does not exist.
     pub(in crate::mcp) create: Option<bool>,
-    /// See it as it was, read-only: a day, a time, an age like `3 weeks`, or a revision of git.
+    /// Show its past state, read-only: a day, a time, an age like `3 weeks`, or a git
+    /// revision.
     pub(in crate::mcp) as_of: Option<String>,
 }
 
-/// What `palace_action` is told.
+/// The arguments of `palace_action`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct PalaceAction {
     /// A number from the current menu.
     pub(in crate::mcp) action: LenientInteger,
-    /// Words for actions that ask for them: a room to go to, what to search (also
+    /// Text for actions that need it: a room to go to, a search query (also
     /// `kind:drawer`, `wing:`, `room:`, `since:`, `until:`).
     pub(in crate::mcp) params: Option<String>,
 }
 
-/// What `build_room` is told.
+/// The arguments of `build_room`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct BuildRoom {
@@ -45,15 +46,17 @@ pub(in crate::mcp) struct BuildRoom {
     name: Option<String>,
     /// Vivid prose: what one sees, hears, could touch.
     description: Option<String>,
-    /// Start visits here. The first room does so by itself.
+    /// Start visits here. The default is the first room.
     entry: Option<bool>,
-    /// A named part of the palace for the room to stand in, as a slug.
+    /// A wing (a named part of the palace) for the room, by slug.
     wing: Option<ParsedText<Slug>>,
     /// The numbered choices, in order.
     actions: Option<Vec<ValidAction>>,
-    /// Slugs of rooms joined both ways without an action; the complete set, unless merging.
+    /// Slugs of rooms linked both ways without an action; the complete set, unless
+    /// merging.
     portals: Option<Vec<ParsedText<RoomRef>>>,
-    /// Besides the actions, doors to the entities of a genus, made from the graph as it then is.
+    /// Besides the actions, doors to the entities of a genus, generated from the
+    /// current graph.
     generate: Option<ValidArrangement>,
     /// Change only what is given: actions with the same label in place, others added.
     merge: Option<bool>,
@@ -78,7 +81,7 @@ impl From<BuildRoom> for Blueprint {
     }
 }
 
-/// What is shown of the graph, once it is known to make sense.
+/// The grouping of `generate`, checked.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "ArrangementArgument")]
 struct ValidArrangement(Grouping);
@@ -88,7 +91,7 @@ struct ValidArrangement(Grouping);
 struct ArrangementArgument {
     /// Like `Claim`.
     genus: Option<String>,
-    /// status, name, date or an attribute; `genus` without a genus: all there are.
+    /// status, name, date or an attribute; without a genus, `genus` shows all genera.
     by: Option<String>,
 }
 
@@ -105,12 +108,12 @@ impl JsonSchema for ValidArrangement {
 impl TryFrom<ArrangementArgument> for ValidArrangement {
     type Error = &'static str;
 
-    fn try_from(words: ArrangementArgument) -> Result<Self, Self::Error> {
-        Grouping::parse(words.genus, words.by.as_deref()).map(Self)
+    fn try_from(it: ArrangementArgument) -> Result<Self, Self::Error> {
+        Grouping::parse(it.genus, it.by.as_deref()).map(Self)
     }
 }
 
-/// An action, once it is known to make sense.
+/// An action, checked.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "ActionArgument")]
 struct ValidAction(Action);
@@ -118,19 +121,19 @@ struct ValidAction(Action);
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an action: an object with `label` and `type`")]
 struct ActionArgument {
-    /// What the menu says, an imperative: "Examine the fossil cabinet".
+    /// The menu text, an imperative: "Examine the fossil cabinet".
     label: String,
-    /// What choosing it does.
+    /// The effect of choosing it.
     r#type: ActionKindArgument,
-    /// navigate: the room behind the door, by slug; it need not exist yet.
+    /// navigate: the target room, by slug; it need not exist yet.
     room: Option<ParsedText<RoomRef>>,
     /// navigate: the workspace, if the room is in another.
     workspace: Option<String>,
     /// query: the tool to run, like `list_entities`.
     tool: Option<String>,
-    /// query: its arguments; `{params}` in a text stands for the visitor's words.
+    /// query: its arguments; `{params}` in a string becomes the visitor's words.
     tool_params: Option<Map<String, Value>>,
-    /// text: what to show.
+    /// text: the text to show.
     content: Option<String>,
 }
 
@@ -161,7 +164,7 @@ impl TryFrom<ActionArgument> for ValidAction {
             return Err("an action needs a `label`".to_owned());
         }
         let needs = |what: &str| format!("the action \"{label}\" needs `{what}`");
-        let deed = match words.r#type {
+        let kind = match words.r#type {
             ActionKindArgument::Navigate => {
                 let room = words.room.ok_or_else(|| needs("room"))?.0;
                 ActionKind::Navigate(NavigationTarget { room, workspace: words.workspace })
@@ -175,18 +178,18 @@ impl TryFrom<ActionArgument> for ValidAction {
                 ActionKind::Text { content: normalize_prose(&content) }
             }
         };
-        Ok(Self(Action { label, kind: deed }))
+        Ok(Self(Action { label, kind }))
     }
 }
 
-/// What `write_scroll` is told.
+/// The arguments of `write_scroll`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct WriteScroll {
     /// A short title.
     pub(in crate::mcp) title: String,
-    /// The text, Markdown, kept as it is.
+    /// The text, Markdown, stored as is.
     pub(in crate::mcp) body: String,
-    /// Another room than the current one, by slug.
+    /// The room, by slug; default: the current one.
     pub(in crate::mcp) room: Option<ParsedText<RoomRef>>,
 }

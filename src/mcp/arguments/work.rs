@@ -1,4 +1,4 @@
-//! What the tools for tasks and processes are told.
+//! The arguments of the tools for tasks and processes.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,19 +7,19 @@ use crate::keeper::{NewProcess, NewTask, WorkQuery};
 use crate::mcp::arguments::{PageNumber, ParsedText};
 use crate::model::RoomRef;
 
-/// What `create_task` is told.
+/// The arguments of `create_task`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct CreateTask {
-    /// What is to be done, in one line.
+    /// What to do, in one line.
     title: String,
     /// The entity it is about, by name.
     entity: Option<String>,
     /// The room it is about, by slug.
     room: Option<ParsedText<RoomRef>>,
-    /// Who is to do it.
+    /// Who should do it.
     who: Option<String>,
-    /// What else is to be said.
+    /// More details.
     note: Option<String>,
 }
 
@@ -30,27 +30,27 @@ impl From<CreateTask> for NewTask {
     }
 }
 
-/// What `complete_task` is told.
+/// The arguments of `complete_task`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct CompleteTask {
     /// The task, by title or id.
     pub(in crate::mcp) task: String,
-    /// What came of it.
+    /// The result.
     pub(in crate::mcp) note: Option<String>,
 }
 
-/// What `list_tasks` is told.
+/// The arguments of `list_tasks`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct ListTasks {
-    /// Only what is about this entity, by name.
+    /// Only tasks about this entity, by name.
     entity: Option<String>,
-    /// Only what is about this room, by slug.
+    /// Only tasks about this room, by slug.
     room: Option<ParsedText<RoomRef>>,
-    /// What is done instead of what is not.
+    /// List done tasks instead of open ones.
     done: Option<bool>,
-    /// The page, from 1, of thirty.
+    /// Page number, thirty a page.
     page: Option<PageNumber>,
 }
 
@@ -65,13 +65,13 @@ impl From<ListTasks> for WorkQuery {
     }
 }
 
-/// What `start_process` is told.
+/// The arguments of `start_process`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct StartProcess {
-    /// What it is called.
+    /// Its name.
     name: String,
-    /// What is to be done, step by step.
+    /// The steps, in order.
     steps: Vec<String>,
     /// The entity it is about, by name.
     entity: Option<String>,
@@ -86,14 +86,14 @@ impl From<StartProcess> for NewProcess {
     }
 }
 
-/// What `advance_process` is told.
+/// The arguments of `advance_process`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct AdvanceProcess {
     /// The process, by name or id.
     pub(in crate::mcp) process: String,
-    /// What came of the step it was at.
+    /// The result of the current step.
     pub(in crate::mcp) note: Option<String>,
-    /// The step to go to, from 1, if not the next.
+    /// The step to go to, if not the next.
     pub(in crate::mcp) step: Option<PageNumber>,
 }

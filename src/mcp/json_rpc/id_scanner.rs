@@ -1,8 +1,8 @@
-//! The ids of messages that are no JSON.
+//! Finds the ids of messages that are not valid JSON.
 
 use serde_json::Value;
 
-/// How many bytes of a line are kept.
+/// Maximum number of bytes kept from a line.
 const MAX_KEPT_BYTES: usize = 64 * 1024;
 
 /// A line without the contents of its parameters: `{"id":1,"params":{}}`.
@@ -12,11 +12,11 @@ pub(crate) struct IdScanner {
     depth: usize,
     is_quoted: bool,
     is_escaped: bool,
-    /// At which depth the fields of a message are: 1, or 2 in a batch.
+    /// The depth of a message's fields: 1, or 2 in a batch.
     message_depth: Option<usize>,
 }
 
-/// What can be read of one message.
+/// The parts of one message that could be read.
 #[derive(Default)]
 struct ScannedMessage {
     ids: Vec<Value>,
@@ -25,14 +25,14 @@ struct ScannedMessage {
 }
 
 impl IdScanner {
-    /// Outlines a line, or its beginning.
+    /// Scans a line, or its beginning.
     pub(crate) fn new(line: &[u8]) -> Self {
         let mut outline = Self::default();
         outline.feed(line);
         outline
     }
 
-    /// Adds what follows in the line.
+    /// Scans the next part of the line.
     pub(crate) fn feed(&mut self, line: &[u8]) {
         for it in line {
             if self.message_depth.is_none() && !it.is_ascii_whitespace() {
@@ -55,8 +55,8 @@ impl IdScanner {
         }
     }
 
-    /// Returns the `id` of each message that must be answered; a single null where
-    /// none can be read. A message with two different ids has none.
+    /// Returns the `id` of each message that must be answered, or a single null if none
+    /// can be read. A message with two different ids counts as having none.
     pub(crate) fn scan_ids(&self) -> Vec<Value> {
         if self.is_notification() {
             return Vec::new();
@@ -71,8 +71,8 @@ impl IdScanner {
         }
     }
 
-    /// Tells whether all but the contents of parameters can be read, and there is no
-    /// `id`.
+    /// Returns true if everything except the contents of parameters is valid, and there
+    /// is no `id`.
     fn is_notification(&self) -> bool {
         let message = serde_json::from_slice::<Value>(&self.kept_bytes).unwrap_or_default();
         message.get("method").is_some_and(Value::is_string) && message.get("id").is_none()
@@ -102,7 +102,7 @@ impl IdScanner {
                     }
                 }
                 it if it.is_ascii_whitespace() || *it == b':' => {}
-                // A number at the very end may have been cut.
+                // A number at the very end may be truncated.
                 _ if after.is_empty() && *first != b'"' => {}
                 _ => {
                     let value = serde_json::from_slice::<Value>(token);
@@ -131,8 +131,8 @@ impl ScannedMessage {
     }
 }
 
-/// Returns how long the token is that `text` begins with: a text with its quotes, a
-/// number or word, or a single byte.
+/// Returns the length of the first token of `text`: a string with its quotes, a number
+/// or word, or a single byte.
 fn token_length(text: &[u8]) -> usize {
     let ends = |it: &u8| b"{}[],:\"".contains(it) || it.is_ascii_whitespace();
     match text.first() {

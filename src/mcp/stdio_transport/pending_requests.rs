@@ -1,4 +1,4 @@
-//! The requests that have no answer yet.
+//! Requests that are not answered yet.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rmcp::model::RequestId;
 use tokio::sync::Notify;
 
-/// No more requests are read while so many wait.
+/// Reading pauses while this many requests are open.
 const MAX_OPEN_REQUESTS: usize = 10_000;
 
-/// The requests that have no answer yet.
+/// The requests that are not answered yet.
 #[derive(Default)]
 pub(crate) struct PendingRequests {
     ids: Mutex<RequestIds>,
@@ -18,30 +18,32 @@ pub(crate) struct PendingRequests {
 
 #[derive(Default)]
 struct RequestIds {
-    /// Whether the request lasts as long as the connection.
+    /// The open requests; true for a subscription, which lasts as long as the
+    /// connection.
     open: HashMap<RequestId, bool>,
-    /// MCP lets no client use an id again, and rmcp may still drop an answer under it.
+    /// Cancelled ids stay in use: MCP allows no client to reuse an id, and rmcp may
+    /// still drop an answer to it.
     cancelled: HashSet<RequestId>,
     /// How many answers are being written.
     writing: usize,
 }
 
-/// An answer that is being written.
+/// Marks an answer as being written until it is dropped.
 pub(crate) struct ResponseGuard(Arc<PendingRequests>);
 
 impl PendingRequests {
-    /// Adds a request; returns false if its id is taken. One that `lasts` is not
-    /// waited for.
-    pub(crate) fn add(&self, id: &RequestId, lasts: bool) -> bool {
+    /// Adds a request; returns false if its id is in use. Nothing waits for the end of
+    /// a subscription.
+    pub(crate) fn add(&self, id: &RequestId, is_subscription: bool) -> bool {
         let mut ids = self.lock_ids();
         if ids.open.contains_key(id) || ids.cancelled.contains(id) {
             return false;
         }
-        ids.open.insert(id.clone(), lasts);
+        ids.open.insert(id.clone(), is_subscription);
         true
     }
 
-    /// Notes that a request was cancelled and needs no answer.
+    /// Marks a request as cancelled; it needs no answer.
     pub(crate) fn cancel(&self, id: &RequestId) {
         let mut ids = self.lock_ids();
         if ids.open.remove(id).is_some() {
@@ -51,8 +53,8 @@ impl PendingRequests {
         self.changed.notify_waiters();
     }
 
-    /// Notes that a request has its answer, which is written until the result is
-    /// dropped.
+    /// Marks a request as answered; the answer counts as being written until the guard
+    /// is dropped.
     pub(crate) fn begin_response(self: &Arc<Self>, id: &RequestId) -> ResponseGuard {
         let mut ids = self.lock_ids();
         ids.open.remove(id);
@@ -61,20 +63,21 @@ impl PendingRequests {
         ResponseGuard(self.clone())
     }
 
-    /// Waits until further requests may come.
+    /// Waits until there is room for further requests.
     pub(crate) async fn wait_for_space(&self) {
         self.wait_until(|it| it.open.len() < MAX_OPEN_REQUESTS).await;
     }
 
-    /// Waits until every request has its answer, except those that last.
+    /// Waits until every request has its answer, except subscriptions.
     pub(crate) async fn wait_for_all(&self) {
-        self.wait_until(|it| it.writing == 0 && it.open.values().all(|lasts| *lasts)).await;
+        let is_done = |it: &RequestIds| it.writing == 0 && it.open.values().all(|lasts| *lasts);
+        self.wait_until(is_done).await;
     }
 
-    async fn wait_until(&self, is_so: impl Fn(&RequestIds) -> bool) {
+    async fn wait_until(&self, condition: impl Fn(&RequestIds) -> bool) {
         loop {
             let changed = self.changed.notified();
-            if is_so(&self.lock_ids()) {
+            if condition(&self.lock_ids()) {
                 return;
             }
             changed.await;

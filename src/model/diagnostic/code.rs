@@ -1,153 +1,138 @@
-//! The kinds of findings there are, each with a word that never changes.
+//! The codes of findings. The name of a code never changes.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::model::{Rule, Severity, did_you_mean};
 
-/// What kind of thing a [`Diagnostic`](crate::model::Diagnostic) tells of.
+/// The kind of a finding ([`Diagnostic`](crate::model::Diagnostic)).
 ///
-/// Its word is what people filter by, look up with `check --explain` and find
-/// in the reports of other programs: it is never given to something else.
+/// Users filter by its name, look it up with `check --explain` and find it in the reports of other
+/// programs, so a name is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
-    /// A text that is no YAML or TOML.
+    /// A text that is not valid YAML or TOML.
     Syntax,
-    /// A merge conflict for which a file cannot be read.
+    /// A merge conflict that makes a file unreadable.
     MergeConflict,
-    /// Anchors, aliases, tags, merge keys, several documents.
+    /// Anchors, aliases, tags, merge keys or several documents.
     NotPlainYaml,
-    /// A key that stands twice in one mapping.
+    /// A key that occurs twice in one mapping.
     DuplicateKey,
-    /// Values or folders that lie too deep in each other.
+    /// Values or folders that are nested too deeply.
     TooDeep,
-    /// A file of more bytes than are read.
+    /// A file that is larger than the limit.
     TooLarge,
     /// A file that is not UTF-8.
     NotUtf8,
     /// A symbolic link.
     Link,
-    /// What is no ordinary file, or what the system refuses to read.
+    /// Something that is not a regular file, or that the system refuses to read.
     Unreadable,
-    /// A git repository that cannot be read whole.
+    /// A git repository that cannot be read completely.
     Repository,
-    /// A key nobody knows.
+    /// An unknown key.
     UnknownKey,
-    /// A key that must be there, and is not or says nothing.
+    /// A required key that is missing or empty.
     MissingKey,
-    /// A list where a text belongs, and the like.
+    /// A value of the wrong type, such as a list in place of a text.
     WrongType,
-    /// A word that is none of those possible here.
+    /// A word that is not among the allowed values.
     BadValue,
-    /// A text that is no slug.
+    /// A text that is not a slug.
     BadSlug,
-    /// A text that is no ULID.
+    /// A text that is not a ULID.
     BadId,
-    /// A text that is no time.
+    /// A text that is not a time.
     BadTime,
     /// A scroll without front matter.
     FrontMatter,
-    /// A file whose name no such file may have.
+    /// A file name that is not valid for this kind of file.
     FileName,
-    /// A file that lies where it means nothing.
+    /// A file in a folder where it has no meaning.
     Misplaced,
-    /// An entity whose name another file holds.
+    /// An entity whose name is already used in another file.
     NameTaken,
-    /// A scroll whose id another of the room has.
+    /// A scroll whose id is already used in the same room.
     IdTaken,
-    /// A palace made for another version of this program.
+    /// A palace of another format version.
     FormatVersion,
-    /// An entry room that is not there.
+    /// An entry room that does not exist.
     LostEntry,
-    /// A slug that several rooms answer to.
+    /// A slug that fits several rooms.
     AmbiguousRoom,
-    /// An action that asks a tool nobody has.
+    /// An action that calls a tool that does not exist.
     UnknownTool,
-    /// An action that asks a tool no action may ask.
+    /// An action that calls a tool that actions may not call.
     ForbiddenTool,
-    /// Parameters that a tool does not take, or lacks.
+    /// Unknown or missing parameters of a tool.
     ToolParams,
-    /// The marks of a merge conflict in a text that is read all the same.
+    /// Merge conflict markers in a text that is read nevertheless.
     MergeMarks,
-    /// A key that says nothing where it stands.
+    /// A key that has no effect in its place.
     UnusedKey,
-    /// A file name and a content that say different ids.
+    /// Different ids in a file's name and in its content.
     IdMismatch,
     /// A setting that has no effect in this version.
     NotYet,
     /// A model that search cannot use.
     BadModel,
-    /// Something that the user of this machine has not allowed the palace.
+    /// Something that needs a consent the user of this machine has not given.
     NoConsent,
     /// One id in two files.
     SameId,
-    /// Names that differ in case only.
+    /// Names that differ only in case.
     CaseTwins,
-    /// Scrolls in a room that is not there.
+    /// Scrolls in a room that does not exist.
     LostScroll,
-    /// A room no way leads to.
+    /// A room without a path from the entry.
     Unreachable,
-    /// A name that relations start from and nobody has defined.
+    /// A name with outgoing relations that no file defines.
     LooseEnd,
-    /// A status that the genus does not have.
+    /// A status that the genus does not list.
     UnknownStatus,
-    /// An attribute that the genus requires, and that is not there.
+    /// A missing attribute that the genus requires.
     MissingAttribute,
-    /// An attribute that is not what the genus says.
+    /// An attribute that does not fit its definition in the genus.
     WrongAttribute,
-    /// Two values at once where the genus allows one.
+    /// Two values at one time where the genus allows one.
     Contradiction,
     /// A relation that ends before it begins.
     EmptyPeriod,
-    /// A lock file of git that no living process holds.
+    /// A git lock file that no living process owns.
     GitLock,
-    /// A doorway to a room that is not built yet.
+    /// A door to a room that is not built yet.
     UnfinishedRoom,
-    /// A way to a room that has none back.
+    /// A room that has no action back to the room that leads to it.
     OneWayDoor,
-    /// A room with nothing to see.
+    /// A room without description and actions.
     EmptyRoom,
-    /// A file that is named or lies as if it held something else.
+    /// A file whose name or folder does not fit its content.
     PathMismatch,
-    /// A relation to an entity nobody has defined.
+    /// A reference to an entity that no file defines.
     UndefinedEntity,
-    /// A room that shows a genus of which there is nothing.
+    /// A room that shows a genus without entities.
     UndefinedGenus,
-    /// An attribute of which the genus does not speak.
+    /// An attribute that the genus does not define.
     UnknownAttribute,
-    /// A room that goes by an attribute that nothing has.
+    /// A room grouped by an attribute that no entity has.
     UndefinedAttribute,
-    /// A text where a date belongs.
+    /// A text in place of a date.
     NoDate,
-    /// A field or the end of an arrow that says nothing, in AAAK.
-    AaakEmpty,
-    /// An asterisk or a quotation mark that has no second, in AAAK.
-    AaakUnclosed,
-    /// Something between asterisks that is not one word, in AAAK.
-    AaakMark,
-    /// Too many stars, or stars in company, in AAAK.
-    AaakWeight,
-    /// A date that is none, in AAAK.
-    AaakDate,
-    /// A code that is none or means two things, in AAAK.
-    AaakCode,
-    /// What a line is about, not written in capitals, in AAAK.
-    AaakHead,
 }
 
 impl Code {
-    /// Returns its line of the table.
+    /// Returns the row of the code in the table.
     pub fn rule(self) -> &'static Rule {
         &Rule::ALL[self as usize]
     }
 
-    /// Returns the word that stands for it: `unknown-key`.
+    /// Returns the name of the code: `unknown-key`.
     pub fn name(self) -> &'static str {
         self.rule().name
     }
 
-    /// Tells whether its findings are about a file as a whole, or about what no
-    /// line of it says.
+    /// Tells whether its findings are about a file as a whole, or about something that has no line.
     pub fn is_file_level(self) -> bool {
         matches!(
             self,
@@ -165,7 +150,7 @@ impl Code {
         )
     }
 
-    /// Returns how grave its findings are.
+    /// Returns the severity of its findings.
     pub fn severity(self) -> Severity {
         self.rule().severity
     }

@@ -1,26 +1,26 @@
-//! What a code stands for, and what to do about it.
+//! The meaning of each code, and how to fix its findings.
 
 mod table;
 
 use crate::model::{Code, Severity};
 
-/// One line of the table of codes.
+/// One row of the table of codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The code.
     pub code: Code,
-    /// Its word.
+    /// The name of the code, as it is printed.
     pub name: &'static str,
-    /// How grave its findings are.
+    /// The severity of its findings.
     pub severity: Severity,
-    /// What it stands for: one sentence without a full stop.
+    /// The meaning: one sentence without a full stop.
     pub meaning: &'static str,
-    /// What follows from it, and what to do.
+    /// The consequence, and how to fix it.
     pub advice: &'static str,
 }
 
 impl Rule {
-    /// Every rule, in the order of the codes.
+    /// All rules, in the order of the codes.
     pub const ALL: &[Self] = table::ALL;
 }
 

@@ -1,10 +1,8 @@
-//! The way to a value inside a file.
+//! Paths to values inside a file.
 
-/// A way from the top of a file down to one of its values or keys:
-/// `actions`, `2`, `room`.
+/// A path from the top of a file down to one of its values or keys: `actions`, `2`, `room`.
 ///
-/// Items are counted as the palace counts them: those that could not be read
-/// are not there.
+/// List items are counted as the parsed palace has them: items that could not be read do not count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ValuePath(Vec<PathStep>);
 
@@ -13,9 +11,9 @@ pub struct ValuePath(Vec<PathStep>);
 pub enum PathStep {
     /// To the value of a key.
     Value(String),
-    /// To the key itself: the trail ends here.
+    /// To the key itself; always the last step.
     Key(String),
-    /// To an item of a list, counted from zero.
+    /// To a list item, counted from zero.
     Item(usize),
 }
 
@@ -23,25 +21,25 @@ impl ValuePath {
     /// The file as a whole.
     pub const ROOT: Self = Self(Vec::new());
 
-    /// Goes on to the value of `key`.
+    /// Appends a step to the value of `key`.
     #[must_use]
     pub fn then_value(self, key: &str) -> Self {
         self.push_step(PathStep::Value(key.to_owned()))
     }
 
-    /// Goes on to `key` itself.
+    /// Appends a step to `key` itself.
     #[must_use]
     pub fn then_key(self, key: &str) -> Self {
         self.push_step(PathStep::Key(key.to_owned()))
     }
 
-    /// Goes on to an item of a list.
+    /// Appends a step to a list item.
     #[must_use]
-    pub fn then_item(self, place: usize) -> Self {
-        self.push_step(PathStep::Item(place))
+    pub fn then_item(self, index: usize) -> Self {
+        self.push_step(PathStep::Item(index))
     }
 
-    /// Yields its steps from the top.
+    /// Returns the steps from the top.
     pub fn steps(&self) -> &[PathStep] {
         &self.0
     }

@@ -1,117 +1,112 @@
-//! Genera: what the entities of one kind have in common, where somebody has
-//! written it down.
+//! Genera: optional definitions of the types of entities.
 
 use serde_json::Value;
 
 use crate::model::{Date, did_you_mean};
 
-/// What is laid down for the entities of one genus. All of it is optional: what
-/// it does not speak of stays free.
+/// The definition of one genus. All parts are optional; what it does not define is unrestricted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Genus {
-    /// Its name, as entities give it: `Claim`.
+    /// The name, as entities give it: `Claim`.
     pub name: String,
-    /// What several of its entities are called: `Claims`.
+    /// The plural of the name: `Claims`.
     pub plural: Option<String>,
-    /// What it is about.
+    /// The description.
     pub description: Option<String>,
-    /// How an entity is named in a sentence: `the claim "{name}"`.
+    /// The template for naming an entity in a sentence: `the claim "{name}"`.
     pub sentence: Option<String>,
-    /// What its entities' attributes are, in the order of the file. Others are
-    /// free.
+    /// The attribute definitions, in the order of the file. Other attributes are allowed.
     pub attributes: Vec<(String, AttributeDef)>,
-    /// The statuses its entities may have, the one they begin with first; none
-    /// are laid down if it is empty.
+    /// The allowed statuses, the initial one first; if empty, any status is allowed.
     pub statuses: Vec<StatusDef>,
-    /// What is known of relations its entities hold. Other types are free.
+    /// The relation definitions. Other types are allowed.
     pub relations: Vec<(String, RelationDef)>,
 }
 
-/// What an attribute of a genus is.
+/// The definition of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeDef {
-    /// What it may hold.
+    /// The type of the value.
     pub kind: AttributeKind,
-    /// Whether an entity must have it.
+    /// Whether every entity must have it.
     pub required: bool,
 }
 
-/// What an attribute may hold.
+/// The type of an attribute's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttributeKind {
-    /// Any text or number on its own.
+    /// Any single text or number.
     Text,
     /// A number.
     Number,
     /// A [`Date`].
     Date,
-    /// `true` or `false`; `yes` and `no` do too.
+    /// `true` or `false`; `yes` and `no` are accepted too.
     YesNo,
     /// One of these words.
     OneOf(Vec<String>),
-    /// The name of an entity; of this genus, if it is given.
+    /// The name of an entity; of this genus if given.
     Link(Option<String>),
 }
 
-/// A status that entities of a genus may have.
+/// A status of a genus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusDef {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The statuses that may follow it; any if it does not say.
+    /// The statuses that may follow it; any if `None`.
     pub next: Option<Vec<String>>,
 }
 
-/// What is laid down for a type of relation.
+/// The definition of a type of relation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RelationDef {
-    /// Whether an entity may have it to one other at a time only.
+    /// Whether an entity may have it to only one target at a time.
     pub single: bool,
 }
 
 impl Genus {
-    /// Where the name of an entity goes in [`GenusSchema::sentence`].
+    /// The placeholder for an entity's name in [`Genus::sentence`].
     pub const NAME_PLACEHOLDER: &'static str = "{name}";
 
-    /// Says how an entity is named in a sentence; by its name alone if nothing
-    /// is laid down.
+    /// Returns an entity's name as it appears in a sentence; without a template, the name itself.
     pub fn name_in_sentence(&self, name: &str) -> String {
         self.sentence
             .as_ref()
             .map_or(name.to_owned(), |it| it.replace(Self::NAME_PLACEHOLDER, name))
     }
 
-    /// Returns what is laid down for an attribute.
+    /// Returns the definition of an attribute.
     pub fn attribute_def(&self, name: &str) -> Option<&AttributeDef> {
         self.attributes.iter().find(|(it, _)| it == name).map(|(_, it)| it)
     }
 
-    /// Tells whether an entity may have a relation to one other at a time only.
+    /// Tells whether an entity may have this relation to only one target at a time.
     pub fn is_single_relation(&self, relation: &str) -> bool {
         self.relations.iter().any(|(it, about)| it == relation && about.single)
     }
 
-    /// Returns the status that entities begin with.
+    /// Returns the initial status of entities.
     pub fn initial_status(&self) -> Option<&str> {
         self.statuses.first().map(|it| it.name.as_str())
     }
 
-    /// Says why no entity may have the status `said`, if none may.
-    pub fn status_error(&self, said: &str) -> Option<String> {
-        if self.statuses.is_empty() || self.find_status(said).is_some() {
+    /// Returns an error message if the genus does not allow the status.
+    pub fn status_error(&self, status: &str) -> Option<String> {
+        if self.statuses.is_empty() || self.find_status(status).is_some() {
             return None;
         }
         let known = self.statuses.iter().map(|it| it.name.as_str());
         Some(format!(
             "`{}` is no status of {}{}",
-            escape_and_shorten(said),
+            escape_and_shorten(status),
             self.name_with_article(),
-            choices_hint(said, known)
+            choices_hint(status, known)
         ))
     }
 
-    /// Says why an entity may not go from one status to another, or to none, if it may
-    /// not. From a status that is none of the genus every way is open.
+    /// Returns an error message if an entity may not change from one status to another (`None` to
+    /// remove it). Any change is allowed from a status that the genus does not list.
     pub fn status_change_error(&self, from: &str, to: Option<&str>) -> Option<String> {
         let next = self.find_status(from)?.next.as_ref()?;
         if to.is_some_and(|to| from == to || next.iter().any(|it| it == to)) {
@@ -125,7 +120,7 @@ impl Genus {
         })
     }
 
-    /// Says `a Claim`.
+    /// Returns the name with an indefinite article: `a Claim`.
     pub fn name_with_article(&self) -> String {
         let vowel = self.name.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']);
         format!("{} {}", if vowel { "an" } else { "a" }, escape_and_shorten(&self.name))
@@ -137,8 +132,8 @@ impl Genus {
 }
 
 impl AttributeKind {
-    /// Says why `value` is nothing of this kind, if it is not. Of a link only
-    /// its form is seen: whom it names, the graph knows.
+    /// Returns an error message if `value` is not of this kind. For a link only the type is
+    /// checked; the graph checks the target.
     pub fn value_error(&self, value: &Value) -> Option<String> {
         let text = scalar_text(value);
         let fits = match (self, &text) {
@@ -166,7 +161,7 @@ impl AttributeKind {
     }
 }
 
-/// Says what it is: `a date`, `one of low, high`.
+/// Formats as in messages: `a date`, `one of low, high`.
 impl std::fmt::Display for AttributeKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -181,7 +176,7 @@ impl std::fmt::Display for AttributeKind {
     }
 }
 
-/// Returns a value that is no list and no mapping as it would be written.
+/// Returns the text of a scalar value as it would be written; `None` for null, lists and mappings.
 pub(crate) fn scalar_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -190,7 +185,7 @@ pub(crate) fn scalar_text(value: &Value) -> Option<String> {
     }
 }
 
-/// Says which words there are, after a hint at the one that was meant.
+/// Returns the list of allowed words, after a "did you mean" hint.
 fn choices_hint<'a>(said: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     let meant = did_you_mean(said, known.clone());
     let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
@@ -204,7 +199,7 @@ fn quote_words(words: &[impl AsRef<str>]) -> String {
     shown.join(", ") + more
 }
 
-/// Makes a text fit to be quoted in one line.
+/// Escapes and shortens a text for quoting in one line.
 fn escape_and_shorten(text: &str) -> String {
     const SHOWN: usize = 60;
     let more = if text.chars().nth(SHOWN).is_some() { "…" } else { "" };

@@ -1,56 +1,56 @@
-//! Relations: the directed edges of the knowledge graph, each with its time.
+//! Relations: the directed edges of the knowledge graph, each with its period.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Code, Date};
 
-/// A directed, typed edge, held by the entity it starts from.
+/// A directed, typed edge, stored with the entity it starts from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Relation {
     /// In the active voice: `disputed_by`.
     pub kind: String,
-    /// The entity it leads to, by name; need not be defined.
+    /// The name of the target; the entity need not be defined.
     pub to: String,
-    /// The date from which it holds, as written: `1972-01-01`, `1912`.
+    /// The start date, as written: `1972-01-01`, `1912`.
     pub since: Option<String>,
-    /// The date from which it no longer holds, as written; exclusive.
+    /// The end date, as written; exclusive.
     pub until: Option<String>,
-    /// Where this is known from.
+    /// The source of the statement.
     pub source: Option<String>,
 }
 
 impl Relation {
-    /// Returns the date from which it holds, if it is written as one.
+    /// Returns the start date, if it parses.
     pub fn since_date(&self) -> Option<Date> {
         self.since.as_ref()?.parse().ok()
     }
 
-    /// Returns the date from which it no longer holds, if it is written as one.
+    /// Returns the end date, if it parses.
     pub fn until_date(&self) -> Option<Date> {
         self.until.as_ref()?.parse().ok()
     }
 
-    /// Tells whether it holds at a date; `None` if that hangs on what is not
-    /// written as a date: nobody knows when that was.
+    /// Tells whether the relation holds at a date; `None` if the answer depends on a date that does
+    /// not parse.
     pub fn holds_at(&self, at: Date) -> Option<bool> {
-        let has_come = |written: &Option<String>, if_unsaid| match written {
-            None => Some(if_unsaid),
+        let has_begun = |written: &Option<String>, default| match written {
+            None => Some(default),
             Some(text) => text.parse().ok().map(|it: Date| it.has_begun_by(at)),
         };
-        match (has_come(&self.since, true), has_come(&self.until, false)) {
+        match (has_begun(&self.since, true), has_begun(&self.until, false)) {
             (Some(false), _) | (_, Some(true)) => Some(false),
             (begun, ended) => begun.zip(ended).map(|_| true),
         }
     }
 
-    /// Tells whether it holds today. What is said to have begun, nobody knows when, and
-    /// not to have ended, does.
+    /// Tells whether the relation holds today. If a date does not parse, it holds unless it has an
+    /// end.
     pub fn is_current(&self, today: Date) -> bool {
         self.holds_at(today).unwrap_or(self.until.is_none())
     }
 
-    /// Says what is wrong with its dates: which, of what kind, and why. What was stated
-    /// and taken back on one day is nothing wrong, though it holds at no date.
+    /// Returns the errors in its dates, each with its key, code and message. A relation that begins
+    /// and ends on the same day is valid, although it holds at no date: it was added and withdrawn.
     pub fn date_errors(&self) -> Vec<(&'static str, Code, String)> {
         let (mut wrong, mut dates) = (Vec::new(), Vec::new());
         for (key, written) in [("since", &self.since), ("until", &self.until)] {
@@ -71,16 +71,17 @@ impl Relation {
         wrong
     }
 
-    /// Tells whether two relations of one entity say the same, at whatever time.
+    /// Tells whether two relations of one entity have the same type and target, whatever their
+    /// periods.
     pub fn has_same_kind_and_target(&self, other: &Self) -> bool {
         self.kind == other.kind && self.to == other.to
     }
 
-    /// Tells whether there may be a moment at which both hold. One that ends on
-    /// the day the other begins does not touch it: ends are exclusive.
+    /// Tells whether there may be a time at which both hold. Ends are exclusive, so one that ends
+    /// on the day the other begins does not overlap it.
     ///
-    /// By this, every tool that adds a relation tells one that is another time of
-    /// the same, and stands beside it, from one that says more of what is there.
+    /// Every tool that adds a relation uses this to decide between adding a separate period and
+    /// updating the existing one.
     pub fn overlaps_in_time(&self, other: &Self) -> bool {
         let is_before = |end: Option<Date>, start: Option<Date>| {
             end.zip(start).is_some_and(|(end, start)| end.has_begun_by(start))
@@ -89,8 +90,7 @@ impl Relation {
             && !is_before(other.until_date(), self.since_date())
     }
 
-    /// Returns when it began, if that is known, and when it ended; `None` if one
-    /// of them is written as no date.
+    /// Returns the start and the end, where given; `None` if one of them does not parse.
     pub fn parsed_dates(&self) -> Option<(Option<Date>, Option<Date>)> {
         let (begin, end) = (self.since_date(), self.until_date());
         let is_known = begin.is_some() == self.since.is_some();
@@ -98,14 +98,14 @@ impl Relation {
     }
 }
 
-/// A relation told by itself: what it says, without dates and source.
+/// A relation without dates and source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Triple {
-    /// Where it starts, by name; need not be defined.
+    /// The name of the origin; the entity need not be defined.
     pub from: String,
     /// In the active voice: `disputed_by`.
     pub kind: String,
-    /// Where it leads, by name; need not be defined.
+    /// The name of the target; the entity need not be defined.
     pub to: String,
 }
 

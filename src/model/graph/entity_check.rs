@@ -1,5 +1,4 @@
-//! What is wrong with an entity, given what is laid down for its genus and who
-//! else there is.
+//! Checks an entity against the definition of its genus and against the other entities.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +10,23 @@ use crate::model::{
     did_you_mean,
 };
 
-/// Something that is wrong with an entity.
+/// A fault in an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityFault {
-    /// What kind of thing it is.
+    /// The code of the finding.
     pub code: Code,
-    /// Where it stands in the entity's file.
+    /// The path to the value inside the entity's file.
     pub path: ValuePath,
-    /// What is wrong: one sentence without a full stop.
+    /// The message: one sentence without a full stop.
     pub message: String,
-    /// What to do about it, if we know.
+    /// How to fix it, if known.
     pub hint: Option<String>,
-    /// The name that is named and nobody has, if that is what is wrong.
+    /// The name that no file defines, if that is the fault.
     pub undefined_name: Option<String>,
 }
 
 impl Graph {
-    /// Tells everything that is wrong with an entity.
+    /// Returns all faults of an entity.
     pub fn entity_faults(&self, entity: &Entity) -> Vec<EntityFault> {
         let mut faults = Vec::new();
         if let Some(genus) = self.genus_definition(&entity.genus) {
@@ -39,21 +38,21 @@ impl Graph {
             faults.extend(unknown_attribute_faults(genus, entity));
         }
         let relations = entity.relations.iter().enumerate();
-        let lost = relations.filter(|(_, it)| it.to != entity.name && self.get(&it.to).is_none());
-        faults.extend(lost.map(|(place, it)| {
-            undefined_entity_fault(&it.to, relation_path(place).then_value("to"))
+        let undefined =
+            relations.filter(|(_, it)| it.to != entity.name && self.get(&it.to).is_none());
+        faults.extend(undefined.map(|(index, it)| {
+            undefined_entity_fault(&it.to, relation_path(index).then_value("to"))
         }));
         faults.extend(entity.relations.iter().enumerate().flat_map(relation_date_faults));
         faults
     }
 
-    /// Tells of a name that nobody has defined, where it stands in a file that is
-    /// `about` it.
+    /// Returns a fault if no file defines `name`; `about` is the path to the name in its file.
     pub fn undefined_name_fault(&self, name: &str, about: ValuePath) -> Option<EntityFault> {
         self.get(name).is_none().then(|| undefined_entity_fault(name, about))
     }
 
-    /// Looks at an attribute of which the genus speaks.
+    /// Checks one attribute that the genus defines.
     fn attribute_fault(
         &self,
         genus: &Genus,
@@ -75,34 +74,34 @@ impl Graph {
             let message = format!("the attribute `{name}` of {}: {why}", genus.name_with_article());
             return Some(EntityFault::new(Code::WrongAttribute, place(), message));
         }
-        let (AttributeKind::Link(wanted), Some(to)) = (&about.kind, scalar_text(value)) else {
+        let (AttributeKind::Link(target), Some(to)) = (&about.kind, scalar_text(value)) else {
             return None;
         };
         let Some(other) = self.get(&to) else { return Some(undefined_entity_fault(&to, place())) };
-        let wanted = wanted.as_ref().filter(|it| **it != other.genus)?;
+        let target = target.as_ref().filter(|it| **it != other.genus)?;
         let to = to.escape_debug();
-        let message = format!("`{name}` names an entity of genus {wanted}; `{to}` is none");
+        let message = format!("`{name}` must name an entity of genus {target}; `{to}` is not one");
         Some(EntityFault::new(Code::WrongAttribute, place(), message))
     }
 }
 
 impl EntityFault {
-    /// Tells whether it is forbidden: no tool that could say better brings it about.
+    /// Tells whether tools must reject a write that causes this fault.
     pub fn is_rejected_on_write(&self) -> bool {
         self.is_genus_violation() || self.is_invalid_date()
     }
 
-    /// Tells whether the genus forbids it.
+    /// Tells whether it violates the genus definition.
     pub fn is_genus_violation(&self) -> bool {
         matches!(self.code, Code::UnknownStatus | Code::MissingAttribute | Code::WrongAttribute)
     }
 
-    /// Tells whether the file is wrong by itself: its reader finds that, too.
+    /// Tells whether it is a wrong date, which the parser of the file finds as well.
     pub fn is_invalid_date(&self) -> bool {
         matches!(self.code, Code::NoDate | Code::EmptyPeriod)
     }
 
-    /// Tells whether something is wrong, and not only worth knowing.
+    /// Tells whether it is at least a warning, not only information.
     pub fn is_warning_or_error(&self) -> bool {
         self.code.severity() < Severity::Info
     }
@@ -117,13 +116,14 @@ fn status_fault(genus: &Genus, entity: &Entity) -> Option<EntityFault> {
     Some(EntityFault::new(Code::UnknownStatus, ValuePath::ROOT.then_value("status"), message))
 }
 
-/// Tells of attributes that the genus does not lay down, though it lays down others.
+/// Returns a fault for each attribute that the genus does not define; none if it defines no
+/// attributes.
 fn unknown_attribute_faults(genus: &Genus, entity: &Entity) -> impl Iterator<Item = EntityFault> {
     let known = || genus.attributes.iter().map(|(name, _)| name.as_str());
     let keys = entity.attributes.keys().filter(|_| !genus.attributes.is_empty());
     keys.filter(|key| genus.attribute_def(key).is_none()).map(move |key| {
         let message = format!(
-            "no attribute `{}` is laid down for {}",
+            "no attribute `{}` is defined for {}",
             key.escape_debug(),
             genus.name_with_article()
         );
@@ -142,56 +142,57 @@ fn undefined_entity_fault(name: &str, about: ValuePath) -> EntityFault {
     }
 }
 
-fn relation_path(place: usize) -> ValuePath {
-    ValuePath::ROOT.then_value("relations").then_item(place)
+fn relation_path(index: usize) -> ValuePath {
+    ValuePath::ROOT.then_value("relations").then_item(index)
 }
 
-fn relation_date_faults((place, it): (usize, &Relation)) -> impl Iterator<Item = EntityFault> {
+fn relation_date_faults((index, it): (usize, &Relation)) -> impl Iterator<Item = EntityFault> {
     let [kind, to] = [&it.kind, &it.to].map(|it| it.escape_debug().to_string());
     it.date_errors().into_iter().map(move |(key, code, why)| {
         let message = format!("`{key}` of {kind} → {to}: {why}");
-        EntityFault::new(code, relation_path(place).then_value(key), message)
+        EntityFault::new(code, relation_path(index).then_value(key), message)
     })
 }
 
-/// A relation, and the stretch of time in which it holds.
+/// A relation with its start and end, and its index in the entity.
 type DatedRelation<'a> = (Date, Option<Date>, usize, &'a Relation);
 
-/// Tells of relations that hold at the same time where only one may. Of those
-/// whose dates are no dates nothing is known.
+/// Returns faults for relations that overlap in time although the genus allows only one at a time.
+/// Relations with invalid dates are ignored.
 fn find_contradictions(genus: &Genus, entity: &Entity) -> Vec<EntityFault> {
-    let mut held: BTreeMap<&str, Vec<DatedRelation<'_>>> = BTreeMap::new();
-    for (place, it) in entity.relations.iter().enumerate() {
+    let mut relations: BTreeMap<&str, Vec<DatedRelation<'_>>> = BTreeMap::new();
+    for (index, it) in entity.relations.iter().enumerate() {
         if let (true, Some((begin, end))) = (genus.is_single_relation(&it.kind), it.parsed_dates())
         {
             let begin = begin.unwrap_or(Date::FIRST);
-            // What ends before it begins contradicts nothing.
+            // A relation that ends before it begins contradicts nothing.
             if end.is_none_or(|end| !end.has_begun_by(begin)) {
-                held.entry(&it.kind).or_default().push((begin, end, place, it));
+                relations.entry(&it.kind).or_default().push((begin, end, index, it));
             }
         }
     }
-    held.into_values().flat_map(find_overlaps).collect()
+    relations.into_values().flat_map(find_overlaps).collect()
 }
 
-/// Finds relations that begin before one to another entity has ended. It is
-/// enough to look at the one that ends last: whatever else still holds then
-/// was in contradiction with it before.
-fn find_overlaps(mut held: Vec<DatedRelation<'_>>) -> Vec<EntityFault> {
-    held.sort_by_key(|(begin, ..)| *begin);
+/// Finds relations that begin before one to another entity has ended. It is enough to compare with
+/// the one that ends last: any other that still holds has already been reported as a contradiction
+/// with it.
+fn find_overlaps(mut relations: Vec<DatedRelation<'_>>) -> Vec<EntityFault> {
+    relations.sort_by_key(|(begin, ..)| *begin);
     let mut faults = Vec::new();
     let mut last: Option<DatedRelation<'_>> = None;
-    for now in held {
+    for now in relations {
         let before = last.filter(|(_, end, _, it)| {
             it.to != now.3.to && end.is_none_or(|end| !end.has_begun_by(now.0))
         });
         if let Some((.., it)) = before {
             let (kind, a, b) = (&it.kind, it.to.escape_debug(), now.3.to.escape_debug());
-            let message = format!("`{kind}` holds for `{a}` and `{b}` at once, and may for one");
+            let message =
+                format!("`{kind}` holds for `{a}` and `{b}` at once, but only one is allowed");
             let about = relation_path(now.2).then_value("to");
             let fault = EntityFault::new(Code::Contradiction, about, message);
             faults.push(EntityFault {
-                hint: Some("say until when the former held".to_owned()),
+                hint: Some("set `until` of the former one".to_owned()),
                 ..fault
             });
         }

@@ -1,4 +1,4 @@
-//! Lists of entities, a page at a time.
+//! Filtered lists of entities, with pagination.
 
 use std::sync::Arc;
 
@@ -9,19 +9,18 @@ use crate::model::graph::name_index::{
 };
 use crate::model::{Entity, Graph};
 
-/// Which entities are wanted. What is not said does not matter.
+/// A filter for entities. Fields that are not set match everything.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EntityFilter {
-    /// Those of this genus.
+    /// The genus.
     pub genus: Option<String>,
-    /// Those of this status, whatever the case.
+    /// The status, ignoring case.
     pub status: Option<String>,
-    /// Those with these attributes, whatever the case of their values. Of an
-    /// attribute that is a list, one item is enough.
+    /// Attribute values, ignoring case. For a list attribute, one matching item is enough.
     pub attributes: Map<String, Value>,
 }
 
-/// A page of a list, while it is put together.
+/// A page of results while it is filled.
 struct FilterPage<'a> {
     skip: usize,
     limit: usize,
@@ -30,28 +29,27 @@ struct FilterPage<'a> {
 }
 
 impl Graph {
-    /// Returns how many entities are wanted, and of those, by genus and name,
-    /// `most` after the first `left_out`. Spellings of a status that differ in
-    /// case only come one after the other.
+    /// Returns the number of matching entities, and up to `limit` of them after the first `skip`,
+    /// by genus and name. Statuses that differ only in case come one after the other.
     pub fn filter_entities(
         &self,
-        wanted: &EntityFilter,
-        left_out: usize,
-        most: usize,
+        filter: &EntityFilter,
+        skip: usize,
+        limit: usize,
     ) -> (usize, Vec<&Entity>) {
-        let mut page = FilterPage { skip: left_out, limit: most, total: 0, names: Vec::new() };
-        let genera = self.genera.keys().filter(|it| wanted.genus.as_ref().is_none_or(|g| g == *it));
+        let mut page = FilterPage { skip, limit, total: 0, names: Vec::new() };
+        let genera = self.genera.keys().filter(|it| filter.genus.as_ref().is_none_or(|g| g == *it));
         for genus in genera {
-            if let Some((key, value)) = wanted.attributes.iter().next() {
+            if let Some((key, value)) = filter.attributes.iter().next() {
                 let word = lowercase_values(value).into_iter().next();
                 let names = word
                     .into_iter()
                     .flat_map(|word| self.names_with_attribute_value(genus, key, &word));
-                let names: Vec<_> = names.filter(|it| self.is_name_matching(it, wanted)).collect();
+                let names: Vec<_> = names.filter(|it| self.is_name_matching(it, filter)).collect();
                 page.add_names(names.len(), names.into_iter());
                 continue;
             }
-            match &wanted.status {
+            match &filter.status {
                 None => self.genera.get(genus).map(|it| page.add_names(it.len(), it.iter())),
                 Some(status) => self.statuses.get(genus).map(|it| {
                     let same = it.iter().filter(|(it, _)| equals_ignoring_case(it, status));
@@ -62,66 +60,65 @@ impl Graph {
         (page.total, page.names.into_iter().filter_map(|it| self.get(it)).collect())
     }
 
-    /// Yields what entities are, by genus and status, as far as those alone make them
-    /// wanted.
+    /// Yields the pairs of genus and status that match the genus and status of the filter.
     pub fn genus_status_pairs(
         &self,
-        wanted: &EntityFilter,
+        filter: &EntityFilter,
     ) -> impl Iterator<Item = (&str, Option<&str>)> {
         let genera = self.genus_counts().map(|(it, _)| it);
-        let genera = genera.filter(|it| wanted.genus.as_ref().is_none_or(|genus| genus == it));
+        let genera = genera.filter(|it| filter.genus.as_ref().is_none_or(|genus| genus == it));
         let kinds = genera.flat_map(|genus| {
             let statuses = self.status_counts(genus).map(|(it, _)| Some(it));
             statuses.chain([None]).map(move |it| (genus, it))
         });
         kinds.filter(|(_, it)| {
-            let asked = wanted.status.as_ref();
-            asked.is_none_or(|asked| it.is_some_and(|status| equals_ignoring_case(status, asked)))
+            let status = filter.status.as_ref();
+            status.is_none_or(|status| it.is_some_and(|it| equals_ignoring_case(it, status)))
         })
     }
 
-    /// Tells whether an entity is wanted.
-    pub fn matches_filter(entity: &Entity, wanted: &EntityFilter) -> bool {
+    /// Tells whether an entity matches the filter.
+    pub fn matches_filter(entity: &Entity, filter: &EntityFilter) -> bool {
         let has = |key: &str, value: &Value| {
             let known = entity.attributes.get(key).map(lowercase_values).unwrap_or_default();
             let asked = lowercase_values(value);
             !asked.is_empty() && asked.iter().all(|it| known.contains(it))
         };
-        wanted.genus.as_ref().is_none_or(|it| *it == entity.genus)
-            && wanted.status.as_ref().is_none_or(|asked| {
+        filter.genus.as_ref().is_none_or(|it| *it == entity.genus)
+            && filter.status.as_ref().is_none_or(|asked| {
                 entity.status.as_ref().is_some_and(|status| equals_ignoring_case(status, asked))
             })
-            && wanted.attributes.iter().all(|(key, value)| has(key, value))
+            && filter.attributes.iter().all(|(key, value)| has(key, value))
     }
 
-    /// Yields the attributes that are laid down for a genus and those that its entities
-    /// have, most of them more than once.
+    /// Yields the attributes that a genus defines and those that its entities have; most occur more
+    /// than once.
     pub fn attribute_names<'a>(&'a self, genus: &'a str) -> impl Iterator<Item = &'a str> {
-        let laid_down = self.genus_definition(genus).into_iter().flat_map(|it| &it.attributes);
-        let laid_down = laid_down.map(|(name, _)| name.as_str());
+        let defined = self.genus_definition(genus).into_iter().flat_map(|it| &it.attributes);
+        let defined = defined.map(|(name, _)| name.as_str());
         let entities = self.entities_of_genus(genus, None);
-        laid_down.chain(entities.flat_map(|it| it.attributes.keys()).map(String::as_str))
+        defined.chain(entities.flat_map(|it| it.attributes.keys()).map(String::as_str))
     }
 
-    /// Yields the names of the entities of `genus` with a value of an attribute,
-    /// in lower case; some may have another, so that whoever asks looks again.
+    /// Yields the names of the entities of `genus` whose attribute may have this value, given in
+    /// lower case. Hashes can collide, so the caller must check.
     pub(crate) fn names_with_attribute_value(
         &self,
         genus: &str,
         key: &str,
         word: &str,
     ) -> impl Iterator<Item = &Arc<str>> + use<'_> {
-        let print = hash_attribute_value(genus, key, word);
+        let hash = hash_attribute_value(genus, key, word);
         let found = self.values.range_while(
             || self.entity_names_by_key(hash_attribute_values),
-            print,
-            move |it| *it == print,
+            hash,
+            move |it| *it == hash,
         );
         found.map(|(_, name)| name)
     }
 
-    fn is_name_matching(&self, name: &str, wanted: &EntityFilter) -> bool {
-        self.get(name).is_some_and(|it| Self::matches_filter(it, wanted))
+    fn is_name_matching(&self, name: &str, filter: &EntityFilter) -> bool {
+        self.get(name).is_some_and(|it| Self::matches_filter(it, filter))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Entities in order: what each arrangement of the graph holds, and where.
+//! Sorted entities with group headings, for one grouping of the graph.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,97 +11,97 @@ use serde_json::Value;
 use crate::model::graph::sorted_list::SortedList;
 use crate::model::{Date, Entity, GroupBy, Grouping, compare_alphabetically};
 
-/// One heading of a card: a genus, a status, a year; none comes last.
+/// One heading of an entity: a genus, a status, a year; `None` sorts last.
 pub type GroupHeading = Option<String>;
 
-/// The place of one entity in an arrangement: what it stands under, and what it
-/// is called.
+/// An entity of a grouping: its headings and its name, which determine its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupedEntity {
-    /// What it stands under, from the widest to the narrowest; all cards of an
-    /// arrangement have the same number of headings.
+    /// The headings, from the widest to the narrowest; all entities of a grouping have the same
+    /// number of them.
     pub headings: Arc<[GroupHeading]>,
     /// The entity's name.
     pub name: Arc<str>,
 }
 
-/// A point between two cards: all cards it comes before stand on one side.
+/// A boundary between two entities of a grouping.
 ///
-/// It names some headings, and if it names all of them, the beginning of a name.
+/// It consists of some headings and, if it has all of them, the beginning of a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupBoundary {
-    /// The first headings of the cards behind it.
+    /// The first headings of the entities after it.
     pub headings: Vec<GroupHeading>,
-    /// How the first of their names begins.
+    /// The beginning of the first name after it.
     pub name_prefix: String,
 }
 
-/// All entities of one arrangement, in its order.
+/// All entities of one grouping, sorted.
 #[derive(Clone, Debug)]
 pub struct GroupedEntities {
     entities: SortedList<GroupedEntity>,
 }
 
-/// The registers that somebody has asked for, kept in order from then on.
+/// The groupings that have been requested; they are kept up to date from then on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GroupingCache {
     groupings: BTreeMap<Grouping, GroupedEntities>,
 }
 
 impl GroupingCache {
-    /// Keeps a register.
-    pub(crate) fn insert_grouping(&mut self, arrangement: &Grouping, register: GroupedEntities) {
-        self.groupings.insert(arrangement.clone(), register);
+    /// Stores a grouping.
+    pub(crate) fn insert_grouping(&mut self, grouping: &Grouping, grouped: GroupedEntities) {
+        self.groupings.insert(grouping.clone(), grouped);
     }
 
-    /// Returns a register that is kept.
-    pub(crate) fn grouping(&self, arrangement: &Grouping) -> Option<&GroupedEntities> {
-        self.groupings.get(arrangement)
+    /// Returns a stored grouping.
+    pub(crate) fn grouping(&self, grouping: &Grouping) -> Option<&GroupedEntities> {
+        self.groupings.get(grouping)
     }
 
-    /// Puts an entity in every register it belongs in.
+    /// Inserts an entity into every stored grouping that includes its genus.
     pub(crate) fn insert_entity(&mut self, name: &Arc<str>, entity: &Entity) {
-        for (arrangement, register) in
+        for (grouping, grouped) in
             self.groupings.iter_mut().filter(|(it, _)| it.includes_genus(&entity.genus))
         {
-            register.entities.insert(GroupedEntity::for_entity(arrangement, name, entity));
+            grouped.entities.insert(GroupedEntity::for_entity(grouping, name, entity));
         }
     }
 
-    /// Takes an entity, as it was put, from every register.
+    /// Removes an entity from every stored grouping; it must be equal to the inserted one.
     pub(crate) fn remove_entity(&mut self, name: &Arc<str>, entity: &Entity) {
-        for (arrangement, register) in
+        for (grouping, grouped) in
             self.groupings.iter_mut().filter(|(it, _)| it.includes_genus(&entity.genus))
         {
-            register.entities.remove(&GroupedEntity::for_entity(arrangement, name, entity));
+            grouped.entities.remove(&GroupedEntity::for_entity(grouping, name, entity));
         }
     }
 }
 
 impl GroupedEntities {
-    /// Puts cards in order.
-    pub(crate) fn from_unsorted(cards: Vec<GroupedEntity>) -> Self {
-        Self { entities: SortedList::from_unsorted(cards) }
+    /// Sorts the entities of a grouping.
+    pub(crate) fn from_unsorted(entities: Vec<GroupedEntity>) -> Self {
+        Self { entities: SortedList::from_unsorted(entities) }
     }
 
-    /// Returns the card at a place, from 0.
-    pub fn entity_at(&self, place: usize) -> Option<&GroupedEntity> {
-        self.entities.get(place)
+    /// Returns the entity at an index, from 0.
+    pub fn entity_at(&self, index: usize) -> Option<&GroupedEntity> {
+        self.entities.get(index)
     }
 
-    /// Returns how many cards come first of which `is_before` holds. It must
-    /// hold of none behind one of which it does not.
+    /// Returns the number of leading entities for which `is_before` is true. `is_before` must be
+    /// monotone: true for a prefix, false after.
     pub fn count_before(&self, is_before: impl Fn(&GroupedEntity) -> bool) -> usize {
         self.entities.count_before(is_before)
     }
 
-    /// Returns the places between two marks; without a mark, to the end.
+    /// Returns the indexes between two boundaries; a missing boundary is the start or the end.
     pub fn range_between(
         &self,
         from: Option<&GroupBoundary>,
         until: Option<&GroupBoundary>,
     ) -> Range<usize> {
-        let before = |mark: &GroupBoundary| self.count_before(|it| it.is_before_boundary(mark));
+        let before =
+            |boundary: &GroupBoundary| self.count_before(|it| it.is_before_boundary(boundary));
         let start = from.map_or(0, before);
         let end = until.map_or_else(|| self.entities.len(), before);
         start..end.max(start)
@@ -109,36 +109,37 @@ impl GroupedEntities {
 }
 
 impl GroupedEntity {
-    /// Tells whether the card comes before a mark.
-    pub fn is_before_boundary(&self, mark: &GroupBoundary) -> bool {
-        let common = self.headings.len().min(mark.headings.len());
-        compare_headings(&self.headings[..common], &mark.headings)
-            .then_with(|| compare_alphabetically(&self.name, &mark.name_prefix))
+    /// Tells whether the entity comes before a boundary.
+    pub fn is_before_boundary(&self, boundary: &GroupBoundary) -> bool {
+        let common = self.headings.len().min(boundary.headings.len());
+        compare_headings(&self.headings[..common], &boundary.headings)
+            .then_with(|| compare_alphabetically(&self.name, &boundary.name_prefix))
             .is_lt()
     }
 
-    pub(crate) fn for_entity(arrangement: &Grouping, name: &Arc<str>, entity: &Entity) -> Self {
-        let headings = match arrangement {
+    pub(crate) fn for_entity(grouping: &Grouping, name: &Arc<str>, entity: &Entity) -> Self {
+        let headings = match grouping {
             Grouping::Genus { by: GroupBy::Date, .. } => creation_date_headings(entity).into(),
             Grouping::Genus { by: GroupBy::Attribute(attribute), .. } => {
                 [entity.attributes.get(attribute).and_then(value_heading)].into()
             }
-            _ => headings_for(arrangement, &entity.genus, entity.status.as_deref())
-                .unwrap_or_default(),
+            _ => {
+                headings_for(grouping, &entity.genus, entity.status.as_deref()).unwrap_or_default()
+            }
         };
         Self { headings, name: name.clone() }
     }
 }
 
-/// Returns what entities of that genus and status stand under; `None`: in this
-/// arrangement that depends on more than these.
+/// Returns the headings for a genus and a status, or `None` if the grouping depends on more than
+/// these.
 pub(crate) fn headings_for(
-    arrangement: &Grouping,
+    grouping: &Grouping,
     genus: &str,
     status: Option<&str>,
 ) -> Option<Arc<[GroupHeading]>> {
     let status = status.map(str::to_owned);
-    match arrangement {
+    match grouping {
         Grouping::Everything => Some([Some(genus.to_owned()), status].into()),
         Grouping::Genus { by: GroupBy::Status, .. } => Some([status].into()),
         Grouping::Genus { by: GroupBy::Name, .. } => Some([].into()),
@@ -169,8 +170,8 @@ fn compare_headings(a: &[GroupHeading], b: &[GroupHeading]) -> Ordering {
     }
 }
 
-/// Puts numbers and dates in the order of what they say, a year among the numbers, and
-/// words behind them; what says the same goes by its letters.
+/// Compares numbers and dates by value, a year as a number, and sorts words after them; equal
+/// values are compared as text.
 fn compare_values(a: &str, b: &str) -> Ordering {
     let in_order = match (parse_sortable_value(a), parse_sortable_value(b)) {
         (Some(a), Some(b)) => a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)),
@@ -179,9 +180,10 @@ fn compare_values(a: &str, b: &str) -> Ordering {
     in_order.then_with(|| compare_alphabetically(a, b))
 }
 
-/// Returns what a text says that is a number or a date.
+/// Parses a text as a number or a date.
 fn parse_sortable_value(text: &str) -> Option<(f64, Option<Date>)> {
-    // Most are words, and there may be a hundred thousand.
+    // Most headings are words, and there may be 100,000, so check the first character before
+    // parsing.
     text.starts_with(|it: char| it.is_ascii_digit() || "+-.".contains(it)).then_some(())?;
     if let Ok(date) = text.parse::<Date>() {
         return Some((date.year().into(), Some(date)));
@@ -190,7 +192,7 @@ fn parse_sortable_value(text: &str) -> Option<(f64, Option<Date>)> {
     number.is_finite().then_some((number, None))
 }
 
-/// Year, month and day of an entity's beginning, which its id tells.
+/// Returns year, month and day of the entity's creation, from its id.
 fn creation_date_headings(entity: &Entity) -> [GroupHeading; 3] {
     let created = entity.id.map(|it| DateTime::<Utc>::from(it.datetime()));
     ["%Y", "%m", "%d"].map(|part| created.map(|it| it.format(part).to_string()))

@@ -1,5 +1,5 @@
-//! Indexes of the graph that are made when they are first asked for, and kept
-//! up by what changes from then on: who only walks through rooms pays for none.
+//! Indexes of the graph that are built at their first use and then updated with every change, so
+//! that sessions that never query them do not pay for them.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,12 +10,11 @@ use serde_json::{Map, Value};
 use crate::model::entity::genus::scalar_text;
 use crate::model::{AttributeKind, Date, Entity, Genus};
 
-/// The names of entities by a key of theirs, in the order of key and name.
+/// Entity names by a key, sorted by key and name.
 #[derive(Clone, Debug)]
 pub(crate) struct LazyNameIndex<K>(OnceLock<BTreeSet<(K, Arc<str>)>>);
 
-/// A text, as short as it can be: who finds something by it looks whether it is
-/// what was meant.
+/// The hash of a key. Hashes can collide, so lookups must check the entity.
 pub(crate) type KeyHash = u64;
 
 impl<K> Default for LazyNameIndex<K> {
@@ -25,7 +24,7 @@ impl<K> Default for LazyNameIndex<K> {
 }
 
 impl<K: Ord + Clone> LazyNameIndex<K> {
-    /// Yields the names from `from` on as long as `belongs` says so.
+    /// Yields the names from key `from` on, while `belongs` is true.
     pub(crate) fn range_while<'a>(
         &'a self,
         make: impl FnOnce() -> BTreeSet<(K, Arc<str>)>,
@@ -36,14 +35,14 @@ impl<K: Ord + Clone> LazyNameIndex<K> {
         all.take_while(move |(key, _)| belongs(key)).map(|(key, name)| (key, name))
     }
 
-    /// Adds a name by its keys, if the index is made.
+    /// Adds the keys of a name, if the index is built.
     pub(crate) fn insert(&mut self, name: &Arc<str>, keys: impl FnOnce() -> Vec<K>) {
         if let Some(made) = self.0.get_mut() {
             made.extend(keys().into_iter().map(|it| (it, name.clone())));
         }
     }
 
-    /// Takes a name away by its keys, if the index is made.
+    /// Removes the keys of a name, if the index is built.
     pub(crate) fn remove(&mut self, name: &Arc<str>, keys: impl FnOnce() -> Vec<K>) {
         if let Some(made) = self.0.get_mut() {
             for key in keys() {
@@ -52,31 +51,30 @@ impl<K: Ord + Clone> LazyNameIndex<K> {
         }
     }
 
-    /// Forgets everything: it is made anew when it is next asked for.
+    /// Discards the index; it is built again at its next use.
     pub(crate) fn clear(&mut self) {
         self.0.take();
     }
 }
 
-/// Returns the print of a name, whatever its case.
+/// Returns the hash of a name, ignoring case.
 pub(crate) fn hash_name_ignoring_case(name: &str) -> KeyHash {
     hash_key(&name.to_lowercase())
 }
 
-/// Returns the prints of those an entity relates to.
+/// Returns the hashes of the names of an entity's relation targets.
 pub(crate) fn hash_relation_targets(entity: &Entity) -> Vec<KeyHash> {
     entity.relations.iter().map(|it| hash_key(&it.to)).collect()
 }
 
-/// Returns the print of a text as it stands.
+/// Returns the hash of a value.
 pub(crate) fn hash_key(text: &impl Hash) -> KeyHash {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Returns the prints of an entity's attributes: one for each value, and of a
-/// list one for each of its items.
+/// Returns the hashes of an entity's attribute values; for a list, one per item.
 pub(crate) fn hash_attribute_values(entity: &Entity) -> Vec<KeyHash> {
     let all = entity.attributes.iter();
     all.flat_map(|(key, value)| {
@@ -87,13 +85,12 @@ pub(crate) fn hash_attribute_values(entity: &Entity) -> Vec<KeyHash> {
     .collect()
 }
 
-/// Returns the print of one value of an attribute.
+/// Returns the hash of one value of an attribute.
 pub(crate) fn hash_attribute_value(genus: &str, key: &str, word: &str) -> KeyHash {
     hash_key(&(genus, key, word))
 }
 
-/// Returns what an attribute is found by, in lower case: its value, or the items
-/// of a list.
+/// Returns the values by which an attribute is found, in lower case: its value, or its list items.
 pub(crate) fn lowercase_values(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().filter_map(lowercase_value).collect(),
@@ -101,7 +98,7 @@ pub(crate) fn lowercase_values(value: &Value) -> Vec<String> {
     }
 }
 
-/// A number is the same however it is written: `1` and `1.0`.
+/// Formats numbers uniformly, so that `1` and `1.0` are equal.
 fn lowercase_value(value: &Value) -> Option<String> {
     match value.as_f64().filter(|_| value.is_f64()) {
         Some(number) => Some(number.to_string()),
@@ -109,8 +106,7 @@ fn lowercase_value(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns the dates at which something began, ended or was so with an entity,
-/// each once, by the print of its genus.
+/// Returns the dates of an entity's relations and attributes, each with the hash of the genus.
 pub(crate) fn genus_date_keys(entity: &Entity, genus: Option<&Genus>) -> Vec<(KeyHash, Date)> {
     let relations =
         entity.relations.iter().flat_map(|it| [it.since_date(), it.until_date()]).flatten();
@@ -119,8 +115,8 @@ pub(crate) fn genus_date_keys(entity: &Entity, genus: Option<&Genus>) -> Vec<(Ke
     relations.chain(attributes).map(|date| (genus, date)).collect()
 }
 
-/// Yields the attributes that are dates: those the genus says are, and of the
-/// others the texts that can be nothing else. A bare number may count anything.
+/// Yields the attributes that are dates: those that the genus defines as dates, and among undefined
+/// ones the texts that parse as a date. A bare number could be anything.
 pub(crate) fn date_attributes<'a>(
     attributes: &'a Map<String, Value>,
     genus: Option<&'a Genus>,

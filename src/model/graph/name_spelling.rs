@@ -1,4 +1,4 @@
-//! Names that are the same but for how they are spelled.
+//! Finds names that differ only in spelling.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,8 @@ use crate::model::graph::name_index::{KeyHash, hash_key};
 use crate::model::graph::names_by_key;
 use crate::model::{Entity, Graph};
 
-/// Returns what is left of a name when case, blanks and underscores do not
-/// count, nor how its signs are put together: `Rob_the  Elder` and `rob the elder`
-/// leave the same, and so do `STRASSE` and `Straße`.
+/// Normalizes a name so that case, blanks, underscores and Unicode composition do not count:
+/// `Rob_the  Elder` and `rob the elder` become equal, and so do `STRASSE` and `Straße`.
 pub fn fold_name(name: &str) -> String {
     let name: String = name.nfc().collect();
     let words = name.split(|it: char| it.is_whitespace() || it == '_');
@@ -19,29 +18,29 @@ pub fn fold_name(name: &str) -> String {
 }
 
 impl Graph {
-    /// Returns every name of the graph that is `name` in some spelling: those of
-    /// entities, and those that only relations speak of.
+    /// Returns every name in the graph that is a spelling of `name`: names of entities and of
+    /// relation targets.
     pub fn spellings_of_name(&self, name: &str) -> BTreeSet<&str> {
-        let asked = fold_name(name);
+        let folded = fold_name(name);
         let make =
             || names_by_key(self.entities.iter().chain(&self.loose_ends), mentioned_name_hashes);
-        let key = hash_key(&asked);
-        let speakers = self.spellings.range_while(make, (key, false), move |(it, _)| *it == key);
-        let speakers = speakers.filter_map(|((_, is_loose), from)| match is_loose {
+        let key = hash_key(&folded);
+        let mentioning = self.spellings.range_while(make, (key, false), move |(it, _)| *it == key);
+        let mentioning = mentioning.filter_map(|((_, is_loose), from)| match is_loose {
             true => self.loose_end(from),
             false => self.get(from),
         });
-        speakers.flat_map(mentioned_names).filter(|it| fold_name(it) == asked).collect()
+        mentioning.flat_map(mentioned_names).filter(|it| fold_name(it) == folded).collect()
     }
 }
 
-/// Returns the prints of the names that an entity speaks of, however they are
-/// spelled, and whether it is a loose end.
+/// Returns the hashes of the normalized names that an entity mentions, and whether it is a loose
+/// end.
 pub(crate) fn mentioned_name_hashes(entity: &Entity) -> Vec<(KeyHash, bool)> {
     mentioned_names(entity).map(|it| (hash_key(&fold_name(it)), !entity.is_defined)).collect()
 }
 
-/// Yields the names an entity speaks of: its own, and those it relates to.
+/// Yields the names that an entity mentions: its own and its relation targets.
 fn mentioned_names(entity: &Entity) -> impl Iterator<Item = &str> {
     let targets = entity.relations.iter().map(|it| it.to.as_str());
     std::iter::once(entity.name.as_str()).chain(targets)

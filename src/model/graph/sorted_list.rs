@@ -1,50 +1,50 @@
-//! A list in order that knows the place of each thing in it.
+//! A sorted list with access by index.
 
-/// How many things a row is made with; a row of twice as many is parted.
+/// Initial number of items in a row; a row with twice as many is split.
 const ROW_SIZE: usize = 512;
 
-/// Things in order, each once: which is the thousandth, and how many come
-/// before some point, is told without counting through.
+/// A sorted list without duplicates that finds an item by index, and the index of a position,
+/// without counting all items.
 ///
-/// The rows are short enough to be shifted and few enough to be summed up: with
-/// a hundred thousand things both take less than a microsecond.
+/// Rows are short enough for fast insertion and few enough for a fast sum of their lengths: with
+/// 100,000 items both take less than a microsecond.
 #[derive(Clone, Debug)]
 pub(crate) struct SortedList<T> {
     rows: Vec<Vec<T>>,
 }
 
 impl<T: Ord> SortedList<T> {
-    /// Puts things in order.
-    pub(crate) fn from_unsorted(mut things: Vec<T>) -> Self {
-        things.sort();
-        things.dedup();
-        let mut rows = Vec::with_capacity(things.len().div_ceil(ROW_SIZE));
-        while things.len() > ROW_SIZE {
-            rows.push(things.split_off(things.len() - ROW_SIZE));
+    /// Sorts and deduplicates items.
+    pub(crate) fn from_unsorted(mut items: Vec<T>) -> Self {
+        items.sort();
+        items.dedup();
+        let mut rows = Vec::with_capacity(items.len().div_ceil(ROW_SIZE));
+        while items.len() > ROW_SIZE {
+            rows.push(items.split_off(items.len() - ROW_SIZE));
         }
-        rows.push(things);
+        rows.push(items);
         rows.reverse();
         Self { rows }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of items.
     pub(crate) fn len(&self) -> usize {
         self.rows.iter().map(Vec::len).sum()
     }
 
-    /// Returns the thing at a place, from 0.
-    pub(crate) fn get(&self, mut place: usize) -> Option<&T> {
+    /// Returns the item at an index, from 0.
+    pub(crate) fn get(&self, mut index: usize) -> Option<&T> {
         for row in &self.rows {
-            match row.get(place) {
+            match row.get(index) {
                 Some(found) => return Some(found),
-                None => place -= row.len(),
+                None => index -= row.len(),
             }
         }
         None
     }
 
-    /// Returns how many things come first of which `is_before` holds. It must
-    /// hold of none behind one of which it does not.
+    /// Returns the number of leading items for which `is_before` is true. `is_before` must be
+    /// monotone: true for a prefix, false after.
     pub(crate) fn count_before(&self, is_before: impl Fn(&T) -> bool) -> usize {
         let whole = self.rows.partition_point(|row| row.last().is_some_and(&is_before));
         let (passed, rest) = self.rows.split_at(whole);
@@ -52,15 +52,15 @@ impl<T: Ord> SortedList<T> {
         passed.iter().map(Vec::len).sum::<usize>() + within
     }
 
-    /// Puts a thing in its place, unless it is there.
-    pub(crate) fn insert(&mut self, thing: T) {
-        let row = self.row_for(&thing);
+    /// Inserts an item, unless it is already in the list.
+    pub(crate) fn insert(&mut self, item: T) {
+        let row = self.row_for(&item);
         if row == self.rows.len() {
             self.rows.push(Vec::new());
         }
         let found = &mut self.rows[row];
-        if let Err(place) = found.binary_search(&thing) {
-            found.insert(place, thing);
+        if let Err(index) = found.binary_search(&item) {
+            found.insert(index, item);
         }
         if found.len() >= 2 * ROW_SIZE {
             let half = found.split_off(ROW_SIZE);
@@ -68,22 +68,22 @@ impl<T: Ord> SortedList<T> {
         }
     }
 
-    /// Takes a thing away, if it is there.
-    pub(crate) fn remove(&mut self, thing: &T) {
-        let row = self.row_for(thing);
+    /// Removes an item, if it is in the list.
+    pub(crate) fn remove(&mut self, item: &T) {
+        let row = self.row_for(item);
         let Some(found) = self.rows.get_mut(row) else { return };
-        if let Ok(place) = found.binary_search(thing) {
-            found.remove(place);
+        if let Ok(index) = found.binary_search(item) {
+            found.remove(index);
         }
         if found.is_empty() {
             self.rows.remove(row);
         }
     }
 
-    /// Returns the row a thing belongs to: the first that does not end before
-    /// it, else the last there is.
-    fn row_for(&self, thing: &T) -> usize {
-        let row = self.rows.partition_point(|row| row.last().is_some_and(|last| last < thing));
+    /// Returns the index of the row for an item: the first row that does not end before it, else
+    /// the last row.
+    fn row_for(&self, item: &T) -> usize {
+        let row = self.rows.partition_point(|row| row.last().is_some_and(|last| last < item));
         row.min(self.rows.len().saturating_sub(1))
     }
 }

@@ -1,22 +1,22 @@
-//! What happened when: the dated facts of the graph, across genera.
+//! The timeline: the dated facts of the graph, across genera.
 
 use std::ops::Range;
 
 use crate::model::graph::name_index::{date_attributes, genus_date_keys, hash_key};
 use crate::model::{Date, Entity, Graph, Relation};
 
-/// Something that is known to have been so at a date.
+/// A fact with a date.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DatedFact<'a> {
     /// The date.
     pub date: Date,
-    /// The entity that says so.
+    /// The entity that contains the fact.
     pub entity: &'a Entity,
-    /// What was so.
+    /// The fact.
     pub event: FactEvent<'a>,
 }
 
-/// What happened at the date of a [`ImportedFact`].
+/// The kind of a [`DatedFact`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FactEvent<'a> {
     /// A relation began.
@@ -27,19 +27,18 @@ pub enum FactEvent<'a> {
     AttributeDate(&'a str),
 }
 
-/// A stretch of time: from the first moment of its beginning to that of its
-/// end, which is outside.
+/// A period: from the first second of its start to the first second of its end, exclusive.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TimeSpan {
-    /// Its beginning; without one it has always been.
+    /// The start; `None`: unbounded.
     pub since: Option<Date>,
-    /// Its end; without one it will always be.
+    /// The end; `None`: unbounded.
     pub until: Option<Date>,
 }
 
 impl Graph {
-    /// Returns the dated facts of `span`, oldest first, `which` of them counted
-    /// from 0; those of `genus`, if it is given.
+    /// Returns the dated facts of `span`, oldest first, restricted to `genus` if given; `which` is
+    /// the range of results, from 0.
     pub fn timeline(
         &self,
         span: TimeSpan,
@@ -47,17 +46,16 @@ impl Graph {
         which: Range<usize>,
     ) -> Vec<DatedFact<'_>> {
         let mut facts = Vec::new();
-        // No genus can contribute more than is asked for; the first moment of
-        // a date may be past its end, so each is looked at again.
+        // No genus can contribute more facts than requested; the genera are merged by date
+        // afterwards.
         for genus in self.genera.keys().filter(|it| genus.is_none_or(|genus| *it == genus)) {
             facts.extend(self.facts_of_genus(genus, span).take(which.end));
         }
         sort_and_page(facts, which)
     }
 
-    /// Returns the dated facts of `span` that an entity has part in, oldest
-    /// first, `which` of them counted from 0: its own, and the relations that
-    /// lead to it; those of `genus`, if it is given.
+    /// Returns the dated facts of `span` about an entity, its own and the relations that lead to
+    /// it, oldest first, restricted to `genus` if given; `which` is the range of results, from 0.
     pub fn entity_timeline(
         &self,
         name: &str,
@@ -68,14 +66,14 @@ impl Graph {
         let own = self.get(name).into_iter().flat_map(|it| self.facts_of_entity(it));
         let others = self.incoming_relations(name).filter(|it| it.from.name != name);
         let others = others.flat_map(|it| relation_facts(it.from, it.relation));
-        let is_wanted = |it: &DatedFact<'_>| {
+        let is_match = |it: &DatedFact<'_>| {
             span.contains(it.date) && genus.is_none_or(|genus| *genus == it.entity.genus)
         };
-        sort_and_page(own.chain(others).filter(is_wanted).collect(), which)
+        sort_and_page(own.chain(others).filter(is_match).collect(), which)
     }
 
-    /// Counts the relations of an entity, and those that lead to it, of which a date
-    /// is written as none: no timeline tells of that.
+    /// Returns the number of relations from and to an entity that have a date that does not parse
+    /// and are therefore missing from the timeline.
     pub fn count_unparsable_dates(&self, name: &str) -> usize {
         let own = self.get(name).into_iter().flat_map(|it| &it.relations);
         let others =
@@ -83,8 +81,8 @@ impl Graph {
         own.chain(others).filter(|it| it.parsed_dates().is_none()).count()
     }
 
-    /// Yields the attributes of an entity that are dates: those its genus says are,
-    /// and of the others the texts that can be nothing else.
+    /// Yields the attributes of an entity that are dates: those that its genus defines as dates,
+    /// and among undefined ones the texts that parse as a date.
     pub fn date_attributes<'a>(
         &'a self,
         entity: &'a Entity,
@@ -95,10 +93,10 @@ impl Graph {
     fn facts_of_genus(&self, genus: &str, span: TimeSpan) -> impl Iterator<Item = DatedFact<'_>> {
         let make =
             || self.entity_names_by_key(|it| genus_date_keys(it, self.genus_definition(&it.genus)));
-        let print = hash_key(&genus);
-        let from = (print, span.since.map_or(Date::FIRST, Date::coarsest_with_same_start));
+        let hash = hash_key(&genus);
+        let from = (hash, span.since.map_or(Date::FIRST, Date::coarsest_with_same_start));
         let belongs =
-            move |(other, date): &(u64, Date)| *other == print && span.is_before_end(*date);
+            move |(other, date): &(u64, Date)| *other == hash && span.is_before_end(*date);
         let dates = self.dates.range_while(make, from, belongs);
         dates.filter_map(|((_, date), name)| Some((*date, self.get(name)?))).flat_map(
             |(date, entity)| {
@@ -109,12 +107,12 @@ impl Graph {
 
     fn facts_of_entity<'a>(&'a self, entity: &'a Entity) -> Vec<DatedFact<'a>> {
         let relations = entity.relations.iter().flat_map(|it| relation_facts(entity, it));
-        let noted = self.date_attributes(entity).map(|(key, date)| DatedFact {
+        let attributes = self.date_attributes(entity).map(|(key, date)| DatedFact {
             date,
             entity,
             event: FactEvent::AttributeDate(key),
         });
-        noted.chain(relations).collect()
+        attributes.chain(relations).collect()
     }
 }
 
@@ -128,7 +126,7 @@ impl TimeSpan {
     }
 }
 
-/// Returns the beginning and the end of a relation.
+/// Returns the start and the end of a relation as facts.
 fn relation_facts<'a>(
     entity: &'a Entity,
     relation: &'a Relation,

@@ -1,47 +1,47 @@
-//! What differs between two states of a palace, in the palace's own terms.
+//! Differences between two states of a palace, by room, scroll, entity and other items.
 
 use crate::model::{Relation, RoomId, ScrollId};
 
-/// One thing that differs, and how.
+/// One item that differs, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemDiff {
-    /// What differs: in the later state, where it is in both.
+    /// The item, as of the later state if it is in both.
     pub item: PalaceItem,
-    /// What became of it.
+    /// The change.
     pub change: ChangeKind,
 }
 
-/// One thing of a palace that has a file of its own.
+/// An item of a palace that has a file of its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PalaceItem {
-    /// What `palace.toml` says.
+    /// `palace.toml`.
     Settings,
     /// A room.
     Room(RoomId),
     /// A scroll.
     Scroll {
-        /// Where it hangs, and which it is.
+        /// Its room and its id.
         which: ScrollId,
         /// Its title.
         title: String,
     },
     /// An entity, by name.
     Entity(String),
-    /// What is known by its file, and told of by it.
+    /// An item that is identified by its file.
     ByFile {
-        /// What it is.
+        /// The kind of the item.
         what: FileItemKind,
-        /// Its file, inside the palace.
+        /// The path of its file, inside the palace.
         path: String,
     },
-    /// A file that is none of these, or cannot be understood, by its path inside the palace.
+    /// Any other file, or one that cannot be parsed, by its path inside the palace.
     File(String),
 }
 
-/// What is known by its file.
+/// The kind of an item that is identified by its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileItemKind {
-    /// What is laid down for a genus.
+    /// A genus definition.
     Genus,
     /// A task.
     Task,
@@ -49,78 +49,78 @@ pub enum FileItemKind {
     Process,
     /// A drawer.
     Drawer,
-    /// An entry of a diary.
+    /// A diary entry.
     DiaryEntry,
 }
 
-/// What became of a thing.
+/// The change of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It is there now.
+    /// It was added.
     Added,
-    /// It is there no more.
+    /// It was removed.
     Removed,
-    /// It is not what it was. Without details it says the same in other words: comments, blank
-    /// lines, the order of keys.
+    /// It was changed. Without details only its form changed: comments, blank lines, the order of
+    /// keys.
     Changed(Vec<ChangeDetail>),
 }
 
-/// One way in which a thing is not what it was.
+/// One change within an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeDetail {
-    /// It stands or hangs somewhere else.
+    /// It was moved to another room or wing.
     Moved {
-        /// Where it was.
+        /// The previous place.
         from: RoomId,
     },
-    /// It is called something else.
+    /// It was renamed.
     Renamed {
-        /// What it was called.
+        /// The previous name.
         from: String,
-        /// What it is called.
+        /// The new name.
         to: String,
     },
-    /// A text of it has other lines.
+    /// Lines of a text were changed.
     TextChanged {
-        /// Which text: `description`; nothing: the whole of it.
+        /// The name of the text: `description`; empty for the whole text.
         text: &'static str,
-        /// How many lines differ.
+        /// The number of lines that differ.
         count: usize,
     },
-    /// One of its values is another.
+    /// A value was changed.
     ValueChanged {
-        /// Which: `status`.
+        /// The name of the value: `status`.
         of: String,
-        /// What it was, if it had one.
+        /// The previous value, if any.
         was: Option<String>,
-        /// What it is, if it has one.
+        /// The new value, if any.
         now: Option<String>,
     },
-    /// It has one more part.
+    /// A part was added.
     PartAdded(ItemPart),
-    /// It has one part less.
+    /// A part was removed.
     PartRemoved(ItemPart),
-    /// One of its parts is not what it was.
+    /// A part was changed.
     PartChanged(ItemPart),
-    /// A relation has other dates or another source.
+    /// The dates or the source of a relation were changed.
     RelationChanged {
-        /// What was said.
+        /// The previous relation.
         was: Relation,
-        /// What is said.
+        /// The new relation.
         now: Relation,
     },
-    /// Its parts of one kind are the same in another order.
+    /// The parts of one kind were reordered.
     PartsReordered(&'static str),
-    /// It cannot be understood: in which state, and why.
+    /// The item cannot be parsed.
     Unreadable {
-        /// Whether that was so in the earlier state.
+        /// Whether this is the earlier state.
         before: bool,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// Something of which a thing may have several.
+/// A part of which an item may have several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemPart {
     /// An action, by label.

@@ -1,23 +1,22 @@
-//! How drawers belong to the rooms of the palace.
+//! The relation between drawers and the rooms of the palace.
 
 use std::collections::BTreeSet;
 
 use crate::model::{Door, Palace, RoomId};
 
 impl Palace {
-    /// Yields every room one can walk into: built, or holding drawers.
+    /// Returns every room that can be entered: built, or with drawers.
     pub fn enterable_rooms(&self) -> BTreeSet<&RoomId> {
         self.rooms().map(|(id, _)| id).chain(self.drawers.rooms()).collect()
     }
 
-    /// Tells whether one can walk into `id`.
+    /// Tells whether `id` can be entered.
     pub fn is_enterable(&self, id: &RoomId) -> bool {
         self.room(id).is_some() || self.drawers.count_in_room(id) > 0
     }
 
-    /// Yields the rooms whose drawers are opened in `id`: its own; in a room
-    /// without a wing, those of its slug in every wing where nobody has built
-    /// that room.
+    /// Yields the rooms whose drawers are shown in `id`: its own; for a room without a wing, those
+    /// of its slug in every wing that has no built room of that slug.
     pub fn drawer_rooms_for(&self, id: &RoomId) -> impl Iterator<Item = &RoomId> {
         self.drawers.rooms().filter(move |it| match &id.wing {
             Some(_) => *it == id,
@@ -25,30 +24,31 @@ impl Palace {
         })
     }
 
-    /// Returns how many drawers are opened in `id`.
+    /// Returns the number of drawers that are shown in `id`.
     pub fn drawer_count_in(&self, id: &RoomId) -> usize {
         self.drawer_rooms_for(id).map(|it| self.drawers.count_in_room(it)).sum()
     }
 
-    /// Yields the doors that nobody has made: to the rooms of the same name in
-    /// other wings, where this room or that one holds drawers.
+    /// Yields the automatic doors to the rooms of the same name in other wings, where this room or
+    /// the other one contains drawers.
     pub(crate) fn tunnels<'a>(&'a self, id: &'a RoomId) -> impl Iterator<Item = Door> + 'a {
-        let holds = self.drawers.count_in_room(id) > 0;
-        let places = if holds { self.enterable_rooms() } else { self.drawers.rooms().collect() };
+        let has_drawers = self.drawers.count_in_room(id) > 0;
+        let rooms =
+            if has_drawers { self.enterable_rooms() } else { self.drawers.rooms().collect() };
         let name = self.drawer_room_name(id);
         let same =
-            places.into_iter().filter(move |it| *it != id && self.drawer_room_name(it) == name);
+            rooms.into_iter().filter(move |it| *it != id && self.drawer_room_name(it) == name);
         same.map(|it| Door { name: self.room_name_with_wing(it), to: it.clone() })
     }
 
-    /// Returns what a room is called, and the wing it stands in.
+    /// Returns the name of a room with its wing.
     pub fn room_name_with_wing(&self, id: &RoomId) -> String {
         let name = self.room_name(id);
         let Some(wing) = &id.wing else { return name };
         format!("{name} in {}", self.drawers.wing_name(wing).unwrap_or(wing.as_str()))
     }
 
-    /// Returns the name under which drawers are, or would be, filed in a room.
+    /// Returns the name under which drawers of a room are filed, or would be.
     fn drawer_room_name<'a>(&'a self, id: &'a RoomId) -> &'a str {
         self.drawers.room_name(id).unwrap_or(id.slug.as_str())
     }

@@ -7,22 +7,22 @@ use crate::model::{Hall, RoomRef};
 /// One numbered choice (v1 section 4.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
-    /// What the menu says; merging a room finds its actions by it.
+    /// The text in the menu; a merge of two rooms matches actions by it.
     pub label: String,
-    /// What choosing it does.
+    /// The effect.
     pub kind: ActionKind,
 }
 
-/// What choosing an action does.
+/// The effect of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ActionKind {
     /// Goes to another room.
     Navigate(NavigationTarget),
-    /// Runs a tool and shows what it found; the visitor stays.
+    /// Calls a tool and shows its result; the visitor stays.
     Query {
         /// The tool's name, as written: `list_entities`, `palazzo:list_entities`.
         tool: String,
-        /// Its arguments; `{params}` in a text stands for what the visitor says.
+        /// Its arguments; `{params}` in a text is replaced by what the visitor passes.
         params: Map<String, Value>,
     },
     /// Shows a text; the visitor stays.
@@ -30,24 +30,24 @@ pub enum ActionKind {
         /// The text, without a final line break.
         content: String,
     },
-    /// Goes into a hall made from the graph. No file has such an action.
+    /// Enters a hall made from the graph. Only generated actions do this, none from a file.
     EnterHall(Hall),
 }
 
-/// Where a navigate action leads.
+/// The target of a navigate action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NavigationTarget {
-    /// The room behind it, built or not.
+    /// The target room, built or not.
     pub room: RoomRef,
-    /// The palace it stands in, if it is another one (v2 section 3.6).
+    /// The workspace of the target room, if it is in another palace (v2 section 3.6).
     pub workspace: Option<String>,
 }
 
 impl Action {
-    /// The parameters by which questions name entities.
+    /// The parameters of queries that name entities.
     pub const ENTITY_PARAMS: [&str; 2] = ["name", "entity"];
 
-    /// Returns the room of this palace that the action leads to, if any.
+    /// Returns the room of this palace to which the action leads, if any.
     pub fn target_room(&self) -> Option<&RoomRef> {
         match &self.kind {
             ActionKind::Navigate(NavigationTarget { room, workspace: None }) => Some(room),

@@ -1,19 +1,19 @@
-//! What each number of the menu means.
+//! The meanings of the menu numbers.
 
-/// How a palace numbers its menus. Numbers never change meaning within a layout.
+/// The numbering of menus. Numbers never change meaning within a layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// Twelve actions a page, everything else above (v2 section 3.4).
+    /// Twelve actions per page; all other choices have higher numbers (v2 section 3.4).
     #[default]
     Wide,
-    /// Seven actions a page, 8, 9 and 0 for the rest (v1 sections 6 and 7).
+    /// Seven actions per page; 8, 9 and 0 for the other choices (v1 sections 6 and 7).
     Classic,
 }
 
-/// What a number stands for.
+/// The meaning of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
-    /// An action of the room: its place on the page shown, from 0.
+    /// An action of the room: its index on the current page, from 0.
     Action(usize),
     /// The next page of actions.
     More,
@@ -21,31 +21,31 @@ pub enum Slot {
     OlderScrolls,
     /// The way back.
     Back,
-    /// Any room, by name.
+    /// A room by name.
     GoTo,
-    /// The whole palace, searched.
+    /// A search in the whole palace.
     Search,
-    /// What one carries.
+    /// The inventory of the visitor.
     Inventory,
     /// How to write a scroll.
     WriteScroll,
-    /// The palace from above.
+    /// The map of the palace.
     Map,
-    /// A scroll of those shown: its place among them, from 0.
+    /// One of the scrolls shown: its index, from 0.
     Scroll(usize),
     /// The drawers of the room.
     Drawers,
-    /// A result of the last query or search: its place among them, from 0.
+    /// A result of the last query or search: its index, from 0.
     Result(usize),
 }
 
 impl Layout {
-    /// How many scrolls can be shown, and so be read by number, at once.
+    /// The number of scrolls that are shown, and can be read by number, at once.
     pub const MAX_SCROLLS: usize = 9;
-    /// How many results can be opened by number.
+    /// The number of results that can be opened by number.
     pub const MAX_RESULTS: usize = 30;
 
-    /// Returns how many of `actions` choices fit on one page.
+    /// Returns the number of actions on one page, for a room with `actions` choices.
     pub fn page_size(self, actions: usize) -> usize {
         match self {
             Self::Wide => 12,
@@ -54,7 +54,7 @@ impl Layout {
         }
     }
 
-    /// Returns what `number` means in a room of `actions` choices.
+    /// Returns the meaning of `number` in a room with `actions` choices.
     pub fn slot_of_number(self, number: i64, actions: usize) -> Option<Slot> {
         let number = usize::try_from(number).ok()?;
         let page = self.page_size(actions);
@@ -76,10 +76,10 @@ impl Layout {
         Some(slot)
     }
 
-    /// Returns the number that stands for `slot`.
+    /// Returns the number of `slot`.
     pub fn number_of_slot(self, slot: Slot) -> usize {
         match (self, slot) {
-            (_, Slot::Action(place)) => place + 1,
+            (_, Slot::Action(index)) => index + 1,
             (Self::Wide, Slot::More) => 13,
             (Self::Classic, Slot::More) => 7,
             (_, Slot::OlderScrolls) => 14,
@@ -91,9 +91,9 @@ impl Layout {
             (Self::Wide, Slot::WriteScroll) => 19,
             (Self::Classic, Slot::WriteScroll) => 9,
             (_, Slot::Map) => 0,
-            (_, Slot::Scroll(place)) => 21 + place,
+            (_, Slot::Scroll(index)) => 21 + index,
             (_, Slot::Drawers) => 30,
-            (_, Slot::Result(place)) => 31 + place,
+            (_, Slot::Result(index)) => 31 + index,
         }
     }
 }

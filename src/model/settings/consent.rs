@@ -1,29 +1,30 @@
-//! Consent: what the user of this machine allows a palace that may come from somebody else.
+//! Consents: what the user of this machine allows a palace that may come from another person.
 
 use std::path::Path;
 
 use crate::model::Tool;
 
-/// Something that is allowed for one folder.
+/// A consent for one folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Consent {
-    /// The folder's path, without links; `None`: it is not Unicode, so nothing can be allowed.
+    /// The folder's path, with symbolic links resolved; `None`: it is not Unicode, so no consent is
+    /// possible.
     path: Option<String>,
     /// What is allowed. Any change of it needs a new consent.
     pub scope: ConsentScope,
 }
 
-/// What can be allowed.
+/// What a consent allows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConsentScope {
     /// Actions of the palace may call these tools, which change things.
     Tools(Vec<String>),
-    /// The repository of the folder is elsewhere, in these folders.
+    /// The repository of the folder may be elsewhere, in these folders.
     Repository(Vec<String>),
 }
 
 impl Consent {
-    /// Describes the consent to what `[actions] allow` of the palace at `palace` lists.
+    /// Returns the consent to the tools that `[actions] allow` of the palace at `palace` lists.
     pub fn for_tools(palace: &Path, allow: &[String]) -> Self {
         let mut tools: Vec<_> = allow.iter().map(|it| Tool::bare_name(it).to_owned()).collect();
         tools.sort();
@@ -31,7 +32,7 @@ impl Consent {
         Self { path: palace.to_str().map(str::to_owned), scope: ConsentScope::Tools(tools) }
     }
 
-    /// Describes the consent to a repository of `folder` that is in `elsewhere`.
+    /// Returns the consent to a repository of `folder` that is in `elsewhere`.
     pub fn for_repository(folder: &Path, elsewhere: [&Path; 2]) -> Self {
         let named: Option<Vec<_>> = elsewhere.iter().map(|it| it.to_str()).collect();
         let path = folder.to_str().filter(|_| named.is_some()).map(str::to_owned);
@@ -40,7 +41,7 @@ impl Consent {
         Self { path, scope: ConsentScope::Repository(folders) }
     }
 
-    /// Describes a consent that was read from the file of consents.
+    /// Returns a consent that was read from the consent file.
     pub fn from_stored(path: String, allowed: ConsentScope) -> Self {
         Self { path: Some(path), scope: allowed }
     }
@@ -50,7 +51,7 @@ impl Consent {
         self.path.as_deref()
     }
 
-    /// Tells whether `other` is about the same thing, whatever exactly it allows.
+    /// Tells whether `other` has the same folder and the same kind of scope.
     pub fn has_same_subject(&self, other: &Self) -> bool {
         let kinds = (&self.scope, &other.scope);
         let is_same_kind = matches!(

@@ -1,13 +1,13 @@
-//! How changes made by others are noticed.
+//! How a server notices changes by other programs.
 
-/// How a server notices what others do to the files of a palace.
+/// How a server notices changes that other programs make to the files of a palace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchMode {
-    /// The system tells; where it does not, the files are looked at every two
+    /// With notifications of the operating system; where there are none, by polling every two
     /// seconds.
     Auto,
-    /// The files are looked at every two seconds.
+    /// By polling every two seconds.
     Poll,
-    /// Only commits are noticed, and files that are used.
+    /// Not at all, except commits and the files that a call uses.
     Off,
 }

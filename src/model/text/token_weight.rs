@@ -1,14 +1,14 @@
-//! What a text weighs: how many tokens it costs a language model at most, or so,
-//! by what its characters are. To count them in earnest takes a hundred times as
-//! long, and what is bounded here is asked for at every step.
+//! Token weights: a fast upper estimate of the number of tokens of a text for a language model, by
+//! character class. A real tokenizer takes a hundred times as long, and the limits that use this
+//! are checked at every step.
 
-/// Returns what a text weighs, in thirds of a token.
+/// Returns the weight of a text, in thirds of a token.
 pub fn token_weight(text: &str) -> usize {
     char_pairs(text).map(char_weight).sum()
 }
 
-/// Shortens a text to what `room` small letters weigh, and keeps how it begins
-/// and how it ends: names of a kind often differ in their last word.
+/// Shortens a text to the weight `room` and keeps its beginning and its end, because names of one
+/// kind often differ in their last word.
 pub fn abridge_to_weight(text: &str, room: usize) -> String {
     if token_weight(text) <= room {
         return text.to_owned();
@@ -23,12 +23,12 @@ pub fn abridge_to_weight(text: &str, room: usize) -> String {
     format!("{}…{tail}", head.trim_end())
 }
 
-/// Yields each character behind the one before it.
+/// Yields each character with the one before it.
 fn char_pairs(text: &str) -> impl Iterator<Item = (char, char)> {
     std::iter::once(' ').chain(text.chars()).zip(text.chars())
 }
 
-/// Returns how many bytes of some characters fit.
+/// Returns the length in bytes of the characters that fit into the weight `room`.
 fn fitting_len(pairs: impl Iterator<Item = (char, char)>, mut room: usize) -> usize {
     let fit = pairs.take_while(|it| {
         let fits = char_weight(*it) <= room;
@@ -38,8 +38,8 @@ fn fitting_len(pairs: impl Iterator<Item = (char, char)>, mut room: usize) -> us
     fit.map(|(_, it)| it.len_utf8()).sum()
 }
 
-/// Says what a character weighs behind another: letters come in words, signs
-/// come alone, and behind them another word begins.
+/// Returns the weight of a character after another: letters continue a word, other signs stand
+/// alone and start a new word.
 fn char_weight((before, it): (char, char)) -> usize {
     match it {
         ' ' => 1,
@@ -53,8 +53,8 @@ fn char_weight((before, it): (char, char)) -> usize {
     }
 }
 
-/// Says what a character weighs that is not of ASCII. Tokens are made of bytes:
-/// the fewer people write a script, the more of its bytes stay alone.
+/// Returns the weight of a character outside ASCII. Tokens are made of bytes: the rarer a script,
+/// the more of its bytes are single tokens.
 fn non_ascii_weight(it: char) -> usize {
     match it {
         'А'..='я' => 2,
@@ -63,7 +63,7 @@ fn non_ascii_weight(it: char) -> usize {
         '\u{370}'..='\u{3ff}' | '\u{590}'..='\u{6ff}' | '\u{2000}'..='\u{206f}' => 4,
         // Thai, and Japanese syllables.
         '\u{e00}'..='\u{e7f}' | '\u{3000}'..='\u{30ff}' => 5,
-        // The others of two bytes and of India, Khmer, Han, Latin letters as wide.
+        // The other two-byte characters, Indian scripts, Khmer, Han, and fullwidth Latin letters.
         '\0'..='\u{10ff}'
         | '\u{1780}'..='\u{17ff}'
         | '\u{2500}'..='\u{257f}'

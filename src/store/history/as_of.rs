@@ -1,8 +1,7 @@
-//! The palace as a commit holds it: the same files by the same rules as on the disk.
+//! Reads the palace as of a commit, by the same rules as on disk.
 //!
-//! What a commit holds may have been made by anybody, and costs its maker
-//! nothing: a tree may hold another a thousand times over. So there is an end
-//! to how much is looked at.
+//! Anyone may have made the commit, and a huge tree costs its author nothing: a tree can contain
+//! another a thousand times. So the number of entries and bytes is limited.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,58 +22,59 @@ use crate::store::repo::repository::Repository;
 use crate::store::repo::{disk, paths};
 use crate::store::{Error, Store};
 
-/// How many files and folders are looked at.
+/// The maximum number of files and folders.
 const MAX_ENTRIES: usize = 500_000;
-/// How many bytes all files may have.
+/// The maximum total size of the files in bytes.
 const MAX_BYTES: u64 = 1 << 30;
-/// How many files are read at a time by one thread.
+/// The number of files per thread and chunk.
 const FILES_PER_CHUNK: usize = 256;
 
 impl Store {
-    /// Returns the palace as it was at `commit`: it can be read in every way, and never written.
+    /// Returns a read-only store of the palace as of `commit`.
     pub fn as_of(&self, commit: &CommitId) -> Result<Self, Error> {
         let repository = self.require_repository()?;
         let past = HistoryReader::new(&repository);
         let failed = |err| repository.git_error("read an old commit", err);
         let id = commits::object_id(commit).map_err(failed)?;
-        let moment = past.commit_info(id).map_err(failed)?;
+        let summary = past.commit_info(id).map_err(failed)?;
         if past.palace_tree(id).map_err(failed)?.is_none() {
             let first = self
                 .head()?
                 .and_then(|it| first_palace_commit(&past, commits::object_id(&it).ok()?));
-            let (short, at) = (moment.short, format_time(moment.at));
+            let (short, at) = (summary.short, format_time(summary.at));
             return Err(Error::PalaceNotYetCreated { short, at, first });
         }
         let mut store = Self::new(self.root().to_owned(), self.home.clone());
-        (store.isolated, store.as_of_commit) = (self.isolated, Some(moment));
+        (store.isolated, store.as_of_commit) = (self.isolated, Some(summary));
         Ok(store)
     }
 
-    /// Returns the moment the palace is seen at; `None`: as it is now.
+    /// Returns the commit that the store reads from; `None`: the working directory.
     pub fn as_of_commit(&self) -> Option<&CommitSummary> {
         self.as_of_commit.as_ref()
     }
 
-    /// Returns the commit whose past is asked for; `None`: there is none yet.
+    /// Returns the newest commit of the history: `HEAD`, or the commit that the store reads from;
+    /// `None`: there is no commit yet.
     pub(crate) fn history_tip(&self, repository: &Repository) -> Result<Option<ObjectId>, Error> {
         match &self.as_of_commit {
-            Some(moment) => commits::object_id(&moment.id)
+            Some(summary) => commits::object_id(&summary.id)
                 .map(Some)
                 .map_err(|err| repository.git_error("read an old commit", err)),
             None => repository.head(),
         }
     }
 
-    /// Reads every file of the palace as it was at `moment`.
+    /// Reads all files of the palace as of `commit`.
     pub(crate) fn read_all_files_at(
         &self,
-        moment: &CommitSummary,
+        commit: &CommitSummary,
     ) -> Result<(Files, Vec<Diagnostic>), Error> {
         let repository = self.require_repository()?;
         let read = || -> gix::Result<_> {
             let past = HistoryReader::new(&repository);
             let mut list = TreeFileList::new(&past);
-            if let Some(tree) = past.palace_tree(commits::object_id(&moment.id)?)? {
+            if let Some(tree) = past.palace_tree(commits::object_id(&commit.id)?)? {
                 list.add_palace(tree)?;
             }
             let TreeFileList { files, mut findings, remaining_entries: left, .. } = list;
@@ -89,16 +89,16 @@ impl Store {
             Ok(Some((texts, findings)))
         };
         let read = read().map_err(|err| repository.git_error("read an old commit", err))?;
-        read.ok_or_else(|| Error::CommitTooLarge { short: moment.short.clone() })
+        read.ok_or_else(|| Error::CommitTooLarge { short: commit.short.clone() })
     }
 
-    /// Reads one file as it was last committed; `None`: it was not, or cannot be read.
+    /// Reads one file as of `HEAD`; `None`: it is not committed, or cannot be read.
     pub fn read_committed(&self, path: &str) -> Option<String> {
         let head = self.head().ok()??;
         self.read_file_at(&head, path).ok()?.ok()?
     }
 
-    /// Reads one file as `commit` holds it; `None`: it does not.
+    /// Reads one file as of `commit`; `None`: the commit does not have it.
     pub(crate) fn read_file_at(
         &self,
         commit: &CommitId,
@@ -122,18 +122,18 @@ impl Store {
         read().map_err(|err| repository.git_error("read an old commit", err))
     }
 
-    /// Returns the repository, without which there is no past.
+    /// Returns the repository, or an error if there is none.
     pub(crate) fn require_repository(&self) -> Result<Arc<Repository>, Error> {
         self.repository()?.ok_or_else(|| Error::NoRepository { palace: self.root().to_owned() })
     }
 }
 
-/// Says on which day something was, and when on it.
+/// Formats a time as a date with hours and minutes in UTC.
 pub(crate) fn format_time(at: DateTime<Utc>) -> String {
     at.format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// Reads what a tree holds at `path` as a text, or says why it cannot be taken for one.
+/// Reads a tree's entry at `path` as text, or returns the finding that it is not a text file.
 pub(crate) fn read_text_blob(
     past: &HistoryReader<'_>,
     path: &str,
@@ -147,7 +147,7 @@ pub(crate) fn read_text_blob(
     if !mode.is_blob() {
         return Ok(Err(FileReadError::NotRegularFile.to_diagnostic(path)));
     }
-    // Its size is known without unpacking it.
+    // The header has the size; the object need not be unpacked.
     let size = past.git.find_header(id)?.size();
     let most = MAX_FILE_BYTES as u64;
     if size > most {
@@ -156,7 +156,7 @@ pub(crate) fn read_text_blob(
     Ok(disk::decode_utf8(path, past.git.find_blob(id)?.take_data()))
 }
 
-/// Tells with which commit the palace begins.
+/// Describes the first commit with the palace, for an error message.
 fn first_palace_commit(past: &HistoryReader<'_>, head: ObjectId) -> Option<String> {
     let steps = past.walk_commits(head, None).ok()?.filter_map(Result::ok);
     let with = steps.filter(|it| past.palace_tree(it.id).is_ok_and(|it| it.is_some()));
@@ -164,19 +164,19 @@ fn first_palace_commit(past: &HistoryReader<'_>, head: ObjectId) -> Option<Strin
     Some(format!("{} of {}", first.short, format_time(first.at)))
 }
 
-/// A file that a tree holds.
+/// A file in a tree.
 struct TreeFile {
     path: String,
     mode: EntryMode,
     id: ObjectId,
 }
 
-/// The files a tree holds, by the rules of [`disk`].
+/// The files in a tree, selected by the rules of [`disk`].
 struct TreeFileList<'p> {
     history: &'p HistoryReader<'p>,
     files: Vec<TreeFile>,
     findings: Vec<Diagnostic>,
-    /// How many more entries are looked at.
+    /// How many more entries may be listed.
     remaining_entries: usize,
 }
 
@@ -190,7 +190,7 @@ impl<'p> TreeFileList<'p> {
         }
     }
 
-    /// Lists the files of a whole palace.
+    /// Adds the files of a palace's tree.
     fn add_palace(&mut self, tree: ObjectId) -> gix::Result<()> {
         let tree = self.history.git.find_tree(tree)?;
         for entry in TreeRefIter::from_bytes(&tree.data, tree.id.kind()) {
@@ -247,13 +247,13 @@ impl<'p> TreeFileList<'p> {
     }
 }
 
-/// Reads `files`, and tells what is wrong with others; `None`: they are too much.
+/// Reads `files` and reports the unreadable ones as findings; `None`: they are too large together.
 fn read_files(
     repository: &Repository,
     files: &[TreeFile],
 ) -> gix::Result<Option<(Files, Vec<Diagnostic>)>> {
     let bytes = AtomicU64::new(0);
-    let read = files.par_chunks(FILES_PER_CHUNK).map(|share| read_chunk(repository, share, &bytes));
+    let read = files.par_chunks(FILES_PER_CHUNK).map(|chunk| read_chunk(repository, chunk, &bytes));
     let (mut texts, mut findings) = (Files::new(), Vec::new());
     for (path, text) in read.collect::<gix::Result<Vec<_>>>()?.into_iter().flatten() {
         match text {
@@ -266,12 +266,12 @@ fn read_files(
 
 fn read_chunk<'f>(
     repository: &Repository,
-    share: &'f [TreeFile],
+    chunk: &'f [TreeFile],
     bytes: &AtomicU64,
 ) -> gix::Result<Vec<(&'f String, Result<String, Diagnostic>)>> {
     let past = HistoryReader::new(repository);
-    let mut read = Vec::with_capacity(share.len());
-    for TreeFile { path, mode, id } in share {
+    let mut read = Vec::with_capacity(chunk.len());
+    for TreeFile { path, mode, id } in chunk {
         let text = read_text_blob(&past, path, *mode, *id)?;
         let size = text.as_ref().map_or(0, String::len) as u64;
         read.push((path, text));
@@ -289,8 +289,8 @@ mod tests {
 
     const HALL: &str = "rooms/hall.yaml";
 
-    fn store_as_of(scene: &TestHome, store: &Store, named: &str) -> Result<Store, Error> {
-        store.as_of(&CommitId(scene.git(&["rev-parse", named]).trim().to_owned()))
+    fn store_as_of(scene: &TestHome, store: &Store, revision: &str) -> Result<Store, Error> {
+        store.as_of(&CommitId(scene.git(&["rev-parse", revision]).trim().to_owned()))
     }
 
     #[test]
@@ -348,7 +348,7 @@ mod tests {
             Err(Error::ReadOnlyAsOf { .. })
         ));
         then.recover().unwrap();
-        // It stays what it was when `HEAD` moves on.
+        // The store is unaffected when `HEAD` moves on.
         scene.git(&["commit", "-qam", "by hand"]);
         assert_eq!(then.read_file(HALL).unwrap().as_deref(), Some("1\n"));
     }
@@ -360,8 +360,8 @@ mod tests {
         let first = commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n"))).unwrap();
         commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
         let refused = store_as_of(&scene, &store, "HEAD~2").unwrap_err().to_string();
-        assert!(refused.starts_with("there was no palace here at "), "{refused}");
-        let begins = format!("; it begins with {} of 2030-03-17 17:46 UTC", &first.0[..7]);
+        assert!(refused.starts_with("the palace did not exist at "), "{refused}");
+        let begins = format!("; its first commit is {} of 2030-03-17 17:46 UTC", &first.0[..7]);
         assert!(refused.ends_with(&begins), "{refused}");
     }
 
@@ -384,8 +384,8 @@ mod tests {
         let store = scene.palace("keep").as_of(&CommitId(commit)).unwrap();
         let (files, findings) = store.read_files_as_of().unwrap().unwrap();
         assert_eq!(files.into_keys().collect::<Vec<_>>(), ["rooms/good.yaml"]);
-        let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
-        insta::assert_snapshot!(told.join("\n"), @r"
+        let findings: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        insta::assert_snapshot!(findings.join("\n"), @r"
         palace.toml:1:1: error[link]: symbolic links are not followed
         rooms/back\slash.yaml:1:1: error[file-name]: it holds a backslash or a control character
         rooms/link.yaml:1:1: error[link]: symbolic links are not followed

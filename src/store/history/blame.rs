@@ -1,8 +1,8 @@
-//! Which commit each line of a file came with.
+//! Finds the commit that introduced each line of a file.
 //!
-//! A line is handed from a commit to a parent that has it too, until one is
-//! reached of whose parents none has it: that one brought it. Commits are
-//! taken newest first, so that a line is never handed to one already asked.
+//! A line is passed from a commit to a parent that also has it, until a commit is reached whose
+//! parents all lack it: that commit introduced it. Commits are processed newest first, so that a
+//! line is never passed to a commit that was already processed.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,10 +19,10 @@ use crate::store::write::index;
 use crate::store::{Error, Store};
 
 impl Store {
-    /// Tells of each line of `text`, which the file at `path` holds, which commit it came with. The
-    /// file may have been called otherwise then.
+    /// Returns the lines of `text`, the content of the file at `path`, each with the commit that
+    /// introduced it. Follows renames.
     pub fn blame(&self, path: &str, text: &str) -> Result<Vec<BlamedLine>, Error> {
-        let moments = match self.repository()? {
+        let commits = match self.repository()? {
             Some(repository) => {
                 let tip = self.history_tip(&repository)?;
                 blame(&HistoryReader::new(&repository), tip, path, text)
@@ -32,15 +32,14 @@ impl Store {
         };
         let lines = text.lines().enumerate();
         let line = |(at, text): (usize, &str)| {
-            let (text, moment) = (text.to_owned(), moments.get(&at).cloned());
-            BlamedLine { text, commit: moment }
+            let (text, commit) = (text.to_owned(), commits.get(&at).cloned());
+            BlamedLine { text, commit }
         };
         Ok(lines.map(line).collect())
     }
 }
 
-/// Returns with which commit each line of `text` came, by its number; of those that nobody has
-/// committed yet nothing.
+/// Maps each line number to the commit that introduced it; uncommitted lines are absent.
 fn blame(
     past: &HistoryReader<'_>,
     tip: Option<ObjectId>,
@@ -59,24 +58,24 @@ fn blame(
         }
         search.process_commit(&step?)?;
     }
-    let mut moments = HashMap::new();
+    let mut commits = HashMap::new();
     for (commit, lines) in search.results {
-        let moment = past.commit_info(commit)?;
-        moments.extend(lines.into_values().map(|line| (line, moment.clone())));
+        let info = past.commit_info(commit)?;
+        commits.extend(lines.into_values().map(|line| (line, info.clone())));
     }
-    Ok(moments)
+    Ok(commits)
 }
 
-/// Lines of the file asked about, by where they are in a file of some commit.
+/// Line numbers in the blamed file, by line number in the file of some commit.
 type LineMap = BTreeMap<usize, usize>;
 
-/// Lines under way to the commit they came with.
+/// The state of a blame: the lines not yet assigned to a commit, and those assigned.
 struct BlameWalk<'p> {
     history: &'p HistoryReader<'p>,
     lookups: HashMap<String, PathLookup<'p>>,
-    /// By commit and path, the lines that the file there has too.
+    /// By commit and path, the lines that the file has there.
     pending: HashMap<ObjectId, HashMap<String, LineMap>>,
-    /// Commits with the lines they brought.
+    /// The commits with the lines they introduced.
     results: Vec<(ObjectId, LineMap)>,
 }
 
@@ -90,16 +89,17 @@ impl<'p> BlameWalk<'p> {
         }
     }
 
-    /// Hands `tip` the lines of `text` that it has.
+    /// Assigns to `tip` those lines of `text` that it has.
     fn start(&mut self, tip: ObjectId, path: &str, text: &[u8]) -> gix::Result<()> {
-        let Some(held) = self.blob_at(tip, path)? else { return Ok(()) };
+        let Some(blob) = self.blob_at(tip, path)? else { return Ok(()) };
         let all = (0..count_lines(text)).map(|at| (at, at)).collect();
-        let (handed, _) = split_common_lines(&self.read_blob(held)?, text, &all);
-        self.add_pending(tip, path, handed);
+        let (common, _) = split_common_lines(&self.read_blob(blob)?, text, &all);
+        self.add_pending(tip, path, common);
         Ok(())
     }
 
-    /// Lets a commit hand on the lines it has to its parents, and keep what none of them has.
+    /// Passes the lines of a commit on to those parents that have them; the rest were introduced by
+    /// it.
     fn process_commit(&mut self, step: &CommitNode) -> gix::Result<()> {
         for (path, lines) in self.pending.remove(&step.id).unwrap_or_default() {
             let mut before = path.clone();
@@ -112,15 +112,15 @@ impl<'p> BlameWalk<'p> {
                 before = older;
             }
             let Some(here) = self.blob_at(step.id, &path)? else { continue };
-            if let Some((same, _)) = parents.iter().find(|(_, held)| *held == here) {
+            if let Some((same, _)) = parents.iter().find(|(_, blob)| *blob == here) {
                 self.add_pending(*same, &before, lines);
                 continue;
             }
             let (text, mut left) = (self.read_blob(here)?, lines);
-            for (parent, held) in parents {
-                let (handed, kept) = split_common_lines(&self.read_blob(held)?, &text, &left);
-                self.add_pending(parent, &before, handed);
-                left = kept;
+            for (parent, blob) in parents {
+                let (common, other) = split_common_lines(&self.read_blob(blob)?, &text, &left);
+                self.add_pending(parent, &before, common);
+                left = other;
             }
             if !left.is_empty() {
                 self.results.push((step.id, left));
@@ -129,7 +129,7 @@ impl<'p> BlameWalk<'p> {
         Ok(())
     }
 
-    /// Lists the parents of a commit that have a file at `path`, with what it holds.
+    /// Lists the parents of a commit that have a file at `path`, with the file's blob id.
     fn parents_with_file(
         &mut self,
         step: &CommitNode,
@@ -137,7 +137,7 @@ impl<'p> BlameWalk<'p> {
     ) -> gix::Result<Vec<(ObjectId, ObjectId)>> {
         let mut parents = Vec::new();
         for parent in &step.parents {
-            parents.extend(self.blob_at(*parent, path)?.map(|held| (*parent, held)));
+            parents.extend(self.blob_at(*parent, path)?.map(|blob| (*parent, blob)));
         }
         Ok(parents)
     }
@@ -149,13 +149,13 @@ impl<'p> BlameWalk<'p> {
         }
     }
 
-    /// Returns what a commit holds at `path`.
+    /// Returns the id of the blob at `path` in a commit.
     fn blob_at(&mut self, commit: ObjectId, path: &str) -> gix::Result<Option<ObjectId>> {
         let root = self.history.root_tree(commit)?;
         let past = self.history;
-        let glass =
+        let lookup =
             self.lookups.entry(path.to_owned()).or_insert_with(|| PathLookup::for_file(past, path));
-        glass.find_in_tree(root)
+        lookup.find_in_tree(root)
     }
 
     fn read_blob(&self, id: ObjectId) -> gix::Result<Vec<u8>> {
@@ -163,7 +163,7 @@ impl<'p> BlameWalk<'p> {
     }
 }
 
-/// Splits `lines` of `now` into those that `was` has too, by where it has them, and the others.
+/// Splits `lines` of `now` into those also in `was`, by their line number there, and the others.
 fn split_common_lines(was: &[u8], now: &[u8], lines: &LineMap) -> (LineMap, LineMap) {
     let input = InternedInput::new(was, now);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
@@ -199,7 +199,7 @@ mod tests {
 
     const HALL: &str = "rooms/hall.yaml";
 
-    /// The commits of the lines as git tells them, and as we do.
+    /// Returns the commit of each line as git reports it, and as [`Store::blame`] does.
     fn blame_by_git_and_us(scene: &TestHome, path: &str) -> (Vec<String>, Vec<String>) {
         let tracked = format!("keep/{path}");
         let gits = scene.git(&["blame", "--porcelain", "--abbrev=40", &tracked]);
@@ -238,7 +238,7 @@ mod tests {
             was = Some(now);
         }
         assert_same_blame(&scene, HALL);
-        // What nobody has committed yet is nobody's.
+        // Uncommitted lines have no commit.
         let text = scene.read_file("keep/rooms/hall.yaml");
         scene.write_file("keep/rooms/hall.yaml", &format!("mine\n{text}and mine"));
         assert_same_blame(&scene, HALL);

@@ -1,4 +1,4 @@
-//! How often the files of a palace were changed, and when.
+//! Counts how often each file of a palace was changed, and when.
 
 use gix::ObjectId;
 use rayon::prelude::*;
@@ -12,64 +12,64 @@ use crate::store::repo::repository::Repository;
 use crate::store::write::commit;
 use crate::store::{Error, Store};
 
-/// The past of the files, and the commit up to which it is told.
+/// The counted file histories, and the commit up to which they were counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HistoryCache {
-    /// The commit `history` is valid for; `None`: nothing is known yet.
+    /// The commit up to which `history` is counted; `None`: nothing was counted yet.
     pub head: Option<CommitId>,
-    /// The past of each file.
+    /// The history of each file.
     pub history: FileHistories,
-    /// What tells where a shallow clone was cut off; `None`: nowhere.
+    /// A hash of the boundary of a shallow clone; `None`: the clone is complete.
     pub(crate) shallow_boundary: Option<ObjectId>,
-    /// How many commits were counted since this was kept aside.
+    /// The number of commits counted since the cache was last saved.
     pub(crate) unsaved_commits: usize,
 }
 
-/// How many commits are looked at for those that touched the palace.
+/// The maximum number of commits that are searched for those that changed the palace.
 const MAX_SCANNED_COMMITS: usize = 500;
-/// How many commits are few.
+/// The maximum number of commits that [`linear_commits`] returns.
 const MAX_LINEAR_COMMITS: usize = 32;
-/// How many commits are counted at a time by one thread.
+/// The number of commits per thread and chunk.
 const COMMITS_PER_CHUNK: usize = 256;
-/// After how many commits it pays to keep aside what was counted.
+/// The number of counted commits after which the cache is saved.
 const COMMITS_PER_SAVE: usize = 256;
 
 impl Store {
-    /// Brings `known` from the commit it is valid for up to `HEAD`, looking only at new commits.
-    /// What is not known at all may have been kept aside by another process.
-    pub fn update_history(&self, known: &mut HistoryCache) -> Result<(), Error> {
+    /// Updates `cache` to `HEAD`, reading only the new commits. An empty cache is first loaded from
+    /// the repository, where another process may have saved it.
+    pub fn update_history(&self, cache: &mut HistoryCache) -> Result<(), Error> {
         let Some(repository) = self.repository()? else {
-            *known = HistoryCache::default();
+            *cache = HistoryCache::default();
             return Ok(());
         };
         let failed = |err| repository.git_error("read the history", err);
         let head = self.history_tip(&repository)?;
-        let edge = shallow_boundary(&repository.git()).map_err(failed)?;
-        if known.head.is_none() && self.as_of_commit().is_none() {
-            *known = history_cache::load(&repository).unwrap_or_default();
+        let boundary = shallow_boundary(&repository.git()).map_err(failed)?;
+        if cache.head.is_none() && self.as_of_commit().is_none() {
+            *cache = history_cache::load(&repository).unwrap_or_default();
         }
-        if known.shallow_boundary != edge {
-            *known = HistoryCache { shallow_boundary: edge, ..HistoryCache::default() };
+        if cache.shallow_boundary != boundary {
+            *cache = HistoryCache { shallow_boundary: boundary, ..HistoryCache::default() };
         }
-        catch_up_to_head(&repository, known, head).map_err(failed)?;
-        if known.unsaved_commits >= COMMITS_PER_SAVE && self.as_of_commit().is_none() {
-            known.unsaved_commits = 0;
-            // It spares work and no more: a full disk shall keep nobody from reading.
-            drop(history_cache::save(&repository, known));
+        catch_up_to_head(&repository, cache, head).map_err(failed)?;
+        if cache.unsaved_commits >= COMMITS_PER_SAVE && self.as_of_commit().is_none() {
+            cache.unsaved_commits = 0;
+            // The cache only saves time: a full disk must not prevent reading.
+            drop(history_cache::save(&repository, cache));
         }
         Ok(())
     }
 
-    /// Returns the newest commits that touched the palace, newest first, at most `most`.
-    pub fn recent_commits(&self, most: usize) -> Result<Vec<CommitSummary>, Error> {
+    /// Returns up to `limit` of the newest commits that changed the palace, newest first.
+    pub fn recent_commits(&self, limit: usize) -> Result<Vec<CommitSummary>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let Some(tip) = self.history_tip(&repository)? else { return Ok(Vec::new()) };
         let past = HistoryReader::new(&repository);
-        find_recent_commits(&past, tip, most)
+        find_recent_commits(&past, tip, limit)
             .map_err(|err| repository.git_error("read the history", err))
     }
 
-    /// Tells whether `commit` is part of the palace's past.
+    /// Returns true if `commit` is an ancestor of the newest commit.
     pub fn is_in_history(&self, commit: &CommitId) -> Result<bool, Error> {
         let Some(repository) = self.repository()? else { return Ok(false) };
         let Some(tip) = self.history_tip(&repository)? else { return Ok(false) };
@@ -92,46 +92,46 @@ impl Store {
     }
 }
 
-/// Brings `known` up to `head`; starts over if what is known is not part of its past.
+/// Updates `cache` to `head`; starts over if the cached commit is not an ancestor of it.
 fn catch_up_to_head(
     repository: &Repository,
-    known: &mut HistoryCache,
+    cache: &mut HistoryCache,
     head: Option<ObjectId>,
 ) -> gix::Result<()> {
-    let named = head.map(|id| CommitId(id.to_string()));
-    if named == known.head {
+    let head_id = head.map(|id| CommitId(id.to_string()));
+    if head_id == cache.head {
         return Ok(());
     }
     let past = HistoryReader::new(repository);
-    let old = known.head.as_ref().and_then(|it| commits::object_id(it).ok());
-    let straight = old.zip(head).and_then(|(old, head)| linear_commits(&past, old, head));
-    let old = old
-        .filter(|old| straight.is_some() || head.is_some_and(|head| past.is_ancestor(*old, head)));
+    let old = cache.head.as_ref().and_then(|it| commits::object_id(it).ok());
+    let linear = old.zip(head).and_then(|(old, head)| linear_commits(&past, old, head));
+    let old =
+        old.filter(|old| linear.is_some() || head.is_some_and(|head| past.is_ancestor(*old, head)));
     if old.is_none() {
-        known.history = FileHistories::new();
+        cache.history = FileHistories::new();
     }
-    let steps = match (straight, head) {
+    let steps = match (linear, head) {
         (Some(steps), _) => steps,
         (None, Some(head)) => past.walk_commits(head, old)?.collect::<gix::Result<_>>()?,
         (None, None) => Vec::new(),
     };
-    known.unsaved_commits += steps.len();
+    cache.unsaved_commits += steps.len();
     for (path, versions) in count_versions(&past, &steps)? {
-        add_versions(&mut known.history, path, versions);
+        add_versions(&mut cache.history, path, versions);
     }
-    known.head = named;
+    cache.head = head_id;
     Ok(())
 }
 
-/// Lists the commits after `old` up to `head` if they are few and follow one upon the other: so it
-/// is after a write of ours, and then nothing else of the past need be looked at.
+/// Returns the commits after `old` up to `head` if they are few and have one parent each. That is
+/// the usual case after a write by Palazzo, and avoids a walk of the whole history.
 fn linear_commits(
     past: &HistoryReader<'_>,
     old: ObjectId,
     head: ObjectId,
 ) -> Option<Vec<CommitNode>> {
     let mut steps = Vec::new();
-    // Beyond the edge of a shallow clone there is nothing to compare with.
+    // Beyond the boundary of a shallow clone there is nothing to compare with.
     if !past.git.has_object(old) {
         return None;
     }
@@ -146,17 +146,17 @@ fn linear_commits(
     None
 }
 
-/// Counts what `steps` changed; many are shared out among threads, for it adds up in any order.
+/// Counts the changes of `steps`, in parallel if there are many; the order does not matter.
 fn count_versions(past: &HistoryReader<'_>, steps: &[CommitNode]) -> gix::Result<FileHistories> {
     if steps.len() <= COMMITS_PER_CHUNK {
         return count_chunk(past, steps);
     }
     let repository = past.repository;
-    let share = |steps: &[CommitNode]| count_chunk(&HistoryReader::new(repository), steps);
-    steps.par_chunks(COMMITS_PER_CHUNK).map(share).try_reduce(
+    let count = |steps: &[CommitNode]| count_chunk(&HistoryReader::new(repository), steps);
+    steps.par_chunks(COMMITS_PER_CHUNK).map(count).try_reduce(
         FileHistories::new,
-        |mut all, share| {
-            for (path, versions) in share {
+        |mut all, part| {
+            for (path, versions) in part {
                 add_versions(&mut all, path, versions);
             }
             Ok(all)
@@ -185,19 +185,19 @@ fn add_versions(history: &mut FileHistories, path: String, more: FileHistory) {
 fn find_recent_commits(
     past: &HistoryReader<'_>,
     tip: ObjectId,
-    most: usize,
+    limit: usize,
 ) -> gix::Result<Vec<CommitSummary>> {
-    let mut moments = Vec::new();
+    let mut summaries = Vec::new();
     for step in past.walk_commits(tip, None)?.take(MAX_SCANNED_COMMITS) {
-        if moments.len() == most {
+        if summaries.len() == limit {
             break;
         }
         let step = step?;
         if touches_palace(past, &step)? {
-            moments.push(past.commit_info(step.id)?);
+            summaries.push(past.commit_info(step.id)?);
         }
     }
-    Ok(moments)
+    Ok(summaries)
 }
 
 fn touches_palace(past: &HistoryReader<'_>, step: &CommitNode) -> gix::Result<bool> {
@@ -217,16 +217,16 @@ fn paths_changed_between(
 ) -> gix::Result<Vec<String>> {
     let (old, new) =
         (old.map(commits::object_id).transpose()?, new.map(commits::object_id).transpose()?);
-    // One that is gone, cut off or cleared away, can tell nothing: then all may have changed.
+    // If the old commit does not exist any more, everything may have changed.
     let old = old.filter(|it| past.git.has_object(it));
     let side = |id: Option<ObjectId>| id.map_or(Ok(None), |it| past.palace_tree(it));
     Ok(past.paths_changed_between(side(old)?, side(new)?)?.into_iter().collect())
 }
 
-/// Returns what tells where the past was cut off.
+/// Hashes the boundary commits of a shallow clone.
 fn shallow_boundary(git: &gix::Repository) -> gix::Result<Option<ObjectId>> {
-    let Some(cut) = git.shallow_commits()? else { return Ok(None) };
-    let names: Vec<_> = cut.iter().map(ObjectId::to_string).collect();
+    let Some(boundary) = git.shallow_commits()? else { return Ok(None) };
+    let names: Vec<_> = boundary.iter().map(ObjectId::to_string).collect();
     commit::blob_id(git, names.concat().as_bytes()).map(Some)
 }
 
@@ -255,34 +255,34 @@ mod tests {
         DateTime::from_timestamp(1_900_000_000 + 60 * minute, 0).unwrap()
     }
 
-    fn format_history(store: &Store, known: &mut HistoryCache) -> String {
-        store.update_history(known).unwrap();
+    fn format_history(store: &Store, cache: &mut HistoryCache) -> String {
+        store.update_history(cache).unwrap();
         let minute = |at: DateTime<Utc>| (at - minutes(0)).num_minutes();
         let line = |(path, it): (&String, &FileHistory)| {
             format!("{path} {} {} {}\n", it.count, minute(it.created), minute(it.updated))
         };
-        known.history.iter().map(line).collect::<Vec<_>>().concat()
+        cache.history.iter().map(line).collect::<Vec<_>>().concat()
     }
 
     #[test]
     fn version_counts_grow_and_only_new_commits_are_read() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        let mut known = HistoryCache::default();
-        assert_eq!(format_history(&store, &mut known), "");
+        let mut cache = HistoryCache::default();
+        assert_eq!(format_history(&store, &mut cache), "");
         commit_at_minute(&mut store, 1, None, Some("1\n"));
-        assert_eq!(format_history(&store, &mut known), "rooms/hall.yaml 1 1 1\n");
+        assert_eq!(format_history(&store, &mut cache), "rooms/hall.yaml 1 1 1\n");
         commit_at_minute(&mut store, 2, Some("1\n"), Some("2\n"));
         commit_at_minute(&mut store, 3, Some("2\n"), None);
         commit_at_minute(&mut store, 4, None, Some("1\n"));
         scene.write_file("notes.md", "more\n");
         scene.git(&["commit", "-qam", "notes"]);
-        assert_eq!(format_history(&store, &mut known), "rooms/hall.yaml 4 1 4\n");
-        assert_eq!(known.head, store.head().unwrap());
-        // What was known is taken on trust, and not counted again.
-        known.history.get_mut(HALL).unwrap().count = 10;
+        assert_eq!(format_history(&store, &mut cache), "rooms/hall.yaml 4 1 4\n");
+        assert_eq!(cache.head, store.head().unwrap());
+        // Cached counts are trusted and not counted again.
+        cache.history.get_mut(HALL).unwrap().count = 10;
         commit_at_minute(&mut store, 5, Some("1\n"), Some("5\n"));
-        assert_eq!(format_history(&store, &mut known), "rooms/hall.yaml 11 1 5\n");
+        assert_eq!(format_history(&store, &mut cache), "rooms/hall.yaml 11 1 5\n");
         assert_eq!(format_history(&store, &mut HistoryCache::default()), "rooms/hall.yaml 5 1 5\n");
     }
 
@@ -292,16 +292,16 @@ mod tests {
         let mut store = scene.palace("keep");
         commit_at_minute(&mut store, 1, None, Some("1\n"));
         commit_at_minute(&mut store, 2, Some("1\n"), Some("2\n"));
-        let mut known = HistoryCache::default();
-        assert_eq!(format_history(&store, &mut known), "rooms/hall.yaml 2 1 2\n");
+        let mut cache = HistoryCache::default();
+        assert_eq!(format_history(&store, &mut cache), "rooms/hall.yaml 2 1 2\n");
         scene.git(&["commit", "-q", "--amend", "-m", "amended"]);
-        store.update_history(&mut known).unwrap();
-        assert_eq!(known.history[HALL].count, 2);
+        store.update_history(&mut cache).unwrap();
+        assert_eq!(cache.history[HALL].count, 2);
         scene.git(&["reset", "-q", "--hard", "HEAD~1"]);
-        assert_eq!(format_history(&store, &mut known), "rooms/hall.yaml 1 1 1\n");
+        assert_eq!(format_history(&store, &mut cache), "rooms/hall.yaml 1 1 1\n");
         scene.git(&["update-ref", "-d", "HEAD"]);
-        assert_eq!(format_history(&store, &mut known), "");
-        assert_eq!(known.head, None);
+        assert_eq!(format_history(&store, &mut cache), "");
+        assert_eq!(cache.head, None);
     }
 
     #[test]
@@ -318,11 +318,11 @@ mod tests {
         scene.git(&["checkout", "-q", "main"]);
         scene.write_file("keep/rooms/hall.yaml", "main\n");
         scene.git(&["commit", "-qam", "main"]);
-        let mut known = HistoryCache::default();
-        store.update_history(&mut known).unwrap();
+        let mut cache = HistoryCache::default();
+        store.update_history(&mut cache).unwrap();
         scene.git(&["merge", "-q", "--no-edit", "side"]);
-        store.update_history(&mut known).unwrap();
-        let counts: Vec<_> = known.history.values().map(|it| it.count).collect();
+        store.update_history(&mut cache).unwrap();
+        let counts: Vec<_> = cache.history.values().map(|it| it.count).collect();
         assert_eq!(counts, [2, 2]);
         let subjects: Vec<_> =
             store.recent_commits(9).unwrap().into_iter().map(|it| it.subject).collect();
@@ -348,10 +348,10 @@ mod tests {
         assert_eq!(between(&None, &second), "rooms/hall.yaml scrolls/hall/one.md");
         assert_eq!(between(&second, &begin), "rooms/hall.yaml scrolls/hall/one.md");
         assert_eq!(between(&second, &second), "");
-        let unknown = CommitId("0123456789012345678901234567890123456789".to_owned());
-        assert!(store.changed_between(second.as_ref(), Some(&unknown)).is_err());
-        let unknown = Some(unknown);
-        assert_eq!(between(&unknown, &second), "rooms/hall.yaml scrolls/hall/one.md");
+        let missing = CommitId("0123456789012345678901234567890123456789".to_owned());
+        assert!(store.changed_between(second.as_ref(), Some(&missing)).is_err());
+        let missing = Some(missing);
+        assert_eq!(between(&missing, &second), "rooms/hall.yaml scrolls/hall/one.md");
     }
 
     #[test]
@@ -361,13 +361,13 @@ mod tests {
         commit_at_minute(&mut store, 1, None, Some("1\n"));
         scene.git(&["commit", "-q", "--allow-empty", "-m", "elsewhere"]);
         commit_at_minute(&mut store, 2, Some("1\n"), Some("2\n"));
-        let moments = store.recent_commits(5).unwrap();
-        let told = |it: &CommitSummary| format!("{} {}: {}", it.short, it.by, it.subject);
-        let told: Vec<_> = moments.iter().map(told).collect();
+        let commits = store.recent_commits(5).unwrap();
+        let line = |it: &CommitSummary| format!("{} {}: {}", it.short, it.by, it.subject);
+        let lines: Vec<_> = commits.iter().map(line).collect();
         let log = scene.git(&["log", "--format=%h %an: %s", "--", "keep"]);
-        assert_eq!(told, log.lines().collect::<Vec<_>>());
-        assert_eq!(moments.iter().map(|it| it.at).collect::<Vec<_>>(), [minutes(2), minutes(1)]);
-        assert_eq!(store.recent_commits(1).unwrap(), moments[..1]);
+        assert_eq!(lines, log.lines().collect::<Vec<_>>());
+        assert_eq!(commits.iter().map(|it| it.at).collect::<Vec<_>>(), [minutes(2), minutes(1)]);
+        assert_eq!(store.recent_commits(1).unwrap(), commits[..1]);
         assert_eq!(store.recent_commits(0).unwrap(), []);
     }
 
@@ -381,16 +381,16 @@ mod tests {
         let origin = format!("file://{}", scene.home.display());
         scene.git(&["clone", "-q", "--depth", "2", &origin, "../shallow"]);
         let mut shallow = scene.store(&scene.home.with_file_name("shallow").join("keep"));
-        let mut known = HistoryCache::default();
-        assert_eq!(format_history(&shallow, &mut known), "rooms/hall.yaml 2 2 3\n");
+        let mut cache = HistoryCache::default();
+        assert_eq!(format_history(&shallow, &mut cache), "rooms/hall.yaml 2 2 3\n");
         assert_eq!(shallow.recent_commits(9).unwrap().len(), 2);
         let changed = shallow.changed_between(first.as_ref(), third.as_ref()).unwrap();
         assert_eq!(changed, [HALL]);
-        known.history.get_mut(HALL).unwrap().count = 10;
+        cache.history.get_mut(HALL).unwrap().count = 10;
         commit_at_minute(&mut shallow, 4, Some("3\n"), Some("4\n"));
-        assert_eq!(format_history(&shallow, &mut known), "rooms/hall.yaml 11 2 4\n");
-        // What was known before it was cut off is not known any more.
-        let mut known = HistoryCache { head: first, ..HistoryCache::default() };
-        assert_eq!(format_history(&shallow, &mut known), "rooms/hall.yaml 3 2 4\n");
+        assert_eq!(format_history(&shallow, &mut cache), "rooms/hall.yaml 11 2 4\n");
+        // Counts from before the clone was cut off are discarded.
+        let mut cache = HistoryCache { head: first, ..HistoryCache::default() };
+        assert_eq!(format_history(&shallow, &mut cache), "rooms/hall.yaml 3 2 4\n");
     }
 }

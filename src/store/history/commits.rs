@@ -1,4 +1,4 @@
-//! The commits of a repository, as seen from one palace.
+//! Reads the commits of a repository from the point of view of one palace.
 
 use std::collections::BTreeSet;
 
@@ -13,24 +13,24 @@ use crate::model::{CommitDetails, CommitId, CommitSummary};
 use crate::store::history::tree_diff;
 use crate::store::repo::repository::Repository;
 
-/// How many bytes of objects are kept at hand: the trees of one commit are those of the next.
+/// The size of the object cache in bytes: consecutive commits share most of their trees.
 const OBJECT_CACHE_BYTES: usize = 8 * 1024 * 1024;
 
-/// The commits of a repository, as seen from one palace.
+/// Reads the commits of a repository from the point of view of one palace.
 pub(crate) struct HistoryReader<'a> {
     pub(crate) repository: &'a Repository,
     pub(crate) git: gix::Repository,
-    /// Git's own table of commits, which spares reading them.
+    /// Git's commit graph, which avoids reading the commits themselves.
     commit_graph: Option<gix::commitgraph::Graph>,
 }
 
-/// One commit on the way back.
+/// A commit in a history walk.
 #[derive(Clone, Debug)]
 pub(crate) struct CommitNode {
     pub(crate) id: ObjectId,
-    /// Where a shallow clone was cut off, there are none.
+    /// The parents; empty at the boundary of a shallow clone.
     pub(crate) parents: Vec<ObjectId>,
-    /// Seconds since 1970.
+    /// The commit time in seconds since 1970.
     pub(crate) seconds: i64,
 }
 
@@ -38,13 +38,13 @@ impl<'a> HistoryReader<'a> {
     pub(crate) fn new(repository: &'a Repository) -> Self {
         let mut git = repository.git();
         git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
-        // Where the past was cut off, the table may tell of more than is there.
+        // In a shallow clone the commit graph may contain more commits than the clone has.
         let is_shallow = git.is_shallow().unwrap_or(true);
         let graph = if is_shallow { None } else { git.commit_graph_if_enabled().ok().flatten() };
         Self { repository, git, commit_graph: graph }
     }
 
-    /// Yields the commits that lead to `from`, newest first; not those that led to `known`.
+    /// Iterates over `from` and its ancestors, newest first, without `known` and its ancestors.
     pub(crate) fn walk_commits(
         &self,
         from: ObjectId,
@@ -53,7 +53,7 @@ impl<'a> HistoryReader<'a> {
         self.run_walk(self.git.rev_walk([from]).with_hidden(known))
     }
 
-    /// Yields `from`, the commit it was made upon, and so on: of several parents the first.
+    /// Iterates over `from`, its first parent, the first parent of that, and so on.
     pub(crate) fn walk_first_parents(
         &self,
         from: ObjectId,
@@ -61,13 +61,13 @@ impl<'a> HistoryReader<'a> {
         self.run_walk(self.git.rev_walk([from]).first_parent_only())
     }
 
-    /// Tells whether `old` is part of the past of `head`.
+    /// Returns true if `old` is an ancestor of `head`.
     pub(crate) fn is_ancestor(&self, old: ObjectId, head: ObjectId) -> bool {
-        // A commit that is gone, or has nothing in common with `head`, is none.
+        // A missing commit, or one without a common ancestor, is none.
         self.git.merge_base(old, head).is_ok_and(|base| base.is_some_and(|it| it == old))
     }
 
-    /// Returns the whole tree of a commit.
+    /// Returns the root tree of a commit.
     pub(crate) fn root_tree(&self, commit: ObjectId) -> gix::Result<ObjectId> {
         match self.find_in_commit_graph(commit) {
             Some(known) => Ok(known.root_tree_id().to_owned()),
@@ -75,7 +75,7 @@ impl<'a> HistoryReader<'a> {
         }
     }
 
-    /// Returns the palace's tree in a commit.
+    /// Returns the palace's tree in a commit; `None`: the commit has no palace.
     pub(crate) fn palace_tree(&self, commit: ObjectId) -> gix::Result<Option<ObjectId>> {
         let root = self.root_tree(commit)?;
         let folder = self.repository.prefix.trim_end_matches('/');
@@ -86,7 +86,7 @@ impl<'a> HistoryReader<'a> {
         Ok(found.filter(|it| it.mode().is_tree()).map(|it| it.object_id()))
     }
 
-    /// Lists the paths in which a commit differs from each of its parents.
+    /// Lists the paths in which a commit differs from all of its parents.
     pub(crate) fn paths_changed_by(
         &self,
         commit: ObjectId,
@@ -116,7 +116,7 @@ impl<'a> HistoryReader<'a> {
         Ok(tree_diff::compare(&self.git, old, new)?.into_iter().map(|it| it.path).collect())
     }
 
-    /// Tells of one commit in a line.
+    /// Returns a commit's id, subject, author and time.
     pub(crate) fn commit_info(&self, commit: ObjectId) -> gix::Result<CommitSummary> {
         let found = self.git.find_commit(commit)?;
         Ok(CommitSummary {
@@ -128,7 +128,7 @@ impl<'a> HistoryReader<'a> {
         })
     }
 
-    /// Tells of one commit and what it did to the palace.
+    /// Returns a commit with its trailers and the palace files that it changed.
     pub(crate) fn commit_record(&self, step: &CommitNode) -> gix::Result<CommitDetails> {
         let found = self.git.find_commit(step.id)?;
         let message = found.message()?;
@@ -167,19 +167,19 @@ impl<'a> HistoryReader<'a> {
             let info = info?;
             let is_cut = cut.as_ref().is_some_and(|it| it.contains(&info.id));
             let parents = if is_cut { Vec::new() } else { info.parent_ids.to_vec() };
-            // Along first parents the library does not tell it.
+            // For first-parent walks gix leaves the time out.
             let at = info.commit_time.map_or_else(|| self.commit_time(info.id), Ok)?;
             Ok(CommitNode { id: info.id, parents, seconds: at })
         }))
     }
 }
 
-/// Reads the name of a commit.
+/// Parses a commit id.
 pub(crate) fn object_id(commit: &CommitId) -> gix::Result<ObjectId> {
     ObjectId::from_hex(commit.0.as_bytes())
 }
 
-/// Returns the moment so many seconds after 1970 began.
+/// Converts seconds since 1970 to a time.
 pub(crate) fn utc_time(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(seconds, 0).unwrap_or_default()
 }

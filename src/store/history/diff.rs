@@ -1,7 +1,6 @@
-//! What differs between a commit and the palace as it is, or was later.
+//! Compares a commit with the palace on disk or as of a later commit.
 //!
-//! Against the disk no file is read of which git's index can tell that it is
-//! as it was committed.
+//! A comparison with the disk does not read files that git's index shows to be unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,25 +23,26 @@ use crate::store::write::index;
 use crate::store::{Error, Store};
 
 impl Store {
-    /// Lists the files that differ between `since` and the palace as this store sees it, by path.
-    /// `None`: since there was nothing.
+    /// Lists the files that differ between the commit `since` and the palace as this store reads
+    /// it, sorted by path. `None` stands for an empty palace.
     ///
-    /// All files are compared that git knows, and on the disk also those of the palace that git
-    /// was not told of yet, unless it is to ignore them.
+    /// Compares all tracked files, and on disk also the untracked files of the palace that git does
+    /// not ignore.
     pub fn changed_since(&self, since: Option<&CommitId>) -> Result<Vec<FileDiff>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let past = HistoryReader::new(&repository);
         let differing = || -> gix::Result<_> {
             let was = palace_tree(&past, since)?;
             match &self.as_of_commit {
-                Some(moment) => diff_trees(&past, was, palace_tree(&past, Some(&moment.id))?),
+                Some(commit) => diff_trees(&past, was, palace_tree(&past, Some(&commit.id))?),
                 None => WorkingCopy::new(&past)?.diff_with_tree(was),
             }
         };
         differing().map_err(|err| repository.git_error("compare the palace with a commit", err))
     }
 
-    /// Returns what the files at `paths` hold now, with the line ends that git would keep.
+    /// Returns the contents of the files at `paths` on disk, with the line endings that git would
+    /// store.
     pub fn current_contents(&self, paths: &[&str]) -> Result<Vec<FileContent>, Error> {
         let repository = self.require_repository()?;
         let past = HistoryReader::new(&repository);
@@ -53,8 +53,7 @@ impl Store {
         contents().map_err(|err| repository.git_error("compare the palace with a commit", err))
     }
 
-    /// Returns a text that git keeps as it would be written to the file at `path`, with the line
-    /// ends that would have there.
+    /// Returns a text stored in git with the line endings that the file at `path` has on disk.
     pub fn checkout_text(&self, path: &str, text: &str) -> Result<String, Error> {
         let repository = self.require_repository()?;
         let (git, tracked) = (repository.git(), format!("{}{path}", repository.prefix));
@@ -65,7 +64,7 @@ impl Store {
         checked_out().map_err(|err| repository.git_error("find the line ends of a file", err))
     }
 
-    /// Lists the files that a commit changed, compared with the one it was made upon.
+    /// Lists the files that a commit changed compared with its first parent.
     pub fn changed_by(&self, record: &CommitDetails) -> Result<Vec<FileDiff>, Error> {
         let repository = self.require_repository()?;
         let past = HistoryReader::new(&repository);
@@ -114,11 +113,11 @@ fn read_entry_content(
     })
 }
 
-/// The palace on the disk, beside what git's index remembers of it.
+/// The palace on disk, with git's index.
 struct WorkingCopy<'p> {
     history: &'p HistoryReader<'p>,
     index: gix::index::File,
-    /// When the index was written: of a file as young as that it cannot tell.
+    /// When the index was written; it cannot show that a file modified since then is unchanged.
     index_time: Option<Duration>,
 }
 
@@ -126,11 +125,11 @@ impl<'p> WorkingCopy<'p> {
     fn new(past: &'p HistoryReader<'p>) -> gix::Result<Self> {
         let index = index::load_index(&past.git)?;
         let written = fs::metadata(past.git.index_path()).and_then(|it| it.modified()).ok();
-        let trusted = written.and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
-        Ok(Self { history: past, index, index_time: trusted })
+        let index_time = written.and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
+        Ok(Self { history: past, index, index_time })
     }
 
-    /// Compares it with a tree of the palace.
+    /// Compares the palace on disk with a tree of the palace.
     fn diff_with_tree(&self, tree: Option<ObjectId>) -> gix::Result<Vec<FileDiff>> {
         let was = tree_files(self.history, tree)?;
         let mut paths: BTreeSet<String> = was.keys().cloned().collect();
@@ -140,7 +139,7 @@ impl<'p> WorkingCopy<'p> {
         let mut differing = Vec::new();
         for path in paths {
             let old = was.get(&path).copied();
-            // Links and other repositories are no files of the palace.
+            // Links and submodules are not palace files.
             let is_file = old.is_none_or(|it| it.mode.is_blob());
             if !is_file || self.is_unchanged(&path, old)? {
                 continue;
@@ -154,7 +153,7 @@ impl<'p> WorkingCopy<'p> {
         Ok(differing)
     }
 
-    /// Tells whether the index knows that the file is what it was.
+    /// Returns true if the index shows that the file is unchanged.
     fn is_unchanged(&self, path: &str, old: Option<TreeEntry>) -> gix::Result<bool> {
         let tracked = self.tracked_path(path);
         let entry =
@@ -169,27 +168,27 @@ impl<'p> WorkingCopy<'p> {
         Ok(is_trusted && entry.id == old.id && entry.stat.matches(&stat, options))
     }
 
-    /// Reads a file as git would keep it, with the line ends that it would have there.
+    /// Reads a file with the line endings that git would store.
     fn read_content(&self, path: &str) -> gix::Result<FileContent> {
         let text = match disk::read_file(&self.history.repository.palace, path) {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(FileContent::Missing),
             Err(finding) => return Ok(FileContent::Unreadable(finding.message)),
         };
-        let kept = convert_to_git(&self.history.git, &self.index, &self.tracked_path(path), &text)?;
-        Ok(FileContent::Text(String::from_utf8_lossy(&kept).into_owned()))
+        let text = convert_to_git(&self.history.git, &self.index, &self.tracked_path(path), &text)?;
+        Ok(FileContent::Text(String::from_utf8_lossy(&text).into_owned()))
     }
 
-    /// Leaves out those `paths` that git ignores and was not told of all the same.
+    /// Removes untracked paths that git ignores.
     fn without_ignored(&self, mut paths: Vec<String>) -> gix::Result<Vec<String>> {
         let source = gix::worktree::stack::state::ignore::Source::WorktreeThenIdMappingIfNotSkipped;
         let mut excludes = self.history.git.excludes(&self.index, None, source)?;
         let mut ignored = BTreeSet::new();
         for path in &paths {
             let tracked = self.tracked_path(path);
-            let is_known = self.index.entry_range(tracked.as_str().into()).is_some();
+            let is_tracked = self.index.entry_range(tracked.as_str().into()).is_some();
             let mode = Some(gix::index::entry::Mode::FILE);
-            if !is_known && excludes.at_path(tracked.as_str(), mode)?.is_excluded() {
+            if !is_tracked && excludes.at_path(tracked.as_str(), mode)?.is_excluded() {
                 ignored.insert(path.clone());
             }
         }
@@ -261,8 +260,8 @@ mod tests {
         assert_eq!(format_diff(&second.changed_since(None).unwrap()).lines().count(), 3);
     }
 
-    fn commit_id(scene: &TestHome, named: &str) -> CommitId {
-        CommitId(scene.git(&["rev-parse", named]).trim().to_owned())
+    fn commit_id(scene: &TestHome, revision: &str) -> CommitId {
+        CommitId(scene.git(&["rev-parse", revision]).trim().to_owned())
     }
 
     #[test]
@@ -291,7 +290,7 @@ mod tests {
             "README.md: 1 → 2\nrooms/gone.yaml: 1 → -\nrooms/hall.yaml: 1 → 2\n\
              rooms/new.yaml: - → new\nrooms/staged.yaml: 1 → 2\n"
         );
-        // Put back, it is as it was, whatever the index believes.
+        // Restored files are unchanged, whatever the index contains.
         for (path, text) in [
             ("README.md", "1\n"),
             ("rooms/hall.yaml", "1\n"),

@@ -1,24 +1,23 @@
-//! What is known of the files' past, as it is kept aside between two processes.
+//! Stores the counted file histories between two processes.
 //!
-//! The table names the commit it is valid for. Whoever takes it up looks at
-//! what came after; where it is not part of the past any more, or was lost,
-//! all is counted anew.
+//! The table names the commit up to which it was counted. A reader counts the commits after it; if
+//! that commit is no longer an ancestor of `HEAD`, or the table is missing, everything is counted
+//! again.
 //!
 //! ```text
 //! palazzo versions 1↵
-//! text    the commit, 40 digits
-//! text    where a shallow clone was cut off, 40 digits; else empty
-//! then for each file, by path
-//! number  how many bytes of its path are those of the path before
-//! text    the rest of its path
-//! number  how many commits changed it
-//! number  when the first of them was made, in seconds since 1970
-//! number  how many seconds later the last was
+//! text    commit id, 40 digits
+//! text    hash of the shallow clone's boundary, 40 digits; empty if complete
+//! then for each file, sorted by path
+//! number  length of the prefix shared with the previous path, in bytes
+//! text    rest of the path
+//! number  number of commits that changed the file
+//! number  time of the first, in seconds since 1970
+//! number  seconds from the first to the last
 //! ```
 //!
-//! A number has seven bits a byte, the lowest first, with the eighth where more
-//! follow; below zero it wraps round. A text is its length in bytes, then the
-//! bytes.
+//! A number is a varint: seven bits per byte, lowest first, the eighth bit set if more follow;
+//! negative values wrap around. A text is its length in bytes as a number, followed by the bytes.
 
 use std::iter::zip;
 
@@ -32,31 +31,31 @@ use crate::store::history::commits::utc_time;
 use crate::store::repo::cache;
 use crate::store::repo::repository::Repository;
 
-/// The name it is kept under.
+/// The name of the cache file.
 const CACHE_NAME: &str = "versions";
-/// What it begins with; another form of it would begin with another number.
+/// The first bytes of the file; another format must begin with another number.
 const MAGIC: &[u8] = b"palazzo versions 1\n";
 
-/// Returns what was kept, if anything was that can be understood.
+/// Loads the saved cache; `None`: there is none, or it cannot be parsed.
 pub(crate) fn load(repository: &Repository) -> Option<HistoryCache> {
     decode(&cache::read_cache_file(repository, CACHE_NAME)?)
 }
 
-/// Keeps `known`, if it has a commit.
-pub(crate) fn save(repository: &Repository, known: &HistoryCache) -> Result<(), Error> {
-    cache::write_cache_file(repository, CACHE_NAME, &encode(known))
+/// Saves `history`.
+pub(crate) fn save(repository: &Repository, history: &HistoryCache) -> Result<(), Error> {
+    cache::write_cache_file(repository, CACHE_NAME, &encode(history))
 }
 
-fn encode(known: &HistoryCache) -> Vec<u8> {
+fn encode(cache: &HistoryCache) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     let text = |out: &mut Vec<u8>, text: &str| {
         write_varint(out, text.len() as u64);
         out.extend_from_slice(text.as_bytes());
     };
-    text(&mut out, known.head.as_ref().map_or("", |it| it.0.as_str()));
-    text(&mut out, &known.shallow_boundary.map(|it| it.to_string()).unwrap_or_default());
+    text(&mut out, cache.head.as_ref().map_or("", |it| it.0.as_str()));
+    text(&mut out, &cache.shallow_boundary.map(|it| it.to_string()).unwrap_or_default());
     let mut before = "";
-    for (path, versions) in &known.history {
+    for (path, versions) in &cache.history {
         let shared = common_prefix_len(before, path);
         write_varint(&mut out, shared as u64);
         text(&mut out, &path[shared..]);
@@ -73,9 +72,9 @@ fn encode(known: &HistoryCache) -> Vec<u8> {
 fn decode(bytes: &[u8]) -> Option<HistoryCache> {
     let mut rest = Decoder(bytes.strip_prefix(MAGIC)?);
     let head = CommitId(rest.read_text()?.to_owned());
-    let edge = match rest.read_text()? {
+    let boundary = match rest.read_text()? {
         "" => None,
-        edge => Some(ObjectId::from_hex(edge.as_bytes()).ok()?),
+        boundary => Some(ObjectId::from_hex(boundary.as_bytes()).ok()?),
     };
     let (mut files, mut before) = (Vec::new(), String::new());
     while !rest.0.is_empty() {
@@ -90,17 +89,17 @@ fn decode(bytes: &[u8]) -> Option<HistoryCache> {
             FileHistory { count, created: utc_time(created), updated: utc_time(updated) },
         ));
     }
-    // They are in order already, and so this costs one look at each.
+    // They are already sorted, so collecting them is linear.
     let history: FileHistories = files.into_iter().collect();
     Some(HistoryCache {
         head: Some(head),
         history,
-        shallow_boundary: edge,
+        shallow_boundary: boundary,
         ..HistoryCache::default()
     })
 }
 
-/// Returns how many bytes two paths begin with in common, in whole characters.
+/// Returns the length in bytes of the common prefix of two paths, in whole characters.
 fn common_prefix_len(before: &str, path: &str) -> usize {
     let same = zip(before.bytes(), path.bytes()).take_while(|(a, b)| a == b).count();
     (0..=same).rev().find(|it| path.is_char_boundary(*it)).unwrap_or_default()
@@ -117,7 +116,7 @@ fn write_varint(out: &mut Vec<u8>, mut number: u64) {
     }
 }
 
-/// What has not been read yet.
+/// The bytes not read yet.
 struct Decoder<'a>(&'a [u8]);
 
 impl<'a> Decoder<'a> {
@@ -212,7 +211,7 @@ mod tests {
         let mut counted = HistoryCache::default();
         store.update_history(&mut counted).unwrap();
         assert_eq!(counted.history["rooms/hall.yaml"].count, 300);
-        // Taken on trust: what the table says is what the next process knows.
+        // The loaded counts are trusted.
         let mut table = load(&store.repository().unwrap().unwrap()).unwrap();
         assert_eq!(table, counted);
         table.history.get_mut("rooms/hall.yaml").unwrap().count = 1_000;
@@ -220,12 +219,12 @@ mod tests {
         let mut warm = HistoryCache::default();
         scene.palace("keep").update_history(&mut warm).unwrap();
         assert_eq!(warm.history["rooms/hall.yaml"].count, 1_000);
-        // On another line of commits it says nothing.
+        // The table does not apply to another branch.
         scene.git(&["checkout", "-q", "main"]);
         let mut back = HistoryCache::default();
         scene.palace("keep").update_history(&mut back).unwrap();
         assert_eq!(back.history["rooms/hall.yaml"].count, 1);
-        // Deleted, it costs time and nothing else.
+        // Deleting the table only costs time.
         std::fs::remove_dir_all(scene.home.join(".git/palazzo/aside")).unwrap();
         scene.git(&["checkout", "-q", "long"]);
         let mut cold = HistoryCache::default();

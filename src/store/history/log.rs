@@ -1,4 +1,4 @@
-//! The commits that changed something of the palace, newest first.
+//! Lists the commits that changed the palace, newest first.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,22 +12,22 @@ use crate::store::history::path_lookup::PathLookup;
 use crate::store::history::rename_detection;
 use crate::store::{Error, Store};
 
-/// How many commits are asked at first: whoever wants the newest few need not wait for all.
+/// The size of the first batch of commits, small so that the newest few are returned quickly.
 const FIRST_BATCH: usize = 32;
-/// How many are asked at once at most.
+/// The maximum size of a batch.
 const MAX_BATCH: usize = 8192;
-/// How many are asked at a time by one thread.
+/// The number of commits per thread and chunk.
 const COMMITS_PER_CHUNK: usize = 256;
 
-/// What lies at the paths asked for, by commit.
+/// The ids of the objects at the queried paths, by commit.
 type IdsByCommit = HashMap<ObjectId, Vec<Option<ObjectId>>>;
 
 impl Store {
-    /// Tells `each` of the commits that changed any of the files at `paths`, or, if there are
-    /// none, the palace, newest first, until it answers `false`.
+    /// Calls `each` with every commit that changed any of the files at `paths`, or the palace if
+    /// `paths` is empty, newest first, until it returns `false`.
     ///
-    /// One file alone is followed through its renames: where it appeared while another like it
-    /// disappeared, what follows is told of the other.
+    /// A single file is followed through renames: before the commit in which it appeared while a
+    /// similar file disappeared, the commits of that other file are listed.
     pub fn log(
         &self,
         paths: &[&str],
@@ -49,15 +49,15 @@ fn walk_log(
     each: &mut dyn FnMut(CommitDetails) -> bool,
 ) -> gix::Result<()> {
     let mut steps = past.walk_commits(tip, None)?;
-    let (mut held, mut size) = (IdsByCommit::new(), FIRST_BATCH);
+    let (mut ids, mut size) = (IdsByCommit::new(), FIRST_BATCH);
     loop {
         let batch: Vec<CommitNode> = steps.by_ref().take(size).collect::<gix::Result<_>>()?;
         if batch.is_empty() {
             return Ok(());
         }
-        look_up_missing_ids(past, &batch, &paths, &mut held)?;
+        look_up_missing_ids(past, &batch, &paths, &mut ids)?;
         for (at, step) in batch.iter().enumerate() {
-            if !is_change_at_paths(step, &held) {
+            if !is_change_at_paths(step, &ids) {
                 continue;
             }
             let path = if let [path] = paths.as_slice() { Some(path) } else { None };
@@ -69,20 +69,20 @@ fn walk_log(
                 .transpose()?
                 .flatten();
             if let Some(older) = older {
-                (paths, held) = (vec![older], IdsByCommit::new());
-                look_up_missing_ids(past, &batch[at + 1..], &paths, &mut held)?;
+                (paths, ids) = (vec![older], IdsByCommit::new());
+                look_up_missing_ids(past, &batch[at + 1..], &paths, &mut ids)?;
             }
         }
         let done: HashSet<_> = batch.iter().map(|it| it.id).collect();
-        held.retain(|commit, _| !done.contains(commit));
+        ids.retain(|commit, _| !done.contains(commit));
         size = (size * 2).min(MAX_BATCH);
     }
 }
 
-/// Tells whether a commit holds something at one of the paths that none of its parents does.
-fn is_change_at_paths(step: &CommitNode, held: &IdsByCommit) -> bool {
-    let here = held.get(&step.id).map(Vec::as_slice).unwrap_or_default();
-    let there = |parent, at: usize| held.get(parent).and_then(|it| it.get(at)).copied().flatten();
+/// Returns true if a commit's objects at the paths differ from those of all its parents.
+fn is_change_at_paths(step: &CommitNode, ids: &IdsByCommit) -> bool {
+    let here = ids.get(&step.id).map(Vec::as_slice).unwrap_or_default();
+    let there = |parent, at: usize| ids.get(parent).and_then(|it| it.get(at)).copied().flatten();
     let mut paths = here.iter().enumerate();
     match step.parents.as_slice() {
         [] => here.iter().any(Option::is_some),
@@ -90,26 +90,27 @@ fn is_change_at_paths(step: &CommitNode, held: &IdsByCommit) -> bool {
     }
 }
 
-/// Looks up what `steps` and their parents hold at `paths`, where that is not known.
+/// Looks up the objects of `steps` and their parents at `paths`, as far as they are missing in
+/// `ids`.
 fn look_up_missing_ids(
     past: &HistoryReader<'_>,
     steps: &[CommitNode],
     paths: &[String],
-    held: &mut IdsByCommit,
+    ids: &mut IdsByCommit,
 ) -> gix::Result<()> {
-    let mut asked = HashSet::new();
+    let mut seen = HashSet::new();
     let all = steps.iter().flat_map(|it| [&it.id].into_iter().chain(&it.parents));
-    let asked: Vec<_> = all.filter(|it| !held.contains_key(*it) && asked.insert(**it)).collect();
-    let found = match asked.len() {
-        ..COMMITS_PER_CHUNK => vec![look_up_ids(past, &asked, paths)?],
-        // What a thread sees in one commit helps it with the next.
+    let missing: Vec<_> = all.filter(|it| !ids.contains_key(*it) && seen.insert(**it)).collect();
+    let found = match missing.len() {
+        ..COMMITS_PER_CHUNK => vec![look_up_ids(past, &missing, paths)?],
+        // Each thread reuses the lookups of one commit for the next.
         _ => {
-            let shares = asked.par_chunks(COMMITS_PER_CHUNK);
-            let look = |share| look_up_ids(&HistoryReader::new(past.repository), share, paths);
-            shares.map(look).collect::<gix::Result<_>>()?
+            let chunks = missing.par_chunks(COMMITS_PER_CHUNK);
+            let look_up = |chunk| look_up_ids(&HistoryReader::new(past.repository), chunk, paths);
+            chunks.map(look_up).collect::<gix::Result<_>>()?
         }
     };
-    held.extend(found.into_iter().flatten());
+    ids.extend(found.into_iter().flatten());
     Ok(())
 }
 
@@ -118,17 +119,16 @@ fn look_up_ids(
     commits: &[&ObjectId],
     paths: &[String],
 ) -> gix::Result<IdsByCommit> {
-    let mut glasses: Vec<_> = match paths {
+    let mut lookups: Vec<_> = match paths {
         [] => vec![PathLookup::for_palace(past)],
         paths => paths.iter().map(|it| PathLookup::for_file(past, it)).collect(),
     };
-    let held = commits.iter().map(|commit| {
+    let found = commits.iter().map(|commit| {
         let root = past.root_tree(**commit)?;
-        let held =
-            glasses.iter_mut().map(|it| it.find_in_tree(root)).collect::<gix::Result<_>>()?;
-        Ok((**commit, held))
+        let ids = lookups.iter_mut().map(|it| it.find_in_tree(root)).collect::<gix::Result<_>>()?;
+        Ok((**commit, ids))
     });
-    held.collect()
+    found.collect()
 }
 
 #[cfg(test)]
@@ -138,20 +138,20 @@ mod tests {
 
     const HALL: &str = "rooms/hall.yaml";
 
-    /// The commits that are told of, as git would list them.
+    /// Returns the ids of the logged commits, one per line, as git prints them.
     fn logged_commits(store: &Store, paths: &[&str]) -> String {
-        let mut told = String::new();
+        let mut ids = String::new();
         store
             .log(paths, |it| {
-                told.push_str(&format!("{}\n", it.summary.id));
+                ids.push_str(&format!("{}\n", it.summary.id));
                 true
             })
             .unwrap();
-        told
+        ids
     }
 
-    /// A past with a merge, a file that comes and goes, commits elsewhere, and so many commits
-    /// that they are shared out among threads.
+    /// A history with a merge, a file that is deleted and created again, commits outside the
+    /// palace, and enough commits that several threads process them.
     fn scene_with_long_history() -> TestHome {
         let scene = TestHome::with_repository();
         let mut script = String::new();
@@ -177,7 +177,7 @@ mod tests {
             };
             match mark {
                 1 => commit(mark, None, None, file),
-                // Two lines from 200 on, which meet again in 301.
+                // Two branches from 200 on, merged again in 301.
                 201 => commit(mark, Some(100), None, file),
                 301 => commit(mark, Some(300), Some(200), file),
                 _ => commit(mark, Some(mark - 1), None, file),
@@ -192,7 +192,7 @@ mod tests {
     fn the_log_lists_the_same_commits_as_git_in_the_same_order() {
         let scene = scene_with_long_history();
         let store = scene.palace("keep");
-        // Git also lists merges that only one side of could have changed something.
+        // Git also lists merges in which only one side changed something.
         let merge = scene.git(&["rev-list", "--merges", "HEAD"]);
         for packed in [false, true] {
             for paths in [
@@ -263,32 +263,32 @@ mod tests {
         let followed = scene.git(&follow);
         assert_eq!(followed.lines().count(), 4);
         assert_eq!(logged_commits(&store, &["rooms/east/hall.yaml"]), followed);
-        let mut called = Vec::new();
+        let mut paths = Vec::new();
         let all = store.log(&["rooms/east/hall.yaml"], |it| {
-            called.extend(it.path_at_commit);
+            paths.extend(it.path_at_commit);
             true
         });
         all.unwrap();
-        assert_eq!(called, ["rooms/east/hall.yaml", "rooms/east/hall.yaml", HALL, HALL]);
+        assert_eq!(paths, ["rooms/east/hall.yaml", "rooms/east/hall.yaml", HALL, HALL]);
         assert_eq!(logged_commits(&store, &["rooms/other.yaml"]).lines().count(), 1);
         assert_eq!(
             logged_commits(&store, &[HALL]).lines().count(),
             3,
-            "it went, and was twice there"
+            "the file was deleted once and existed twice"
         );
     }
 
     #[test]
     fn the_log_stops_when_the_callback_returns_false() {
         let scene = scene_with_long_history();
-        let mut heard = 0;
+        let mut calls = 0;
         scene
             .palace("keep")
             .log(&[], |_| {
-                heard += 1;
-                heard < 3
+                calls += 1;
+                calls < 3
             })
             .unwrap();
-        assert_eq!(heard, 3);
+        assert_eq!(calls, 3);
     }
 }

@@ -1,4 +1,4 @@
-//! Looking at one place in one commit after another.
+//! Looks up one path in many commits.
 
 use gix::ObjectId;
 use gix::bstr::BString;
@@ -6,29 +6,29 @@ use gix::objs::FindExt as _;
 
 use crate::store::history::commits::HistoryReader;
 
-/// Looks at one place in one tree after another. Most of them have most in common, and what a
-/// folder held that was looked into last is not looked for again.
+/// Looks up one path in many trees. The trees share most folders, so the last result is cached per
+/// depth.
 pub(crate) struct PathLookup<'p> {
     history: &'p HistoryReader<'p>,
     names: Vec<BString>,
-    /// By depth, the tree looked into last and what was found there.
+    /// By depth, the tree looked up last and the result.
     last_results: Vec<Option<(ObjectId, Option<ObjectId>)>>,
     is_folder: bool,
     buffer: Vec<u8>,
 }
 
 impl<'p> PathLookup<'p> {
-    /// Looks at the folder of the palace.
+    /// Looks up the folder of the palace.
     pub(crate) fn for_palace(past: &'p HistoryReader<'p>) -> Self {
         Self::new(past, past.repository.prefix.trim_end_matches('/'), true)
     }
 
-    /// Looks at the file at `path` in the palace.
+    /// Looks up the file at `path` in the palace.
     pub(crate) fn for_file(past: &'p HistoryReader<'p>, path: &str) -> Self {
         Self::new(past, &format!("{}{path}", past.repository.prefix), false)
     }
 
-    /// Returns what `root`, the whole tree of a commit, holds there.
+    /// Returns the id of the object at the path in `root`, the root tree of a commit.
     pub(crate) fn find_in_tree(&mut self, root: ObjectId) -> gix::Result<Option<ObjectId>> {
         self.find_below(root, 0)
     }

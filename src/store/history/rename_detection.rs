@@ -1,4 +1,4 @@
-//! Where a file came from that appeared while another disappeared.
+//! Detects renames: a file that appeared in the commit in which a similar one disappeared.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,11 @@ use crate::model::MAX_FILE_BYTES;
 use crate::store::history::commits::{CommitNode, HistoryReader};
 use crate::store::history::tree_diff;
 
-/// How many files that disappeared are compared with one that appeared.
+/// The maximum number of disappeared files that are compared with an appeared one.
 const MAX_CANDIDATES: usize = 100;
 
-/// Returns the path that the file at `path` had before `step` gave it this one; `None`: it had it
-/// already, or is new.
+/// Returns the path that the file at `path` had before `step` renamed it; `None`: `step` did not
+/// rename it.
 pub(crate) fn path_before_rename(
     past: &HistoryReader<'_>,
     step: &CommitNode,
@@ -33,7 +33,7 @@ pub(crate) fn path_before_rename(
     for (old, path) in gone().take(MAX_CANDIDATES).filter_map(|it| Some((it.was?, &it.path))) {
         let Some(old) = read_if_small(past, old.id)? else { continue };
         let (common, longer) = (common_line_bytes(&old, &new), old.len().max(new.len()));
-        // Half of it, as git has it.
+        // At least half must be equal, as in git.
         if common * 2 >= longer && best.is_none_or(|(most, _)| common > most) {
             best = Some((common, path));
         }
@@ -41,7 +41,7 @@ pub(crate) fn path_before_rename(
     Ok(best.map(|(_, path)| path.clone()))
 }
 
-/// Reads a file, unless it is too large to be compared.
+/// Reads a blob, unless it is too large to compare.
 fn read_if_small(past: &HistoryReader<'_>, id: ObjectId) -> gix::Result<Option<Vec<u8>>> {
     match past.git.find_header(id)?.size() {
         size if size > MAX_FILE_BYTES as u64 => Ok(None),
@@ -49,7 +49,7 @@ fn read_if_small(past: &HistoryReader<'_>, id: ObjectId) -> gix::Result<Option<V
     }
 }
 
-/// Counts the bytes of the lines that both have, in whatever order.
+/// Counts the bytes of the lines that both texts have, in any order.
 fn common_line_bytes(old: &[u8], new: &[u8]) -> usize {
     let mut lines: HashMap<&[u8], usize> = HashMap::new();
     for line in old.split_inclusive(|it| *it == b'\n') {

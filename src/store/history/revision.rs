@@ -1,7 +1,7 @@
-//! What moment of the past somebody means: a time, an age, or a revision of git.
+//! Resolves the `as_of` argument: a time, an age or a git revision.
 //!
-//! Times come first, so that what is said means the same in every repository:
-//! a branch called `yesterday` is reached as `heads/yesterday`.
+//! Times take precedence, so that a text means the same in every repository: a branch called
+//! `yesterday` must be written as `heads/yesterday`.
 
 use chrono::{DateTime, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
 use gix::ObjectId;
@@ -14,48 +14,48 @@ use crate::store::history::as_of::format_time;
 use crate::store::history::commits::{HistoryReader, utc_time};
 use crate::store::{Error, Store};
 
-/// The most characters a revision may have.
+/// The maximum length of a revision in characters.
 const MAX_REVISION_CHARS: usize = 200;
-/// What can be said, for those who said something else.
-const ACCEPTED_FORMS: &str = "a day (2026-03-01), a time (2026-03-01T12:00:00Z), an age (3 weeks) or a \
-                     revision of git (HEAD~3, a branch, a tag, a commit) would do";
+/// The accepted forms, quoted in error messages.
+const ACCEPTED_FORMS: &str = "use a day (2026-03-01), a time (2026-03-01T12:00:00Z), an age (3 weeks) or \
+                     a git revision (HEAD~3, a branch, a tag, a commit)";
 
 impl Store {
-    /// Returns the commit that is meant by `said` at the moment `now`:
+    /// Returns the commit that `text` stands for at the time `now`:
     ///
     /// - a time (RFC 3339, or without an offset, which is UTC): the last commit made by then;
     /// - a day: the last commit of that day or before, in UTC;
     /// - an age (`3 weeks`, `3.weeks.ago`, `2h`, `yesterday`): the last commit at least that old;
-    /// - any revision of git that names a commit.
+    /// - any git revision that names a commit.
     ///
-    /// By times, the commits that `HEAD` was made upon one after the other are meant, and when
-    /// they were committed: of what was merged, the moment it came in counts.
-    pub fn resolve_revision(&self, said: &str, now: DateTime<Utc>) -> Result<CommitId, Error> {
-        let said = said.trim();
+    /// Times refer to `HEAD` and its first parents, and to their commit times: a merged commit
+    /// counts from the time of the merge.
+    pub fn resolve_revision(&self, text: &str, now: DateTime<Utc>) -> Result<CommitId, Error> {
+        let text = text.trim();
         let repository = self.require_repository()?;
         let past = HistoryReader::new(&repository);
-        let found = match parse_time(said, now) {
-            Some(moment) => last_commit_until(&past, said, moment)?,
-            None => resolve_git_revision(&past, said)?,
+        let found = match parse_time(text, now) {
+            Some(time) => last_commit_until(&past, text, time)?,
+            None => resolve_git_revision(&past, text)?,
         };
         Ok(CommitId(found.to_string()))
     }
 }
 
-/// Finds the last commit made by `moment` on the way here.
+/// Finds the last first-parent ancestor of `HEAD` made at or before `time`.
 fn last_commit_until(
     past: &HistoryReader<'_>,
-    said: &str,
-    moment: DateTime<Utc>,
+    text: &str,
+    time: DateTime<Utc>,
 ) -> Result<ObjectId, Error> {
     let failed = |err| past.repository.git_error("read the history", err);
-    let unfit = |why: String| Error::InvalidRevision { said: said.to_owned(), why };
+    let unfit = |why: String| Error::InvalidRevision { said: text.to_owned(), why };
     let head = past.repository.head()?;
     let head = head.ok_or_else(|| unfit("cannot be reached: nothing is committed yet".into()))?;
     let mut first = None;
     for step in past.walk_first_parents(head).map_err(failed)? {
         let step = step.map_err(failed)?;
-        if utc_time(step.seconds) <= moment {
+        if utc_time(step.seconds) <= time {
             return Ok(step.id);
         }
         first = Some(utc_time(step.seconds));
@@ -64,69 +64,69 @@ fn last_commit_until(
     Err(unfit(format!("is before the first commit{begins}")))
 }
 
-/// Finds the commit that git knows by that name.
-fn resolve_git_revision(past: &HistoryReader<'_>, said: &str) -> Result<ObjectId, Error> {
+/// Resolves a git revision.
+fn resolve_git_revision(past: &HistoryReader<'_>, text: &str) -> Result<ObjectId, Error> {
     let unfit = |why: String| {
-        let said = said.chars().take(MAX_REVISION_CHARS).filter(|it| !it.is_control()).collect();
+        let said = text.chars().take(MAX_REVISION_CHARS).filter(|it| !it.is_control()).collect();
         Error::InvalidRevision { said, why }
     };
-    if said.is_empty()
-        || said.chars().count() > MAX_REVISION_CHARS
-        || said.starts_with('-')
-        || said.contains([':', '\\', '*', '?'])
-        || said.contains(char::is_control)
-        || said.contains("..")
+    if text.is_empty()
+        || text.chars().count() > MAX_REVISION_CHARS
+        || text.starts_with('-')
+        || text.contains([':', '\\', '*', '?'])
+        || text.contains(char::is_control)
+        || text.contains("..")
     {
-        return Err(unfit(format!("names no moment of the past; {ACCEPTED_FORMS}")));
+        return Err(unfit(format!("is not a time or a git revision; {ACCEPTED_FORMS}")));
     }
     let hint = Options { object_kind_hint: Some(ObjectKindHint::Committish), ..Default::default() };
-    let found = Spec::from_bstr(said, &past.git, hint);
+    let found = Spec::from_bstr(text, &past.git, hint);
     let found = found.map_err(|err| match err.downcast_any_ref::<Unfit>() {
         Some(Unfit::AmbiguousPrefix { .. } | Unfit::AmbiguousRefAndObject { .. }) => {
-            unfit("could be several commits; say more of its name".to_owned())
+            unfit("matches several commits; give more characters of the id".to_owned())
         }
-        _ => unfit(format!("is no revision that git knows here; {ACCEPTED_FORMS}")),
+        _ => unfit(format!("is not a revision in this repository; {ACCEPTED_FORMS}")),
     })?;
     let object = found.single().and_then(|it| it.try_object().ok().flatten());
     let commit = object.and_then(|it| it.peel_to_commit().ok());
     commit.map(|it| it.id).ok_or_else(|| unfit("is not the name of a commit".to_owned()))
 }
 
-/// Reads a time, a day or an age.
-fn parse_time(said: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-    parse_timestamp(said).or_else(|| parse_end_of_day(said)).or_else(|| parse_age(said, now))
+/// Parses a time, a day or an age.
+fn parse_time(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    parse_timestamp(text).or_else(|| parse_end_of_day(text)).or_else(|| parse_age(text, now))
 }
 
-fn parse_timestamp(said: &str) -> Option<DateTime<Utc>> {
-    if let Ok(time) = DateTime::parse_from_rfc3339(said) {
+fn parse_timestamp(text: &str) -> Option<DateTime<Utc>> {
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return Some(time.to_utc());
     }
-    let said = said.replacen('T', " ", 1);
-    let read = |form| NaiveDateTime::parse_from_str(&said, form).ok();
+    let text = text.replacen('T', " ", 1);
+    let read = |form| NaiveDateTime::parse_from_str(&text, form).ok();
     let time = read("%Y-%m-%d %H:%M:%S").or_else(|| read("%Y-%m-%d %H:%M"));
     time.map(|it| it.and_utc())
 }
 
-/// Reads a day, and returns its last second.
-fn parse_end_of_day(said: &str) -> Option<DateTime<Utc>> {
-    let day = NaiveDate::parse_from_str(said, "%Y-%m-%d").ok()?;
+/// Parses a day and returns its last second.
+fn parse_end_of_day(text: &str) -> Option<DateTime<Utc>> {
+    let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
     let end = day.checked_add_days(Days::new(1))?.and_time(NaiveTime::MIN).and_utc();
     end.checked_sub_signed(TimeDelta::seconds(1))
 }
 
-/// Reads an age, and returns when it began.
-fn parse_age(said: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-    let said = said.to_lowercase();
-    match said.as_str() {
+/// Parses an age and returns the time that long before `now`.
+fn parse_age(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let text = text.to_lowercase();
+    match text.as_str() {
         "now" => return Some(now),
         "yesterday" => return now.checked_sub_days(Days::new(1)),
         _ => {}
     }
-    let (words, is_ago) = split_age(&said);
+    let (words, is_ago) = split_age(&text);
     let (count, unit) = match words.as_slice() {
         [word] => {
             let (count, unit) = word.split_at(word.find(|it: char| !it.is_ascii_digit())?);
-            // Longer ones are more likely to be the beginning of a commit's name.
+            // A larger number is more likely the beginning of a commit id.
             (count.parse().ok().filter(|it| *it < 1_000 || is_ago)?, unit)
         }
         ["a" | "an" | "one", unit] => (1, *unit),
@@ -134,19 +134,19 @@ fn parse_age(said: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         _ => return None,
     };
     let unit = AgeUnit::from_name(unit)?;
-    // Whoever asks further back than time goes asks for the beginning.
+    // An age before the earliest representable time means the earliest.
     Some(unit.subtract_from(now, count).unwrap_or(DateTime::<Utc>::MIN_UTC))
 }
 
-/// Splits `3 weeks`, `3.weeks.ago` or `3w` into words, without the last if that is `ago`.
-fn split_age(said: &str) -> (Vec<&str>, bool) {
-    let mut words: Vec<_> = said.split([' ', '.', '_', '-']).filter(|it| !it.is_empty()).collect();
+/// Splits `3 weeks`, `3.weeks.ago` or `3w` into words, without a final `ago`.
+fn split_age(text: &str) -> (Vec<&str>, bool) {
+    let mut words: Vec<_> = text.split([' ', '.', '_', '-']).filter(|it| !it.is_empty()).collect();
     let is_ago = words.last() == Some(&"ago");
     words.truncate(words.len() - usize::from(is_ago));
     (words, is_ago)
 }
 
-/// What ages are counted in.
+/// The unit of an age.
 enum AgeUnit {
     Seconds(i64),
     Days(u64),
@@ -167,7 +167,7 @@ impl AgeUnit {
         })
     }
 
-    /// Returns the moment `count` units before `now`; `None`: that is further back than time goes.
+    /// Returns the time `count` units before `now`; `None`: that is not representable.
     fn subtract_from(&self, now: DateTime<Utc>, count: u64) -> Option<DateTime<Utc>> {
         match self {
             Self::Seconds(each) => {
@@ -188,14 +188,14 @@ mod tests {
     use super::*;
     use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
 
-    fn parsed_time(said: &str) -> String {
+    fn parsed_time(text: &str) -> String {
         let now = "2026-03-31T12:00:00Z".parse().unwrap();
-        parse_time(said, now).map_or("no time".to_owned(), |it| it.to_rfc3339())
+        parse_time(text, now).map_or("no time".to_owned(), |it| it.to_rfc3339())
     }
 
     #[test]
     fn times_days_and_ages_are_parsed() {
-        for (said, expected) in [
+        for (text, expected) in [
             ("2026-03-01T12:00:00Z", "2026-03-01T12:00:00+00:00"),
             ("2026-03-01T12:00:00+02:00", "2026-03-01T10:00:00+00:00"),
             ("2026-03-01 12:00", "2026-03-01T12:00:00+00:00"),
@@ -215,20 +215,20 @@ mod tests {
             ("5000 days", "2012-07-22T12:00:00+00:00"),
             ("99999999999 years ago", "-262143-01-01T00:00:00+00:00"),
         ] {
-            assert_eq!(parsed_time(said), expected, "{said}");
+            assert_eq!(parsed_time(text), expected, "{text}");
         }
     }
 
     #[test]
     fn revision_names_are_not_parsed_as_times() {
-        for said in
+        for text in
             ["HEAD~3", "main", "2026", "123456d", "1000d", "d", "3", "3 stones", "weeks", "", "ago"]
         {
-            assert_eq!(parsed_time(said), "no time", "{said}");
+            assert_eq!(parsed_time(text), "no time", "{text}");
         }
     }
 
-    /// A palace of three versions, an hour from one to the next, the last of them now.
+    /// Creates a palace with three versions, one hour apart, the last of them at `now`.
     fn scene_with_three_versions() -> (TestHome, Store, DateTime<Utc>) {
         let scene = TestHome::new();
         scene.init_repository();
@@ -243,8 +243,8 @@ mod tests {
         (scene, store, now)
     }
 
-    fn text_as_of(store: &Store, said: &str, now: DateTime<Utc>) -> String {
-        let then = store.resolve_revision(said, now).and_then(|it| store.as_of(&it));
+    fn text_as_of(store: &Store, text: &str, now: DateTime<Utc>) -> String {
+        let then = store.resolve_revision(text, now).and_then(|it| store.as_of(&it));
         match then.map(|it| it.read_file("rooms/hall.yaml")) {
             Ok(Ok(text)) => text.unwrap_or_else(|| "missing".to_owned()),
             Ok(Err(finding)) => finding.to_string(),
@@ -258,7 +258,7 @@ mod tests {
         scene.git(&["tag", "-m", "annotated", "first", "HEAD~2"]);
         scene.git(&["branch", "side/line", "HEAD~1"]);
         let short = scene.git(&["rev-parse", "--short", "HEAD~1"]);
-        for (said, expected) in [
+        for (text, expected) in [
             ("now", "3\n"),
             ("1 hour ago", "2\n"),
             ("61 minutes", "1\n"),
@@ -271,7 +271,7 @@ mod tests {
             ("side/line", "2\n"),
             (&short, "2\n"),
         ] {
-            assert_eq!(text_as_of(&store, said, now), expected, "{said}");
+            assert_eq!(text_as_of(&store, text, now), expected, "{text}");
         }
     }
 
@@ -284,16 +284,16 @@ mod tests {
             "`1 day` is before the first commit, of 2030-03-17 15:46 UTC"
         );
         assert_eq!(text_as_of(&store, "blob", now), "`blob` is not the name of a commit");
-        for said in
+        for text in
             ["--upload-pack=touch x", "-1", "HEAD:keep", ":/room", "HEAD..main", "", "a\nb", "*"]
         {
-            let refused = text_as_of(&store, said, now);
+            let refused = text_as_of(&store, text, now);
             assert!(
-                refused.contains("names no moment of the past; a day (2026-03-01)"),
+                refused.contains("is not a time or a git revision; use a day (2026-03-01)"),
                 "{refused}"
             );
         }
-        for said in [
+        for text in [
             "nowhere",
             "HEAD~9",
             "HEAD^9",
@@ -308,8 +308,8 @@ mod tests {
             "deadbeef",
             "g-deadbeef",
         ] {
-            let refused = text_as_of(&store, said, now);
-            assert!(refused.contains("is no revision that git knows here"), "{said}: {refused}");
+            let refused = text_as_of(&store, text, now);
+            assert!(refused.contains("is not a revision in this repository"), "{text}: {refused}");
         }
     }
 
@@ -325,13 +325,13 @@ mod tests {
             text_as_of(&store, "now", now),
             "`now` cannot be reached: nothing is committed yet"
         );
-        assert!(text_as_of(&store, "HEAD", now).contains("is no revision that git knows here"));
+        assert!(text_as_of(&store, "HEAD", now).contains("is not a revision in this repository"));
     }
 
     #[test]
     fn an_ambiguous_commit_abbreviation_is_refused() {
         let (scene, store, now) = scene_with_three_versions();
-        // Enough commits that two of them begin alike.
+        // Enough commits that two ids share their first four digits.
         let mut script = String::new();
         for it in 0..700 {
             let from = if it == 0 { "from refs/heads/main\n" } else { "" };
@@ -346,7 +346,7 @@ mod tests {
         let twin = names.windows(2).find(|it| it[0] == it[1]).unwrap()[0];
         assert_eq!(
             text_as_of(&store, twin, now),
-            format!("`{twin}` could be several commits; say more of its name")
+            format!("`{twin}` matches several commits; give more characters of the id")
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The commits that were made since one was the newest.
+//! Lists the commits made after a given commit.
 
 use crate::model::{CommitDetails, CommitId};
 
@@ -7,13 +7,13 @@ use crate::store::history::commits::HistoryReader;
 use crate::store::{Error, Store};
 
 impl Store {
-    /// Tells of the commits that changed the palace and are no part of the past of `known`, newest
-    /// first; of at most the `most` newest of all, and whether there are more. `None`: `known` is
-    /// gone, cut off or cleared away, and can tell nothing.
+    /// Lists the commits that changed the palace and are not ancestors of `known`, newest first.
+    /// Examines at most the newest `limit` commits, and returns whether there are more. `None`:
+    /// `known` does not exist any more.
     pub fn commits_since(
         &self,
         known: &CommitId,
-        most: usize,
+        limit: usize,
     ) -> Result<Option<(Vec<CommitDetails>, bool)>, Error> {
         let Some(repository) = self.repository()? else { return Ok(None) };
         let past = HistoryReader::new(&repository);
@@ -24,7 +24,7 @@ impl Store {
         let records = || -> gix::Result<_> {
             let mut records = Vec::new();
             let mut steps = past.walk_commits(tip, Some(known))?;
-            for step in steps.by_ref().take(most) {
+            for step in steps.by_ref().take(limit) {
                 let record = past.commit_record(&step?)?;
                 if !record.changed_files.is_empty() {
                     records.push(record);
@@ -43,13 +43,13 @@ mod tests {
 
     const HALL: &str = "rooms/hall.yaml";
 
-    fn format_commits_since(store: &Store, known: &CommitId, most: usize) -> String {
-        let Some((records, are_more)) = store.commits_since(known, most).unwrap() else {
+    fn format_commits_since(store: &Store, known: &CommitId, limit: usize) -> String {
+        let Some((records, are_more)) = store.commits_since(known, limit).unwrap() else {
             return "?".to_owned();
         };
-        let told = |it: CommitDetails| format!("{}: {}", it.summary.by, it.changed_files.join(" "));
-        let told: Vec<_> = records.into_iter().map(told).collect();
-        told.join("; ") + if are_more { "; …" } else { "" }
+        let line = |it: CommitDetails| format!("{}: {}", it.summary.by, it.changed_files.join(" "));
+        let lines: Vec<_> = records.into_iter().map(line).collect();
+        lines.join("; ") + if are_more { "; …" } else { "" }
     }
 
     #[test]

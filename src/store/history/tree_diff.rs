@@ -1,9 +1,8 @@
-//! Comparing two trees, file by file.
+//! Compares two trees, file by file.
 //!
-//! What two trees share is not looked into, so this costs what differs. Who
-//! made them may have meant harm: a tree may hold another a thousand times
-//! over, and that one the next, at no cost. So a comparison ends with an error
-//! when it has looked at more than a palace can hold.
+//! Equal subtrees are skipped, so the cost depends on the differences only. A tree may be hostile:
+//! it can contain another a thousand times, and that one a third, at no cost to its author. So a
+//! comparison fails when it exceeds the size of any real palace.
 
 use std::cmp::Ordering;
 use std::iter::Peekable;
@@ -13,22 +12,22 @@ use gix::bstr::ByteSlice as _;
 use gix::objs::tree::{EntryMode, EntryRef};
 use gix::objs::{FindExt as _, TreeRefIter};
 
-/// How much is compared at most: ten times the files of a palace of 100,000 entities.
+/// Limits of ten times the files of a palace of 100,000 entities.
 const DEFAULT_LIMITS: CompareLimits =
     CompareLimits { entries: 1_000_000, bytes: 128 * 1024 * 1024, depth: 64 };
 
-/// How much is compared at most.
+/// The limits of a comparison.
 #[derive(Clone, Copy, Debug)]
 struct CompareLimits {
-    /// Entries of trees.
+    /// Tree entries.
     entries: usize,
-    /// Bytes of the paths of all files that differ.
+    /// Total bytes of the paths of all files that differ.
     bytes: usize,
-    /// In how many folders a file may lie.
+    /// The maximum folder depth of a file.
     depth: usize,
 }
 
-/// Two trees hold more than is compared.
+/// Two trees exceed the limits.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "trees {} and {} are too large to be compared: {what}",
@@ -40,23 +39,23 @@ struct TreesTooLarge {
     what: String,
 }
 
-/// A file that two trees do not hold alike.
+/// A file that differs between two trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TreeChange {
-    /// Its path in the trees.
+    /// The path in the trees.
     pub(crate) path: String,
     pub(crate) was: Option<TreeEntry>,
     pub(crate) now: Option<TreeEntry>,
 }
 
-/// What a tree holds that is no tree itself.
+/// A tree entry that is not itself a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TreeEntry {
     pub(crate) mode: EntryMode,
     pub(crate) id: ObjectId,
 }
 
-/// Lists the files that differ between two trees; without a tree there is none.
+/// Lists the files that differ between two trees; `None` stands for an empty tree.
 pub(crate) fn compare(
     git: &gix::Repository,
     old: Option<ObjectId>,
@@ -81,9 +80,9 @@ struct TreeComparison<'g> {
     git: &'g gix::Repository,
     changes: Vec<TreeChange>,
     limits: CompareLimits,
-    /// How much more is looked at.
+    /// What remains of the limits.
     remaining: CompareLimits,
-    /// The trees that are compared.
+    /// The compared trees.
     trees: (Option<ObjectId>, Option<ObjectId>),
 }
 
@@ -123,7 +122,7 @@ impl TreeComparison<'_> {
         Ok(())
     }
 
-    /// Takes in two entries of one name that differ, and of which one may be missing.
+    /// Adds the difference of two entries with the same name; one of them may be missing.
     fn add_difference(
         &mut self,
         was: Option<EntryRef<'_>>,
@@ -168,8 +167,8 @@ impl TreeComparison<'_> {
 
 type EntryPair<'a, 'b> = (Option<EntryRef<'a>>, Option<EntryRef<'b>>);
 
-/// Takes the next entries of two trees, both where they have the same name; a file and a folder
-/// never have. `None`: there are no more.
+/// Returns the next entries of two trees, as a pair if they have the same name. A file and a folder
+/// never match. `None`: both trees are exhausted.
 fn next_pair<'a, 'b>(
     old: &mut Peekable<TreeRefIter<'a>>,
     new: &mut Peekable<TreeRefIter<'b>>,
@@ -185,7 +184,7 @@ fn next_pair<'a, 'b>(
     Ok(Some((was, now)))
 }
 
-/// Names a tree in an error.
+/// Formats a tree id for an error.
 fn tree_label(tree: Option<ObjectId>) -> String {
     tree.map_or_else(|| "(none)".to_owned(), |it| it.to_hex_with_len(12).to_string())
 }
@@ -197,8 +196,8 @@ mod tests {
     use super::*;
     use crate::store::test_repository::TestHome;
 
-    fn resolve_tree(git: &gix::Repository, named: &str) -> ObjectId {
-        git.rev_parse_single(named).unwrap().detach()
+    fn resolve_tree(git: &gix::Repository, revision: &str) -> ObjectId {
+        git.rev_parse_single(revision).unwrap().detach()
     }
 
     #[test]
@@ -232,8 +231,8 @@ mod tests {
         assert!(all.iter().all(|it| it.was.is_none() && it.now.is_some()));
     }
 
-    /// A tree, `depth` folders deep, of which each holds the one below it `times` over, and the
-    /// last as many files.
+    /// Writes a tree that is `depth` folders deep; each folder contains the next one `times` times,
+    /// and the last one as many files.
     fn write_nested_tree(git: &gix::Repository, times: usize, depth: usize) -> ObjectId {
         let (mut mode, mut oid) = (EntryKind::Blob, ObjectId::empty_blob(git.object_hash()));
         for _ in 0..=depth {
@@ -261,7 +260,7 @@ mod tests {
             let name = tree.to_hex_with_len(12);
             let expected = format!("trees (none) and {name} are too large to be compared: {what}");
             assert_eq!(refused, expected);
-            // What is the same needs no comparison.
+            // Equal trees are not compared.
             assert_eq!(compare(&git, Some(tree), Some(tree)).unwrap(), []);
         }
     }
@@ -270,7 +269,7 @@ mod tests {
     fn a_comparison_at_its_limits_is_complete_and_beyond_them_an_error() {
         let scene = TestHome::with_repository();
         let git = gix::open(&scene.home).unwrap();
-        // Ten folders, each with ten files of seven bytes of path.
+        // Ten folders, each with ten files with paths of seven bytes.
         let tree = write_nested_tree(&git, 10, 1);
         let limits = |entries, bytes, depth| CompareLimits { entries, bytes, depth };
         let compare = |limits| compare_with_limits(&git, None, Some(tree), limits);

@@ -1,5 +1,5 @@
-//! What is kept aside: results that spare work and may be lost, beside git's own files and in no
-//! commit. Deleting them at any time costs time and nothing else.
+//! Caches: files in `.git/palazzo/aside` that only save work, are in no commit, and may be deleted
+//! at any time.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -9,20 +9,21 @@ use crate::store::Error;
 use crate::store::repo::regular_file;
 use crate::store::repo::repository::Repository;
 
-/// How many bytes are read back: more than any cache of ours holds.
+/// The maximum size of a cache file in bytes, larger than any that Palazzo writes.
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// Returns what was kept under `name`; `None`: nothing was, or a power cut has torn it.
+/// Reads the cache file `name`; `None`: it does not exist, or is damaged, for example by a power
+/// failure.
 pub(crate) fn read_cache_file(repository: &Repository, name: &str) -> Option<Vec<u8>> {
     let place = cache_path(repository, name).ok()?;
     let mut bytes = regular_file::read_at_most(&place, MAX_BYTES).ok()??;
     let (content, checksum) = bytes.split_last_chunk()?;
-    let is_whole = crc32fast::hash(content) == u32::from_be_bytes(*checksum);
+    let is_intact = crc32fast::hash(content) == u32::from_be_bytes(*checksum);
     bytes.truncate(bytes.len() - checksum.len());
-    is_whole.then_some(bytes)
+    is_intact.then_some(bytes)
 }
 
-/// Keeps `content` under `name`, in place of what was kept. It is not made durable.
+/// Writes `content` to the cache file `name`, replacing it. The write is not durable.
 pub(crate) fn write_cache_file(
     repository: &Repository,
     name: &str,
@@ -34,7 +35,7 @@ pub(crate) fn write_cache_file(
         if let Some(folder) = place.parent() {
             fs::create_dir_all(folder)?;
         }
-        // A new file: what is there under that name could be a link that leads elsewhere.
+        // Create a new file, because an existing one could be a link to elsewhere.
         match fs::remove_file(&temporary) {
             Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
             _ => {}
@@ -47,10 +48,10 @@ pub(crate) fn write_cache_file(
     if written.is_err() {
         drop(fs::remove_file(&temporary));
     }
-    written.map_err(Error::for_file("keep something aside at", &place))
+    written.map_err(Error::for_file("write the cache file", &place))
 }
 
-/// Returns where `name` is kept, unless a link on the way leads elsewhere.
+/// Returns the path of the cache file `name`; fails if part of it is a link.
 fn cache_path(repository: &Repository, name: &str) -> Result<PathBuf, Error> {
     let folder = Path::new("palazzo/aside").join(&repository.prefix);
     regular_file::reject_linked_folders(&repository.git_dir, &folder)?;

@@ -1,9 +1,9 @@
-//! The configuration of a repository, which may come from a stranger.
+//! Reads the configuration of a repository, which may come from a stranger.
 //!
-//! Settings that name programs count only where the user or the system made them: those of the
-//! repository, and of every file it includes, are dropped from what git's library sees. Files are
-//! checked before they are read. A `git` that we start reads the files itself; [`PalaceCheck`] reports
-//! what could not be switched off for it.
+//! Settings that name programs are respected only in the user's or the system's configuration:
+//! those of the repository, and of the files that it includes, are removed from the configuration
+//! that gix sees. Files are checked before they are read. A `git` subprocess reads the files
+//! itself; [`ConfigScan`] reports what could not be disabled for it.
 
 use std::path::{Path, PathBuf};
 
@@ -56,19 +56,20 @@ const PROGRAM_KEYS: [(&str, &str); 24] = [
     ("uploadpack", "packObjectsHook"),
     ("user", "signingKey"),
 ];
-/// How many files a configuration may include.
+/// The maximum number of files that a configuration may include.
 const MAX_INCLUDED_FILES: usize = 100;
 
-/// What the configuration files of a repository say to a `git` that we start.
+/// What the configuration files of a repository would make a `git` subprocess do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ConfigScan {
-    /// Whether they name hooks that no option switches off.
+    /// Whether they configure hooks that no option disables.
     pub(crate) has_hooks: bool,
 }
 
-/// Checks the configuration files of a repository and all that they include under any condition.
+/// Checks the configuration files of a repository and all files that they include under any
+/// condition.
 pub(crate) fn scan_config(git_dir: &Path, common_dir: &Path) -> Result<ConfigScan, Error> {
-    let mut survey = ConfigScan::default();
+    let mut scan = ConfigScan::default();
     let mut left = vec![common_dir.join("config"), git_dir.join("config.worktree")];
     let mut seen = 0;
     while let Some(file) = left.pop() {
@@ -83,18 +84,19 @@ pub(crate) fn scan_config(git_dir: &Path, common_dir: &Path) -> Result<ConfigSca
         match gix::config::File::from_path_no_includes(file.clone(), Source::Local) {
             Ok(config) => {
                 let included = included_files(&config, &file);
-                // Git finds the file by its own directory, user and prefix, and may find another.
-                survey.has_hooks |= has_hooks(&config) || !included.is_empty();
+                // Git evaluates includes by its own directory, user and prefix, and may find
+                // another file.
+                scan.has_hooks |= has_hooks(&config) || !included.is_empty();
                 left.extend(included);
             }
-            // Git may understand what its library does not.
-            Err(_) => survey.has_hooks = true,
+            // Git may be able to parse what gix cannot.
+            Err(_) => scan.has_hooks = true,
         }
     }
-    Ok(survey)
+    Ok(scan)
 }
 
-/// Drops what a repository's own configuration says of programs.
+/// Removes the program settings of a repository's own configuration.
 pub(crate) fn drop_program_settings(
     git: &gix::ThreadSafeRepository,
 ) -> gix::Result<gix::ThreadSafeRepository> {
@@ -120,7 +122,7 @@ pub(crate) fn drop_program_settings(
     Ok(git.into_sync())
 }
 
-/// Tells whether a file names hooks that no option of the command line switches off.
+/// Returns true if a file configures hooks that no command line option disables.
 fn has_hooks(config: &gix::config::File) -> bool {
     config.sections().any(|it| {
         let name = it.header().name().to_str_lossy().to_lowercase();
@@ -128,7 +130,7 @@ fn has_hooks(config: &gix::config::File) -> bool {
     })
 }
 
-/// Lists the files that `file` includes, under whatever condition.
+/// Lists the files that `file` includes, under any condition.
 fn included_files(config: &gix::config::File, file: &Path) -> Vec<PathBuf> {
     let is_include = |name: &[u8]| {
         name.eq_ignore_ascii_case(b"include") || name.eq_ignore_ascii_case(b"includeIf")
@@ -138,7 +140,7 @@ fn included_files(config: &gix::config::File, file: &Path) -> Vec<PathBuf> {
     paths.map(|it| resolve_include(it, file).unwrap_or_default()).collect()
 }
 
-/// Returns where a path in the configuration file `file` leads.
+/// Resolves an include path in the configuration file `file`.
 fn resolve_include(path: BString, file: &Path) -> Option<PathBuf> {
     let path = gix::path::from_bstring(path).ok()?;
     match path.strip_prefix("~") {
@@ -147,12 +149,12 @@ fn resolve_include(path: BString, file: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Refuses a repository in a format that git's library cannot read, before it is misread.
+/// Fails if the repository has a format that gix cannot read, before it is misread.
 pub(crate) fn reject_unsupported_format(work: &Path, common_dir: &Path) -> Result<(), Error> {
     let path = common_dir.join("config");
     regular_file::check_regular_file(&path, SizeLimit::Bounded)?;
     let config = gix::config::File::from_path_no_includes(path, Source::Local);
-    // One that cannot be read is reported when the repository is opened.
+    // An unreadable configuration is reported when the repository is opened.
     let Ok(config) = config else { return Ok(()) };
     let extension = |name: &str, value: &str| {
         config.string(name).is_some_and(|it| it.eq_ignore_ascii_case(value.as_bytes()))
@@ -180,14 +182,14 @@ mod tests {
 
     const HALL: &str = "rooms/hall.yaml";
 
-    /// Runs the test of that name in a process whose user has the configuration `config`.
+    /// Runs the test `name` in a process whose user configuration is `config`.
     fn run_as_user_with(name: &str, config: &str) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("gitconfig");
         fs::write(&file, config).unwrap();
         let mut run = Command::new(std::env::current_exe().unwrap());
         run.env("GIT_CONFIG_GLOBAL", file).env("GIT_CONFIG_NOSYSTEM", "1").env("PALAZZO_RUN", "1");
-        let name = format!("store::repository_config::tests::{name}");
+        let name = format!("store::repo::config::tests::{name}");
         let output = run.args(["--exact", &name]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
@@ -198,7 +200,7 @@ mod tests {
         store
     }
 
-    /// Makes a key to sign with, and returns its path.
+    /// Creates a signing key and returns its path.
     fn create_signing_key(folder: &std::path::Path) -> String {
         let key = folder.join("key");
         let made = Command::new("ssh-keygen")
@@ -224,7 +226,7 @@ mod tests {
             return run_as_user_with(name, &config);
         }
         let scene = TestHome::with_repository();
-        // A stranger's repository cannot name another program, nor switch signing off.
+        // A stranger's repository can neither select another program nor turn signing off.
         scene.git(&["config", "gpg.ssh.program", "/nonexistent/program"]);
         scene.git(&["config", "commit.gpgSign", "false"]);
         commit_ok(

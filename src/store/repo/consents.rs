@@ -1,7 +1,7 @@
-//! The file of consents: what the user of this machine has allowed, outside of every palace.
+//! Stores what the user of this machine has allowed, outside of every palace.
 //!
-//! A consent counts only if it is stored word for word as it is needed now: another list of tools,
-//! or another repository, needs a new one. A file that cannot be read allows nothing.
+//! A consent counts only if it is identical to what is needed now: another list of tools, or
+//! another repository, needs a new consent. An unreadable file allows nothing.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -15,17 +15,17 @@ use crate::store::Error;
 use crate::store::repo::{regular_file, repository};
 use crate::store::write::fsync;
 
-/// The version of the file.
+/// The format version of the file.
 const FORMAT_VERSION: u32 = 1;
 
-/// The consents of the user, in a folder for the state of programs.
+/// The user's consents, stored in the state folder.
 #[derive(Clone, Debug, Default)]
 pub struct Consents {
-    /// `None`: no folder is known, so that nothing is allowed and nothing can be stored.
+    /// The state folder; `None`: unknown, so nothing is allowed and nothing can be stored.
     folder: Option<PathBuf>,
 }
 
-/// The file as it is written.
+/// The content of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredConsents {
@@ -49,11 +49,11 @@ impl Consents {
         Self { folder }
     }
 
-    /// Tells whether exactly `wanted` was allowed. The error says why nothing can be looked up.
-    pub fn is_allowed(&self, wanted: &Consent) -> Result<bool, Error> {
-        match self.safe_folder(wanted) {
-            Ok(folder) => Ok(wanted.path().is_some() && read_consents(&folder)?.contains(wanted)),
-            // Without a folder nothing was ever allowed.
+    /// Returns true if exactly `consent` was given. Fails if the consents cannot be read.
+    pub fn is_allowed(&self, consent: &Consent) -> Result<bool, Error> {
+        match self.safe_folder(consent) {
+            Ok(folder) => Ok(consent.path().is_some() && read_consents(&folder)?.contains(consent)),
+            // Without a folder, no consent was ever stored.
             Err(_) if self.folder.is_none() => Ok(false),
             Err(err) => Err(err),
         }
@@ -64,15 +64,15 @@ impl Consents {
         self.folder.as_deref().map_or_else(|| Ok(Vec::new()), read_consents)
     }
 
-    /// Stores `given` in place of an older consent to the same thing.
-    pub fn add(&self, given: &Consent) -> Result<(), Error> {
-        let folder = self.safe_folder(given)?;
-        if given.path().is_none() {
+    /// Stores `consent`, replacing an older one for the same subject.
+    pub fn add(&self, consent: &Consent) -> Result<(), Error> {
+        let folder = self.safe_folder(consent)?;
+        if consent.path().is_none() {
             return Err(unusable_error("the path is not Unicode"));
         }
         change_consents(&folder, |consents| {
-            consents.retain(|it| !given.has_same_subject(it));
-            consents.push(given.clone());
+            consents.retain(|it| !consent.has_same_subject(it));
+            consents.push(consent.clone());
         })
     }
 
@@ -82,20 +82,20 @@ impl Consents {
         let folder = self.folder.as_deref().ok_or_else(no_folder_error)?;
         let mut removed = Vec::new();
         change_consents(folder, |consents| {
-            let is_there =
+            let is_inside =
                 |it: &Consent| it.path().is_some_and(|it| Path::new(it).starts_with(&path));
-            removed = consents.iter().filter(|it| is_there(it)).cloned().collect();
-            consents.retain(|it| !is_there(it));
+            removed = consents.iter().filter(|it| is_inside(it)).cloned().collect();
+            consents.retain(|it| !is_inside(it));
         })?;
         Ok(removed)
     }
 
-    /// Returns where the file is, if anywhere.
+    /// Returns the path of the file; `None`: no folder is known.
     pub(crate) fn file_path(&self) -> Option<PathBuf> {
         self.folder.as_deref().map(consent_file)
     }
 
-    /// Returns the folder of the file, unless the palace or its repository could write it.
+    /// Returns the state folder; fails if the palace or its repository could write to it.
     fn safe_folder(&self, consent: &Consent) -> Result<PathBuf, Error> {
         let folder = self.folder.as_deref().ok_or_else(no_folder_error)?;
         let real = repository::resolve_links(folder)?;
@@ -103,8 +103,8 @@ impl Consents {
             ConsentScope::Tools(_) => [].as_slice(),
             ConsentScope::Repository(folders) => folders,
         };
-        let stranger = consent.path().into_iter().chain(elsewhere.iter().map(String::as_str));
-        match stranger.into_iter().find(|it| real.starts_with(it)) {
+        let untrusted = consent.path().into_iter().chain(elsewhere.iter().map(String::as_str));
+        match untrusted.into_iter().find(|it| real.starts_with(it)) {
             None => Ok(folder.to_owned()),
             Some(it) => Err(unusable_error(&format!(
                 "`{}` is below `{it}`, which could then allow itself anything; set XDG_STATE_HOME \
@@ -115,7 +115,7 @@ impl Consents {
     }
 }
 
-/// Reads the consents in `folder`; none where there is no file yet.
+/// Reads the consents in `folder`; none if there is no file yet.
 fn read_consents(folder: &Path) -> Result<Vec<Consent>, Error> {
     let file = consent_file(folder);
     let Some(bytes) = regular_file::read_regular_file(&file)? else { return Ok(Vec::new()) };
@@ -130,9 +130,9 @@ fn read_consents(folder: &Path) -> Result<Vec<Consent>, Error> {
     Ok(stored.consents.into_iter().flat_map(StoredConsent::into_consents).collect())
 }
 
-/// Changes the consents in `folder` while no other process does.
+/// Changes the consents in `folder` under a lock.
 fn change_consents(folder: &Path, change: impl FnOnce(&mut Vec<Consent>)) -> Result<(), Error> {
-    create_private_folder(folder).map_err(Error::for_file("make the folder", folder))?;
+    create_private_folder(folder).map_err(Error::for_file("create the folder", folder))?;
     let lock = folder.join("trust.lock");
     regular_file::check_regular_file(&lock, regular_file::SizeLimit::Bounded)?;
     let lock_file = private_open_options().create(true).truncate(false).open(&lock);
@@ -144,7 +144,7 @@ fn change_consents(folder: &Path, change: impl FnOnce(&mut Vec<Consent>)) -> Res
     write_consents(folder, &consents)
 }
 
-/// Replaces the file as a whole, durably, readable by its owner only.
+/// Replaces the whole file durably, readable only by its owner.
 fn write_consents(folder: &Path, consents: &[Consent]) -> Result<(), Error> {
     let consents = consents.iter().filter_map(StoredConsent::from_consent).collect();
     let mut text = serde_json::to_vec_pretty(&StoredConsents { format: FORMAT_VERSION, consents })
@@ -152,7 +152,7 @@ fn write_consents(folder: &Path, consents: &[Consent]) -> Result<(), Error> {
     text.push(b'\n');
     let (file, temporary) = (consent_file(folder), folder.join("trust.json.tmp"));
     let replace = || -> io::Result<()> {
-        // One that a crash left; we have the lock.
+        // A previous process crashed and left it; this process has the lock.
         match fs::remove_file(&temporary) {
             Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
             _ => {}
@@ -235,10 +235,10 @@ mod tests {
     fn a_consent_covers_only_the_same_tools_and_place() {
         let folder = tempfile::tempdir().unwrap();
         let consents = Consents::new(Some(folder.path().join("state/palazzo")));
-        let wanted = tools_consent("/keep", &["palazzo:update_entity", "write_scroll"]);
-        assert!(!consents.is_allowed(&wanted).unwrap());
-        consents.add(&wanted).unwrap();
-        assert!(consents.is_allowed(&wanted).unwrap());
+        let consent = tools_consent("/keep", &["palazzo:update_entity", "write_scroll"]);
+        assert!(!consents.is_allowed(&consent).unwrap());
+        consents.add(&consent).unwrap();
+        assert!(consents.is_allowed(&consent).unwrap());
         assert!(
             consents
                 .is_allowed(&tools_consent("/keep", &["write_scroll", "update_entity"]))
@@ -253,7 +253,7 @@ mod tests {
             assert!(!consents.is_allowed(&other).unwrap(), "{other:?}");
         }
         consents.add(&tools_consent("/keep", &["write_scroll"])).unwrap();
-        assert!(!consents.is_allowed(&wanted).unwrap());
+        assert!(!consents.is_allowed(&consent).unwrap());
         assert_eq!(consents.list().unwrap(), [tools_consent("/keep", &["write_scroll"])]);
         assert_eq!(consents.remove(Path::new("/keep")).unwrap().len(), 1);
         assert_eq!(consents.list().unwrap(), []);
@@ -278,11 +278,11 @@ mod tests {
     fn a_damaged_file_allows_nothing_and_is_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let consents = Consents::new(Some(folder.path().to_owned()));
-        let wanted = tools_consent("/keep", &["write_scroll"]);
+        let consent = tools_consent("/keep", &["write_scroll"]);
         for damaged in ["", "{", "{\"format\": 2, \"consents\": []}", "{\"consents\": []}"] {
             fs::write(folder.path().join("trust.json"), damaged).unwrap();
-            assert!(consents.is_allowed(&wanted).is_err(), "{damaged}");
-            assert!(consents.add(&wanted).is_err(), "{damaged}");
+            assert!(consents.is_allowed(&consent).is_err(), "{damaged}");
+            assert!(consents.add(&consent).is_err(), "{damaged}");
             assert_eq!(fs::read_to_string(folder.path().join("trust.json")).unwrap(), damaged);
         }
     }

@@ -1,8 +1,8 @@
-//! What is wrong with a repository whose last commit cannot be read, and the git
-//! commands that repair it.
+//! Explains why the last commit of a repository cannot be read, with the git commands that repair
+//! it.
 //!
-//! Nothing here changes anything: only a person knows whether a disk is not
-//! mounted, a right is missing, or an object is lost.
+//! Nothing here changes anything: only the user knows whether a disk is not mounted, a permission
+//! is missing, or an object is lost.
 
 use std::path::Path;
 
@@ -15,61 +15,61 @@ use crate::store::repo::regular_file;
 use crate::store::repo::repository::Repository;
 use crate::store::write::{commit, refs};
 
-/// How many files of a commit are read to learn whether it is whole.
+/// The maximum number of files of a commit that are read to check it.
 const MAX_CHECKED_FILES: usize = 200;
-/// How many commits of a reflog are tried.
+/// The maximum number of reflog commits that are checked.
 const MAX_CHECKED_COMMITS: usize = 1000;
 
-/// Checks that `head` is there with everything that it has changed; without one, that there never
-/// was one.
+/// Checks that `head` can be read with everything that it changed; without `head`, checks that
+/// there never was a commit.
 pub(crate) fn check_head_commit(
     repository: &Repository,
     head: Option<ObjectId>,
 ) -> Result<(), Error> {
     let Some(head) = head else { return check_unborn_branch(repository) };
     let git = repository.git();
-    // Where objects are fetched when they are needed, one that is missing means nothing.
+    // In a partial clone, a missing object is no damage.
     if git.config_snapshot().string("extensions.partialClone").is_some() {
         return Ok(());
     }
     read_complete_commit(&git, head).map_err(|err| {
         let short = short_id(head);
-        damaged_error(repository, format!("its last commit, {short}, cannot be read whole: {err}"))
+        damaged_error(repository, format!("its last commit, {short}, is incomplete: {err}"))
     })
 }
 
-/// Checks that a branch without a commit never had one: git removes the log with the branch.
+/// Checks that a branch without a commit never had one: git deletes a branch's log with the branch.
 pub(crate) fn check_unborn_branch(repository: &Repository) -> Result<(), Error> {
     let name = head_ref_name(repository);
     let log = refs::git_dir_of_ref(repository, &name).join("logs").join(&name);
     match read_reflog(&log).is_empty() {
         true => Ok(()),
         false => {
-            Err(damaged_error(repository, format!("`{name}` is gone, and git's log of it is not")))
+            Err(damaged_error(repository, format!("`{name}` is missing, but its reflog exists")))
         }
     }
 }
 
-/// Adds to the error of reading `HEAD` what a person can do about it.
+/// Explains an error of reading `HEAD`, with the repair commands.
 pub(crate) fn explain_head_error(repository: &Repository, err: Error) -> Error {
     match err {
         Error::Git { .. } if repository.git().refs.try_find("HEAD").is_err() => {
             unreadable_repository_error(&repository.work, &repository.git_dir)
         }
         Error::Git { source, .. } => {
-            damaged_error(repository, format!("`HEAD` names no commit that can be read: {source}"))
+            damaged_error(repository, format!("`HEAD` points to no readable commit: {source}"))
         }
         other => other,
     }
 }
 
-/// Explains why git does not take `git_dir` for a repository, mostly because of a torn `HEAD`.
+/// Explains why git does not accept `git_dir` as a repository; usually `HEAD` is damaged.
 pub(crate) fn unreadable_repository_error(work: &Path, git_dir: &Path) -> Error {
     if git_dir.is_file() {
         return Error::DamagedRepository {
             place: work.to_owned(),
-            what: format!("`{}` leads to no repository", git_dir.display()),
-            remedy: "bring back the folder that this file names, or `git worktree repair`"
+            what: format!("`{}` points to no repository", git_dir.display()),
+            remedy: "restore the folder that this file names, or run `git worktree repair`"
                 .to_owned(),
         };
     }
@@ -81,30 +81,30 @@ pub(crate) fn unreadable_repository_error(work: &Path, git_dir: &Path) -> Error 
     }
     branches.sort();
     let branch = if branches.len() == 1 { branches[0].as_str() } else { "BRANCH" };
-    let known = match branches.as_slice() {
+    let choices = match branches.as_slice() {
         [] | [_] => String::new(),
-        several => format!(" (there are {})", several.join(", ")),
+        several => format!(" (existing branches: {})", several.join(", ")),
     };
     let head = git_dir.join("HEAD").display().to_string();
     Error::DamagedRepository {
         place: work.to_owned(),
-        what: format!("`HEAD` in `{}` names nothing", git_dir.display()),
+        what: format!("`HEAD` in `{}` is invalid", git_dir.display()),
         remedy: format!(
-            "if `{head}` is empty or torn, `printf 'ref: refs/heads/{branch}\\n' > {head}` names the \
-             branch again{known}; `git fsck` reports what else is wrong"
+            "if `{head}` is empty or damaged, `printf 'ref: refs/heads/{branch}\\n' > {head}` \
+             restores it{choices}; `git fsck` reports what else is wrong"
         ),
     }
 }
 
-/// Reads a commit and all that differs from its first parent.
+/// Reads a commit and all files that differ from its first parent.
 fn read_complete_commit(git: &gix::Repository, id: ObjectId) -> gix::Result<()> {
     let found = git.find_commit(id)?;
     let parent = found.parent_ids().next().map(gix::Id::detach);
-    // Beyond the edge of a shallow clone there is nothing to compare with.
+    // Beyond the boundary of a shallow clone there is nothing to compare with.
     let parent = parent.filter(|it| git.has_object(it));
     let was = parent.map(|it| commit::tree_of_commit(git, Some(it))).transpose()?;
     let now = Some(found.tree_id()?.detach());
-    // What is damaged in the parent alone says nothing about this one.
+    // Damage in the parent alone does not affect this commit.
     let changes =
         tree_diff::compare(git, was, now).or_else(|_| tree_diff::compare(git, None, now))?;
     let blobs = changes.iter().filter_map(|it| it.now).filter(|it| it.mode.is_blob());
@@ -116,30 +116,34 @@ fn damaged_error(repository: &Repository, what: String) -> Error {
     Error::DamagedRepository { place: repository.work.clone(), what, remedy }
 }
 
-/// Names what may bring everything back, and else the newest commit that is whole.
+/// Returns repair advice: how to restore everything, and otherwise the newest readable commit.
 fn repair_advice(repository: &Repository) -> String {
     let mut advice = missing_alternates(&repository.common_dir);
     let work = repository.work.display();
-    advice.push(format!("`git -C {work} fsck` lists what is missing, and a fetch may bring it"));
+    advice.push(format!("`git -C {work} fsck` lists what is missing; a fetch may restore it"));
     let (name, ids) = reflog_commits(repository);
     let (git, file) = (repository.git(), refs::git_dir_of_ref(repository, &name).join(&name));
-    // Git does not replace a reference that it cannot read.
+    // Git does not replace an unreadable reference.
     let remove = match git.refs.try_find(name.as_str()) {
         Err(_) if name != "HEAD" => format!("`rm {}`, ", file.display()),
         _ => String::new(),
     };
-    match ids.into_iter().take(MAX_CHECKED_COMMITS).find(|it| read_complete_commit(&git, *it).is_ok()) {
+    match ids
+        .into_iter()
+        .take(MAX_CHECKED_COMMITS)
+        .find(|it| read_complete_commit(&git, *it).is_ok())
+    {
         Some(id) => advice.push(format!(
-            "the newest whole commit in git's log is {id}; if nothing else helps, {remove}`git -C \
-             {work} update-ref {name} {id}` and `git -C {work} reset` go back to it and leave the files as \
-             they are"
+            "the newest readable commit in the reflog is {id}; if nothing else helps, {remove}`git \
+             -C {work} update-ref {name} {id}` and `git -C {work} reset` return to it and do not \
+             change the files"
         )),
-        None => advice.push("git's log names no commit that is whole".to_owned()),
+        None => advice.push("the reflog has no readable commit".to_owned()),
     }
     advice.join("; ")
 }
 
-/// Lists the folders that the repository borrows objects from and that are not there.
+/// Lists the missing folders from which the repository borrows objects.
 fn missing_alternates(common_dir: &Path) -> Vec<String> {
     let list =
         regular_file::read_regular_file(&common_dir.join("objects/info/alternates")).ok().flatten();
@@ -147,11 +151,11 @@ fn missing_alternates(common_dir: &Path) -> Vec<String> {
     let missing = |it: &&str| !it.is_empty() && !common_dir.join("objects").join(it).exists();
     let missing = list.lines().filter(missing);
     missing
-        .map(|it| format!("objects are borrowed from `{it}`, which is not there: mount it"))
+        .map(|it| format!("objects are borrowed from `{it}`, which is missing: mount it"))
         .collect()
 }
 
-/// Returns the reference that names the last commit, and what git's log says it named, newest first.
+/// Returns the reference of the last commit, and the commits in its reflog, newest first.
 fn reflog_commits(repository: &Repository) -> (String, Vec<ObjectId>) {
     let name = head_ref_name(repository);
     let folder = refs::git_dir_of_ref(repository, &name);
@@ -159,17 +163,17 @@ fn reflog_commits(repository: &Repository) -> (String, Vec<ObjectId>) {
     (name, logs.iter().flat_map(|it| read_reflog(it)).collect())
 }
 
-/// Lists what a reference named by its log, newest first.
+/// Lists the commits in a reference's log, newest first.
 fn read_reflog(log: &Path) -> Vec<ObjectId> {
     let text = regular_file::read_regular_file(log).ok().flatten().unwrap_or_default();
     let lines = text.split(|it| *it == b'\n');
     let id = |line: &[u8]| ObjectId::from_hex(line.get(41..81)?).ok();
-    let mut named: Vec<_> = lines.filter_map(id).filter(|it| !it.is_null()).collect();
-    named.reverse();
-    named
+    let mut ids: Vec<_> = lines.filter_map(id).filter(|it| !it.is_null()).collect();
+    ids.reverse();
+    ids
 }
 
-/// Returns the branch that `HEAD` names; `HEAD` where it names a commit, or nothing.
+/// Returns the branch that `HEAD` points to; `HEAD` if it points to a commit or is invalid.
 fn head_ref_name(repository: &Repository) -> String {
     let head = repository.git().refs.try_find("HEAD").ok().flatten().map(|it| it.target);
     match head {
@@ -194,7 +198,7 @@ mod tests {
 
     const HALL: &str = "rooms/hall.yaml";
 
-    /// A palace with three commits of one room.
+    /// Creates a palace with three commits of one room.
     fn scene_with_three_commits() -> TestHome {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
@@ -210,7 +214,7 @@ mod tests {
         scene.home.join(".git/objects").join(folder).join(name)
     }
 
-    /// Everything that git keeps, by path.
+    /// Reads all git files, by path.
     fn read_git_files(git_dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         let files = walkdir::WalkDir::new(git_dir).into_iter().flatten();
         let files = files.filter(|it| it.file_type().is_file());
@@ -218,7 +222,7 @@ mod tests {
         files.map(|it| (it.path().to_owned(), fs::read(it.path()).unwrap())).collect()
     }
 
-    /// Reads and tries to write; returns what is reported, and checks that nothing is changed.
+    /// Reads and tries to write; returns the reported error, and checks that nothing changed.
     #[track_caller]
     fn check_and_commit_error(store: &mut Store, git_dir: &Path) -> String {
         let before = read_git_files(git_dir);
@@ -237,12 +241,12 @@ mod tests {
     fn a_damaged_last_commit_is_reported_with_the_newest_intact_one() {
         for spec in ["HEAD", "HEAD^{tree}", "HEAD:keep/rooms/hall.yaml"] {
             let scene = scene_with_three_commits();
-            let (whole, object) =
+            let (intact, object) =
                 (scene.git(&["rev-parse", "HEAD~1"]), loose_object_path(&scene, spec));
             fs::remove_file(&object).unwrap();
             fs::write(&object, "torn").unwrap();
             let found = check_and_commit_error(&mut scene.palace("keep"), &scene.home.join(".git"));
-            let remedy = format!("update-ref refs/heads/main {}`", whole.trim());
+            let remedy = format!("update-ref refs/heads/main {}`", intact.trim());
             assert!(found.contains(&remedy), "{spec}: {found}");
         }
     }
@@ -287,7 +291,7 @@ mod tests {
         fs::rename(&objects, &away).unwrap();
         let mut store = scene.store(&shared.join("keep"));
         let found = check_and_commit_error(&mut store, &shared.join(".git"));
-        assert!(found.contains("which is not there: mount it"), "{found}");
+        assert!(found.contains("which is missing: mount it"), "{found}");
         fs::rename(&away, &objects).unwrap();
         commit_ok(&mut store, &change_of_one_file(HALL, Some("3\n"), Some("4\n")));
         assert_eq!(git_in(&shared, &["show", "HEAD:keep/rooms/hall.yaml"]), "4\n");

@@ -1,4 +1,4 @@
-//! Reading the files of a palace, and refusing what cannot be taken.
+//! Lists and reads the files of a palace, and reports those that cannot be used.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -16,7 +16,7 @@ use crate::store::Error;
 use crate::store::repo::paths;
 use crate::store::write::write_files;
 
-/// Tells a file's state apart from its former state without reading it.
+/// A file's metadata, which changes when the file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStamp {
     modified: Option<SystemTime>,
@@ -25,54 +25,53 @@ pub struct FileStamp {
     changed: (i64, i64),
 }
 
-/// The files of a palace as they stand, by path.
+/// The stamps of a palace's files, by path.
 pub type FileStamps = BTreeMap<String, FileStamp>;
 
-/// What reading one file gave; `None`: it is not there.
+/// The content of a file; `None`: it does not exist.
 pub type ReadResult = Result<Option<String>, Diagnostic>;
 
-/// The one file that lies in none of the folders.
+/// The one palace file outside the palace folders.
 const SETTINGS_FILE: &str = "palace.toml";
-/// The folders whose files make a palace, beside `palace.toml`.
+/// The folders whose files belong to a palace.
 pub(crate) const PALACE_FOLDERS: [&str; 8] =
     ["rooms", "scrolls", "entities", "genera", "drawers", "diary", "tasks", "processes"];
-/// How long two writes may lie apart and still leave the same times: clocks of file systems tick
-/// every few milliseconds.
+/// The time within which two writes may get the same timestamps: file system clocks tick every few
+/// milliseconds.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
-/// How many bytes a file may have.
+/// The maximum size of a file in bytes.
 const MAX_BYTES: u64 = MAX_FILE_BYTES as u64;
-/// In how many folders a file may lie.
+/// The maximum folder depth of a file.
 pub(crate) const MAX_DEPTH: usize = 6;
 
-/// What is said of what cannot be taken, wherever it is read from.
+/// The code and message of a finding, for files on disk and in commits.
 type FindingReason = (Code, &'static str);
 pub(crate) const LINK: FindingReason = (Code::Link, "symbolic links are not followed");
 pub(crate) const NOT_UNICODE: FindingReason = (Code::FileName, "the name is not Unicode");
 pub(crate) const TOO_DEEP: FindingReason = (Code::TooDeep, "folders are nested too deep here");
 
-/// What was seen of a palace, without reading it.
+/// The result of listing a palace.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct PalaceListing {
-    /// The files to be read, as they stand.
+    /// The palace files with their stamps.
     pub(crate) stamps: FileStamps,
-    /// What stands in the way of others.
+    /// The entries that cannot be used.
     pub(crate) findings: Vec<Diagnostic>,
-    /// Temporary files: those of a write under way, or what is left of one.
+    /// Temporary files of a write that is in progress or was interrupted.
     pub(crate) temporaries: Vec<PathBuf>,
 }
 
-/// The names in a palace.
+/// The paths found in a palace.
 #[derive(Debug, Default)]
 struct PathList {
     paths: Vec<String>,
     findings: Vec<Diagnostic>,
     temporaries: Vec<PathBuf>,
-    /// A folder that could not be listed for a reason that may pass: what it holds is not known.
+    /// A folder that could not be listed, perhaps only temporarily: its files are unknown.
     list_error: Option<(PathBuf, io::Error)>,
 }
 
-/// Looks at what lies at or below `path`, at everything where it is empty. A palace that is not
-/// there yet has nothing.
+/// Lists the files at or below `path`, all files if it is empty. A missing palace has none.
 pub(crate) fn list_files(root: &Path, path: &str) -> Result<PalaceListing, Error> {
     let mut names = PathList::default();
     if path.is_empty() {
@@ -96,18 +95,18 @@ pub(crate) fn list_files(root: &Path, path: &str) -> Result<PalaceListing, Error
         return Err(Error::for_file("list", &place)(err));
     }
     findings.sort_by(|a, b| a.file.cmp(&b.file));
-    // One that has gone meanwhile is none any more.
+    // A file that was deleted since is left out.
     let stamp = |path: String| Some((FileStamp::from_path(&root.join(&path))?, path));
     let stamps = paths.into_par_iter().filter_map(stamp).map(|(stamp, path)| (path, stamp));
     Ok(PalaceListing { stamps: stamps.collect(), findings, temporaries })
 }
 
-/// Lists the paths of all files that are to be read, if they are there.
+/// Lists the paths of all palace files.
 pub(crate) fn list_paths(root: &Path) -> Vec<String> {
     collect_all_paths(root).paths
 }
 
-/// Tells whether `path` lies in one of the folders, and not behind a link.
+/// Returns true if `path` is in one of the palace folders and not behind a link.
 fn is_palace_path(root: &Path, path: &str) -> bool {
     let above = path.rsplit_once('/').map(|(above, _)| above);
     PALACE_FOLDERS.contains(&path.split('/').next().unwrap_or_default())
@@ -115,13 +114,13 @@ fn is_palace_path(root: &Path, path: &str) -> bool {
         && above.is_none_or(|it| paths::check_links(root, it).is_ok())
 }
 
-/// Returns those of the folders that are folders now, and no links to others.
+/// Returns the palace folders that exist and are no links.
 pub(crate) fn existing_folders(root: &Path) -> impl Iterator<Item = &'static str> {
     let is_folder = |it: &&str| fs::symlink_metadata(root.join(it)).is_ok_and(|it| it.is_dir());
     PALACE_FOLDERS.into_iter().filter(is_folder)
 }
 
-/// Reads one file; `None`: it is not there.
+/// Reads one file; `None`: it does not exist.
 pub(crate) fn read_file(root: &Path, path: &str) -> ReadResult {
     paths::check_path(path).map_err(|err| path_finding(Code::FileName, path, &err))?;
     paths::check_links(root, path).map_err(|err| path_finding(Code::Link, path, &err))?;
@@ -132,41 +131,41 @@ pub(crate) fn read_file(root: &Path, path: &str) -> ReadResult {
     }
 }
 
-/// Reads a text file that lies anywhere, by the same rules as one of a palace.
+/// Reads a text file anywhere on disk, by the same rules as a palace file.
 pub fn read_text_file(place: &Path) -> Result<String, Diagnostic> {
     let file = place.display().to_string();
     let refuse =
         |unread: FileReadError| Diagnostic::for_file(unread.code(), &file, unread.to_string());
-    // A person may name a link.
+    // A path given by the user may be a link.
     let place = fs::canonicalize(place).map_err(|err| refuse(err.into()))?;
     let bytes = read_bytes(&place, MAX_BYTES).map_err(refuse)?.unwrap_or_default();
     decode_utf8(&file, bytes)
 }
 
-/// Reads a file of whatever kind that lies anywhere and has at most so many bytes; `None`: it is
-/// not there. The error says what is wrong with it.
-pub fn read_file_bytes(place: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+/// Reads any file of at most `limit` bytes; `None`: it does not exist. The error is the reason as
+/// text.
+pub fn read_file_bytes(place: &Path, limit: u64) -> Result<Option<Vec<u8>>, String> {
     let place = match fs::canonicalize(place) {
         Err(err) if is_missing(&err) => return Ok(None),
         other => other.map_err(|err| FileReadError::from(err).to_string())?,
     };
-    read_bytes(&place, most).map_err(|unread| unread.to_string())
+    read_bytes(&place, limit).map_err(|unread| unread.to_string())
 }
 
 impl FileStamp {
-    /// Returns the stamp of what stands at `place`, without following a link.
+    /// Returns the stamp of the file at `place`, without following links.
     pub(crate) fn from_path(place: &Path) -> Option<Self> {
         fs::symlink_metadata(place).ok().map(|it| Self::from_metadata(&it))
     }
 
-    /// Tells whether the file has changed so lately that it could change again and keep this
-    /// stamp: then only reading it tells.
+    /// Returns true if the file changed so recently that another change could leave the same stamp;
+    /// then the file must be read.
     pub fn is_recent(&self) -> bool {
         SystemTime::now().duration_since(self.last_changed()).map_or(true, |age| age < CLOCK_TICK)
     }
 
-    /// Returns when the file last changed, whether in content, in name or in rights. Where that is
-    /// not known it is what the file's own time says, which anybody may set.
+    /// Returns the time of the file's last change in content, name or permissions. If the system
+    /// does not have it, returns the modification time, which any program may set.
     pub fn last_changed(&self) -> SystemTime {
         let positive = |it| u64::try_from(it).unwrap_or_default();
         match self.changed {
@@ -178,7 +177,7 @@ impl FileStamp {
         }
     }
 
-    /// Returns the number of the file in its file system; 0 where there is none.
+    /// Returns the file's inode number; 0 if the system has none.
     pub(crate) fn inode(&self) -> u64 {
         self.inode
     }
@@ -196,14 +195,14 @@ impl FileStamp {
     }
 }
 
-/// Says why `path` names no file, without quoting it again.
+/// Creates a finding for an invalid path, without repeating the path.
 pub(crate) fn path_finding(code: Code, path: &str, err: &Error) -> Diagnostic {
     let why =
         if let Error::InvalidPath { why, .. } = err { (*why).to_owned() } else { err.to_string() };
     Diagnostic::for_file(code, path, why)
 }
 
-/// Why a file gave no bytes.
+/// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileReadError {
     #[error("the file is too large: {size} bytes, and at most {most} are read")]
@@ -215,7 +214,7 @@ pub(crate) enum FileReadError {
 }
 
 impl FileReadError {
-    /// Makes it a finding about the file at `path`.
+    /// Converts the error into a finding about the file at `path`.
     pub(crate) fn to_diagnostic(&self, path: &str) -> Diagnostic {
         Diagnostic::for_file(self.code(), path, self.to_string())
     }
@@ -233,7 +232,7 @@ fn read_bytes(place: &Path, most: u64) -> Result<Option<Vec<u8>>, FileReadError>
         Err(err) if is_missing(&err) => return Ok(None),
         other => other?,
     };
-    // Opening a pipe would wait for whoever writes to it.
+    // Opening a FIFO would wait for a writer.
     if !metadata.is_file() {
         return Err(FileReadError::NotRegularFile);
     }
@@ -250,12 +249,12 @@ fn read_bytes(place: &Path, most: u64) -> Result<Option<Vec<u8>>, FileReadError>
     if size > most { Err(FileReadError::TooLarge { size, most }) } else { Ok(Some(bytes)) }
 }
 
-/// Tells whether there is nothing. Where a file stands in place of a folder, nothing lies below it.
+/// Returns true if the file does not exist, including when a file is in place of its folder.
 fn is_missing(err: &io::Error) -> bool {
     matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Takes the bytes of the file at `path` for a text.
+/// Decodes the content of the file at `path` as UTF-8.
 pub(crate) fn decode_utf8(path: &str, bytes: Vec<u8>) -> Result<String, Diagnostic> {
     String::from_utf8(bytes).map_err(|err| {
         let good = &err.as_bytes()[..err.utf8_error().valid_up_to()];
@@ -278,7 +277,7 @@ fn collect_all_paths(root: &Path) -> PathList {
 }
 
 impl PathList {
-    /// Adds what lies at or below `path`.
+    /// Adds the files at or below `path`.
     fn add_below(&mut self, root: &Path, path: &str) {
         let depth = path.matches('/').count();
         let mut walk = WalkDir::new(root.join(path)).follow_root_links(false).into_iter();
@@ -301,7 +300,7 @@ impl PathList {
     }
 }
 
-/// What a walk through the palace comes upon.
+/// An entry found while walking the palace.
 enum WalkEntry {
     File(String),
     Temporary(PathBuf),
@@ -353,7 +352,7 @@ fn classify_entry(
     }
 }
 
-/// Tells of a file that nobody would read because its name ends a little otherwise.
+/// Reports a file that is not read because of a wrong extension.
 fn extension_typo(path: &str) -> Option<Diagnostic> {
     let (start, ending) = path.rsplit_once('.')?;
     let meant = match ending.to_lowercase().as_str() {
@@ -367,7 +366,7 @@ fn extension_typo(path: &str) -> Option<Diagnostic> {
     Some(finding.with_hint(format!("rename it to `{name}.{meant}`")))
 }
 
-/// Tells whether a file of that name is read.
+/// Returns true if a file with this name is read.
 pub(crate) fn has_text_extension(name: &str) -> bool {
     [".yaml", ".md"].iter().any(|it| name.ends_with(it))
 }
@@ -383,11 +382,11 @@ fn classify_walk_error(root: &Path, err: walkdir::Error) -> Option<WalkEntry> {
     }
     let path = err.path().map(|it| palace_path(root, it)).unwrap_or_default();
     let why = err.io_error().map_or_else(|| err.to_string(), ToString::to_string);
-    let message = format!("this cannot be looked into: {why}");
+    let message = format!("this cannot be listed: {why}");
     Some(WalkEntry::Rejected(Diagnostic::for_file(Code::Unreadable, &path, message), false))
 }
 
-/// Spells `place` as a path inside the palace, always with `/`.
+/// Converts `place` to a path inside the palace, always with `/`.
 fn palace_path(root: &Path, place: &Path) -> String {
     let inside = place.strip_prefix(root).unwrap_or(place).to_string_lossy();
     inside.replace(MAIN_SEPARATOR, "/")
@@ -459,8 +458,8 @@ mod tests {
         link("/etc", "rooms/etc");
         let (files, findings) = read_all(&scene.palace("keep"));
         assert_eq!(files.into_keys().collect::<Vec<_>>(), ["rooms/good.yaml"]);
-        let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
-        insta::assert_snapshot!(told.join("\n"), @"
+        let findings: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        insta::assert_snapshot!(findings.join("\n"), @"
         rooms/1/2/3/4/5/6:1:1: error[too-deep]: folders are nested too deep here
         rooms/etc:1:1: error[link]: symbolic links are not followed
         rooms/large.yaml:1:1: error[too-large]: the file is too large: 1048577 bytes, and at most 1048576 are read
@@ -480,21 +479,21 @@ mod tests {
         #[cfg(unix)]
         std::os::unix::fs::symlink("w", scene.home.join("keep/rooms/link")).unwrap();
         let store = scene.palace("keep");
-        let seen = |path: &str| {
+        let listed = |path: &str| {
             let (stamps, wrong) = store.list_files(path).unwrap();
             let wrong = wrong.into_iter().map(|it| format!("! {}", it.file));
             stamps.into_keys().chain(wrong).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(seen("palace.toml"), "palace.toml");
-        assert_eq!(seen("rooms/w"), "rooms/w/b.yaml");
-        assert_eq!(seen("rooms/w/b.yaml"), "rooms/w/b.yaml");
-        assert_eq!(seen("rooms/1/2/3"), "! rooms/1/2/3/4/5/6");
+        assert_eq!(listed("palace.toml"), "palace.toml");
+        assert_eq!(listed("rooms/w"), "rooms/w/b.yaml");
+        assert_eq!(listed("rooms/w/b.yaml"), "rooms/w/b.yaml");
+        assert_eq!(listed("rooms/1/2/3"), "! rooms/1/2/3/4/5/6");
         for nothing in ["rooms/c.yaml", "rooms/a.yaml/b.yaml", "scrolls", "other", "..", "/"] {
-            assert_eq!(seen(nothing), "", "{nothing}");
+            assert_eq!(listed(nothing), "", "{nothing}");
         }
         if cfg!(unix) {
-            assert_eq!(seen("rooms/link"), "! rooms/link");
-            assert_eq!(seen("rooms/link/b.yaml"), "");
+            assert_eq!(listed("rooms/link"), "! rooms/link");
+            assert_eq!(listed("rooms/link/b.yaml"), "");
         }
     }
 
@@ -515,7 +514,7 @@ mod tests {
             let refused = store.read_file("scrolls/good.yaml").unwrap_err();
             assert_eq!(
                 refused.to_string(),
-                "scrolls/good.yaml:1:1: error[link]: a symbolic link lies on it"
+                "scrolls/good.yaml:1:1: error[link]: part of the path is a symbolic link"
             );
         }
     }
@@ -542,7 +541,7 @@ mod tests {
             scene.write_file("keep/rooms/a.yaml", &it.to_string());
             store.file_stamp("rooms/a.yaml").unwrap()
         };
-        // On a busy machine one look may come late.
+        // On a busy machine a stamp may be taken late.
         assert!((0..100).any(|it| write(it).is_recent()));
         assert!(!FileStamp::from_path(Path::new("Cargo.toml")).unwrap().is_recent());
     }

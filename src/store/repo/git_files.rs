@@ -1,7 +1,7 @@
-//! The files of a repository, checked with `lstat` before git's library opens them.
+//! Checks the files of a repository with `lstat` before gix opens them.
 //!
-//! [`check_git_dirs`] checks everything once, when a repository is opened; what a change is about to
-//! open is checked again under the lock, by [`check_files_before_change`].
+//! [`check_git_dirs`] checks all files once, when a repository is opened.
+//! [`check_files_before_change`] checks the files that a change will open again, under the lock.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -14,9 +14,9 @@ use crate::store::repo::regular_file::SizeLimit;
 use crate::store::repo::repository::Repository;
 use crate::store::write::recovery;
 
-/// What belongs to one worktree.
+/// The fixed files of each worktree.
 const WORKTREE_FILES: [&str; 4] = ["HEAD", "config.worktree", "commondir", "gitdir"];
-/// What all worktrees share.
+/// The fixed files shared by all worktrees.
 const SHARED_FILES: [&str; 6] = [
     "config",
     "info/attributes",
@@ -25,39 +25,39 @@ const SHARED_FILES: [&str; 6] = [
     "packed-refs",
     "shallow",
 ];
-/// Folders below `.git` that files are opened in.
+/// Folders below `.git` in which files are opened.
 const GIT_FOLDERS: [&str; 6] =
     ["info", "logs", "objects/info", "objects/pack", "palazzo", "refs/heads"];
-/// How many repositories may borrow objects from each other in a row; git allows five.
+/// The maximum length of a chain of alternate object folders; git allows five.
 const MAX_ALTERNATES: usize = 16;
 
-/// Checks every file of a repository that may be opened later: once, when it is opened.
+/// Checks every file of a repository that may be opened later; called once, when it is opened.
 pub(crate) fn check_git_dirs(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     check_fixed_files(git_dir, common_dir)?;
     check_head_branch(git_dir, common_dir)?;
     check_folders_and_other_files(git_dir, common_dir)?;
     for folder in BTreeSet::from([git_dir, common_dir]) {
         regular_file::check_tree(&folder.join("refs"), SizeLimit::Bounded)?;
-        // Lines are only added to logs, which may grow large.
+        // Logs are only appended to, and may grow large.
         regular_file::check_tree(&folder.join("logs"), SizeLimit::Any)?;
         regular_file::check_tree(&folder.join("palazzo"), SizeLimit::Any)?;
     }
     check_object_folders(common_dir.join("objects"))
 }
 
-/// Checks again the few files that every use of an open repository opens: it costs some `lstat`.
+/// Checks the few files that every use of an open repository opens; this costs a few `lstat` calls.
 pub(crate) fn check_open_repository(repository: &Repository) -> Result<(), Error> {
     check_fixed_files(&repository.git_dir, &repository.common_dir)?;
     check_head_branch(&repository.git_dir, &repository.common_dir)
 }
 
-/// Checks the branch that `HEAD` names, and its log.
+/// Checks the branch that `HEAD` points to, and its log.
 fn check_head_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     let Some(branch) = read_head_branch(&git_dir.join("HEAD"))? else { return Ok(()) };
     for (folder, size) in [("", SizeLimit::Bounded), ("logs", SizeLimit::Any)] {
         let base = common_dir.join(folder);
         regular_file::reject_linked_folders(&base, branch.parent().unwrap_or(Path::new("")))?;
-        // Git leaves the empty folders of branches that are gone; one that has a log is not gone.
+        // Git leaves empty folders of deleted branches; a branch with a log still exists.
         let file = base.join(&branch);
         let is_folder = regular_file::lstat(&file)?.is_some_and(|it| it.is_dir());
         if !is_folder || (folder.is_empty() && common_dir.join("logs").join(&branch).is_file()) {
@@ -67,7 +67,7 @@ fn check_head_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads the name of the branch that `HEAD` holds. Git's library would open the branch as well.
+/// Reads the name of the branch in `HEAD`. gix would also open the branch.
 fn read_head_branch(head: &Path) -> Result<Option<PathBuf>, Error> {
     let text = regular_file::read_regular_file(head)?.unwrap_or_default();
     let name = text.strip_prefix(b"ref: ").map(|it| it.trim().to_owned());
@@ -76,8 +76,8 @@ fn read_head_branch(head: &Path) -> Result<Option<PathBuf>, Error> {
     Ok(path.filter(is_inside))
 }
 
-/// Checks again what a change of the files at `paths` in the palace is about to open. The writer
-/// calls this when it has the lock.
+/// Checks the files again that a change of the files at `paths` in the palace will open. The caller
+/// has the write lock.
 pub(crate) fn check_files_before_change(
     repository: &Repository,
     paths: &[String],
@@ -90,13 +90,13 @@ pub(crate) fn check_files_before_change(
     files.try_for_each(|it| check_gitattributes(&repository.work, &it))
 }
 
-/// Checks the `.gitattributes` that may apply to the file at `path` in the worktree. Git refuses
-/// links here too: it opens them with `O_NOFOLLOW`.
+/// Checks the `.gitattributes` files that may apply to the file at `path` in the worktree. Git
+/// refuses links here too: it opens them with `O_NOFOLLOW`.
 pub(crate) fn check_gitattributes(work: &Path, path: &str) -> Result<(), Error> {
     check_in_folders_above(work, path, ".gitattributes")
 }
 
-/// Checks the `.gitignore` that may apply to the folder at `path` in the worktree.
+/// Checks the `.gitignore` files that may apply to the folder at `path` in the worktree.
 pub(crate) fn check_gitignores(work: &Path, path: &str) -> Result<(), Error> {
     check_in_folders_above(work, path, ".gitignore")
 }
@@ -108,7 +108,7 @@ fn check_in_folders_above(work: &Path, path: &str, name: &str) -> Result<(), Err
         .try_for_each(|it| regular_file::check_regular_file(&it, SizeLimit::Bounded))
 }
 
-/// Checks the files that have fixed names.
+/// Checks the files with fixed names.
 fn check_fixed_files(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     for name in WORKTREE_FILES {
         regular_file::check_regular_file(&git_dir.join(name), SizeLimit::Bounded)?;
@@ -122,7 +122,7 @@ fn check_fixed_files(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks the folders that files are opened in, and the files that have no fixed names.
+/// Checks the folders in which files are opened, and the files without fixed names.
 fn check_folders_and_other_files(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     for base in BTreeSet::from([git_dir, common_dir]) {
         for folder in GIT_FOLDERS {
@@ -136,9 +136,9 @@ fn check_folders_and_other_files(git_dir: &Path, common_dir: &Path) -> Result<()
         }
     }
     for file in regular_file::list_folder(&common_dir.join("palazzo")) {
-        // What is in folders there is checked when it is read.
+        // Files in folders there are checked when they are read.
         if !regular_file::lstat(&file)?.is_some_and(|it| it.is_dir()) {
-            // The marker of a write names every file of it, and is read in parts.
+            // The marker of a write lists all its files, and is read in parts.
             let is_marker = file.file_name().is_some_and(|it| it == recovery::MARKER_FILE);
             regular_file::check_regular_file(
                 &file,
@@ -149,7 +149,7 @@ fn check_folders_and_other_files(git_dir: &Path, common_dir: &Path) -> Result<()
     Ok(())
 }
 
-/// Checks a folder of objects, and those it borrows from.
+/// Checks an objects folder and its alternates.
 fn check_object_folders(objects: PathBuf) -> Result<(), Error> {
     let (mut seen, mut left) = (BTreeSet::new(), vec![objects]);
     while let Some(folder) = left.pop() {
@@ -164,7 +164,7 @@ fn check_object_folders(objects: PathBuf) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the folder of objects that a line of `alternates` names.
+/// Parses a line of `alternates` and returns the objects folder.
 fn parse_alternate(objects: &Path, line: &[u8]) -> Option<PathBuf> {
     let line = line.trim_end().as_bstr();
     if line.is_empty() || line.starts_with(b"#") {

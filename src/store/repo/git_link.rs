@@ -1,9 +1,9 @@
-//! Where the repository around a folder is, found without opening anything that `lstat` has not
-//! seen, and whether it leads out of the folder that it is in.
+//! Finds the repository that contains a folder, and decides whether it needs the user's consent.
+//! Every file is checked with `lstat` before it is opened.
 //!
-//! A `.git` file or link, or a `commondir` file, can name any repository of this machine. Git makes
-//! such files for linked worktrees and submodules; those are recognised by the path that leads
-//! back. For every other one the user is asked.
+//! A `.git` file or link, or a `commondir` file, can point to any repository on this machine. Git
+//! creates such files for linked worktrees and submodules, which are recognised by their path back
+//! to the folder. All others need consent.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,14 +18,14 @@ use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::SizeLimit;
 use crate::store::repo::{config, git_files};
 
-/// A repository as it was found.
+/// The location of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RepositoryLocation {
-    /// The folder that has the `.git`.
+    /// The folder that contains `.git`.
     pub(crate) work: PathBuf,
-    /// What belongs to this worktree alone: `HEAD`, the index.
+    /// The git directory of this worktree, with `HEAD` and the index.
     pub(crate) git_dir: PathBuf,
-    /// What all worktrees share: objects, branches.
+    /// The directory shared by all worktrees, with objects and branches.
     pub(crate) common_dir: PathBuf,
 }
 
@@ -46,8 +46,8 @@ pub(crate) fn locate_repository(start: &Path) -> Result<Option<RepositoryLocatio
 }
 
 impl RepositoryLocation {
-    /// Returns what the user has to allow before this repository is used; `None`: nothing, because
-    /// it is below its own folder, or is a linked worktree or a submodule.
+    /// Returns the consent that this repository needs; `None`: it needs none, because it is inside
+    /// its own folder, or is a linked worktree or a submodule.
     pub(crate) fn needed_consent(&self) -> Result<Option<Consent>, Error> {
         let is_inside =
             self.git_dir.starts_with(&self.work) && self.common_dir.starts_with(&self.work);
@@ -58,18 +58,18 @@ impl RepositoryLocation {
         Ok(Some(Consent::for_repository(&self.work, folders.map(PathBuf::as_path))))
     }
 
-    /// Lists the files that say where the repository is.
+    /// Lists the files that determine where the repository is.
     pub(crate) fn location_files(&self) -> Vec<PathBuf> {
         let mut files = vec![self.git_dir.join("commondir"), self.git_dir.join("gitdir")];
         let git = self.work.join(".git");
-        // A folder changes with every file in it, and says nothing.
+        // A real folder changes with every file in it, and determines nothing.
         if git.is_symlink() || !git.is_dir() {
             files.push(git);
         }
         files
     }
 
-    /// Tells whether git knows this folder as a worktree of that repository.
+    /// Returns true if the repository lists this folder as a worktree.
     fn is_linked_worktree(&self) -> Result<bool, Error> {
         if self.git_dir.parent() != Some(&self.common_dir.join("worktrees")) {
             return Ok(false);
@@ -82,7 +82,7 @@ impl RepositoryLocation {
         Ok(is_git && back.as_ref() == Some(&self.work))
     }
 
-    /// Tells whether the repository is a submodule's, and names this folder.
+    /// Returns true if the repository is a submodule's and its configuration names this folder.
     fn is_submodule(&self) -> Result<bool, Error> {
         let names: Vec<_> = self.git_dir.iter().collect();
         let is_among_modules = names.windows(2).any(|it| it == [".git", "modules"]);
@@ -100,14 +100,14 @@ impl RepositoryLocation {
     }
 }
 
-/// Returns the repository that the `.git` in `work` is, or names, without links; `None`: there is
-/// no `.git`, or it is only a folder of that name.
+/// Returns the repository that the `.git` in `work` is or points to, without links; `None`: there
+/// is no `.git`, or it is only a folder of that name.
 fn find_git_dir(work: &Path) -> Result<Option<PathBuf>, Error> {
     let git = work.join(".git");
     let Some(metadata) = regular_file::lstat(&git)? else { return Ok(None) };
-    let named = match () {
+    let git_dir = match () {
         () if metadata.is_dir() => git,
-        // Git follows a link to a folder, and the user is asked about it.
+        // Git follows a link to a folder; it needs the user's consent.
         () if metadata.is_symlink() && git.is_dir() => git,
         () if metadata.is_symlink() && !git.exists() => return Ok(None),
         () => match read_path_file(&git, b"gitdir: ")? {
@@ -115,14 +115,14 @@ fn find_git_dir(work: &Path) -> Result<Option<PathBuf>, Error> {
             None => return Ok(None),
         },
     };
-    // Without both it is no repository; the one who opens it says so.
+    // Without these it is no repository; opening it reports that.
     let is_repository =
-        ["HEAD", "objects"].iter().any(|it| named.join(it).symlink_metadata().is_ok())
-            || named.join("commondir").symlink_metadata().is_ok();
+        ["HEAD", "objects"].iter().any(|it| git_dir.join(it).symlink_metadata().is_ok())
+            || git_dir.join("commondir").symlink_metadata().is_ok();
     if !is_repository {
         return Ok(None);
     }
-    fs::canonicalize(&named).map(Some).map_err(Error::for_file("find", &named))
+    fs::canonicalize(&git_dir).map(Some).map_err(Error::for_file("find", &git_dir))
 }
 
 /// Returns the folder with the objects and branches of the repository at `git_dir`.
@@ -133,13 +133,13 @@ fn find_common_dir(git_dir: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-/// Checks what would be opened to see whether `folder` itself is a bare repository.
+/// Checks the files that are opened to find out whether `folder` is a bare repository.
 fn check_bare_repository(folder: &Path) -> Result<(), Error> {
     let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
     if !is_there("HEAD") {
         return Ok(());
     }
-    // Only a folder with all of these is taken for one, but `HEAD` is opened first.
+    // Only a folder with all three counts as a repository, but `HEAD` is opened first.
     for name in ["HEAD", "commondir", "gitdir"] {
         regular_file::check_regular_file(&folder.join(name), SizeLimit::Bounded)?;
     }
@@ -149,8 +149,8 @@ fn check_bare_repository(folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// Reads the path that `file` holds after `prefix`, relative to the folder of the file; `None`:
-/// there is no such file, or no path in it.
+/// Reads the path after `prefix` in `file`, relative to the file's folder; `None`: there is no such
+/// file, or no path in it.
 fn read_path_file(file: &Path, prefix: &[u8]) -> Result<Option<PathBuf>, Error> {
     let Some(bytes) = regular_file::read_regular_file(file)? else { return Ok(None) };
     let path = bytes.strip_prefix(prefix).map(|it| it.trim_end().to_owned());
@@ -158,7 +158,7 @@ fn read_path_file(file: &Path, prefix: &[u8]) -> Result<Option<PathBuf>, Error> 
     Ok(path.map(|it| file.parent().map_or(it.clone(), |folder| folder.join(&it))))
 }
 
-/// Returns the `core.worktree` that a configuration file sets.
+/// Returns the `core.worktree` setting of a configuration file.
 fn read_core_worktree(file: &Path) -> Result<Option<PathBuf>, Error> {
     regular_file::check_regular_file(file, SizeLimit::Bounded)?;
     let source = gix::config::Source::Local;

@@ -1,9 +1,8 @@
 //! Lists and removes the lock files that git leaves in a repository.
 //!
-//! Git locks `x` by creating `x.lock`, and a process that is killed leaves it
-//! behind. Nothing in the file says who made it, so a lock counts as held while a
-//! living process has it open, or, where none is seen to, while a git runs in the
-//! repository.
+//! Git locks `x` by creating `x.lock`; a killed process leaves it behind. The file does not name
+//! its creator, so a lock counts as held while a running process has it open, or, if none does,
+//! while a git process runs in the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,59 +15,59 @@ use crate::store::repo::repository::Repository;
 use crate::store::write::{lock_file, prune_guard};
 use crate::store::{Error, Store};
 
-/// How many entries of `.git` are looked at, so that a hostile one comes to an end.
+/// The maximum number of entries of `.git` that are searched, so that a hostile one cannot block.
 const MAX_ENTRIES: usize = 200_000;
-/// The file that `git gc` leaves, with the number of its process.
+/// The file in which `git gc` stores its process id.
 const GC_PID_FILE: &str = "gc.pid";
-/// More bytes than a number and the name of a machine have.
+/// The maximum size of `gc.pid`, larger than a process id with a host name.
 const MAX_GC_PID_BYTES: u64 = 512;
-/// Files that block git, and whose names do not end in `.lock`.
+/// Files that block git and do not end in `.lock`.
 const OTHER_LOCK_NAMES: [&str; 2] = ["packed-refs.new", GC_PID_FILE];
-/// Folders of `.git` without locks of its repository.
+/// Folders of `.git` that contain no locks of its repository.
 const SKIPPED_FOLDERS: [&str; 4] = ["palazzo", "modules", "hooks", "lfs"];
 
-/// A lock file of git in the repository around a palace.
+/// A git lock file in the palace's repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitLock {
-    /// Where it is.
+    /// The lock file.
     pub path: PathBuf,
-    /// How long it has been there; `None`: the clock does not say.
+    /// Its age; `None`: unknown because of the clock.
     pub age: Option<Duration>,
-    /// Whose it probably is.
+    /// Its probable owner.
     pub owner: LockOwner,
 }
 
-/// Whose a lock file probably is.
+/// The probable owner of a lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LockOwner {
-    /// A living process that has it open, or is named in it.
+    /// A running process that has the file open, or whose id is in it.
     Process {
-        /// Its number.
+        /// The process id.
         id: u32,
-        /// The name of its program.
+        /// The program name.
         name: String,
     },
-    /// A git that runs in the repository; nothing shows whether the lock is its own.
+    /// A git process that runs in the repository; whether the lock is its own is unknown.
     RunningGit {
-        /// Its number.
+        /// The process id.
         id: u32,
     },
     /// A process that has ended.
     EndedProcess {
-        /// Its number.
+        /// The process id.
         id: u32,
     },
-    /// Nothing tells.
+    /// No owner was found.
     Unknown,
 }
 
 impl GitLock {
-    /// Tells whether a living process probably holds it.
+    /// Returns true if a running process probably holds the lock.
     pub fn is_held_by_process(&self) -> bool {
         matches!(self.owner, LockOwner::Process { .. })
     }
 
-    /// Describes its age and owner in a few words.
+    /// Describes the lock's age and owner.
     pub fn description(&self) -> String {
         let age = self.age.map_or_else(|| "of unknown age".to_owned(), format_age);
         let owner = match &self.owner {
@@ -80,7 +79,7 @@ impl GitLock {
         format!("{age}, {owner}")
     }
 
-    /// Returns what to do about it.
+    /// Returns what to do about the lock.
     pub fn advice(&self) -> String {
         match &self.owner {
             LockOwner::Process { .. } => "wait for that process to end".to_owned(),
@@ -91,7 +90,7 @@ impl GitLock {
         }
     }
 
-    /// Returns the command that removes it.
+    /// Returns the command that removes the lock.
     pub fn removal_command(&self) -> String {
         let path = self.path.display().to_string();
         let is_plain = |it: char| it.is_alphanumeric() || "/._-".contains(it);
@@ -103,18 +102,18 @@ impl GitLock {
 }
 
 impl Store {
-    /// Lists the lock files of git in the repository around the palace, by path.
+    /// Lists git's lock files in the palace's repository, by path.
     pub fn git_locks(&self) -> Result<Vec<GitLock>, Error> {
         Ok(self.repository()?.map(|it| list_locks(&it)).unwrap_or_default())
     }
 
-    /// Returns the lock file at `path`; `None`: it is none of git in that repository.
+    /// Returns the lock file at `path`; `None`: it is not a git lock of that repository.
     pub fn git_lock(&self, path: &Path) -> Result<Option<GitLock>, Error> {
         Ok(self.repository()?.and_then(|it| find_lock(&it, path)))
     }
 
-    /// Removes the lock file at `path`, unless a living process holds it; `false`: it is none of
-    /// git in that repository.
+    /// Removes the lock file at `path`, unless a running process holds it; `false`: it is not a git
+    /// lock of that repository.
     pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Error> {
         let Some(lock) = self.git_lock(path)? else { return Ok(false) };
         if lock.is_held_by_process() {
@@ -125,21 +124,21 @@ impl Store {
     }
 }
 
-/// Lists the lock files of git in `repository`, by path.
+/// Lists git's lock files in `repository`, by path.
 pub(crate) fn list_locks(repository: &Repository) -> Vec<GitLock> {
     describe_locks(repository, lock_files(repository))
 }
 
-/// Returns the lock file at `path`; `None`: there is none of git in this repository.
+/// Returns the lock file at `path`; `None`: it is not a git lock of `repository`.
 fn find_lock(repository: &Repository, path: &Path) -> Option<GitLock> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
     let path = folder.join(path.file_name()?);
-    let is_meant = |it: &PathBuf| {
+    let is_same = |it: &PathBuf| {
         let real = it.parent().and_then(|it| fs::canonicalize(it).ok());
         real.zip(it.file_name()).is_some_and(|(folder, name)| folder.join(name) == path)
     };
-    let file = lock_files(repository).into_iter().find(is_meant)?;
+    let file = lock_files(repository).into_iter().find(is_same)?;
     describe_locks(repository, vec![file]).pop()
 }
 
@@ -152,21 +151,21 @@ pub(crate) fn describe_lock(repository: &Repository, path: PathBuf) -> GitLock {
 
 fn describe_locks(repository: &Repository, files: Vec<PathBuf>) -> Vec<GitLock> {
     let holders = processes::find_file_holders(&files);
-    let gits = if files.is_empty() { None } else { find_running_git(repository) };
+    let running_git = if files.is_empty() { None } else { find_running_git(repository) };
     let described = files.into_iter().zip(holders).map(|(path, holder)| {
         let owner = match holder.or_else(|| read_gc_pid(&path)) {
             Some(owner) => owner,
-            None => gits.map_or(LockOwner::Unknown, |id| LockOwner::RunningGit { id }),
+            None => running_git.map_or(LockOwner::Unknown, |id| LockOwner::RunningGit { id }),
         };
         GitLock { age: lock_file::lock_age(&path), owner, path }
     });
     described.collect()
 }
 
-/// Lists what git may have left as a lock in the folders of `repository`.
+/// Lists the possible git lock files in the folders of `repository`.
 fn lock_files(repository: &Repository) -> Vec<PathBuf> {
     let mut roots = vec![repository.common_dir.as_path()];
-    // That of a linked worktree lies below the common one.
+    // The git directory of a linked worktree is normally below the common one.
     if !repository.git_dir.starts_with(&repository.common_dir) {
         roots.push(&repository.git_dir);
     }
@@ -180,7 +179,7 @@ fn lock_files(repository: &Repository) -> Vec<PathBuf> {
     files
 }
 
-/// Tells whether a folder is skipped: those of loose objects, and those without locks.
+/// Returns true for folders of loose objects and folders without locks.
 fn is_skipped(entry: &DirEntry) -> bool {
     let name = entry.file_name().to_str().unwrap_or_default();
     let is_fan_out = name.len() == 2 && name.bytes().all(|it| it.is_ascii_hexdigit());
@@ -195,7 +194,7 @@ fn is_lock(path: &Path) -> bool {
     is_other || path.extension().is_some_and(|it| it == "lock")
 }
 
-/// Returns the process that `gc.pid` names.
+/// Returns the process whose id is in `gc.pid`.
 fn read_gc_pid(path: &Path) -> Option<LockOwner> {
     let metadata = fs::symlink_metadata(path).ok()?;
     let is_plain = metadata.is_file() && metadata.len() < MAX_GC_PID_BYTES;
@@ -205,7 +204,7 @@ fn read_gc_pid(path: &Path) -> Option<LockOwner> {
     let text = fs::read_to_string(path).ok()?;
     let mut words = text.split_whitespace();
     let id = words.next()?.parse().ok()?;
-    // The number of a process means nothing on another machine.
+    // A process id means nothing on another machine.
     if words.next().is_some_and(|it| it != prune_guard::host_name()) {
         return None;
     }
@@ -215,7 +214,7 @@ fn read_gc_pid(path: &Path) -> Option<LockOwner> {
     })
 }
 
-/// Returns a git that runs in the working directory or in `.git`.
+/// Returns a git process that runs in the working directory or in `.git`.
 fn find_running_git(repository: &Repository) -> Option<u32> {
     processes::find_process_in("git", &[&repository.work, &repository.common_dir])
 }
@@ -234,7 +233,7 @@ mod tests {
     use super::*;
     use crate::store::test_repository::TestHome;
 
-    /// The lock files of git 2.47, by the names in its source.
+    /// The lock files of git 2.47, from its source code.
     const GIT_LOCK_NAMES: [&str; 24] = [
         "HEAD.lock",
         "MERGE_RR.lock",
@@ -364,16 +363,16 @@ mod tests {
             .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        // Once it answers it has changed its folder.
-        let (mut ask, mut hear) = (git.stdin.take().unwrap(), git.stdout.take().unwrap());
-        std::io::Write::write_all(&mut ask, b"HEAD\n").unwrap();
-        std::io::Read::read_exact(&mut hear, &mut [0]).unwrap();
+        // When git replies, it has changed to its folder.
+        let (mut input, mut output) = (git.stdin.take().unwrap(), git.stdout.take().unwrap());
+        std::io::Write::write_all(&mut input, b"HEAD\n").unwrap();
+        std::io::Read::read_exact(&mut output, &mut [0]).unwrap();
         let locks = store.git_locks().unwrap();
         assert!(
             locks.iter().all(|it| it.owner == LockOwner::RunningGit { id: git.id() }),
             "{locks:?}"
         );
-        drop(ask);
+        drop(input);
         git.wait().unwrap();
         assert!(!store.git_locks().unwrap().iter().any(GitLock::is_held_by_process));
     }

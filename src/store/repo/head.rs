@@ -1,4 +1,4 @@
-//! Reading `HEAD` and the state of the repository, and what a moment of git's can hide.
+//! Reads `HEAD` and the state of the repository, with retries while git changes it.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -12,11 +12,11 @@ use crate::store::write::{apply, prune_guard, recovery};
 use crate::store::{Error, Store, Warning};
 
 impl Store {
-    /// Returns the commit `HEAD` names; `None`: there is no commit yet, or no repository. Of a
-    /// palace seen as it was, returns the commit it is seen at.
+    /// Returns the commit that `HEAD` points to; `None`: there is no commit or no repository. A
+    /// store that reads from a commit returns that commit.
     pub fn head(&self) -> Result<Option<CommitId>, Error> {
-        if let Some(moment) = &self.as_of_commit {
-            return Ok(Some(moment.id.clone()));
+        if let Some(commit) = &self.as_of_commit {
+            return Ok(Some(commit.id.clone()));
         }
         let Some(repository) = self.repository()? else { return Ok(None) };
         let mut head = repository.head();
@@ -29,30 +29,30 @@ impl Store {
         match head {
             Ok(Some(head)) => Ok(Some(CommitId(head.to_string()))),
             Ok(None) => damage::check_unborn_branch(&repository).map(|()| None),
-            // It is being removed.
+            // The repository is being removed.
             Err(_) if !repository.is_current() && !self.has_repository()? => Ok(None),
             Err(err) => Err(damage::explain_head_error(&repository, err)),
         }
     }
 
-    /// Reads `HEAD` again for a while: what `git gc` deletes of a write, its writer writes again.
+    /// Reads `HEAD` again for a while, because a writer restores the objects that `git gc` deletes.
     fn retry_head(&self, repository: &Repository) -> Result<Option<gix::ObjectId>, Error> {
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
             if !self.prune_guard.restore_deleted_objects(repository) {
                 std::thread::sleep(apply::RETRY_PAUSE);
             }
             let head = repository.head();
-            let patience =
+            let timeout =
                 if self.is_gc_running() { apply::GC_RETRY_TIMEOUT } else { apply::RETRY_TIMEOUT };
-            if head.is_ok() || begun.elapsed() > patience || !repository.is_current() {
+            if head.is_ok() || started.elapsed() > timeout || !repository.is_current() {
                 return head;
             }
         }
     }
 
-    /// Returns what a visitor should know who is about to write: that `HEAD` is detached, or that
-    /// an operation of git is under way.
+    /// Returns a warning for a client that is about to write: `HEAD` is detached, or a git
+    /// operation is in progress.
     pub fn write_warning(&self) -> Option<String> {
         let repository = if self.as_of_commit.is_some() { None } else { self.repository().ok()? };
         let repository = repository?;
@@ -63,21 +63,21 @@ impl Store {
         is_detached.then(|| Warning::DetachedHead.to_string())
     }
 
-    /// Checks that the last commit can be read with all that it has changed.
+    /// Checks that the last commit can be read with everything that it changed.
     pub fn check_last_commit(&self) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };
         let head = repository.head().map_err(|err| damage::explain_head_error(&repository, err))?;
         damage::check_head_commit(&repository, head)
     }
 
-    /// Tells whether a process of ours died while writing.
+    /// Returns true if a Palazzo process crashed while writing.
     pub fn needs_recovery(&self) -> Result<bool, Error> {
         let repository = if self.as_of_commit.is_some() { None } else { self.repository()? };
         Ok(repository.is_some_and(|it| recovery::is_recovery_needed(&it)))
     }
 
-    /// Clears what a process of ours left that died while writing; costs one look when there is
-    /// nothing. Only who is about to write may ask for it.
+    /// Undoes or completes the write of a crashed process; cheap if there is none. Only a caller
+    /// that is about to write may call this.
     pub fn recover(&mut self) -> Result<(), Error> {
         if self.as_of_commit.is_some() {
             return Ok(());
@@ -86,27 +86,28 @@ impl Store {
         recovery::recover_if_needed(&repository, &self.lock_timeouts)
     }
 
-    /// Keeps the objects of a change for as long as `git gc` may delete them.
+    /// Retains the objects of a change in memory for as long as `git gc` may delete them.
     pub(crate) fn protect_from_gc(&self, objects: Vec<WrittenObject>) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };
-        let kept = self.prune_guard.retain_objects(&repository, objects);
-        kept.map_err(|err| repository.git_error("write again what git has deleted", err))
+        let retained = self.prune_guard.retain_objects(&repository, objects);
+        retained.map_err(|err| repository.git_error("restore deleted objects", err))
     }
 
-    /// Tells whether `git gc` runs in the repository.
+    /// Returns true if `git gc` is running in the repository.
     pub(crate) fn is_gc_running(&self) -> bool {
         let repository = self.repository().ok().flatten();
         repository.is_some_and(|it| prune_guard::is_gc_running(&it.common_dir))
     }
 
-    /// Writes again what `git gc` has deleted of the last changes; tells whether there was any.
+    /// Restores the objects of the last changes that `git gc` deleted; returns true if there were
+    /// any.
     pub(crate) fn restore_pruned_objects(&self) -> bool {
         let repository = self.repository().ok().flatten();
         repository.is_some_and(|it| self.prune_guard.restore_deleted_objects(&it))
     }
 
-    /// Returns why nothing is written: Palazzo has written to the palace before, and there is no
-    /// repository around it any more.
+    /// Returns the error if Palazzo has written to the palace before but no repository contains it
+    /// any more.
     pub fn find_lost_history(&self) -> Option<Error> {
         let is_gone =
             matches!(self.open_allowed_repository(), Ok(None)) && self.as_of_commit.is_none();
@@ -114,7 +115,8 @@ impl Store {
         is_lost.then(|| self.history_lost_error())
     }
 
-    /// Makes the error of a history that is gone; the whole home begins a new one together.
+    /// Creates the error for a lost history; for a palace inside the home, the whole home needs a
+    /// new repository.
     pub(crate) fn history_lost_error(&self) -> Error {
         let is_inside = self.palace.starts_with(&self.home) && self.home.is_dir();
         let place = if is_inside { &self.home } else { &self.palace };

@@ -1,4 +1,4 @@
-//! A home: the directory whose sub-directories are palaces, or a palace itself.
+//! A home: a folder whose subfolders are palaces, or that is itself a palace.
 
 use std::fs::{self, DirEntry};
 use std::io;
@@ -9,32 +9,32 @@ use crate::store::Error;
 /// The folder that Palazzo adds to a palace with the first room or entity that it writes.
 const PALAZZO_FOLDER: &str = ".palazzo";
 
-/// What stands under a name in a home.
+/// The kind of an entry in a home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HomeEntryKind {
-    /// A directory with a `palace.toml`.
+    /// A folder with a `palace.toml`.
     Palace,
-    /// A directory without one.
+    /// A folder without one.
     Directory,
-    /// A symbolic link, wherever it leads.
+    /// A symbolic link, whatever it points to.
     Symlink,
     /// Anything else.
     File,
 }
 
-/// Lists the palaces of `home` by name; a missing home has none, and links are never followed.
+/// Lists the palaces of `home` by name; none if it does not exist. Links are not followed.
 pub fn list_palaces(home: &Path) -> Result<Vec<PathBuf>, Error> {
     if is_palace(home) {
         return Ok(vec![home.to_owned()]);
     }
-    let taken = list_home_entries(home)?.into_iter();
-    Ok(taken
+    let entries = list_home_entries(home)?.into_iter();
+    Ok(entries
         .filter(|(_, it)| *it == HomeEntryKind::Palace)
         .map(|(name, _)| home.join(name))
         .collect())
 }
 
-/// Lists every name in `home` that does not begin with a dot, and what stands there, by name.
+/// Lists the entries of `home` that do not begin with a dot, with their kinds, by name.
 pub fn list_home_entries(home: &Path) -> Result<Vec<(String, HomeEntryKind)>, Error> {
     let entries = match fs::read_dir(home) {
         Ok(entries) => entries,
@@ -44,7 +44,7 @@ pub fn list_home_entries(home: &Path) -> Result<Vec<(String, HomeEntryKind)>, Er
     let mut names = Vec::new();
     for entry in entries {
         let entry = entry.map_err(Error::for_file("list", home))?;
-        // A name that is no Unicode cannot be asked for either.
+        // A name that is not Unicode cannot be requested either.
         let Ok(name) = entry.file_name().into_string() else { continue };
         if !name.starts_with('.') {
             names.push((name, home_entry_kind(&entry)));
@@ -54,18 +54,18 @@ pub fn list_home_entries(home: &Path) -> Result<Vec<(String, HomeEntryKind)>, Er
     Ok(names)
 }
 
-/// Tells whether Palazzo has written to the palace.
+/// Returns true if Palazzo has written to the palace.
 pub(crate) fn has_palazzo_folder(palace: &Path) -> bool {
     palace.join(PALAZZO_FOLDER).is_dir()
 }
 
-/// Tells whether Palazzo has written to the palace, or to another in the home that has no
-/// repository of its own: then there was a history, and a new one would hide that it is lost.
+/// Returns true if Palazzo has written to the palace, or to another palace in the home without a
+/// repository of its own. Then there was a history, and a new one would hide the loss.
 pub(crate) fn has_lost_history(palace: &Path, home: &Path) -> Result<bool, Error> {
     if has_palazzo_folder(palace) {
         return Ok(true);
     }
-    // The repository is made at the home, and would take in the others.
+    // The repository is created at the home, and would contain the others.
     let others = if palace.starts_with(home) { list_palaces(home)? } else { Vec::new() };
     Ok(others.iter().any(|it| has_palazzo_folder(it) && !it.join(".git").exists()))
 }

@@ -1,7 +1,7 @@
-//! Line ends: the bytes git keeps need not be those on the disk.
+//! Converts line endings between the working directory and git.
 //!
-//! Only line ends are converted. Filters are programs, and a palace may come
-//! from anyone: what would have to go through one is refused.
+//! Only line endings are converted. Filters are programs, and a palace may come from anyone, so
+//! files that need a filter are refused.
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -18,17 +18,18 @@ use crate::store::repo::git_files;
 use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::SizeLimit;
 
-/// The attributes under which git keeps other bytes than those on the disk, line ends aside.
+/// The attributes, other than line endings, by which git stores a file in another form.
 const CONVERTING_ATTRIBUTES: [&str; 3] = ["filter", "ident", "working-tree-encoding"];
 
-/// Returns what git keeps of a file at `path` that holds `text`, by its configuration and attributes.
+/// Returns the bytes that git stores for a file at `path` with the content `text`.
 pub(crate) fn convert_to_git<'a>(
     git: &gix::Repository,
     index: &gix::index::State,
     path: &str,
     text: &'a str,
 ) -> gix::Result<Cow<'a, [u8]>> {
-    // Asking costs as much as the rest of a commit, and without this there is nothing to convert.
+    // Evaluating attributes costs as much as the rest of a commit; without CR there is nothing to
+    // convert.
     if !text.contains('\r') {
         return Ok(Cow::Borrowed(text.as_bytes()));
     }
@@ -46,14 +47,14 @@ pub(crate) fn convert_to_git<'a>(
     }
 }
 
-/// Returns what the disk is to hold of a file at `path` of which git keeps `text`.
+/// Returns the content on disk of a file at `path` for which git stores `text`.
 pub(crate) fn convert_to_disk(
     git: &gix::Repository,
     index: &gix::index::State,
     path: &str,
     text: &str,
 ) -> gix::Result<String> {
-    // What goes through a filter is not ours to write anyway.
+    // Files with a filter are not written by Palazzo anyway.
     if converting_attribute(git, index, path)?.is_some() {
         return Ok(text.to_owned());
     }
@@ -66,15 +67,14 @@ pub(crate) fn convert_to_disk(
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the attribute by which the file at `path` would have to be converted in a way that is
-/// not ours.
+/// Returns the attribute by which git would convert the file at `path` in an unsupported way.
 pub(crate) fn converting_attribute(
     git: &gix::Repository,
     index: &gix::index::State,
     path: &str,
 ) -> gix::Result<Option<&'static str>> {
     check_attribute_files(git, path)?;
-    // Asking git costs much, and hardly any repository has one of these words in its attributes.
+    // Evaluating attributes is slow, and few repositories use one of these.
     if !mentions_converting_attribute(git, index, path)? {
         return Ok(None);
     }
@@ -85,7 +85,7 @@ pub(crate) fn converting_attribute(
     Ok(states.find(|(name, it)| is_converting(name, it.assignment.state)).map(|(name, _)| name))
 }
 
-/// Checks every file of attributes that may apply to `path` before it is opened.
+/// Checks every attributes file that may apply to `path` before it is opened.
 fn check_attribute_files(git: &gix::Repository, path: &str) -> gix::Result<()> {
     let own = git.common_dir().join("info/attributes");
     let check = || {
@@ -95,7 +95,7 @@ fn check_attribute_files(git: &gix::Repository, path: &str) -> gix::Result<()> {
         regular_file::check_regular_file(&own, SizeLimit::Bounded)
     };
     check().map_err(gix::Error::from_error)?;
-    // These may be links: the user's own configuration names them.
+    // These may be links, because the user's own configuration names them.
     let global = git.attribute_global_paths()?;
     global
         .iter()
@@ -103,7 +103,7 @@ fn check_attribute_files(git: &gix::Repository, path: &str) -> gix::Result<()> {
         .map_err(gix::Error::from_error)
 }
 
-/// Tells whether an attribute in that state makes git convert.
+/// Returns true if an attribute in this state makes git convert the file.
 fn is_converting(name: &str, state: StateRef<'_>) -> bool {
     match (name, state) {
         ("ident", state) => state == StateRef::Set,
@@ -116,7 +116,7 @@ fn is_converting(name: &str, state: StateRef<'_>) -> bool {
     }
 }
 
-/// Tells whether any file of attributes that may apply to `path` has one of those words in it.
+/// Returns true if an attributes file that may apply to `path` contains one of the attribute names.
 fn mentions_converting_attribute(
     git: &gix::Repository,
     index: &gix::index::State,
@@ -130,7 +130,7 @@ fn mentions_converting_attribute(
     if files.iter().any(|it| std::fs::read(it).is_ok_and(|text| has_converting_attribute(&text))) {
         return Ok(true);
     }
-    // Where one is not checked out, git takes the one in the index.
+    // If a file is not checked out, git uses the one in the index.
     for file in above.iter().filter_map(|it| it.to_str()) {
         let entry = index.entry_by_path_and_stage(BStr::new(file), Stage::Unconflicted);
         let Some(entry) = entry else { continue };

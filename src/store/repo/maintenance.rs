@@ -1,7 +1,7 @@
-//! Letting git tidy up what many commits leave behind: thousands of small files.
+//! Runs `git maintenance`, because many commits leave thousands of small files.
 //!
-//! Git does so itself after each `git commit`; nobody does it after ours. What
-//! there is to do, and whether, git decides by its own settings.
+//! Git runs it after each `git commit`, but not after commits by Palazzo. Git decides by its own
+//! settings whether and what to clean up.
 
 use std::process::{Command, Stdio};
 use std::thread::{self, JoinHandle};
@@ -9,10 +9,10 @@ use std::thread::{self, JoinHandle};
 use crate::store::repo::config;
 use crate::store::repo::repository::Repository;
 
-/// After how many writes of one process git is asked again, beside the first.
+/// The number of writes of one process between two runs; the first write also triggers one.
 const WRITES_PER_RUN: usize = 256;
-/// Switches off what a repository could name programs for. `gc.recentObjectsHook` is not here: an
-/// empty value of it does not take back the others.
+/// Overrides of settings by which a repository could run programs. `gc.recentObjectsHook` is
+/// missing because an empty value does not undo earlier ones.
 const SAFE_SETTINGS: [&str; 6] = [
     "core.alternateRefsCommand=",
     "core.askPass=",
@@ -22,22 +22,20 @@ const SAFE_SETTINGS: [&str; 6] = [
     "maintenance.prefetch.enabled=false",
 ];
 
-/// Tells whether after so many writes git is to be asked.
+/// Returns true if maintenance is due after `writes` writes.
 pub(crate) fn is_due(writes: usize) -> bool {
     writes % WRITES_PER_RUN == 1
 }
 
-/// Tells whether the configuration of the repository, as it is now, may name programs that no
-/// option switches off.
+/// Returns true if the repository's current configuration may run programs that no option disables.
 fn may_run_programs(repository: &Repository) -> bool {
-    let survey = config::scan_config(&repository.git_dir, &repository.common_dir);
-    repository.config_scan.has_hooks || survey.map_or(true, |it| it.has_hooks)
+    let scan = config::scan_config(&repository.git_dir, &repository.common_dir);
+    repository.config_scan.has_hooks || scan.map_or(true, |it| it.has_hooks)
 }
 
-/// Asks git to tidy up if it finds that needed, and does not wait for it; without git, or where
-/// `maintenance.auto` is off, nothing is done. Nothing is done either where the repository itself
-/// names hooks that cannot be switched off: they could be a stranger's. The caller may drop what is
-/// returned.
+/// Starts `git maintenance run --auto` without waiting for it. Does nothing without git, if
+/// `maintenance.auto` is off, or if the repository configures hooks that cannot be disabled,
+/// because they may come from a stranger. The caller may drop the returned handle.
 pub(crate) fn start_maintenance(repository: &Repository) -> Option<JoinHandle<()>> {
     let config = repository.git();
     let config = config.config_snapshot();
@@ -46,13 +44,13 @@ pub(crate) fn start_maintenance(repository: &Repository) -> Option<JoinHandle<()
     }
     let mut git = Command::new("git");
     git.arg("-C").arg(&repository.work);
-    // Only the user's own hooks are left in our configuration.
+    // Only the user's own hooks remain in this configuration.
     let hooks = config.string("core.hooksPath").map_or("/dev/null".to_owned(), |it| it.to_string());
     git.arg("-c").arg(format!("core.hooksPath={hooks}"));
     for setting in SAFE_SETTINGS {
         git.args(["-c", setting]);
     }
-    // A partial clone would fetch what it lacks, by whatever program its remote names.
+    // A partial clone would fetch missing objects with whatever program its remote names.
     git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
     git.args(["maintenance", "run", "--auto", "--quiet"]);
     for name in [
@@ -66,10 +64,11 @@ pub(crate) fn start_maintenance(repository: &Repository) -> Option<JoinHandle<()
         "SHALLOW_FILE",
         "WORK_TREE",
     ] {
-        // Whoever started us, a hook for one, may have had another repository in mind.
+        // The parent process, for example a git hook, may have set these for another repository.
         git.env_remove(format!("GIT_{name}"));
     }
-    // It may outlive us, and must not hold what a client waits for to end.
+    // Git may outlive this process, and must not keep open the streams whose end a client waits
+    // for.
     git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     detach_from_terminal(&mut git);
     let mut git = git.spawn().ok()?;
@@ -77,7 +76,7 @@ pub(crate) fn start_maintenance(repository: &Repository) -> Option<JoinHandle<()
     thread::Builder::new().name("maintenance".to_owned()).spawn(wait).ok()
 }
 
-/// Keeps `Ctrl-C` from what has nothing to do with the terminal.
+/// Protects the process from `Ctrl-C`, because it does not use the terminal.
 #[cfg(unix)]
 fn detach_from_terminal(git: &mut Command) {
     use std::os::unix::process::CommandExt as _;
@@ -102,10 +101,10 @@ mod tests {
         scene.git(&["config", "maintenance.commit-graph.auto", "1"]);
         let graph = scene.home.join(".git/objects/info/commit-graphs");
         scene.git(&["config", "maintenance.auto", "false"]);
-        let begin = || start_maintenance(&scene.palace("keep").repository().unwrap().unwrap());
-        assert!(begin().is_none());
+        let start = || start_maintenance(&scene.palace("keep").repository().unwrap().unwrap());
+        assert!(start().is_none());
         scene.git(&["config", "maintenance.auto", "true"]);
-        begin().unwrap().join().unwrap();
+        start().unwrap().join().unwrap();
         assert!(graph.is_dir());
         scene.assert_fsck_clean();
     }
@@ -116,8 +115,8 @@ mod tests {
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));
         scene.git(&["config", "maintenance.autoDetach", "false"]);
-        let began = || start_maintenance(&scene.palace("keep").repository().unwrap().unwrap());
-        began().unwrap().join().unwrap();
+        let start = || start_maintenance(&scene.palace("keep").repository().unwrap().unwrap());
+        start().unwrap().join().unwrap();
         let config = scene.read_file(".git/config");
         scene.write_file(".git/hidden", "[gc]\n\trecentObjectsHook = touch ran\n");
         for hook in [
@@ -128,10 +127,10 @@ mod tests {
             "[includeIf \"unknown:condition\"]\n\tpath = hidden\n",
         ] {
             scene.write_file(".git/config", &(config.clone() + hook));
-            assert!(began().is_none(), "{hook}");
+            assert!(start().is_none(), "{hook}");
         }
         scene.write_file(".git/config", &config);
-        began().unwrap().join().unwrap();
+        start().unwrap().join().unwrap();
     }
 
     #[test]

@@ -1,15 +1,14 @@
-//! File systems that do not tell of everything that happens to them.
+//! Detects file systems that do not report all changes.
 
 use std::path::Path;
 
-/// Names the file system at `place` if changes to it can go untold.
+/// Returns the name of the file system at `place` if it may not report every change.
 ///
-/// What this machine writes is told everywhere. But of what others write to a
-/// file system that is shared over a network, or between a machine and its
-/// guest, the system hears nothing.
+/// Changes made on this machine are always reported. Changes that other machines make to a network
+/// file system, or the host to a file system shared with its guest, are not.
 #[cfg(target_os = "linux")]
 pub(crate) fn network_file_system(place: &Path) -> Option<&'static str> {
-    // The numbers are those of statfs(2) and of the kernel's linux/magic.h.
+    // The numbers are from statfs(2) and the kernel's linux/magic.h.
     const NETWORK_FILE_SYSTEMS: [(u32, &str); 13] = [
         (0x0000_6969, "NFS"),
         (0x0000_517b, "SMB"),
@@ -30,7 +29,7 @@ pub(crate) fn network_file_system(place: &Path) -> Option<&'static str> {
     NETWORK_FILE_SYSTEMS.into_iter().find(|(magic, _)| *magic == kind).map(|(_, name)| name)
 }
 
-/// Elsewhere it is not known.
+/// Returns `None`, because the file system is not detected on other systems.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn network_file_system(_: &Path) -> Option<&'static str> {
     None

@@ -1,19 +1,19 @@
-//! What somebody is in the middle of, which decides whether a write may be made.
+//! Detects git operations in progress, which decide whether a write is accepted.
 //!
-//! | state | a write | why |
+//! | state | write | why |
 //! | --- | --- | --- |
 //! | rebase | refused | `git rebase --abort` moves the branch back and drops the commit |
-//! | bisect | refused | `git bisect reset` leaves the commit on no branch, and the files are old ones |
-//! | merge, cherry-pick, revert, `git am` | accepted | their `--abort` keeps commits that were made meanwhile |
+//! | bisect | refused | `git bisect reset` leaves the commit on no branch, with old files |
+//! | merge, cherry-pick, revert, `git am` | accepted | their `--abort` keeps later commits |
 //! | detached `HEAD` | accepted with a warning | the commit is on no branch |
 //!
-//! An unmerged path is refused in any state (`make.rs`).
+//! An unmerged path is refused in any state (`apply.rs`).
 
 use std::path::Path;
 
 use crate::store::Error;
 
-/// An operation of git that would drop what is committed meanwhile.
+/// A git operation that would drop commits made while it is in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GitOperation {
     /// `git rebase`.
@@ -23,10 +23,11 @@ pub enum GitOperation {
 }
 
 impl GitOperation {
-    /// Returns the operation under way in the worktree of `git_dir`, if it would drop a commit.
+    /// Returns the operation in progress in the worktree of `git_dir` that would drop a commit, if
+    /// any.
     pub(crate) fn in_progress(git_dir: &Path) -> Option<Self> {
         let is_there = |name: &str| git_dir.join(name).exists();
-        // `git am` shares its folder with the older kind of rebase.
+        // `git am` shares its folder with the older rebase backend.
         let is_am = is_there("rebase-apply/applying");
         if is_there("rebase-merge") || (is_there("rebase-apply") && !is_am) {
             return Some(Self::Rebase);
@@ -34,7 +35,7 @@ impl GitOperation {
         (is_there("BISECT_START") || is_there("BISECT_LOG")).then_some(Self::Bisect)
     }
 
-    /// Returns the command that is under way, as git names it.
+    /// Returns the operation's git command.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rebase => "rebase",
@@ -42,7 +43,7 @@ impl GitOperation {
         }
     }
 
-    /// Returns what would drop a commit that is made meanwhile.
+    /// Returns the action that would drop a commit made meanwhile.
     pub fn dropping_command(self) -> &'static str {
         match self {
             Self::Rebase => "aborting it",
@@ -50,19 +51,19 @@ impl GitOperation {
         }
     }
 
-    /// Returns the commands that end it.
+    /// Returns the commands that end the operation.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Rebase => {
-                "`git rebase --continue` or `git rebase --abort`; one that a killed git left behind ends \
-                 when the folder `.git/rebase-merge` or `.git/rebase-apply` is removed"
+                "`git rebase --continue` or `git rebase --abort`; if a killed git left it behind, \
+                 remove the folder `.git/rebase-merge` or `.git/rebase-apply`"
             }
             Self::Bisect => "`git bisect reset`",
         }
     }
 }
 
-/// Refuses a write that would be dropped when the operation under way ends.
+/// Fails if an operation is in progress that would drop the write.
 pub(crate) fn reject_if_in_progress(git_dir: &Path, work: &Path) -> Result<(), Error> {
     match GitOperation::in_progress(git_dir) {
         Some(operation) => Err(Error::OperationInProgress { operation, place: work.to_owned() }),

@@ -1,21 +1,21 @@
-//! Opening the files that Palazzo keeps in `.git/palazzo`.
+//! Opens the files that Palazzo keeps in `.git/palazzo`.
 //!
-//! The repository may come from a stranger, so a link there is not followed and
-//! a FIFO or a device is not opened: only regular files, in real folders.
+//! The repository may come from a stranger, so links are not followed and FIFOs and devices are not
+//! opened: only regular files in real folders.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder in a git directory that holds what is ours.
+/// Palazzo's folder in a git directory.
 const PALAZZO_FOLDER: &str = "palazzo";
 
-/// Returns the path of the file `name` of ours in `git_dir`.
+/// Returns the path of Palazzo's file `name` in `git_dir`.
 pub(crate) fn own_path(git_dir: &Path, name: &str) -> PathBuf {
     git_dir.join(PALAZZO_FOLDER).join(name)
 }
 
-/// Creates the folders of `name` in `git_dir`, and refuses a link or a file in their place.
+/// Creates the folders of `name` in `git_dir`; fails if one of them is a link or a file.
 pub(crate) fn create_folders(git_dir: &Path, name: &str) -> io::Result<()> {
     let mut folder = git_dir.join(PALAZZO_FOLDER);
     let inside = Path::new(name).parent().unwrap_or(Path::new(""));
@@ -27,12 +27,12 @@ pub(crate) fn create_folders(git_dir: &Path, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells whether `folder` is a folder itself and no link to one.
+/// Returns true if `folder` is a folder and not a link to one.
 pub(crate) fn is_real_folder(folder: &Path) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir())
 }
 
-/// Opens the file at `path` with `options`; what is no regular file is an error.
+/// Opens the file at `path` with `options`; fails if it is not a regular file.
 pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     match fs::symlink_metadata(path) {
         Ok(it) if !it.is_file() => return Err(not_regular_error()),
@@ -41,7 +41,7 @@ pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::R
     }
     set_no_follow(options);
     let file = options.open(path)?;
-    // It may have been replaced between the look and the opening.
+    // It may have been replaced between the check and the opening.
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular_error()) }
 }
 
@@ -54,7 +54,7 @@ fn create_folder(folder: &Path) -> io::Result<()> {
 }
 
 fn not_regular_error() -> io::Error {
-    let why = "it is a link or a device where Palazzo keeps a file of its own; remove it";
+    let why = "a link or a device is in place of a file of Palazzo; remove it";
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 

@@ -1,11 +1,11 @@
-//! Which paths may name a file of a palace. No name reaches outside it.
+//! Validates the paths of palace files. No valid path points outside the palace.
 
 use std::fs;
 use std::path::Path;
 
 use crate::store::Error;
 
-/// Checks that `path` is relative, tidy, and leads neither upwards nor into git.
+/// Checks that `path` is relative and normalised, and that it contains no `..` and no git name.
 pub(crate) fn check_path(path: &str) -> Result<(), Error> {
     if path.contains('\\') || path.chars().any(char::is_control) {
         return Err(Error::for_path(path, "it holds a backslash or a control character"));
@@ -23,10 +23,10 @@ pub(crate) fn check_links(root: &Path, path: &str) -> Result<(), Error> {
         place.push(name);
         match fs::symlink_metadata(&place) {
             Ok(it) if it.is_symlink() => {
-                return Err(Error::for_path(path, "a symbolic link lies on it"));
+                return Err(Error::for_path(path, "part of the path is a symbolic link"));
             }
             Ok(_) => {}
-            // What is not there is no link; what cannot be looked at will fail when it is opened.
+            // A missing entry is no link; an inaccessible one fails when it is opened.
             Err(_) => return Ok(()),
         }
     }
@@ -38,7 +38,7 @@ fn check_name(path: &str, name: &str) -> Result<(), Error> {
         return Err(Error::for_path(path, "it must be relative, without empty parts, `.` or `..`"));
     }
     if is_git_name(name) {
-        return Err(Error::for_path(path, "that name is git's own"));
+        return Err(Error::for_path(path, "git reserves this name"));
     }
     if cfg!(windows) && name.contains(':') {
         return Err(Error::for_path(path, "it holds a colon"));
@@ -46,8 +46,8 @@ fn check_name(path: &str, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Tells whether some file system would take `name` for `.git`: Windows drops dots and blanks at
-/// the end and has short names, macOS drops characters of no width.
+/// Returns true if some file system treats `name` as `.git`: Windows ignores trailing dots and
+/// spaces and has short names, macOS ignores zero-width characters.
 fn is_git_name(name: &str) -> bool {
     let seen: String = name.chars().filter(|c| !is_invisible_char(*c)).collect();
     let seen = seen.split(':').next().unwrap_or_default().trim_end_matches([' ', '.']);
@@ -86,7 +86,7 @@ mod tests {
             ".g\u{200c}it/config",
             ".git::$INDEX_ALLOCATION/x",
         ] {
-            assert!(check_path(path).is_err(), "{path:?} was let through");
+            assert!(check_path(path).is_err(), "{path:?} was accepted");
         }
     }
 

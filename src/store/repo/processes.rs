@@ -1,20 +1,20 @@
-//! The processes of this machine, as far as Linux shows them.
+//! Finds running processes, on Linux.
 
 use std::path::{Path, PathBuf};
 
 use crate::store::repo::git_locks::LockOwner;
 
-/// Whether they are known here.
+/// Whether processes can be listed on this system.
 pub(crate) const IS_SUPPORTED: bool = cfg!(target_os = "linux");
 
-/// Returns for each of `files` a living process that has it open.
+/// Returns for each of `files` a running process that has it open.
 #[cfg(target_os = "linux")]
 pub(crate) fn find_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>> {
     use std::fs;
     use std::os::unix::fs::MetadataExt as _;
 
     let identity = |path: &Path| fs::symlink_metadata(path).map(|it| (it.dev(), it.ino())).ok();
-    let wanted: Vec<_> = files.iter().map(|it| identity(it)).collect();
+    let identities: Vec<_> = files.iter().map(|it| identity(it)).collect();
     let mut holders = vec![None; files.len()];
     if files.is_empty() {
         return holders;
@@ -22,22 +22,23 @@ pub(crate) fn find_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>> {
     for id in process_ids() {
         let open = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
         for entry in open {
-            // What has another kind of name is no lock, and may be slow to look at.
+            // Files with other extensions are no locks, and reading their metadata may be slow.
             let target = fs::read_link(entry.path()).unwrap_or_default();
             if !target.extension().is_some_and(|it| it == "lock" || it == "new" || it == "pid") {
                 continue;
             }
             let found = fs::metadata(entry.path()).map(|it| (it.dev(), it.ino())).ok();
-            let place = wanted.iter().position(|it| it.is_some() && *it == found);
-            if let (Some(place), Some(name)) = (place, program_name(id)) {
-                holders[place] = Some(LockOwner::Process { id, name });
+            let index = identities.iter().position(|it| it.is_some() && *it == found);
+            if let (Some(index), Some(name)) = (index, program_name(id)) {
+                holders[index] = Some(LockOwner::Process { id, name });
             }
         }
     }
     holders
 }
 
-/// Returns a living process of the program `program` that runs in one of `folders`.
+/// Returns a running process of the program `program` whose working directory is in one of
+/// `folders`.
 #[cfg(target_os = "linux")]
 pub(crate) fn find_process_in(program: &str, folders: &[&Path]) -> Option<u32> {
     let is_inside = |id: u32| {
@@ -47,7 +48,7 @@ pub(crate) fn find_process_in(program: &str, folders: &[&Path]) -> Option<u32> {
     process_ids().find(|id| program_name(*id).is_some_and(|it| it == program) && is_inside(*id))
 }
 
-/// Returns the name of the program that a living process runs.
+/// Returns the name of the program that a running process executes.
 #[cfg(target_os = "linux")]
 pub(crate) fn program_name(id: u32) -> Option<String> {
     let name = std::fs::read_to_string(format!("/proc/{id}/comm")).ok()?;
@@ -60,19 +61,19 @@ fn process_ids() -> impl Iterator<Item = u32> {
     entries.filter_map(|it| it.file_name().to_str()?.parse().ok())
 }
 
-/// Elsewhere nothing is known of them.
+/// On other systems, processes are not listed.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn find_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>> {
     vec![None; files.len()]
 }
 
-/// Elsewhere nothing is known of them.
+/// On other systems, processes are not listed.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn find_process_in(_: &str, _: &[&Path]) -> Option<u32> {
     None
 }
 
-/// Elsewhere nothing is known of them.
+/// On other systems, processes are not listed.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn program_name(_: u32) -> Option<String> {
     None

@@ -1,7 +1,8 @@
-//! Regular files of bounded size: a stranger's file is opened only after `lstat` says it is one.
+//! Opens only regular files of bounded size: a file from an untrusted source is checked with
+//! `lstat` first.
 //!
-//! A palace or a repository may come from anyone. Opening a FIFO waits for a writer that never
-//! comes, a device may have no end, and a symbolic link can lead to either.
+//! A palace or repository may come from anyone. Opening a FIFO waits for a writer that may never
+//! come, a device may be endless, and a symbolic link can point to either.
 
 use std::fs::{self, Metadata};
 use std::io::{self, Read as _};
@@ -12,22 +13,22 @@ use walkdir::WalkDir;
 use crate::store::Error;
 use crate::store::repo::own_file;
 
-/// How many bytes a file may have.
+/// The maximum size of a file in bytes.
 pub(crate) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What is said of a file that is larger.
+/// The reason given for a larger file.
 pub(crate) const TOO_LARGE_REASON: &str = "larger than 16 MiB";
 
-/// How large a file may be.
+/// The size limit of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeLimit {
     /// At most [`MAX_BYTES`].
     Bounded,
-    /// Of any size: the file is mapped, read in parts, or only appended to.
+    /// No limit: the file is mapped, read in parts, or only appended to.
     Any,
 }
 
-/// Checks that `file` is a regular file, or is missing.
+/// Checks that `file` is a regular file or does not exist.
 pub(crate) fn check_regular_file(file: &Path, size: SizeLimit) -> Result<(), Error> {
     match lstat(file)? {
         Some(metadata) => check_metadata(file, &metadata, size),
@@ -35,7 +36,7 @@ pub(crate) fn check_regular_file(file: &Path, size: SizeLimit) -> Result<(), Err
     }
 }
 
-/// Checks a file that the user's own configuration may name: links are followed.
+/// Checks a file that the user's own configuration may name; links are followed.
 pub(crate) fn check_link_target(file: &Path) -> Result<(), Error> {
     match fs::metadata(file) {
         Ok(metadata) => check_metadata(file, &metadata, SizeLimit::Bounded),
@@ -43,7 +44,7 @@ pub(crate) fn check_link_target(file: &Path) -> Result<(), Error> {
     }
 }
 
-/// Checks that no folder on the way from `base` down to `folder` is a link or a file.
+/// Checks that no part of the path from `base` down to `folder` is a link or a file.
 pub(crate) fn reject_linked_folders(base: &Path, folder: &Path) -> Result<(), Error> {
     let mut place = base.to_owned();
     for name in folder {
@@ -57,10 +58,10 @@ pub(crate) fn reject_linked_folders(base: &Path, folder: &Path) -> Result<(), Er
     Ok(())
 }
 
-/// Checks that only folders and regular files are at or below `folder`; a missing one is empty.
+/// Checks that only folders and regular files are at or below `folder`, which may be missing.
 pub(crate) fn check_tree(folder: &Path, size: SizeLimit) -> Result<(), Error> {
     for entry in WalkDir::new(folder).follow_root_links(false) {
-        // What disappears meanwhile, or cannot be listed, is not opened either.
+        // An entry that disappears meanwhile, or cannot be listed, is not opened either.
         let Ok(entry) = entry else { continue };
         let kind = entry.file_type();
         let is_plain = kind.is_file() && size == SizeLimit::Any;
@@ -72,36 +73,36 @@ pub(crate) fn check_tree(folder: &Path, size: SizeLimit) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads a regular file of bounded size; `None`: it is missing.
+/// Reads a regular file of bounded size; `None`: it does not exist.
 pub(crate) fn read_regular_file(file: &Path) -> Result<Option<Vec<u8>>, Error> {
     read_at_most(file, MAX_BYTES)
 }
 
-/// Reads a regular file of at most `most` bytes; `None`: it is missing.
-pub(crate) fn read_at_most(file: &Path, most: u64) -> Result<Option<Vec<u8>>, Error> {
-    check_regular_file(file, if most > MAX_BYTES { SizeLimit::Any } else { SizeLimit::Bounded })?;
-    // It may have been replaced since: what is no regular file is not waited for.
+/// Reads a regular file of at most `limit` bytes; `None`: it does not exist.
+pub(crate) fn read_at_most(file: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
+    check_regular_file(file, if limit > MAX_BYTES { SizeLimit::Any } else { SizeLimit::Bounded })?;
+    // It may have been replaced since the check; opening it must not block.
     let open = match own_file::open_regular_file(file, fs::OpenOptions::new().read(true)) {
         Err(err) if is_missing(&err) => return Ok(None),
         other => other.map_err(Error::for_file("read", file))?,
     };
     let mut bytes = Vec::new();
-    open.take(most + 1).read_to_end(&mut bytes).map_err(Error::for_file("read", file))?;
-    let fits = bytes.len() as u64 <= most;
+    open.take(limit + 1).read_to_end(&mut bytes).map_err(Error::for_file("read", file))?;
+    let fits = bytes.len() as u64 <= limit;
     if fits { Ok(Some(bytes)) } else { Err(not_regular_error(file, "too large")) }
 }
 
-/// Lists what is in `folder`; nothing where it is missing or no folder.
+/// Lists the entries of `folder`; empty if it does not exist or is no folder.
 pub(crate) fn list_folder(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.flatten().map(|it| it.path()).collect()
 }
 
-/// Returns the metadata of `file` itself, not of what a link leads to; `None`: it is missing.
+/// Returns the metadata of `file` without following a link; `None`: it does not exist.
 pub(crate) fn lstat(file: &Path) -> Result<Option<Metadata>, Error> {
     match fs::symlink_metadata(file) {
         Err(err) if is_missing(&err) => Ok(None),
-        other => other.map(Some).map_err(Error::for_file("look at", file)),
+        other => other.map(Some).map_err(Error::for_file("read the metadata of", file)),
     }
 }
 
@@ -145,7 +146,7 @@ fn special_file_name(kind: fs::FileType) -> &'static str {
 
 #[cfg(not(unix))]
 fn special_file_name(_: fs::FileType) -> &'static str {
-    "no regular file"
+    "not a regular file"
 }
 
 #[cfg(all(test, unix))]

@@ -1,4 +1,4 @@
-//! The git repository around a palace: finding it, opening it, making it.
+//! Finds, opens and creates the git repository of a palace.
 
 use std::fs;
 use std::io;
@@ -17,34 +17,35 @@ use crate::store::repo::{damage, git_files};
 use crate::store::write::index;
 use crate::store::{Consents, Error};
 
-/// The largest object, in bytes, that is read into memory.
+/// The size in bytes of the largest object that is read into memory.
 const ALLOCATION_LIMIT: &str = "gitoxide.objects.allocLimit=268435456";
 
-/// How often `HEAD` is read again while `git pack-refs` may be at work.
+/// How often `HEAD` is read again while `git pack-refs` may be running.
 const MAX_HEAD_READS: usize = 5;
 
-/// An open repository, and where in it the palace lies.
+/// An open repository, with the palace's location in it.
 pub(crate) struct Repository {
     git: gix::ThreadSafeRepository,
-    /// The palace, without links on the way.
+    /// The palace folder, with symbolic links resolved.
     pub(crate) palace: PathBuf,
-    /// The folder whose files git tracks.
+    /// The working directory.
     pub(crate) work: PathBuf,
-    /// What belongs to this working directory alone: `HEAD`, the index.
+    /// The git directory of this worktree, with `HEAD` and the index.
     pub(crate) git_dir: PathBuf,
-    /// What all working directories share: objects, branches, our lock.
+    /// The directory shared by all worktrees, with objects, branches and Palazzo's lock.
     pub(crate) common_dir: PathBuf,
     /// The palace's path inside the working directory: empty, or ending in `/`.
     pub(crate) prefix: String,
-    /// What its configuration files say to a `git` that we start.
+    /// What the configuration files would make a `git` subprocess do.
     pub(crate) config_scan: ConfigScan,
-    /// The files that said where it is, how it is configured and that it may be used.
+    /// The files that determine the repository's location, configuration and consent, with their
+    /// stamps.
     source_stamps: Vec<(PathBuf, Option<FileStamp>)>,
 }
 
 impl Repository {
-    /// Finds the repository around `palace`; `None`: there is none, or it ignores the palace. One
-    /// that is elsewhere needs the consent of the user.
+    /// Finds the repository that contains `palace`; `None`: there is none, or it ignores the
+    /// palace. A repository elsewhere needs the user's consent.
     pub(crate) fn find(
         palace: &Path,
         consents: &Consents,
@@ -71,7 +72,8 @@ impl Repository {
         Ok(if found.ignores_palace()? { None } else { Some(found) })
     }
 
-    /// Makes a repository at `home`, or at the palace if `home` is taken or elsewhere.
+    /// Creates a repository at `home`, or at the palace if `home` has one already or does not
+    /// contain the palace.
     pub(crate) fn create(
         palace: &Path,
         home: &Path,
@@ -79,36 +81,39 @@ impl Repository {
         isolated: bool,
     ) -> Result<(), Error> {
         let taken = exists(&home.join(".git"));
-        // One there either ignores the palace, or another process has made it just now.
+        // A repository at the home either ignores the palace, or another process has just created
+        // it.
         if taken && Self::find(palace, consents, isolated)?.is_some() {
             return Ok(());
         }
         let root = if palace.starts_with(home) && !taken { home } else { palace };
-        fs::create_dir_all(root).map_err(Error::for_file("make the folder", root))?;
-        let built = create_build_folder(root).map_err(Error::for_file("make a folder in", root))?;
+        fs::create_dir_all(root).map_err(Error::for_file("create the folder", root))?;
+        let built =
+            create_build_folder(root).map_err(Error::for_file("create a folder in", root))?;
         let moved = init_repository(&built, isolated).and_then(|()| {
             match fs::rename(built.join(".git"), root.join(".git")) {
-                // Another process was quicker, and its repository is as good as ours.
+                // Another process was faster, and its repository is equivalent.
                 Err(_) if exists(&root.join(".git/HEAD")) => Ok(()),
-                moved => moved.map_err(Error::for_file("make a repository at", root)),
+                moved => moved.map_err(Error::for_file("create a repository at", root)),
             }
         });
-        // Whatever is left of it is hidden and does no harm.
+        // Anything left over is hidden and harmless.
         drop(fs::remove_dir_all(&built));
         moved
     }
 
-    /// Returns a handle that sees the repository as it is now.
+    /// Returns a handle with the current state of the repository.
     pub(crate) fn git(&self) -> gix::Repository {
         self.git.to_thread_local()
     }
 
-    /// Returns the commit `HEAD` names; `None`: none yet.
+    /// Returns the commit that `HEAD` points to; `None`: there is no commit yet.
     pub(crate) fn head(&self) -> Result<Option<gix::ObjectId>, Error> {
         read_head(&self.git()).map_err(|err| self.git_error("read `HEAD`", err))
     }
 
-    /// Tells whether this is still the nearest repository, configured and allowed as it was.
+    /// Returns true if this is still the nearest repository, with the same configuration and
+    /// consent.
     pub(crate) fn is_current(&self) -> bool {
         let place = self.palace.as_path();
         let depth = self.prefix.matches('/').count();
@@ -118,7 +123,7 @@ impl Repository {
             && self.source_stamps.iter().all(|(path, stamp)| FileStamp::from_path(path) == *stamp)
     }
 
-    /// Wraps what git said.
+    /// Wraps an error of git.
     pub(crate) fn git_error(
         &self,
         deed: &'static str,
@@ -153,7 +158,7 @@ impl Repository {
         })
     }
 
-    /// Tells whether `.gitignore` keeps the palace out, and nobody has added it all the same.
+    /// Returns true if `.gitignore` excludes the palace and none of its files are in the index.
     fn ignores_palace(&self) -> Result<bool, Error> {
         if self.prefix.is_empty() {
             return Ok(false);
@@ -183,7 +188,7 @@ impl std::fmt::Debug for Repository {
     }
 }
 
-/// Returns the commit `HEAD` names; `None`: none yet.
+/// Returns the commit that `HEAD` points to; `None`: there is no commit yet.
 pub(crate) fn read_head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> {
     let read = || -> gix::Result<_> {
         let mut head = git.head()?;
@@ -197,8 +202,8 @@ pub(crate) fn read_head(git: &gix::Repository) -> gix::Result<Option<gix::Object
         Ok((head.try_peel_to_id()?.map(gix::Id::detach), is_loose))
     };
     let mut before = read()?;
-    // `packed-refs` is read before the loose reference, so one that `git pack-refs` packs in that
-    // moment is found in neither, or with an earlier value.
+    // `packed-refs` is read before the loose reference. A reference that `git pack-refs` packs
+    // between the two reads is found in neither, or with an earlier value.
     for _ in 0..MAX_HEAD_READS {
         if before.1 {
             break;
@@ -211,16 +216,16 @@ pub(crate) fn read_head(git: &gix::Repository) -> gix::Result<Option<gix::Object
     Ok(before.0)
 }
 
-/// Finds the repository around `place`, a path without links, and checks its files; `None`: there
-/// is none, or only a bare one.
+/// Finds the repository that contains `place`, a path without links, and checks its files; `None`:
+/// there is none, or only a bare one.
 pub(crate) fn locate_checked(place: &Path) -> Result<Option<RepositoryLocation>, Error> {
     git_link::locate_repository(nearest_existing_folder(place))
 }
 
-/// Refuses a repository that is elsewhere, unless the user has allowed it.
+/// Fails if the repository is elsewhere and the user has not allowed it.
 fn reject_without_consent(link: &RepositoryLocation, consents: &Consents) -> Result<(), Error> {
-    let Some(wanted) = link.needed_consent()? else { return Ok(()) };
-    let why = match consents.is_allowed(&wanted) {
+    let Some(consent) = link.needed_consent()? else { return Ok(()) };
+    let why = match consents.is_allowed(&consent) {
         Ok(true) => return Ok(()),
         Ok(false) => String::new(),
         Err(err) => format!(" ({})", err.message_with_causes()),
@@ -241,7 +246,7 @@ fn discover_and_open(
     isolated: bool,
 ) -> Result<Option<gix::ThreadSafeRepository>, Error> {
     let start = nearest_existing_folder(place);
-    // Git's library would look on further up, where nothing was checked.
+    // gix would continue to search in parent folders, where nothing was checked.
     if link.is_some_and(|it| gix::discover::is_git(&it.work.join(".git")).is_err()) {
         reject_unreadable(start, None)?;
     }
@@ -269,26 +274,26 @@ fn discover_and_open(
         let (place, source) = (work.unwrap_or(git_dir), err.into());
         match trust {
             Trust::Reduced => Error::UntrustedOwner { place, source },
-            Trust::Full => Error::Git { deed: "open what lies", place, source },
+            Trust::Full => Error::Git { deed: "open the files", place, source },
         }
     })
 }
 
-/// Refuses to look past a repository that cannot be read, from `start` up to below `found`: it
-/// would get another inside it, or its files would go into one around it.
+/// Fails if there is an unreadable repository from `start` up to below `found`. Skipping it would
+/// create another repository inside it, or add its files to an outer one.
 fn reject_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
     let found = found.map(fs::canonicalize).and_then(Result::ok);
     for place in start.ancestors().take_while(|it| found.as_deref() != Some(*it)) {
         let git = place.join(".git");
         let is_repository = match fs::metadata(&git) {
             Ok(it) if it.is_file() => true,
-            // With neither it is only a folder of that name.
+            // Without either it is only a folder of that name.
             Ok(_) => ["HEAD", "objects"].iter().any(|it| may_exist(&git.join(it))),
             Err(_) => false,
         };
         if is_repository {
             let head = if git.is_dir() { git.join("HEAD") } else { git.clone() };
-            // It may have become a FIFO since it was looked at.
+            // It may have been replaced by a FIFO since the check.
             return Err(match regular_file::read_regular_file(&head)? {
                 Some(_) => damage::unreadable_repository_error(place, &git),
                 None => {
@@ -301,12 +306,12 @@ fn reject_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Tells whether something is there, or may be, for all that can be seen.
+/// Returns true if the path exists, or if that cannot be determined.
 fn may_exist(place: &Path) -> bool {
     !fs::symlink_metadata(place).is_err_and(|err| err.kind() == io::ErrorKind::NotFound)
 }
 
-/// Returns how a repository is opened; tests are isolated from the configuration of the machine.
+/// Returns the options for opening a repository; tests ignore the machine's configuration.
 fn open_options(trust: Trust, isolated: bool) -> gix::open::Options {
     let mut permissions = match isolated {
         true => gix::open::Permissions::isolated(),
@@ -318,21 +323,22 @@ fn open_options(trust: Trust, isolated: bool) -> gix::open::Options {
     options.bail_if_untrusted(true).filter_config_section(is_trusted_section)
 }
 
-/// Tells whether configuration may say where a repository's parts lie: that of the environment may
-/// not, for whoever started this process, a hook for one, may have had another repository in mind.
+/// Returns true if a configuration section may set the locations of a repository's parts. The
+/// environment may not, because it may refer to another repository, for example when a git hook
+/// started this process.
 fn is_trusted_section(section: &gix::config::file::Metadata) -> bool {
     let is_environment = section.source == gix::config::Source::EnvOverride;
     !is_environment && gix::config::section::is_trusted(section)
 }
 
-/// Returns a handle that sees all references, whatever `GIT_NAMESPACE` says.
+/// Returns a handle that sees all references, whatever `GIT_NAMESPACE` is.
 fn without_namespace(git: &gix::ThreadSafeRepository) -> gix::ThreadSafeRepository {
     let mut git = git.to_thread_local();
     git.clear_namespace();
     git.into_sync()
 }
 
-/// Makes a hidden folder of our own in `root`.
+/// Creates a hidden temporary folder in `root`.
 fn create_build_folder(root: &Path) -> io::Result<PathBuf> {
     for n in 0_u32.. {
         let folder = root.join(format!(".palazzo-{}-{n}.tmp", std::process::id()));
@@ -344,7 +350,7 @@ fn create_build_folder(root: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Makes a repository in a folder of its own, so that it appears at its place complete.
+/// Creates a repository in the folder `place`; it is moved to its final place when complete.
 fn init_repository(place: &Path, isolated: bool) -> Result<(), Error> {
     let made = gix::ThreadSafeRepository::init_opts(
         place,
@@ -353,7 +359,7 @@ fn init_repository(place: &Path, isolated: bool) -> Result<(), Error> {
         open_options(Trust::Full, isolated),
     );
     made.map_err(|err| Error::Git {
-        deed: "make a repository",
+        deed: "create a repository",
         place: place.to_owned(),
         source: err.into(),
     })?;
@@ -367,7 +373,7 @@ fn remove_sample_hooks(hooks: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns `path` without links, as far as it exists.
+/// Resolves the symbolic links in `path`, as far as it exists.
 pub(crate) fn resolve_links(path: &Path) -> Result<PathBuf, Error> {
     let path = std::path::absolute(path).map_err(Error::for_file("find", path))?;
     for there in path.ancestors() {
@@ -383,11 +389,11 @@ pub(crate) fn resolve_links(path: &Path) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// Lists the files the configuration was read from, and how they stood.
+/// Lists the files from which the configuration was read, with their stamps.
 fn stamp_config_files(git: &gix::Repository) -> Vec<(PathBuf, Option<FileStamp>)> {
     let snapshot = git.config_snapshot();
-    let named = snapshot.plumbing().sections().filter_map(|it| it.meta().path.clone());
-    let mut paths: Vec<_> = named.chain([git.common_dir().join("config")]).collect();
+    let files = snapshot.plumbing().sections().filter_map(|it| it.meta().path.clone());
+    let mut paths: Vec<_> = files.chain([git.common_dir().join("config")]).collect();
     paths.sort();
     paths.dedup();
     paths.into_iter().map(|path| (path.clone(), FileStamp::from_path(&path))).collect()
@@ -406,11 +412,11 @@ mod tests {
 
     const HALL: &str = "rooms/hall.yaml";
 
-    /// Runs the test of that name anew, in a process with `variables`.
+    /// Runs the test `name` again, in a process with the environment `variables`.
     fn run_test_with_env(name: &str, variables: &[(&str, &Path)]) {
         let mut run = std::process::Command::new(std::env::current_exe().unwrap());
         run.envs(variables.iter().copied()).env("PALAZZO_RUN", "1");
-        let name = format!("store::repository::tests::{name}");
+        let name = format!("store::repo::repository::tests::{name}");
         let output = run.args(["--exact", &name]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
@@ -466,7 +472,7 @@ mod tests {
         store.isolated = true;
         let head = inner.join(".git/HEAD");
         fs::remove_file(&head).unwrap();
-        // Who may read everything cannot be refused by permissions, but by a link to itself.
+        // Permissions do not stop a privileged user, but a link to itself does.
         std::os::unix::fs::symlink("HEAD", &head).unwrap();
         let git = inner.join(".git");
         let is_link = format!(
@@ -564,7 +570,7 @@ mod tests {
         assert_eq!(store.head().unwrap(), None);
         let lost = change_of_one_file(HALL, Some("2\n"), Some("3\n"));
         assert!(matches!(store.commit(&lost), Err(Error::HistoryLost { .. })));
-        // A process that has seen nothing yet knows it by what Palazzo has put there.
+        // A process that has not read the palace detects it by Palazzo's folder.
         scene.write_file("keep/.palazzo/schema/room.json", "{}");
         scene.write_file("keep/palace.toml", "");
         for name in ["keep", "other"] {
@@ -764,7 +770,7 @@ mod tests {
                      [filter \"x\"]\n\tclean = evil\n[include]\n\tpath = more\n";
         scene.write_file(".git/config", &(config + added));
         let mut store = scene.palace("keep");
-        // Includes are followed only where the machine's configuration counts.
+        // Includes are only followed when the machine's configuration is used.
         store.isolated = false;
         let repository = store.repository().unwrap().unwrap();
         let git = repository.git();
@@ -793,9 +799,9 @@ mod tests {
         let mut store = scene.store(&scene.home);
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         assert_eq!(scene.git(&["show", "HEAD:rooms/hall.yaml"]), "1\n");
-        let mut known = crate::store::HistoryCache::default();
-        store.update_history(&mut known).unwrap();
-        assert_eq!(known.history[HALL].count, 1);
+        let mut cache = crate::store::HistoryCache::default();
+        store.update_history(&mut cache).unwrap();
+        assert_eq!(cache.history[HALL].count, 1);
         assert_eq!(scene.status(), "");
     }
 }

@@ -1,4 +1,4 @@
-//! The state of the repository around a palace, for people.
+//! Describes the state of a palace's repository for the user.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,27 +10,27 @@ use crate::store::{Error, Store};
 /// The state of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryState {
-    /// The folder whose files git tracks.
+    /// The working directory.
     pub work: PathBuf,
     /// The folder with `HEAD` and the index.
     pub git_dir: PathBuf,
-    /// How it names objects and keeps references: `sha1, files`.
+    /// The object format and the reference storage: `sha1, files`.
     pub format: String,
-    /// What `HEAD` names: a branch or a commit.
+    /// What `HEAD` points to: a branch or a commit.
     pub head: String,
-    /// The operation under way that keeps writes from being made.
+    /// The operation in progress that prevents writes.
     pub operation: Option<GitOperation>,
 }
 
 impl Store {
-    /// Returns the state of the repository around the palace; `None`: there is none.
+    /// Returns the state of the repository that contains the palace; `None`: there is none.
     pub fn repository_state(&self) -> Result<Option<RepositoryState>, Error> {
         let Some(repository) = self.repository()? else { return Ok(None) };
         let git = repository.git();
         Ok(Some(RepositoryState {
             work: repository.work.clone(),
             git_dir: repository.git_dir.clone(),
-            // Those that keep references elsewhere are not opened.
+            // A repository with another reference storage is refused when it is opened.
             format: format!("{}, files", git.object_hash()),
             head: describe_head(&repository, &git)?,
             operation: GitOperation::in_progress(&repository.git_dir),
@@ -38,7 +38,7 @@ impl Store {
     }
 }
 
-/// Returns the version of the git that is installed; `None`: there is none.
+/// Returns the version of the installed git; `None`: git is not installed.
 pub fn git_version() -> Option<String> {
     let output = Command::new("git").arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();

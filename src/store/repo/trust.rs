@@ -1,4 +1,4 @@
-//! What a palace that may come from somebody else is allowed, and what is wrong with its files.
+//! Checks what an untrusted palace may do, and reports problems with its files.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,23 +8,24 @@ use crate::model::{Change, Code, Consent, Diagnostic};
 use crate::store::repo::{git_files, repository};
 use crate::store::{Error, Store};
 
-/// Describes the consent that the repository of `folder` needs; `None`: it needs none.
+/// Returns the consent that the repository of `folder` needs; `None`: it needs none.
 pub fn repository_consent(folder: &Path) -> Result<Option<Consent>, Error> {
     let link = repository::locate_checked(&repository::resolve_links(folder)?)?;
     link.map_or(Ok(None), |it| it.needed_consent())
 }
 
 impl Store {
-    /// Describes the consent that actions need to call the tools in `allow`; `None`: there are none.
+    /// Returns the consent that actions need to call the tools in `allow`; `None`: the list is
+    /// empty.
     pub fn tools_consent(&self, allow: &[String]) -> Result<Option<Consent>, Error> {
         let palace = repository::resolve_links(&self.palace)?;
         Ok((!allow.is_empty()).then(|| Consent::for_tools(&palace, allow)))
     }
 
-    /// Checks that the user lets actions of this palace call the tools in `allow`.
+    /// Checks that the user allows actions of this palace to call the tools in `allow`.
     pub fn check_tools_consent(&self, allow: &[String]) -> Result<(), Error> {
-        let Some(wanted) = self.tools_consent(allow)? else { return Ok(()) };
-        let why = match self.consents.is_allowed(&wanted) {
+        let Some(consent) = self.tools_consent(allow)? else { return Ok(()) };
+        let why = match self.consents.is_allowed(&consent) {
             Ok(true) => return Ok(()),
             Ok(false) => String::new(),
             Err(err) => format!(" ({})", err.message_with_causes()),
@@ -32,7 +33,7 @@ impl Store {
         Err(Error::ToolsNotAllowed { palace: self.palace.clone(), why })
     }
 
-    /// Reports in `file` that actions may not call the tools in `allow` on this machine.
+    /// Returns a finding in `file` if actions may not call the tools in `allow` on this machine.
     pub fn tools_consent_finding(&self, file: &str, allow: &[String]) -> Option<Diagnostic> {
         let message = match self.check_tools_consent(allow).err()? {
             Error::ToolsNotAllowed { why, .. } => {
@@ -44,8 +45,8 @@ impl Store {
         Some(finding.with_hint("`palazzo trust DIR` shows them and asks you"))
     }
 
-    /// Reports why the repository cannot be used or cannot be written, as far as it may be a
-    /// stranger's doing.
+    /// Reports why the repository cannot be used or written, as far as a stranger may have caused
+    /// it.
     pub fn repository_findings(&self) -> Vec<Diagnostic> {
         match self.check_repository() {
             Err(err @ Error::RepositoryElsewhere { .. }) => {
@@ -58,13 +59,13 @@ impl Store {
         }
     }
 
-    /// Refuses a change where the repository may not be used, or has files that may not be opened.
+    /// Fails if the repository may not be used, or has files that may not be opened.
     pub(crate) fn check_before_change(&self, change: &Change) -> Result<(), Error> {
         let repository = match self.open_allowed_repository() {
             Err(err @ (Error::RepositoryElsewhere { .. } | Error::NotRegularFile { .. })) => {
                 return Err(err);
             }
-            // Without a commit, a repository that cannot be opened is not needed.
+            // A repository that cannot be opened is not needed if nothing is committed.
             Err(_) | Ok(None) => return Ok(()),
             Ok(Some(repository)) => repository,
         };

@@ -1,9 +1,9 @@
-//! Making a change: the one order of steps after which nothing is lost, whoever dies when.
+//! Applies a change in an order of steps after which a crash at any point loses nothing.
 //!
-//! Our lock, git's index lock, compare, write the new files beside the old and
-//! the objects, make both durable; put the files in place, write the new index
-//! beside the old, move `HEAD`, make all that durable; put the index in place.
-//! Until `HEAD` has moved, every failure undoes the files.
+//! Take Palazzo's lock and git's index lock, compare, write the temporary files and the objects,
+//! make both durable; put the files in place, write the new index into its lock file, move `HEAD`,
+//! make all that durable; put the index in place. Until `HEAD` has moved, every failure undoes the
+//! files.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,17 +24,17 @@ use crate::store::write::write_files::FileTransaction;
 use crate::store::write::{fsync, index_repair, overwritten};
 use crate::store::{CommitOutcome, CommitReport, Error, Store, Warning};
 
-/// In how many steps a file is written: as an object, beside the old, in its place.
+/// The progress steps of a file: its object, its temporary file, putting it in place.
 const STEPS_PER_FILE: usize = 3;
 const OBJECT_CACHE_BYTES: usize = 1024 * 1024;
-/// For how long a commit is repeated that failed because git moved something at that moment.
+/// How long to retry a commit that failed because git moved objects or references meanwhile.
 pub(crate) const RETRY_TIMEOUT: Duration = Duration::from_millis(500);
-/// For how long while `git gc` runs.
+/// How long to retry while `git gc` is running.
 pub(crate) const GC_RETRY_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long to wait before it is repeated.
+/// The pause between two attempts.
 pub(crate) const RETRY_PAUSE: Duration = Duration::from_millis(40);
 
-/// Makes `change`, or finds that it is out of date.
+/// Applies `change`, or reports the files that do not have the expected content.
 pub(crate) fn apply_change(store: &mut Store, change: &Change) -> Result<CommitOutcome, Error> {
     for edit in &change.edits {
         check_edit(edit)?;
@@ -47,7 +47,7 @@ pub(crate) fn apply_change(store: &mut Store, change: &Change) -> Result<CommitO
     }
 }
 
-/// Commits the files of `change` as they are, with nothing changed.
+/// Commits the files of `change` as they are, without writing them.
 pub(crate) fn commit_unchanged_files(
     store: &mut Store,
     change: &Change,
@@ -55,11 +55,11 @@ pub(crate) fn commit_unchanged_files(
     commit_with_retry(store, change, &change.edits.iter().collect::<Vec<_>>())
 }
 
-/// Checks that what is written can be read again.
+/// Checks that a written file can be read again.
 fn check_edit(edit: &Edit) -> Result<(), Error> {
     paths::check_path(&edit.path)?;
     if edit.path.matches('/').count() > disk::MAX_DEPTH {
-        return Err(Error::for_path(&edit.path, "it lies too deep"));
+        return Err(Error::for_path(&edit.path, "its folders are nested too deep"));
     }
     if edit.now.as_ref().is_some_and(|it| it.len() > MAX_FILE_BYTES) {
         return Err(Error::for_path(&edit.path, "it would be larger than 1 MiB"));
@@ -73,86 +73,86 @@ fn write_without_commit(
     edits: &[&Edit],
 ) -> Result<CommitOutcome, Error> {
     store.reject_moved_palace()?;
-    // Nothing is committed here, so a repository that cannot be opened is in nobody's way.
+    // Nothing is committed here, so an unusable repository is no obstacle.
     let repository = store.repository().ok().flatten();
     let begin = |it: &Repository| WriteGuard::lock(it, &edit_paths(edits), &store.lock_timeouts);
-    let turn = repository.as_deref().map(begin).transpose()?;
+    let guard = repository.as_deref().map(begin).transpose()?;
     store.reject_moved_palace()?;
-    let writing = match FileTransaction::begin_if_unchanged(&store.palace, edits)? {
-        Ok(writing) => writing,
+    let transaction = match FileTransaction::begin_if_unchanged(&store.palace, edits)? {
+        Ok(transaction) => transaction,
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
-    if let (Some(repository), Some(turn)) = (&repository, &turn) {
-        overwritten::save_overwritten(repository, change, edits, turn, store.lock_timeouts.head)?;
+    if let (Some(repository), Some(guard)) = (&repository, &guard) {
+        overwritten::save_overwritten(repository, change, edits, guard, store.lock_timeouts.head)?;
     }
-    let settle = |folders| fsync::sync_places_or_files(&[&store.palace], || folders);
-    let written = keep_or_undo(writing, turn.as_ref(), |writing| {
-        let stale = writing.sync_and_put_in_place()?;
+    let sync = |folders| fsync::sync_places_or_files(&[&store.palace], || folders);
+    let written = keep_or_undo(transaction, guard.as_ref(), |transaction| {
+        let stale = transaction.sync_and_put_in_place()?;
         if !stale.is_empty() {
             return Ok(Err(stale));
         }
-        settle(writing.touched_folders()).map(|()| Ok(writing.touched_folders()))
+        sync(transaction.touched_folders()).map(|()| Ok(transaction.touched_folders()))
     })?;
     let folders = match written {
         Ok(folders) => folders,
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
-    // What was kept aside must be gone for good, for without a commit to tell otherwise it would
-    // be put back.
-    settle(folders)?;
+    // The removal of the backups must be durable, because without a commit recovery would restore
+    // them.
+    sync(folders)?;
     Ok(CommitOutcome::Done(CommitReport::default()))
 }
 
-/// Prepares the new files and keeps what `write` makes of them if all goes well; else undoes it,
-/// or leaves that to be mended.
+/// Writes the temporary files and calls `write`; keeps the result if it succeeds. Otherwise undoes
+/// it, or leaves that to recovery.
 fn keep_or_undo<T>(
-    mut writing: FileTransaction<'_>,
-    turn: Option<&WriteGuard>,
+    mut transaction: FileTransaction<'_>,
+    guard: Option<&WriteGuard>,
     write: impl FnOnce(&mut FileTransaction<'_>) -> Result<Result<T, Vec<String>>, Error>,
 ) -> Result<Result<T, Vec<String>>, Error> {
-    let prepared = writing.write_temporaries().and_then(|()| match turn {
-        Some(turn) => turn.note_new_files(writing.new_files()),
+    let prepared = transaction.write_temporaries().and_then(|()| match guard {
+        Some(guard) => guard.note_new_files(transaction.new_files()),
         None => Ok(()),
     });
-    let written = prepared.and_then(|()| write(&mut writing));
+    let written = prepared.and_then(|()| write(&mut transaction));
     let refusal = match &written {
         Ok(Ok(_)) => {
-            writing.keep();
+            transaction.keep();
             return written;
         }
-        Ok(Err(_)) => "somebody else was changing the same files".to_owned(),
+        Ok(Err(_)) => "another program changed the same files".to_owned(),
         Err(err) => err.message_with_causes(),
     };
-    if let Err(err) = writing.undo(&refusal) {
-        if let Some(turn) = turn {
-            turn.leave_for_recovery();
+    if let Err(err) = transaction.undo(&refusal) {
+        if let Some(guard) = guard {
+            guard.leave_for_recovery();
         }
         return Err(err);
     }
     written
 }
 
-/// Commits, and repeats what failed because git moved objects or references at that moment.
+/// Commits, and retries if git moved objects or references meanwhile.
 fn commit_with_retry(
     store: &mut Store,
     change: &Change,
     edits: &[&Edit],
 ) -> Result<CommitOutcome, Error> {
-    let begun = Instant::now();
-    let mut done = commit_files(store, change, edits);
-    while let Err(Error::Git { .. } | Error::DamagedRepository { .. }) = &done {
-        // `git gc` packs what it removes, and `git pack-refs` too: a moment later it is there. What
-        // it deletes of another writer's, that one writes again.
-        let patience = if store.is_gc_running() { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
-        if begun.elapsed() > patience {
+    let started = Instant::now();
+    let mut outcome = commit_files(store, change, edits);
+    while let Err(Error::Git { .. } | Error::DamagedRepository { .. }) = &outcome {
+        // `git gc` and `git pack-refs` pack what they remove, so it is available a moment later.
+        // Deleted objects of another writer are restored by that writer.
+        let timeout = if store.is_gc_running() { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
+        if started.elapsed() > timeout {
             break;
         }
         store.restore_pruned_objects();
         std::thread::sleep(RETRY_PAUSE);
-        done = commit_files(store, change, edits);
+        outcome = commit_files(store, change, edits);
     }
     let repository = store.repository().ok().flatten();
-    done.map_err(|err| match repository.filter(|it| it.head().is_err()) {
+    outcome.map_err(|err| match repository.filter(|it| it.head().is_err()) {
         Some(repository) => damage::explain_head_error(&repository, err),
         None => err,
     })
@@ -165,41 +165,34 @@ fn commit_files(
 ) -> Result<CommitOutcome, Error> {
     store.reject_moved_palace()?;
     let repository = store.open_or_create_repository()?;
-    let turn = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
+    let guard = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
     store.reject_moved_palace()?;
     operation::reject_if_in_progress(&repository.git_dir, &repository.work)?;
     check_new_head(&mut store.checked_head, &repository, repository.head()?)?;
     let mut git = repository.git();
-    // The same few trees are read again at each step.
+    // The same few trees are read in each step.
     git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
-    let staging = open_staging(store, &repository, &git, &turn)?;
-    turn.note_index_lock(staging.lock_inode())?;
+    let staging = open_staging(store, &repository, &git, &guard)?;
+    guard.note_index_lock(staging.lock_inode())?;
     let progress = Progress::start(store.listener.as_ref(), edits.len() * STEPS_PER_FILE);
-    let (repository, git, turn) = (repository.as_ref(), &git, &turn);
-    let patience = store.lock_timeouts;
-    let steps = CommitSteps {
-        repository,
-        git,
-        change,
-        edits,
-        write_guard: turn,
-        lock_timeouts: patience,
-        progress,
-    };
+    let (repository, git, guard) = (repository.as_ref(), &git, &guard);
+    let lock_timeouts = store.lock_timeouts;
+    let steps =
+        CommitSteps { repository, git, change, edits, write_guard: guard, lock_timeouts, progress };
     steps.reject_blocked_paths(&staging)?;
     run_commit_steps(store, &steps, staging)
 }
 
-/// Writes the files and the commit, with all locks held.
+/// Writes the files and the commits, with all locks held.
 fn run_commit_steps(
     store: &mut Store,
     steps: &CommitSteps<'_>,
     mut staging: Staging<'_>,
 ) -> Result<CommitOutcome, Error> {
-    let CommitSteps { repository, git, edits, write_guard: turn, .. } = *steps;
+    let CommitSteps { repository, git, edits, write_guard: guard, .. } = *steps;
     let palace = store.palace.clone();
-    let writing = match FileTransaction::begin_if_unchanged(&palace, edits)? {
-        Ok(writing) => writing.with_progress(steps.progress.clone()),
+    let transaction = match FileTransaction::begin_if_unchanged(&palace, edits)? {
+        Ok(transaction) => transaction.with_progress(steps.progress.clone()),
         Err(stale) => {
             store.cached_index = Some(staging.release_lock());
             return Ok(CommitOutcome::Stale(stale));
@@ -211,26 +204,26 @@ fn run_commit_steps(
     let drafts = steps.draft_commits(&mut writer, &staging, head);
     let drafts = drafts.map_err(|err| repository.git_error("compare", err))?;
     let mut folders = None;
-    let made = keep_or_undo(writing, Some(turn), |writing| {
+    let result = keep_or_undo(transaction, Some(guard), |transaction| {
         steps.write_commits_and_move_head(&mut writer, &drafts, head, |writer| {
-            // One wait for the new files and the objects together; only then may files take the
-            // place of others, and only then may `HEAD` speak of the objects.
-            steps.sync_new_files(writer, writing.temporaries())?;
+            // One sync for the new files and the objects: files may only replace others, and `HEAD`
+            // may only move, when these are durable.
+            steps.sync_new_files(writer, transaction.temporaries())?;
             if folders.is_some() {
-                return Ok(Vec::new()); // They are in place since the last attempt.
+                return Ok(Vec::new()); // The files are in place since the last attempt.
             }
-            let stale = put_in_place_and_stage(writing, &mut staging, &drafts);
-            folders = Some(writing.touched_folders());
+            let stale = put_in_place_and_stage(transaction, &mut staging, &drafts);
+            folders = Some(transaction.touched_folders());
             stale
         })
     })?;
-    let commit = match made {
-        Ok(made) => made,
+    let commit = match result {
+        Ok(result) => result,
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
     store.checked_head = commit.or(store.checked_head);
     let mut warnings = steps.finish(folders.unwrap_or_default());
-    warnings.extend(replace_index(store, staging, turn));
+    warnings.extend(replace_index(store, staging, guard));
     if let Err(err) = store.protect_from_gc(writer.into_objects()) {
         warnings.push(Warning::ObjectsNotRestored(err.message_with_causes()));
     }
@@ -238,72 +231,72 @@ fn run_commit_steps(
     Ok(CommitOutcome::Done(CommitReport { commit, warnings }))
 }
 
-/// Checks that the last commit can be read, unless that was found before.
+/// Checks that the last commit can be read, unless it was checked before.
 fn check_new_head(
-    whole: &mut Option<ObjectId>,
+    checked: &mut Option<ObjectId>,
     repository: &Repository,
     head: Option<ObjectId>,
 ) -> Result<(), Error> {
-    if head.is_none() || head != *whole {
+    if head.is_none() || head != *checked {
         damage::check_head_commit(repository, head)?;
-        *whole = head;
+        *checked = head;
     }
     Ok(())
 }
 
-/// Takes the index, as true to the last commit as that left it.
+/// Opens the index, and repairs it if another program may have written it.
 fn open_staging<'a>(
     store: &mut Store,
     repository: &'a Repository,
     git: &gix::Repository,
-    turn: &WriteGuard,
+    guard: &WriteGuard,
 ) -> Result<Staging<'a>, Error> {
-    let mut note = |path: &Path, inode: u64| turn.note_lock_file(path, inode);
-    let kept = store.cached_index.take();
-    let mut staging = Staging::open(repository, git, kept, &store.lock_timeouts, &mut note)?;
+    let mut record = |path: &Path, inode: u64| guard.note_lock_file(path, inode);
+    let cached = store.cached_index.take();
+    let mut staging = Staging::open(repository, git, cached, &store.lock_timeouts, &mut record)?;
     if staging.is_reloaded() {
         index_repair::repair_index(repository, &mut staging)?;
     }
     Ok(staging)
 }
 
-/// Puts the new index in place of the old; the next writer repairs it if that fails.
-fn replace_index(store: &mut Store, staging: Staging<'_>, turn: &WriteGuard) -> Option<Warning> {
+/// Replaces the index; if that fails, the next writer repairs it.
+fn replace_index(store: &mut Store, staging: Staging<'_>, guard: &WriteGuard) -> Option<Warning> {
     match staging.replace_index() {
-        Ok(kept) => {
-            store.cached_index = Some(kept);
+        Ok(cached) => {
+            store.cached_index = Some(cached);
             None
         }
         Err(err) => {
-            turn.leave_for_recovery();
+            guard.leave_for_recovery();
             Some(Warning::IndexNotUpdated(err.message_with_causes()))
         }
     }
 }
 
-/// Puts the files in their places, and what git is to know of them into the new index.
+/// Puts the files in place, and writes the new index into its lock file.
 fn put_in_place_and_stage(
-    writing: &mut FileTransaction<'_>,
+    transaction: &mut FileTransaction<'_>,
     staging: &mut Staging<'_>,
     drafts: &[CommitDraft],
 ) -> Result<Vec<String>, Error> {
-    let stale = writing.put_in_place()?;
+    let stale = transaction.put_in_place()?;
     if stale.is_empty() {
-        stage_written_files(staging, drafts, writing);
+        stage_written_files(staging, drafts, transaction);
         staging.write_lock_file()?;
     }
     Ok(stale)
 }
 
-/// Enters the files as they are now, by the last draft, into the index.
+/// Stages the files of the last draft as they are on disk now.
 fn stage_written_files(
     staging: &mut Staging<'_>,
     drafts: &[CommitDraft],
-    writing: &FileTransaction<'_>,
+    transaction: &FileTransaction<'_>,
 ) {
     let files = drafts.last().map(|it| it.files.as_slice()).unwrap_or_default();
-    let files = files.iter().zip(writing.index_stats());
-    staging.stage_files(files.map(|((path, held), stat)| (path.as_str().into(), *held, stat)));
+    let files = files.iter().zip(transaction.index_stats());
+    staging.stage_files(files.map(|((path, entry), stat)| (path.as_str().into(), *entry, stat)));
 }
 
 fn edit_paths(edits: &[&Edit]) -> Vec<String> {
@@ -401,7 +394,7 @@ mod tests {
         assert_eq!(scene.status(), before);
         let touched = scene.git(&["log", "-2", "--format=", "--name-only"]);
         assert_eq!(touched, "sub/keep/rooms/hall.yaml\nsub/keep/rooms/hall.yaml\n");
-        // Git caches trees in the index; a stale one would bring the old file back here.
+        // Git caches trees in the index; a stale one would restore the old file here.
         scene.git(&["commit", "-qm", "by hand"]);
         assert_eq!(scene.git(&["show", "HEAD:sub/keep/rooms/hall.yaml"]), "2\n");
         assert_eq!(scene.git(&["show", "HEAD:staged.md"]), "staged\n");
@@ -531,10 +524,10 @@ mod tests {
         scene.git(&["add", "keep"]);
         scene.write_file("keep/rooms/hall.yaml", "edited\n");
         commit_ok(&mut store, &change_of_one_file(HALL, Some("edited\n"), Some("2\n")));
-        let held = |at: &str| scene.git(&["show", &format!("{at}:keep/rooms/hall.yaml")]);
-        assert_eq!(held("HEAD~2"), "staged\n");
-        assert_eq!(held("HEAD~1"), "edited\n");
-        assert_eq!(held("HEAD"), "2\n");
+        let text_at = |at: &str| scene.git(&["show", &format!("{at}:keep/rooms/hall.yaml")]);
+        assert_eq!(text_at("HEAD~2"), "staged\n");
+        assert_eq!(text_at("HEAD~1"), "edited\n");
+        assert_eq!(text_at("HEAD"), "2\n");
         assert!(scene.log().contains("Ada: hand edit, as staged: rooms/hall.yaml"));
         assert_eq!(scene.status(), "");
         scene.assert_fsck_clean();
@@ -590,7 +583,7 @@ mod tests {
             "`rooms/hall.yaml` is in the middle of a merge; resolve it and `git add` it first"
         );
         assert_eq!(scene.read_file("keep/rooms/hall.yaml"), before);
-        // Other files can be written meanwhile, and the merge be finished.
+        // Other files can be written meanwhile, and the merge can be finished.
         commit_ok(&mut store, &change_of_one_file("rooms/b.yaml", None, Some("b\n")));
         scene.write_file("keep/rooms/hall.yaml", "merged\n");
         scene.git(&["commit", "-qam", "merged"]);

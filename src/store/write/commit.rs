@@ -1,4 +1,4 @@
-//! Commits: what is in them and who made them.
+//! Builds commits: their trees, messages and authors.
 
 use std::path::{Path, PathBuf};
 
@@ -11,26 +11,26 @@ use crate::model::Change;
 
 use crate::store::write::objects::ObjectWriter;
 
-/// What a tree holds at a path.
+/// A file in a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlobEntry {
     pub(crate) kind: EntryKind,
     pub(crate) id: ObjectId,
 }
 
-/// A commit that is to be made: files that differ from its parent, and who says so.
+/// A commit to be made: the files that differ from its parent, with its metadata.
 #[derive(Debug)]
 pub(crate) struct CommitDraft {
-    /// Paths inside the working directory; `None`: the file goes.
+    /// Paths inside the working directory; `None`: the file is deleted.
     pub(crate) files: Vec<(String, Option<BlobEntry>)>,
     pub(crate) author: GitIdentity,
     pub(crate) committer: GitIdentity,
-    /// Seconds since 1970.
+    /// The time in seconds since 1970.
     pub(crate) seconds: i64,
     pub(crate) message: String,
 }
 
-/// A name and an address that git accepts.
+/// A name and an email address in a form that git accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GitIdentity {
     name: String,
@@ -38,7 +38,7 @@ pub(crate) struct GitIdentity {
 }
 
 impl CommitDraft {
-    /// Writes trees and commit on top of `parent`; `None`: the files are there already.
+    /// Writes the trees and the commit on top of `parent`; `None`: nothing differs from it.
     pub(crate) fn write(
         &self,
         writer: &mut ObjectWriter<'_>,
@@ -47,12 +47,12 @@ impl CommitDraft {
         let git = writer.git();
         let before = tree_of_commit(git, parent)?;
         let root = git.find_tree(before)?.decode()?.into_owned();
-        // The editor that repositories offer looks up every neighbour of a changed file; this
-        // one below it costs what changed.
+        // gix's repository-level editor looks up every neighbour of a changed file; this
+        // lower-level one costs only what changed.
         let mut tree = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
-        for (path, held) in &self.files {
+        for (path, entry) in &self.files {
             let parts = path.split('/');
-            match held {
+            match entry {
                 Some(it) => tree.upsert(parts, it.kind, it.id)?,
                 None => tree.remove_leaf(parts)?,
             };
@@ -83,7 +83,7 @@ impl CommitDraft {
         let Some(options) = git.commit_signing_options_if_enabled()? else {
             return writer.write(&commit);
         };
-        // Signed before it is written, so that no unsigned twin is left lying about.
+        // It is signed before it is written, so that no unsigned copy remains.
         let mut text = Vec::new();
         commit.write_to(&mut text).map_err(gix::Error::from_error)?;
         let unsigned = gix::objs::CommitRef::from_bytes(&text, git.object_hash())?;
@@ -91,7 +91,7 @@ impl CommitDraft {
         writer.write(&signed)
     }
 
-    /// Returns what a reflog says of this commit: who made it, when, and its subject.
+    /// Returns the reflog entry of this commit: committer, time and subject.
     pub(crate) fn reflog_entry(&self) -> String {
         let subject = self.message.lines().next().unwrap_or_default();
         let GitIdentity { name, email } = &self.committer;
@@ -100,7 +100,7 @@ impl CommitDraft {
 }
 
 impl GitIdentity {
-    /// Returns an author for the name a client gives itself.
+    /// Returns the author identity for a client name.
     pub(crate) fn for_client(name: &str) -> Self {
         let name = Self::clean_part(name, "agent");
         let local: Vec<String> = name
@@ -113,19 +113,19 @@ impl GitIdentity {
         Self { name, email: format!("{local}@palazzo.invalid") }
     }
 
-    /// Returns whom git takes for the author of what is done by hand here.
+    /// Returns git's configured author, for files edited by the user.
     pub(crate) fn for_hand_edit(git: &gix::Repository) -> Self {
         Self::for_author(git, "someone")
     }
 
-    /// Returns whom git takes for the author here, else one of that name.
+    /// Returns git's configured author, or otherwise one named `name`.
     pub(crate) fn for_author(git: &gix::Repository, name: &str) -> Self {
         let Self { name, email } = Self::for_client(name);
         let email = email.replace("@palazzo.invalid", "@localhost");
         Self::from_signature_or(git.author().and_then(Result::ok), &name, &email)
     }
 
-    /// Returns whom git takes for the committer here, or else us.
+    /// Returns git's configured committer, or otherwise Palazzo.
     pub(crate) fn for_committer(git: &gix::Repository) -> Self {
         let committer = git.committer().and_then(Result::ok);
         Self::from_signature_or(committer, "palazzo", "palazzo@localhost")
@@ -143,13 +143,13 @@ impl GitIdentity {
         Self { name, email: Self::clean_part(&found.email.to_str_lossy(), email) }
     }
 
-    /// Drops what git does not allow in a name, and what it would trim at its ends.
+    /// Removes the characters that git does not allow in a name, and those that it would trim.
     fn clean_part(name: &str, fallback: &str) -> String {
         let allowed: String =
             name.chars().filter(|c| !matches!(c, '<' | '>') && !c.is_control()).collect();
-        let crud =
+        let is_trimmed =
             |c: char| c.is_whitespace() || matches!(c, '.' | ',' | ':' | ';' | '"' | '\\' | '\'');
-        let clean = allowed.trim_matches(crud);
+        let clean = allowed.trim_matches(is_trimmed);
         if clean.is_empty() { fallback.to_owned() } else { clean.to_owned() }
     }
 
@@ -171,7 +171,7 @@ pub(crate) fn commit_message(change: &Change) -> String {
     parts.join("\n\n") + "\n"
 }
 
-/// Returns the tree of `commit`; without one the empty tree.
+/// Returns the tree of `commit`; `None` stands for the empty tree.
 pub(crate) fn tree_of_commit(
     git: &gix::Repository,
     commit: Option<ObjectId>,
@@ -182,7 +182,7 @@ pub(crate) fn tree_of_commit(
     }
 }
 
-/// Returns the file that `tree` holds at `path`.
+/// Returns the file at `path` in `tree`.
 pub(crate) fn find_blob_entry(
     git: &gix::Repository,
     tree: ObjectId,
@@ -196,13 +196,13 @@ pub(crate) fn find_blob_entry(
     }))
 }
 
-/// Returns the name git gives to `content`, without writing it.
+/// Returns the id of `content` as a blob, without writing it.
 pub(crate) fn blob_id(git: &gix::Repository, content: &[u8]) -> gix::Result<ObjectId> {
     let hashed = gix::objs::compute_hash(git.object_hash(), gix::objs::Kind::Blob, content);
     hashed.map_err(gix::Error::from_error)
 }
 
-/// Lists the files that moving `HEAD` has written, beside their folders.
+/// Lists the files that moving `HEAD` has written.
 pub(crate) fn head_ref_files(
     git: &gix::Repository,
     git_dir: &Path,
@@ -230,16 +230,16 @@ mod tests {
 
     #[test]
     fn any_client_name_becomes_a_valid_git_author() {
-        let told = |name: &str| {
+        let author = |name: &str| {
             let GitIdentity { name, email } = GitIdentity::for_client(name);
             format!("{name} <{email}>")
         };
-        assert_eq!(told("claude-code 1.2"), "claude-code 1.2 <claude-code-1-2@palazzo.invalid>");
-        assert_eq!(told(""), "agent <agent@palazzo.invalid>");
-        assert_eq!(told("<>\n\0 .,"), "agent <agent@palazzo.invalid>");
-        assert_eq!(told("Eve <e@x>\nfoo"), "Eve e@xfoo <eve-e-xfoo@palazzo.invalid>");
-        assert_eq!(told("Žofie"), "Žofie <ofie@palazzo.invalid>");
-        assert_eq!(told("客"), "客 <agent@palazzo.invalid>");
+        assert_eq!(author("claude-code 1.2"), "claude-code 1.2 <claude-code-1-2@palazzo.invalid>");
+        assert_eq!(author(""), "agent <agent@palazzo.invalid>");
+        assert_eq!(author("<>\n\0 .,"), "agent <agent@palazzo.invalid>");
+        assert_eq!(author("Eve <e@x>\nfoo"), "Eve e@xfoo <eve-e-xfoo@palazzo.invalid>");
+        assert_eq!(author("Žofie"), "Žofie <ofie@palazzo.invalid>");
+        assert_eq!(author("客"), "客 <agent@palazzo.invalid>");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The steps of one commit: what it refuses, its objects, `HEAD`, and what comes after.
+//! The steps of one commit: checks, objects, moving `HEAD`, and the final steps.
 //!
-//! `make.rs` puts them in order.
+//! `apply.rs` calls them in order.
 
 use std::path::{Path, PathBuf};
 
@@ -22,10 +22,10 @@ use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
 use crate::store::write::{failpoint, fsync};
 use crate::store::{Error, Warning};
 
-/// How often a commit is made anew because somebody moved `HEAD` meanwhile.
+/// How often a commit is rebuilt because another program moved `HEAD` meanwhile.
 const MAX_ATTEMPTS: usize = 20;
 
-/// What the steps of one commit need to know.
+/// The data used by the steps of one commit.
 pub(crate) struct CommitSteps<'a> {
     pub(crate) repository: &'a Repository,
     pub(crate) git: &'a gix::Repository,
@@ -37,7 +37,7 @@ pub(crate) struct CommitSteps<'a> {
 }
 
 impl CommitSteps<'_> {
-    /// Refuses paths that git holds in a way we must not touch.
+    /// Fails if git handles one of the paths in a way that Palazzo must not change.
     pub(crate) fn reject_blocked_paths(&self, staging: &Staging<'_>) -> Result<(), Error> {
         self.reject_unmerged(staging)?;
         self.reject_outside_sparse_checkout(staging)?;
@@ -50,7 +50,7 @@ impl CommitSteps<'_> {
     }
 
     fn reject_outside_sparse_checkout(&self, staging: &Staging<'_>) -> Result<(), Error> {
-        // One that is there all the same is an ordinary file.
+        // If the file exists all the same, it is an ordinary file.
         let mut missing = self.edits.iter().filter(|it| it.was.is_none());
         let left_out =
             missing.find(|it| staging.is_outside_sparse_checkout(&self.tracked_path(it)));
@@ -73,7 +73,8 @@ impl CommitSteps<'_> {
         Ok(())
     }
 
-    /// Drafts the commits to be made: what was staged by hand, what was edited by hand, the change.
+    /// Drafts up to three commits: the files staged by the user, the files edited by the user, and
+    /// the change.
     pub(crate) fn draft_commits(
         &self,
         writer: &mut ObjectWriter<'_>,
@@ -84,14 +85,14 @@ impl CommitSteps<'_> {
         let (mut staged, mut by_hand, mut ours) = (Vec::new(), Vec::new(), Vec::new());
         for edit in self.edits {
             let path = self.tracked_path(edit);
-            let there = commit::find_blob_entry(self.git, tree, &path)?;
-            let kind = self.file_mode(edit, there);
+            let committed = commit::find_blob_entry(self.git, tree, &path)?;
+            let kind = self.file_mode(edit, committed);
             let convert = |text| convert_to_git(self.git, staging.index(), &path, text);
             let was = edit.was.as_deref().map(convert).transpose()?;
             let now = edit.now.as_deref().map(convert).transpose()?;
             let hash = |bytes| commit::blob_id(self.git, bytes);
             let on_disk = was.as_deref().map(hash).transpose()?;
-            let in_head = there.map(|it| it.id);
+            let in_head = committed.map(|it| it.id);
             let was_staged = staging.staged_id(&path).filter(|id| {
                 Some(*id) != on_disk && Some(*id) != in_head && self.git.has_object(id)
             });
@@ -148,23 +149,24 @@ impl CommitSteps<'_> {
         }
     }
 
-    /// Returns the mode of a file: what git knows of it, else what the disk shows.
-    fn file_mode(&self, edit: &Edit, held: Option<BlobEntry>) -> EntryKind {
-        match (&edit.was, held) {
-            (Some(_), Some(held)) => held.kind,
+    /// Returns the mode of a file as committed, or otherwise as on disk.
+    fn file_mode(&self, edit: &Edit, committed: Option<BlobEntry>) -> EntryKind {
+        match (&edit.was, committed) {
+            (Some(_), Some(committed)) => committed.kind,
             (Some(_), None) if self.is_executable(edit) => EntryKind::BlobExecutable,
             _ => EntryKind::Blob,
         }
     }
 
     fn is_executable(&self, edit: &Edit) -> bool {
-        // Some file systems show every file as executable; git is told so when it begins there.
+        // Some file systems report every file as executable; `core.fileMode` is then off.
         let is_trusted = self.git.config_snapshot().boolean("core.fileMode").unwrap_or(true);
         is_trusted && is_executable(&self.repository.palace.join(&edit.path))
     }
 
-    /// Writes the commits on top of `HEAD`, lets `settle` do what must come before, and moves it;
-    /// `None`: all of it was there already. The list names files that somebody has changed.
+    /// Writes the commits on top of `HEAD`, calls `settle` for the steps that must precede it, and
+    /// moves `HEAD`; `None`: everything was already committed. The error lists files that another
+    /// program has changed.
     pub(crate) fn write_commits_and_move_head(
         &self,
         writer: &mut ObjectWriter<'_>,
@@ -193,7 +195,7 @@ impl CommitSteps<'_> {
         Err(Error::HeadKeepsMoving { place: self.repository.work.clone() })
     }
 
-    /// Moves `HEAD`, or the branch it names, from `old` to `new`.
+    /// Moves `HEAD`, or the branch it points to, from `old` to `new`.
     fn move_head(
         &self,
         old: Option<ObjectId>,
@@ -207,7 +209,7 @@ impl CommitSteps<'_> {
         let moved = update.apply(&mut |path, inode| self.write_guard.note_lock_file(path, inode));
         failpoint::kill_point("after `HEAD` is moved");
         match moved {
-            // It failed only after it was done.
+            // The update failed only after it had taken effect.
             Err(_) if self.repository.head().is_ok_and(|it| it == Some(new)) => {
                 Ok(RefUpdateOutcome::Updated)
             }
@@ -227,7 +229,7 @@ impl CommitSteps<'_> {
         })
     }
 
-    /// Does what remains when the commit is made; what fails now is only a warning.
+    /// Performs the steps after the commit; failures are only warnings now.
     pub(crate) fn finish(&self, folders: Vec<PathBuf>) -> Vec<Warning> {
         let mut warnings = Vec::new();
         if let Err(err) = self.sync_refs_and_index(folders) {
@@ -239,7 +241,7 @@ impl CommitSteps<'_> {
         warnings
     }
 
-    /// Makes durable where `HEAD` points, the names of the files, and the index in its lock.
+    /// Makes the moved reference, the names of the files, and the index in its lock file durable.
     fn sync_refs_and_index(&self, folders: Vec<PathBuf>) -> Result<(), Error> {
         let Repository { git_dir, common_dir, palace, .. } = self.repository;
         let files = commit::head_ref_files(self.git, git_dir, common_dir);
@@ -249,7 +251,7 @@ impl CommitSteps<'_> {
         fsync::sync_places_or_files(&[palace, git_dir, common_dir], || files)
     }
 
-    /// Returns the path git knows the file by.
+    /// Returns the path of the file in the repository.
     fn tracked_path(&self, edit: &Edit) -> String {
         format!("{}{}", self.repository.prefix, edit.path)
     }

@@ -1,9 +1,9 @@
-//! A crash, and an error, at every step of a write.
+//! Tests a crash, and an error, at every step of a write.
 //!
-//! A child process makes one change and is killed at the first place of
-//! `failpoint.rs` that it reaches, the next child at the second, and so on until
-//! one comes to its end. After each of them the repository must be in order,
-//! what was acknowledged must be there, and a new write must be accepted.
+//! A child process makes one change and is killed at the first point of `failpoint.rs` that it
+//! reaches, the next child at the second, and so on until one completes. After each of them the
+//! repository must be intact, acknowledged changes must be present, and a new write must be
+//! accepted.
 //!
 //! ```text
 //! cargo test --features failpoints --lib store::write::crash_tests
@@ -20,11 +20,11 @@ use crate::store::test_repository::{TestHome, change_of_files, git_in, try_git};
 use crate::store::write::{failpoint, lock_file};
 use crate::store::{CommitOutcome, Store};
 
-/// What the child is told: the kind of change, its number, the palace and its home.
+/// The child's arguments: the kind of change, its number, and the home.
 const CHILD_ENV: &str = "PALAZZO_CRASH_CHILD";
-/// The errors that the system gives at one step after the other.
+/// The system errors, used in turn.
 const SYSTEM_ERRORS: [&str; 4] = ["EIO", "ENOSPC", "EMFILE", "EACCES"];
-/// Fewer steps than these are no write.
+/// A real write has more steps than this.
 const MIN_STEPS: usize = 35;
 
 type FileTexts = BTreeMap<String, String>;
@@ -100,7 +100,7 @@ impl CrashTestPalace {
         }
     }
 
-    /// Runs the child, in which `failpoint` says what is to happen.
+    /// Runs the child with the action `failpoint`.
     fn run_child(&self, kind: &str, failpoint: &str, number: usize) -> Output {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args(["--exact", "store::write::crash_tests::child", "--nocapture"]);
@@ -138,7 +138,7 @@ fn open_store(home: &Path) -> Store {
     store
 }
 
-/// The files that every palace begins with.
+/// Creates the initial files of every palace.
 fn initial_change() -> Change {
     let names: Vec<_> = (0..3).map(|it| format!("entities/claim/{it}.yaml")).collect();
     let mut edits: Vec<_> = names.iter().map(|it| (it.as_str(), None, Some("name: x\n"))).collect();
@@ -147,7 +147,7 @@ fn initial_change() -> Change {
     change_of_files(&edits)
 }
 
-/// The change of that kind and number, upon the files as they are.
+/// Builds the change of this kind and number from the current files.
 fn build_change(store: &Store, kind: &str, number: usize) -> Change {
     let text = |path: &str| store.read_file(path).unwrap();
     let now = format!("name: {number}\n");
@@ -159,7 +159,7 @@ fn build_change(store: &Store, kind: &str, number: usize) -> Change {
             let path = |it| format!("entities/person/{number}-{it}.yaml");
             edits.extend((0..12).map(|it| (path(it), Some(now.clone()))));
         }
-        // A folder goes with its last file, and comes again with the next undoing.
+        // A folder is removed with its last file, and created again by the next change.
         "deletion" => {
             let path = |it| format!("entities/claim/{it}.yaml");
             let was = text(&path(0));
@@ -191,13 +191,13 @@ fn apply_change(mut contents: FileTexts, change: &Change) -> FileTexts {
     contents
 }
 
-/// The other side of the tests below: makes one change, and then another.
+/// The child process of the tests below: makes one change, and then another.
 #[test]
 fn child() {
-    let Ok(told) = std::env::var(CHILD_ENV) else { return };
-    let told: Vec<_> = told.splitn(3, '\n').collect();
-    let mut store = open_store(Path::new(told[2]));
-    let change = build_change(&store, told[0], told[1].parse().unwrap());
+    let Ok(args) = std::env::var(CHILD_ENV) else { return };
+    let args: Vec<_> = args.splitn(3, '\n').collect();
+    let mut store = open_store(Path::new(args[2]));
+    let change = build_change(&store, args[0], args[1].parse().unwrap());
     match store.commit(&change) {
         Ok(CommitOutcome::Done(done)) => println!("DONE {:?}", done.warnings),
         Ok(CommitOutcome::Stale(paths)) => println!("REFUSED stale {paths:?}"),
@@ -209,10 +209,10 @@ fn child() {
     println!("NEXT {}", next.is_ok_and(|it| it));
 }
 
-/// Returns how many steps the change of a child had, if it came to its end.
+/// Returns the number of steps of a child's change, if it completed.
 fn parse_step_count(child: &Output) -> Option<usize> {
-    let said = String::from_utf8_lossy(&child.stdout);
-    said.lines().find_map(|it| it.strip_prefix("STEPS ")).and_then(|it| it.parse().ok())
+    let output = String::from_utf8_lossy(&child.stdout);
+    output.lines().find_map(|it| it.strip_prefix("STEPS ")).and_then(|it| it.parse().ok())
 }
 
 /// Kills a write of `kind` at every step.
@@ -225,8 +225,8 @@ fn kill_at_every_step(repository: TestRepositoryKind, kind: &str) {
         let change = build_change(&palace.open_store(), kind, step);
         let output = palace.run_child(kind, &format!("kill:{step}"), step);
         if parse_step_count(&output).is_some() {
-            // The write came to its end before that step.
-            return assert!(step > MIN_STEPS, "{about}: so few");
+            // The write completed before that step.
+            return assert!(step > MIN_STEPS, "{about}: too few steps");
         }
         assert!(output.status.signal().is_some(), "{about}: {output:?}");
         palace.commit_ok(&change_of_files(&[("rooms/next.yaml", None, Some("name: next\n"))]));
@@ -238,7 +238,7 @@ fn kill_at_every_step(repository: TestRepositoryKind, kind: &str) {
     }
 }
 
-/// Lets every step of a write of `kind` fail once.
+/// Makes every step of a write of `kind` fail once.
 fn fail_at_every_step(repository: TestRepositoryKind, kind: &str) {
     let palace = CrashTestPalace::new(repository);
     for step in 1.. {
@@ -248,15 +248,15 @@ fn fail_at_every_step(repository: TestRepositoryKind, kind: &str) {
         let before = palace.read_all();
         let change = build_change(&palace.open_store(), kind, step);
         let output = palace.run_child(kind, &format!("{error}:{step}"), step);
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
         if parse_step_count(&output).is_some_and(|it| it < step) {
-            return assert!(step > MIN_STEPS, "{about}: so few");
+            return assert!(step > MIN_STEPS, "{about}: too few steps");
         }
-        assert!(output.status.success() && said.contains("NEXT true"), "{about}: {said}");
+        assert!(output.status.success() && text.contains("NEXT true"), "{about}: {text}");
         let mut now = palace.read_all();
         let next = now.remove("scrolls/hall/1000000.md");
-        let expected = if said.contains("DONE") { apply_change(before, &change) } else { before };
-        assert!(now == expected, "{about}: {said}");
+        let expected = if text.contains("DONE") { apply_change(before, &change) } else { before };
+        assert!(now == expected, "{about}: {text}");
         palace.assert_repository_clean(&about);
         palace.commit_ok(&change_of_files(&[("scrolls/hall/1000000.md", next.as_deref(), None)]));
     }

@@ -1,13 +1,12 @@
-//! Places in the write path where a test lets the process die or an operation fail.
+//! Points in the write path where a test can kill the process or make an operation fail.
 //!
-//! Without the cargo feature `failpoints` every call is empty and compiles to
-//! nothing. With it, `PALAZZO_FAILPOINT` chooses what happens:
-//! `kill:7` kills the process at the seventh place it reaches, `EIO:7` (or
-//! `ENOSPC`, `EMFILE`, `EACCES`) makes the operation at that place fail once.
-//! `PALAZZO_FAILPOINT_LOG` names a file to which each place is appended, so that
-//! a test knows how many there are.
+//! Without the cargo feature `failpoints` every call is empty and compiles to nothing. With it,
+//! `PALAZZO_FAILPOINT` selects the action: `kill:7` kills the process at the seventh point that it
+//! reaches, `EIO:7` (or `ENOSPC`, `EMFILE`, `EACCES`) makes the operation at that point fail once.
+//! `PALAZZO_FAILPOINT_LOG` names a file to which each point is appended, so that a test can count
+//! them.
 
-/// Does what a test asks for at this place; else nothing.
+/// Does nothing without the feature `failpoints`.
 #[cfg(not(feature = "failpoints"))]
 #[expect(clippy::unnecessary_wraps, reason = "it can fail with the feature `failpoints`")]
 #[inline(always)]
@@ -16,7 +15,7 @@ pub(crate) fn fail_point(_: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Lets a test kill the process after an operation; an error cannot be asked for here.
+/// Lets a test kill the process after an operation; errors are not supported here.
 pub(crate) fn kill_point(name: &str) {
     drop(fail_point(name));
 }
@@ -34,21 +33,21 @@ mod active {
 
     static REACHED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-    /// Returns how many places were reached so far.
+    /// Returns the number of points reached so far.
     #[cfg(test)]
     pub(crate) fn reached_count() -> usize {
         REACHED_COUNT.load(Ordering::SeqCst)
     }
 
-    /// Does what `PALAZZO_FAILPOINT` asks for at this place.
+    /// Performs the action of `PALAZZO_FAILPOINT` if it is for this point.
     pub(crate) fn fail_point(name: &str) -> io::Result<()> {
         let number = REACHED_COUNT.fetch_add(1, Ordering::SeqCst) + 1;
         if let Some(log) = std::env::var_os("PALAZZO_FAILPOINT_LOG") {
             let mut log = OpenOptions::new().append(true).create(true).open(log)?;
             log.write_all(format!("{number} {name}\n").as_bytes())?;
         }
-        let Ok(asked) = std::env::var("PALAZZO_FAILPOINT") else { return Ok(()) };
-        match asked.split_once(':') {
+        let Ok(setting) = std::env::var("PALAZZO_FAILPOINT") else { return Ok(()) };
+        match setting.split_once(':') {
             Some((what, at)) if at.parse() == Ok(number) => trigger(what),
             _ => Ok(()),
         }
@@ -60,7 +59,7 @@ mod active {
             "EACCES" => 13,
             "EMFILE" => 24,
             "ENOSPC" => 28,
-            // The kernel ends it as it would for `kill -9`: nothing is dropped, nothing is flushed.
+            // The kernel ends the process as with `kill -9`: nothing is dropped or flushed.
             _ => {
                 let kill = std::process::Command::new("kill")
                     .args(["-9", &std::process::id().to_string()])

@@ -1,4 +1,4 @@
-//! Making sure that what was written survives a power cut.
+//! Makes written files survive a power failure.
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
@@ -10,10 +10,11 @@ use gix::ObjectId;
 use crate::store::Error;
 use crate::store::write::failpoint;
 
-/// Up to how many files are made durable one by one sooner than with all else.
+/// The maximum number of files that are synced one by one instead of with their file system.
 const MAX_SINGLE_SYNCS: usize = 8;
 
-/// Makes durable what was written below `places`, or else each of `files` with its folder.
+/// Syncs the file systems of `places`; where that is not supported, each of `files` with its
+/// folder.
 pub(crate) fn sync_places_or_files(
     places: &[&Path],
     files: impl FnOnce() -> Vec<PathBuf>,
@@ -32,7 +33,7 @@ pub(crate) fn sync_places_or_files(
     Ok(())
 }
 
-/// Makes the contents of `files` below `place` durable, but not yet their names.
+/// Syncs the contents of `files` below `place`, but not their names.
 pub(crate) fn sync_contents(place: &Path, files: &[PathBuf]) -> Result<(), Error> {
     if files.len() > MAX_SINGLE_SYNCS {
         return sync_places_or_files(&[place], || files.to_vec());
@@ -40,7 +41,7 @@ pub(crate) fn sync_contents(place: &Path, files: &[PathBuf]) -> Result<(), Error
     files.iter().try_for_each(|it| sync_path(it).map_err(Error::for_file("make durable", it)))
 }
 
-/// Makes each of `files` that exists durable, and its entry in its folder.
+/// Syncs each of `files` that exists, and its folder.
 pub(crate) fn sync_files(files: &[PathBuf]) -> Result<(), Error> {
     let folders: BTreeSet<&Path> = files.iter().filter_map(|it| it.parent()).collect();
     for place in files.iter().map(PathBuf::as_path).chain(folders) {
@@ -49,7 +50,7 @@ pub(crate) fn sync_files(files: &[PathBuf]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns where a loose object is kept.
+/// Returns the path of a loose object.
 pub(crate) fn loose_object_path(common_dir: &Path, id: ObjectId) -> PathBuf {
     let name = id.to_string();
     let (folder, file) = name.split_at(2);
@@ -57,20 +58,20 @@ pub(crate) fn loose_object_path(common_dir: &Path, id: ObjectId) -> PathBuf {
 }
 
 fn sync_path(place: &Path) -> io::Result<()> {
-    // Windows cannot do this to a folder, and there the file system does it itself; and to a file
-    // only who may write it can.
+    // Windows cannot sync a folder, but its file system does so itself; and it only syncs a file
+    // that is open for writing.
     if cfg!(windows) && place.is_dir() {
         return Ok(());
     }
     match OpenOptions::new().read(true).write(cfg!(windows)).open(place) {
         Ok(file) => file.sync_all(),
-        // Packed away, or never there.
+        // It was packed, or never existed.
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(err) => Err(err),
     }
 }
 
-/// Makes everything in the file system of `place` durable; `false`: that cannot be asked for here.
+/// Syncs the file system of `place`; `false`: the system does not support it.
 #[cfg(target_os = "linux")]
 fn sync_file_system(place: &Path) -> io::Result<bool> {
     rustix::fs::syncfs(std::fs::File::open(place)?)?;

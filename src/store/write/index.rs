@@ -1,10 +1,9 @@
-//! Git's index, changed under git's own lock.
+//! Reads and changes git's index, under git's own lock.
 //!
-//! Only the entries of the paths written change; whatever else is staged stays
-//! staged. Two things git does that its library here does not: the cached
-//! trees along a changed path are invalidated (or the next `git commit` by hand
-//! would bring the old file back), and entries too young to be trusted are
-//! marked to be looked at again.
+//! Only the entries of written paths change; everything else that is staged stays staged. Two
+//! things that git does and gix does not are done here: the cached trees along a changed path are
+//! invalidated (otherwise the next `git commit` by the user would restore the old file), and
+//! entries too recent to be trusted are marked so that git reads the files.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -24,20 +23,20 @@ use crate::store::write::commit::BlobEntry;
 use crate::store::write::lock::LockTimeouts;
 use crate::store::write::lock_file::{LockFile, LockFileRecorder};
 
-/// The index's file in the git directory of a worktree.
+/// The name of the index in the git directory of a worktree.
 const INDEX_FILE: &str = "index";
 
-/// What the index remembers of a file's state, to tell without reading that it is unchanged.
+/// The file metadata in an index entry, which shows without reading that a file is unchanged.
 pub(crate) use gix::index::entry::Stat;
 
-/// The index as we left it, to spare reading it again.
+/// The index as this process last wrote it, so that it need not be read again.
 pub(crate) struct CachedIndex {
     index: gix::index::File,
-    /// What its file ends in; `None`: it has not been written.
+    /// The checksum at the end of the index file; `None`: it has not been written.
     digest: Option<ObjectId>,
 }
 
-/// The index while its lock is ours.
+/// The index while this process holds its lock.
 pub(crate) struct Staging<'a> {
     repository: &'a Repository,
     lock: LockFile,
@@ -47,21 +46,24 @@ pub(crate) struct Staging<'a> {
 }
 
 impl<'a> Staging<'a> {
-    /// Takes the lock and loads the index, or takes `kept` if nobody has written since.
+    /// Takes the lock and loads the index, or uses `cached` if no program has written it since.
     pub(crate) fn open(
         repository: &'a Repository,
         git: &gix::Repository,
-        kept: Option<CachedIndex>,
-        patience: &LockTimeouts,
-        note: &mut LockFileRecorder<'_>,
+        cached: Option<CachedIndex>,
+        timeouts: &LockTimeouts,
+        record: &mut LockFileRecorder<'_>,
     ) -> Result<Self, Error> {
-        let deadline = Instant::now() + patience.index;
-        let lock = LockFile::acquire(repository, &repository.git_dir, INDEX_FILE, deadline, note)?;
+        let deadline = Instant::now() + timeouts.index;
+        let git_dir = &repository.git_dir;
+        let lock = LockFile::acquire(repository, git_dir, INDEX_FILE, deadline, record)?;
         let path = lock.locked_path().to_owned();
-        let kept = kept.filter(|it| it.digest.is_some() && it.digest == read_disk_digest(&path));
-        let is_foreign = kept.is_none();
-        let CachedIndex { index, digest } = match kept {
-            Some(kept) => kept,
+        let is_current =
+            |it: &CachedIndex| it.digest.is_some() && it.digest == read_disk_digest(&path);
+        let cached = cached.filter(is_current);
+        let is_reloaded = cached.is_none();
+        let CachedIndex { index, digest } = match cached {
+            Some(cached) => cached,
             None => {
                 CachedIndex::load(git).map_err(|err| repository.git_error("read the index", err))?
             }
@@ -69,7 +71,7 @@ impl<'a> Staging<'a> {
         if index.is_sparse() {
             return Err(Error::SparseIndex { place: repository.work.clone() });
         }
-        let mut staging = Self { repository, lock, index, digest, is_reloaded: is_foreign };
+        let mut staging = Self { repository, lock, index, digest, is_reloaded };
         staging.mark_racy_entries();
         Ok(staging)
     }
@@ -79,55 +81,55 @@ impl<'a> Staging<'a> {
         self.lock.inode()
     }
 
-    /// Tells whether somebody else may have written the index since we last did.
+    /// Returns true if another program may have written the index since this process last did.
     pub(crate) fn is_reloaded(&self) -> bool {
         self.is_reloaded
     }
 
-    /// Returns the index as it is to be.
+    /// Returns the index with the staged changes.
     pub(crate) fn index(&self) -> &gix::index::State {
         &self.index
     }
 
-    /// Tells whether a merge of `path` waits to be resolved.
+    /// Returns true if `path` has an unresolved merge conflict.
     pub(crate) fn is_unmerged(&self, path: &str) -> bool {
         let entries = self.index.entry_range(path.into()).map(|it| &self.index.entries()[it]);
         entries.is_some_and(|them| them.iter().any(|it| it.stage() != Stage::Unconflicted))
     }
 
-    /// Tells whether a sparse checkout leaves `path` out of the working directory.
+    /// Returns true if a sparse checkout excludes `path` from the working directory.
     pub(crate) fn is_outside_sparse_checkout(&self, path: &str) -> bool {
         is_outside_sparse_checkout(&self.index, path)
     }
 
-    /// Returns what is staged for `path`.
+    /// Returns the id of the blob staged for `path`.
     pub(crate) fn staged_id(&self, path: &str) -> Option<ObjectId> {
         let entry = self.index.entry_by_path_and_stage(path.into(), Stage::Unconflicted)?;
         (!entry.flags.contains(Flags::INTENT_TO_ADD)).then_some(entry.id)
     }
 
-    /// Stages files, and takes those out for which nothing is held; without a stat git will compare
-    /// the file itself. All at once, for an index is put in order as a whole.
+    /// Stages files, and removes those without an entry. Without a stat, git will read the file
+    /// itself. Takes all files at once, because the index is sorted as a whole.
     pub(crate) fn stage_files<'f>(
         &mut self,
         files: impl IntoIterator<Item = (&'f BStr, Option<BlobEntry>, Option<Stat>)>,
     ) {
         let (mut new, mut gone) = (Vec::new(), BTreeSet::new());
-        for (path, held, stat) in files {
+        for (path, blob, stat) in files {
             self.invalidate_cached_trees(path);
-            let Some(held) = held else {
+            let Some(blob) = blob else {
                 gone.extend(self.index.entry_range(path).into_iter().flatten());
                 continue;
             };
-            let executable = held.kind == EntryKind::BlobExecutable;
+            let executable = blob.kind == EntryKind::BlobExecutable;
             let mode = if executable { Mode::FILE_EXECUTABLE } else { Mode::FILE };
             let stat = stat.unwrap_or_default();
             match self.index.entry_mut_by_path_and_stage(path, Stage::Unconflicted) {
                 Some(entry) => {
-                    (entry.id, entry.mode, entry.stat) = (held.id, mode, stat);
+                    (entry.id, entry.mode, entry.stat) = (blob.id, mode, stat);
                     entry.flags = Flags::empty();
                 }
-                None => new.push((path, held.id, mode, stat)),
+                None => new.push((path, blob.id, mode, stat)),
             }
         }
         self.remove_entries(&gone);
@@ -142,9 +144,9 @@ impl<'a> Staging<'a> {
         }
     }
 
-    /// Takes the entries at those places out of the index.
+    /// Removes the entries at these positions.
     fn remove_entries(&mut self, gone: &BTreeSet<usize>) {
-        // Each one taken out alone moves all behind it.
+        // Removing a single entry moves all entries after it.
         const FEW: usize = 16;
         if gone.len() > FEW {
             self.index.remove_entries(|at, _, _| gone.contains(&at));
@@ -165,20 +167,20 @@ impl<'a> Staging<'a> {
         Ok(())
     }
 
-    /// Puts the index that was written in place of the old.
+    /// Replaces the index with the written lock file.
     pub(crate) fn replace_index(self) -> Result<CachedIndex, Error> {
         let path = self.lock.locked_path().to_owned();
         self.lock.commit().map_err(Error::for_file("replace", &path))?;
         Ok(CachedIndex { index: self.index, digest: self.digest })
     }
 
-    /// Lets go of the lock; the index must be as it was opened.
+    /// Releases the lock; the index must be unchanged since it was opened.
     pub(crate) fn release_lock(self) -> CachedIndex {
         CachedIndex { index: self.index, digest: self.digest }
     }
 
-    /// Removes entries that cannot stand beside a file at `path`: files where its folders are to
-    /// be, and files below it.
+    /// Removes entries that conflict with a file at `path`: files at its parent folders, and files
+    /// below it.
     fn remove_conflicting_entries(&mut self, path: &BStr) {
         let mut gone = Vec::new();
         for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
@@ -209,8 +211,8 @@ impl<'a> Staging<'a> {
         }
     }
 
-    /// Marks entries as young as the index they were in: such a file may have been changed since
-    /// without looking so, and the younger index we write would hide that.
+    /// Marks entries as recent as the index they were read from: such a file may have been changed
+    /// since with the same stat, and the newer index that is written now would hide that.
     fn mark_racy_entries(&mut self) {
         let index = fs::metadata(self.lock.locked_path()).and_then(|it| it.modified());
         let since = index.ok().and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -225,7 +227,7 @@ impl<'a> Staging<'a> {
 }
 
 impl CachedIndex {
-    /// Loads the index; a missing or damaged one is what `HEAD` holds.
+    /// Loads the index; if it is missing or damaged, builds it from `HEAD`.
     fn load(git: &gix::Repository) -> gix::Result<Self> {
         let index = load_index(git)?;
         let digest = index.checksum();
@@ -233,13 +235,14 @@ impl CachedIndex {
     }
 }
 
-/// Loads the index; a missing one, or one that a power cut left empty or torn, is what `HEAD` holds.
+/// Loads the index; if it is missing, or a power failure left it empty or damaged, builds it from
+/// `HEAD`.
 pub(crate) fn load_index(git: &gix::Repository) -> gix::Result<gix::index::File> {
     let path = git.index_path();
     let found = if path.exists() { git.open_index().map(Some) } else { Ok(None) };
     match found {
         Ok(Some(index)) => Ok(index),
-        // What is only of a kind not known here is nothing to be thrown away.
+        // An intact index of an unknown kind must not be replaced.
         Err(err) if !is_index_damaged(&path) => Err(err),
         _ => {
             let head = crate::store::repo::repository::read_head(git)?;
@@ -248,16 +251,16 @@ pub(crate) fn load_index(git: &gix::Repository) -> gix::Result<gix::index::File>
     }
 }
 
-/// Tells whether the index is not what anybody has written, by the digest at its end.
+/// Returns true if the index does not match the checksum at its end.
 fn is_index_damaged(path: &Path) -> bool {
     let Ok(bytes) = fs::read(path) else { return false };
     let Some((content, digest)) = bytes.split_last_chunk::<20>() else { return true };
-    let is_whole = Sha1::digest(content).as_slice() == digest;
-    let is_spared = digest.iter().all(|it| *it == 0) && content.starts_with(b"DIRC");
-    !is_whole && !is_spared
+    let is_intact = Sha1::digest(content).as_slice() == digest;
+    let has_no_checksum = digest.iter().all(|it| *it == 0) && content.starts_with(b"DIRC");
+    !is_intact && !has_no_checksum
 }
 
-/// Tells whether `index` says of `path` that a sparse checkout leaves it out.
+/// Returns true if `index` marks `path` as excluded by a sparse checkout.
 pub(crate) fn is_outside_sparse_checkout(index: &gix::index::State, path: &str) -> bool {
     let entry = index.entry_by_path_and_stage(path.into(), Stage::Unconflicted);
     entry.is_some_and(|it| it.flags.contains(Flags::SKIP_WORKTREE))
@@ -269,35 +272,35 @@ pub(crate) fn stat_file(place: &Path) -> Option<Stat> {
     Stat::from_fs(&metadata).ok()
 }
 
-/// Returns the index as it is on disk, with the digest at its end.
+/// Serialises the index with the checksum at its end.
 ///
-/// The library would hash while it writes, a few bytes at a time, and search each block for what
-/// forgers leave in it: with a hundred thousand files that takes longer than everything else a
-/// commit does. As in git itself, a checksum is not guarded against forgers.
+/// gix would hash while it writes, a few bytes at a time, with collision detection: with a hundred
+/// thousand files that takes longer than the rest of a commit. As in git itself, the checksum does
+/// not protect against forgery.
 fn serialize_index(index: &gix::index::File) -> gix::Result<(Vec<u8>, ObjectId)> {
     let options = gix::index::write::Options { skip_hash: true, ..Default::default() };
     let mut bytes = Vec::with_capacity(index.entries().len() * 128);
-    let (_, nothing) = index.write_to(&mut bytes, options)?;
-    bytes.truncate(bytes.len() - nothing.as_slice().len());
+    let (_, null_digest) = index.write_to(&mut bytes, options)?;
+    bytes.truncate(bytes.len() - null_digest.as_slice().len());
     let digest = Sha1::digest(&bytes);
     bytes.extend_from_slice(&digest);
     Ok((bytes, ObjectId::Sha1(digest.into())))
 }
 
-/// Reads the digest at the end of the index; it tells whether anybody has written since.
+/// Reads the checksum at the end of the index, which shows whether a program has written it since.
 fn read_disk_digest(path: &Path) -> Option<ObjectId> {
     let mut bytes = [0; 20];
     let mut file = File::open(path).ok()?;
     file.seek(SeekFrom::End(-20)).ok()?;
     file.read_exact(&mut bytes).ok()?;
     let digest = ObjectId::try_from(&bytes[..]).ok()?;
-    // A null digest says that its writer spared computing it.
+    // A null checksum means that the writer did not compute one.
     (!digest.is_null()).then_some(digest)
 }
 
 impl std::fmt::Debug for CachedIndex {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Kept").field("digest", &self.digest).finish_non_exhaustive()
+        f.debug_struct("CachedIndex").field("digest", &self.digest).finish_non_exhaustive()
     }
 }
 
@@ -336,14 +339,14 @@ mod tests {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("12345\n")));
-        let noted = scene.git(&["ls-files", "--debug", "keep"]);
-        assert!(noted.contains("size: 6"), "{noted}");
+        let entry = scene.git(&["ls-files", "--debug", "keep"]);
+        assert!(entry.contains("size: 6"), "{entry}");
     }
 
     #[test]
     fn a_racy_edit_in_the_same_clock_tick_is_not_hidden() {
         let scene = TestHome::with_repository();
-        // As git leaves them when all happens within one tick: a file as young as the index.
+        // The state after git did everything within one clock tick: a file as recent as the index.
         scene.write_file("notes.md", "other\n");
         let index = fs::File::open(scene.home.join(".git/index")).unwrap();
         let tick = index.metadata().unwrap().modified().unwrap();

@@ -1,10 +1,9 @@
-//! Mending an index in which git has put the files of our last commit back.
+//! Repairs an index in which git has restored the old files of Palazzo's last commit.
 //!
-//! `git commit` reads the index before it takes the lock. When it is held up
-//! between the two while a change of ours begins and ends, it writes the old
-//! index over the new one. That commit then fails, because `HEAD` has moved, but
-//! the next one by hand would take our change back. Whatever else is staged is
-//! left as it is.
+//! `git commit` reads the index before it takes the lock. If a change by Palazzo begins and ends
+//! between the two, git writes the old index over the new one. That commit then fails because
+//! `HEAD` has moved, but the user's next commit would revert the change. Everything else that is
+//! staged is kept.
 
 use gix::objs::tree::EntryKind;
 
@@ -17,8 +16,8 @@ use crate::store::repo::repository::Repository;
 use crate::store::write::commit::{BlobEntry, blob_id};
 use crate::store::write::index::Staging;
 
-/// Stages again what the last commit changed, if it is ours, where the index holds what was before
-/// it and the disk what it brought.
+/// Stages the changes of the last commit again, if Palazzo made it, for files whose index entry is
+/// from before that commit while the disk has the committed content.
 pub(crate) fn repair_index(
     repository: &Repository,
     staging: &mut Staging<'_>,

@@ -1,8 +1,9 @@
-//! One writer at a time: our own lock, held for one write, and a marker that outlives a crash.
+//! Allows one writer at a time, with a lock that is held for one write and a marker that survives a
+//! crash.
 //!
-//! The lock is the kernel's (`flock`), so it goes when its holder dies. The
-//! marker then stays behind and tells the next writer what the dead one may
-//! have left: git's lock files, temporary files, an index behind its commit.
+//! The lock is the kernel's (`flock`), so it is released when its holder dies. The marker remains,
+//! and tells the next writer what a crashed one may have left: git's lock files, temporary files,
+//! an index older than its commit.
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -15,15 +16,15 @@ use crate::store::repo::repository::Repository;
 use crate::store::repo::{git_files, own_file};
 use crate::store::write::{failpoint, recovery};
 
-/// The lock of whoever writes to a repository.
+/// The lock for writing to a repository.
 pub(crate) const WRITE_LOCK: &str = "lock";
-/// The lock of whoever files what may be filed once only.
+/// The lock for filing drawers, which must be filed only once.
 pub(crate) const FILING_LOCK: &str = "filing/lock";
 
-/// How long a writer waits before it gives up.
+/// How long a writer waits for each kind of lock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LockTimeouts {
-    /// For another Palazzo.
+    /// For another Palazzo process.
     pub(crate) palazzo: Duration,
     /// For git's index.
     pub(crate) index: Duration,
@@ -31,7 +32,7 @@ pub(crate) struct LockTimeouts {
     pub(crate) head: Duration,
 }
 
-/// The right to write, for as long as it lives.
+/// The write lock and the marker of a write in progress.
 #[derive(Debug)]
 pub(crate) struct WriteGuard {
     marker: File,
@@ -43,7 +44,7 @@ pub(crate) struct WriteGuard {
     _lock: PalazzoLock,
 }
 
-/// A lock of ours, for as long as it lives.
+/// A lock of Palazzo; dropping it releases the lock.
 #[derive(Debug)]
 pub struct PalazzoLock(File);
 
@@ -55,17 +56,17 @@ impl Default for LockTimeouts {
 }
 
 impl WriteGuard {
-    /// Waits for the lock, puts right what a dead writer left, and marks `paths` as being written.
+    /// Waits for the lock, recovers from a crashed writer, and writes a marker for `paths`.
     pub(crate) fn lock(
         repository: &Repository,
         paths: &[String],
-        patience: &LockTimeouts,
+        timeouts: &LockTimeouts,
     ) -> Result<Self, Error> {
-        let lock = acquire_lock(&repository.common_dir, WRITE_LOCK, patience.palazzo)?;
-        // Somebody may have put a link or a FIFO there while we waited.
+        let lock = acquire_lock(&repository.common_dir, WRITE_LOCK, timeouts.palazzo)?;
+        // Another program may have put a link or a FIFO there while this process waited.
         git_files::check_files_before_change(repository, paths)?;
         let place = recovery::marker_path(repository);
-        recovery::recover(repository, patience)?;
+        recovery::recover(repository, timeouts)?;
         let written = recovery::Marker::new(repository, paths).write(repository);
         let marker = written.map_err(Error::for_file("write", &place))?;
         let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());
@@ -79,28 +80,29 @@ impl WriteGuard {
         })
     }
 
-    /// Notes which `index.lock` is ours: an older Palazzo knows it by this line alone.
+    /// Records the inode of `index.lock`, by which an older Palazzo recognises it.
     pub(crate) fn note_index_lock(&self, inode: Option<u64>) -> Result<(), Error> {
         let Some(inode) = inode else { return Ok(()) };
         self.append_to_marker(&format!("lock {inode}\n"))
     }
 
-    /// Notes that the lock file at `path` is ours, on a file system without hard links.
+    /// Records that the lock file at `path` is Palazzo's, on a file system without hard links.
     pub(crate) fn note_lock_file(&self, path: &Path, inode: u64) -> io::Result<()> {
         (&self.marker).write_all(recovery::lock_file_line(&self.common_dir, path, inode).as_bytes())
     }
 
-    /// Notes which files were not there before and how each looks, so that they can be told from
-    /// those that a person puts there.
+    /// Records the files that did not exist before, with their fingerprints, so that recovery can
+    /// distinguish them from a user's files.
     pub(crate) fn note_new_files<'a>(
         &self,
         files: impl Iterator<Item = (&'a str, String)>,
     ) -> Result<(), Error> {
-        let lines = files.map(|(path, looks)| format!("fresh {looks} {}{path}\n", self.prefix));
+        let prefix = &self.prefix;
+        let lines = files.map(|(path, looks)| format!("fresh {looks} {prefix}{path}\n"));
         self.append_to_marker(&lines.collect::<String>())
     }
 
-    /// Leaves the marker behind: something is half done, and the next writer is to put it right.
+    /// Keeps the marker, because the write is incomplete and the next writer must recover it.
     pub(crate) fn leave_for_recovery(&self) {
         self.needs_recovery.set(true);
     }
@@ -117,8 +119,8 @@ impl Drop for WriteGuard {
         if self.needs_recovery.get() {
             return;
         }
-        // Emptied, not removed: that is cheaper. Should that fail, the next writer finds nothing to
-        // put right and empties it.
+        // It is truncated instead of removed because that is cheaper. If that fails, the next
+        // writer finds nothing to recover and truncates it.
         drop(failpoint::fail_point("empty marker").and_then(|()| self.marker.set_len(0)));
         failpoint::kill_point("marker is empty");
     }
@@ -126,50 +128,52 @@ impl Drop for WriteGuard {
 
 impl Drop for PalazzoLock {
     fn drop(&mut self) {
-        // Closing the file would do, were there not a moment in which a child that is just being
-        // started has it open too.
+        // Closing the file is not sufficient, because a child process that is being started may
+        // have it open for a moment.
         drop(self.0.unlock());
     }
 }
 
-/// Waits for the lock `name` of ours in `git_dir`.
+/// Waits for Palazzo's lock `name` in `git_dir`.
 pub(crate) fn acquire_lock(
     git_dir: &Path,
     name: &str,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<PalazzoLock, Error> {
     let path = own_file::own_path(git_dir, name);
     failpoint::fail_point("open own lock").map_err(Error::for_file("open", &path))?;
     let folders = own_file::create_folders(git_dir, name);
-    folders.map_err(Error::for_file("make the folder of", &path))?;
+    folders.map_err(Error::for_file("create the folder of", &path))?;
     let mut options = OpenOptions::new();
     let options = options.read(true).write(true).create(true).truncate(false);
     let mut file =
         own_file::open_regular_file(&path, options).map_err(Error::for_file("open", &path))?;
     let is_held = |err: &TryLockError| matches!(err, TryLockError::WouldBlock);
-    match retry_until_timeout(patience, is_held, || file.try_lock()) {
+    match retry_until_timeout(timeout, is_held, || file.try_lock()) {
         Ok(()) => {}
         Err(TryLockError::Error(err)) => return Err(Error::for_file("lock", &path)(err)),
         Err(TryLockError::WouldBlock) => {
             return Err(Error::WriteLocked { holder: read_holder(&mut file), lock: path });
         }
     }
-    // Only for whoever has to wait; the lock holds without it.
+    // Only used in the error of a waiting process; the lock works without it.
     drop(file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())));
     Ok(PalazzoLock(file))
 }
 
-/// Tries again what failed for a reason that passes, until `patience` is at its end. The pauses stay
-/// short, so that somebody who holds a lock again and again is caught in between.
+/// Repeats `attempt` while it fails with a temporary error, until `timeout`. The pauses are short,
+/// so that a lock taken again and again is acquired in between.
 pub(crate) fn retry_until_timeout<T, E>(
-    patience: Duration,
-    passes: impl Fn(&E) -> bool,
+    timeout: Duration,
+    is_temporary: impl Fn(&E) -> bool,
     mut attempt: impl FnMut() -> Result<T, E>,
 ) -> Result<T, E> {
-    let (begun, mut pause) = (Instant::now(), Duration::from_micros(200));
+    let (started, mut pause) = (Instant::now(), Duration::from_micros(200));
     loop {
         match attempt() {
-            Err(err) if passes(&err) && begun.elapsed() < patience => std::thread::sleep(pause),
+            Err(err) if is_temporary(&err) && started.elapsed() < timeout => {
+                std::thread::sleep(pause);
+            }
             outcome => return outcome,
         }
         pause = (pause * 2).min(Duration::from_millis(10));
@@ -193,7 +197,7 @@ mod tests {
 
     const WRITES_PER_WRITER: usize = 50;
 
-    /// Both write the same five files, and five of their own.
+    /// Returns a path: five files are written by both writers, five by each alone.
     fn writer_path(writer: usize, write: usize) -> String {
         match write % 10 {
             shared @ 0..5 => format!("rooms/{shared}.yaml"),
@@ -201,7 +205,7 @@ mod tests {
         }
     }
 
-    /// Appends a line to a file, reading it again as often as it has changed meanwhile.
+    /// Appends a line to a file, retrying while the file changes meanwhile.
     fn append_line(store: &mut Store, path: &str, line: &str) {
         loop {
             let was = store.read_file(path).unwrap();
@@ -220,12 +224,12 @@ mod tests {
         }
     }
 
-    /// Commits another file until told to stop, and returns how often that worked.
+    /// Commits another file until `stop` is set, and returns the number of commits.
     fn commit_until_stopped(scene: &TestHome, stop: &AtomicBool) -> usize {
         let mut commits = 0;
         while !stop.load(Ordering::Relaxed) {
             scene.write_file("notes.md", &format!("{commits}\n"));
-            // Git does not wait for its lock: what fails is tried again.
+            // Git does not wait for its lock, so failed commands are repeated.
             let ok = |args: &[&str]| try_git(&scene.home, args).status.success();
             if ok(&["add", "notes.md"]) && ok(&["commit", "-qm", "by hand"]) {
                 commits += 1;
@@ -239,10 +243,10 @@ mod tests {
             (0..2).flat_map(|it| (0..WRITES_PER_WRITER).map(move |write| (it, write)))
         {
             let path = writer_path(writer, write);
-            let held = scene.git(&["show", &format!("HEAD:keep/{path}")]);
+            let text = scene.git(&["show", &format!("HEAD:keep/{path}")]);
             let line = format!("{writer} {write}");
-            assert_eq!(held.lines().filter(|it| **it == line).count(), 1, "{line} in {path}");
-            assert_eq!(scene.read_file(&format!("keep/{path}")), held);
+            assert_eq!(text.lines().filter(|it| **it == line).count(), 1, "{line} in {path}");
+            assert_eq!(scene.read_file(&format!("keep/{path}")), text);
         }
     }
 
@@ -267,7 +271,7 @@ mod tests {
         assert_all_lines_present(&scene);
         let authored = |by: &str| scene.git(&["rev-list", "--count", "HEAD", "--author", by]);
         assert_eq!(authored("Claude").trim(), (2 * WRITES_PER_WRITER).to_string());
-        // Git may fail after it has committed, when it comes to the index.
+        // Git may fail after the commit, when it writes the index.
         assert!(authored("Ada").trim().parse::<usize>().unwrap() > by_hand);
         assert_eq!(scene.git(&["log", "--author=Ada", "--format=%h", "--", "keep"]), "");
         scene.git(&["commit", "-q", "--allow-empty", "-am", "last"]);

@@ -1,15 +1,13 @@
-//! Git's lock files, taken so that a later process can tell ours from those of others.
+//! Takes git's lock files in a way that lets a later process recognise those of Palazzo.
 //!
-//! Git locks `x` by creating `x.lock`; whoever creates it holds the lock. A
-//! process that is killed leaves its lock files behind. So each of ours is
-//! created under a name in `.git/palazzo/locks` first and then linked
-//! (`link(2)`) to the name that git knows. While that second name exists, a lock
-//! file that is the same file is ours and no other: its inode cannot be used
-//! again. Both names are directory entries, made in this order, so a power cut
-//! does not leave the lock without its proof.
+//! Git locks `x` by creating `x.lock`; the process that creates it holds the lock. A killed process
+//! leaves its lock files behind. So each lock file of Palazzo is first created under a name in
+//! `.git/palazzo/locks`, its proof, and then linked (`link(2)`) to the name that git uses. While
+//! the proof exists, a lock file that is the same file is Palazzo's: its inode cannot be reused.
+//! Both names are directory entries made in this order, so a power failure does not leave the lock
+//! without its proof.
 //!
-//! Our own lock (`lock.rs`) must be held: then every proof that is found was
-//! left by a process that is dead.
+//! Palazzo's own lock (`lock.rs`) must be held: then every proof found was left by a dead process.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -24,11 +22,11 @@ use crate::store::repo::repository::Repository;
 use crate::store::repo::{git_locks, own_file};
 use crate::store::write::failpoint;
 
-/// The folder below `.git/palazzo` with the second names of our lock files.
+/// The folder below `.git/palazzo` with the proofs.
 const PROOF_FOLDER: &str = "locks";
-/// The ending of every lock file of git.
+/// The suffix of git's lock files.
 const LOCK_SUFFIX: &str = ".lock";
-/// How long to wait between two attempts.
+/// The pause between two attempts.
 const RETRY_PAUSE: Duration = Duration::from_millis(5);
 
 /// A lock file that this process holds; dropping it releases the lock.
@@ -43,25 +41,25 @@ pub(crate) struct LockFile {
     file: Option<File>,
 }
 
-/// The lock file of a process that had no hard links, as it noted it: `.git` folder, name, inode.
+/// Records the path and inode of a lock file on a file system without hard links.
 pub(crate) type LockFileRecorder<'n> = dyn FnMut(&Path, u64) -> io::Result<()> + 'n;
 
 impl LockFile {
-    /// Locks the file `name` in `git_dir`, waiting until `deadline` for whoever holds it.
+    /// Locks the file `name` in `git_dir`, waiting until `deadline` for another holder.
     ///
-    /// Where the file system has no hard links, `note` is called with the lock file's inode.
+    /// On a file system without hard links, calls `record` with the lock file's inode.
     pub(crate) fn acquire(
         repository: &Repository,
         git_dir: &Path,
         name: &str,
         deadline: Instant,
-        note: &mut LockFileRecorder<'_>,
+        record: &mut LockFileRecorder<'_>,
     ) -> Result<Self, Error> {
         let resource = git_dir.join(name);
         let path = git_dir.join(format!("{name}{LOCK_SUFFIX}"));
         let locked = Self::create_with_proof(git_dir, name, &path, deadline).or_else(|err| {
             match is_hard_link_unsupported(&err) {
-                true => Self::create_without_proof(&path, deadline, note),
+                true => Self::create_without_proof(&path, deadline, record),
                 false => Err(err),
             }
         });
@@ -89,21 +87,21 @@ impl LockFile {
         FileStamp::from_path(&self.path).map(|it| it.inode())
     }
 
-    /// Writes the content that the locked file is to get.
+    /// Writes the new content of the locked file.
     pub(crate) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         failpoint::fail_point("write lock file")?;
         self.file.as_mut().map_or(Ok(()), |it| it.write_all(bytes))
     }
 
-    /// Makes that content durable.
+    /// Makes the new content durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
         failpoint::fail_point("sync lock file")?;
         self.file.as_ref().map_or(Ok(()), File::sync_all)
     }
 
-    /// Puts that content in place of the locked file, which releases the lock.
+    /// Replaces the locked file with the new content, which releases the lock.
     pub(crate) fn commit(mut self) -> io::Result<()> {
-        // Windows does not rename a file that is open.
+        // Windows cannot rename an open file.
         self.file = None;
         failpoint::fail_point("rename lock file")?;
         fs::rename(&self.path, &self.locked_path)?;
@@ -111,7 +109,7 @@ impl LockFile {
         if let Some(proof) = self.proof.take() {
             drop(fs::remove_file(proof));
         }
-        // Nothing is left to release.
+        // There is nothing left to release.
         self.path = PathBuf::new();
         Ok(())
     }
@@ -125,7 +123,7 @@ impl LockFile {
         let below = format!("{PROOF_FOLDER}/{name}{LOCK_SUFFIX}");
         own_file::create_folders(git_dir, &below)?;
         let proof = own_file::own_path(git_dir, &below);
-        // One that is there was left by an earlier write that could not remove it.
+        // An existing proof was left by an earlier write that could not remove it.
         remove_if_exists(&proof)?;
         failpoint::fail_point("create lock file")?;
         let file = OpenOptions::new().write(true).create_new(true).open(&proof)?;
@@ -142,12 +140,12 @@ impl LockFile {
     fn create_without_proof(
         path: &Path,
         deadline: Instant,
-        note: &mut LockFileRecorder<'_>,
+        record: &mut LockFileRecorder<'_>,
     ) -> io::Result<(File, Option<PathBuf>)> {
         let create = || OpenOptions::new().write(true).create_new(true).open(path);
         let file = retry_until(path, deadline, create)?;
-        let noted = FileStamp::from_path(path).map_or(Ok(()), |it| note(path, it.inode()));
-        if let Err(err) = noted {
+        let recorded = FileStamp::from_path(path).map_or(Ok(()), |it| record(path, it.inode()));
+        if let Err(err) = recorded {
             drop(fs::remove_file(path));
             return Err(err);
         }
@@ -164,14 +162,14 @@ impl Drop for LockFile {
         let removed =
             failpoint::fail_point("remove lock file").and_then(|()| remove_if_exists(&self.path));
         failpoint::kill_point("lock file is removed");
-        // While the lock file is there, its proof must be too: the next writer removes both.
+        // The proof must exist as long as the lock file; the next writer removes both.
         if let (Ok(()), Some(proof)) = (removed, &self.proof) {
             drop(fs::remove_file(proof));
         }
     }
 }
 
-/// Removes the lock files in `git_dir` that a dead process of ours left.
+/// Removes the lock files in `git_dir` that a crashed Palazzo process left.
 pub(crate) fn remove_abandoned_locks(git_dir: &Path) -> io::Result<()> {
     let folder = own_file::own_path(git_dir, PROOF_FOLDER);
     let above = folder.parent().is_some_and(own_file::is_real_folder);
@@ -193,14 +191,14 @@ pub(crate) fn remove_abandoned_locks(git_dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells whether a process of ours may have left lock files in `git_dir`.
+/// Returns true if a Palazzo process may have left lock files in `git_dir`.
 pub(crate) fn has_proofs(git_dir: &Path) -> bool {
     let folder = own_file::own_path(git_dir, PROOF_FOLDER);
     let files = WalkDir::new(folder).follow_root_links(false).into_iter().flatten();
     files.into_iter().any(|it| it.file_type().is_file())
 }
 
-/// Removes the lock file at `path` if it is the file with that `inode`.
+/// Removes the lock file at `path` if it has this `inode`.
 pub(crate) fn remove_if_inode(path: &Path, inode: u64) -> io::Result<()> {
     match FileStamp::from_path(path) {
         Some(it) if it.inode() == inode && inode != 0 => remove_if_exists(path),
@@ -208,12 +206,13 @@ pub(crate) fn remove_if_inode(path: &Path, inode: u64) -> io::Result<()> {
     }
 }
 
-/// Returns how long the lock file at `path` has been there.
+/// Returns the age of the lock file at `path`.
 pub(crate) fn lock_age(path: &Path) -> Option<Duration> {
     fs::symlink_metadata(path).and_then(|it| it.modified()).ok()?.elapsed().ok()
 }
 
-/// Repeats `attempt` while somebody holds the lock, until `deadline`; creates missing folders.
+/// Repeats `attempt` while another process holds the lock, until `deadline`; creates missing
+/// folders.
 fn retry_until<T>(
     path: &Path,
     deadline: Instant,
@@ -227,7 +226,7 @@ fn retry_until<T>(
                 }
                 std::thread::sleep(RETRY_PAUSE);
             }
-            // Git removes folders of references when they are empty.
+            // Git removes empty reference folders.
             Err(err) if err.kind() == io::ErrorKind::NotFound && Instant::now() < deadline => {
                 let folder = path.parent().ok_or(err)?;
                 fs::create_dir_all(folder)?;
@@ -237,8 +236,8 @@ fn retry_until<T>(
     }
 }
 
-/// Tells whether the file system has no hard links: link(2) says EPERM, EMLINK, EXDEV or that it is
-/// not supported.
+/// Returns true if the error of link(2) means that hard links are not supported: EPERM, EMLINK,
+/// EXDEV or unsupported.
 fn is_hard_link_unsupported(err: &io::Error) -> bool {
     use io::ErrorKind::{CrossesDevices, PermissionDenied, TooManyLinks, Unsupported};
     matches!(err.kind(), PermissionDenied | TooManyLinks | CrossesDevices | Unsupported)

@@ -1,9 +1,8 @@
-//! Writing objects so that the file of each holds what its name says.
+//! Writes objects and verifies that each object file has the content of its id.
 //!
-//! Neither git nor gix writes an object whose file is there, even if a power cut
-//! left that file empty or torn, and git may delete an object that no reference
-//! names yet. So each object is read back before it counts as there, and the
-//! writer keeps what it wrote until the reference is moved.
+//! Neither git nor gix writes an object whose file exists, even if a power failure left that file
+//! empty or damaged, and git may delete an object that no reference reaches yet. So each existing
+//! object is read and checked, and the writer keeps its objects until the reference has moved.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,14 +13,14 @@ use gix::objs::{Exists as _, Kind, Write as _, WriteTo};
 
 use crate::store::write::{failpoint, fsync};
 
-/// How the names begin that gix gives to objects while it writes them.
+/// The prefix of gix's temporary object files.
 const TEMPORARY_PREFIX: &str = ".tmp";
-/// No write takes as long as this.
+/// No write takes this long.
 const MIN_STALE_AGE: Duration = Duration::from_secs(60 * 60);
-/// How often an object is written again whose folder git removes at that moment.
+/// How often writing an object is attempted while git may be removing its folder.
 const MAX_ATTEMPTS: usize = 5;
 
-/// An object as it was written.
+/// A written object.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenObject {
     id: ObjectId,
@@ -38,40 +37,40 @@ pub(crate) struct ObjectWriter<'g> {
 }
 
 impl<'g> ObjectWriter<'g> {
-    /// Returns a writer for the repository whose shared files are in `common_dir`.
+    /// Creates a writer for the repository with the common directory `common_dir`.
     pub(crate) fn new(git: &'g gix::Repository, common_dir: &Path) -> Self {
         let loose = gix::odb::loose::Store::at(common_dir.join("objects"), git.object_hash());
         Self { git, loose, common_dir: common_dir.to_owned(), written: Vec::new() }
     }
 
-    /// Returns the repository that is written to.
+    /// Returns the repository.
     pub(crate) fn git(&self) -> &'g gix::Repository {
         self.git
     }
 
-    /// Writes a blob, unless it is there.
+    /// Writes a blob, unless it exists.
     pub(crate) fn write_blob(&mut self, data: &[u8]) -> gix::Result<ObjectId> {
         self.write_data(Kind::Blob, data.to_owned())
     }
 
-    /// Writes a tree or a commit, unless it is there.
+    /// Writes a tree or a commit, unless it exists.
     pub(crate) fn write(&mut self, object: &dyn WriteTo) -> gix::Result<ObjectId> {
         let mut data = Vec::new();
         object.write_to(&mut data).map_err(gix::Error::from_error)?;
         self.write_data(object.kind(), data)
     }
 
-    /// Lists the files of the objects written.
+    /// Lists the files of the written objects.
     pub(crate) fn object_files(&self) -> Vec<PathBuf> {
         self.written.iter().map(|it| fsync::loose_object_path(&self.common_dir, it.id)).collect()
     }
 
-    /// Writes again those objects that git has deleted since, and makes them durable.
+    /// Writes objects again that git has deleted since, and makes them durable.
     pub(crate) fn restore_missing(&self) -> gix::Result<()> {
         restore_missing(self.git, &self.common_dir, &self.written).map(drop)
     }
 
-    /// Returns the objects written.
+    /// Returns the written objects.
     pub(crate) fn into_objects(self) -> Vec<WrittenObject> {
         self.written
     }
@@ -86,7 +85,7 @@ impl<'g> ObjectWriter<'g> {
         Ok(id)
     }
 
-    /// Tells whether the object is there and whole.
+    /// Returns true if the object exists and is intact.
     fn is_intact(&self, id: ObjectId) -> bool {
         let mut buffer = Vec::new();
         match self.loose.try_find(&id, &mut buffer) {
@@ -94,7 +93,7 @@ impl<'g> ObjectWriter<'g> {
                 let hash = gix::objs::compute_hash(id.kind(), found.kind, found.data);
                 hash.is_ok_and(|it| it == id)
             }
-            // A pack has a checksum of its own, and is not written by us.
+            // A pack has its own checksum, and is not written by Palazzo.
             Ok(None) => self.git.objects.exists_without_refresh(&id),
             Err(_) => false,
         }
@@ -108,7 +107,7 @@ impl WrittenObject {
     }
 }
 
-/// Writes those of `objects` that are not there, and makes them durable; returns how many.
+/// Writes those of `objects` that are missing, and makes them durable; returns their number.
 pub(crate) fn restore_missing(
     git: &gix::Repository,
     common_dir: &Path,
@@ -124,7 +123,7 @@ pub(crate) fn restore_missing(
     Ok(missing.len())
 }
 
-/// Removes the temporary files of objects that dead writers left, when they are old enough.
+/// Removes old temporary object files that crashed writers left.
 pub(crate) fn remove_old_temporaries(common_dir: &Path) {
     let Ok(entries) = fs::read_dir(common_dir.join("objects")) else { return };
     for entry in entries.flatten() {
@@ -141,7 +140,7 @@ fn write_object(git: &gix::Repository, kind: Kind, data: &[u8]) -> gix::Result<(
     failpoint::fail_point("write object").map_err(gix::Error::from_error)?;
     let mut written = git.objects.write_buf(kind, data);
     for _ in 1..MAX_ATTEMPTS {
-        // Git removes folders of objects when they are empty.
+        // Git removes empty object folders.
         if written.is_ok() {
             break;
         }
@@ -164,7 +163,7 @@ mod tests {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
-        // What `git hash-object` says of the next contents.
+        // The ids of the next contents, from `git hash-object`.
         for (text, id, left) in [
             ("2\n", "0cfbf08886fca9a91cb753ec8734c84fcbe52c9f", ""),
             ("3\n", "00750edc07d6415dcc07ae0351e9397b0222b7ba", "x"),

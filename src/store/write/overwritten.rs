@@ -1,7 +1,6 @@
-//! What a tool is about to overwrite while committing is left to the person.
+//! Saves uncommitted files that a tool is about to overwrite when the user makes the commits.
 //!
-//! Nobody has committed it yet, so it is kept out of the way: on a reference
-//! of our own that no branch and no `git status` shows.
+//! They are saved on Palazzo's own reference, which neither a branch nor `git status` shows.
 
 use std::time::Duration;
 
@@ -20,20 +19,20 @@ use crate::store::write::objects::ObjectWriter;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
 use crate::store::write::{fsync, index};
 
-/// Where what was overwritten is kept.
+/// The reference of the saved files.
 const OVERWRITTEN_REF: &str = "refs/palazzo/overwritten";
 
-/// Keeps those files of `edits` as they are now that neither `HEAD` nor the index holds so. They
-/// must hold what the edits believe; one that is only not checked out is refused.
+/// Saves those files of `edits` whose content is neither in `HEAD` nor in the index. The files must
+/// have the expected content; one that is excluded by a sparse checkout is an error.
 pub(crate) fn save_overwritten(
     repository: &Repository,
     change: &Change,
     edits: &[&Edit],
-    turn: &WriteGuard,
+    guard: &WriteGuard,
     timeout: Duration,
 ) -> Result<(), Error> {
     let git = repository.git();
-    let failed = |err| repository.git_error("keep what is overwritten", err);
+    let failed = |err| repository.git_error("save overwritten files", err);
     let index = index::load_index(&git).map_err(failed)?;
     let tracked = |edit: &Edit| format!("{}{}", repository.prefix, edit.path);
     let is_left_out =
@@ -50,12 +49,12 @@ pub(crate) fn save_overwritten(
     let tip = git.try_find_reference(OVERWRITTEN_REF).map_err(failed)?;
     let tip = tip.map(|mut it| it.peel_to_id().map(gix::Id::detach));
     let tip = tip.transpose().map_err(failed)?;
-    // `None`: it is what was kept last.
+    // `None`: the same content was saved last.
     let Some(new) = draft.write(&mut writer, tip).map_err(failed)? else { return Ok(()) };
     let common_dir = repository.common_dir.as_path();
     fsync::sync_places_or_files(&[common_dir], || writer.object_files())?;
     let update = RefUpdate { repository, name: OVERWRITTEN_REF, old: tip, new, log: None, timeout };
-    if update.apply(&mut |path, inode| turn.note_lock_file(path, inode))?
+    if update.apply(&mut |path, inode| guard.note_lock_file(path, inode))?
         == RefUpdateOutcome::Conflict
     {
         return Err(Error::HeadKeepsMoving { place: repository.work.clone() });
@@ -64,7 +63,7 @@ pub(crate) fn save_overwritten(
     fsync::sync_places_or_files(&[common_dir], || vec![common_dir.join(OVERWRITTEN_REF)])
 }
 
-/// Lists the files of which git holds no copy, by the paths git would know them by.
+/// Lists the files of which git has no copy, by their paths in the repository.
 fn find_unsaved_files(
     repository: &Repository,
     writer: &mut ObjectWriter<'_>,
@@ -77,7 +76,7 @@ fn find_unsaved_files(
     for edit in edits {
         let Some(text) = &edit.was else { continue };
         let path = format!("{}{}", repository.prefix, edit.path);
-        // What goes through a filter may be a secret, which must not get into git as it is.
+        // A file with a filter may be a secret, which must not get into git unencrypted.
         if line_endings::converting_attribute(git, index, &path)?.is_some() {
             continue;
         }
@@ -141,9 +140,9 @@ mod tests {
             scene.git(&["log", "--format=%an: %s", OVERWRITTEN_REF]),
             "Ada: overwritten: rooms/hall.yaml\nAda: overwritten: rooms/hall.yaml\n"
         );
-        let held =
+        let saved =
             |at: &str| scene.git(&["show", &format!("{OVERWRITTEN_REF}{at}:keep/rooms/hall.yaml")]);
-        assert_eq!((held("~1"), held("")), ("by hand\n".to_owned(), "2\n".to_owned()));
+        assert_eq!((saved("~1"), saved("")), ("by hand\n".to_owned(), "2\n".to_owned()));
         scene.assert_fsck_clean();
     }
 

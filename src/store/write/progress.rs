@@ -1,14 +1,14 @@
-//! How far a change has come, for whoever waits for a long one.
+//! Reports the progress of a change to a caller that waits for a long one.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Is told how many steps of how many are done.
+/// A callback that receives the number of completed steps and the total.
 #[derive(Clone)]
 pub struct Listener(Arc<dyn Fn(usize, usize) + Send + Sync>);
 
-/// The steps of one change.
+/// The completed and total steps of a change.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
     listener: Option<Listener>,
@@ -17,9 +17,9 @@ pub(crate) struct Progress {
 }
 
 impl Listener {
-    /// Calls `tell` with how many steps are done, and of how many.
-    pub fn new(tell: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(tell))
+    /// Creates a listener that calls `report` with the number of completed steps and the total.
+    pub fn new(report: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(report))
     }
 }
 
@@ -30,16 +30,16 @@ impl fmt::Debug for Listener {
 }
 
 impl Progress {
-    /// Begins a change of `all` steps.
-    pub(crate) fn start(listener: Option<&Listener>, all: usize) -> Self {
-        Self { listener: listener.cloned(), done: Arc::default(), total: all }
+    /// Starts a change with `total` steps.
+    pub(crate) fn start(listener: Option<&Listener>, total: usize) -> Self {
+        Self { listener: listener.cloned(), done: Arc::default(), total }
     }
 
-    /// Takes a step; one too many, because something was done again, does not count.
+    /// Counts a step; repeated steps beyond the total are not counted.
     pub(crate) fn count_step(&self) {
-        if let Some(Listener(tell)) = &self.listener {
+        if let Some(Listener(report)) = &self.listener {
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-            tell(done.min(self.total), self.total);
+            report(done.min(self.total), self.total);
         }
     }
 }
@@ -55,16 +55,16 @@ mod tests {
     fn the_listener_is_called_for_every_step() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let notes = heard.clone();
-        store.set_progress_listener(Listener::new(move |done, all| {
-            notes.lock().unwrap().push((done, all))
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let notes = calls.clone();
+        store.set_progress_listener(Listener::new(move |done, total| {
+            notes.lock().unwrap().push((done, total))
         }));
         commit_ok(
             &mut store,
             &change_of_files(&[("a.yaml", None, Some("1\n")), ("b.yaml", None, Some("2\n"))]),
         );
         let expected: Vec<_> = (1..=6).map(|it| (it, 6)).collect();
-        assert_eq!(*heard.lock().unwrap(), expected);
+        assert_eq!(*calls.lock().unwrap(), expected);
     }
 }

@@ -1,10 +1,9 @@
-//! Guards fresh objects against a `git gc` that runs at the same time.
+//! Protects new objects from a concurrent `git gc`.
 //!
-//! `git gc --prune=now` lists what the references reach and deletes everything
-//! else later. A commit that is made between the two loses its objects after it
-//! was checked. So while `gc.pid` is held, the objects of each write stay in
-//! memory, and those that disappear are written again. `git prune` run by hand
-//! has no such file: nothing can be done against that one.
+//! `git gc --prune=now` lists what the references reach, and later deletes everything else. A
+//! commit made between the two loses its objects after they were checked. So while `gc.pid` is
+//! held, the objects of each write stay in memory, and those that disappear are written again. A
+//! manual `git prune` has no such file, and cannot be detected.
 
 use std::fs;
 use std::path::Path;
@@ -15,15 +14,16 @@ use std::time::{Duration, SystemTime};
 use crate::store::repo::repository::Repository;
 use crate::store::write::objects::{WrittenObject, restore_missing};
 
-/// How often it is looked whether objects are missing, or the collection has ended.
+/// How often to check for missing objects and for the end of the garbage collection.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// How many bytes of objects are kept at most.
+/// The maximum total size of the retained objects in bytes.
 const MAX_RETAINED_BYTES: usize = 64 * 1024 * 1024;
-/// How long a process waits for a collection before it ends.
+/// How long a process waits for a garbage collection before it exits.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long `gc.pid` may be empty.
 const EMPTY_PID_FILE_TIMEOUT: Duration = Duration::from_secs(5);
-/// After this time git itself takes a `gc.pid` for abandoned (`lock_repo_for_gc` in git's `gc.c`).
+/// The age after which git itself treats a `gc.pid` as abandoned (`lock_repo_for_gc` in git's
+/// `gc.c`).
 const PID_FILE_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// The objects that git may still delete.
@@ -44,37 +44,38 @@ struct RetainedObjects {
 }
 
 impl PruneGuard {
-    /// Keeps `objects`, which a reference names by now, for as long as git collects garbage.
+    /// Retains `objects`, which a reference reaches by now, while a garbage collection is running.
     pub(crate) fn retain_objects(
         &self,
         repository: &Arc<Repository>,
         objects: Vec<WrittenObject>,
     ) -> gix::Result<()> {
-        let mut kept = self.0.lock_retained();
+        let mut retained = self.0.lock_retained();
         if !is_gc_running(&repository.common_dir) {
-            // A collection that overlapped the write has ended, and deletes nothing any more. One
+            // A collection that overlapped the write has ended and deletes nothing any more. One
             // that begins now sees the reference.
             let (git, common_dir) = (repository.git(), &repository.common_dir);
             return restore_missing(&git, common_dir, &objects).map(drop);
         }
-        kept.size += objects.iter().map(WrittenObject::size).sum::<usize>();
-        kept.objects.extend(objects);
-        while kept.size > MAX_RETAINED_BYTES && !kept.objects.is_empty() {
-            kept.size -= kept.objects.remove(0).size();
+        retained.size += objects.iter().map(WrittenObject::size).sum::<usize>();
+        retained.objects.extend(objects);
+        while retained.size > MAX_RETAINED_BYTES && !retained.objects.is_empty() {
+            retained.size -= retained.objects.remove(0).size();
         }
-        if !kept.has_watch_thread {
+        if !retained.has_watch_thread {
             let (shared, repository) = (self.0.clone(), repository.clone());
             let watch = move || shared.run_watch_thread(&repository);
             let thread = thread::Builder::new().name("prune guard".to_owned()).spawn(watch);
-            kept.has_watch_thread = thread.is_ok();
+            retained.has_watch_thread = thread.is_ok();
         }
         Ok(())
     }
 
-    /// Writes again the objects that git has deleted; tells whether there were any.
+    /// Restores the objects that git deleted; returns true if there were any.
     pub(crate) fn restore_deleted_objects(&self, repository: &Repository) -> bool {
-        let kept = self.0.lock_retained();
-        let restored = restore_missing(&repository.git(), &repository.common_dir, &kept.objects);
+        let retained = self.0.lock_retained();
+        let (git, common_dir) = (repository.git(), &repository.common_dir);
+        let restored = restore_missing(&git, common_dir, &retained.objects);
         restored.is_ok_and(|it| it > 0)
     }
 }
@@ -83,13 +84,13 @@ impl PruneGuardState {
     fn run_watch_thread(&self, repository: &Repository) {
         loop {
             thread::sleep(CHECK_INTERVAL);
-            // Whoever adds to what is kept looks for a collection while holding this lock, too.
-            let mut kept = self.lock_retained();
+            // A thread that adds objects also holds this lock while it checks for a collection.
+            let mut retained = self.lock_retained();
             let is_over = !is_gc_running(&repository.common_dir);
             let (git, common_dir) = (repository.git(), &repository.common_dir);
-            let restored = restore_missing(&git, common_dir, &kept.objects);
+            let restored = restore_missing(&git, common_dir, &retained.objects);
             if is_over && restored.is_ok() {
-                *kept = RetainedObjects::default();
+                *retained = RetainedObjects::default();
                 self.emptied.notify_all();
                 return;
             }
@@ -102,14 +103,14 @@ impl PruneGuardState {
 }
 
 impl Drop for PruneGuard {
-    /// Waits for a collection that may still delete what was written.
+    /// Waits for a garbage collection that may still delete written objects.
     fn drop(&mut self) {
-        let kept = self.0.lock_retained();
-        drop(self.0.emptied.wait_timeout_while(kept, EXIT_TIMEOUT, |it| it.has_watch_thread));
+        let retained = self.0.lock_retained();
+        drop(self.0.emptied.wait_timeout_while(retained, EXIT_TIMEOUT, |it| it.has_watch_thread));
     }
 }
 
-/// Tells whether a living `git gc` holds the repository.
+/// Returns true if a running `git gc` holds the repository.
 pub(crate) fn is_gc_running(common_dir: &Path) -> bool {
     let path = common_dir.join("gc.pid");
     let Ok(metadata) = fs::symlink_metadata(&path) else { return false };
@@ -123,7 +124,7 @@ pub(crate) fn is_gc_running(common_dir: &Path) -> bool {
     let process = words.next().and_then(|it| it.parse().ok());
     match process {
         Some(process) => words.next() != Some(host_name().as_str()) || is_process_alive(process),
-        // The file is there a moment before its content.
+        // The file exists for a moment before its content is written.
         None => age.is_none_or(|it| it < EMPTY_PID_FILE_TIMEOUT),
     }
 }
@@ -140,7 +141,7 @@ fn is_process_alive(_: i32) -> bool {
     true
 }
 
-/// Returns the name of this machine, as `git gc` writes it into `gc.pid`.
+/// Returns this machine's name, as `git gc` writes it into `gc.pid`.
 #[cfg(unix)]
 pub(crate) fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()

@@ -1,9 +1,8 @@
-//! After a writer that died: its marker is read, and what it left half way is put right.
+//! Recovers from a crashed writer: reads its marker and completes or undoes its write.
 //!
-//! It has not answered, so what it had written without committing is undone:
-//! files it had replaced are put back, files it had added are taken away. What
-//! somebody has changed since stays, and is adopted as a hand edit when it is
-//! next written.
+//! The crashed write was never acknowledged, so files written without a commit are undone: replaced
+//! files are restored, added files are removed. Files changed by others since are kept, and are
+//! committed as a hand edit by the next write.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -22,48 +21,48 @@ use crate::store::write::lock;
 use crate::store::write::lock::{LockTimeouts, WRITE_LOCK};
 use crate::store::write::{commit, failpoint, lock_file, write_files};
 
-/// The marker of a write; without one it is empty or missing.
+/// The marker of a write; empty or missing if there is none.
 pub(crate) const MARKER_FILE: &str = "writing";
-/// How many bytes of a marker are read at most: a change of 100,000 files has 20 MB.
+/// The maximum size of a marker in bytes; a change of 100,000 files has 20 MB.
 const MAX_MARKER_BYTES: u64 = 256 * 1024 * 1024;
 
-/// What a write under way is about to touch.
+/// The files and locks that a write in progress may touch.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Marker {
     branch: Option<String>,
     paths: Vec<String>,
-    /// Files that were not there before, and how they look.
+    /// Files that did not exist before, with the fingerprints of the new files.
     new_files: Vec<(String, String)>,
     index_lock: Option<u64>,
-    /// Whether its lock files are proved by hard links.
+    /// Whether the lock files have proofs, which are hard links.
     has_proofs: bool,
-    /// Lock files by their path in the common git directory, and their inodes, where the file
-    /// system has no hard links.
+    /// Lock files by their path in the common git directory, with their inodes, for file systems
+    /// without hard links.
     locks: Vec<(String, u64)>,
 }
 
-/// Returns where the marker of a write lies.
+/// Returns the path of a write's marker.
 pub(crate) fn marker_path(repository: &Repository) -> PathBuf {
     own_file::own_path(&repository.git_dir, MARKER_FILE)
 }
 
-/// Puts right what a dead writer left, if there is its marker; waits for a living one.
+/// Recovers from a crashed writer, if it left a marker; waits for a running one.
 pub(crate) fn recover_if_needed(
     repository: &Repository,
-    patience: &LockTimeouts,
+    timeouts: &LockTimeouts,
 ) -> Result<(), Error> {
     if !is_recovery_needed(repository) {
         return Ok(());
     }
-    let _lock = lock::acquire_lock(&repository.common_dir, WRITE_LOCK, patience.palazzo)?;
-    recover(repository, patience)
+    let _lock = lock::acquire_lock(&repository.common_dir, WRITE_LOCK, timeouts.palazzo)?;
+    recover(repository, timeouts)
 }
 
-/// Removes `temporaries` that nobody is writing any more: a power cut takes the marker, and may
-/// leave them. They are in nobody's way, so whoever cannot do it now leaves it to the next.
+/// Removes temporary files that no process is writing; a power failure can lose the marker and
+/// leave them. They are harmless, so if it fails now, a later call removes them.
 pub(crate) fn remove_stale_temporaries(repository: &Repository, temporaries: &[PathBuf]) {
     let lock = lock::acquire_lock(&repository.common_dir, WRITE_LOCK, Duration::ZERO);
-    // While there is a marker, some may still be needed.
+    // While there is a marker, recovery may need them.
     if lock.is_err() || has_marker(repository) {
         return;
     }
@@ -72,18 +71,19 @@ pub(crate) fn remove_stale_temporaries(repository: &Repository, temporaries: &[P
     }
 }
 
-/// Puts right what a dead writer left. Our lock must be held: then whoever left a marker is dead.
-pub(crate) fn recover(repository: &Repository, patience: &LockTimeouts) -> Result<(), Error> {
+/// Recovers from a crashed writer. The caller holds the write lock, so the writer of any marker is
+/// dead.
+pub(crate) fn recover(repository: &Repository, timeouts: &LockTimeouts) -> Result<(), Error> {
     let place = marker_path(repository);
     let text = read_marker(&place).map_err(Error::for_file("read", &place))?;
-    let left = Marker::parse(&String::from_utf8_lossy(&text));
-    remove_dead_locks(repository, &left)
-        .map_err(Error::for_file("clear what was left beside", &place))?;
+    let marker = Marker::parse(&String::from_utf8_lossy(&text));
+    remove_dead_locks(repository, &marker)
+        .map_err(Error::for_file("remove the locks listed in", &place))?;
     if text.is_empty() {
         return Ok(());
     }
-    repair_files_and_index(repository, &left, patience)?;
-    for path in &left.paths {
+    repair_files_and_index(repository, &marker, timeouts)?;
+    for path in &marker.paths {
         write_files::remove_temporaries(&repository.work, path);
     }
     let emptied =
@@ -100,7 +100,7 @@ fn read_marker(place: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Tells whether a writer left anything that died.
+/// Returns true if a crashed writer left anything.
 pub(crate) fn is_recovery_needed(repository: &Repository) -> bool {
     has_marker(repository) || has_lock_proofs(repository)
 }
@@ -113,7 +113,7 @@ fn has_lock_proofs(repository: &Repository) -> bool {
     [&repository.git_dir, &repository.common_dir].iter().any(|it| lock_file::has_proofs(it))
 }
 
-/// Returns the line of a marker that notes a lock file by its inode.
+/// Returns the marker line that records a lock file by its inode.
 pub(crate) fn lock_file_line(common_dir: &Path, path: &Path, inode: u64) -> String {
     match path.strip_prefix(common_dir).ok().and_then(Path::to_str) {
         Some(inside) => format!("held {inode} {}\n", inside.replace('\\', "/")),
@@ -122,14 +122,14 @@ pub(crate) fn lock_file_line(common_dir: &Path, path: &Path, inode: u64) -> Stri
 }
 
 impl Marker {
-    /// Returns the marker of a write to `paths`, which are inside the palace.
+    /// Creates the marker of a write to `paths`, which are inside the palace.
     pub(crate) fn new(repository: &Repository, paths: &[String]) -> Self {
         let head = repository.git().head_name().ok().flatten();
         let paths = paths.iter().map(|path| format!("{}{path}", repository.prefix)).collect();
         Self { branch: head.map(|it| it.to_string()), paths, ..Self::default() }
     }
 
-    /// Writes it to its place in `repository`, and returns the file, to write on.
+    /// Writes the marker in `repository`, and returns the open file for further lines.
     pub(crate) fn write(&self, repository: &Repository) -> io::Result<File> {
         let mut lines = vec![format!("pid {}\nproofs\n", std::process::id())];
         lines.extend(self.branch.iter().map(|it| format!("branch {it}\n")));
@@ -145,7 +145,7 @@ impl Marker {
         Ok(file)
     }
 
-    /// Reads one, of which the end may be missing; what could lead astray is left out.
+    /// Parses a marker, whose end may be missing; unsafe lines are ignored.
     fn parse(text: &str) -> Self {
         let mut marker = Self::default();
         for line in text.lines() {
@@ -167,24 +167,24 @@ impl Marker {
     }
 }
 
-/// Reads the inode of a lock file, and its path.
+/// Parses an inode and the path of a lock file.
 fn parse_lock_file_line(line: &str) -> Option<(String, u64)> {
     let (inode, path) = line.split_once(' ')?;
     let is_lock = Path::new(path).extension().is_some_and(|it| it == "lock");
     (is_lock && paths::check_path(path).is_ok()).then_some((path.to_owned(), inode.parse().ok()?))
 }
 
-/// Reads how a file looks, and its path.
+/// Parses the fingerprint and path of a new file.
 fn parse_new_file_line(line: &str) -> Option<(String, String)> {
-    let (looks, path) = line.split_once(' ')?;
-    paths::check_path(path).is_ok().then(|| (path.to_owned(), looks.to_owned()))
+    let (fingerprint, path) = line.split_once(' ')?;
+    paths::check_path(path).is_ok().then(|| (path.to_owned(), fingerprint.to_owned()))
 }
 
 fn is_branch_name(name: &str) -> bool {
     name.starts_with("refs/") && paths::check_path(name).is_ok()
 }
 
-/// Removes the lock files of a dead writer: those that are proved to be ours, and no others.
+/// Removes the lock files of a crashed writer that are proved to be Palazzo's, and no others.
 fn remove_dead_locks(repository: &Repository, marker: &Marker) -> io::Result<()> {
     lock_file::remove_abandoned_locks(&repository.git_dir)?;
     if repository.common_dir != repository.git_dir {
@@ -193,7 +193,8 @@ fn remove_dead_locks(repository: &Repository, marker: &Marker) -> io::Result<()>
     for (path, inode) in &marker.locks {
         lock_file::remove_if_inode(&repository.common_dir.join(path), *inode)?;
     }
-    // What an older Palazzo has noted. Ours has its proof, for an inode may be used again.
+    // Older versions recorded the inode only; current ones have proofs, because an inode can be
+    // reused.
     let index = repository.git_dir.join("index.lock");
     match marker.index_lock {
         Some(inode) if !marker.has_proofs => lock_file::remove_if_inode(&index, inode),
@@ -201,62 +202,61 @@ fn remove_dead_locks(repository: &Repository, marker: &Marker) -> io::Result<()>
     }
 }
 
-/// Brings the index up to a commit that was made just before its writer died, and undoes what was
-/// not committed.
+/// Updates the index to a commit made just before the crash, and undoes what was not committed.
 fn repair_files_and_index(
     repository: &Repository,
-    left: &Marker,
-    patience: &LockTimeouts,
+    marker: &Marker,
+    timeouts: &LockTimeouts,
 ) -> Result<(), Error> {
-    if left.paths.is_empty() {
+    if marker.paths.is_empty() {
         return Ok(());
     }
     let git = repository.git();
     let place = marker_path(repository);
-    let mut note = |path: &Path, inode: u64| {
-        let mut marker = own_file::open_regular_file(&place, OpenOptions::new().append(true))?;
-        marker.write_all(lock_file_line(&repository.common_dir, path, inode).as_bytes())
+    let mut record = |path: &Path, inode: u64| {
+        let mut file = own_file::open_regular_file(&place, OpenOptions::new().append(true))?;
+        file.write_all(lock_file_line(&repository.common_dir, path, inode).as_bytes())
     };
-    let mut staging = Staging::open(repository, &git, None, patience, &mut note)?;
+    let mut staging = Staging::open(repository, &git, None, timeouts, &mut record)?;
     let failed = |err: gix::Error| repository.git_error("read the last commit", err);
     let head = repository::read_head(&git).map_err(failed)?;
     let tree = commit::tree_of_commit(&git, head).map_err(failed)?;
-    let mut behind = Vec::new();
-    for path in &left.paths {
-        let there = commit::find_blob_entry(&git, tree, path).map_err(failed)?;
+    let mut outdated = Vec::new();
+    for path in &marker.paths {
+        let committed = commit::find_blob_entry(&git, tree, path).map_err(failed)?;
         let place = repository.work.join(path);
         let id = |text: String| {
             commit::blob_id(&git, &convert_to_git(&git, staging.index(), path, &text)?)
         };
         let text = read_regular_text(repository, path);
         let on_disk = text.map(id).transpose().map_err(failed)?;
-        if on_disk != there.map(|it| it.id) {
-            // The commit was not reached.
-            undo_file(repository, left, path).map_err(Error::for_file("put back", &place))?;
+        if on_disk != committed.map(|it| it.id) {
+            // The commit was not made.
+            undo_file(repository, marker, path).map_err(Error::for_file("restore", &place))?;
         } else if staging.staged_id(path.as_str()) != on_disk {
-            behind.push((BStr::new(path), there, there.and_then(|_| stat_file(&place))));
+            outdated.push((BStr::new(path), committed, committed.and_then(|_| stat_file(&place))));
         }
     }
-    if !behind.is_empty() {
-        staging.stage_files(behind);
+    if !outdated.is_empty() {
+        staging.stage_files(outdated);
         staging.write_lock_file()?;
         staging.replace_index()?;
     }
     Ok(())
 }
 
-/// Reads the file at `path`, if it is a regular file that no link leads to: the marker may be a
-/// stranger's.
+/// Reads the file at `path` if it is a regular file that is not behind a link, because the marker
+/// may come from a stranger.
 fn read_regular_text(repository: &Repository, path: &str) -> Option<String> {
     paths::check_links(&repository.work, path).ok()?;
     let bytes = regular_file::read_regular_file(&repository.work.join(path)).ok().flatten()?;
     String::from_utf8(bytes).ok()
 }
 
-/// Undoes what was done to the file at `path`.
+/// Undoes the write of the file at `path`.
 fn undo_file(repository: &Repository, marker: &Marker, path: &str) -> io::Result<()> {
-    match marker.new_files.iter().find(|(fresh, _)| fresh == path) {
-        Some((_, looks)) => write_files::remove_new_file(&repository.work, path, looks),
+    match marker.new_files.iter().find(|(new, _)| new == path) {
+        Some((_, print)) => write_files::remove_new_file(&repository.work, path, print),
         None => write_files::restore_old_file(&repository.work, path),
     }
 }
@@ -270,10 +270,10 @@ mod tests {
 
     const HALL: &str = "rooms/hall.yaml";
 
-    /// What a write locks.
+    /// The locks taken by a write.
     const LOCKS: [&str; 3] = ["index.lock", "HEAD.lock", "refs/heads/main.lock"];
 
-    /// A palace in which a writer died that held all the locks.
+    /// Creates a palace whose writer crashed while holding all locks.
     fn scene_with_dead_writer(scene: &TestHome) -> crate::store::Store {
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
@@ -287,7 +287,7 @@ mod tests {
         let marker = "pid 1\nbranch refs/heads/main\npath keep/rooms/hall.yaml\n";
         fs::write(git.join("palazzo/writing"), marker).unwrap();
         scene.write_file("keep/rooms/.hall.yaml.palazzo-1-0.tmp", "half");
-        scene.write_file("keep/rooms/.hall.yaml.tmp", "somebody else's");
+        scene.write_file("keep/rooms/.hall.yaml.tmp", "another program's");
         store
     }
 
@@ -364,14 +364,14 @@ mod tests {
         fs::write(&lock, "").unwrap();
         let refused =
             store.commit(&change_of_one_file(HALL, Some("1\n"), Some("2\n"))).unwrap_err();
-        let told = refused.to_string();
+        let message = refused.to_string();
         let begin = format!("another program has locked the repository by `{}` (", lock.display());
-        assert!(told.starts_with(&begin), "{told}");
+        assert!(message.starts_with(&begin), "{message}");
         let remedy = format!("`palazzo doctor --remove-lock {}`", lock.display());
-        assert!(told.ends_with(&remedy), "{told}");
+        assert!(message.ends_with(&remedy), "{message}");
         assert!(lock.exists());
         assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "1\n");
-        // Nor is it taken for ours because some Palazzo died here once.
+        // It does not count as Palazzo's because of a marker that some process left.
         fs::write(scene.home.join(".git/palazzo/writing"), "pid 1\nlock 1\n").unwrap();
         assert!(matches!(
             store.commit(&change_of_one_file(HALL, Some("1\n"), Some("2\n"))),

@@ -1,11 +1,10 @@
-//! Moving a reference from one commit to another, as `git update-ref` does.
+//! Moves a reference from one commit to another, as `git update-ref` does.
 //!
-//! The reference and every symbolic reference on the way to it (`HEAD`) are
-//! locked by their lock files, the old value is compared under the locks, the
-//! new one is written into the lock file, made durable, and renamed. gix's own
-//! transaction also takes `packed-refs.lock` as soon as there is a `packed-refs`
-//! file, and a killed process would leave that lock to block everybody. An
-//! update needs no such lock: a loose reference outranks the packed one.
+//! The reference and every symbolic reference that leads to it (`HEAD`) are locked with lock files,
+//! the old value is compared under the locks, and the new value is written into the lock file, made
+//! durable, and renamed. gix's own transaction also takes `packed-refs.lock` whenever there is a
+//! `packed-refs` file, and a killed process would leave that lock, which blocks everything. An
+//! update does not need it: a loose reference takes precedence over the packed one.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -21,19 +20,19 @@ use crate::store::repo::repository::Repository;
 use crate::store::write::failpoint;
 use crate::store::write::lock_file::{LockFile, LockFileRecorder};
 
-/// How many symbolic references may lead to one another (git's `SYMREF_MAXDEPTH`).
+/// The maximum length of a chain of symbolic references (git's `SYMREF_MAXDEPTH`).
 const MAX_SYMREF_DEPTH: usize = 5;
-/// References that each worktree has for itself (gitrepository-layout(5)), beside those like `HEAD`.
+/// References of a single worktree (gitrepository-layout(5)), besides those like `HEAD`.
 const PER_WORKTREE_REFS: [&str; 3] = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
-/// References that are logged unless `core.logAllRefUpdates` says otherwise (git-config(1)).
+/// References with a reflog unless `core.logAllRefUpdates` disables it (git-config(1)).
 const REFLOG_PREFIXES: [&str; 3] = ["refs/heads/", "refs/remotes/", "refs/notes/"];
 
-/// What became of an update.
+/// The outcome of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RefUpdateOutcome {
-    /// The reference names the new commit.
+    /// The reference points to the new commit.
     Updated,
-    /// It did not name the old one; nothing was done.
+    /// The reference did not point to the old commit; nothing was changed.
     Conflict,
 }
 
@@ -42,39 +41,42 @@ pub(crate) struct RefUpdate<'a> {
     pub(crate) repository: &'a Repository,
     /// `HEAD` or a full name; symbolic references are followed.
     pub(crate) name: &'a str,
-    /// The commit it must name; `None`: it must not exist.
+    /// The expected current commit; `None`: the reference must not exist.
     pub(crate) old: Option<ObjectId>,
     pub(crate) new: ObjectId,
-    /// Who did it, when and why, as a reflog holds it; `None`: no reflog is written.
+    /// The reflog entry: author, time and reason; `None`: no reflog is written.
     pub(crate) log: Option<String>,
-    /// How long to wait for the locks of others.
+    /// How long to wait for the locks of other processes.
     pub(crate) timeout: Duration,
 }
 
-/// A reference that is locked.
+/// A locked reference.
 struct LockedRef {
     name: String,
     git_dir: PathBuf,
     lock: LockFile,
 }
 
-/// A line at the end of a reflog, which can be taken back.
+/// A line appended to a reflog, which can be removed again.
 struct ReflogLine {
     file: PathBuf,
-    /// The size of the file without it; `None`: there was no file.
+    /// The size of the file before it; `None`: there was no file.
     before: Option<u64>,
 }
 
 impl RefUpdate<'_> {
-    /// Moves the reference. `note` records lock files where the file system has no hard links.
-    pub(crate) fn apply(&self, note: &mut LockFileRecorder<'_>) -> Result<RefUpdateOutcome, Error> {
+    /// Moves the reference. `record` stores lock files on a file system without hard links.
+    pub(crate) fn apply(
+        &self,
+        record: &mut LockFileRecorder<'_>,
+    ) -> Result<RefUpdateOutcome, Error> {
         let git = self.repository.git();
         let failed = |err: gix::Error| self.repository.git_error("read a reference", err);
         let deadline = Instant::now() + self.timeout;
         let mut locked: Vec<LockedRef> = Vec::new();
         let mut name = self.name.to_owned();
         let current = loop {
-            locked.push(self.lock_ref(name, deadline, note)?);
+            locked.push(self.lock_ref(name, deadline, record)?);
             let last = &locked[locked.len() - 1].name;
             let full = FullName::try_from(last.as_str())
                 .map_err(|err| failed(gix::Error::from_error(err)))?;
@@ -91,7 +93,8 @@ impl RefUpdate<'_> {
             return Ok(RefUpdateOutcome::Conflict);
         }
         if self.name == "HEAD" {
-            // It may have begun while locks were waited for; it cannot move `HEAD` now.
+            // The operation may have begun while this process waited for locks; it cannot move
+            // `HEAD` now.
             operation::reject_if_in_progress(&self.repository.git_dir, &self.repository.work)?;
         }
         self.write_locked_ref(locked).map(|()| RefUpdateOutcome::Updated)
@@ -101,10 +104,10 @@ impl RefUpdate<'_> {
         &self,
         name: String,
         deadline: Instant,
-        note: &mut LockFileRecorder<'_>,
+        record: &mut LockFileRecorder<'_>,
     ) -> Result<LockedRef, Error> {
         let git_dir = git_dir_of_ref(self.repository, &name).to_owned();
-        let lock = LockFile::acquire(self.repository, &git_dir, &name, deadline, note)?;
+        let lock = LockFile::acquire(self.repository, &git_dir, &name, deadline, record)?;
         Ok(LockedRef { name, git_dir, lock })
     }
 
@@ -117,7 +120,7 @@ impl RefUpdate<'_> {
         let logged = locked.iter().chain([&last]);
         let lines =
             self.append_to_reflogs(logged.map(|it| (it.name.as_str(), it.git_dir.as_path())))?;
-        // Git leaves the empty folders of branches that are gone.
+        // Git leaves the empty folders of deleted branches.
         let cleared = if path.is_dir() { remove_empty_folders(&path) } else { Ok(()) };
         cleared.and_then(|()| last.lock.commit()).map_err(|err| {
             remove_reflog_lines(&lines);
@@ -129,9 +132,9 @@ impl RefUpdate<'_> {
         &self,
         names: impl Iterator<Item = (&'n str, &'n Path)>,
     ) -> Result<Vec<ReflogLine>, Error> {
-        let Some(what) = &self.log else { return Ok(Vec::new()) };
+        let Some(entry) = &self.log else { return Ok(Vec::new()) };
         let old = self.old.unwrap_or_else(|| ObjectId::null(self.new.kind()));
-        let line = format!("{old} {} {what}\n", self.new);
+        let line = format!("{old} {} {entry}\n", self.new);
         let mut lines = Vec::new();
         for (name, git_dir) in names {
             let file = git_dir.join("logs").join(name);
@@ -149,13 +152,13 @@ impl RefUpdate<'_> {
         Ok(lines)
     }
 
-    /// Tells whether a reflog is begun for the reference where there is none (git-config(1),
+    /// Returns true if a missing reflog of the reference must be created (git-config(1),
     /// `core.logAllRefUpdates`).
     fn needs_reflog(&self, name: &str) -> bool {
         let git = self.repository.git();
         let config = git.config_snapshot();
-        let asked = config.string("core.logAllRefUpdates");
-        if asked.is_some_and(|it| it.eq_ignore_ascii_case(b"always")) {
+        let setting = config.string("core.logAllRefUpdates");
+        if setting.is_some_and(|it| it.eq_ignore_ascii_case(b"always")) {
             return true;
         }
         let is_on = config.boolean("core.logAllRefUpdates").unwrap_or(true);
@@ -163,20 +166,19 @@ impl RefUpdate<'_> {
     }
 
     fn too_deep_error(&self, next: &FullName) -> Error {
-        let why =
-            format!("symbolic references lead to one another without end, at `{}`", next.as_bstr());
+        let why = format!("the chain of symbolic references is too long, at `{}`", next.as_bstr());
         self.repository.git_error("move `HEAD`", why)
     }
 }
 
-/// Returns the git directory that holds the reference `name`.
+/// Returns the git directory that contains the reference `name`.
 pub(crate) fn git_dir_of_ref<'r>(repository: &'r Repository, name: &str) -> &'r Path {
     let is_per_worktree =
         !name.contains('/') || PER_WORKTREE_REFS.iter().any(|it| name.starts_with(it));
     if is_per_worktree { &repository.git_dir } else { &repository.common_dir }
 }
 
-/// Appends a line with one `write`, after the end of a line that was torn.
+/// Appends a line with one `write`, on a new line if the last one is incomplete.
 fn append_reflog_line(path: &Path, line: &str) -> io::Result<ReflogLine> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -188,8 +190,8 @@ fn append_reflog_line(path: &Path, line: &str) -> io::Result<ReflogLine> {
     failpoint::fail_point("append to reflog")?;
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
     let appended = ReflogLine { file: path.to_owned(), before };
-    let is_torn = before.is_some_and(|it| it > 0) && read_last_byte(&mut file)? != b'\n';
-    let text = if is_torn { format!("\n{line}") } else { line.to_owned() };
+    let is_incomplete = before.is_some_and(|it| it > 0) && read_last_byte(&mut file)? != b'\n';
+    let text = if is_incomplete { format!("\n{line}") } else { line.to_owned() };
     let written = file.write(text.as_bytes()).and_then(|size| match size == text.len() {
         true => Ok(()),
         false => Err(io::ErrorKind::StorageFull.into()),
@@ -203,16 +205,16 @@ fn append_reflog_line(path: &Path, line: &str) -> io::Result<ReflogLine> {
     }
 }
 
-/// Removes lines that were appended; nobody else appends while the reference is locked.
+/// Removes appended lines; no other process appends while the reference is locked.
 fn remove_reflog_lines(lines: &[ReflogLine]) {
     for ReflogLine { file, before } in lines {
-        let taken = match before {
+        let removed = match before {
             Some(size) => {
                 OpenOptions::new().write(true).open(file).and_then(|it| it.set_len(*size))
             }
             None => fs::remove_file(file),
         };
-        drop(taken);
+        drop(removed);
     }
 }
 
@@ -223,7 +225,7 @@ fn read_last_byte(file: &mut fs::File) -> io::Result<u8> {
     Ok(byte[0])
 }
 
-/// Removes a folder that holds nothing but such folders.
+/// Removes a folder that contains only empty folders.
 fn remove_empty_folders(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -1,11 +1,11 @@
-//! Moving files without taking the place of one that nobody has looked at.
+//! Moves files without replacing a file that was not compared.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Moves the file at `from` to `to`, where none may stand; one that does is an error of the kind
-/// [`io::ErrorKind::AlreadyExists`].
+/// Moves the file at `from` to `to`; fails with [`io::ErrorKind::AlreadyExists`] if a file is
+/// there.
 pub(crate) fn rename_noreplace(from: &Path, to: &Path) -> io::Result<()> {
     if let Some(moved) = renameat2(from, to, RenameFlag::NoReplace) {
         return moved;
@@ -13,13 +13,13 @@ pub(crate) fn rename_noreplace(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Ok(()) => fs::remove_file(from),
         Err(err) if err.kind() == io::ErrorKind::AlreadyExists => Err(err),
-        // Not every file system has links.
+        // Some file systems have no hard links.
         Err(_) if !to.exists() => fs::rename(from, to),
         Err(err) => Err(err),
     }
 }
 
-/// Lets two files change places at once; `None`: that cannot be asked for here.
+/// Exchanges two files atomically; `None`: the system does not support it.
 pub(crate) fn exchange_files(one: &Path, other: &Path) -> Option<io::Result<()>> {
     renameat2(one, other, RenameFlag::Exchange)
 }
@@ -40,7 +40,7 @@ fn renameat2(from: &Path, to: &Path, flag: RenameFlag) -> Option<io::Result<()>>
         RenameFlag::Exchange => RenameFlags::EXCHANGE,
     };
     match renameat_with(CWD, from, CWD, to, flag) {
-        // The file system, or the kernel, cannot.
+        // The file system or the kernel does not support it.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => None,
         moved => Some(moved.map_err(io::Error::from)),
     }

@@ -1,5 +1,4 @@
-//! One file that takes the place of another, so that what somebody saves at that very moment is not
-//! lost.
+//! Replaces one file so that a concurrent save by another program is not lost.
 
 use std::fs;
 use std::io;
@@ -13,37 +12,37 @@ use crate::store::write::index;
 use crate::store::write::index::Stat;
 use crate::store::write::rename;
 
-/// What the name of a file ends in until it is put in its place.
+/// The suffix of temporary and backup files.
 pub(crate) const TEMPORARY_SUFFIX: &str = ".tmp";
-/// What stands in the name of a file kept aside before what has taken its place.
+/// The part of a backup's name before the fingerprint of the file that replaced the original.
 pub(crate) const BACKUP_INFIX: &str = "-was-";
-/// Where nothing has taken its place.
+/// Used instead of a fingerprint if there is no file.
 const NO_FILE: &str = "nothing";
 
-/// A file that is to take its place.
+/// A file that is to be replaced, created or deleted.
 #[derive(Debug)]
 pub(crate) struct FileReplacement<'a> {
     pub(crate) edit: &'a Edit,
     pub(crate) place: PathBuf,
-    /// How the old file stood when it was compared; `None`: there was none.
+    /// The old file's stamp when it was compared; `None`: there was no file.
     pub(crate) before: Option<FileStamp>,
-    /// The new file, until it is in its place.
+    /// The new file, until it is in place.
     pub(crate) temporary: Option<PathBuf>,
-    /// The old file, until it is not needed any more.
+    /// The backup of the old file, until it is not needed any more.
     backup: Option<PathBuf>,
-    /// What the index is to remember of the new file.
+    /// The stat of the new file for the index.
     pub(crate) stat: Option<Stat>,
     is_in_place: bool,
 }
 
 impl<'a> FileReplacement<'a> {
-    /// A file at `place` that stands as `before`.
+    /// Creates the replacement of the file at `place`, which has the stamp `before`.
     pub(crate) fn new(edit: &'a Edit, place: PathBuf, before: Option<FileStamp>) -> Self {
         Self { edit, place, before, temporary: None, backup: None, stat: None, is_in_place: false }
     }
 
-    /// Puts the new file in the place of the old; `false`: somebody has saved another meanwhile, and
-    /// that stands.
+    /// Puts the new file in place; `false`: another program has saved the file meanwhile, and its
+    /// version is kept.
     pub(crate) fn put_in_place(&mut self) -> io::Result<bool> {
         let Some(temporary) = self.temporary.take() else { return self.delete_old() };
         let written = index::stat_file(&temporary);
@@ -60,8 +59,8 @@ impl<'a> FileReplacement<'a> {
             self.temporary = Some(temporary);
             return put;
         }
-        // Renaming changes the time of change only. Should anything else differ, this is no longer
-        // the file we wrote, and git shall look for itself.
+        // Renaming changes only the ctime. If anything else differs, the file is not the written
+        // one, and git must read it itself.
         self.stat = index::stat_file(&self.place).filter(|now| {
             written.is_some_and(|it| (it.mtime, it.size, it.ino) == (now.mtime, now.size, now.ino))
         });
@@ -69,11 +68,12 @@ impl<'a> FileReplacement<'a> {
     }
 
     fn exchange_with_old(&mut self, temporary: &Path) -> io::Result<bool> {
-        let aside = backup_path(&self.place, &fingerprint(temporary));
-        let kept = create_backup(&self.place, &aside);
-        self.backup = Some(aside.clone());
-        kept?;
-        // What is looked at when it has left its place cannot be saved over unseen.
+        let backup = backup_path(&self.place, &fingerprint(temporary));
+        let created = create_backup(&self.place, &backup);
+        self.backup = Some(backup.clone());
+        created?;
+        // The old file is compared after it was moved away, so that no save can replace it
+        // unnoticed.
         match rename::exchange_files(temporary, &self.place) {
             Some(exchanged) => {
                 exchanged?;
@@ -85,46 +85,47 @@ impl<'a> FileReplacement<'a> {
             }
             None => {
                 fs::rename(temporary, &self.place)?;
-                if self.has_old_content(&aside) {
+                if self.has_old_content(&backup) {
                     return Ok(true);
                 }
-                fs::rename(aside, &self.place)?;
+                fs::rename(backup, &self.place)?;
             }
         }
         Ok(false)
     }
 
     fn delete_old(&mut self) -> io::Result<bool> {
-        let aside = backup_path(&self.place, NO_FILE);
-        match fs::rename(&self.place, &aside) {
+        let backup = backup_path(&self.place, NO_FILE);
+        match fs::rename(&self.place, &backup) {
             Err(err) if is_concurrent_change(&err) => return Ok(false),
             moved => moved?,
         }
-        self.is_in_place = self.has_old_content(&aside);
+        self.is_in_place = self.has_old_content(&backup);
         match self.is_in_place {
-            true => self.backup = Some(aside),
-            false => restore_backup(&aside, &self.place)?,
+            true => self.backup = Some(backup),
+            false => restore_backup(&backup, &self.place)?,
         }
         Ok(self.is_in_place)
     }
 
-    /// Lets go of the old file. Whoever had it open, and has saved into it since, saved last: then
-    /// it takes its place again, beside the commit.
+    /// Removes the backup. If another program had the old file open and has saved into it since,
+    /// that save was last: the file is restored, next to the commit.
     pub(crate) fn discard_backup(&self) {
-        let Some(aside) = &self.backup else { return };
-        if !self.has_old_content(aside) {
-            let given = match self.edit.now {
-                Some(_) => self.restore_theirs(aside),
-                None => restore_backup(aside, &self.place),
+        let Some(backup) = &self.backup else { return };
+        if !self.has_old_content(backup) {
+            let restored = match self.edit.now {
+                Some(_) => self.restore_theirs(backup),
+                None => restore_backup(backup, &self.place),
             };
-            if given.is_err() {
+            if restored.is_err() {
                 return;
             }
         }
-        drop(fs::remove_file(aside));
+        drop(fs::remove_file(backup));
     }
 
-    /// Puts what somebody has saved, and we have displaced to `theirs`, in the place of ours.
+    /// Restores another program's version from `theirs`, to which it was moved, in place of the new
+    /// file.
     fn restore_theirs(&self, theirs: &Path) -> io::Result<()> {
         let exchange = || match rename::exchange_files(theirs, &self.place) {
             Some(Ok(())) => Ok(()),
@@ -133,19 +134,20 @@ impl<'a> FileReplacement<'a> {
         exchange()?;
         let now = self.edit.now.as_deref().map(str::as_bytes);
         match fs::read(theirs) {
-            // In that moment they have saved over ours too.
+            // The other program has meanwhile saved over the new file too.
             Ok(displaced) if Some(displaced.as_slice()) != now => exchange(),
             _ => Ok(()),
         }
     }
 
-    /// Tells whether the file at `place` holds what was there before.
+    /// Returns true if the file at `place` has the old content.
     fn has_old_content(&self, place: &Path) -> bool {
         fs::read(place)
             .is_ok_and(|it| Some(it.as_slice()) == self.edit.was.as_deref().map(str::as_bytes))
     }
 
-    /// Undoes what was done; what somebody has written since stays. Needs no space.
+    /// Undoes the replacement; a version that another program wrote since is kept. Needs no disk
+    /// space.
     pub(crate) fn undo(&mut self) -> io::Result<()> {
         let removed = self.temporary.take().map_or(Ok(()), remove_if_exists);
         let now = match fs::read(&self.place) {
@@ -156,42 +158,43 @@ impl<'a> FileReplacement<'a> {
             return removed.and(self.backup.take().map_or(Ok(()), remove_if_exists));
         }
         removed.and(match self.backup.take() {
-            Some(aside) => fs::rename(aside, &self.place),
+            Some(backup) => fs::rename(backup, &self.place),
             None => fs::remove_file(&self.place),
         })
     }
 }
 
-/// Returns where the file at `place` is kept while one that looks so takes its place.
-fn backup_path(place: &Path, looks: &str) -> PathBuf {
+/// Returns the backup path of the file at `place`, with the fingerprint of the file that replaces
+/// it.
+fn backup_path(place: &Path, fingerprint: &str) -> PathBuf {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     place.with_file_name(format!(
-        ".{name}.palazzo-{}{BACKUP_INFIX}{looks}{TEMPORARY_SUFFIX}",
+        ".{name}.palazzo-{}{BACKUP_INFIX}{fingerprint}{TEMPORARY_SUFFIX}",
         std::process::id()
     ))
 }
 
-/// Tells whether somebody else was there first: took the file away, or put one there.
+/// Returns true if another program removed or created the file first.
 fn is_concurrent_change(err: &io::Error) -> bool {
     matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
 }
 
-/// Gives a file that was taken away its place again; where another has been put, that is newer.
-fn restore_backup(aside: &Path, place: &Path) -> io::Result<()> {
-    match rename::rename_noreplace(aside, place) {
-        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => fs::remove_file(aside),
+/// Moves a backup back; if another file is there, that one is newer and is kept.
+fn restore_backup(backup: &Path, place: &Path) -> io::Result<()> {
+    match rename::rename_noreplace(backup, place) {
+        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => fs::remove_file(backup),
         given => given,
     }
 }
 
-fn create_backup(place: &Path, aside: &Path) -> io::Result<()> {
-    // One of that name is a dead writer's.
-    remove_if_exists(aside.to_owned())?;
-    // Not every file system has links; a copy needs space, but it is needed before anything is done.
-    fs::hard_link(place, aside).or_else(|_| fs::copy(place, aside).map(drop))
+fn create_backup(place: &Path, backup: &Path) -> io::Result<()> {
+    // A file of that name was left by a crashed writer.
+    remove_if_exists(backup.to_owned())?;
+    // Some file systems have no hard links; a copy needs space, but before anything is changed.
+    fs::hard_link(place, backup).or_else(|_| fs::copy(place, backup).map(drop))
 }
 
-/// Returns what tells the file at `place` from any other, wherever it is moved.
+/// Returns a fingerprint of the file at `place` that is unique and survives renaming.
 pub(crate) fn fingerprint(place: &Path) -> String {
     let Ok(metadata) = fs::symlink_metadata(place) else { return NO_FILE.to_owned() };
     let modified = metadata.modified().ok();
@@ -200,7 +203,7 @@ pub(crate) fn fingerprint(place: &Path) -> String {
     format!("{inode}-{}", since.unwrap_or_default().as_nanos())
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 pub(crate) fn remove_if_exists(place: PathBuf) -> io::Result<()> {
     match fs::remove_file(place) {
         Err(err) if err.kind() != io::ErrorKind::NotFound => Err(err),

@@ -1,22 +1,24 @@
-//! What is not as it should be although a change is made.
+//! Problems that do not prevent a change from being made.
 
-/// A fault after which a change stands all the same: it is on disk and in git.
+/// A problem with a change that was made: it is on disk and in git.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Warning {
-    /// `HEAD` names a commit and no branch.
+    /// `HEAD` points to a commit instead of a branch.
     #[error(
-        "`HEAD` is detached: what is written now is on no branch, and git may drop it when another commit is checked out; `git switch -c NAME` makes a branch of it"
+        "`HEAD` is detached: commits made now are on no branch, and git may delete them after another commit is checked out; `git switch -c NAME` puts them on a branch"
     )]
     DetachedHead,
     /// Git's index could not be replaced.
-    #[error("it is done, but git's index could not be updated ({0}); the next write repairs that")]
-    IndexNotUpdated(String),
-    /// Objects that git deleted could not be written again.
     #[error(
-        "it is done, but git has deleted objects of it that could not be written again ({0}); run `git fsck`"
+        "the change was made, but git's index could not be updated ({0}); the next write repairs it"
+    )]
+    IndexNotUpdated(String),
+    /// Objects that git deleted could not be restored.
+    #[error(
+        "the change was made, but git deleted some of its objects and they could not be restored ({0}); run `git fsck`"
     )]
     ObjectsNotRestored(String),
-    /// The system did not confirm that it is on disk.
-    #[error("it is done, but the system does not confirm that it survives a power cut ({0})")]
+    /// The system did not confirm that the change is on disk.
+    #[error("the change was made, but may not survive a power failure ({0})")]
     NotDurable(String),
 }

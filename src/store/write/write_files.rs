@@ -1,7 +1,7 @@
-//! Writing files so that each is either the old or the new, and all of them or none.
+//! Writes files so that each is either old or new, and either all or none change.
 //!
-//! The old file is kept aside under a name of ours until all is well, so that
-//! undoing is renaming: that works on a full disk too.
+//! A backup of each old file is kept until the write has succeeded, so that undoing only renames
+//! files. That works on a full disk too.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -20,12 +20,12 @@ use crate::store::write::replace::{
 };
 use crate::store::write::{failpoint, fsync};
 
-/// Files being written; whatever was done is undone if this is dropped before it is kept, but
-/// only [`ResponseGuard::undo`] can say that this failed.
+/// Files being written. Dropping it undoes the write unless it was kept, but only
+/// [`FileTransaction::undo`] reports a failure to do so.
 #[derive(Debug)]
 pub(crate) struct FileTransaction<'a> {
     root: &'a Path,
-    /// Whether the palace's own folder was there: then it is not made again.
+    /// Whether the palace folder existed; then it is not created again.
     has_root: bool,
     files: Vec<FileReplacement<'a>>,
     folders: Vec<PathBuf>,
@@ -34,7 +34,7 @@ pub(crate) struct FileTransaction<'a> {
 }
 
 impl<'a> FileTransaction<'a> {
-    /// Compares each file with what its edit believes; the error lists those that differ.
+    /// Compares each file with the expected content of its edit; the error lists those that differ.
     pub(crate) fn begin_if_unchanged(
         root: &'a Path,
         edits: &[&'a Edit],
@@ -65,39 +65,38 @@ impl<'a> FileTransaction<'a> {
         }
     }
 
-    /// Tells of each step from now on.
+    /// Reports the progress of each step.
     pub(crate) fn with_progress(mut self, progress: Progress) -> Self {
         self.progress = progress;
         self
     }
 
-    /// Makes the new files durable and puts each in its place; the list names files that somebody
-    /// changed in between.
+    /// Makes the new files durable and puts each in place; returns the files that another program
+    /// changed meanwhile.
     pub(crate) fn sync_and_put_in_place(&mut self) -> Result<Vec<String>, Error> {
         fsync::sync_contents(self.root, &self.temporaries())?;
         self.put_in_place()
     }
 
-    /// Writes the new files beside the old.
+    /// Writes the new files under temporary names.
     pub(crate) fn write_temporaries(&mut self) -> Result<(), Error> {
         (0..self.files.len()).try_for_each(|at| self.write_temporary(at))
     }
 
-    /// Lists the new files that wait beside the old.
+    /// Lists the temporary files.
     pub(crate) fn temporaries(&self) -> Vec<PathBuf> {
         self.files.iter().filter_map(|it| it.temporary.clone()).collect()
     }
 
-    /// Lists the files that were not there before, each with how its new file looks: whoever finds
-    /// one of them after we died can tell that it is ours.
+    /// Lists the files that did not exist before, each with the fingerprint of its new file, by
+    /// which recovery can recognise it.
     pub(crate) fn new_files(&self) -> impl Iterator<Item = (&str, String)> {
-        let fresh = self.files.iter().filter(|it| it.before.is_none());
-        fresh.filter_map(|it| Some((it.edit.path.as_str(), fingerprint(it.temporary.as_ref()?))))
+        let new = self.files.iter().filter(|it| it.before.is_none());
+        new.filter_map(|it| Some((it.edit.path.as_str(), fingerprint(it.temporary.as_ref()?))))
     }
 
-    /// Puts each new file in the place of the old; the list names files that somebody changed in
-    /// between. A file may only take the place of another when its content cannot be lost any
-    /// more: whoever calls this has made it durable.
+    /// Puts each new file in place; returns the files that another program changed meanwhile. A
+    /// file may only replace another when its content is durable; the caller has ensured that.
     pub(crate) fn put_in_place(&mut self) -> Result<Vec<String>, Error> {
         for at in 0..self.files.len() {
             let file = &mut self.files[at];
@@ -115,7 +114,7 @@ impl<'a> FileTransaction<'a> {
         Ok(Vec::new())
     }
 
-    /// Returns what the index is to remember of each written file, in the order of the edits.
+    /// Returns the index stat of each written file, in the order of the edits.
     pub(crate) fn index_stats(&self) -> impl Iterator<Item = Option<Stat>> {
         self.files.iter().map(|it| it.stat)
     }
@@ -130,7 +129,7 @@ impl<'a> FileTransaction<'a> {
         folders
     }
 
-    /// Says that all is well: nothing is undone any more.
+    /// Completes the write: removes the backups and the folders that became empty.
     pub(crate) fn keep(mut self) {
         self.is_finished = true;
         failpoint::kill_point("old files are not needed");
@@ -141,7 +140,7 @@ impl<'a> FileTransaction<'a> {
         }
     }
 
-    /// Undoes what was done; `refusal` is what the error says about why, should that fail.
+    /// Undoes the write; if that fails, the error includes `refusal`, the reason for undoing.
     pub(crate) fn undo(mut self, refusal: &str) -> Result<(), Error> {
         let undone = self.undo_all();
         self.is_finished = true;
@@ -152,15 +151,15 @@ impl<'a> FileTransaction<'a> {
         })
     }
 
-    /// Goes on to the end whatever fails, and returns what failed first.
+    /// Undoes every file even if some fail, and returns the first failure.
     fn undo_all(&mut self) -> Result<(), (PathBuf, io::Error)> {
         let mut undone = Ok(());
         for file in self.files.iter_mut().rev() {
-            let put_back = file.undo().map_err(|err| (file.place.clone(), err));
-            undone = undone.and(put_back);
+            let restored = file.undo().map_err(|err| (file.place.clone(), err));
+            undone = undone.and(restored);
         }
         for folder in self.folders.iter().rev() {
-            // One that is in use by now stays.
+            // A folder that is in use by now is kept.
             drop(fs::remove_dir(folder));
         }
         undone
@@ -172,9 +171,9 @@ impl<'a> FileTransaction<'a> {
         let folder = file.place.parent().unwrap_or(self.root);
         failpoint::fail_point("write new file")
             .map_err(Error::for_file("write beside", &file.place))?;
-        let kept = if self.has_root { Some(self.root) } else { None };
-        create_folders(folder, kept, &mut self.folders)
-            .map_err(Error::for_file("make the folder", folder))?;
+        let existing = if self.has_root { Some(self.root) } else { None };
+        create_folders(folder, existing, &mut self.folders)
+            .map_err(Error::for_file("create the folder", folder))?;
         let (temporary, out) =
             create_temporary(&file.place).map_err(Error::for_file("write beside", &file.place))?;
         file.temporary = Some(temporary);
@@ -193,13 +192,13 @@ impl Drop for FileTransaction<'_> {
     }
 }
 
-/// Tells whether `name` is that of a file we had not yet put in its place.
+/// Returns true if `name` is that of a temporary or backup file of Palazzo.
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.contains(".palazzo-") && name.ends_with(TEMPORARY_SUFFIX)
 }
 
-/// Puts the file at `path` below `root` back as it was before a write that was neither finished
-/// nor undone, if it was kept aside and nobody has changed the file since.
+/// Restores the file at `path` below `root` from the backup of a crashed write, unless there is
+/// none or another program has changed the file since.
 pub(crate) fn restore_old_file(root: &Path, path: &str) -> io::Result<()> {
     let place = root.join(path);
     let ending = format!("{BACKUP_INFIX}{}{TEMPORARY_SUFFIX}", fingerprint(&place));
@@ -207,16 +206,16 @@ pub(crate) fn restore_old_file(root: &Path, path: &str) -> io::Result<()> {
         .into_iter()
         .find(|it| it.to_string_lossy().ends_with(&ending))
     {
-        Some(aside) => fs::rename(aside, place),
+        Some(backup) => fs::rename(backup, place),
         None => Ok(()),
     }
 }
 
-/// Takes away the file at `path` below `root` that a write has put there which was neither finished
-/// nor undone, if it still looks as that has left it.
-pub(crate) fn remove_new_file(root: &Path, path: &str, looked: &str) -> io::Result<()> {
+/// Removes the file at `path` below `root` that a crashed write added, if it still has `expected`
+/// as its fingerprint.
+pub(crate) fn remove_new_file(root: &Path, path: &str, expected: &str) -> io::Result<()> {
     let place = root.join(path);
-    if paths::check_links(root, path).is_err() || fingerprint(&place) != looked {
+    if paths::check_links(root, path).is_err() || fingerprint(&place) != expected {
         return Ok(());
     }
     remove_if_exists(place.clone())?;
@@ -224,14 +223,14 @@ pub(crate) fn remove_new_file(root: &Path, path: &str, looked: &str) -> io::Resu
     Ok(())
 }
 
-/// Removes what a dead writer left beside the file at `path` below `root`.
+/// Removes the files that a crashed writer left beside the file at `path` below `root`.
 pub(crate) fn remove_temporaries(root: &Path, path: &str) {
     for temporary in own_files_beside(root, path) {
         drop(fs::remove_file(temporary));
     }
 }
 
-/// Lists the files of our own beside the file at `path` below `root`.
+/// Lists Palazzo's files beside the file at `path` below `root`.
 fn own_files_beside(root: &Path, path: &str) -> Vec<PathBuf> {
     if paths::check_path(path).and_then(|()| paths::check_links(root, path)).is_err() {
         return Vec::new();
@@ -247,7 +246,7 @@ fn own_files_beside(root: &Path, path: &str) -> Vec<PathBuf> {
     entries.filter(|it| is_ours(&it.file_name().to_string_lossy())).map(|it| it.path()).collect()
 }
 
-/// Creates a file of its own beside `place`.
+/// Creates a temporary file beside `place`.
 fn create_temporary(place: &Path) -> io::Result<(PathBuf, File)> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     for n in 0_u32.. {
@@ -261,7 +260,7 @@ fn create_temporary(place: &Path) -> io::Result<(PathBuf, File)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Writes `text`, with the permissions of the file it is to replace.
+/// Writes `text`, with the permissions of the file that it will replace.
 fn write_text(mut out: &File, text: &str, place: &Path) -> io::Result<()> {
     if let Ok(old) = fs::symlink_metadata(place) {
         out.set_permissions(old.permissions())?;
@@ -269,17 +268,22 @@ fn write_text(mut out: &File, text: &str, place: &Path) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
-/// Makes `folder` and those above it up to `kept`, and notes which were not there.
-fn create_folders(folder: &Path, kept: Option<&Path>, made: &mut Vec<PathBuf>) -> io::Result<()> {
-    if kept == Some(folder) && !folder.is_dir() {
+/// Creates `folder` and its parents up to `existing`, which must exist, and records the created
+/// ones.
+fn create_folders(
+    folder: &Path,
+    existing: Option<&Path>,
+    created: &mut Vec<PathBuf>,
+) -> io::Result<()> {
+    if existing == Some(folder) && !folder.is_dir() {
         return Err(io::ErrorKind::NotFound.into());
     }
     match fs::create_dir(folder) {
-        Ok(()) => made.push(folder.to_owned()),
+        Ok(()) => created.push(folder.to_owned()),
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
             let above = folder.parent().ok_or(err)?;
-            create_folders(above, kept, made)?;
-            return create_folders(folder, kept, made);
+            create_folders(above, existing, created)?;
+            return create_folders(folder, existing, created);
         }
         Err(_) if folder.is_dir() => {}
         Err(err) => return Err(err),
@@ -290,7 +294,7 @@ fn create_folders(folder: &Path, kept: Option<&Path>, made: &mut Vec<PathBuf>) -
 fn remove_empty_folders_above(root: &Path, place: &Path) {
     let above = place.ancestors().skip(1).take_while(|it| *it != root);
     for folder in above {
-        // The first that is not empty ends it.
+        // Stops at the first folder that is not empty.
         if fs::remove_dir(folder).is_err() {
             return;
         }
@@ -311,14 +315,14 @@ mod tests {
         names
     }
 
-    /// Writes `edits` and drops that as a killed process would, with its marker left behind.
+    /// Writes `edit` and stops without cleanup, as a killed process would, leaving a marker.
     fn write_and_die(scene: &TestHome, store: &crate::store::Store, edit: &Edit) {
         let edits = [edit];
         let mut writing =
             FileTransaction::begin_if_unchanged(store.root(), &edits).unwrap().unwrap();
         writing.write_temporaries().unwrap();
-        let fresh = writing.new_files().map(|(path, looks)| format!("fresh {looks} keep/{path}\n"));
-        let marker = format!("pid 1\npath keep/{}\n{}", edit.path, fresh.collect::<String>());
+        let lines = writing.new_files().map(|(path, print)| format!("fresh {print} keep/{path}\n"));
+        let marker = format!("pid 1\npath keep/{}\n{}", edit.path, lines.collect::<String>());
         assert_eq!(writing.sync_and_put_in_place().unwrap(), Vec::<String>::new());
         std::mem::forget(writing);
         fs::write(scene.home.join(".git/palazzo/writing"), marker).unwrap();
@@ -357,7 +361,7 @@ mod tests {
         FileStamp::from_path(&scene.home.join("keep").join(path)).unwrap().inode()
     }
 
-    /// How a person saves a file, or puts one there, at the very moment a change is made.
+    /// How a user saves or creates a file at the moment when a change is made.
     type SaveFile = fn(&Path);
 
     const USER_SAVES: [SaveFile; 2] = [
@@ -385,7 +389,7 @@ mod tests {
                     FileTransaction::begin_if_unchanged(store.root(), &edits).unwrap().unwrap();
                 writing.write_temporaries().unwrap();
                 save(&store.root().join(HALL));
-                // Past the look at how it stands.
+                // After the check of its stamp.
                 assert!(!writing.files[0].put_in_place().unwrap());
                 writing.undo("no reason").unwrap();
                 assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "mine\n");
@@ -442,13 +446,13 @@ mod tests {
             FileTransaction::begin_if_unchanged(store.root(), &edits).unwrap().unwrap();
         write_and_place(&mut writing);
         remove_temporaries(store.root(), HALL);
-        let told = writing.undo("the disk is full").unwrap_err().to_string();
+        let message = writing.undo("the disk is full").unwrap_err().to_string();
         let place = store.root().join(HALL);
         assert_eq!(
-            told,
+            message,
             format!(
-                "the change failed (the disk is full), and `{}` could not be put back as it was; \
-                 that is tried again when the palace is next used",
+                "the change failed (the disk is full), and `{}` could not be restored; Palazzo \
+                 tries again when the palace is next used",
                 place.display()
             )
         );
@@ -491,7 +495,7 @@ mod tests {
             (file_names(&scene, "keep"), scene.status()),
             (vec!["rooms".to_owned()], String::new())
         );
-        // Unless it is somebody else's by now.
+        // Unless another program has replaced it.
         write_and_die(&scene, &store, &note.edits[0]);
         fs::write(scene.home.join("keep/scrolls/hall/note.md"), "mine\n").unwrap();
         store.recover().unwrap();

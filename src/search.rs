@@ -1,8 +1,8 @@
-//! Finding things by their words: an index in memory, ranked by BM25.
+//! Full-text search: an inverted index in memory, ranked by BM25.
 //!
-//! The index is a picture of the palace, never the source of truth: whoever
-//! changes a thing puts it in anew. Nothing here reads a file or asks the time;
-//! the same question to the same things has the same answer.
+//! The index is derived from the palace, which is the source of truth; a changed item must be
+//! put in again. Nothing here reads a file or asks for the time: the same query on the same
+//! items has the same result.
 
 mod date_words;
 mod document_terms;

@@ -20,12 +20,12 @@ use rayon::prelude::*;
 
 use crate::model::{Change, CommitId, CommitSummary, Diagnostic, Files};
 
-pub use crate::store::history::change_counts::HistoryCache;
+pub use crate::store::history::history_cache::HistoryCache;
 pub use crate::store::repo::consents::Consents;
 pub use crate::store::repo::disk::{
     FileStamp, FileStamps, ReadResult, read_file_bytes, read_text_file,
 };
-pub use crate::store::repo::git_locks::{GitLock, LockOwner};
+pub use crate::store::repo::git_lock::{GitLock, LockOwner};
 pub use crate::store::repo::home::{HomeEntryKind, list_home_entries, list_palaces};
 pub use crate::store::repo::operation::GitOperation;
 pub use crate::store::repo::state::{RepositoryState, git_version};
@@ -324,9 +324,12 @@ impl Store {
         self.reject_root_links()?;
         let mut open = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
         match open.as_ref().filter(|it| it.is_current()) {
-            Some(repository) => repo::git_files::check_open_repository(repository)?,
+            Some(repository) => {
+                repo::git_files::check_open_repository(&repository.git_dir, &repository.common_dir)?
+            }
             None => {
-                let found = Repository::find(&self.palace, &self.consents, self.isolated)?;
+                let found =
+                    repo::discover::find_repository(&self.palace, &self.consents, self.isolated)?;
                 *open = found.map(Arc::new);
             }
         }
@@ -352,7 +355,7 @@ impl Store {
     /// and commits the files of `change` as they are, with the author of `change`.
     pub fn start_new_history(&mut self, change: &Change) -> Result<CommitOutcome, Error> {
         self.reject_root_links()?;
-        Repository::create(&self.palace, &self.home, &self.consents, self.isolated)?;
+        repo::discover::create_repository(&self.palace, &self.home, &self.consents, self.isolated)?;
         write::apply::commit_unchanged_files(self, change)
     }
 
@@ -365,7 +368,7 @@ impl Store {
         if had_repository || repo::home::has_lost_history(&self.palace, &self.home)? {
             return Err(self.history_lost_error());
         }
-        Repository::create(&self.palace, &self.home, &self.consents, self.isolated)?;
+        repo::discover::create_repository(&self.palace, &self.home, &self.consents, self.isolated)?;
         self.open_allowed_repository()?
             .ok_or_else(|| Error::NoRepository { palace: self.palace.clone() })
     }

@@ -1,9 +1,9 @@
-//! Days as words, so that notes are found by when they were written.
+//! Converts dates to words, so that notes are found by their date.
 
 use chrono::{DateTime, Datelike, Utc};
 
-/// The months as they are called in the languages that are stemmed; the first
-/// word of each line is the one that notes are found by.
+/// The names of the months in the languages that are stemmed; the first word of each line is
+/// the one that is indexed.
 const MONTH_NAMES: [&str; 12] = [
     "january jan januar jänner janvier enero gennaio janeiro januari tammikuu января январь январе",
     "february feb februar février febrero febbraio fevereiro februari helmikuu февраля февраль феврале",
@@ -19,14 +19,14 @@ const MONTH_NAMES: [&str; 12] = [
     "december dec dezember décembre diciembre dicembre dezembro desember joulukuu декабря декабрь декабре",
 ];
 
-/// Tells a day as somebody may ask for it.
+/// Returns the words by which users search for a day.
 pub(crate) fn date_words(day: DateTime<Utc>) -> String {
     let month = MONTH_NAMES[day.month0() as usize].split(' ').next().unwrap_or_default();
     format!("{} {month} {}", day.day(), day.format("%Y %Y-%m %Y-%m-%d"))
 }
 
-/// Returns the English name of the month that a word names, which follows the
-/// word `before`.
+/// Returns the English name of the month that a word names; `before` is the word before it,
+/// because `月` and `월` follow the number of the month.
 pub(crate) fn english_month(word: &str, before: Option<&str>) -> Option<&'static str> {
     let number = match word {
         "月" | "월" => before?.parse::<usize>().ok()?.checked_sub(1),

@@ -1,4 +1,4 @@
-//! A document, read: its passages as terms.
+//! Analyzes a document: converts its passages to terms.
 
 use crate::search::Document;
 use crate::search::date_words;
@@ -9,8 +9,8 @@ use crate::search::lexicon::{Lexicon, Term};
 use crate::search::passage::split_passages;
 use crate::search::words::for_each_word;
 
-/// What a word counts in a title, in the name of a place and in a date, where a
-/// word of the text has 1.
+/// Weights of a word in the title, in the place name and in the date; a word of the text has
+/// weight 1.
 const TITLE_WEIGHT: f32 = 3.0;
 const PLACE_WEIGHT: f32 = 1.0;
 const DATE_WEIGHT: f32 = 0.5;
@@ -20,34 +20,34 @@ pub(crate) struct DocumentTerms {
     pub(crate) passages: Vec<PassageTerms>,
 }
 
-/// One passage: where it stands, how many words it has, and which.
+/// One passage: its range in the text in bytes, its word count and its terms.
 pub(crate) struct PassageTerms {
     pub(crate) start: u32,
     pub(crate) end: u32,
     pub(crate) length: u32,
-    /// What its meaning is known by.
+    /// The key of its embedding.
     pub(crate) embedding_key: u64,
-    /// Each term once: how often it is said, and what title, place, date and
-    /// the like add to it.
+    /// Each term once, with its frequency and the scaled weight from title, place, date and
+    /// other fields.
     pub(crate) terms: Vec<(Term, u16, u16)>,
 }
 
 impl DocumentTerms {
-    /// Reads a document; words that `lexicon` does not have are put in.
+    /// Analyzes a document; adds new words to `lexicon`.
     pub(crate) fn from_document(document: &Document<'_>, lexicon: &mut Lexicon) -> Self {
         let text = &document.text;
         let language = match text.is_empty() {
             true => Language::detect(&document.title),
             false => Language::detect(text),
         };
-        let asides = field_terms(document, lexicon, language);
+        let field_terms = field_terms(document, lexicon, language);
         let passages = split_passages(text).into_iter().map(|at| {
-            let (mut length, mut said) = (0, Vec::new());
+            let (mut length, mut text_terms) = (0, Vec::new());
             for_each_word(&text[at.clone()], |word| {
                 length += u32::from(!word.is_compound);
-                said.push(lexicon.intern_word(&word, language));
+                text_terms.push(lexicon.intern_word(&word, language));
             });
-            said.sort_unstable();
+            text_terms.sort_unstable();
             let [from, to] = [at.start, at.end].map(|it| u32::try_from(it).unwrap_or(u32::MAX));
             let key = embedding_key(&document.title, &text[at]);
             PassageTerms {
@@ -55,13 +55,13 @@ impl DocumentTerms {
                 end: to,
                 length,
                 embedding_key: key,
-                terms: merge_terms(&said, &asides),
+                terms: merge_terms(&text_terms, &field_terms),
             }
         });
         Self { passages: passages.collect() }
     }
 
-    /// Gives the terms other numbers: each the one in its place in `terms`.
+    /// Replaces each term by the element of `terms` at its index.
     pub(crate) fn renumber_terms(&mut self, terms: &[Term]) {
         for (term, ..) in self.passages.iter_mut().flat_map(|it| &mut it.terms) {
             *term = terms[*term as usize];
@@ -69,20 +69,20 @@ impl DocumentTerms {
     }
 }
 
-/// Returns what counts for every passage of a document, by term.
+/// Returns the weights of the terms that count for every passage of a document.
 fn field_terms(
     document: &Document<'_>,
     lexicon: &mut Lexicon,
     language: Language,
 ) -> Vec<(Term, f32)> {
-    let mut asides: Vec<(Term, f32)> = Vec::new();
+    let mut weights: Vec<(Term, f32)> = Vec::new();
     let mut add = |weight: f32, text: &str, language: Language| {
         let mut terms = Vec::new();
         for_each_word(text, |word| terms.push(lexicon.intern_word(&word, language)));
-        // Said twice is not said better: names of places repeat themselves.
+        // Each term counts once per field, because place names repeat words.
         terms.sort_unstable();
         terms.dedup();
-        asides.extend(terms.into_iter().map(|it| (it, weight)));
+        weights.extend(terms.into_iter().map(|it| (it, weight)));
     };
     add(TITLE_WEIGHT, &document.title, language);
     add(PLACE_WEIGHT, &document.place_name, language);
@@ -92,32 +92,32 @@ fn field_terms(
     for (weight, text) in &document.weighted_fields {
         add(*weight, text, language);
     }
-    asides.sort_unstable_by_key(|(term, _)| *term);
-    asides.dedup_by(|next, first| {
+    weights.sort_unstable_by_key(|(term, _)| *term);
+    weights.dedup_by(|next, first| {
         let same = next.0 == first.0;
         first.1 += if same { next.1 } else { 0.0 };
         same
     });
-    asides
+    weights
 }
 
-/// Brings both lists together, which are in order.
-fn merge_terms(said: &[Term], asides: &[(Term, f32)]) -> Vec<(Term, u16, u16)> {
-    let mut terms: Vec<(Term, u16, u16)> = Vec::with_capacity(said.len() + asides.len());
-    for run in said.chunk_by(|a, b| a == b) {
+/// Merges the terms of the text and of the fields; both lists are sorted by term.
+fn merge_terms(text_terms: &[Term], field_terms: &[(Term, f32)]) -> Vec<(Term, u16, u16)> {
+    let mut terms: Vec<(Term, u16, u16)> = Vec::with_capacity(text_terms.len() + field_terms.len());
+    for run in text_terms.chunk_by(|a, b| a == b) {
         terms.push((run[0], u16::try_from(run.len()).unwrap_or(u16::MAX), 0));
     }
     let own = terms.len();
-    for (term, weight) in asides {
+    for (term, weight) in field_terms {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "casts of floats stop at the ends, which is what is wanted"
+            reason = "the cast saturates, as intended"
         )]
-        let aside = (weight * Posting::FIELD_WEIGHT_SCALE) as u16;
+        let field_weight = (weight * Posting::FIELD_WEIGHT_SCALE) as u16;
         match terms[..own].binary_search_by_key(term, |(it, ..)| *it) {
-            Ok(at) => terms[at].2 = aside,
-            Err(_) => terms.push((*term, 0, aside)),
+            Ok(at) => terms[at].2 = field_weight,
+            Err(_) => terms.push((*term, 0, field_weight)),
         }
     }
     terms

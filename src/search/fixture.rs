@@ -5,7 +5,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use crate::model::ItemId;
 use crate::search::Document;
 
-/// A document in no place and of no date.
+/// Returns a document without place and date.
 pub(crate) fn test_document(name: &'static str, text: &'static str) -> Document<'static> {
     Document {
         item: ItemId::Entity(name.to_owned()),
@@ -20,7 +20,7 @@ pub(crate) fn test_document(name: &'static str, text: &'static str) -> Document<
     }
 }
 
-/// A day of 2025.
+/// Returns the start of a day of 2025.
 pub(crate) fn day_of_2025(month: u32, day: u32) -> DateTime<Utc> {
     NaiveDate::from_ymd_opt(2025, month, day).unwrap().and_time(NaiveTime::MIN).and_utc()
 }

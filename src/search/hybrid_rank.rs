@@ -1,10 +1,9 @@
-//! Words and meaning together.
+//! Hybrid ranking: combines BM25 scores with embedding similarities.
 //!
-//! What a passage means is known, or not yet, by a number that stands for what it
-//! says; who makes it known is nothing to the index. Both rankers judge all that is
-//! looked among, and each has a say from nought, its worst, to one, its best: added
-//! as they are, the two are no measure of each other, and by places the surer one
-//! is outvoted by chance.
+//! Embeddings are looked up by a hash of the passage's text and may be missing; the index does
+//! not know how they are computed. Both rankers score all admitted documents, and each score
+//! is normalized to 0..1 before the sum: raw scores have different scales, and a combination
+//! of ranks would lose the distances between scores.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -14,56 +13,56 @@ use crate::search::index::{Index, IndexedDocument};
 use crate::search::passage::split_passages;
 use crate::search::rank::ScoredDoc;
 
-/// What meaning counts, where words count one.
+/// The weight of the semantic score; the word score has weight 1.
 const SEMANTIC_WEIGHT: f32 = 0.7;
 
-/// What the meaning of the next passage on either side counts, and of the one after.
+/// The weights of the similarities of the next passage on either side, and of the one after.
 const NEIGHBOUR_WEIGHTS: [f32; 2] = [0.3, 0.2];
 
-/// What says none of the words fits if it is so like what is asked: texts that have
-/// nothing to do with each other seldom are.
+/// Minimum similarity of a hit that contains none of the words; unrelated texts are seldom so
+/// similar.
 const MIN_SEMANTIC_SIMILARITY: f32 = 0.3;
 
-/// Yields what is to be read of a document so that its meaning is known: each
-/// passage, below what it is called, and the number that stands for it.
+/// Yields the texts of a document to embed, each with its key: every passage, below the title.
 pub fn texts_to_embed(document: &Document<'_>) -> impl Iterator<Item = (u64, String)> {
     let (title, text) = (&document.title, &document.text);
     let passages = split_passages(text).into_iter().map(|at| &text[at]);
-    let said = passages.map(move |it| (embedding_key(title, it), format!("{title}\n{it}")));
-    said.filter(|(_, said)| !said.trim().is_empty())
+    let texts = passages.map(move |it| (embedding_key(title, it), format!("{title}\n{it}")));
+    texts.filter(|(_, text)| !text.trim().is_empty())
 }
 
-/// Returns the number that stands for what a passage says.
+/// Returns the key of a passage's embedding: a hash of its title and text.
 pub(crate) fn embedding_key(title: &str, passage: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (title, passage).hash(&mut hasher);
     hasher.finish()
 }
 
-/// Where a ranker's judgements begin and end.
+/// The lowest and the highest score of a ranker.
 struct ScoreRange {
     min: f32,
     max: f32,
 }
 
 impl Index {
-    /// Tells of every passage how like it is to what is asked, as far as is known.
+    /// Returns the similarity of every passage to the query; `None` for passages without an
+    /// embedding.
     pub(crate) fn passage_similarities(
         &self,
-        asked: &Vector,
-        known: &VectorsByTextHash,
+        query: &Vector,
+        vectors: &VectorsByTextHash,
     ) -> Vec<Option<f32>> {
-        let likeness = |key: &u64| known.get(key).map(|it| it.cosine_similarity(asked));
-        self.passages.iter().map(|it| likeness(&it.embedding_key)).collect()
+        let similarity = |key: &u64| vectors.get(key).map(|it| it.cosine_similarity(query));
+        self.passages.iter().map(|it| similarity(&it.embedding_key)).collect()
     }
 
-    /// Judges all that is wanted anew, by words, as `fits` tells, and by meaning.
-    /// Of what is not known yet the words speak for both.
+    /// Scores all admitted documents by words, from `fits`, and by similarity. For documents
+    /// without embeddings, the word score replaces the semantic one.
     pub(super) fn merge_scores<'a>(
         &'a self,
         fits: &[ScoredDoc<'a>],
-        likenesses: &[Option<f32>],
-        is_wanted: impl Fn(&IndexedDocument) -> bool,
+        similarities: &[Option<f32>],
+        is_admitted: impl Fn(&IndexedDocument) -> bool,
     ) -> Vec<ScoredDoc<'a>> {
         let mut by_words: Vec<Option<&ScoredDoc<'_>>> = vec![None; self.documents.len()];
         for fit in fits {
@@ -71,22 +70,23 @@ impl Index {
         }
         let entries = self.documents.iter().zip(by_words);
         let entries = entries.filter_map(|(it, fit)| Some((it.as_ref()?, fit)));
-        let judged = entries.filter(|(it, _)| is_wanted(it));
-        let judged = judged.map(|(it, fit)| (it, fit, self.most_similar_passage(it, likenesses)));
-        let judged: Vec<_> = judged.collect();
-        let said = ScoreRange::from_scores(
-            judged.iter().map(|(_, fit, _)| fit.map_or(0.0, |it| it.score)),
+        let admitted = entries.filter(|(it, _)| is_admitted(it));
+        let scored =
+            admitted.map(|(it, fit)| (it, fit, self.most_similar_passage(it, similarities)));
+        let scored: Vec<_> = scored.collect();
+        let word_range = ScoreRange::from_scores(
+            scored.iter().map(|(_, fit, _)| fit.map_or(0.0, |it| it.score)),
         );
-        let meant = ScoreRange::from_scores(
-            judged.iter().filter_map(|(.., near)| near.map(|(near, _)| near)),
+        let semantic_range = ScoreRange::from_scores(
+            scored.iter().filter_map(|(.., near)| near.map(|(near, _)| near)),
         );
-        let joined = judged.into_iter().filter_map(|(entry, fit, near)| {
-            let words = said.normalize(fit.map_or(0.0, |it| it.score));
+        let joined = scored.into_iter().filter_map(|(entry, fit, near)| {
+            let words = word_range.normalize(fit.map_or(0.0, |it| it.score));
             let Some((around, passage)) = near else {
                 return fit.map(|it| ScoredDoc { score: (1.0 + SEMANTIC_WEIGHT) * words, ..*it });
             };
-            let meaning = SEMANTIC_WEIGHT * meant.normalize(around);
-            let alone = likenesses[passage as usize].unwrap_or_default();
+            let meaning = SEMANTIC_WEIGHT * semantic_range.normalize(around);
+            let alone = similarities[passage as usize].unwrap_or_default();
             let (similarity, shown) = match fit {
                 None if alone < MIN_SEMANTIC_SIMILARITY => return None,
                 None => (alone, passage),
@@ -99,19 +99,19 @@ impl Index {
         joined.collect()
     }
 
-    /// Finds the passage of a document that is most like what is asked, together
-    /// with what stands around it; `None`: none is known.
+    /// Returns the passage of a document that is most similar to the query, with its weighted
+    /// mean similarity including its neighbours; `None` if no passage has an embedding.
     fn most_similar_passage(
         &self,
         entry: &IndexedDocument,
-        likenesses: &[Option<f32>],
+        similarities: &[Option<f32>],
     ) -> Option<(f32, u32)> {
         let around = |passage: u32| {
-            let own = likenesses[passage as usize]?;
+            let own = similarities[passage as usize]?;
             let near = self.neighbours_with_distance(passage).filter_map(|(distance, it)| {
                 Some((
                     NEIGHBOUR_WEIGHTS[distance],
-                    NEIGHBOUR_WEIGHTS[distance] * likenesses[it as usize]?,
+                    NEIGHBOUR_WEIGHTS[distance] * similarities[it as usize]?,
                 ))
             });
             let (weight, sum) =
@@ -125,17 +125,17 @@ impl Index {
 }
 
 impl ScoreRange {
-    fn from_scores(judgements: impl Iterator<Item = f32>) -> Self {
-        let scale = Self { min: f32::INFINITY, max: f32::NEG_INFINITY };
-        judgements.fold(scale, |scale, it| Self { min: scale.min.min(it), max: scale.max.max(it) })
+    fn from_scores(scores: impl Iterator<Item = f32>) -> Self {
+        let range = Self { min: f32::INFINITY, max: f32::NEG_INFINITY };
+        scores.fold(range, |range, it| Self { min: range.min.min(it), max: range.max.max(it) })
     }
 
-    /// Returns where between the least and the most something is, from 0 to 1;
-    /// among equals all are the best, if they are anything at all.
-    fn normalize(&self, judgement: f32) -> f32 {
+    /// Maps a score to 0..1. If all scores are equal, each becomes 1, or 0 if they are not
+    /// positive.
+    fn normalize(&self, score: f32) -> f32 {
         match self.max > self.min {
-            true => (judgement - self.min) / (self.max - self.min),
-            false => f32::from(u8::from(judgement > 0.0)),
+            true => (score - self.min) / (self.max - self.min),
+            false => f32::from(u8::from(score > 0.0)),
         }
     }
 }
@@ -158,7 +158,7 @@ mod tests {
         ]
     }
 
-    /// Returns what is known of those notes that have these names.
+    /// Returns the given embeddings for the notes with these names.
     fn vectors_of(meanings: &[(&str, [f32; 2])]) -> VectorsByTextHash {
         let of = |(name, numbers): &(&str, [f32; 2])| {
             let note = notes().into_iter().find(|it| it.title == *name).unwrap();

@@ -1,9 +1,9 @@
-//! The inverted index: which passages hold which words.
+//! The inverted index: maps terms to the passages that contain them.
 //!
-//! A document is cut into passages, and a passage knows its neighbours: what
-//! stands beside it in the same document, and in what was written in the same
-//! room within the hour. Terms and passages are numbers; a document that is
-//! taken out leaves a gap, and the gaps are closed when they are many.
+//! A document is split into passages. Each passage is linked to its neighbours: the passages
+//! beside it in the same document, and in documents written in the same room within an hour.
+//! Terms and passages are numbers. A removed document leaves a gap; when there are many gaps,
+//! the index is compacted.
 
 pub(crate) mod compaction;
 use std::borrow::Cow;
@@ -17,118 +17,117 @@ use crate::model::ItemId;
 use crate::search::document_terms::DocumentTerms;
 use crate::search::lexicon::Lexicon;
 
-/// How many seconds apart notes of one room are one conversation.
+/// Maximum time between notes of one room that count as one conversation.
 const CONVERSATION_GAP_SECONDS: i64 = 3600;
 
-/// How far apart passages are still neighbours.
+/// Maximum distance of neighbouring passages.
 const NEIGHBOUR_DISTANCE: usize = 2;
 
-/// Where there are many documents, so many are read in one go, and so many goes
-/// are under way at once.
+/// Number of documents that one task analyzes, and number of batches analyzed in parallel.
 const BATCH_SIZE: usize = 1024;
 const BATCHES_AT_ONCE: usize = 16;
 
-/// No passage.
+/// The number that stands for no passage and no document.
 const NO_NUMBER: u32 = u32::MAX;
 
-/// What an index is told of a thing that can be found.
+/// An item to index, with its searchable texts and its filter fields.
 #[derive(Clone, Debug)]
 pub struct Document<'a> {
-    /// What it is; an index knows a thing by this.
+    /// The id of the item; unique in an index.
     pub item: ItemId,
-    /// The wing it stands in, by slug.
+    /// The slug of its wing.
     pub wing: Option<Cow<'a, str>>,
-    /// The room it is, or hangs or is filed in, by slug.
+    /// The slug of its room; of a room, its own.
     pub room: Option<Cow<'a, str>>,
-    /// What that place is called.
+    /// The name of its room.
     pub place_name: Cow<'a, str>,
-    /// What a search may be narrowed down to: one text for all things that are
-    /// wanted or not by the same.
+    /// A value that queries can filter by; items with the same facet are admitted together.
     pub facet: Cow<'a, str>,
-    /// When it was written.
+    /// The time when it was written.
     pub written: Option<DateTime<Utc>>,
-    /// What it is called.
+    /// Its title.
     pub title: Cow<'a, str>,
-    /// What it says; a hit points into this.
+    /// Its text; the passages of hits are ranges in it.
     pub text: Cow<'a, str>,
-    /// What else it is found by, each with the weight of a word in it, where a
-    /// word of the text has 1.
+    /// Other searchable texts, each with the weight of its words; a word of the text has
+    /// weight 1.
     pub weighted_fields: Vec<(f32, Cow<'a, str>)>,
 }
 
-/// An index of everything in one palace that can be found and opened.
+/// An inverted index of all searchable items of one palace.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     pub(super) lexicon: Lexicon,
-    /// By term.
+    /// The postings of each term.
     pub(super) postings: Vec<Vec<Posting>>,
     pub(super) passages: Vec<Passage>,
     pub(super) documents: Vec<Option<IndexedDocument>>,
     pub(super) rooms: Vec<IndexedRoom>,
-    /// Of the lengths of passages, and of what is near them.
+    /// The average lengths of passages, and of their neighbours together.
     pub(super) passage_lengths: Average,
     pub(super) neighbour_lengths: Average,
     document_numbers: HashMap<ItemId, u32>,
     room_numbers: HashMap<(Option<String>, Option<String>), u32>,
     facet_numbers: HashMap<String, u32>,
-    /// Passages below this number stand as their documents are ordered.
+    /// Passages below this number are in the order of their documents' sort keys.
     sorted_until: u32,
     deleted_passages: usize,
 }
 
-/// That a passage holds a term.
+/// One occurrence of a term in a passage.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Posting {
     pub(super) passage: u32,
-    /// How often the passage itself says it.
+    /// The frequency of the term in the passage's own text.
     pub(super) term_frequency: u16,
-    /// What title, place, date and the like add, in parts of [`Posting::ASIDE`].
+    /// The weight from title, place, date and other fields, times
+    /// [`Posting::FIELD_WEIGHT_SCALE`].
     pub(super) field_weight: u16,
 }
 
 /// Some sentences of a document.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passage {
-    /// Whose it is; none's, if the document was taken out.
+    /// The number of its document; [`NO_NUMBER`] if that was removed.
     pub(super) document: u32,
-    /// How many words it has.
+    /// The number of its words.
     pub(super) length: u32,
-    /// How many words its neighbours have.
+    /// The number of its neighbours' words.
     pub(super) neighbour_length: u32,
     previous: u32,
     next: u32,
     pub(super) embedding_key: u64,
-    /// Where it stands in the text, in bytes.
+    /// Its range in the text, in bytes.
     pub(super) start: u32,
     pub(super) end: u32,
 }
 
-/// A document, as far as it is remembered.
+/// A document without its texts.
 #[derive(Clone, Debug)]
 pub(super) struct IndexedDocument {
     pub(super) item: ItemId,
     pub(super) room: u32,
     pub(super) facet: u32,
     pub(super) written: Option<DateTime<Utc>>,
-    /// How many words it has.
+    /// The number of its words.
     pub(super) length: u32,
     pub(super) first_passage: u32,
     pub(super) end_passage: u32,
 }
 
-/// A room, or what is in none.
+/// The documents of a room, or those without a room.
 #[derive(Clone, Debug)]
 pub(super) struct IndexedRoom {
     pub(super) wing: Option<String>,
     pub(super) room: Option<String>,
-    /// How many words all it holds has.
+    /// The number of words of all its documents.
     pub(super) length: u32,
-    /// Its dated documents, oldest first; none of what is in no room, for that
-    /// is about anything.
+    /// Its dated documents, oldest first; empty for documents without a room, because these
+    /// have no common subject.
     dated_documents: Vec<u32>,
 }
 
-/// An average over those that have something to average.
+/// An average of the values above zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Average {
     total: u64,
@@ -136,24 +135,24 @@ pub(super) struct Average {
 }
 
 impl Posting {
-    /// An aside of this much counts as one word of the text.
+    /// The field weight that counts as one word of the text.
     pub(super) const FIELD_WEIGHT_SCALE: f32 = 64.0;
 }
 
 impl Index {
     /// Indexes many documents at once, on all processors.
     pub fn from_documents(mut documents: Vec<Document<'_>>) -> Self {
-        // In this order each room grows at its end, and neighbours lie together.
+        // In this order each room grows at its end, and neighbours are adjacent.
         documents.par_sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         let mut index = Self::default();
         for batch in documents.chunks(BATCH_SIZE * BATCHES_AT_ONCE) {
-            let read: Vec<_> = batch.par_chunks(BATCH_SIZE).map(analyze_batch).collect();
+            let analyzed: Vec<_> = batch.par_chunks(BATCH_SIZE).map(analyze_batch).collect();
             let mut documents = batch.iter();
-            for (lexicon, readings) in read {
-                let terms = index.lexicon.merge(lexicon);
-                for (mut reading, document) in readings.into_iter().zip(&mut documents) {
-                    reading.renumber_terms(&terms);
-                    index.add_document(document, &reading);
+            for (lexicon, all_terms) in analyzed {
+                let numbers = index.lexicon.merge(lexicon);
+                for (mut terms, document) in all_terms.into_iter().zip(&mut documents) {
+                    terms.renumber_terms(&numbers);
+                    index.add_document(document, &terms);
                 }
             }
         }
@@ -162,28 +161,28 @@ impl Index {
         index
     }
 
-    /// Puts in a document, in place of what was known of it.
+    /// Adds a document, or replaces the one with the same id.
     pub fn put(&mut self, document: &Document<'_>) {
         self.remove(&document.item);
-        let reading = DocumentTerms::from_document(document, &mut self.lexicon);
-        self.add_document(document, &reading);
+        let terms = DocumentTerms::from_document(document, &mut self.lexicon);
+        self.add_document(document, &terms);
     }
 
-    /// Forgets a document.
-    pub fn remove(&mut self, opening: &ItemId) {
-        let Some(number) = self.document_numbers.remove(opening) else { return };
+    /// Removes a document.
+    pub fn remove(&mut self, item: &ItemId) {
+        let Some(number) = self.document_numbers.remove(item) else { return };
         let Some(entry) = self.documents[number as usize].take() else { return };
-        let place = &mut self.rooms[entry.room as usize];
-        place.length -= entry.length;
-        let at = place.dated_documents.iter().position(|it| *it == number);
+        let room = &mut self.rooms[entry.room as usize];
+        room.length -= entry.length;
+        let at = room.dated_documents.iter().position(|it| *it == number);
         if let Some(at) = at {
-            place.dated_documents.remove(at);
+            room.dated_documents.remove(at);
         }
         for passage in entry.first_passage..entry.end_passage {
-            let gone = &mut self.passages[passage as usize];
-            gone.document = NO_NUMBER;
-            self.passage_lengths.remove(gone.length);
-            self.neighbour_lengths.remove(std::mem::take(&mut gone.neighbour_length));
+            let removed = &mut self.passages[passage as usize];
+            removed.document = NO_NUMBER;
+            self.passage_lengths.remove(removed.length);
+            self.neighbour_lengths.remove(std::mem::take(&mut removed.neighbour_length));
         }
         if let Some(at) = at {
             self.link_neighbours(entry.room, at);
@@ -194,38 +193,39 @@ impl Index {
         }
     }
 
-    /// Returns how many documents there are.
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.document_numbers.len()
     }
 
-    /// Tells whether there are none.
+    /// Returns true if the index has no documents.
     pub fn is_empty(&self) -> bool {
         self.document_numbers.is_empty()
     }
 
-    /// Tells of each facet whether it is wanted, as a query is told.
-    pub fn facet_filter(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<bool> {
-        let mut narrowed = vec![false; self.facet_numbers.len()];
+    /// Returns the filter for [`Query::facets`](crate::search::Query::facets): for each facet
+    /// number, whether the facet is admitted.
+    pub fn facet_filter(&self, is_admitted: impl Fn(&str) -> bool) -> Vec<bool> {
+        let mut filter = vec![false; self.facet_numbers.len()];
         for (facet, number) in &self.facet_numbers {
-            narrowed[*number as usize] = is_wanted(facet);
+            filter[*number as usize] = is_admitted(facet);
         }
-        narrowed
+        filter
     }
 
-    /// Returns how many passages there are.
+    /// Returns the number of passages, without those of removed documents.
     pub(super) fn live_passage_count(&self) -> usize {
         self.passages.len() - self.deleted_passages
     }
 
-    /// Tells whether the document of a passage is still there.
+    /// Returns true if the document of a passage was not removed.
     pub(super) fn is_live(&self, passage: u32) -> bool {
         self.deleted_passages == 0 || self.passages[passage as usize].document != NO_NUMBER
     }
 
-    /// Compares two documents of the same time by what they are, without looking at
-    /// their names if they were put in order once: thousands may fit a question
-    /// equally well.
+    /// Compares two documents of the same time by their ids. Documents that were sorted when
+    /// the index was built are compared by position, without looking at their names, because
+    /// thousands may have the same score.
     pub(super) fn compare_names(&self, a: &IndexedDocument, b: &IndexedDocument) -> Ordering {
         if a.room == b.room && a.first_passage.max(b.first_passage) < self.sorted_until {
             return a.first_passage.cmp(&b.first_passage);
@@ -238,7 +238,7 @@ impl Index {
         self.neighbours_with_distance(passage).map(|(_, near)| near)
     }
 
-    /// Yields the neighbours of a passage, each with how many stand between.
+    /// Yields the neighbours of a passage, each with the number of passages between.
     pub(super) fn neighbours_with_distance(
         &self,
         passage: u32,
@@ -252,39 +252,40 @@ impl Index {
         walk(|it| it.previous).chain(walk(|it| it.next))
     }
 
-    fn add_document(&mut self, document: &Document<'_>, reading: &DocumentTerms) {
+    fn add_document(&mut self, document: &Document<'_>, document_terms: &DocumentTerms) {
         let number = to_number(self.documents.len());
         let (first, end) = (
             to_number(self.passages.len()),
-            to_number(self.passages.len() + reading.passages.len()),
+            to_number(self.passages.len() + document_terms.passages.len()),
         );
         self.postings.resize_with(self.lexicon.len(), Vec::new);
-        for (passage, read) in (first..end).zip(&reading.passages) {
-            for (term, said, aside) in &read.terms {
-                let posting = Posting { passage, term_frequency: *said, field_weight: *aside };
+        for (passage, passage_terms) in (first..end).zip(&document_terms.passages) {
+            for (term, frequency, field_weight) in &passage_terms.terms {
+                let (term_frequency, field_weight) = (*frequency, *field_weight);
+                let posting = Posting { passage, term_frequency, field_weight };
                 self.postings[*term as usize].push(posting);
             }
-            self.passage_lengths.add(read.length);
+            self.passage_lengths.add(passage_terms.length);
             self.passages.push(Passage {
                 document: number,
-                length: read.length,
+                length: passage_terms.length,
                 neighbour_length: 0,
                 previous: if passage > first { passage - 1 } else { NO_NUMBER },
                 next: if passage + 1 < end { passage + 1 } else { NO_NUMBER },
-                embedding_key: read.embedding_key,
-                start: read.start,
-                end: read.end,
+                embedding_key: passage_terms.embedding_key,
+                start: passage_terms.start,
+                end: passage_terms.end,
             });
         }
-        let length = reading.passages.iter().map(|it| it.length).sum();
-        let place = self.room_number(document.wing.as_deref(), document.room.as_deref());
-        self.rooms[place as usize].length += length;
-        let (opening, written) = (document.item.clone(), document.written);
+        let length = document_terms.passages.iter().map(|it| it.length).sum();
+        let room = self.room_number(document.wing.as_deref(), document.room.as_deref());
+        self.rooms[room as usize].length += length;
+        let (item, written) = (document.item.clone(), document.written);
         let facet = self.facet_number(&document.facet);
-        self.document_numbers.insert(opening.clone(), number);
+        self.document_numbers.insert(item.clone(), number);
         self.documents.push(Some(IndexedDocument {
-            item: opening,
-            room: place,
+            item,
+            room,
             facet,
             written,
             length,
@@ -295,24 +296,24 @@ impl Index {
             self.update_neighbour_length(passage);
         }
         if written.is_some() && document.room.is_some() {
-            self.insert_by_date(place, number);
+            self.insert_by_date(room, number);
         }
     }
 
-    /// Finds a dated document its place among those of its room.
-    fn insert_by_date(&mut self, place: u32, number: u32) {
-        let age = |it: &u32| self.documents[*it as usize].as_ref().map(IndexedDocument::date_key);
-        let dated = &self.rooms[place as usize].dated_documents;
-        let at = dated.partition_point(|it| age(it) < age(&number));
-        self.rooms[place as usize].dated_documents.insert(at, number);
-        self.link_neighbours(place, at);
-        self.link_neighbours(place, at + 1);
+    /// Inserts a dated document among those of its room, in the order of dates.
+    fn insert_by_date(&mut self, room: u32, number: u32) {
+        let key = |it: &u32| self.documents[*it as usize].as_ref().map(IndexedDocument::date_key);
+        let dated = &self.rooms[room as usize].dated_documents;
+        let at = dated.partition_point(|it| key(it) < key(&number));
+        self.rooms[room as usize].dated_documents.insert(at, number);
+        self.link_neighbours(room, at);
+        self.link_neighbours(room, at + 1);
     }
 
-    /// Makes neighbours of the document at `at` in its room and the one before
-    /// it, if they belong together.
-    fn link_neighbours(&mut self, place: u32, at: usize) {
-        let dated = &self.rooms[place as usize].dated_documents;
+    /// Links the document at index `at` in its room and the one before it as neighbours if
+    /// they belong to one conversation, and unlinks them otherwise.
+    fn link_neighbours(&mut self, room: u32, at: usize) {
+        let dated = &self.rooms[room as usize].dated_documents;
         let entry = |at: Option<usize>| self.documents[*dated.get(at?)? as usize].as_ref();
         let (older, newer) = (entry(at.checked_sub(1)), entry(Some(at)));
         let together = match (older.and_then(|it| it.written), newer.and_then(|it| it.written)) {
@@ -335,7 +336,7 @@ impl Index {
         }
     }
 
-    /// Counts anew what is near a passage.
+    /// Updates the length of a passage's neighbours.
     fn update_neighbour_length(&mut self, passage: u32) {
         let near = self.neighbours(passage).map(|it| self.passages[it as usize].length).sum();
         let was = std::mem::replace(&mut self.passages[passage as usize].neighbour_length, near);
@@ -354,8 +355,8 @@ impl Index {
 
     fn room_number(&mut self, wing: Option<&str>, room: Option<&str>) -> u32 {
         let name = (wing.map(str::to_owned), room.map(str::to_owned));
-        if let Some(place) = self.room_numbers.get(&name) {
-            return *place;
+        if let Some(number) = self.room_numbers.get(&name) {
+            return *number;
         }
         let number = to_number(self.rooms.len());
         let (wing, room) = name.clone();
@@ -372,7 +373,7 @@ impl IndexedDocument {
 }
 
 impl Average {
-    /// Returns the average, never less than one.
+    /// Returns the average, at least 1.
     #[expect(clippy::cast_precision_loss, reason = "no palace has 2^23 words in a passage")]
     pub(super) fn mean(self) -> f32 {
         (self.total as f32 / self.count.max(1) as f32).max(1.0)
@@ -389,12 +390,11 @@ impl Average {
     }
 }
 
-/// Reads documents by themselves: their terms are those of a lexicon of their own.
+/// Analyzes documents with a lexicon of their own, so that batches can run in parallel.
 fn analyze_batch(documents: &[Document<'_>]) -> (Lexicon, Vec<DocumentTerms>) {
     let mut lexicon = Lexicon::default();
-    let readings =
-        documents.iter().map(|it| DocumentTerms::from_document(it, &mut lexicon)).collect();
-    (lexicon, readings)
+    let terms = documents.iter().map(|it| DocumentTerms::from_document(it, &mut lexicon)).collect();
+    (lexicon, terms)
 }
 
 fn sort_key<'a>(it: &'a Document<'_>) -> impl Ord + 'a {
@@ -416,7 +416,7 @@ mod tests {
     use crate::search::fixture::{day_of_2025, test_document};
     use crate::search::{Hits, Query};
 
-    /// The `number`th document, as the `edition`th edition has it.
+    /// Returns the `number`th document in its `edition`th version.
     fn document_version(number: usize, edition: usize) -> Document<'static> {
         const WORDS: [&str; 6] = ["stone", "bridge", "river", "mill", "old", "moss"];
         let text: Vec<&str> = (0..(number + edition) % 5 * 40)

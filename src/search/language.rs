@@ -1,5 +1,4 @@
-//! Languages: which one a text is in, what its words have in common, and which
-//! of them say nothing.
+//! Languages: detection, stemming and stop words.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,16 +10,15 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::search::words::{Script, byte_prefix, for_each_word};
 
-/// How much of a text is looked at to tell its language, in bytes.
+/// Length of the sample from which the language is detected, in bytes.
 const SAMPLE_BYTES: usize = 600;
 
-/// A language whose words are brought to their stems, by its place in the
-/// table; the last is none in particular.
+/// A language with a stemmer, by its index in the table; the last index is
+/// [`Language::NONE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Language(usize);
 
-/// The languages, each with the words that make its sentences and say nothing
-/// by themselves. By these a text is told from one in another language.
+/// The languages with their stop words, by which the language of a text is detected.
 const STOP_WORD_LISTS: [(Algorithm, &str); 14] = [
     (
         Algorithm::English,
@@ -125,36 +123,36 @@ const STOP_WORD_LISTS: [(Algorithm, &str); 14] = [
     ),
 ];
 
-/// Which languages use a word so.
+/// The languages in which each word is a stop word.
 static STOP_WORDS: LazyLock<HashMap<&str, Vec<Language>>> = LazyLock::new(|| {
-    let mut known: HashMap<&str, Vec<Language>> = HashMap::new();
-    for (number, (_, small)) in STOP_WORD_LISTS.iter().enumerate() {
-        for word in small.split_whitespace() {
-            known.entry(word).or_default().push(Language(number));
+    let mut languages: HashMap<&str, Vec<Language>> = HashMap::new();
+    for (number, (_, stop_words)) in STOP_WORD_LISTS.iter().enumerate() {
+        for word in stop_words.split_whitespace() {
+            languages.entry(word).or_default().push(Language(number));
         }
     }
-    known
+    languages
 });
 
 impl Language {
-    /// What a text is taken to be in that does not say otherwise.
+    /// English, the default.
     pub(super) const ENGLISH: Self = Self(0);
-    /// No language in particular: numbers, and scripts without a stemmer.
+    /// No language: for numbers, and scripts without a stemmer.
     pub(super) const NONE: Self = Self(STOP_WORD_LISTS.len());
-    /// How many there are.
+    /// The number of languages, with [`Self::NONE`].
     pub(super) const COUNT: usize = STOP_WORD_LISTS.len() + 1;
 
-    /// Yields all.
+    /// Yields all languages.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT).map(Self)
     }
 
-    /// Returns its place in lists by language.
+    /// Returns its index in lists by language.
     pub(super) fn index(self) -> usize {
         self.0
     }
 
-    /// Tells the language of a text in Latin letters by its small words.
+    /// Detects the language of a text in Latin letters by its stop words.
     pub(super) fn detect(text: &str) -> Self {
         let mut votes = [0_usize; STOP_WORD_LISTS.len()];
         for_each_word(byte_prefix(text, SAMPLE_BYTES), |word| {
@@ -163,11 +161,11 @@ impl Language {
             }
         });
         let latin = Self::all().take_while(|it| it.script() == Some(Script::Latin));
-        let most = latin.max_by_key(|it| (votes[it.0], std::cmp::Reverse(it.0)));
-        most.filter(|it| votes[it.0] > 1).unwrap_or(Self::ENGLISH)
+        let best = latin.max_by_key(|it| (votes[it.0], std::cmp::Reverse(it.0)));
+        best.filter(|it| votes[it.0] > 1).unwrap_or(Self::ENGLISH)
     }
 
-    /// Returns the language of a word in a text that is in `self`.
+    /// Returns the language of a word in `script` in a text of this language.
     pub(super) fn for_script(self, script: Script) -> Self {
         match script {
             Script::Latin => self,
@@ -176,19 +174,19 @@ impl Language {
         }
     }
 
-    /// Tells whether a word says nothing by itself in this language.
+    /// Returns true if a word is a stop word of this language.
     pub(super) fn is_stop_word(self, word: &str) -> bool {
         STOP_WORDS.get(word).is_some_and(|it| it.contains(&self))
     }
 
-    /// Returns what a word has in common with its other forms. Stems are only
-    /// compared with each other: a stem need not be a word. Marks on Latin and
-    /// Greek letters are left out, since many leave them out who ask.
+    /// Returns the stem of a word. Stems are only compared with each other: a stem need not be
+    /// a word. Accents on Latin and Greek letters are removed, because many users do not type
+    /// them.
     pub(super) fn stem(self, word: &str) -> String {
         let Some((algorithm, _)) = STOP_WORD_LISTS.get(self.0) else { return word.to_owned() };
         let stemmer = Stemmer::new(*algorithm);
         match self.script() {
-            // English has its accents from elsewhere: its stemmer knows none.
+            // Only loanwords have accents in English: its stemmer does not know them.
             _ if self == Self::ENGLISH => stemmer.stem(&strip_accents(word)).into_owned(),
             Some(Script::Latin | Script::Greek) => strip_accents(&stemmer.stem(word)).into_owned(),
             _ => stemmer.stem(word).into_owned(),
@@ -205,7 +203,7 @@ impl Language {
     }
 }
 
-/// Returns a word without the marks on its letters.
+/// Returns a word without accents.
 fn strip_accents(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         return Cow::Borrowed(word);

@@ -1,27 +1,27 @@
-//! All words that the palace holds, each with a number.
+//! The lexicon: all words of the palace, each with the number of its term.
 
 use std::collections::HashMap;
 
 use crate::search::language::Language;
 use crate::search::words::{Script, Word, byte_prefix};
 
-/// A word as the index knows it: one number for all its forms.
+/// The number of a word in the index, the same for all its forms.
 pub(super) type Term = u32;
 
-/// The shortest word that is repaired, the shortest stem, and the shortest word that is
+/// Minimum lengths of a word whose spelling is corrected, of its stem, and of a word that is
 /// completed.
 const MIN_CORRECTED_WORD: usize = 4;
 const MIN_CORRECTED_STEM: usize = 5;
 const MIN_COMPLETED_WORD: usize = 3;
 
-/// The terms, and the spellings that were read. Forgets nothing: a word that
-/// nobody uses any more costs its letters.
+/// The terms, and all spellings of words. Words are never removed: an unused word costs only
+/// the memory of its letters.
 #[derive(Clone, Debug)]
 pub(super) struct Lexicon {
     terms: HashMap<Box<str>, Term>,
-    /// What the terms are known by, by their first letter: to be looked through.
+    /// The stems of the terms by first letter, for the search of similar stems.
     stems: HashMap<char, WordList>,
-    /// By language: what was once stemmed need not be stemmed again.
+    /// The spellings by language; a cache that saves stemming a word again.
     spellings: Vec<Spellings>,
 }
 
@@ -29,11 +29,11 @@ pub(super) struct Lexicon {
 #[derive(Clone, Debug, Default)]
 struct Spellings {
     terms: HashMap<Box<str>, Term>,
-    /// All of them: to be looked through.
+    /// All spellings, for the search of similar words.
     words: WordList,
 }
 
-/// Words, a line each, and their terms.
+/// Words, one per line, and their terms.
 #[derive(Clone, Debug, Default)]
 struct WordList {
     words: String,
@@ -48,12 +48,12 @@ impl Default for Lexicon {
 }
 
 impl Lexicon {
-    /// Returns how many terms there are; they are numbered from 0.
+    /// Returns the number of terms; they are numbered from 0.
     pub(super) fn len(&self) -> usize {
         self.terms.len()
     }
 
-    /// Returns the term of a word in a text that is in `language`.
+    /// Returns the term of a word in a text of `language`; adds it if it is new.
     pub(super) fn intern_word(&mut self, word: &Word<'_>, language: Language) -> Term {
         let language = language.for_script(word.script);
         if let Some(term) = self.spellings[language.index()].terms.get(word.text) {
@@ -64,23 +64,21 @@ impl Lexicon {
         term
     }
 
-    /// Returns the term of a word of `language`, if some text held it.
+    /// Returns the term of a word of `language`, if the lexicon has one.
     pub(super) fn find_term(&self, word: &str, language: Language) -> Option<Term> {
-        let known = self.spellings[language.index()].terms.get(word);
-        known.or_else(|| self.terms.get(language.stem(word).as_str())).copied()
+        let term = self.spellings[language.index()].terms.get(word);
+        term.or_else(|| self.terms.get(language.stem(word).as_str())).copied()
     }
 
-    /// Returns the terms that a word may stand for, in any language that is
-    /// spoken here.
+    /// Returns the terms of a word in all languages in use.
     pub(super) fn find_terms(&self, word: &str, script: Script) -> Vec<Term> {
         self.languages_in_use(script).filter_map(|it| self.find_term(word, it)).collect()
     }
 
-    /// Returns the terms of words that differ from `word` by one letter more,
-    /// less or other, or by two that changed places; of words that it begins; and
-    /// of pairs that one character of a script without spaces is in. Where there are
-    /// none, stems are compared in the place of words: `replce` is one letter from
-    /// what `replaced` and `replacing` have in common.
+    /// Returns the terms of similar words: words one edit (insertion, deletion, substitution,
+    /// transposition) away from `word`; words that begin with it; and, for a single character
+    /// of a script without spaces, pairs that contain it. If there are none, stems are compared
+    /// instead of words: `replce` is one letter from the stem of `replaced` and `replacing`.
     pub(super) fn similar_terms(&self, word: &str, script: Script) -> Vec<Term> {
         let letters = word.chars().count();
         let (may_begin, may_err) =
@@ -104,10 +102,9 @@ impl Lexicon {
         }
     }
 
-    /// Returns the terms of a language whose stems differ from that of `word` by a letter
-    /// within, more or less, or by two that changed places. What begins or ends
-    /// otherwise is seldom a slip, but another word, and so is what has another letter
-    /// (`recover`, `remove`).
+    /// Returns the terms of a language whose stems differ from that of `word` by one inserted,
+    /// deleted or transposed letter inside. A stem with another first or last letter, or with
+    /// a substituted letter (`recover`, `remove`), is usually another word, not a typing error.
     fn terms_with_similar_stem(&self, word: &str, language: Language) -> Vec<Term> {
         let stem = language.stem(word);
         let stem = stem.as_str();
@@ -127,7 +124,7 @@ impl Lexicon {
         near.filter(|it| spoken.contains(it)).collect()
     }
 
-    /// Takes in the words of another lexicon; returns what its terms are here.
+    /// Adds the words of another lexicon; returns the term here for each of its terms.
     pub(super) fn merge(&mut self, other: Self) -> Vec<Term> {
         let mut stems: Vec<(Box<str>, Term)> = other.terms.into_iter().collect();
         stems.sort_unstable_by_key(|(_, term)| *term);
@@ -152,7 +149,7 @@ impl Lexicon {
         })
     }
 
-    /// Yields the languages in which words of `script` were read.
+    /// Yields the languages of `script` that have spellings.
     fn languages_in_use(&self, script: Script) -> impl Iterator<Item = Language> {
         Language::all().filter(move |it| {
             it.for_script(script) == *it && !self.spellings[it.index()].terms.is_empty()
@@ -179,7 +176,7 @@ impl WordList {
     }
 }
 
-/// Tells whether two words differ by one letter, or by two that changed places.
+/// Returns true if two words are equal or differ by one letter or one transposition.
 fn is_one_edit_apart(a: &str, b: &str) -> bool {
     if a.len().abs_diff(b.len()) > 4 {
         return false;
@@ -199,7 +196,7 @@ fn is_one_edit_apart(a: &str, b: &str) -> bool {
     }
 }
 
-/// Returns the letters of a word in order.
+/// Returns the letters of a word, sorted.
 fn sorted_letters(word: &str) -> Vec<char> {
     let mut letters: Vec<_> = word.chars().collect();
     letters.sort_unstable();

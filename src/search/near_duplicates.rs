@@ -1,13 +1,13 @@
-//! Near-duplicates: texts that say the same but for wording.
+//! Finds near-duplicates: texts with the same content in slightly other words.
 //!
-//! How alike two texts are is told from 0 to 1. 1: nothing differs but case,
-//! spaces and punctuation. From 0.9: the same but for wording, that is, six in
-//! ten of all runs of five letters stand in both, or nine in ten of the new
-//! text's stand in the known one. Below, the figure falls with these shares.
+//! The similarity of two texts is a number from 0 to 1. At 1, only case, spaces and
+//! punctuation differ. From 0.9 on, a text is a near-duplicate: 60 % of all runs of five
+//! letters (shingles) are in both texts, or 90 % of the new text's are in the existing one.
+//! Below, the similarity falls with these shares.
 //!
-//! A corrected number or name changes no more than a better word does: no
-//! measure can tell a correction from a copy. So whoever refuses a copy has to
-//! say what [differs](differences), and to take it all the same if told to.
+//! A corrected number or name changes a text no more than a better word does, so no measure
+//! can distinguish a correction from a copy. A caller that refuses a copy must therefore
+//! [list the differences](describe_changes), and must accept the text if asked again.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,101 +20,102 @@ use crate::model::ItemId;
 use crate::search::index::Index;
 use crate::search::words::{is_unspaced_script, is_word_char};
 
-/// From here on two texts are the same but for wording.
+/// The similarity from which on two texts are near-duplicates.
 pub const DUPLICATE_THRESHOLD: f32 = 0.9;
 
-/// The shares of letters in common at which they are: of both texts together,
-/// and of the new text alone.
+/// The shares of common shingles that correspond to [`DUPLICATE_THRESHOLD`]: of both texts
+/// together, and of the new text alone.
 const MIN_SHARED: f32 = 0.6;
 const MIN_CONTAINED: f32 = 0.9;
 
-/// What is not wholly the same is no more alike than this.
+/// Maximum similarity of texts that are not equal after normalization.
 const MAX_UNEQUAL_SIMILARITY: f32 = 0.99;
 
-/// A text of fewer runs of letters may stand in another by chance.
+/// Minimum number of shingles for the containment measure; a shorter text may be contained in
+/// another by chance.
 const MIN_SHINGLES: usize = 20;
 
-/// How many letters make a run.
+/// Number of letters in a shingle.
 const SHINGLE_LENGTH: usize = 5;
 
-/// How many differences are told, and how much of each, in characters.
+/// Limits for the described differences, and for the characters of each.
 const MAX_REPORTED_CHANGES: usize = 5;
 const MAX_REPORTED_CHARS: usize = 60;
 
-/// A document that says much the same as a new text.
+/// A document that is similar to a new text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearDuplicate {
     /// The document.
     pub item: ItemId,
-    /// How much of the new text it says already, from 0 to 1.
+    /// The similarity, from 0 to 1.
     pub similarity: f32,
 }
 
-/// Some words of a known text, and what a new one has in their place.
+/// A replacement of words in an existing text by words of a new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordChange {
-    /// The words of the known text; none, if the new one only adds.
+    /// The words of the existing text; empty for an insertion.
     pub was: String,
-    /// The words of the new text; none, if it only leaves out.
+    /// The words of the new text; empty for a deletion.
     pub now: String,
 }
 
-/// A text as it is compared.
+/// A text prepared for comparison.
 struct ShingledText {
     normalized: Vec<char>,
     shingles: Vec<u128>,
 }
 
-/// A word of a text: where it stands, and what it is compared by.
+/// A word of a text: its range, and the key by which it is compared.
 struct TextSpan {
     range: Range<usize>,
     key: String,
 }
 
 impl Index {
-    /// Finds the documents that say much the same as a new text, by [`DUPLICATE_THRESHOLD`] or
-    /// what else is the `least`, those most alike first. `text_of` returns the text
-    /// of a document; one for which it returns none is not compared.
+    /// Finds the documents whose similarity to a new text is at least `threshold`, usually
+    /// [`DUPLICATE_THRESHOLD`], the most similar first. `text_of` returns the text of a
+    /// document; a document for which it returns `None` is not compared.
     pub fn near_duplicates<'a>(
         &self,
         new: &str,
-        least: f32,
+        threshold: f32,
         text_of: impl Fn(&ItemId) -> Option<&'a str>,
     ) -> Vec<NearDuplicate> {
-        let shape = ShingledText::from_text(new);
-        let known = self.near_duplicate_candidates(new, |it| text_of(it).is_some()).into_iter();
-        let compared = known.filter_map(|opening| {
-            let likeness = shingle_similarity(&ShingledText::from_text(text_of(&opening)?), &shape);
-            Some(NearDuplicate { item: opening, similarity: likeness })
+        let shingled = ShingledText::from_text(new);
+        let candidates = self.near_duplicate_candidates(new, |it| text_of(it).is_some());
+        let compared = candidates.into_iter().filter_map(|item| {
+            let known = ShingledText::from_text(text_of(&item)?);
+            Some(NearDuplicate { similarity: shingle_similarity(&known, &shingled), item })
         });
-        let mut twins: Vec<_> = compared.filter(|it| it.similarity >= least).collect();
-        twins.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
-        twins
+        let mut found: Vec<_> = compared.filter(|it| it.similarity >= threshold).collect();
+        found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        found
     }
 }
 
-/// Tells how much of a new text a known one says already, from 0 to 1.
+/// Returns the similarity of a new text to an existing one, from 0 to 1.
 pub fn text_similarity(known: &str, new: &str) -> f32 {
     shingle_similarity(&ShingledText::from_text(known), &ShingledText::from_text(new))
 }
 
-/// Says in few words in what a new text differs from a known one: `"340" is now
-/// "430"; "at noon" is missing`. Where all words are the same it tells of signs and
-/// capitals: `"-5" is now "5"`. Empty: in nothing.
+/// Describes the differences between an existing and a new text: `"340" is now "430";
+/// "at noon" is missing`. If all words are equal, describes punctuation and case: `"-5" is
+/// now "5"`. Empty for equal texts.
 pub fn describe_changes(known: &str, new: &str) -> String {
     let mut all = word_changes(known, new);
     if all.is_empty() {
         all = diff_spans((known, whitespace_spans(known)), (new, whitespace_spans(new)));
     }
     if all.is_empty() && known != new {
-        return "only blanks".to_owned();
+        return "only whitespace".to_owned();
     }
-    let mut told: Vec<String> =
+    let mut parts: Vec<String> =
         all.iter().take(MAX_REPORTED_CHANGES).map(WordChange::to_string).collect();
     if all.len() > MAX_REPORTED_CHANGES {
-        told.push(format!("and {} more", all.len() - MAX_REPORTED_CHANGES));
+        parts.push(format!("and {} more", all.len() - MAX_REPORTED_CHANGES));
     }
-    told.join("; ")
+    parts.join("; ")
 }
 
 fn shingle_similarity(known: &ShingledText, new: &ShingledText) -> f32 {
@@ -129,8 +130,8 @@ fn shingle_similarity(known: &ShingledText, new: &ShingledText) -> f32 {
     scale_share(shared, MIN_SHARED).max(scale_share(contained, MIN_CONTAINED))
 }
 
-/// Returns the words in which a new text differs from a known one, in order.
-/// Case and punctuation make no difference.
+/// Returns the words in which a new text differs from an existing one, in order. Ignores case
+/// and punctuation.
 pub fn word_changes(known: &str, new: &str) -> Vec<WordChange> {
     diff_spans((known, word_spans(known)), (new, word_spans(new)))
 }
@@ -169,7 +170,7 @@ impl ShingledText {
     }
 }
 
-/// Brings a share, as a part of the share at which texts are twins, to the scale.
+/// Maps a share of common shingles, divided by the threshold `at`, to a similarity.
 fn scale_share(part: f32, at: f32) -> f32 {
     match part {
         part if part <= 1.0 => DUPLICATE_THRESHOLD * part,
@@ -185,7 +186,7 @@ fn ratio(part: usize, all: usize) -> f32 {
     part as f32 / all.max(1) as f32
 }
 
-/// Returns a text without what makes no difference.
+/// Normalizes a text: NFKC, lower case, runs of other characters as one space.
 fn normalize(text: &str) -> Vec<char> {
     let mut plain = Vec::with_capacity(text.len());
     for it in text.nfkc().flat_map(char::to_lowercase) {
@@ -199,8 +200,8 @@ fn normalize(text: &str) -> Vec<char> {
     plain
 }
 
-/// Returns each run of letters once, in order of its number: five letters of 21
-/// bits fit into one.
+/// Returns the shingles of a text as sorted unique numbers; five letters of 21 bits fit into
+/// one number.
 fn shingles(plain: &[char]) -> Vec<u128> {
     let number =
         |run: &[char]| run.iter().fold(0, |sum, it| sum << 21 | u128::from(u32::from(*it)));
@@ -224,8 +225,7 @@ fn count_common(a: &[u128], b: &[u128]) -> usize {
     few.iter().filter(|it| many.binary_search(it).is_ok()).count()
 }
 
-/// Yields the words of a text, and the characters where no spaces are set
-/// between words.
+/// Returns the words of a text; in scripts without spaces, each character is a word.
 fn word_spans(text: &str) -> Vec<TextSpan> {
     let mut places: Vec<Range<usize>> = Vec::new();
     let mut open = false;
@@ -248,7 +248,7 @@ fn word_spans(text: &str) -> Vec<TextSpan> {
     places.into_iter().map(token).filter(|it| !it.key.is_empty()).collect()
 }
 
-/// Yields what stands between blanks, as it stands.
+/// Returns the parts of a text between whitespace, unchanged.
 fn whitespace_spans(text: &str) -> Vec<TextSpan> {
     let piece = |it: &str| {
         let start = it.as_ptr() as usize - text.as_ptr() as usize;
@@ -257,7 +257,7 @@ fn whitespace_spans(text: &str) -> Vec<TextSpan> {
     text.split_whitespace().map(piece).collect()
 }
 
-/// Returns what stands between the first and the last of some words, in one line.
+/// Returns the text from the first to the last span, in one line.
 fn text_of_spans(text: &str, tokens: &[TextSpan]) -> String {
     let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return String::new() };
     let words = text[first.range.start..last.range.end].split_whitespace();
@@ -325,7 +325,7 @@ mod tests {
             ("We use C++ here", "We use C# here", r#""C++" is now "C#""#),
             ("a == b", "a != b", r#""==" is now "!=""#),
             ("Polish it", "polish it", r#""Polish" is now "polish""#),
-            ("one  line", "one\nline", "only blanks"),
+            ("one  line", "one\nline", "only whitespace"),
             ("one line", "one line", ""),
         ] {
             assert_eq!(describe_changes(was, now), differs);

@@ -1,14 +1,14 @@
-//! Long texts in pieces: what one question is about stands close together.
+//! Splits long texts into passages, because the answer to a query is usually in one place.
 
 use std::ops::Range;
 
 use crate::search::words::byte_prefix;
 
-/// How long a passage is to be, in bytes: some sentences.
+/// Target length of a passage: some sentences.
 const PASSAGE_BYTES: usize = 600;
 
-/// Cuts a text at line breaks and between sentences into passages of about the
-/// same length; yields where they stand. A short text is one.
+/// Splits a text at line breaks and between sentences into passages of about the same length;
+/// returns their ranges. A short text is one passage.
 pub(super) fn split_passages(text: &str) -> Vec<Range<usize>> {
     if text.len() <= PASSAGE_BYTES + PASSAGE_BYTES / 2 {
         return std::iter::once(0..text.len()).collect();
@@ -56,7 +56,7 @@ fn sentence_end(rest: &str) -> usize {
     if near.len() == rest.len() {
         return rest.len();
     }
-    // One sentence longer than a passage: it is cut between words, if it has any.
+    // A sentence longer than a passage is split between words if possible.
     let last = near.rmatch_indices(char::is_whitespace).next();
     last.map_or(near.len(), |(at, blank)| at + blank.len())
 }

@@ -1,4 +1,4 @@
-//! What is asked: the words of a question that say something.
+//! Parses queries: extracts the content words, and the question from a long text.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -7,25 +7,25 @@ use crate::search::date_words::english_month;
 use crate::search::language::Language;
 use crate::search::words::{Script, byte_prefix, for_each_word};
 
-/// Questions of more telling words are taken apart: what stands before the
-/// question itself, be it a prompt that somebody pasted, shall not drown it.
+/// A query with more content words is long: the question is extracted from it, so that the
+/// text around it, such as a pasted prompt, does not outweigh it.
 const LONG_QUERY_WORDS: usize = 32;
 
-/// So are longer ones, in bytes: a prompt may say the same over and over.
+/// A query with more bytes is long too, because a prompt may repeat the same words.
 const LONG_QUERY_BYTES: usize = 800;
 
-/// So much of a question is read, in bytes from its end.
+/// Only this many bytes at the end of a query are read.
 const MAX_QUERY_BYTES: usize = 16_384;
 
-/// In how many of the last lines the question is looked for.
+/// The number of last lines in which the question is searched.
 const QUESTION_LINES: usize = 3;
 
-/// How many lines back something is looked for that says anything.
+/// The number of lines before the question in which content words are searched.
 const MAX_EARLIER_LINES: usize = 12;
 
-/// What is said of asking and answering itself: who speaks, and how the answer is to
-/// be. In a long text, what says nothing else is not what is asked: `User:`,
-/// `Answer in one sentence.`
+/// Words about asking and answering: speakers, and instructions for the answer. In a long
+/// text, a piece without other content words is not the question: `User:`, `Answer in one
+/// sentence.`
 const PROMPT_WORDS: &str = "\
     user human customer client me assistant ai bot agent model system prompt instruction question \
     query q request message ask asked input task conversation history memory context chat turn \
@@ -43,56 +43,56 @@ const PROMPT_WORDS: &str = "\
     пользователь вопрос ответ ответь ответьте кратко \
     用户 用戶 问题 問題 回答 質問 ユー ーザ ザー 질문 답변";
 
-/// Labels of a question wherever it stands.
+/// The labels that mark a question at any position.
 const QUESTION_LABELS: &str = "question query q frage vraag pregunta pergunta domanda fråga вопрос 问题 \
     問題 質問 질문";
 
-/// How long a label may be, in bytes.
+/// Limit for the length of a label.
 const MAX_LABEL_BYTES: usize = 40;
 
-/// The words of a question.
+/// The words of a query.
 #[derive(Debug, Default)]
 pub(crate) struct QueryWords {
-    /// Those of the question itself.
+    /// The words of the question itself.
     pub(crate) words: Vec<QueryWord>,
-    /// Those of what stands before and behind a long one.
+    /// The words before and after the question in a long query.
     pub(crate) context: Vec<QueryWord>,
-    /// Whether the question has words that say something.
+    /// True if the question has words that are not stop words.
     pub(crate) has_content_words: bool,
 }
 
-/// One word that is asked for.
+/// One word of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct QueryWord {
     pub(crate) text: String,
     pub(crate) script: Script,
-    /// Whether it is put together of other words of the question.
+    /// True if it is composed of other words of the query.
     pub(crate) is_compound: bool,
-    /// The English name of the month it names.
+    /// The English name of the month that it names.
     pub(crate) month: Option<&'static str>,
 }
 
 impl QueryWords {
-    /// Takes a question apart.
+    /// Parses a query.
     pub(crate) fn parse(question: &str) -> Self {
         let question = query_tail(question);
         let words = content_words(question);
         if !is_long_query(question, &words) {
-            let is_telling = !words.is_empty();
-            let words = if is_telling { words } else { all_words(question) };
-            return Self { words, context: Vec::new(), has_content_words: is_telling };
+            let has_content_words = !words.is_empty();
+            let words = if has_content_words { words } else { all_words(question) };
+            return Self { words, context: Vec::new(), has_content_words };
         }
         let at = find_question(question);
         let mut words = content_words(&question[at.clone()]);
         words.truncate(2 * LONG_QUERY_WORDS);
-        let mut beside = content_words(&question[..at.start]);
-        beside.extend(content_words(&question[at.end..]));
-        beside.retain(|it| !it.is_compound && !words.contains(it));
-        Self { words, context: beside, has_content_words: true }
+        let mut context = content_words(&question[..at.start]);
+        context.extend(content_words(&question[at.end..]));
+        context.retain(|it| !it.is_compound && !words.contains(it));
+        Self { words, context, has_content_words: true }
     }
 }
 
-/// Returns the words of a question that say something.
+/// Returns the words of a query that are not stop words.
 fn content_words(question: &str) -> Vec<QueryWord> {
     let language = Language::detect(question);
     let mut words = all_words(question);
@@ -100,7 +100,7 @@ fn content_words(question: &str) -> Vec<QueryWord> {
     words
 }
 
-/// Returns the words of a question, each once.
+/// Returns the words of a query, each once.
 fn all_words(question: &str) -> Vec<QueryWord> {
     let mut seen = HashSet::new();
     let mut all: Vec<QueryWord> = Vec::new();
@@ -114,19 +114,19 @@ fn all_words(question: &str) -> Vec<QueryWord> {
     all
 }
 
-/// Returns the end of a question, all of it if it is not longer.
+/// Returns the last [`MAX_QUERY_BYTES`] of a query, or all of it.
 fn query_tail(question: &str) -> &str {
     let from = question.len().saturating_sub(MAX_QUERY_BYTES);
     let start = (from..=question.len()).find(|it| question.is_char_boundary(*it));
     &question[start.unwrap_or_default()..]
 }
 
-/// Tells whether a question is to be taken apart, of which these words are telling.
+/// Returns true if a query with these content words is long.
 fn is_long_query(question: &str, words: &[QueryWord]) -> bool {
     count_words(words) > LONG_QUERY_WORDS || question.len() > LONG_QUERY_BYTES && !words.is_empty()
 }
 
-/// Counts telling words; of scripts without spaces two are hardly one.
+/// Counts content words; two pairs in a script without spaces count as one word.
 fn count_words(words: &[QueryWord]) -> usize {
     let weight = |it: &QueryWord| match (it.is_compound, it.script) {
         (true, _) => 0,
@@ -136,10 +136,10 @@ fn count_words(words: &[QueryWord]) -> usize {
     words.iter().map(weight).sum::<usize>() / 2
 }
 
-/// Returns where the question stands in a long text: the last of the last lines that
-/// ends in a question mark, else the last that is labelled as a question, else the
-/// last; if that is long itself, its last sentence. One that says nothing by itself
-/// (`And now?`) takes in the lines before it, until something is said.
+/// Returns the range of the question in a long text: the last of the last lines that ends in
+/// a question mark, else the last line labelled as a question, else the last line; if that is
+/// long itself, its last sentence. A question without content words (`And now?`) is extended
+/// by the lines before it, until it has some.
 fn find_question(text: &str) -> Range<usize> {
     let lines = split_pieces(text, |it, _| it == '\n');
     let at = match find_question_piece(text, &lines) {
@@ -155,7 +155,7 @@ fn find_question(text: &str) -> Range<usize> {
     strip_label(text, start..at.end)
 }
 
-/// Returns which of some pieces of a text asks, with what follows it of the last ones.
+/// Returns the range from the piece that is the question to the end of the pieces.
 fn find_question_piece(text: &str, pieces: &[Range<usize>]) -> Range<usize> {
     let piece = |it: &Range<usize>| text[it.clone()].trim();
     let last = pieces.iter().rposition(|it| has_content(piece(it)));
@@ -170,25 +170,25 @@ fn find_question_piece(text: &str, pieces: &[Range<usize>]) -> Range<usize> {
     labelled.or(pieces.last()).cloned().unwrap_or(0..text.len())
 }
 
-/// Tells whether a piece of a text says anything but how to ask and to answer.
+/// Returns true if a piece of a text has content words that are not prompt words.
 fn has_content(piece: &str) -> bool {
     content_words(piece).iter().any(|it| !it.is_compound && !is_in_list(PROMPT_WORDS, it))
 }
 
-/// Tells whether a word is one of a list; `q3` is `q`.
+/// Returns true if a word is in a list; digits at its end are ignored: `q3` is `q`.
 fn is_in_list(list: &str, word: &QueryWord) -> bool {
     let bare = word.text.trim_end_matches(|it: char| it.is_ascii_digit());
     list.split_whitespace().any(|it| it == bare)
 }
 
-/// Tells whether a piece of a text is labelled as a question, and says something.
+/// Returns true if a piece of a text is labelled as a question and has content.
 fn is_labelled_question(piece: &str) -> bool {
     let label = label_length(piece);
     content_words(&piece[..label]).iter().any(|it| is_in_list(QUESTION_LABELS, it))
         && has_content(&piece[label..])
 }
 
-/// Returns how long the label is that a piece of a text begins with: `User:`.
+/// Returns the length of the label at the beginning of a piece of a text: `User:`.
 fn label_length(piece: &str) -> usize {
     let mut signs = byte_prefix(piece, MAX_LABEL_BYTES).char_indices();
     let end = signs.find(|(_, it)| [':', '：', '>'].contains(it));
@@ -201,8 +201,7 @@ fn label_length(piece: &str) -> usize {
     if is_label { end } else { 0 }
 }
 
-/// Takes off a question what stands before it and says nothing: a label, or how to
-/// answer it.
+/// Removes a label, or instructions for the answer, from the beginning of a question.
 fn strip_label(text: &str, at: Range<usize>) -> Range<usize> {
     let asked = &text[at.clone()];
     let sentences = split_pieces(asked, is_sentence_end);
@@ -214,7 +213,7 @@ fn strip_label(text: &str, at: Range<usize>) -> Range<usize> {
     if has_content(&text[start..at.end]) { start..at.end } else { at }
 }
 
-/// Returns the pieces of a text that end so.
+/// Splits a text after the characters for which `ends` returns true, given the next one.
 fn split_pieces(text: &str, ends: impl Fn(char, char) -> bool) -> Vec<Range<usize>> {
     let following = text.chars().skip(1).chain([' ']);
     let after = text.char_indices().zip(following).filter(|((_, it), next)| ends(*it, *next));
@@ -231,7 +230,7 @@ fn is_sentence_end(it: char, next: char) -> bool {
     }
 }
 
-/// Returns the question itself, without what stands before and behind a long one.
+/// Returns the question of a query, without the text around it if the query is long.
 pub fn extract_question(question: &str) -> &str {
     let question = query_tail(question);
     match is_long_query(question, &content_words(question)) {
@@ -240,8 +239,7 @@ pub fn extract_question(question: &str) -> &str {
     }
 }
 
-/// Returns the words of a question that say something, as they are compared; all
-/// if none does.
+/// Returns the normalized content words of a query; all words if it has none.
 pub fn query_content_words(question: &str) -> Vec<String> {
     let words = QueryWords::parse(question).words.into_iter();
     words.filter(|it| !it.is_compound).map(|it| it.text).collect()
@@ -252,9 +250,9 @@ mod tests {
     use super::*;
 
     fn parsed_words(question: &str) -> String {
-        let told: Vec<_> =
+        let words: Vec<_> =
             QueryWords::parse(question).words.into_iter().map(|it| it.text).collect();
-        told.join(" ")
+        words.join(" ")
     }
 
     const PROMPT: &str = "You are a careful assistant. Search the memory before you answer any \

@@ -1,10 +1,10 @@
-//! Which documents answer a question best: BM25 over passages, with the words
-//! around a passage as a field of their own.
+//! Ranks documents for a query: BM25 over passages, with the neighbours of a passage as a
+//! field of their own.
 //!
-//! A passage is judged by what it says, by its neighbours' words, which count
-//! less, and by the document's title, place and date. A document is as good as
-//! its best passage; the rest of it and the room it is in add a little, so that
-//! among equals the one in the likely place is first.
+//! The score of a passage depends on its words, on its neighbours' words, which count less,
+//! and on the document's title, place and date. The score of a document is that of its best
+//! passage, plus small shares of the scores of the whole document and of its room, so that
+//! among equal passages the one in the likelier place is first.
 
 pub(crate) mod score_column;
 use std::cmp::{Ordering, Reverse};
@@ -19,139 +19,139 @@ use crate::search::query_words::{QueryWord, QueryWords};
 use crate::search::rank::score_column::ScoreColumn;
 use crate::search::words::{Script, byte_prefix, for_each_word};
 
-/// BM25's share of length normalisation.
+/// The parameter *b* of BM25: the share of length normalization.
 const LENGTH_NORMALIZATION: f32 = 0.4;
 
-/// What a word counts that a neighbouring passage says.
+/// The weight of a word in a neighbouring passage.
 const NEIGHBOUR_WEIGHT: f32 = 0.3;
 
-/// What the score of the whole document, and of the whole room, adds to that of
-/// the best passage.
+/// The weights of the score of the whole document, and of the whole room, which are added to
+/// that of the best passage.
 const DOCUMENT_WEIGHT: f32 = 0.2;
 const ROOM_WEIGHT: f32 = 0.2;
 
-/// How much less similar to a question it makes a document to say none of the words
-/// itself: they stand in those around it.
+/// The factor for the similarity of a document that contains none of the words itself, but
+/// whose neighbours do.
 const NEIGHBOUR_ONLY_FACTOR: f32 = 0.5;
 
-/// How similar to a question something can be at most that has its words, where they
-/// are such as stand in any text.
+/// Maximum similarity of a hit for a query that has only stop words.
 const STOP_WORDS_SIMILARITY: f32 = 0.2;
 
-/// What stands before and behind a long question has this share of the question's
-/// say, and only so many of its words, the rarest, are looked at.
+/// The weight of the text around a long query's question, as a share of the question's
+/// weight, and the limit for its words; the rarest are used.
 const CONTEXT_SHARE: f32 = 0.05;
 const MAX_CONTEXT_TERMS: usize = 24;
 
-/// Among fewer passages nothing is told by how many hold a word: they are taken for
-/// so many.
+/// Minimum corpus size for IDF; smaller corpora count as this large.
 const MIN_CORPUS_SIZE: usize = 100;
 
-/// How many words one misspelt or unfinished word may stand for.
+/// Limit for the terms that replace one misspelt or unfinished word.
 const MAX_SIMILAR_TERMS: usize = 20;
 
-/// By how many words of either half, the rarest, a text's lookalikes are found.
+/// Number of rarest words of each half of a text by which near-duplicate candidates are found.
 const RAREST_TERMS: usize = 16;
 
-/// With how many lookalikes a text is compared.
+/// Limit for the near-duplicate candidates of a text.
 const MAX_CANDIDATES: usize = 8;
 
-/// What is looked for.
+/// A search query with its filters.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Query<'a> {
-    /// The question.
+    /// The text of the query.
     pub text: &'a str,
-    /// How many hits are wanted.
+    /// The maximum number of hits.
     pub limit: usize,
-    /// Only things of these sorts; of all, if none is named.
+    /// Only items of these kinds; empty for all kinds.
     pub kinds: &'a [ItemKind],
-    /// Only what stands in this wing, by slug.
+    /// Only items in this wing, by slug.
     pub wing: Option<&'a str>,
-    /// Only this room and what hangs or is filed in it, by slug.
+    /// Only this room and the items in it, by slug.
     pub room: Option<&'a str>,
-    /// Only what has a facet that is wanted, of those [`LazyNameIndex::facet_filter`] tells of.
+    /// Only items with an admitted facet; the filter comes from [`Index::facet_filter`].
     pub facets: Option<&'a [bool]>,
-    /// Only what was written then or later.
+    /// Only items written at this time or later.
     pub since: Option<DateTime<Utc>>,
-    /// Only what was written before.
+    /// Only items written before this time.
     pub before: Option<DateTime<Utc>>,
-    /// What the question means, and what passages do, as far as that is known;
-    /// without it words alone decide.
+    /// The embedding of the query, and those of passages; without them, the ranking is by
+    /// words alone.
     pub vectors: Option<(&'a Vector, &'a VectorsByTextHash)>,
 }
 
-/// What was found, and how much more there is.
+/// The result of a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hits {
-    /// The best, best first.
+    /// The best hits, best first.
     pub best: Vec<Hit>,
-    /// How many things fit.
+    /// The number of all hits.
     pub total: usize,
 }
 
-/// One thing that fits a question.
+/// One hit of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// What it is.
+    /// The item.
     pub item: ItemId,
-    /// How well it fits, from 0 to 1: rises with the score, and is half of that where
-    /// none of the words is its own, but stands beside it. About 0.7 has what says each
-    /// word of the question once, in a passage of usual length; words alone never reach
-    /// 1, and such as stand in any text not 0.2. By words and meaning: how like the best
-    /// is to what is asked by the one or the other, and the others after it.
+    /// The similarity to the query, from 0 to 1. It rises with the score; it is halved if the
+    /// item contains none of the words itself, but its neighbours do. A passage of average
+    /// length that contains each word of the query once has about 0.7; words alone never reach
+    /// 1, and stop words alone never 0.2. With embeddings, the best hit has the higher of its
+    /// two similarities, and the others are scaled by their scores.
     pub similarity: f32,
-    /// Where its best passage stands in the document's text, in bytes.
+    /// The range of its best passage in the document's text, in bytes.
     pub passage: Range<usize>,
 }
 
-/// Scores while they are added up, by the number of what is judged.
+/// The scores of a query, by the numbers of passages, documents and rooms.
 struct Scores {
     passages: ScoreColumn,
     documents: ScoreColumn,
     rooms: ScoreColumn,
-    /// Which entries say one of the words themselves.
+    /// True for each document that contains one of the words itself.
     has_own_match: Vec<bool>,
-    /// What the question weighs in all.
+    /// The sum of the query's IDF weights.
     total_weight: f32,
-    /// How similar to it something can be at most.
+    /// The maximum similarity of a hit.
     max_similarity: f32,
 }
 
-/// A word of the question: what it stands for, and how rare that is.
+/// A word of the query: its terms, and their IDF.
 struct QueryTerm {
     terms: Vec<Term>,
     idf: f32,
 }
 
-/// A document that fits, with its score and its best passage.
+/// A document with its score and its best passage.
 #[derive(Clone, Copy)]
 pub(super) struct ScoredDoc<'a> {
     pub(super) document: &'a IndexedDocument,
     pub(super) score: f32,
-    /// How well it fits for itself, from 0 to 1, whatever else there is.
+    /// The similarity to the query, from 0 to 1, independent of other hits.
     pub(super) similarity: f32,
     pub(super) passage: u32,
 }
 
 impl Index {
-    /// Finds what fits a question, the best of it, among what `admits` lets in.
-    /// Of equals the newer is first, then the one whose name is.
+    /// Returns the best hits of a query among the items that `admits` accepts. Ties are sorted
+    /// by date, newest first, and then by name.
     pub fn find(&self, query: &Query<'_>, admits: impl Fn(&ItemId) -> bool) -> Hits {
-        let sheet = self.score_query(&QueryWords::parse(query.text));
-        let mut fits = self.scored_docs(&sheet);
-        let is_wanted = |it: &IndexedDocument| self.matches_filters(query, it) && admits(&it.item);
-        fits.retain(|it| is_wanted(it.document));
-        if let Some((asked, known)) = query.vectors {
-            fits = self.merge_scores(&fits, &self.passage_similarities(asked, known), is_wanted);
+        let scores = self.score_query(&QueryWords::parse(query.text));
+        let mut fits = self.scored_docs(&scores);
+        let is_admitted =
+            |it: &IndexedDocument| self.matches_filters(query, it) && admits(&it.item);
+        fits.retain(|it| is_admitted(it.document));
+        if let Some((vector, vectors)) = query.vectors {
+            let similarities = self.passage_similarities(vector, vectors);
+            fits = self.merge_scores(&fits, &similarities, is_admitted);
         }
         let total = fits.len();
-        // Only what is shown is put in order: few ask for the last of thousands.
+        // Sorts only the hits to return, because there may be thousands.
         if query.limit < total {
             fits.select_nth_unstable_by(query.limit, |a, b| self.ranking_order(a, b));
             fits.truncate(query.limit);
         }
         fits.sort_unstable_by(|a, b| self.ranking_order(a, b));
-        // The best is as similar as it is, and all others in their order.
+        // The best hit keeps its similarity; the others are scaled by their scores.
         let first = fits.first().filter(|it| it.score > 0.0);
         let scale = first.map_or(0.0, |it| it.similarity / it.score);
         let best = fits.into_iter().map(|fit| {
@@ -166,25 +166,25 @@ impl Index {
         Hits { best: best.collect(), total }
     }
 
-    /// Returns the documents that may say the same as `text`, the likeliest first:
-    /// those that share its rarest words, a few of them, among what `admits` lets in.
+    /// Returns the documents that may be near-duplicates of `text`, the likeliest first: those
+    /// that share its rarest words, among the items that `admits` accepts.
     pub fn near_duplicate_candidates(
         &self,
         text: &str,
         admits: impl Fn(&ItemId) -> bool,
     ) -> Vec<ItemId> {
-        // Whoever adds to a note seldom adds at both ends.
+        // Uses the rarest words of each half, because a note is seldom extended at both ends.
         let (first, second) = text.split_at(byte_prefix(text, text.len() / 2).len());
         let mut rarest: Vec<(usize, Term)> =
             [first, second].iter().flat_map(|half| self.rarest_terms(half)).collect();
         rarest.sort_unstable_by_key(|(_, term)| *term);
         rarest.dedup();
-        let mut sheet = self.empty_scores();
-        for (holders, term) in rarest {
-            let meant = QueryTerm { terms: vec![term], idf: self.idf(holders) };
-            self.add_term(&meant, 1.0, &mut sheet);
+        let mut scores = self.empty_scores();
+        for (frequency, term) in rarest {
+            let query_term = QueryTerm { terms: vec![term], idf: self.idf(frequency) };
+            self.add_term(&query_term, 1.0, &mut scores);
         }
-        let mut fits = self.scored_docs(&sheet);
+        let mut fits = self.scored_docs(&scores);
         fits.retain(|it| admits(&it.document.item));
         if MAX_CANDIDATES < fits.len() {
             fits.select_nth_unstable_by(MAX_CANDIDATES, |a, b| self.ranking_order(a, b));
@@ -194,14 +194,14 @@ impl Index {
         fits.into_iter().map(|it| it.document.item.clone()).collect()
     }
 
-    /// Returns the rarest words of a text, with how many passages hold them.
+    /// Returns the rarest words of a text, each with the number of passages that contain it.
     fn rarest_terms(&self, text: &str) -> impl Iterator<Item = (usize, Term)> {
         let mut terms = Vec::new();
         for_each_word(text, |word| terms.extend(self.lexicon.find_terms(word.text, word.script)));
         self.passage_frequencies(terms).into_iter().rev().take(RAREST_TERMS)
     }
 
-    /// Puts the better first, of equals the newer, and then the one whose name is.
+    /// Orders by score, best first, then by date, newest first, then by name.
     fn ranking_order(&self, a: &ScoredDoc<'_>, b: &ScoredDoc<'_>) -> Ordering {
         let newer = || b.document.written.cmp(&a.document.written);
         b.score
@@ -212,8 +212,8 @@ impl Index {
 
     fn matches_filters(&self, query: &Query<'_>, entry: &IndexedDocument) -> bool {
         let place = &self.rooms[entry.room as usize];
-        let same = |asked: Option<&str>, found: &Option<String>| {
-            asked.is_none_or(|it| found.as_deref() == Some(it))
+        let same = |filter: Option<&str>, value: &Option<String>| {
+            filter.is_none_or(|it| value.as_deref() == Some(it))
         };
         (query.kinds.is_empty() || query.kinds.contains(&entry.item.kind()))
             && query.facets.is_none_or(|it| it.get(entry.facet as usize) == Some(&true))
@@ -234,109 +234,110 @@ impl Index {
         }
     }
 
-    /// Judges everything by the words of a question.
-    fn score_query(&self, asked: &QueryWords) -> Scores {
-        let mut sheet = self.empty_scores();
+    /// Scores all passages, documents and rooms by the words of a query.
+    fn score_query(&self, query: &QueryWords) -> Scores {
+        let mut scores = self.empty_scores();
         let words: Vec<QueryTerm> =
-            asked.words.iter().filter_map(|it| self.query_term(it, true)).collect();
+            query.words.iter().filter_map(|it| self.query_term(it, true)).collect();
         for word in &words {
-            self.add_term(word, 1.0, &mut sheet);
+            self.add_term(word, 1.0, &mut scores);
         }
-        let mut beside: Vec<QueryTerm> =
-            asked.context.iter().filter_map(|it| self.query_term(it, false)).collect();
-        beside.sort_by(|a, b| b.idf.total_cmp(&a.idf));
-        beside.truncate(MAX_CONTEXT_TERMS);
+        let mut context: Vec<QueryTerm> =
+            query.context.iter().filter_map(|it| self.query_term(it, false)).collect();
+        context.sort_by(|a, b| b.idf.total_cmp(&a.idf));
+        context.truncate(MAX_CONTEXT_TERMS);
         let sum = |words: &[QueryTerm]| words.iter().map(|it| it.idf).sum::<f32>();
-        let share = (CONTEXT_SHARE * sum(&words) / sum(&beside).max(1.0)).min(CONTEXT_SHARE);
-        for word in &beside {
-            self.add_term(word, share, &mut sheet);
+        let share = (CONTEXT_SHARE * sum(&words) / sum(&context).max(1.0)).min(CONTEXT_SHARE);
+        for word in &context {
+            self.add_term(word, share, &mut scores);
         }
-        sheet.total_weight = sum(&words);
-        sheet.max_similarity = if asked.has_content_words { 1.0 } else { STOP_WORDS_SIMILARITY };
-        sheet
+        scores.total_weight = sum(&words);
+        scores.max_similarity = if query.has_content_words { 1.0 } else { STOP_WORDS_SIMILARITY };
+        scores
     }
 
-    /// Returns what a word stands for; one that nobody used may be misspelt or
-    /// unfinished, if `mend` allows. A name put together of other words means
-    /// nothing by itself where it is not known.
-    fn query_term(&self, word: &QueryWord, mend: bool) -> Option<QueryTerm> {
+    /// Returns the terms of a query word. If no passage contains it and `correct` is true,
+    /// returns the terms of similar words. An unknown compound has no terms, because its parts
+    /// are query words of their own.
+    fn query_term(&self, word: &QueryWord, correct: bool) -> Option<QueryTerm> {
         let mut terms = self.lexicon.find_terms(&word.text, word.script);
         let month = word.month.map(|it| self.lexicon.find_terms(it, Script::Latin));
         terms.extend(month.into_iter().flatten());
-        let mut held = self.passage_frequencies(terms);
-        if held.is_empty() && (word.is_compound || !mend) {
+        let mut found = self.passage_frequencies(terms);
+        if found.is_empty() && (word.is_compound || !correct) {
             return None;
         }
-        if held.is_empty() {
-            held = self.passage_frequencies(self.lexicon.similar_terms(&word.text, word.script));
-            held.truncate(MAX_SIMILAR_TERMS);
+        if found.is_empty() {
+            found = self.passage_frequencies(self.lexicon.similar_terms(&word.text, word.script));
+            found.truncate(MAX_SIMILAR_TERMS);
         }
-        let rarity = self.idf(held.iter().map(|(holders, _)| holders).sum());
-        Some(QueryTerm { idf: rarity, terms: held.into_iter().map(|(_, term)| term).collect() })
+        let idf = self.idf(found.iter().map(|(frequency, _)| frequency).sum());
+        Some(QueryTerm { idf, terms: found.into_iter().map(|(_, term)| term).collect() })
     }
 
-    /// Returns those of some terms that passages hold, each once and with how
-    /// many do, the most common first.
+    /// Returns the terms that passages contain, each once with its number of passages, the
+    /// most common first.
     fn passage_frequencies(&self, mut terms: Vec<Term>) -> Vec<(usize, Term)> {
         terms.sort_unstable();
         terms.dedup();
         let counted = terms.into_iter().map(|it| (self.live_postings(it).count(), it));
-        let mut held: Vec<(usize, Term)> = counted.filter(|(holders, _)| *holders > 0).collect();
-        held.sort_unstable_by_key(|(holders, term)| (Reverse(*holders), *term));
-        held
+        let mut found: Vec<(usize, Term)> =
+            counted.filter(|(frequency, _)| *frequency > 0).collect();
+        found.sort_unstable_by_key(|(frequency, term)| (Reverse(*frequency), *term));
+        found
     }
 
-    /// Yields where a term is held.
+    /// Yields the postings of a term, without those of removed documents.
     fn live_postings(&self, term: Term) -> impl Iterator<Item = &Posting> {
         let postings = self.postings.get(term as usize).into_iter().flatten();
         postings.filter(|it| self.is_live(it.passage))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "no palace has 2^23 passages")]
-    fn idf(&self, holders: usize) -> f32 {
-        let (all, holders) =
-            (self.live_passage_count().max(MIN_CORPUS_SIZE) as f32, holders as f32);
-        (1.0 + (all - holders + 0.5).max(0.0) / (holders + 0.5)).ln()
+    fn idf(&self, frequency: usize) -> f32 {
+        let (all, frequency) =
+            (self.live_passage_count().max(MIN_CORPUS_SIZE) as f32, frequency as f32);
+        (1.0 + (all - frequency + 0.5).max(0.0) / (frequency + 0.5)).ln()
     }
 
-    /// Adds to all scores what one word contributes.
+    /// Adds the contribution of one word to all scores.
     #[expect(clippy::cast_precision_loss, reason = "no palace has 2^23 words in a room")]
-    fn add_term(&self, word: &QueryTerm, share: f32, sheet: &mut Scores) {
-        let (usual, usual_around) = (self.passage_lengths.mean(), self.neighbour_lengths.mean());
-        let norm = |length: u32, usual: f32| {
-            1.0 - LENGTH_NORMALIZATION + LENGTH_NORMALIZATION * length as f32 / usual
+    fn add_term(&self, word: &QueryTerm, share: f32, scores: &mut Scores) {
+        let (mean, mean_around) = (self.passage_lengths.mean(), self.neighbour_lengths.mean());
+        let norm = |length: u32, mean: f32| {
+            1.0 - LENGTH_NORMALIZATION + LENGTH_NORMALIZATION * length as f32 / mean
         };
         for posting in word.terms.iter().flat_map(|it| self.live_postings(*it)) {
             let passage = &self.passages[posting.passage as usize];
-            let said = f32::from(posting.term_frequency);
-            let own = said / norm(passage.length, usual);
-            sheet.passages.add_frequency(
+            let frequency = f32::from(posting.term_frequency);
+            let own = frequency / norm(passage.length, mean);
+            scores.passages.add_frequency(
                 posting.passage,
                 own + f32::from(posting.field_weight) / Posting::FIELD_WEIGHT_SCALE,
             );
-            sheet.has_own_match[passage.document as usize] = true;
+            scores.has_own_match[passage.document as usize] = true;
             if posting.term_frequency == 0 {
                 continue;
             }
             for near in self.neighbours(posting.passage) {
                 let around = self.passages[near as usize].neighbour_length;
-                sheet
+                scores
                     .passages
-                    .add_frequency(near, NEIGHBOUR_WEIGHT * said / norm(around, usual_around));
+                    .add_frequency(near, NEIGHBOUR_WEIGHT * frequency / norm(around, mean_around));
             }
-            sheet.documents.add_frequency(passage.document, said);
+            scores.documents.add_frequency(passage.document, frequency);
             if let Some(entry) = &self.documents[passage.document as usize] {
-                sheet.rooms.add_frequency(entry.room, said);
+                scores.rooms.add_frequency(entry.room, frequency);
             }
         }
-        let rarity = share * word.idf;
-        sheet.passages.finish_term(rarity, |_| 1.0);
-        let usual = self.mean_document_length();
-        sheet.documents.finish_term(rarity, |it| {
-            norm(self.documents[it as usize].as_ref().map_or(0, |it| it.length), usual)
+        let weight = share * word.idf;
+        scores.passages.finish_term(weight, |_| 1.0);
+        let mean = self.mean_document_length();
+        scores.documents.finish_term(weight, |it| {
+            norm(self.documents[it as usize].as_ref().map_or(0, |it| it.length), mean)
         });
-        let usual = self.mean_room_length();
-        sheet.rooms.finish_term(rarity, |it| norm(self.rooms[it as usize].length, usual));
+        let mean = self.mean_room_length();
+        scores.rooms.finish_term(weight, |it| norm(self.rooms[it as usize].length, mean));
     }
 
     #[expect(clippy::cast_precision_loss, reason = "no palace has 2^23 words in a note")]
@@ -352,24 +353,24 @@ impl Index {
     }
 
     /// Returns every document that has a score, with its best passage.
-    fn scored_docs(&self, sheet: &Scores) -> Vec<ScoredDoc<'_>> {
+    fn scored_docs(&self, scores: &Scores) -> Vec<ScoredDoc<'_>> {
         let mut fits: Vec<ScoredDoc<'_>> = Vec::new();
-        let scores = sheet.passages.scores.iter().enumerate().filter(|(_, it)| **it > 0.0);
-        for (number, score) in scores {
+        let scored = scores.passages.scores.iter().enumerate().filter(|(_, it)| **it > 0.0);
+        for (number, score) in scored {
             let passage = u32::try_from(number).unwrap_or(u32::MAX);
             let entry_number = self.passages[number].document as usize;
             let Some(entry) = self.documents.get(entry_number).and_then(Option::as_ref) else {
                 continue;
             };
-            let rest = DOCUMENT_WEIGHT * sheet.documents.scores[entry_number]
-                + ROOM_WEIGHT * sheet.rooms.scores[entry.room as usize];
+            let rest = DOCUMENT_WEIGHT * scores.documents.scores[entry_number]
+                + ROOM_WEIGHT * scores.rooms.scores[entry.room as usize];
             let score = score + rest;
-            let most = sheet.max_similarity
-                * if sheet.has_own_match[entry_number] { 1.0 } else { NEIGHBOUR_ONLY_FACTOR };
-            let similarity = most * score_to_similarity(score, sheet.total_weight);
+            let factor = scores.max_similarity
+                * if scores.has_own_match[entry_number] { 1.0 } else { NEIGHBOUR_ONLY_FACTOR };
+            let similarity = factor * score_to_similarity(score, scores.total_weight);
             let fit = ScoredDoc { document: entry, score, similarity, passage };
             match fits.last_mut() {
-                // The passages of a document lie together.
+                // The passages of a document are adjacent.
                 Some(last) if std::ptr::eq(last.document, entry) => {
                     if fit.score > last.score {
                         *last = fit;
@@ -382,7 +383,7 @@ impl Index {
     }
 }
 
-/// Maps a score to 0..1, given what the question weighs in all.
+/// Maps a score to 0..1, given the sum of the query's IDF weights.
 fn score_to_similarity(score: f32, weight: f32) -> f32 {
     1.0 - 0.25_f32
         .powf(score / ((1.0 + DOCUMENT_WEIGHT + ROOM_WEIGHT) * weight.max(f32::MIN_POSITIVE)))

@@ -1,4 +1,4 @@
-//! The part of a text that shows why it was found.
+//! Cuts the snippet of a text that shows why it was found.
 
 use std::ops::Range;
 
@@ -6,52 +6,54 @@ use crate::search::language::Language;
 use crate::search::query_words::{QueryWord, QueryWords};
 use crate::search::words::{Word, for_each_word};
 
-/// Returns the words of `text` around those that were asked for, about `most`
-/// characters of them, looked for in `passage` first.
-pub fn snippet(text: &str, passage: Range<usize>, question: &str, most: usize) -> String {
-    let asked = QueryWords::parse(question).words;
+/// Returns about `length` characters of `text` around the query words in `passage`; without
+/// any, around the start of `passage`.
+pub fn snippet(text: &str, passage: Range<usize>, question: &str, length: usize) -> String {
+    let words = QueryWords::parse(question).words;
     let within = text.get(passage.clone()).unwrap_or_default();
-    let told = match_positions(within, &asked).into_iter().map(|at| at + passage.start);
-    let at = best_start(&told.collect::<Vec<_>>(), most).unwrap_or(match within.is_empty() {
-        true => 0,
-        false => passage.start,
-    });
-    cut_snippet(text, at, most)
+    let positions = match_positions(within, &words).into_iter().map(|at| at + passage.start);
+    let at =
+        best_start(&positions.collect::<Vec<_>>(), length).unwrap_or(match within.is_empty() {
+            true => 0,
+            false => passage.start,
+        });
+    cut_snippet(text, at, length)
 }
 
-/// Yields where the words stand that were asked for.
-fn match_positions(text: &str, asked: &[QueryWord]) -> Vec<usize> {
+/// Returns the positions of the query words.
+fn match_positions(text: &str, query_words: &[QueryWord]) -> Vec<usize> {
     let language = Language::detect(text);
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     for_each_word(text, |word| {
-        if asked.iter().any(|asked| is_match(&word, asked, language)) {
-            places.push(word.range.start);
+        if query_words.iter().any(|query_word| is_match(&word, query_word, language)) {
+            positions.push(word.range.start);
         }
     });
-    places
+    positions
 }
 
-fn is_match(word: &Word<'_>, asked: &QueryWord, language: Language) -> bool {
+fn is_match(word: &Word<'_>, query_word: &QueryWord, language: Language) -> bool {
     let language = language.for_script(word.script);
-    word.text.starts_with(&asked.text) || language.stem(word.text) == language.stem(&asked.text)
+    word.text.starts_with(&query_word.text)
+        || language.stem(word.text) == language.stem(&query_word.text)
 }
 
-/// Returns the place from which most of `places` can be seen, the first of such.
-fn best_start(places: &[usize], most: usize) -> Option<usize> {
-    let seen = |from: usize| places.iter().filter(|it| (from..from + most).contains(it)).count();
-    places.iter().copied().rev().max_by_key(|it| seen(*it))
+/// Returns the first of the positions with the most `positions` in the `length` bytes from it.
+fn best_start(positions: &[usize], length: usize) -> Option<usize> {
+    let count =
+        |from: usize| positions.iter().filter(|it| (from..from + length).contains(it)).count();
+    positions.iter().copied().rev().max_by_key(|it| count(*it))
 }
 
-/// Cuts out what stands around `at`: a third of it before, between words if it
-/// can be.
-fn cut_snippet(text: &str, at: usize, most: usize) -> String {
-    let back = text[..at].char_indices().rev().take(most / 3).last().map_or(at, |(it, _)| it);
+/// Cuts the text around `at`: a third of the length before it, between words if possible.
+fn cut_snippet(text: &str, at: usize, length: usize) -> String {
+    let back = text[..at].char_indices().rev().take(length / 3).last().map_or(at, |(it, _)| it);
     let start = match text[..back].trim_end().is_empty() {
         true => 0,
         false => text[back..at].find(char::is_whitespace).map_or(back, |it| back + it),
     };
     let rest = &text[start..];
-    let full = rest.char_indices().nth(most).map_or(text.len(), |(it, _)| start + it);
+    let full = rest.char_indices().nth(length).map_or(text.len(), |(it, _)| start + it);
     let end = match text[full..].trim_start().is_empty() {
         true => text.len(),
         false => text[at..full].rfind(char::is_whitespace).map_or(full, |it| at + it),

@@ -1,20 +1,20 @@
-//! Finding a text inside others, whatever the case.
+//! Case-insensitive substring search.
 
-/// A text that is looked for.
+/// A text to search for.
 #[derive(Clone, Debug)]
 pub struct Needle {
     lower: String,
-    /// Room to write a text in lower case without asking for memory each time.
+    /// A buffer for texts in lower case, to avoid an allocation per text.
     buffer: String,
 }
 
 impl Needle {
-    /// Looks for `text`, whatever its case.
+    /// Creates a case-insensitive search for `text`.
     pub fn new(text: &str) -> Self {
         Self { lower: text.to_lowercase(), buffer: String::new() }
     }
 
-    /// Tells whether `text` holds it. The empty text is in every text.
+    /// Returns true if `text` contains the needle. The empty needle is in every text.
     pub fn is_in(&mut self, text: &str) -> bool {
         if !text.is_ascii() {
             return text.to_lowercase().contains(&self.lower);

@@ -1,10 +1,9 @@
-//! Texts as words: what an index and a question have in common.
+//! Tokenizes texts into words, the same way for documents and queries.
 //!
-//! A word is a run of letters and digits, normalised (NFKC) and in lower case.
-//! Identifiers count by their parts and whole: `parseDeviceId`, `parse_device_id`
-//! and `parse-device-id` are `parse`, `device`, `id` and `parsedeviceid`. Where
-//! a script sets no spaces between words, each two neighbouring characters are
-//! one.
+//! A word is a run of letters and digits, normalized (NFKC) and in lower case. Identifiers are
+//! tokenized into their parts and kept whole: `parseDeviceId`, `parse_device_id` and
+//! `parse-device-id` are `parse`, `device`, `id` and `parsedeviceid`. In scripts without
+//! spaces between words, each pair of adjacent characters is a word.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,26 +11,26 @@ use std::ops::Range;
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-/// No word is longer, in bytes: what follows says nothing more.
+/// Limit for the length of a word; the rest is ignored.
 const MAX_WORD_BYTES: usize = 64;
 
 /// A word of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Word<'a> {
-    /// The word as it is compared.
+    /// The normalized word.
     pub(super) text: &'a str,
-    /// In which script it is written.
+    /// The script of the word.
     pub(super) script: Script,
-    /// Where it stands in the text, in bytes.
+    /// The range of the word in the text, in bytes.
     pub(super) range: Range<usize>,
-    /// Whether it is made of words that were told before.
+    /// True if it is composed of words that came before it.
     pub(super) is_compound: bool,
 }
 
-/// Which rules a word follows.
+/// The script of a word, which determines its language and its tokenization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Script {
-    /// Latin letters, of whatever language.
+    /// Latin letters, of any language.
     Latin,
     /// Cyrillic letters.
     Cyrillic,
@@ -45,7 +44,7 @@ pub(super) enum Script {
     Other,
 }
 
-/// Tells `each` of the words of `text`, in order.
+/// Calls `each` for every word of `text`, in order.
 pub(super) fn for_each_word(text: &str, mut each: impl FnMut(Word<'_>)) {
     let mut from = 0;
     while let Some((start, first)) = text[from..].char_indices().find(|(_, it)| is_word_char(*it)) {
@@ -61,8 +60,8 @@ pub(super) fn for_each_word(text: &str, mut each: impl FnMut(Word<'_>)) {
     }
 }
 
-/// Returns how long the run of letters is that `text` begins with, with the
-/// signs that hold an identifier or a number together.
+/// Returns the length of the run of letters at the beginning of `text`, including the
+/// characters that join an identifier or a number.
 fn run_length(text: &str, unspaced: bool) -> usize {
     let mut signs = text.char_indices().peekable();
     let mut last = ' ';
@@ -86,14 +85,14 @@ fn run_length(text: &str, unspaced: bool) -> usize {
     text.len()
 }
 
-/// Returns how long the ending is that makes `Anna` to `Anna's`.
+/// Returns the length of the possessive ending: `'s` in `Anna's`.
 fn possessive_length(rest: &str) -> usize {
     let ending = ["'s", "’s"].iter().find(|it| rest.starts_with(**it));
     let ends = |it: &&&str| !rest[it.len()..].starts_with(is_word_char);
     ending.filter(ends).map_or(0, |it| it.len())
 }
 
-/// Tells of each two neighbouring characters, or of the only one.
+/// Calls `each` for every pair of adjacent characters, or for the only character.
 fn for_each_pair(chunk: &str, clean: &str, from: usize, each: &mut impl FnMut(Word<'_>)) {
     let starts: Vec<usize> = clean.char_indices().map(|(at, _)| at).chain([clean.len()]).collect();
     let script = Script::Unspaced;
@@ -107,11 +106,11 @@ fn for_each_pair(chunk: &str, clean: &str, from: usize, each: &mut impl FnMut(Wo
     }
 }
 
-/// Tells of the parts of an identifier, or of the one word it is.
+/// Calls `each` for every part of an identifier and then for the whole, or for the one word.
 fn for_each_part(clean: &str, at: Range<usize>, each: &mut impl FnMut(Word<'_>)) {
     let mut whole = String::new();
     let mut number = 0;
-    let mut tell = |text: &str, whole: bool| {
+    let mut emit = |text: &str, whole: bool| {
         let text = byte_prefix(text, MAX_WORD_BYTES);
         each(Word { text, script: script_of_word(text), range: at.clone(), is_compound: whole });
     };
@@ -123,17 +122,17 @@ fn for_each_part(clean: &str, at: Range<usize>, each: &mut impl FnMut(Word<'_>))
         for part in split_camel_case(piece) {
             let part = lowercase(part);
             let part = strip_ordinal_suffix(&part);
-            tell(part, false);
+            emit(part, false);
             whole.push_str(part);
             number += 1;
         }
     }
     if number > 1 {
-        tell(&whole, true);
+        emit(&whole, true);
     }
 }
 
-/// Cuts `parseDeviceId` and `HTTPServer` where a new word begins.
+/// Splits `parseDeviceId` and `HTTPServer` where a new word begins.
 fn split_camel_case(piece: &str) -> impl Iterator<Item = &str> {
     let mut rest = piece;
     std::iter::from_fn(move || {
@@ -165,7 +164,7 @@ fn camel_case_part_length(piece: &str) -> usize {
     piece.len()
 }
 
-/// Takes the ending off `3rd` and `12th`.
+/// Removes the suffix of `3rd` and `12th`.
 fn strip_ordinal_suffix(part: &str) -> &str {
     let number = ["st", "nd", "rd", "th"].iter().find_map(|it| part.strip_suffix(it));
     number.filter(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit())).unwrap_or(part)
@@ -185,14 +184,13 @@ fn normalize_nfkc(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.nfkc().collect())
 }
 
-/// Returns the first `most` bytes of a text, or a little less: no character is
-/// cut.
-pub(super) fn byte_prefix(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|it| text.is_char_boundary(*it));
+/// Returns the first `length` bytes of a text, or fewer, so that no character is split.
+pub(super) fn byte_prefix(text: &str, length: usize) -> &str {
+    let end = (0..=length.min(text.len())).rev().find(|it| text.is_char_boundary(*it));
     &text[..end.unwrap_or_default()]
 }
 
-/// Tells whether a character is part of a word.
+/// Returns true if a character is part of a word.
 pub(super) fn is_word_char(it: char) -> bool {
     if it.is_ascii() {
         return it.is_ascii_alphanumeric();
@@ -200,7 +198,7 @@ pub(super) fn is_word_char(it: char) -> bool {
     it.is_alphanumeric() || is_combining_mark(it) || is_unspaced_script(it)
 }
 
-/// Tells whether words in the script of `it` stand without spaces between them.
+/// Returns true if the script of `it` has no spaces between words.
 pub(super) fn is_unspaced_script(it: char) -> bool {
     !it.is_ascii()
         && matches!(u32::from(it),
@@ -230,11 +228,11 @@ mod tests {
     use super::*;
 
     fn split(text: &str) -> String {
-        let mut told = Vec::new();
+        let mut words = Vec::new();
         for_each_word(text, |it| {
-            told.push(if it.is_compound { format!("={}", it.text) } else { it.text.into() });
+            words.push(if it.is_compound { format!("={}", it.text) } else { it.text.into() });
         });
-        told.join(" ")
+        words.join(" ")
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{Code, Diagnostic, quote_for_shell};
 
-use crate::store::repo::git_locks::GitLock;
+use crate::store::repo::git_lock::GitLock;
 use crate::store::repo::operation::GitOperation;
 use crate::store::repo::regular_file;
 

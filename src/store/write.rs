@@ -21,3 +21,4 @@ pub(crate) mod rename;
 pub(crate) mod replace;
 pub(crate) mod warning;
 pub(crate) mod write_files;
+pub(crate) mod write_guard;

@@ -1,8 +1,8 @@
-//! Closing the gaps that documents leave which are taken out.
+//! Compacts the index: removes the gaps of removed documents.
 
 use crate::search::index::{Index, NO_NUMBER, to_number};
 
-/// Gaps are not closed before there are so many.
+/// Minimum number of removed passages before the index is compacted.
 const MIN_DELETED_PASSAGES: usize = 256;
 
 impl Index {
@@ -10,7 +10,7 @@ impl Index {
         self.deleted_passages > MIN_DELETED_PASSAGES.max(self.passages.len() / 4)
     }
 
-    /// Numbers entries and passages anew, without those that are gone.
+    /// Renumbers documents and passages without the removed ones.
     pub(crate) fn compact(&mut self) {
         let passage_now = new_numbers(self.passages.iter().map(|it| it.document != NO_NUMBER));
         let entry_now = new_numbers(self.documents.iter().map(Option::is_some));
@@ -43,7 +43,7 @@ impl Index {
     }
 }
 
-/// Numbers things anew: those that are kept, one after the other.
+/// Assigns consecutive numbers to the kept items, and [`NO_NUMBER`] to the others.
 fn new_numbers(are_kept: impl Iterator<Item = bool>) -> Vec<u32> {
     let mut kept = 0;
     let number = |is_kept: bool| {

@@ -1,9 +1,9 @@
-//! Scores while they are added up.
+//! Accumulates BM25 scores, one term at a time.
 
-/// BM25's saturation of repeated words.
+/// The parameter *k1* of BM25: the saturation of repeated words.
 const K1: f32 = 1.2;
 
-/// Scores of things of one sort, and what the word at hand adds to them.
+/// The scores of all passages, documents or rooms, and the frequencies of the present term.
 pub(crate) struct ScoreColumn {
     pub(crate) scores: Vec<f32>,
     term_frequencies: Vec<f32>,
@@ -15,20 +15,22 @@ impl ScoreColumn {
         Self { scores: vec![0.0; length], term_frequencies: vec![0.0; length], touched: Vec::new() }
     }
 
-    /// Notes how much of the word at hand something holds.
-    pub(crate) fn add_frequency(&mut self, number: u32, much: f32) {
-        let word = &mut self.term_frequencies[number as usize];
-        if *word == 0.0 {
+    /// Adds to the frequency of the present term in an item.
+    pub(crate) fn add_frequency(&mut self, number: u32, added: f32) {
+        let frequency = &mut self.term_frequencies[number as usize];
+        if *frequency == 0.0 {
             self.touched.push(number);
         }
-        *word += much;
+        *frequency += added;
     }
 
-    /// Ends a word: what was noted is saturated and counts by the word's rarity.
-    pub(crate) fn finish_term(&mut self, rarity: f32, norm: impl Fn(u32) -> f32) {
+    /// Adds the present term's saturated and weighted frequencies to the scores, and resets
+    /// them.
+    pub(crate) fn finish_term(&mut self, weight: f32, norm: impl Fn(u32) -> f32) {
         for number in self.touched.drain(..) {
-            let much = std::mem::take(&mut self.term_frequencies[number as usize]) / norm(number);
-            self.scores[number as usize] += rarity * much * (K1 + 1.0) / (K1 + much);
+            let frequency =
+                std::mem::take(&mut self.term_frequencies[number as usize]) / norm(number);
+            self.scores[number as usize] += weight * frequency * (K1 + 1.0) / (K1 + frequency);
         }
     }
 }

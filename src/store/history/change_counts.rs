@@ -1,5 +1,6 @@
 //! Counts how often each file of a palace was changed, and when.
 
+use crate::store::history::history_cache::HistoryCache;
 use gix::ObjectId;
 use rayon::prelude::*;
 
@@ -11,19 +12,6 @@ use crate::store::history::history_cache;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit;
 use crate::store::{Error, Store};
-
-/// The counted file histories, and the commit up to which they were counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HistoryCache {
-    /// The commit up to which `history` is counted; `None`: nothing was counted yet.
-    pub head: Option<CommitId>,
-    /// The history of each file.
-    pub history: FileHistories,
-    /// A hash of the boundary of a shallow clone; `None`: the clone is complete.
-    pub(crate) shallow_boundary: Option<ObjectId>,
-    /// The number of commits counted since the cache was last saved.
-    pub(crate) unsaved_commits: usize,
-}
 
 /// The maximum number of commits that are searched for those that changed the palace.
 const MAX_SCANNED_COMMITS: usize = 500;

@@ -26,10 +26,22 @@ use gix::ObjectId;
 use crate::model::{CommitId, FileHistories, FileHistory};
 
 use crate::store::Error;
-use crate::store::history::change_counts::HistoryCache;
 use crate::store::history::commits::utc_time;
 use crate::store::repo::cache;
 use crate::store::repo::repository::Repository;
+
+/// The counted file histories, and the commit up to which they were counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HistoryCache {
+    /// The commit up to which `history` is counted; `None`: nothing was counted yet.
+    pub head: Option<CommitId>,
+    /// The history of each file.
+    pub history: FileHistories,
+    /// A hash of the boundary of a shallow clone; `None`: the clone is complete.
+    pub(crate) shallow_boundary: Option<ObjectId>,
+    /// The number of commits counted since the cache was last saved.
+    pub(crate) unsaved_commits: usize,
+}
 
 /// The name of the cache file.
 const CACHE_NAME: &str = "versions";

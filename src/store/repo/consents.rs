@@ -3,6 +3,7 @@
 //! A consent counts only if it is identical to what is needed now: another list of tools, or
 //! another repository, needs a new consent. An unreadable file allows nothing.
 
+use crate::store::repo::{paths, regular_file};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Consent, ConsentScope};
 
 use crate::store::Error;
-use crate::store::repo::{regular_file, repository};
 use crate::store::write::fsync;
 
 /// The format version of the file.
@@ -78,7 +78,7 @@ impl Consents {
 
     /// Removes the consents for the folder at `path` and those below it, and returns them.
     pub fn remove(&self, path: &Path) -> Result<Vec<Consent>, Error> {
-        let path = repository::resolve_links(path)?;
+        let path = paths::resolve_links(path)?;
         let folder = self.folder.as_deref().ok_or_else(no_folder_error)?;
         let mut removed = Vec::new();
         change_consents(folder, |consents| {
@@ -98,7 +98,7 @@ impl Consents {
     /// Returns the state folder; fails if the palace or its repository could write to it.
     fn safe_folder(&self, consent: &Consent) -> Result<PathBuf, Error> {
         let folder = self.folder.as_deref().ok_or_else(no_folder_error)?;
-        let real = repository::resolve_links(folder)?;
+        let real = paths::resolve_links(folder)?;
         let elsewhere = match &consent.scope {
             ConsentScope::Tools(_) => [].as_slice(),
             ConsentScope::Repository(folders) => folders,

@@ -1,5 +1,6 @@
 //! Lists and reads the files of a palace, and reports those that cannot be used.
 
+use crate::store::repo::temporary_names;
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::io::{self, Read as _};
@@ -14,7 +15,6 @@ use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position};
 
 use crate::store::Error;
 use crate::store::repo::paths;
-use crate::store::write::write_files;
 
 /// A file's metadata, which changes when the file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ pub(crate) fn list_files(root: &Path, path: &str) -> Result<PalaceListing, Error
         };
         names = collect_all_paths(root);
         let is_temporary =
-            |it: &fs::DirEntry| write_files::is_temporary(&it.file_name().to_string_lossy());
+            |it: &fs::DirEntry| temporary_names::is_temporary(&it.file_name().to_string_lossy());
         names.temporaries.extend(entries.flatten().filter(is_temporary).map(|it| it.path()));
     } else if path == SETTINGS_FILE {
         names.paths.push(SETTINGS_FILE.to_owned());
@@ -321,7 +321,7 @@ fn classify_entry(
     };
     let name = entry.file_name().to_string_lossy();
     let is_folder = entry.file_type().is_dir();
-    if !is_folder && write_files::is_temporary(&name) {
+    if !is_folder && temporary_names::is_temporary(&name) {
         return Some(WalkEntry::Temporary(entry.path().to_owned()));
     }
     if name.starts_with('.') {

@@ -3,6 +3,7 @@
 //! [`check_git_dirs`] checks all files once, when a repository is opened.
 //! [`check_files_before_change`] checks the files that a change will open again, under the lock.
 
+use crate::store::repo::own_file;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -11,8 +12,6 @@ use gix::bstr::ByteSlice as _;
 use crate::store::Error;
 use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::SizeLimit;
-use crate::store::repo::repository::Repository;
-use crate::store::write::recovery;
 
 /// The fixed files of each worktree.
 const WORKTREE_FILES: [&str; 4] = ["HEAD", "config.worktree", "commondir", "gitdir"];
@@ -46,9 +45,9 @@ pub(crate) fn check_git_dirs(git_dir: &Path, common_dir: &Path) -> Result<(), Er
 }
 
 /// Checks the few files that every use of an open repository opens; this costs a few `lstat` calls.
-pub(crate) fn check_open_repository(repository: &Repository) -> Result<(), Error> {
-    check_fixed_files(&repository.git_dir, &repository.common_dir)?;
-    check_head_branch(&repository.git_dir, &repository.common_dir)
+pub(crate) fn check_open_repository(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
+    check_fixed_files(git_dir, common_dir)?;
+    check_head_branch(git_dir, common_dir)
 }
 
 /// Checks the branch that `HEAD` points to, and its log.
@@ -74,20 +73,6 @@ fn read_head_branch(head: &Path) -> Result<Option<PathBuf>, Error> {
     let path = name.and_then(|it| gix::path::from_bstring(it).ok());
     let is_inside = |it: &PathBuf| it.components().all(|it| matches!(it, Component::Normal(_)));
     Ok(path.filter(is_inside))
-}
-
-/// Checks the files again that a change of the files at `paths` in the palace will open. The caller
-/// has the write lock.
-pub(crate) fn check_files_before_change(
-    repository: &Repository,
-    paths: &[String],
-) -> Result<(), Error> {
-    check_open_repository(repository)?;
-    check_folders_and_other_files(&repository.git_dir, &repository.common_dir)?;
-    let folder = |it: &String| Path::new(&repository.prefix).join(it).parent().map(Path::to_owned);
-    let folders: BTreeSet<_> = paths.iter().filter_map(folder).collect();
-    let mut files = folders.iter().map(|it| format!("{}/any", it.display()));
-    files.try_for_each(|it| check_gitattributes(&repository.work, &it))
 }
 
 /// Checks the `.gitattributes` files that may apply to the file at `path` in the worktree. Git
@@ -123,7 +108,10 @@ fn check_fixed_files(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
 }
 
 /// Checks the folders in which files are opened, and the files without fixed names.
-fn check_folders_and_other_files(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
+pub(crate) fn check_folders_and_other_files(
+    git_dir: &Path,
+    common_dir: &Path,
+) -> Result<(), Error> {
     for base in BTreeSet::from([git_dir, common_dir]) {
         for folder in GIT_FOLDERS {
             regular_file::reject_linked_folders(base, Path::new(folder))?;
@@ -139,7 +127,7 @@ fn check_folders_and_other_files(git_dir: &Path, common_dir: &Path) -> Result<()
         // Files in folders there are checked when they are read.
         if !regular_file::lstat(&file)?.is_some_and(|it| it.is_dir()) {
             // The marker of a write lists all its files, and is read in parts.
-            let is_marker = file.file_name().is_some_and(|it| it == recovery::MARKER_FILE);
+            let is_marker = file.file_name().is_some_and(|it| it == own_file::MARKER_FILE);
             regular_file::check_regular_file(
                 &file,
                 if is_marker { SizeLimit::Any } else { SizeLimit::Bounded },

@@ -4,6 +4,7 @@
 //! its creator, so a lock counts as held while a running process has it open, or, if none does,
 //! while a git process runs in the repository.
 
+use crate::store::repo::git_lock::{GitLock, LockOwner};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +13,6 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::store::repo::processes;
 use crate::store::repo::repository::Repository;
-use crate::store::write::{lock_file, prune_guard};
 use crate::store::{Error, Store};
 
 /// The maximum number of entries of `.git` that are searched, so that a hostile one cannot block.
@@ -25,81 +25,6 @@ const MAX_GC_PID_BYTES: u64 = 512;
 const OTHER_LOCK_NAMES: [&str; 2] = ["packed-refs.new", GC_PID_FILE];
 /// Folders of `.git` that contain no locks of its repository.
 const SKIPPED_FOLDERS: [&str; 4] = ["palazzo", "modules", "hooks", "lfs"];
-
-/// A git lock file in the palace's repository.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GitLock {
-    /// The lock file.
-    pub path: PathBuf,
-    /// Its age; `None`: unknown because of the clock.
-    pub age: Option<Duration>,
-    /// Its probable owner.
-    pub owner: LockOwner,
-}
-
-/// The probable owner of a lock file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LockOwner {
-    /// A running process that has the file open, or whose id is in it.
-    Process {
-        /// The process id.
-        id: u32,
-        /// The program name.
-        name: String,
-    },
-    /// A git process that runs in the repository; whether the lock is its own is unknown.
-    RunningGit {
-        /// The process id.
-        id: u32,
-    },
-    /// A process that has ended.
-    EndedProcess {
-        /// The process id.
-        id: u32,
-    },
-    /// No owner was found.
-    Unknown,
-}
-
-impl GitLock {
-    /// Returns true if a running process probably holds the lock.
-    pub fn is_held_by_process(&self) -> bool {
-        matches!(self.owner, LockOwner::Process { .. })
-    }
-
-    /// Describes the lock's age and owner.
-    pub fn description(&self) -> String {
-        let age = self.age.map_or_else(|| "of unknown age".to_owned(), format_age);
-        let owner = match &self.owner {
-            LockOwner::Process { id, name } => format!("held by process {id} ({name})"),
-            LockOwner::RunningGit { id } => format!("perhaps held by git, process {id}"),
-            LockOwner::EndedProcess { id } => format!("left by process {id}, which has ended"),
-            LockOwner::Unknown => "no process is known to hold it".to_owned(),
-        };
-        format!("{age}, {owner}")
-    }
-
-    /// Returns what to do about the lock.
-    pub fn advice(&self) -> String {
-        match &self.owner {
-            LockOwner::Process { .. } => "wait for that process to end".to_owned(),
-            _ => format!(
-                "wait for it to end, or if no git is running here, remove the lock with `{}`",
-                self.removal_command()
-            ),
-        }
-    }
-
-    /// Returns the command that removes the lock.
-    pub fn removal_command(&self) -> String {
-        let path = self.path.display().to_string();
-        let is_plain = |it: char| it.is_alphanumeric() || "/._-".contains(it);
-        match path.chars().all(is_plain) {
-            true => format!("palazzo doctor --remove-lock {path}"),
-            false => format!("palazzo doctor --remove-lock '{}'", path.replace('\'', r"'\''")),
-        }
-    }
-}
 
 impl Store {
     /// Lists git's lock files in the palace's repository, by path.
@@ -144,7 +69,7 @@ fn find_lock(repository: &Repository, path: &Path) -> Option<GitLock> {
 
 /// Describes the lock file at `path` in `repository`.
 pub(crate) fn describe_lock(repository: &Repository, path: PathBuf) -> GitLock {
-    let (age, owner) = (lock_file::lock_age(&path), LockOwner::Unknown);
+    let (age, owner) = (lock_age(&path), LockOwner::Unknown);
     let described = describe_locks(repository, vec![path.clone()]).pop();
     described.unwrap_or(GitLock { path, age, owner })
 }
@@ -157,7 +82,7 @@ fn describe_locks(repository: &Repository, files: Vec<PathBuf>) -> Vec<GitLock> 
             Some(owner) => owner,
             None => running_git.map_or(LockOwner::Unknown, |id| LockOwner::RunningGit { id }),
         };
-        GitLock { age: lock_file::lock_age(&path), owner, path }
+        GitLock { age: lock_age(&path), owner, path }
     });
     described.collect()
 }
@@ -205,7 +130,7 @@ fn read_gc_pid(path: &Path) -> Option<LockOwner> {
     let mut words = text.split_whitespace();
     let id = words.next()?.parse().ok()?;
     // A process id means nothing on another machine.
-    if words.next().is_some_and(|it| it != prune_guard::host_name()) {
+    if words.next().is_some_and(|it| it != processes::host_name()) {
         return None;
     }
     Some(match processes::program_name(id) {
@@ -219,13 +144,9 @@ fn find_running_git(repository: &Repository) -> Option<u32> {
     processes::find_process_in("git", &[&repository.work, &repository.common_dir])
 }
 
-fn format_age(age: Duration) -> String {
-    match age.as_secs() {
-        seconds @ ..120 => format!("{seconds} s old"),
-        seconds @ 120..7_200 => format!("{} minutes old", seconds / 60),
-        seconds @ 7_200..172_800 => format!("{} hours old", seconds / 3_600),
-        seconds => format!("{} days old", seconds / 86_400),
-    }
+/// Returns the age of the lock file at `path`.
+pub(crate) fn lock_age(path: &Path) -> Option<Duration> {
+    fs::symlink_metadata(path).and_then(|it| it.modified()).ok()?.elapsed().ok()
 }
 
 #[cfg(test)]
@@ -340,7 +261,7 @@ mod tests {
         let (scene, store) = scene_with_locks();
         let path = scene.home.join(".git/gc.pid");
         let own = std::process::id();
-        let here = prune_guard::host_name();
+        let here = processes::host_name();
         let gone = u32::MAX >> 2;
         for (id, host, is_held) in
             [(own, here.as_str(), true), (gone, &here, false), (own, "elsewhere", false)]

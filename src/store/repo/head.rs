@@ -1,6 +1,7 @@
 //! Reads `HEAD` and the state of the repository, with retries while git changes it.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use std::time::Instant;
 
 use crate::model::CommitId;
@@ -8,8 +9,17 @@ use crate::model::CommitId;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{damage, home, operation};
 use crate::store::write::objects::WrittenObject;
-use crate::store::write::{apply, prune_guard, recovery};
+use crate::store::write::{prune_guard, recovery};
 use crate::store::{Error, Store, Warning};
+
+/// The pause between two attempts.
+pub(crate) const RETRY_PAUSE: Duration = Duration::from_millis(40);
+
+/// How long to retry while `git gc` is running.
+pub(crate) const GC_RETRY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long to retry a commit that failed because git moved objects or references meanwhile.
+pub(crate) const RETRY_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Store {
     /// Returns the commit that `HEAD` points to; `None`: there is no commit or no repository. A
@@ -40,11 +50,10 @@ impl Store {
         let started = Instant::now();
         loop {
             if !self.prune_guard.restore_deleted_objects(repository) {
-                std::thread::sleep(apply::RETRY_PAUSE);
+                std::thread::sleep(RETRY_PAUSE);
             }
             let head = repository.head();
-            let timeout =
-                if self.is_gc_running() { apply::GC_RETRY_TIMEOUT } else { apply::RETRY_TIMEOUT };
+            let timeout = if self.is_gc_running() { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
             if head.is_ok() || started.elapsed() > timeout || !repository.is_current() {
                 return head;
             }

@@ -7,6 +7,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The marker of a write; empty or missing if there is none.
+pub(crate) const MARKER_FILE: &str = "writing";
+
 /// Palazzo's folder in a git directory.
 const PALAZZO_FOLDER: &str = "palazzo";
 

@@ -1,7 +1,9 @@
 //! Validates the paths of palace files. No valid path points outside the palace.
 
 use std::fs;
+use std::io;
 use std::path::Path;
+use std::path::PathBuf;
 
 use crate::store::Error;
 
@@ -56,6 +58,22 @@ fn is_git_name(name: &str) -> bool {
 
 fn is_invisible_char(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}
+
+/// Resolves the symbolic links in `path`, as far as it exists.
+pub(crate) fn resolve_links(path: &Path) -> Result<PathBuf, Error> {
+    let path = std::path::absolute(path).map_err(Error::for_file("find", path))?;
+    for there in path.ancestors() {
+        match fs::canonicalize(there) {
+            Ok(real) => {
+                let rest = path.strip_prefix(there).unwrap_or(Path::new(""));
+                return Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) });
+            }
+            Err(err) if err.kind() == io::ErrorKind::NotFound => {}
+            Err(err) => return Err(Error::for_file("find", there)(err)),
+        }
+    }
+    Ok(path)
 }
 
 #[cfg(test)]

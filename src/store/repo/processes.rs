@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::store::repo::git_locks::LockOwner;
+use crate::store::repo::git_lock::LockOwner;
 
 /// Whether processes can be listed on this system.
 pub(crate) const IS_SUPPORTED: bool = cfg!(target_os = "linux");
@@ -77,4 +77,15 @@ pub(crate) fn find_process_in(_: &str, _: &[&Path]) -> Option<u32> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn program_name(_: u32) -> Option<String> {
     None
+}
+
+/// Returns this machine's name, as `git gc` writes it into `gc.pid`.
+#[cfg(unix)]
+pub(crate) fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(not(unix))]
+pub(crate) fn host_name() -> String {
+    String::new()
 }

@@ -1,5 +1,7 @@
 //! Finds, opens and creates the git repository of a palace.
 
+use crate::store::repo::{paths, unreadable};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,8 +15,7 @@ use crate::store::repo::disk::FileStamp;
 use crate::store::repo::git_link;
 use crate::store::repo::git_link::RepositoryLocation;
 use crate::store::repo::regular_file;
-use crate::store::repo::{damage, git_files};
-use crate::store::write::index;
+use crate::store::repo::git_files;
 use crate::store::{Consents, Error};
 
 /// The size in bytes of the largest object that is read into memory.
@@ -44,14 +45,13 @@ pub(crate) struct Repository {
 }
 
 impl Repository {
-    /// Finds the repository that contains `palace`; `None`: there is none, or it ignores the
-    /// palace. A repository elsewhere needs the user's consent.
+    /// Finds the repository whose worktree contains `palace`; `None`: there is none. A repository elsewhere needs the user's consent.
     pub(crate) fn find(
         palace: &Path,
         consents: &Consents,
         isolated: bool,
     ) -> Result<Option<Self>, Error> {
-        let real_palace = resolve_links(palace)?;
+        let real_palace = paths::resolve_links(palace)?;
         if real_palace.iter().any(|name| name.eq_ignore_ascii_case(".git")) {
             return Err(Error::InsideGitFolder { palace: palace.to_owned() });
         }
@@ -69,23 +69,13 @@ impl Repository {
         let links = link.map(|it| it.location_files()).unwrap_or_default();
         let sources = links.into_iter().chain(consents.file_path());
         found.source_stamps.extend(sources.map(|it| (it.clone(), FileStamp::from_path(&it))));
-        Ok(if found.ignores_palace()? { None } else { Some(found) })
+        Ok(Some(found))
     }
 
     /// Creates a repository at `home`, or at the palace if `home` has one already or does not
     /// contain the palace.
-    pub(crate) fn create(
-        palace: &Path,
-        home: &Path,
-        consents: &Consents,
-        isolated: bool,
-    ) -> Result<(), Error> {
+    pub(crate) fn create(palace: &Path, home: &Path, isolated: bool) -> Result<(), Error> {
         let taken = exists(&home.join(".git"));
-        // A repository at the home either ignores the palace, or another process has just created
-        // it.
-        if taken && Self::find(palace, consents, isolated)?.is_some() {
-            return Ok(());
-        }
         let root = if palace.starts_with(home) && !taken { home } else { palace };
         fs::create_dir_all(root).map_err(Error::for_file("create the folder", root))?;
         let built =
@@ -138,7 +128,7 @@ impl Repository {
         let Some(work) = local.workdir() else {
             return Err(Error::BareRepository { place: git_dir });
         };
-        let work = resolve_links(work)?;
+        let work = paths::resolve_links(work)?;
         let names = palace.strip_prefix(&work).ok().map(Path::iter);
         let name = |it: &std::ffi::OsStr| it.to_str().map(|it| format!("{it}/"));
         let Some(prefix) = names.and_then(|them| them.map(name).collect()) else {
@@ -156,29 +146,6 @@ impl Repository {
             config_scan: survey,
             source_stamps: sources,
         })
-    }
-
-    /// Returns true if `.gitignore` excludes the palace and none of its files are in the index.
-    fn ignores_palace(&self) -> Result<bool, Error> {
-        if self.prefix.is_empty() {
-            return Ok(false);
-        }
-        let git = self.git();
-        git_files::check_gitignores(&self.work, &self.prefix)?;
-        if let Ok(Some(file)) = git.config_snapshot().trusted_path("core.excludesFile") {
-            regular_file::check_link_target(&file)?;
-        }
-        let ignored = || -> gix::Result<bool> {
-            let index = index::load_index(&git)?;
-            let source =
-                gix::worktree::stack::state::ignore::Source::WorktreeThenIdMappingIfNotSkipped;
-            let mut excludes = git.excludes(&index, None, source)?;
-            let folder = self.prefix.trim_end_matches('/');
-            let is_ignored =
-                excludes.at_path(folder, Some(gix::index::entry::Mode::DIR))?.is_excluded();
-            Ok(is_ignored && index.prefixed_entries(self.prefix.as_str().into()).is_none())
-        };
-        ignored().map_err(|err| self.git_error("read what is ignored", err))
     }
 }
 
@@ -295,7 +262,7 @@ fn reject_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
             let head = if git.is_dir() { git.join("HEAD") } else { git.clone() };
             // It may have been replaced by a FIFO since the check.
             return Err(match regular_file::read_regular_file(&head)? {
-                Some(_) => damage::unreadable_repository_error(place, &git),
+                Some(_) => unreadable::unreadable_repository_error(place, &git),
                 None => {
                     let source = io::ErrorKind::NotFound.into();
                     Error::File { deed: "read the repository at", path: git, source }
@@ -373,22 +340,6 @@ fn remove_sample_hooks(hooks: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Resolves the symbolic links in `path`, as far as it exists.
-pub(crate) fn resolve_links(path: &Path) -> Result<PathBuf, Error> {
-    let path = std::path::absolute(path).map_err(Error::for_file("find", path))?;
-    for there in path.ancestors() {
-        match fs::canonicalize(there) {
-            Ok(real) => {
-                let rest = path.strip_prefix(there).unwrap_or(Path::new(""));
-                return Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) });
-            }
-            Err(err) if err.kind() == io::ErrorKind::NotFound => {}
-            Err(err) => return Err(Error::for_file("find", there)(err)),
-        }
-    }
-    Ok(path)
-}
-
 /// Lists the files from which the configuration was read, with their stamps.
 fn stamp_config_files(git: &gix::Repository) -> Vec<(PathBuf, Option<FileStamp>)> {
     let snapshot = git.config_snapshot();
@@ -401,6 +352,20 @@ fn stamp_config_files(git: &gix::Repository) -> Vec<(PathBuf, Option<FileStamp>)
 
 fn exists(place: &Path) -> bool {
     fs::symlink_metadata(place).is_ok()
+}
+
+/// Checks the files again that a change of the files at `paths` in the palace will open. The caller
+/// has the write lock.
+pub(crate) fn check_files_before_change(
+    repository: &Repository,
+    paths: &[String],
+) -> Result<(), Error> {
+    git_files::check_open_repository(&repository.git_dir, &repository.common_dir)?;
+    git_files::check_folders_and_other_files(&repository.git_dir, &repository.common_dir)?;
+    let folder = |it: &String| Path::new(&repository.prefix).join(it).parent().map(Path::to_owned);
+    let folders: BTreeSet<_> = paths.iter().filter_map(folder).collect();
+    let mut files = folders.iter().map(|it| format!("{}/any", it.display()));
+    files.try_for_each(|it| git_files::check_gitattributes(&repository.work, &it))
 }
 
 #[cfg(test)]

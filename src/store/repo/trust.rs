@@ -1,16 +1,17 @@
 //! Checks what an untrusted palace may do, and reports problems with its files.
 
+use crate::store::repo::paths;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::model::{Change, Code, Consent, Diagnostic};
 
-use crate::store::repo::{git_files, repository};
+use crate::store::repo::repository;
 use crate::store::{Error, Store};
 
 /// Returns the consent that the repository of `folder` needs; `None`: it needs none.
 pub fn repository_consent(folder: &Path) -> Result<Option<Consent>, Error> {
-    let link = repository::locate_checked(&repository::resolve_links(folder)?)?;
+    let link = repository::locate_checked(&paths::resolve_links(folder)?)?;
     link.map_or(Ok(None), |it| it.needed_consent())
 }
 
@@ -18,7 +19,7 @@ impl Store {
     /// Returns the consent that actions need to call the tools in `allow`; `None`: the list is
     /// empty.
     pub fn tools_consent(&self, allow: &[String]) -> Result<Option<Consent>, Error> {
-        let palace = repository::resolve_links(&self.palace)?;
+        let palace = paths::resolve_links(&self.palace)?;
         Ok((!allow.is_empty()).then(|| Consent::for_tools(&palace, allow)))
     }
 
@@ -70,7 +71,7 @@ impl Store {
             Ok(Some(repository)) => repository,
         };
         let paths: Vec<_> = change.edits.iter().map(|it| it.path.clone()).collect();
-        git_files::check_files_before_change(&repository, &paths)
+        repository::check_files_before_change(&repository, &paths)
     }
 
     fn check_repository(&self) -> Result<(), Error> {
@@ -81,12 +82,12 @@ impl Store {
             None => "any".to_owned(),
         });
         let folders: BTreeSet<_> = folders.collect();
-        git_files::check_files_before_change(&repository, &folders.into_iter().collect::<Vec<_>>())
+        repository::check_files_before_change(&repository, &folders.into_iter().collect::<Vec<_>>())
     }
 
     fn irregular_file_finding(&self, err: &Error) -> Diagnostic {
         let Error::NotRegularFile { file, .. } = err else { return err.to_diagnostic(".git") };
-        let inside = repository::resolve_links(&self.palace).ok();
+        let inside = paths::resolve_links(&self.palace).ok();
         let inside = inside.and_then(|it| file.strip_prefix(it).ok().map(Path::to_owned));
         err.to_diagnostic(&inside.as_ref().unwrap_or(file).display().to_string())
     }

@@ -5,8 +5,9 @@
 //! make all that durable; put the index in place. Until `HEAD` has moved, every failure undoes the
 //! files.
 
+use crate::store::repo::head::{GC_RETRY_TIMEOUT, RETRY_PAUSE, RETRY_TIMEOUT};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use gix::ObjectId;
 
@@ -17,22 +18,16 @@ use crate::store::repo::{damage, disk, operation, paths};
 use crate::store::write::commit::CommitDraft;
 use crate::store::write::commit_steps::CommitSteps;
 use crate::store::write::index::Staging;
-use crate::store::write::lock::WriteGuard;
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::progress::Progress;
 use crate::store::write::write_files::FileTransaction;
+use crate::store::write::write_guard::WriteGuard;
 use crate::store::write::{fsync, index_repair, overwritten};
 use crate::store::{CommitOutcome, CommitReport, Error, Store, Warning};
 
 /// The progress steps of a file: its object, its temporary file, putting it in place.
 const STEPS_PER_FILE: usize = 3;
 const OBJECT_CACHE_BYTES: usize = 1024 * 1024;
-/// How long to retry a commit that failed because git moved objects or references meanwhile.
-pub(crate) const RETRY_TIMEOUT: Duration = Duration::from_millis(500);
-/// How long to retry while `git gc` is running.
-pub(crate) const GC_RETRY_TIMEOUT: Duration = Duration::from_secs(5);
-/// The pause between two attempts.
-pub(crate) const RETRY_PAUSE: Duration = Duration::from_millis(40);
 
 /// Applies `change`, or reports the files that do not have the expected content.
 pub(crate) fn apply_change(store: &mut Store, change: &Change) -> Result<CommitOutcome, Error> {

@@ -15,10 +15,11 @@ use crate::store::repo::repository::Repository;
 use crate::store::write::commit;
 use crate::store::write::commit::{BlobEntry, CommitDraft, GitIdentity};
 use crate::store::write::index::Staging;
-use crate::store::write::lock::{LockTimeouts, WriteGuard};
+use crate::store::write::lock::LockTimeouts;
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::progress::Progress;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
+use crate::store::write::write_guard::WriteGuard;
 use crate::store::write::{failpoint, fsync};
 use crate::store::{Error, Warning};
 

@@ -5,16 +5,14 @@
 //! and tells the next writer what a crashed one may have left: git's lock files, temporary files,
 //! an index older than its commit.
 
-use std::cell::Cell;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::store::Error;
-use crate::store::repo::repository::Repository;
-use crate::store::repo::{git_files, own_file};
-use crate::store::write::{failpoint, recovery};
+use crate::store::repo::own_file;
+use crate::store::write::failpoint;
 
 /// The lock for writing to a repository.
 pub(crate) const WRITE_LOCK: &str = "lock";
@@ -32,18 +30,6 @@ pub(crate) struct LockTimeouts {
     pub(crate) head: Duration,
 }
 
-/// The write lock and the marker of a write in progress.
-#[derive(Debug)]
-pub(crate) struct WriteGuard {
-    marker: File,
-    marker_path: PathBuf,
-    common_dir: PathBuf,
-    prefix: String,
-    needs_recovery: Cell<bool>,
-    // Dropped after the marker is emptied.
-    _lock: PalazzoLock,
-}
-
 /// A lock of Palazzo; dropping it releases the lock.
 #[derive(Debug)]
 pub struct PalazzoLock(File);
@@ -52,77 +38,6 @@ impl Default for LockTimeouts {
     fn default() -> Self {
         let (ours, index) = (Duration::from_secs(10), Duration::from_secs(5));
         Self { palazzo: ours, index, head: Duration::from_secs(2) }
-    }
-}
-
-impl WriteGuard {
-    /// Waits for the lock, recovers from a crashed writer, and writes a marker for `paths`.
-    pub(crate) fn lock(
-        repository: &Repository,
-        paths: &[String],
-        timeouts: &LockTimeouts,
-    ) -> Result<Self, Error> {
-        let lock = acquire_lock(&repository.common_dir, WRITE_LOCK, timeouts.palazzo)?;
-        // Another program may have put a link or a FIFO there while this process waited.
-        git_files::check_files_before_change(repository, paths)?;
-        let place = recovery::marker_path(repository);
-        recovery::recover(repository, timeouts)?;
-        let written = recovery::Marker::new(repository, paths).write(repository);
-        let marker = written.map_err(Error::for_file("write", &place))?;
-        let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());
-        Ok(Self {
-            marker,
-            marker_path: place,
-            common_dir,
-            prefix,
-            needs_recovery: Cell::new(false),
-            _lock: lock,
-        })
-    }
-
-    /// Records the inode of `index.lock`, by which an older Palazzo recognises it.
-    pub(crate) fn note_index_lock(&self, inode: Option<u64>) -> Result<(), Error> {
-        let Some(inode) = inode else { return Ok(()) };
-        self.append_to_marker(&format!("lock {inode}\n"))
-    }
-
-    /// Records that the lock file at `path` is Palazzo's, on a file system without hard links.
-    pub(crate) fn note_lock_file(&self, path: &Path, inode: u64) -> io::Result<()> {
-        (&self.marker).write_all(recovery::lock_file_line(&self.common_dir, path, inode).as_bytes())
-    }
-
-    /// Records the files that did not exist before, with their fingerprints, so that recovery can
-    /// distinguish them from a user's files.
-    pub(crate) fn note_new_files<'a>(
-        &self,
-        files: impl Iterator<Item = (&'a str, String)>,
-    ) -> Result<(), Error> {
-        let prefix = &self.prefix;
-        let lines = files.map(|(path, looks)| format!("fresh {looks} {prefix}{path}\n"));
-        self.append_to_marker(&lines.collect::<String>())
-    }
-
-    /// Keeps the marker, because the write is incomplete and the next writer must recover it.
-    pub(crate) fn leave_for_recovery(&self) {
-        self.needs_recovery.set(true);
-    }
-
-    fn append_to_marker(&self, lines: &str) -> Result<(), Error> {
-        let written = failpoint::fail_point("note in marker")
-            .and_then(|()| (&self.marker).write_all(lines.as_bytes()));
-        written.map_err(Error::for_file("write", &self.marker_path))
-    }
-}
-
-impl Drop for WriteGuard {
-    fn drop(&mut self) {
-        if self.needs_recovery.get() {
-            return;
-        }
-        // It is truncated instead of removed because that is cheaper. If that fails, the next
-        // writer finds nothing to recover and truncates it.
-        drop(failpoint::fail_point("empty marker").and_then(|()| self.marker.set_len(0)));
-        failpoint::kill_point("marker is empty");
     }
 }
 

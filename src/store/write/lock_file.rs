@@ -206,11 +206,6 @@ pub(crate) fn remove_if_inode(path: &Path, inode: u64) -> io::Result<()> {
     }
 }
 
-/// Returns the age of the lock file at `path`.
-pub(crate) fn lock_age(path: &Path) -> Option<Duration> {
-    fs::symlink_metadata(path).and_then(|it| it.modified()).ok()?.elapsed().ok()
-}
-
 /// Repeats `attempt` while another process holds the lock, until `deadline`; creates missing
 /// folders.
 fn retry_until<T>(

@@ -14,9 +14,9 @@ use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit;
 use crate::store::write::commit::{BlobEntry, CommitDraft, GitIdentity};
-use crate::store::write::lock::WriteGuard;
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
+use crate::store::write::write_guard::WriteGuard;
 use crate::store::write::{fsync, index};
 
 /// The reference of the saved files.

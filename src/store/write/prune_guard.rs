@@ -5,6 +5,7 @@
 //! held, the objects of each write stay in memory, and those that disappear are written again. A
 //! manual `git prune` has no such file, and cannot be detected.
 
+use crate::store::repo::processes;
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -123,7 +124,9 @@ pub(crate) fn is_gc_running(common_dir: &Path) -> bool {
     let mut words = text.split_whitespace();
     let process = words.next().and_then(|it| it.parse().ok());
     match process {
-        Some(process) => words.next() != Some(host_name().as_str()) || is_process_alive(process),
+        Some(process) => {
+            words.next() != Some(processes::host_name().as_str()) || is_process_alive(process)
+        }
         // The file exists for a moment before its content is written.
         None => age.is_none_or(|it| it < EMPTY_PID_FILE_TIMEOUT),
     }
@@ -139,15 +142,4 @@ fn is_process_alive(process: i32) -> bool {
 #[cfg(not(unix))]
 fn is_process_alive(_: i32) -> bool {
     true
-}
-
-/// Returns this machine's name, as `git gc` writes it into `gc.pid`.
-#[cfg(unix)]
-pub(crate) fn host_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
-}
-
-#[cfg(not(unix))]
-pub(crate) fn host_name() -> String {
-    String::new()
 }

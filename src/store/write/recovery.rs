@@ -21,8 +21,6 @@ use crate::store::write::lock;
 use crate::store::write::lock::{LockTimeouts, WRITE_LOCK};
 use crate::store::write::{commit, failpoint, lock_file, write_files};
 
-/// The marker of a write; empty or missing if there is none.
-pub(crate) const MARKER_FILE: &str = "writing";
 /// The maximum size of a marker in bytes; a change of 100,000 files has 20 MB.
 const MAX_MARKER_BYTES: u64 = 256 * 1024 * 1024;
 
@@ -43,7 +41,7 @@ pub(crate) struct Marker {
 
 /// Returns the path of a write's marker.
 pub(crate) fn marker_path(repository: &Repository) -> PathBuf {
-    own_file::own_path(&repository.git_dir, MARKER_FILE)
+    own_file::own_path(&repository.git_dir, own_file::MARKER_FILE)
 }
 
 /// Recovers from a crashed writer, if it left a marker; waits for a running one.
@@ -136,8 +134,8 @@ impl Marker {
         lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));
         failpoint::fail_point("write marker")?;
         let mut options = OpenOptions::new();
-        own_file::create_folders(&repository.git_dir, MARKER_FILE)?;
-        let place = own_file::own_path(&repository.git_dir, MARKER_FILE);
+        own_file::create_folders(&repository.git_dir, own_file::MARKER_FILE)?;
+        let place = own_file::own_path(&repository.git_dir, own_file::MARKER_FILE);
         let mut file =
             own_file::open_regular_file(&place, options.write(true).create(true).truncate(true))?;
         file.write_all(lines.concat().as_bytes())?;

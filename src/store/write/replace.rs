@@ -1,5 +1,6 @@
 //! Replaces one file so that a concurrent save by another program is not lost.
 
+use crate::store::repo::temporary_names::{BACKUP_INFIX, TEMPORARY_SUFFIX};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,10 +13,6 @@ use crate::store::write::index;
 use crate::store::write::index::Stat;
 use crate::store::write::rename;
 
-/// The suffix of temporary and backup files.
-pub(crate) const TEMPORARY_SUFFIX: &str = ".tmp";
-/// The part of a backup's name before the fingerprint of the file that replaced the original.
-pub(crate) const BACKUP_INFIX: &str = "-was-";
 /// Used instead of a fingerprint if there is no file.
 const NO_FILE: &str = "nothing";
 

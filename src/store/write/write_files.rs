@@ -3,6 +3,7 @@
 //! A backup of each old file is kept until the write has succeeded, so that undoing only renames
 //! files. That works on a full disk too.
 
+use crate::store::repo::temporary_names::{BACKUP_INFIX, TEMPORARY_SUFFIX, is_temporary};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -15,9 +16,7 @@ use crate::store::repo::disk::FileStamp;
 use crate::store::repo::paths;
 use crate::store::write::index::Stat;
 use crate::store::write::progress::Progress;
-use crate::store::write::replace::{
-    BACKUP_INFIX, FileReplacement, TEMPORARY_SUFFIX, fingerprint, remove_if_exists,
-};
+use crate::store::write::replace::{FileReplacement, fingerprint, remove_if_exists};
 use crate::store::write::{failpoint, fsync};
 
 /// Files being written. Dropping it undoes the write unless it was kept, but only
@@ -190,11 +189,6 @@ impl Drop for FileTransaction<'_> {
             drop(self.undo_all());
         }
     }
-}
-
-/// Returns true if `name` is that of a temporary or backup file of Palazzo.
-pub(crate) fn is_temporary(name: &str) -> bool {
-    name.starts_with('.') && name.contains(".palazzo-") && name.ends_with(TEMPORARY_SUFFIX)
 }
 
 /// Restores the file at `path` below `root` from the backup of a crashed write, unless there is

@@ -1,0 +1,38 @@
+//! Explains why git does not accept a folder as a repository.
+
+use std::path::Path;
+
+use crate::store::Error;
+
+/// Explains why git does not accept `git_dir` as a repository; usually `HEAD` is damaged.
+pub(crate) fn unreadable_repository_error(work: &Path, git_dir: &Path) -> Error {
+    if git_dir.is_file() {
+        return Error::DamagedRepository {
+            place: work.to_owned(),
+            what: format!("`{}` points to no repository", git_dir.display()),
+            remedy: "restore the folder that this file names, or run `git worktree repair`"
+                .to_owned(),
+        };
+    }
+    let mut branches = Vec::new();
+    let heads = git_dir.join("logs/refs/heads");
+    for entry in walkdir::WalkDir::new(&heads).into_iter().flatten() {
+        let name = entry.path().strip_prefix(&heads).ok().and_then(Path::to_str);
+        branches.extend(name.filter(|_| entry.file_type().is_file()).map(str::to_owned));
+    }
+    branches.sort();
+    let branch = if branches.len() == 1 { branches[0].as_str() } else { "BRANCH" };
+    let choices = match branches.as_slice() {
+        [] | [_] => String::new(),
+        several => format!(" (existing branches: {})", several.join(", ")),
+    };
+    let head = git_dir.join("HEAD").display().to_string();
+    Error::DamagedRepository {
+        place: work.to_owned(),
+        what: format!("`HEAD` in `{}` is invalid", git_dir.display()),
+        remedy: format!(
+            "if `{head}` is empty or damaged, `printf 'ref: refs/heads/{branch}\\n' > {head}` \
+             restores it{choices}; `git fsck` reports what else is wrong"
+        ),
+    }
+}

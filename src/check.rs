@@ -40,7 +40,7 @@ pub struct CheckFinding {
 }
 
 impl PalaceCheck<'_> {
-    /// Returns all findings, at most [`MAX_FINDINGS_PER_FILE`] per file and code.
+    /// Returns all findings, at most fifty per file and code.
     pub fn findings(&self) -> Vec<CheckFinding> {
         let mut findings = self.check_rooms();
         findings.extend(self.check_tool_actions());

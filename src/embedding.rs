@@ -1,9 +1,9 @@
-//! What texts mean, as directions: a small encoder of the BERT family, by hand.
+//! Computes embeddings of texts with a small BERT encoder, implemented here.
 //!
-//! Pure: the bytes of a model in, vectors out. Nothing here reads a file; who has
-//! the folder hands over what is in it. Texts are taken one at a time and not
-//! padded, and of each so many tokens are read as such models are trained on. The
-//! vector of a text is the mean of those of its tokens, of length one.
+//! Pure: takes the bytes of a model and returns vectors. Nothing here reads a file; the caller
+//! passes the contents of the model's folder. Texts are encoded one at a time, without
+//! padding, and are cut to the number of tokens that such models are trained on. The vector of
+//! a text is the mean of its tokens' vectors, normalized to length one.
 
 #[cfg(feature = "embedding")]
 mod encoder;
@@ -26,12 +26,12 @@ pub use unsupported::Model;
 use {encoder::Encoder, ndarray::Axis, safetensors::Tensors, vocabulary::Vocabulary};
 
 #[cfg(feature = "embedding")]
-/// How many tokens of a text are read, with those that begin and end it: what
-/// all-MiniLM-L6-v2 was made for, whatever its `tokenizer.json` says.
+/// Limit for the tokens of a text, including `[CLS]` and `[SEP]`: the limit of
+/// all-MiniLM-L6-v2, whatever its `tokenizer.json` says.
 const MAX_TOKENS: usize = 256;
 
 #[cfg(feature = "embedding")]
-/// A model that was read: it knows words, and turns texts into directions.
+/// A loaded embedding model: its vocabulary and its encoder.
 pub struct Model {
     vocabulary: Vocabulary,
     encoder: Encoder,
@@ -39,8 +39,7 @@ pub struct Model {
 
 #[cfg(feature = "embedding")]
 impl Model {
-    /// Reads a model: `model.safetensors`, `vocab.txt`, and `config.json` if there
-    /// is one.
+    /// Parses a model: `model.safetensors`, `vocab.txt`, and `config.json` if there is one.
     pub fn parse(weights: &[u8], vocabulary: &str, config: Option<&str>) -> Result<Self, Error> {
         let vocabulary = Vocabulary::parse(vocabulary)?;
         let encoder = Encoder::from_tensors(&Tensors::parse(weights)?, vocabulary.len(), config)?;
@@ -51,8 +50,8 @@ impl Model {
         Ok(Self { vocabulary, encoder })
     }
 
-    /// Returns the direction of a text: as many numbers for every text, of length
-    /// one together; nothing but noughts where the model's own numbers are none.
+    /// Returns the embedding of a text: a vector of the model's width and of length one; all
+    /// zeros if the model's result is not finite.
     pub fn embed(&self, text: &str) -> Vec<f32> {
         let tokens = self.vocabulary.tokenize(text, MAX_TOKENS.min(self.encoder.max_positions()));
         let states = self.encoder.hidden_states(&tokens);
@@ -76,8 +75,8 @@ mod tests {
         weights.file(&weights.header())
     }
 
-    /// The numbers are what `BertModel` of the Python package transformers 4.49 makes
-    /// of the same weights, averaged over the tokens, and of length one.
+    /// The expected numbers come from `BertModel` of the Python package transformers 4.49 with
+    /// the same weights, averaged over the tokens, and normalized to length one.
     #[test]
     fn embeddings_match_those_of_the_transformers_package() {
         let model = Model::parse(&model_file(), VOCABULARY, Some(CONFIG)).unwrap();
@@ -119,7 +118,7 @@ mod tests {
         let set = |name: &'static str, key: &'static str, value: serde_json::Value| {
             model_with_header(move |header| header[name][key] = value).err()
         };
-        let told = [
+        let errors = [
             Model::parse(b"", VOCABULARY, None).err(),
             Model::parse(&[0xff; 9], VOCABULARY, None).err(),
             Model::parse(b"\x02\0\0\0\0\0\0\0[]", VOCABULARY, None).err(),
@@ -137,7 +136,7 @@ mod tests {
             set("embeddings.word_embeddings.weight", "shape", json!([12, 0])),
             set("embeddings.position_embeddings.weight", "shape", json!([1, 8])),
         ];
-        insta::assert_snapshot!(error_lines(&told), @r#"
+        insta::assert_snapshot!(error_lines(&errors), @r#"
         `model.safetensors` is no such file: it has not even a header's length
         `model.safetensors` is no such file: its header goes past its end
         `model.safetensors` is no such file: invalid type: sequence, expected a map at line 1 column 0
@@ -160,7 +159,7 @@ mod tests {
     fn a_vocabulary_or_config_that_does_not_match_is_reported() {
         let more = format!("{VOCABULARY}one\nmore\n");
         let config = |text: &str| Model::parse(&model_file(), VOCABULARY, Some(text)).err();
-        let told = [
+        let errors = [
             Model::parse(&model_file(), &more, Some(CONFIG)).err(),
             Model::parse(&model_file(), "the\nof\n", Some(CONFIG)).err(),
             Model::parse(&model_file(), VOCABULARY, None).err(),
@@ -168,7 +167,7 @@ mod tests {
             config(r#"{"model_type": "roberta"}"#),
             config(r#"{"num_attention_heads": 0}"#),
         ];
-        insta::assert_snapshot!(error_lines(&told), @r#"
+        insta::assert_snapshot!(error_lines(&errors), @r#"
         `vocab.txt`: it has 14 pieces, and the model knows 12
         `vocab.txt`: it has no `[UNK]`: it is of no BERT
         `config.json`: 12 heads (`num_attention_heads`) do not share 8 numbers
@@ -178,9 +177,9 @@ mod tests {
         "#);
     }
 
-    fn error_lines(told: &[Option<Error>]) -> String {
+    fn error_lines(errors: &[Option<Error>]) -> String {
         let line = |it: &Option<Error>| it.as_ref().map_or("nothing".to_owned(), Error::to_string);
-        told.iter().map(line).collect::<Vec<_>>().join("\n")
+        errors.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
     #[test]

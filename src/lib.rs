@@ -1,41 +1,42 @@
 //! A memory palace for language models: rooms with vivid descriptions, numbered
-//! actions, scrolls and doors, kept as files in git and walked over MCP.
+//! actions, scrolls and doors, stored as files in git and visited over MCP.
 //!
-//! # The house
+//! # The layers
 //!
-//! Read the modules in this order; each may use only those below it, never its
-//! neighbours. `tests/architecture.rs` holds the arrows.
+//! Each module may use only the modules below it, never its neighbours;
+//! `tests/architecture.rs` checks this. `cli` and `mcp` also use some components.
 //!
 //! ```text
-//! roof       main ─── cli        one file for each subcommand
-//!                      │
-//! doors               mcp        tools: names, schemas, descriptions
-//!                      │
-//! hall              keeper       enter walk build write ask check
-//!    ┌────────┬────────┼────────┬────────┐
-//! format    store    search   render   session  …            workrooms
-//!    └────────┴────────┼────────┴────────┘
-//! ground             model       slug room action scroll entity palace …
+//! entry          main ─── cli       one file per subcommand
+//!                          │
+//! interface               mcp       tools, resources and prompts over MCP
+//!                          │
+//! application            keeper     the operations on a palace
+//!       ┌────────┬─────────┼────────┬────────┐
+//!     format   store    search   render   session  …      components
+//!       └────────┴─────────┼────────┴────────┘
+//! model                  model      room, action, scroll, entity, palace, …
 //! ```
 //!
-//! - `model` knows no I/O: plain values.
-//! - `format` turns text into values and back; it never meets a disk.
-//! - `store` moves text between disk, git and the others; it never meets a room.
-//! - `exchange` turns the files of other programs into values and back.
-//! - `watch` says which files have changed, and no more.
-//! - `search` finds, `compare` tells what differs, `survey` what is wrong with a
-//!   palace as a whole, `halls` makes places of what the graph holds, `render`
-//!   turns values into pages, `session` knows where a visitor stands, `aaak`
-//!   reads a shorthand, `tokens` counts: all pure.
-//! - `embedding` turns texts into directions, with a model that is handed to it.
-//! - `keeper` alone brings them together. Doors ask the keeper and think nothing.
+//! - `model`: plain values. No I/O.
+//! - `format`: parses and writes the text of files. No I/O.
+//! - `store`: files, git history and commits. It handles text only, no rooms or entities.
+//! - `watch`: reports which files have changed.
+//! - `search`: the full-text index. `embedding`: embeddings of texts, from the bytes of a model.
+//! - `diff`: the differences between two palaces. `check`: the faults of a palace as a whole.
+//! - `halls`: the rooms that are generated from the graph.
+//! - `render`: values to pages. `session`: the state of each visit.
+//! - `exchange`: converts the files of other programs to values and back.
+//! - `aaak`: parses AAAK. `tokens`: estimates token counts.
+//! - `keeper`: the only module that combines the components. `mcp` and `cli` call it and
+//!   contain no rules of their own.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
-// Ground floor: what things are.
+// The model.
 pub mod model;
 
-// Workrooms: each does one thing and knows nothing of its neighbours.
+// Components: each uses only the model, none uses another.
 pub mod aaak;
 pub mod check;
 pub mod diff;
@@ -50,9 +51,9 @@ pub mod store;
 pub mod tokens;
 pub mod watch;
 
-// The hall: everything one can ask.
+// The application: all operations on a palace.
 pub mod keeper;
 
-// Doors and roof.
+// The interfaces.
 pub mod cli;
 pub mod mcp;

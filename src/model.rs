@@ -31,9 +31,7 @@ pub use crate::model::diagnostic::value_path::{PathStep, ValuePath};
 pub use crate::model::entity::genus::{AttributeDef, AttributeKind, Genus, RelationDef, StatusDef};
 pub use crate::model::entity::relation::{Relation, Triple};
 pub use crate::model::graph::entity_check::EntityFault;
-pub use crate::model::graph::grouped_entities::{
-    GroupBoundary, GroupHeading, GroupedEntities, GroupedEntity,
-};
+pub use crate::model::graph::grouped_entities::{GroupedEntities, GroupedEntity};
 pub use crate::model::history::item_diff::{
     ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemPart, PalaceItem,
 };
@@ -44,25 +42,27 @@ pub use crate::model::settings::watch_mode::WatchMode;
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
 pub use change::{Author, Change, Edit, Files, MAX_FILE_BYTES};
 pub use date::{Date, DateError};
-pub use diagnostic::{
-    Diagnostic, Position, Severity, did_you_mean, typo_correction, typo_corrections,
-};
+pub use diagnostic::severity::Severity;
+pub use diagnostic::{Diagnostic, Position, typo_correction, typo_corrections};
 pub use diary::{Diaries, DiaryEntry};
 pub use drawer::{Drawer, Drawers, FiledUnder, WingRoom};
 pub use entity::Entity;
 pub use file_kind::FileKind;
-pub use graph::{DatedFact, EntityFilter, FactEvent, Graph, IncomingRelation, TimeSpan, fold_name};
-pub use hall::{GroupBy, Grouping, Hall};
+pub use graph::name_index::fold_name;
+pub use graph::{DatedFact, EntityFilter, FactEvent, Graph, IncomingRelation, TimeSpan};
+pub use hall::{GroupBoundary, GroupBy, GroupHeading, Grouping, Hall};
 pub use history::{
     BlamedLine, CommitDetails, CommitId, CommitSummary, FileContent, FileDiff, FileHistories,
     FileHistory,
 };
 pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};
-pub use room::{AmbiguousRoom, Room, RoomId, RoomRef, normalize_prose};
+pub use room::room_id::{RoomId, RoomRef};
+pub use room::{AmbiguousRoom, Room, normalize_prose};
 pub use scroll::{Scroll, ScrollId};
 pub use settings::{CommitMode, HandEditMode, Settings};
 pub use slug::{Slug, SlugError};
+pub use text::did_you_mean;
 pub use text::{
     common_prefix_len, compare_alphabetically, escape_unprintable_json, is_printable,
     quote_for_shell, split_lines, strip_unprintable, whole_words_len,

@@ -154,8 +154,8 @@ impl PalaceCheck<'_> {
             .collect()
     }
 
-    /// Reports a room that is not connected to the entry; gives up without a finding after
-    /// [`MAX_ROOMS_WALKED`] rooms.
+    /// Reports a room that is not connected to the entry; gives up without a finding after a
+    /// hundred rooms.
     pub fn check_reachable(&self, id: &RoomId) -> Option<CheckFinding> {
         let entry = self.palace.entry_room().filter(|_| !self.has_unreadable_files("rooms/"))?;
         let (mut reached, mut next) = (BTreeSet::from([id.clone()]), vec![id.clone()]);

@@ -1,4 +1,4 @@
-//! The encoder: tokens look at each other, layer upon layer.
+//! The BERT encoder: layers of self-attention and feed-forward networks.
 
 use ndarray::{Array1, Array2, Axis, Slice};
 use serde::Deserialize;
@@ -6,10 +6,10 @@ use serde::Deserialize;
 use crate::embedding::Error;
 use crate::embedding::safetensors::Tensors;
 
-/// A text has a beginning and an end at least, and something between.
+/// Minimum number of positions: `[CLS]`, one token and `[SEP]`.
 const MIN_POSITIONS: usize = 3;
 
-/// The layers of a BERT.
+/// The embeddings and layers of a BERT model.
 pub(super) struct Encoder {
     word_embeddings: Array2<f32>,
     position_embeddings: Array2<f32>,
@@ -40,8 +40,8 @@ struct LayerNorm {
     epsilon: f32,
 }
 
-/// What `config.json` says that the shapes do not; without it, what it says for
-/// all-MiniLM-L6-v2.
+/// The settings in `config.json` that the shapes of the tensors do not show; the defaults are
+/// those of all-MiniLM-L6-v2.
 #[derive(Deserialize)]
 #[serde(default)]
 struct Config {
@@ -53,32 +53,34 @@ struct Config {
 }
 
 impl Encoder {
-    /// Reads the weights of an encoder that knows at least so many words.
+    /// Reads the weights of an encoder for a vocabulary of `vocabulary_size` pieces.
     pub(super) fn from_tensors(
         tensors: &Tensors<'_>,
-        least: usize,
+        vocabulary_size: usize,
         config: Option<&str>,
     ) -> Result<Self, Error> {
         let config = Config::parse(config)?;
         let words = tensors.matrix("embeddings.word_embeddings.weight", None, None)?;
         let width = words.ncols();
-        if words.nrows() < least {
-            let why = format!("it has {least} pieces, and the model knows {}", words.nrows());
+        if words.nrows() < vocabulary_size {
+            let why =
+                format!("it has {vocabulary_size} pieces, but the model has {}", words.nrows());
             return Err(Error::Vocabulary(why));
         }
         if config.num_attention_heads == 0 || !width.is_multiple_of(config.num_attention_heads) {
             let heads = config.num_attention_heads;
-            let why = format!("{heads} heads (`num_attention_heads`) do not share {width} numbers");
+            let why =
+                format!("`num_attention_heads` is {heads}, which does not divide {width} numbers");
             return Err(Error::Config(why));
         }
         let name = "embeddings.position_embeddings.weight";
-        let places = tensors.matrix(name, None, Some(width))?;
-        if places.nrows() < MIN_POSITIONS {
-            let is = format!("[{}, {width}]", places.nrows());
+        let positions = tensors.matrix(name, None, Some(width))?;
+        if positions.nrows() < MIN_POSITIONS {
+            let is = format!("[{}, {width}]", positions.nrows());
             return Err(Error::WrongShape {
                 name: name.to_owned(),
                 is,
-                wanted: format!("more than [{MIN_POSITIONS}, …]"),
+                wanted: format!("at least [{MIN_POSITIONS}, …]"),
             });
         }
         let kinds = tensors.matrix("embeddings.token_type_embeddings.weight", None, Some(width))?;
@@ -93,22 +95,22 @@ impl Encoder {
             ));
         }
         let norm = LayerNorm::from_tensors(tensors, "embeddings.LayerNorm", width, &config)?;
-        // Each text is one: all its tokens are of the first kind.
+        // All tokens of a text have the first token type.
         Ok(Self {
             word_embeddings: words,
-            position_embeddings: places + kinds.row(0),
+            position_embeddings: positions + kinds.row(0),
             embedding_norm: norm,
             layers,
         })
     }
 
-    /// Returns how many tokens a text may have.
+    /// Returns the maximum number of tokens of a text.
     pub(super) fn max_positions(&self) -> usize {
         self.position_embeddings.nrows()
     }
 
-    /// Returns what has become of tokens that have looked at each other, a row for
-    /// each; there are no more than [`Encoder::max_positions`].
+    /// Returns the hidden states of the last layer, one row per token; takes at most
+    /// [`Encoder::max_positions`] tokens.
     pub(super) fn hidden_states(&self, tokens: &[usize]) -> Array2<f32> {
         let mut states = self.word_embeddings.select(Axis(0), tokens);
         states += &self.position_embeddings.slice_axis(Axis(0), (..tokens.len()).into());
@@ -148,33 +150,33 @@ impl Layer {
     }
 
     fn apply(&self, states: &Array2<f32>) -> Array2<f32> {
-        let mut seen = self.attention_output.apply(&self.self_attention(states)) + states;
-        self.attention_norm.apply(&mut seen);
-        let mut thought = self.intermediate.apply(&seen);
-        thought.mapv_inplace(gelu);
-        let mut thought = self.output.apply(&thought) + seen;
-        self.output_norm.apply(&mut thought);
-        thought
+        let mut attended = self.attention_output.apply(&self.self_attention(states)) + states;
+        self.attention_norm.apply(&mut attended);
+        let mut activated = self.intermediate.apply(&attended);
+        activated.mapv_inplace(gelu);
+        let mut output = self.output.apply(&activated) + attended;
+        self.output_norm.apply(&mut output);
+        output
     }
 
-    /// Lets every token look at all, with each head at something else.
+    /// Computes multi-head self-attention: each token attends to all tokens.
     fn self_attention(&self, states: &Array2<f32>) -> Array2<f32> {
         let [query, key, value] = [&self.query, &self.key, &self.value].map(|it| it.apply(states));
         let width = query.ncols() / self.heads;
         #[expect(clippy::cast_precision_loss, reason = "no head is that wide")]
         let scale = 1.0 / (width as f32).sqrt();
-        let mut seen = Array2::zeros(query.raw_dim());
+        let mut attended = Array2::zeros(query.raw_dim());
         for head in 0..self.heads {
             let (part, at) = (Axis(1), Slice::from(head * width..(head + 1) * width));
-            let mut shares = query.slice_axis(part, at).dot(&key.slice_axis(part, at).t()) * scale;
-            for mut row in shares.rows_mut() {
-                let most = row.fold(f32::NEG_INFINITY, |most, it| most.max(*it));
-                row.mapv_inplace(|it| (it - most).exp());
+            let mut weights = query.slice_axis(part, at).dot(&key.slice_axis(part, at).t()) * scale;
+            for mut row in weights.rows_mut() {
+                let max = row.fold(f32::NEG_INFINITY, |max, it| max.max(*it));
+                row.mapv_inplace(|it| (it - max).exp());
                 row /= row.sum();
             }
-            seen.slice_axis_mut(part, at).assign(&shares.dot(&value.slice_axis(part, at)));
+            attended.slice_axis_mut(part, at).assign(&weights.dot(&value.slice_axis(part, at)));
         }
-        seen
+        attended
     }
 }
 
@@ -209,14 +211,13 @@ impl LayerNorm {
         })
     }
 
-    /// Brings the numbers of every token to mean nought and spread one, then to
-    /// what was learned.
+    /// Normalizes each row to mean 0 and variance 1, then applies the learned weight and bias.
     fn apply(&self, states: &mut Array2<f32>) {
         for mut row in states.rows_mut() {
             let mean = row.mean().unwrap_or_default();
             row -= mean;
-            let spread = (row.var(0.0) + self.epsilon).sqrt();
-            row /= spread;
+            let deviation = (row.var(0.0) + self.epsilon).sqrt();
+            row /= deviation;
             row *= &self.weight;
             row += &self.bias;
         }
@@ -228,13 +229,14 @@ impl Config {
         let Some(text) = text else { return Ok(Self::default()) };
         let config: Self =
             serde_json::from_str(text).map_err(|err| Error::Config(err.to_string()))?;
-        let said = [
+        let settings = [
             ("model_type", &config.model_type, "bert"),
             ("hidden_act", &config.hidden_act, "gelu"),
             ("position_embedding_type", &config.position_embedding_type, "absolute"),
         ];
-        if let Some((key, is, wanted)) = said.iter().find(|(_, is, wanted)| is != wanted) {
-            let why = format!("`{key}` is \"{is}\"; only \"{wanted}\" is understood");
+        if let Some((key, is, expected)) = settings.iter().find(|(_, is, expected)| is != expected)
+        {
+            let why = format!("`{key}` is \"{is}\"; only \"{expected}\" is supported");
             return Err(Error::Config(why));
         }
         Ok(config)
@@ -253,9 +255,8 @@ impl Default for Config {
     }
 }
 
-/// Lets pass what is above nought, and little of what is below (Hendrycks and
-/// Gimpel); the error function is that of Abramowitz and Stegun, 7.1.26, good to
-/// seven digits.
+/// The activation function GELU (Hendrycks and Gimpel). The error function is approximated by
+/// Abramowitz and Stegun, 7.1.26, to seven digits.
 fn gelu(x: f32) -> f32 {
     const ERF_COEFFICIENTS: [f32; 5] =
         [1.061_405_4, -1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6];

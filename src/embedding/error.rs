@@ -1,42 +1,42 @@
-//! What may be wrong with a model.
+//! The error of an embedding model that cannot be loaded.
 
-/// Why a model cannot be used.
+/// The error of a model that cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The weights are in no safetensors file, or in half of one.
-    #[error("`model.safetensors` is no such file: {0}")]
+    /// The weights are not a complete safetensors file.
+    #[error("`model.safetensors` is not a safetensors file: {0}")]
     InvalidFile(String),
-    /// A tensor of a BERT is not there.
-    #[error("`model.safetensors` is of no BERT: it has no `{0}`")]
+    /// A tensor of a BERT model is missing.
+    #[error("`model.safetensors` is not a BERT model: it has no `{0}`")]
     MissingTensor(String),
-    /// A tensor is of numbers that are not read.
-    #[error("`{name}` in `model.safetensors` is {kind}: only F32 is read")]
+    /// A tensor has an unsupported number type.
+    #[error("`{name}` in `model.safetensors` is {kind}: only F32 is supported")]
     UnsupportedType {
-        /// The tensor.
+        /// The name of the tensor.
         name: String,
-        /// What it is made of.
+        /// Its number type.
         kind: String,
     },
-    /// A tensor has not the shape that the others ask for.
-    #[error("`{name}` in `model.safetensors` is {is}, and {wanted} is needed")]
+    /// A tensor has a shape that does not match the others.
+    #[error("`{name}` in `model.safetensors` has shape {is}, but {wanted} is needed")]
     WrongShape {
-        /// The tensor.
+        /// The name of the tensor.
         name: String,
         /// Its shape.
         is: String,
-        /// What belongs there.
+        /// The expected shape.
         wanted: String,
     },
-    /// A tensor lies where the file does not reach, or is not as long as its shape.
-    #[error("`{0}` in `model.safetensors` lies outside the file or is not as long as it says")]
+    /// A tensor's offsets are outside the file or do not match its shape.
+    #[error("`{0}` in `model.safetensors` has offsets outside the file or not matching its shape")]
     OutOfBounds(String),
-    /// What comes out of it are no numbers.
-    #[error("`model.safetensors` makes no numbers of a text: some of its own are none")]
+    /// The model's output is not finite.
+    #[error("`model.safetensors` cannot be used: some of its numbers are not finite")]
     NotFinite,
-    /// The settings are no such thing, or of another family.
+    /// The settings are invalid or of another model family.
     #[error("`config.json`: {0}")]
     Config(String),
-    /// The words are not those of a BERT.
+    /// The vocabulary is not that of a BERT model.
     #[error("`vocab.txt`: {0}")]
     Vocabulary(String),
     /// The program was built without the cargo feature `embedding`.

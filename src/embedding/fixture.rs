@@ -1,4 +1,4 @@
-//! A model to try things with: two layers, eight numbers a token, all made up.
+//! A model for tests: two layers, vectors of eight numbers, computed weights.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ const WIDTH: usize = 8;
 const INTERMEDIATE_WIDTH: usize = 16;
 const POSITIONS: usize = 16;
 
-/// The weights of a model, tensor by tensor.
+/// The names and shapes of the tensors of a model.
 #[derive(Clone)]
 pub(crate) struct TestWeights(Vec<(String, Vec<usize>)>);
 
@@ -53,20 +53,20 @@ impl TestWeights {
         header.insert("__metadata__".to_owned(), json!({ "format": "pt" }));
         for (name, shape) in &self.0 {
             let end = at + 4 * shape.iter().product::<usize>();
-            let told = json!({ "dtype": "F32", "shape": shape, "data_offsets": [at, end] });
-            header.insert(name.clone(), told);
+            let info = json!({ "dtype": "F32", "shape": shape, "data_offsets": [at, end] });
+            header.insert(name.clone(), info);
             at = end;
         }
         header
     }
 
-    /// Makes the file, with that header.
+    /// Returns the bytes of the file with this header.
     pub(crate) fn file(&self, header: &Map<String, Value>) -> Vec<u8> {
         let header = serde_json::to_vec(header).unwrap();
         let mut file = (header.len() as u64).to_le_bytes().to_vec();
         file.extend(header);
         let count: usize = self.0.iter().map(|(_, shape)| shape.iter().product::<usize>()).sum();
-        // Between -1 and 1, and each the same in whatever language it is computed.
+        // Between -1 and 1, with the same result in every programming language.
         let number = |it: usize| u16::try_from(it * 7919 % 1009).map_or(0.0, f32::from);
         let numbers = (0..count).map(|it| number(it) / 504.5 - 1.0);
         file.extend(numbers.flat_map(f32::to_le_bytes));
@@ -74,7 +74,7 @@ impl TestWeights {
     }
 }
 
-/// Reads the model, with something in its header changed.
+/// Parses the model with a changed header.
 pub(crate) fn model_with_header(
     change: impl FnOnce(&mut Map<String, Value>),
 ) -> Result<Model, Error> {

@@ -1,4 +1,4 @@
-//! The model of a build without the cargo feature `embedding`: none can be loaded.
+//! Replaces the model in a build without the cargo feature `embedding`: none can be loaded.
 
 use crate::embedding::Error;
 

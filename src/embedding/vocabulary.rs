@@ -1,6 +1,6 @@
-//! The words of a BERT, and how a text is taken apart into them: in small letters
-//! and without accents, first into words and signs, then each word into the longest
-//! pieces that are known (`WordPiece`).
+//! The vocabulary of a BERT model, and its tokenizer (`WordPiece`): converts a text to lower
+//! case without accents, splits it into words and punctuation, and each word into the longest
+//! pieces in the vocabulary.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::embedding::Error;
 
-/// A longer word is not looked up.
+/// Limit for the length of a word; a longer one is unknown.
 const MAX_WORD_CHARS: usize = 100;
 
-/// How the pieces of a word begin that are not its first.
+/// The prefix of the pieces of a word after its first.
 const CONTINUATION_PREFIX: &str = "##";
 
-/// All pieces, each with its number.
+/// All pieces, each with its token id.
 pub(super) struct Vocabulary {
     token_ids: HashMap<String, usize>,
     size: usize,
@@ -25,14 +25,15 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Reads a list of pieces, one a line, numbered from nought.
+    /// Parses a list of pieces, one per line, numbered from 0.
     pub(super) fn parse(list: &str) -> Result<Self, Error> {
         let mut numbers = HashMap::new();
         for (number, piece) in list.lines().enumerate() {
             numbers.entry(piece.trim_end().to_owned()).or_insert(number);
         }
         let number = |name: &str| {
-            let missing = || Error::Vocabulary(format!("it has no `{name}`: it is of no BERT"));
+            let missing =
+                || Error::Vocabulary(format!("it has no `{name}`: it is not a BERT vocabulary"));
             numbers.get(name).copied().ok_or_else(missing)
         };
         let (unknown, beginning, end) = (number("[UNK]")?, number("[CLS]")?, number("[SEP]")?);
@@ -45,15 +46,14 @@ impl Vocabulary {
         })
     }
 
-    /// Returns how many pieces there are.
+    /// Returns the number of pieces.
     pub(super) fn len(&self) -> usize {
         self.size
     }
 
-    /// Takes a text apart into at most `most` pieces, with what begins and ends
-    /// every text.
-    pub(super) fn tokenize(&self, text: &str, most: usize) -> Vec<usize> {
-        let room = most.saturating_sub(1);
+    /// Splits a text into at most `limit` tokens, including `[CLS]` and `[SEP]`.
+    pub(super) fn tokenize(&self, text: &str, limit: usize) -> Vec<usize> {
+        let room = limit.saturating_sub(1);
         let mut tokens = vec![self.start_id];
         for word in split_words(text) {
             if tokens.len() >= room {
@@ -70,13 +70,13 @@ impl Vocabulary {
         let before = tokens.len();
         let mut rest = word;
         while !rest.is_empty() && word.chars().count() <= MAX_WORD_CHARS {
-            let inside = if rest.len() < word.len() { CONTINUATION_PREFIX } else { "" };
+            let prefix = if rest.len() < word.len() { CONTINUATION_PREFIX } else { "" };
             let ends = rest.char_indices().map(|(at, it)| at + it.len_utf8());
-            let known = ends.rev().find_map(|end| {
-                let number = self.token_ids.get(&format!("{inside}{}", &rest[..end]))?;
+            let longest = ends.rev().find_map(|end| {
+                let number = self.token_ids.get(&format!("{prefix}{}", &rest[..end]))?;
                 Some((*number, end))
             });
-            let Some((number, end)) = known else { break };
+            let Some((number, end)) = longest else { break };
             tokens.push(number);
             rest = &rest[end..];
         }
@@ -87,10 +87,10 @@ impl Vocabulary {
     }
 }
 
-/// Yields the words and signs of a text.
+/// Yields the words and punctuation characters of a text.
 fn split_words(text: &str) -> impl Iterator<Item = String> {
-    let meant = text.chars().filter(|it| !is_ignored_char(*it)).nfd();
-    let bare = meant.filter(|it| category(*it) != Category::NonspacingMark);
+    let decomposed = text.chars().filter(|it| !is_ignored_char(*it)).nfd();
+    let bare = decomposed.filter(|it| category(*it) != Category::NonspacingMark);
     let mut letters = bare.flat_map(char::to_lowercase).peekable();
     std::iter::from_fn(move || {
         while letters.next_if(|it| it.is_whitespace()).is_some() {}
@@ -106,15 +106,15 @@ fn split_words(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Tells whether a sign is nothing to read.
+/// Returns true for characters that the tokenizer drops, such as control characters.
 fn is_ignored_char(sign: char) -> bool {
     use Category::{Control, Format, PrivateUse, Surrogate, Unassigned};
     let nothing = [Control, Format, PrivateUse, Surrogate, Unassigned];
     sign == '\u{fffd}' || !sign.is_whitespace() && nothing.contains(&category(sign))
 }
 
-/// Tells whether a sign is a word by itself: a Han character, or punctuation, for
-/// which all signs of ASCII count that are no letters.
+/// Returns true if a character is a word by itself: a Han character, punctuation, or an ASCII
+/// symbol.
 fn is_single_char_word(sign: char) -> bool {
     use Category::{
         ClosePunctuation, ConnectorPunctuation, DashPunctuation, FinalPunctuation,
@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn a_vocabulary_without_the_unknown_token_is_refused() {
-        let said = Vocabulary::parse("the\nof\n").err().map(|it| it.to_string());
-        assert_eq!(said.as_deref(), Some("`vocab.txt`: it has no `[UNK]`: it is of no BERT"));
+        let error = Vocabulary::parse("the\nof\n").err().map(|it| it.to_string());
+        let expected = "`vocab.txt`: it has no `[UNK]`: it is not a BERT vocabulary";
+        assert_eq!(error.as_deref(), Some(expected));
     }
 }

@@ -142,15 +142,15 @@ mod tests {
 
     #[test]
     fn the_date_of_a_document_is_read_from_its_front_matter() {
-        let said = |it: &str| document_date(&format!("---\ntitle: T\n{it}\n---\nText.\n"));
-        let told = |it| said(it).map(|it| it.to_string());
+        let date_of = |it: &str| document_date(&format!("---\ntitle: T\n{it}\n---\nText.\n"));
+        let shown = |it| date_of(it).map(|it| it.to_string());
         let day = Some("2026-03-01 00:00:00 UTC".to_owned());
-        assert_eq!(told("date: 2026-03-01"), day);
-        assert_eq!(told("date: '2026-03-01' # of the draft"), day);
+        assert_eq!(shown("date: 2026-03-01"), day);
+        assert_eq!(shown("date: '2026-03-01' # of the draft"), day);
         let hour = Some("2026-03-01 09:30:00 UTC".to_owned());
-        assert_eq!(told("date: 2026-03-01T10:30:00+01:00"), hour);
-        assert_eq!(told("date: 2026-03-01 09:30:00"), hour);
-        assert_eq!((told("date: March"), told("update: 2026-03-01")), (None, None));
+        assert_eq!(shown("date: 2026-03-01T10:30:00+01:00"), hour);
+        assert_eq!(shown("date: 2026-03-01 09:30:00"), hour);
+        assert_eq!((shown("date: March"), shown("update: 2026-03-01")), (None, None));
         assert_eq!(document_date("date: 2026-03-01\n"), None, "that is the text itself");
         assert_eq!(document_date("---\nText.\n---\ndate: 2026-03-01\n"), None);
     }

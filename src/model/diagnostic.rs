@@ -1,8 +1,12 @@
 //! Findings about the files of a palace, worded so that the author can fix them.
 
 pub(crate) mod code;
+pub(crate) mod code_rules;
 pub(crate) mod rule;
+pub(crate) mod rule_table;
+pub(crate) mod severity;
 pub(crate) mod value_path;
+use crate::model::Severity;
 use std::fmt;
 
 use crate::model::Code;
@@ -33,17 +37,6 @@ pub struct Position {
     pub column: usize,
 }
 
-/// The severity of a [`Diagnostic`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// The file, or the affected part of it, was skipped.
-    Error,
-    /// Everything was read, but something looks wrong.
-    Warning,
-    /// Nothing is wrong; for information only.
-    Info,
-}
-
 impl Position {
     /// The beginning of a file.
     pub const START: Self = Self { line: 1, column: 1 };
@@ -67,27 +60,6 @@ impl Diagnostic {
         self.hint = Some(hint.into());
         self
     }
-}
-
-/// Returns the known word that is most similar to `word`, if one is similar enough.
-pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Longer words are not typing errors, and are expensive to compare.
-    const MAX_WORD_CHARS: usize = 200;
-    if word.chars().nth(MAX_WORD_CHARS).is_some() {
-        return None;
-    }
-    let lower = word.to_lowercase();
-    let likeness = |it: &str| strsim::jaro_winkler(&lower, &it.to_lowercase());
-    let known = known.into_iter().filter(|it| it.chars().nth(MAX_WORD_CHARS).is_none());
-    // Ties: first the word in the same case, then the alphabetically first, so that the result does
-    // not depend on the order of the input.
-    let in_case = |it: &str| strsim::jaro_winkler(word, it);
-    let nearer = |a: &(f64, &str), b: &(f64, &str)| {
-        let in_case = || in_case(a.1).total_cmp(&in_case(b.1));
-        a.0.total_cmp(&b.0).then_with(in_case).then(b.1.cmp(a.1))
-    };
-    let best = known.map(|it| (likeness(it), it)).max_by(nearer)?;
-    (best.0 > 0.8).then_some(best.1)
 }
 
 /// Returns the only known word at edit distance 1 from `word` (one letter missing, added, replaced,
@@ -120,15 +92,5 @@ impl fmt::Display for Diagnostic {
             Some(hint) => write!(f, " ({hint})"),
             None => Ok(()),
         }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        })
     }
 }

@@ -12,15 +12,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 pub use entity_filter::EntityFilter;
-pub use name_spelling::fold_name;
 pub use timeline::{DatedFact, FactEvent, TimeSpan};
 
 use crate::model::graph::grouped_entities::GroupingCache;
 use crate::model::graph::name_index::{
-    KeyHash, LazyNameIndex, genus_date_keys, hash_attribute_values, hash_key,
-    hash_name_ignoring_case, hash_relation_targets,
+    KeyHash, LazyNameIndex, genus_date_keys, hash_attribute_value, hash_attribute_values, hash_key,
+    hash_name_ignoring_case, hash_relation_targets, mentioned_name_hashes,
 };
-use crate::model::graph::name_spelling::mentioned_name_hashes;
 use crate::model::{AttributeKind, Date, Entity, Genus, ItemId, Relation, did_you_mean};
 
 type NameSet = BTreeSet<Arc<str>>;
@@ -341,6 +339,23 @@ impl Graph {
         }
         self.genus_definitions.insert(genus.name.clone(), (file.to_owned(), genus));
         Ok(())
+    }
+
+    /// Yields the names of the entities of `genus` whose attribute may have this value, given in
+    /// lower case. Hashes can collide, so the caller must check.
+    pub(crate) fn names_with_attribute_value(
+        &self,
+        genus: &str,
+        key: &str,
+        word: &str,
+    ) -> impl Iterator<Item = &Arc<str>> + use<'_> {
+        let hash = hash_attribute_value(genus, key, word);
+        let found = self.values.range_while(
+            || self.entity_names_by_key(hash_attribute_values),
+            hash,
+            move |it| *it == hash,
+        );
+        found.map(|(_, name)| name)
     }
 
     /// Returns the names of all entities, keyed by each of their keys.

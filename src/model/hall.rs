@@ -2,7 +2,19 @@
 
 use std::fmt;
 
-use crate::model::GroupBoundary;
+/// One heading of an entity: a genus, a status, a year; `None` sorts last.
+pub type GroupHeading = Option<String>;
+
+/// A boundary between two entities of a grouping.
+///
+/// It consists of some headings and, if it has all of them, the beginning of a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupBoundary {
+    /// The first headings of the entities after it.
+    pub headings: Vec<GroupHeading>,
+    /// The beginning of the first name after it.
+    pub name_prefix: String,
+}
 
 /// A grouping of entities that a room can show in addition to its own content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -67,6 +67,27 @@ pub fn quote_for_shell(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// Returns the known word that is most similar to `word`, if one is similar enough.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Longer words are not typing errors, and are expensive to compare.
+    const MAX_WORD_CHARS: usize = 200;
+    if word.chars().nth(MAX_WORD_CHARS).is_some() {
+        return None;
+    }
+    let lower = word.to_lowercase();
+    let likeness = |it: &str| strsim::jaro_winkler(&lower, &it.to_lowercase());
+    let known = known.into_iter().filter(|it| it.chars().nth(MAX_WORD_CHARS).is_none());
+    // Ties: first the word in the same case, then the alphabetically first, so that the result does
+    // not depend on the order of the input.
+    let in_case = |it: &str| strsim::jaro_winkler(word, it);
+    let nearer = |a: &(f64, &str), b: &(f64, &str)| {
+        let in_case = || in_case(a.1).total_cmp(&in_case(b.1));
+        a.0.total_cmp(&b.0).then_with(in_case).then(b.1.cmp(a.1))
+    };
+    let best = known.map(|it| (likeness(it), it)).max_by(nearer)?;
+    (best.0 > 0.8).then_some(best.1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,20 +36,20 @@ mod tests {
     #[test]
     fn ages_are_shown_in_the_largest_unit_that_fits() {
         let now: DateTime<Utc> = "2026-03-01T12:00:00Z".parse().unwrap();
-        let said = |then: &str| ago(then.parse().unwrap(), now);
-        assert_eq!(said("2026-03-01T11:59:30Z"), "just now");
-        assert_eq!(said("2026-03-01T12:00:30Z"), "just now");
-        assert_eq!(said("2026-03-01T11:55:00Z"), "5 minutes ago");
-        assert_eq!(said("2026-03-01T11:00:00Z"), "1 hour ago");
-        assert_eq!(said("2026-02-26T12:00:00Z"), "3 days ago");
-        assert_eq!(said("2025-12-28T12:00:00Z"), "2 months ago");
-        assert_eq!(said("2022-02-26T12:00:00Z"), "4 years ago");
+        let shown = |then: &str| ago(then.parse().unwrap(), now);
+        assert_eq!(shown("2026-03-01T11:59:30Z"), "just now");
+        assert_eq!(shown("2026-03-01T12:00:30Z"), "just now");
+        assert_eq!(shown("2026-03-01T11:55:00Z"), "5 minutes ago");
+        assert_eq!(shown("2026-03-01T11:00:00Z"), "1 hour ago");
+        assert_eq!(shown("2026-02-26T12:00:00Z"), "3 days ago");
+        assert_eq!(shown("2025-12-28T12:00:00Z"), "2 months ago");
+        assert_eq!(shown("2022-02-26T12:00:00Z"), "4 years ago");
     }
 
     #[test]
     fn years_and_months_follow_the_calendar() {
         let now: DateTime<Utc> = "2026-11-22T00:00:00Z".parse().unwrap();
-        let said = |then: &str| ago(then.parse().unwrap(), now);
+        let shown = |then: &str| ago(then.parse().unwrap(), now);
         for (then, age) in [
             ("1851-12-18T00:00:00Z", "174 years ago"),
             ("1900-11-25T00:00:00Z", "125 years ago"),
@@ -61,7 +61,7 @@ mod tests {
             ("2024-11-23T00:00:00Z", "23 months ago"),
             ("2026-08-23T00:00:00Z", "2 months ago"),
         ] {
-            assert_eq!(said(then), age, "{then}");
+            assert_eq!(shown(then), age, "{then}");
         }
     }
 }

@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn a_date_is_shown_with_its_age() {
         let now = "2026-03-01T12:00:00Z".parse().unwrap();
-        for (written, said) in [
+        for (written, expected) in [
             ("1972", "1972, 54 years ago"),
             ("2026", "2026, this year"),
             ("2025", "2025, 1 year ago"),
@@ -53,7 +53,7 @@ mod tests {
             ("-0246", "247 BC, 2272 years ago"),
             ("last\nspring", "last spring"),
         ] {
-            assert_eq!(date_with_age(written, now), said);
+            assert_eq!(date_with_age(written, now), expected);
         }
     }
 }

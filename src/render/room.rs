@@ -76,7 +76,7 @@ pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str) -> String
     let mut page = format!(
         "── [Unfinished Room] ──\n\
          You pass the doorway marked '{}' and find bare walls and the smell of\n\
-         fresh mortar: nobody has built this room yet.\n\n{context}\n\
+         fresh mortar: this room is not built yet.\n\n{context}\n\
          Call build_room with slug `{}` to build it.\n",
         one_line(door),
         view.id

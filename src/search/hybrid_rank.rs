@@ -2,8 +2,8 @@
 //!
 //! Embeddings are looked up by a hash of the passage's text and may be missing; the index does
 //! not know how they are computed. Both rankers score all admitted documents, and each score
-//! is normalized to 0..1 before the sum: raw scores have different scales, and a combination
-//! of ranks would lose the distances between scores.
+//! is normalized to 0..1 before the sum: raw scores have different scales, and in a
+//! combination of ranks, noise would outvote the ranker whose scores are clearer.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 

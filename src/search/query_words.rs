@@ -203,12 +203,12 @@ fn label_length(piece: &str) -> usize {
 
 /// Removes a label, or instructions for the answer, from the beginning of a question.
 fn strip_label(text: &str, at: Range<usize>) -> Range<usize> {
-    let asked = &text[at.clone()];
-    let sentences = split_pieces(asked, is_sentence_end);
+    let question = &text[at.clone()];
+    let sentences = split_pieces(question, is_sentence_end);
     let first =
-        sentences.iter().find(|it| has_content(&asked[(*it).clone()])).map_or(0, |it| it.start);
-    let label = label_length(asked[first..].trim_start());
-    let blank = asked[first..].len() - asked[first..].trim_start().len();
+        sentences.iter().find(|it| has_content(&question[(*it).clone()])).map_or(0, |it| it.start);
+    let label = label_length(question[first..].trim_start());
+    let blank = question[first..].len() - question[first..].trim_start().len();
     let start = at.start + first + if label > 0 { blank + label } else { 0 };
     if has_content(&text[start..at.end]) { start..at.end } else { at }
 }
@@ -277,8 +277,8 @@ mod tests {
             format!("{PROMPT} {question}"),
             format!("{PROMPT}\n{question}\nAnswer briefly."),
         ] {
-            let asked = parsed_words(&paste);
-            assert!(asked.starts_with("boiler stop") && asked.len() < 30, "{asked}");
+            let question = parsed_words(&paste);
+            assert!(question.starts_with("boiler stop") && question.len() < 30, "{question}");
         }
         assert_eq!(
             parsed_words(&format!("{PROMPT}\nboiler electrode price")),
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_query_of_stop_words_includes_the_sentence_before() {
-        let asked = parsed_words(&format!("{PROMPT}\nThe boiler shows F28 again.\nWhat now?"));
-        assert_eq!(asked, "boiler shows f28");
+        let question = parsed_words(&format!("{PROMPT}\nThe boiler shows F28 again.\nWhat now?"));
+        assert_eq!(question, "boiler shows f28");
     }
 }

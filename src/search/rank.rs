@@ -485,17 +485,17 @@ mod tests {
     #[test]
     fn neighbouring_notes_add_a_little_to_the_score() {
         let at = |minute: &str| format!("2025-03-01T12:{minute}:00Z").parse().ok();
-        let said = |name: &'static str, minute: &str, text: &'static str| Document {
+        let note = |name: &'static str, minute: &str, text: &'static str| Document {
             written: at(minute),
             room: Some("call".into()),
             ..test_document(name, text)
         };
         let index = build_index(&[
-            said("a", "00", "Where will you spend the summer?"),
-            said("b", "01", "In the house by the lake."),
-            Document { room: Some("other".into()), ..said("c", "01", "In the house by the lake.") },
-            Document { room: None, ..said("nowhere", "00", "Where will you hang the curtains?") },
-            Document { room: None, ..said("no place", "01", "In the attic.") },
+            note("a", "00", "Where will you spend the summer?"),
+            note("b", "01", "In the house by the lake."),
+            Document { room: Some("other".into()), ..note("c", "01", "In the house by the lake.") },
+            Document { room: None, ..note("nowhere", "00", "Where will you hang the curtains?") },
+            Document { room: None, ..note("no place", "01", "In the attic.") },
         ]);
         assert_eq!(find_names(&index, "summer house"), ["a", "b", "c"]);
         assert_eq!(find_names(&index, "summer"), ["a", "b"]);
@@ -505,13 +505,13 @@ mod tests {
     #[test]
     fn a_match_only_through_neighbours_has_low_similarity() {
         let at = |minute: &str| format!("2025-03-01T12:{minute}:00Z").parse().ok();
-        let said = |name: &'static str, minute: &str, text: &'static str| Document {
+        let note = |name: &'static str, minute: &str, text: &'static str| Document {
             written: at(minute),
             room: Some("call".into()),
             ..test_document(name, text)
         };
         let notes =
-            [said("a", "00", "Ticket AUTH-1432 is done."), said("b", "01", "Tea is ready.")];
+            [note("a", "00", "Ticket AUTH-1432 is done."), note("b", "01", "Tea is ready.")];
         let index = build_index(&notes);
         let find =
             |words| index.find(&Query { text: words, limit: 9, ..Query::default() }, |_| true).best;

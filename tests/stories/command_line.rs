@@ -201,7 +201,7 @@ fn a_folder_that_contains_palaces_is_a_home() {
     assert_eq!(inside("code/rooms", &["map"]), map);
     home.run_palazzo(&["init", "Survey"]);
     let several =
-        "[err] palazzo: there are several palaces: say --workspace NAME (Code, Survey)\n[exit 2]";
+        "[err] palazzo: there are several palaces: give --workspace NAME (Code, Survey)\n[exit 2]";
     for command in ["map", "log", "show", "undo"] {
         assert_eq!(inside("", &[command]), several);
     }

@@ -93,7 +93,7 @@ fn doctor_removes_only_git_locks() {
     ] {
         let (code, refused) = run(&home, &["doctor", "--remove-lock", &path, "--yes"]);
         assert_eq!(code, Some(2), "{refused}");
-        assert!(refused.contains("is no lock file of git"), "{refused}");
+        assert!(refused.contains("is not a git lock file"), "{refused}");
         assert!(fs::exists(&path).unwrap());
     }
 }

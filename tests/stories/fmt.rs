@@ -67,10 +67,10 @@ fn git_applies_the_fmt_diff_from_any_folder() {
             command.current_dir(home.path().join(place)).args(["fmt", how]);
             command.arg(home.path().join("code")).output().unwrap()
         };
-        assert_eq!(fmt("--check").stderr, b"3 of 3 files not in form\n");
+        assert_eq!(fmt("--check").stderr, b"3 of 3 files not formatted\n");
         let patch = home.path().with_file_name("patch");
         std::fs::write(&patch, fmt("--diff").stdout).unwrap();
         home.git(&["-C", place, "apply", patch.to_str().unwrap()]);
-        assert_eq!(fmt("--check").stderr, b"0 of 3 files not in form\n", "{place}");
+        assert_eq!(fmt("--check").stderr, b"0 of 3 files not formatted\n", "{place}");
     }
 }

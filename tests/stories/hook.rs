@@ -55,10 +55,10 @@ fn a_hook_is_installed_once_and_removed_without_a_trace() {
     let starts = installed["hooks"]["SessionStart"].as_array().unwrap();
     assert_eq!((starts.len(), &starts[0]["matcher"]), (1, &json!("startup|clear|compact")));
     let removed = run_hook_command(&home, &["remove"]);
-    assert!(removed.status.success() && removed.stdout.starts_with(b"The hook is taken out of"));
+    assert!(removed.status.success() && removed.stdout.starts_with(b"The hook is removed from"));
     assert_eq!(home.read("user/settings.json"), EXISTING_SETTINGS);
     let again = run_hook_command(&home, &["remove"]);
-    assert!(again.status.success() && again.stdout.starts_with(b"There is no hook of ours in"));
+    assert!(again.status.success() && again.stdout.starts_with(b"There is no hook of Palazzo in"));
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn unreadable_settings_are_left_unchanged() {
         let refused = run_hook_command(&home, &["install"]);
         let said = String::from_utf8(refused.stderr).unwrap();
         assert_eq!(refused.status.code(), Some(2));
-        assert!(said.contains("settings.json` is left as it is: "), "{said}");
+        assert!(said.contains("settings.json` is not changed: "), "{said}");
         assert_eq!(home.read("user/settings.json"), odd);
     }
 }

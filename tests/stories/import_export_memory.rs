@@ -214,8 +214,8 @@ fn an_export_overwrites_no_file() {
     let output = home.run_palazzo(&["export", "memory", "home/back.jsonl"]);
     assert_eq!(
         String::from_utf8(output.stderr).unwrap(),
-        "palazzo: home/back.jsonl is there already, and nothing is written over it: name another \
-         file, or move that one away first\n"
+        "palazzo: home/back.jsonl exists already and is not overwritten: name another file, or \
+         move that one away first\n"
     );
     assert_eq!((output.status.code(), home.read("back.jsonl").as_str()), (Some(2), "precious"));
 }

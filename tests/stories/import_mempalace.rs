@@ -614,8 +614,5 @@ fn an_unused_column_may_have_any_name() {
     bytes[place] = 0xff;
     std::fs::write(&file, bytes).unwrap();
     let told = run_import(&home, "theirs");
-    assert!(
-        told.contains("facts 3; 0 were there already.\n") && told.contains("[exit 0]"),
-        "{told}"
-    );
+    assert!(told.contains("facts 3; 0 existed already.\n") && told.contains("[exit 0]"), "{told}");
 }

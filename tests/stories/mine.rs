@@ -50,16 +50,16 @@ fn documents_are_filed_by_folder_once_and_byte_for_byte() {
     let field = field.to_str().unwrap();
     assert_eq!(
         run_mine(&home, &[field, "--dry-run"]),
-        "Would file texts of 2 sources: 3 new, 0 grown; 0 were there already.\n"
+        "Would file texts of 2 sources: 3 new, 0 extended; 0 were filed already.\n"
     );
     assert!(!home.path().join("palace").exists());
     assert_eq!(
         run_mine(&home, &[field]),
-        "Filed texts of 2 sources: 3 new, 0 grown; 0 were there already.\n"
+        "Filed texts of 2 sources: 3 new, 0 extended; 0 were filed already.\n"
     );
     assert_eq!(
         run_mine(&home, &[field]),
-        "Filed texts of 2 sources: 0 new, 0 grown; 3 were there already.\n"
+        "Filed texts of 2 sources: 0 new, 0 extended; 3 were filed already.\n"
     );
     let log = home.git(&["log", "--format=%s", "--reverse", "--", "palace/drawers"]);
     assert_eq!(log.trim_end(), "source geology/beds.md: mine\nsource notes.txt: mine");
@@ -92,7 +92,7 @@ fn a_transcript_is_filed_by_exchange_and_extended_later() {
     assert!(run_mine(&home, &[file]).contains("2 new"));
     told.push(transcript_line("assistant", "Greywacke.", "2026-02-01T10:02:05Z"));
     home.write("s.jsonl", &json_lines(&told));
-    assert!(run_mine(&home, &[file]).contains("0 new, 1 grown; 1 were there already"));
+    assert!(run_mine(&home, &[file]).contains("0 new, 1 extended; 1 were filed already"));
     assert_snapshot!(read_all_drawers(&home), @"
     wing: seams
     room: conversations
@@ -231,7 +231,7 @@ fn a_grown_document_is_updated_and_a_changed_one_reported() {
     home.write("field/beds/empty.md", "\n");
     home.write("field/beds/odd.md", "---\ndate: 2026-03-02\n---\nRed.\n");
     let field = home.path().join("field").display().to_string();
-    let counted = "texts of 4 sources: 3 new, 0 grown; 1 were there already.\n";
+    let counted = "texts of 4 sources: 3 new, 0 extended; 1 were filed already.\n";
     assert_eq!(run_mine(&home, &[&field, "--dry-run"]), format!("Would file {counted}"));
     assert_eq!(run_mine(&home, &[&field]), format!("Filed {counted}"));
     home.write("field/log.md", &dated("Coal.\nGreywacke.\n"));
@@ -299,7 +299,7 @@ fn files_with_invalid_utf8_are_filed_as_far_as_possible() {
     assert!(run_mine(&home, &[&file("marked.jsonl"), "--wing", "marked"]).contains("1 new"));
     let output = home.run_palazzo(&["mine", &file("odd.jsonl"), "--wing", "odd"]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("line 2 is not UTF-8: what is not stands as \u{fffd}"), "{said}");
+    assert!(said.contains("line 2 is not UTF-8: the invalid bytes become \u{fffd}"), "{said}");
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(home.git(&["grep", "-c", "It is coal", "--", "palace/drawers"]).lines().count(), 3);
 }
@@ -311,7 +311,7 @@ fn mining_a_palace_skips_its_own_drawers() {
     home.write("palace/palace.toml", "name = \"Palace\"\n");
     let palace = home.path().join("palace").display().to_string();
     assert!(run_mine(&home, &[&palace]).starts_with("Filed texts of 1 sources: 1 new"));
-    assert!(run_mine(&home, &[&palace]).contains("0 new, 0 grown; 1 were there already"));
+    assert!(run_mine(&home, &[&palace]).contains("0 new, 0 extended; 1 were filed already"));
     let drawers = home.path().join("palace/drawers").display().to_string();
     assert!(run_mine(&home, &[&drawers]).starts_with("Filed texts of 0 sources"));
 }

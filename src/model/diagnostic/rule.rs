@@ -1,7 +1,5 @@
 //! The meaning of each code, and how to fix its findings.
 
-mod table;
-
 use crate::model::{Code, Severity};
 
 /// One row of the table of codes.
@@ -19,12 +17,7 @@ pub struct Rule {
     pub advice: &'static str,
 }
 
-impl Rule {
-    /// All rules, in the order of the codes.
-    pub const ALL: &[Self] = table::ALL;
-}
-
-const fn error_rule(
+pub(crate) const fn error_rule(
     code: Code,
     name: &'static str,
     meaning: &'static str,
@@ -33,7 +26,7 @@ const fn error_rule(
     Rule { code, name, severity: Severity::Error, meaning, advice }
 }
 
-const fn warning_rule(
+pub(crate) const fn warning_rule(
     code: Code,
     name: &'static str,
     meaning: &'static str,
@@ -42,7 +35,7 @@ const fn warning_rule(
     Rule { code, name, severity: Severity::Warning, meaning, advice }
 }
 
-const fn info_rule(
+pub(crate) const fn info_rule(
     code: Code,
     name: &'static str,
     meaning: &'static str,

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::model::graph::name_index::{
-    hash_attribute_value, hash_attribute_values, lowercase_values,
-};
+use crate::model::graph::name_index::lowercase_values;
 use crate::model::{Entity, Graph};
 
 /// A filter for entities. Fields that are not set match everything.
@@ -98,23 +96,6 @@ impl Graph {
         let defined = defined.map(|(name, _)| name.as_str());
         let entities = self.entities_of_genus(genus, None);
         defined.chain(entities.flat_map(|it| it.attributes.keys()).map(String::as_str))
-    }
-
-    /// Yields the names of the entities of `genus` whose attribute may have this value, given in
-    /// lower case. Hashes can collide, so the caller must check.
-    pub(crate) fn names_with_attribute_value(
-        &self,
-        genus: &str,
-        key: &str,
-        word: &str,
-    ) -> impl Iterator<Item = &Arc<str>> + use<'_> {
-        let hash = hash_attribute_value(genus, key, word);
-        let found = self.values.range_while(
-            || self.entity_names_by_key(hash_attribute_values),
-            hash,
-            move |it| *it == hash,
-        );
-        found.map(|(_, name)| name)
     }
 
     fn is_name_matching(&self, name: &str, filter: &EntityFilter) -> bool {

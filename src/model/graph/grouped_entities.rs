@@ -1,5 +1,6 @@
 //! Sorted entities with group headings, for one grouping of the graph.
 
+use crate::model::{GroupBoundary, GroupHeading};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,9 +12,6 @@ use serde_json::Value;
 use crate::model::graph::sorted_list::SortedList;
 use crate::model::{Date, Entity, GroupBy, Grouping, compare_alphabetically};
 
-/// One heading of an entity: a genus, a status, a year; `None` sorts last.
-pub type GroupHeading = Option<String>;
-
 /// An entity of a grouping: its headings and its name, which determine its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupedEntity {
@@ -22,17 +20,6 @@ pub struct GroupedEntity {
     pub headings: Arc<[GroupHeading]>,
     /// The entity's name.
     pub name: Arc<str>,
-}
-
-/// A boundary between two entities of a grouping.
-///
-/// It consists of some headings and, if it has all of them, the beginning of a name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GroupBoundary {
-    /// The first headings of the entities after it.
-    pub headings: Vec<GroupHeading>,
-    /// The beginning of the first name after it.
-    pub name_prefix: String,
 }
 
 /// All entities of one grouping, sorted.

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
+use unicode_normalization::UnicodeNormalization as _;
 
 use serde_json::{Map, Value};
 
@@ -129,6 +130,27 @@ pub(crate) fn date_attributes<'a>(
         let text = scalar_text(value).filter(|_| is_date)?;
         Some((key.as_str(), text.parse().ok()?))
     })
+}
+
+/// Normalizes a name so that case, blanks, underscores and Unicode composition do not count:
+/// `Rob_the  Elder` and `rob the elder` become equal, and so do `STRASSE` and `Straße`.
+pub fn fold_name(name: &str) -> String {
+    let name: String = name.nfc().collect();
+    let words = name.split(|it: char| it.is_whitespace() || it == '_');
+    let words = words.filter(|it| !it.is_empty()).map(|it| it.to_uppercase().to_lowercase());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the hashes of the normalized names that an entity mentions, and whether it is a loose
+/// end.
+pub(crate) fn mentioned_name_hashes(entity: &Entity) -> Vec<(KeyHash, bool)> {
+    mentioned_names(entity).map(|it| (hash_key(&fold_name(it)), !entity.is_defined)).collect()
+}
+
+/// Yields the names that an entity mentions: its own and its relation targets.
+pub(crate) fn mentioned_names(entity: &Entity) -> impl Iterator<Item = &str> {
+    let targets = entity.relations.iter().map(|it| it.to.as_str());
+    std::iter::once(entity.name.as_str()).chain(targets)
 }
 
 #[cfg(test)]

@@ -1,21 +1,11 @@
 //! Finds names that differ only in spelling.
 
+use crate::model::graph::name_index::{fold_name, mentioned_name_hashes, mentioned_names};
 use std::collections::BTreeSet;
 
-use unicode_normalization::UnicodeNormalization as _;
-
-use crate::model::graph::name_index::{KeyHash, hash_key};
+use crate::model::Graph;
+use crate::model::graph::name_index::hash_key;
 use crate::model::graph::names_by_key;
-use crate::model::{Entity, Graph};
-
-/// Normalizes a name so that case, blanks, underscores and Unicode composition do not count:
-/// `Rob_the  Elder` and `rob the elder` become equal, and so do `STRASSE` and `Straße`.
-pub fn fold_name(name: &str) -> String {
-    let name: String = name.nfc().collect();
-    let words = name.split(|it: char| it.is_whitespace() || it == '_');
-    let words = words.filter(|it| !it.is_empty()).map(|it| it.to_uppercase().to_lowercase());
-    words.collect::<Vec<_>>().join(" ")
-}
 
 impl Graph {
     /// Returns every name in the graph that is a spelling of `name`: names of entities and of
@@ -34,21 +24,10 @@ impl Graph {
     }
 }
 
-/// Returns the hashes of the normalized names that an entity mentions, and whether it is a loose
-/// end.
-pub(crate) fn mentioned_name_hashes(entity: &Entity) -> Vec<(KeyHash, bool)> {
-    mentioned_names(entity).map(|it| (hash_key(&fold_name(it)), !entity.is_defined)).collect()
-}
-
-/// Yields the names that an entity mentions: its own and its relation targets.
-fn mentioned_names(entity: &Entity) -> impl Iterator<Item = &str> {
-    let targets = entity.relations.iter().map(|it| it.to.as_str());
-    std::iter::once(entity.name.as_str()).chain(targets)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Entity;
     use crate::model::Relation;
 
     #[test]

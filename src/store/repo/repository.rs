@@ -12,10 +12,10 @@ use gix::sec::trust::{DefaultForLevel as _, Mapping};
 use crate::store::repo::config;
 use crate::store::repo::config::ConfigScan;
 use crate::store::repo::disk::FileStamp;
+use crate::store::repo::git_files;
 use crate::store::repo::git_link;
 use crate::store::repo::git_link::RepositoryLocation;
 use crate::store::repo::regular_file;
-use crate::store::repo::git_files;
 use crate::store::{Consents, Error};
 
 /// The size in bytes of the largest object that is read into memory.

@@ -7,37 +7,19 @@
 mod duplicates;
 mod graph;
 mod misplaced_files;
+mod palace_check;
 mod rooms;
 mod tool_actions;
 mod work;
 
-use std::collections::{BTreeSet, HashMap};
+pub use palace_check::{CheckFinding, PalaceCheck};
 
-use crate::model::{Code, Diagnostic, Palace, RoomId, Tool, ValuePath};
+use std::collections::HashMap;
+
+use crate::model::{Code, RoomId};
 
 /// Limit for findings of one code in one file.
 const MAX_FINDINGS_PER_FILE: usize = 50;
-
-/// A palace with the inputs of its check.
-pub struct PalaceCheck<'a> {
-    /// The palace, from the files that could be read.
-    pub palace: &'a Palace,
-    /// Every tool that actions can call.
-    pub tools: &'a [Tool],
-    /// The files that could not be read completely.
-    pub unreadable_files: BTreeSet<&'a str>,
-    /// Returns the path of a room's file.
-    pub room_file: fn(&RoomId) -> String,
-}
-
-/// A finding with the path of its value; the line is found later, in the text of the file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CheckFinding {
-    /// The finding, at the beginning of its file.
-    pub diagnostic: Diagnostic,
-    /// The path of the value that the finding is about.
-    pub value_path: ValuePath,
-}
 
 impl PalaceCheck<'_> {
     /// Returns all findings, at most fifty per file and code.
@@ -75,16 +57,5 @@ impl PalaceCheck<'_> {
     /// then exist.
     fn has_unreadable_files(&self, folder: &str) -> bool {
         self.unreadable_files.range(folder..).next().is_some_and(|it| it.starts_with(folder))
-    }
-}
-
-impl CheckFinding {
-    fn new(code: Code, file: &str, about: ValuePath, message: impl Into<String>) -> Self {
-        Self { diagnostic: Diagnostic::for_file(code, file, message), value_path: about }
-    }
-
-    fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.diagnostic.hint = Some(hint.into());
-        self
     }
 }

@@ -3,10 +3,12 @@
 //! Pure functions: the caller has read both states, and may have omitted files that are the same in
 //! both.
 
+mod change;
 mod entity;
 mod lines;
 mod room;
 
+use crate::diff::change::{name_change, text_change, value_change};
 use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;
@@ -164,25 +166,6 @@ fn change_if_any(item: PalaceItem, details: Vec<ChangeDetail>) -> Option<ItemDif
 
 fn removal(item: PalaceItem) -> ItemDiff {
     ItemDiff { item, change: ChangeKind::Removed }
-}
-
-fn name_change(from: &str, to: &str) -> Option<ChangeDetail> {
-    let renamed = || ChangeDetail::Renamed { from: from.to_owned(), to: to.to_owned() };
-    (from != to).then(renamed)
-}
-
-fn value_change(of: &str, was: Option<&str>, now: Option<&str>) -> Option<ChangeDetail> {
-    let owned = |it: Option<&str>| it.map(str::to_owned);
-    let value =
-        || ChangeDetail::ValueChanged { of: of.to_owned(), was: owned(was), now: owned(now) };
-    (was != now).then(value)
-}
-
-/// Returns a change with the number of lines of prose that differ; the final line break does not
-/// count.
-fn text_change(text: &'static str, was: &str, now: &str) -> Option<ChangeDetail> {
-    let count = || count_changed_lines(&format!("{was}\n"), &format!("{now}\n")).max(1);
-    (was != now).then(|| ChangeDetail::TextChanged { text, count: count() })
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 mod label;
 mod partition;
 
+use crate::halls::partition::MAX_LISTED;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,9 +19,6 @@ use partition::{first_differing_heading, partition};
 /// Maximum number of choices from a room to the hall that lists an entity, if possible; one more
 /// choice opens the entity.
 const MAX_CHOICES: usize = 4;
-
-/// Maximum number of entities that a hall lists, unless it must list more.
-const MAX_LISTED: usize = 20;
 
 /// The contents of a hall, or of a room that shows one.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,18 +10,20 @@ mod document_terms;
 mod fixture;
 mod hybrid_rank;
 mod index;
+mod index_data;
 mod language;
 mod lexicon;
 mod near_duplicates;
 mod passage;
 mod query_words;
 mod rank;
+mod scored_doc;
 mod snippet;
 mod substring;
 mod words;
 
 pub use hybrid_rank::texts_to_embed;
-pub use index::{Document, Index};
+pub use index_data::{Document, Index};
 pub use near_duplicates::{
     DUPLICATE_THRESHOLD, NearDuplicate, WordChange, describe_changes, text_similarity, word_changes,
 };

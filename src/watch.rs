@@ -7,7 +7,7 @@
 
 mod cookie;
 mod poller;
-pub use poller::Poller;
+pub use poller::{PollCallback, Poller};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -67,9 +67,6 @@ pub struct ChangedPath {
     /// it.
     pub is_quiet: bool,
 }
-
-/// Compares all files with the previous call, and returns the paths that changed.
-pub type PollCallback = Box<dyn FnMut() -> Vec<String> + Send>;
 
 /// Notifies the receiver that there are changes to take; called from any thread.
 pub type WakeCallback = Arc<dyn Fn() + Send + Sync>;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ulid::Ulid;
 
-use crate::check::{CheckFinding, PalaceCheck};
+use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{Code, ValuePath};
 
 impl PalaceCheck<'_> {

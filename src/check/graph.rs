@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::{CheckFinding, PalaceCheck};
+use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{Code, EntityFault, GroupBy, Grouping, Room, RoomId, ValuePath, did_you_mean};
 
 /// Limit for unknown genera and attributes that are compared with the existing ones.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::check::{CheckFinding, PalaceCheck};
+use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{Code, RoomId, Slug, ValuePath, WingRoom};
 
 impl PalaceCheck<'_> {

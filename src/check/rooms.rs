@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use strsim::osa_distance;
 
-use crate::check::{CheckFinding, PalaceCheck};
+use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{Code, Room, RoomId, RoomRef, ValuePath};
 
 /// How many rooms a hint lists.

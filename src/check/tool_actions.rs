@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::check::{CheckFinding, PalaceCheck};
+use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{Action, ActionKind, Code, Room, Tool, ToolEffect, ValuePath, did_you_mean};
 
 impl PalaceCheck<'_> {

@@ -1,6 +1,6 @@
 //! Checks the subjects of tasks and processes.
 
-use crate::check::{CheckFinding, PalaceCheck};
+use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{ValuePath, WorkSubject};
 
 impl PalaceCheck<'_> {

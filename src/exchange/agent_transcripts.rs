@@ -1,6 +1,6 @@
 //! Parses the transcripts of Claude Code and Codex: one JSON object per line.
 
-use chrono::{DateTime, Utc};
+use crate::exchange::conversation::parse_timestamp;
 use serde_json::Value;
 
 use crate::exchange::Extracted;
@@ -104,9 +104,4 @@ fn parse_message(role: &str, content: &Value, line: &Value) -> Option<Message> {
 fn block_text(block: &Value) -> Option<&str> {
     let is_text = matches!(block.get("type")?.as_str()?, "text" | "input_text" | "output_text");
     block.get("text").and_then(Value::as_str).filter(|_| is_text)
-}
-
-/// Parses a time in RFC 3339.
-pub(crate) fn parse_timestamp(text: &str) -> Option<DateTime<Utc>> {
-    DateTime::parse_from_rfc3339(text).ok().map(|it| it.to_utc())
 }

@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::exchange::agent_transcripts::parse_timestamp;
+use crate::exchange::conversation::parse_timestamp;
 use crate::exchange::conversation::{Message, Speaker, split_exchanges};
 use crate::exchange::{Extracted, ExtractedText};
 

@@ -56,6 +56,11 @@ fn exchange_text(turns: &[&Message]) -> String {
     text + "\n"
 }
 
+/// Parses a time in RFC 3339.
+pub(crate) fn parse_timestamp(text: &str) -> Option<DateTime<Utc>> {
+    DateTime::parse_from_rfc3339(text).ok().map(|it| it.to_utc())
+}
+
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::exchange::mempalace::{MempalaceTables, Row};
+use crate::exchange::mempalace_tables::{MempalaceTables, Row};
 
 /// Minimum overlap in bytes of two pieces; a shorter one may be chance.
 const MIN_OVERLAP: usize = 20;

@@ -1,8 +1,10 @@
 //! Extracts texts from documents, transcripts and exports, to be filed word for word.
 
+use crate::exchange::extracted::Extracted;
+use crate::exchange::extracted::ExtractedText;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
-use crate::exchange::agent_transcripts::parse_timestamp;
+use crate::exchange::conversation::parse_timestamp;
 use crate::exchange::{agent_transcripts, chat_exports};
 use crate::model::MAX_FILE_BYTES;
 
@@ -11,28 +13,6 @@ const MAX_UNCUT_BYTES: usize = 6_000;
 
 /// Limit for the size of a text, so that its front matter also fits into a file.
 const MAX_TEXT_BYTES: usize = MAX_FILE_BYTES / 8 * 7;
-
-/// The texts extracted from a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extracted {
-    /// The texts to file.
-    pub texts: Vec<ExtractedText>,
-    /// Messages about the parts that were left out: position and reason.
-    pub faults: Vec<String>,
-}
-
-/// A text to file, with the wing and room that its source suggests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExtractedText {
-    /// The wing, if the source names one: the project of a conversation.
-    pub wing: Option<String>,
-    /// The room.
-    pub room: String,
-    /// The text.
-    pub text: String,
-    /// The time of the text, if the source has one.
-    pub at: Option<DateTime<Utc>>,
-}
 
 /// The kind of a file to mine, by its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ pub(crate) mod attached_comments;
 pub(crate) mod comments;
 mod edit;
 pub(crate) mod error;
+pub(crate) mod output_node;
 pub(crate) mod parse;
 mod write;
 
@@ -16,5 +17,6 @@ pub(super) use attached_comments::AttachedComments;
 pub(super) use comments::CommentsAndDashes;
 pub(super) use edit::edit_yaml;
 pub(super) use error::YamlError;
+pub(super) use output_node::OutputNode;
 pub(super) use parse::{MapKey, Node, NodeValue, parse_yaml};
-pub(super) use write::{OutputNode, one_line_scalar, write_yaml, write_yaml_with_comments};
+pub(super) use write::{one_line_scalar, write_yaml, write_yaml_with_comments};

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use crate::halls::MAX_LISTED;
 use crate::model::{GroupedEntities, GroupedEntity, common_prefix_len};
+
+/// Maximum number of entities that a hall lists, unless it must list more.
+pub(super) const MAX_LISTED: usize = 20;
 
 /// Maximum number of headings that are considered separately.
 const MAX_RUNS: usize = 200;

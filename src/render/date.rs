@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::Date;
-use crate::render::{ago, one_line, pluralize};
+use crate::render::ago;
+use crate::render::text::{one_line, pluralize};
 
 /// Renders a date as written, with its age at `now`: `1972, 54 years ago`. Dates before
 /// year 1 are rendered as BC dates; a text that is not a date is returned unchanged.

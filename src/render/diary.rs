@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{DiaryEntry, strip_unprintable};
-use crate::render::{ago, one_line};
+use crate::render::ago;
+use crate::render::text::one_line;
 
 /// Renders an entry in the diary of `agent`.
 pub fn diary_entry(entry: &DiaryEntry, agent: &str, now: DateTime<Utc>) -> String {

@@ -3,8 +3,9 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Drawer, Layout, RoomId, Slot, WingRoom, strip_unprintable};
+use crate::render::ago;
 use crate::render::room::{RoomView, menu};
-use crate::render::{ago, one_line, pluralize, truncate};
+use crate::render::text::{one_line, pluralize, truncate};
 
 /// Limit for the characters of a title.
 const TITLE_CHARS: usize = 60;

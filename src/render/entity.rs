@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
-use crate::render::{ago, date_with_age, one_line, pluralize, truncate, value_text};
+use crate::render::text::{one_line, pluralize, truncate, value_text};
+use crate::render::{ago, date_with_age};
 
 /// Number of observations or relations of an entity on one page.
 const ITEMS_PER_PAGE: usize = 50;

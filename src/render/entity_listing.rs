@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::model::token_weight;
 use crate::model::{Entity, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_len};
-use crate::render::{group_thousands, one_line};
+use crate::render::text::{group_thousands, one_line};
 
 /// Token weight for all names of a page together, and minimum and maximum for each name: a
 /// page of thirty stays below five hundred tokens. A name beside a genus or a status has a

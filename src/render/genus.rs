@@ -1,7 +1,7 @@
 //! Renders genera: their entity counts and their rules.
 
 use crate::model::{Genus, RelationDef, StatusDef};
-use crate::render::{one_line, printable_text, truncate};
+use crate::render::text::{one_line, printable_text, truncate};
 
 /// Limits for listed genera and statuses.
 const MAX_GENERA: usize = 50;

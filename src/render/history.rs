@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{BlamedLine, CommitSummary, FileHistory};
-use crate::render::{ago, one_line, strip_unprintable, truncate};
+use crate::render::text::{one_line, truncate};
+use crate::render::{ago, strip_unprintable};
 
 /// Renders commits, one per line, each followed by its details.
 pub fn log(commits: &[(&CommitSummary, String)], now: DateTime<Utc>) -> String {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use crate::model::{ActionKind, FileHistories, NavigationTarget, Palace, Room, RoomId, Slug};
-use crate::render::{ago, one_line, pluralize, truncate};
+use crate::render::ago;
+use crate::render::text::{one_line, pluralize, truncate};
 
 /// Above this number of rooms the map lists wings, and only the rooms nearby.
 const MAX_ROOMS: usize = 60;

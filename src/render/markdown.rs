@@ -6,7 +6,7 @@ use chrono::SecondsFormat;
 use crate::model::{
     Action, ActionKind, NavigationTarget, Palace, Room, RoomId, Scroll, ScrollId, Uri, UriTarget,
 };
-use crate::render::{one_line, printable_text};
+use crate::render::text::{one_line, printable_text};
 
 /// Limit for the scrolls that a room links to.
 const MAX_SCROLLS: usize = 50;

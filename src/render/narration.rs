@@ -1,6 +1,6 @@
 //! Renders the line above the result of an action (v2 section 3.3).
 
-use crate::render::one_line;
+use crate::render::text::one_line;
 
 /// The verbs that labels begin with. Other labels are not imperatives and are used
 /// unchanged.

@@ -3,7 +3,7 @@
 use crate::model::{
     ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemPart, PalaceItem, Relation,
 };
-use crate::render::{one_line, pluralize, truncate};
+use crate::render::text::{one_line, pluralize, truncate};
 
 /// Limit for the details of one changed item.
 const MAX_DETAILS: usize = 20;

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Action, Layout, Room, RoomId, Scroll, Slot};
-use crate::render::{EntityListing, ago, entity_listing, one_line, pluralize, printable_text};
+use crate::render::text::{one_line, pluralize, printable_text};
+use crate::render::{EntityListing, ago, entity_listing};
 
 /// The contents of a room's page for one visitor.
 #[derive(Clone, Debug)]

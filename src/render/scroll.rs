@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Scroll, Slot};
-use crate::render::{ago, one_line, pluralize, printable_text, truncate};
+use crate::render::ago;
+use crate::render::text::{one_line, pluralize, printable_text, truncate};
 
 /// Renders one scroll with its full text.
 pub fn scroll(scroll: &Scroll, room: &str, now: DateTime<Utc>) -> String {

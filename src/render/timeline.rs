@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{DatedFact, FactEvent, Layout, Slot};
 use crate::render::date::{date_age, date_text};
-use crate::render::{one_line, truncate, value_text};
+use crate::render::text::{one_line, truncate, value_text};
 
 /// Renders one page of dated facts; `which` names the selection: ` since 1900`. `page` counts
 /// from 1; a page has thirty facts; `more` is true if another page follows.

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Process, ProcessStep, Slot, Task, WorkStatus};
-use crate::render::{ago, one_line, pluralize, printable_text, truncate};
+use crate::render::ago;
+use crate::render::text::{one_line, pluralize, printable_text, truncate};
 
 /// Limit for the steps of one process.
 const MAX_STAGES: usize = 50;

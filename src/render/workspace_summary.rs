@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 
 use crate::model::token_weight;
 use crate::model::{CommitSummary, abridge_to_weight};
-use crate::render::{ago, one_line, pluralize, truncate};
+use crate::render::ago;
+use crate::render::text::{one_line, pluralize, truncate};
 
 /// Limit for the genera in a summary.
 const MAX_GENERA: usize = 12;

@@ -2,12 +2,12 @@
 
 use crate::search::Document;
 use crate::search::date_words;
-use crate::search::hybrid_rank::embedding_key;
-use crate::search::index::Posting;
+use crate::search::index_data::Posting;
 use crate::search::language::Language;
 use crate::search::lexicon::{Lexicon, Term};
 use crate::search::passage::split_passages;
 use crate::search::words::for_each_word;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Weights of a word in the title, in the place name and in the date; a word of the text has
 /// weight 1.
@@ -121,4 +121,11 @@ fn merge_terms(text_terms: &[Term], field_terms: &[(Term, f32)]) -> Vec<(Term, u
         }
     }
     terms
+}
+
+/// Returns the key of a passage's embedding: a hash of its title and text.
+pub(crate) fn embedding_key(title: &str, passage: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (title, passage).hash(&mut hasher);
+    hasher.finish()
 }

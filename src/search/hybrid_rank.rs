@@ -5,13 +5,13 @@
 //! is normalized to 0..1 before the sum: raw scores have different scales, and in a
 //! combination of ranks, noise would outvote the ranker whose scores are clearer.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use crate::search::document_terms::embedding_key;
 
 use crate::model::{Vector, VectorsByTextHash};
 use crate::search::Document;
-use crate::search::index::{Index, IndexedDocument};
+use crate::search::index_data::{Index, IndexedDocument};
 use crate::search::passage::split_passages;
-use crate::search::rank::ScoredDoc;
+use crate::search::scored_doc::ScoredDoc;
 
 /// The weight of the semantic score; the word score has weight 1.
 const SEMANTIC_WEIGHT: f32 = 0.7;
@@ -29,13 +29,6 @@ pub fn texts_to_embed(document: &Document<'_>) -> impl Iterator<Item = (u64, Str
     let passages = split_passages(text).into_iter().map(|at| &text[at]);
     let texts = passages.map(move |it| (embedding_key(title, it), format!("{title}\n{it}")));
     texts.filter(|(_, text)| !text.trim().is_empty())
-}
-
-/// Returns the key of a passage's embedding: a hash of its title and text.
-pub(crate) fn embedding_key(title: &str, passage: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (title, passage).hash(&mut hasher);
-    hasher.finish()
 }
 
 /// The lowest and the highest score of a ranker.

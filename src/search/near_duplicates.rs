@@ -17,7 +17,7 @@ use gix_imara_diff::{Algorithm, Diff, InternedInput};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::model::ItemId;
-use crate::search::index::Index;
+use crate::search::index_data::Index;
 use crate::search::words::{is_unspaced_script, is_word_char};
 
 /// The similarity from which on two texts are near-duplicates.

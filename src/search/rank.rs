@@ -7,13 +7,14 @@
 //! among equal passages the one in the likelier place is first.
 
 pub(crate) mod score_column;
+use crate::search::scored_doc::ScoredDoc;
 use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 
 use crate::model::{ItemId, ItemKind, Vector, VectorsByTextHash};
-use crate::search::index::{Index, IndexedDocument, Posting};
+use crate::search::index_data::{Index, IndexedDocument, Posting};
 use crate::search::lexicon::Term;
 use crate::search::query_words::{QueryWord, QueryWords};
 use crate::search::rank::score_column::ScoreColumn;
@@ -119,16 +120,6 @@ struct Scores {
 struct QueryTerm {
     terms: Vec<Term>,
     idf: f32,
-}
-
-/// A document with its score and its best passage.
-#[derive(Clone, Copy)]
-pub(super) struct ScoredDoc<'a> {
-    pub(super) document: &'a IndexedDocument,
-    pub(super) score: f32,
-    /// The similarity to the query, from 0 to 1, independent of other hits.
-    pub(super) similarity: f32,
-    pub(super) passage: u32,
 }
 
 impl Index {

@@ -4,7 +4,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::watch::PollCallback;
+/// Compares all files with the previous call, and returns the paths that changed.
+pub type PollCallback = Box<dyn FnMut() -> Vec<String> + Send>;
 
 /// The time between two polls.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);

@@ -6,8 +6,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::format::yaml::comments::{Comment, CommentsAndDashes};
+use crate::format::yaml::output_node::OutputNode;
 use crate::format::yaml::parse::{Node, NodeValue};
-use crate::format::yaml::write::OutputNode;
 use crate::model::Position;
 
 /// The comments around one value, and around the values in it.

@@ -1,6 +1,7 @@
 //! Changes what differs in a file and nothing else: the author's comments, order, quotes and blank
 //! lines stay.
 
+use crate::format::yaml::output_node::OutputNode;
 use std::ops::Range;
 use std::str::FromStr;
 
@@ -9,7 +10,7 @@ use yaml_edit::{Mapping, Sequence, YamlFile, YamlNode};
 
 use crate::format::yaml::comments::{Comment, CommentsAndDashes};
 use crate::format::yaml::parse::{MapKey, Node, NodeValue, parse_yaml};
-use crate::format::yaml::write::{OutputNode, write_yaml};
+use crate::format::yaml::write::write_yaml;
 use crate::model::Position;
 
 type JsonMap = serde_json::Map<String, Value>;

@@ -1,6 +1,6 @@
 //! Compacts the index: removes the gaps of removed documents.
 
-use crate::search::index::{Index, NO_NUMBER, to_number};
+use crate::search::index_data::{Index, NO_NUMBER, to_number};
 
 /// Minimum number of removed passages before the index is compacted.
 const MIN_DELETED_PASSAGES: usize = 256;

@@ -1,0 +1,46 @@
+//! A check of one palace, and its findings.
+
+use crate::model::Code;
+use crate::model::Diagnostic;
+use crate::model::Palace;
+use crate::model::RoomId;
+use crate::model::Tool;
+use crate::model::ValuePath;
+use std::collections::BTreeSet;
+
+/// A palace with the inputs of its check.
+pub struct PalaceCheck<'a> {
+    /// The palace, from the files that could be read.
+    pub palace: &'a Palace,
+    /// Every tool that actions can call.
+    pub tools: &'a [Tool],
+    /// The files that could not be read completely.
+    pub unreadable_files: BTreeSet<&'a str>,
+    /// Returns the path of a room's file.
+    pub room_file: fn(&RoomId) -> String,
+}
+
+/// A finding with the path of its value; the line is found later, in the text of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckFinding {
+    /// The finding, at the beginning of its file.
+    pub diagnostic: Diagnostic,
+    /// The path of the value that the finding is about.
+    pub value_path: ValuePath,
+}
+
+impl CheckFinding {
+    pub(super) fn new(
+        code: Code,
+        file: &str,
+        about: ValuePath,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { diagnostic: Diagnostic::for_file(code, file, message), value_path: about }
+    }
+
+    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.diagnostic.hint = Some(hint.into());
+        self
+    }
+}

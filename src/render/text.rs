@@ -1,0 +1,70 @@
+//! Short texts: one line, a maximum length, a number with its noun.
+
+use crate::model::is_printable;
+use crate::model::strip_unprintable;
+use serde_json::Value;
+
+/// Renders a count with its noun: `1 scroll`, `3 scrolls`.
+pub fn pluralize(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {}", plural_form(noun)),
+    }
+}
+
+/// Returns the plural by the common English rules: `Claims`, `Theories`, `Processes`.
+fn plural_form(noun: &str) -> String {
+    if let Some(stem) = noun.strip_suffix("sis") {
+        return format!("{stem}ses");
+    }
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+        _ if ["s", "x", "ch", "sh"].iter().any(|it| noun.ends_with(it)) => format!("{noun}es"),
+        _ => format!("{noun}s"),
+    }
+}
+
+/// Renders a number with thousands separators: `4,210`.
+pub fn group_thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(",")
+}
+
+/// Makes a text safe for one line of a page: removes line breaks, which could imitate a menu,
+/// and control characters.
+pub fn one_line(text: &str) -> String {
+    let clean = text.chars().map(|it| if is_printable(it) { it } else { ' ' });
+    clean.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Makes a text safe for a page: removes control characters and keeps the lines.
+pub fn printable_text(text: &str) -> String {
+    strip_unprintable(text.trim_end())
+}
+
+/// Renders a JSON value, strings without quotes.
+pub fn value_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Cuts a text to at most `limit` characters, and marks the cut with `…`.
+pub fn truncate(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+    }
+}
+
+/// Limit for the names in a line.
+const MAX_LISTED_NAMES: usize = 10;
+
+/// Joins names in one line; lists the first ten and counts the rest.
+pub fn join_names(names: &[String]) -> String {
+    let shown: Vec<_> =
+        names.iter().take(MAX_LISTED_NAMES).map(|it| truncate(&one_line(it), 60)).collect();
+    match names.len() - shown.len() {
+        0 => shown.join(", "),
+        left => format!("{} and {left} more", shown.join(", ")),
+    }
+}

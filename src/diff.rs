@@ -202,7 +202,7 @@ mod tests {
         let now = "name: Great Hall\ndescription: |\n  Stone.\n  Ivy.\n  Dark.\n  A draught.\nactions:\n\
             - { label: Look up, type: text, content: Bats. }\n- { label: Listen, type: text, content: Drip? }\n\
             - { label: Enter the alcove, type: navigate, room: alcove }\nportals: [well, yard]\n";
-        assert_snapshot!(rendered_room_diff(was, now), @"room hall: called 'Great Hall', was 'Hall'; action 'Listen' changed; action 'Enter the alcove' added; action 'Descend' removed; actions in another order; portal to yard added; portal to attic removed; description changed (2 lines)");
+        assert_snapshot!(rendered_room_diff(was, now), @"room hall: renamed from 'Hall' to 'Great Hall'; action 'Listen' changed; action 'Enter the alcove' added; action 'Descend' removed; actions in another order; portal to yard added; portal to attic removed; description changed (2 lines)");
         let twice = "name: Hall\nactions:\n- { label: A, type: text }\n- { label: A, type: text, content: b }\n";
         let once = "name: Hall\nactions:\n- { label: A, type: text }\n";
         assert_snapshot!(rendered_room_diff(twice, once), @"room hall: action 'A' removed");
@@ -230,7 +230,7 @@ mod tests {
         ];
         assert_snapshot!(rendered_diff(&was, &now), @"
         room attic: added
-        room east/hall: moved from hall; called 'Old Hall', was 'Hall'
+        room east/hall: moved from hall; renamed from 'Hall' to 'Old Hall'
         room west/crypt: moved from crypt
         room pit: removed
         ");
@@ -247,7 +247,7 @@ mod tests {
         let id = "id: 01K8ZC6V8A4S6C2E3N1R5T7W9X\ngenus: Claim\n";
         let (old, new) = (format!("{id}name: Old\n"), format!("{id}name: New\n"));
         assert_snapshot!(rendered_diff(&[("entities/a.yaml", &old), ("entities/b.yaml", was)], &[("entities/c.yaml", &new)]), @"
-        entity New: called 'New', was 'Old'
+        entity New: renamed from 'Old' to 'New'
         entity Stasis: removed
         ");
     }
@@ -269,7 +269,7 @@ mod tests {
         let now = [("palace.toml", settings), (&kept, &other), (&to, &text), (&new, &text)];
         assert_snapshot!(rendered_diff(&was, &now), @"
         settings: entry hall added; commit auto → manual
-        scroll 'Other' in hall: called 'Other', was 'One'; text changed (1 line)
+        scroll 'Other' in hall: renamed from 'One' to 'Other'; text changed (1 line)
         scroll 'One' in crypt: moved from hall
         scroll 'One' in hall: added
         scroll 'One' in hall: removed

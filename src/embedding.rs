@@ -136,23 +136,23 @@ mod tests {
             set("embeddings.word_embeddings.weight", "shape", json!([12, 0])),
             set("embeddings.position_embeddings.weight", "shape", json!([1, 8])),
         ];
-        insta::assert_snapshot!(error_lines(&errors), @r#"
-        `model.safetensors` is no such file: it has not even a header's length
-        `model.safetensors` is no such file: its header goes past its end
-        `model.safetensors` is no such file: invalid type: sequence, expected a map at line 1 column 0
-        `model.safetensors` is of no BERT: it has no `embeddings.word_embeddings.weight`
-        `model.safetensors` is of no BERT: it has no `encoder.layer.0.output.dense.bias`
-        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` is F16: only F32 is read
-        `model.safetensors` is no such file: `encoder.layer.1.attention.self.query.weight`: invalid type: integer `1`, expected a string
-        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` is [8, 9], and [8, 8] is needed
-        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` is [64], and [8, 8] is needed
-        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` lies outside the file or is not as long as it says
-        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` lies outside the file or is not as long as it says
-        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` lies outside the file or is not as long as it says
-        `embeddings.word_embeddings.weight` in `model.safetensors` lies outside the file or is not as long as it says
-        `embeddings.word_embeddings.weight` in `model.safetensors` is [12, 0], and [any, any] is needed
-        `embeddings.position_embeddings.weight` in `model.safetensors` lies outside the file or is not as long as it says
-        "#);
+        insta::assert_snapshot!(error_lines(&errors), @"
+        `model.safetensors` is not a safetensors file: it is shorter than the length of a header
+        `model.safetensors` is not a safetensors file: its header extends beyond its end
+        `model.safetensors` is not a safetensors file: invalid type: sequence, expected a map at line 1 column 0
+        `model.safetensors` is not a BERT model: it has no `embeddings.word_embeddings.weight`
+        `model.safetensors` is not a BERT model: it has no `encoder.layer.0.output.dense.bias`
+        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` is F16: only F32 is supported
+        `model.safetensors` is not a safetensors file: `encoder.layer.1.attention.self.query.weight`: invalid type: integer `1`, expected a string
+        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` has shape [8, 9], but [8, 8] is needed
+        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` has shape [64], but [8, 8] is needed
+        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` has offsets outside the file or not matching its shape
+        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` has offsets outside the file or not matching its shape
+        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` has offsets outside the file or not matching its shape
+        `embeddings.word_embeddings.weight` in `model.safetensors` has offsets outside the file or not matching its shape
+        `embeddings.word_embeddings.weight` in `model.safetensors` has shape [12, 0], but [any, any] is needed
+        `embeddings.position_embeddings.weight` in `model.safetensors` has offsets outside the file or not matching its shape
+        ");
     }
 
     #[test]
@@ -168,12 +168,12 @@ mod tests {
             config(r#"{"num_attention_heads": 0}"#),
         ];
         insta::assert_snapshot!(error_lines(&errors), @r#"
-        `vocab.txt`: it has 14 pieces, and the model knows 12
-        `vocab.txt`: it has no `[UNK]`: it is of no BERT
-        `config.json`: 12 heads (`num_attention_heads`) do not share 8 numbers
+        `vocab.txt`: it has 14 pieces, but the model has 12
+        `vocab.txt`: it has no `[UNK]`: it is not a BERT vocabulary
+        `config.json`: `num_attention_heads` is 12, which does not divide 8 numbers
         `config.json`: expected ident at line 1 column 2
-        `config.json`: `model_type` is "roberta"; only "bert" is understood
-        `config.json`: 0 heads (`num_attention_heads`) do not share 8 numbers
+        `config.json`: `model_type` is "roberta"; only "bert" is supported
+        `config.json`: `num_attention_heads` is 0, which does not divide 8 numbers
         "#);
     }
 

@@ -248,7 +248,7 @@ mod tests {
             ["\u{feff}", &text].concat().encode_utf16().flat_map(u16::to_le_bytes).collect();
         let MemoryFile { messages, fault_count: faults, .. } = read_memory_file(&bytes);
         assert_eq!(faults, 1);
-        insta::assert_snapshot!(messages.join("\n"), @"the file: this is UTF-16 and not UTF-8: write it anew, as `iconv -f UTF-16 -t UTF-8` does");
+        insta::assert_snapshot!(messages.join("\n"), @"the file: this is UTF-16 and not UTF-8: convert it with `iconv -f UTF-16 -t UTF-8`");
     }
 
     #[test]
@@ -275,15 +275,15 @@ mod tests {
         "#);
         assert_eq!(relations.len(), 1);
         insta::assert_snapshot!(messages.join("\n"), @r#"
-        line 3: the key "since" means nothing here and is left out
+        line 3: the key "since" is unknown and left out
         line 4: this is not JSON (column 24): EOF while parsing a value
-        line 5: its `name` is no text
-        line 6: one of its observations is no text: 5
+        line 5: its `name` is not a text
+        line 6: one of its observations is not a text: 5
         line 7: its `type` is neither `entity` nor `relation`
-        line 8: this is no object
+        line 8: this is not a JSON object
         line 9: this is not JSON (column 1): expected value
         line 10: it has no `relationType`
-        line 12: "A" came before; its observations were joined, its type "u" left out
+        line 12: "A" occurs twice; its observations were merged, its type "u" left out
         "#);
         assert_eq!(faults, 7);
     }

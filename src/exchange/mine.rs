@@ -141,7 +141,7 @@ mod tests {
         let Extracted { texts, faults } =
             SourceKind::Document.extract(&text, "r").unwrap_or_default();
         assert_eq!(texts.len(), 1);
-        insta::assert_snapshot!(faults.join("\n").replace("xx", ""), @"the text that begins with `# Two`: it has 917510 bytes, and 917504 are the most for a drawer");
+        insta::assert_snapshot!(faults.join("\n").replace("xx", ""), @"the text that begins with `# Two`: it has 917510 bytes; the limit for a drawer is 917504");
     }
 
     #[test]

@@ -428,7 +428,7 @@ mod tests {
         for _ in 0..2 {
             let refusal = call_tool(&tools, &mut keeper, "fall_over").unwrap().unwrap_err();
             insta::allow_duplicates! {
-                insta::assert_snapshot!(refusal, @"fall_over met a fault in Palazzo itself. It may be done or not: look before you try again; everything else stands, and other calls work");
+                insta::assert_snapshot!(refusal, @"fall_over failed because of a bug in Palazzo. The change may or may not have been made: check before you try again; nothing else is affected, and other calls work");
             }
             let answer = call_tool(&tools, &mut keeper, "stand");
             assert_eq!(answer, Some(Ok("You stand.".to_owned().into())));

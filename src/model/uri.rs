@@ -114,6 +114,6 @@ mod tests {
         ] {
             assert!(text.parse::<Uri>().is_err(), "{text}");
         }
-        insta::assert_snapshot!("file:///x".parse::<Uri>().unwrap_err(), @"`file:///x` is no address of a palace: they look like palace://WORKSPACE/rooms/ROOM and palace://WORKSPACE/scrolls/ROOM/ID");
+        insta::assert_snapshot!("file:///x".parse::<Uri>().unwrap_err(), @"`file:///x` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM or palace://WORKSPACE/scrolls/ROOM/ID");
     }
 }

@@ -137,10 +137,10 @@ fn findings_can_be_printed_for_github_and_as_sarif() {
     let theme = fs::canonicalize(CORPUS).unwrap().join("islands");
     let (said, _) = run_check(&home, &theme, &["--format", "github"]);
     assert_snapshot!(said, @"
-    ::warning file=rooms/island.yaml,line=1,col=1,title=unreachable::no way leads here from the entry (let an action or a portal of another room lead here)
-    ::warning file=rooms/reef.yaml,line=1,col=1,title=unreachable::no way leads here from the entry (let an action or a portal of another room lead here)
-    ::warning file=rooms/reef.yaml,line=1,col=5,title=same-id::rooms/island.yaml has the same id (leave the id out of the younger of the two)
-    ::warning file=scrolls/atlantis/01KJMPXF9069S44V81ASY1KY37-a.md,line=1,col=1,title=lost-scroll::the room `atlantis` is not there, and 2 scrolls hang in it (build the room, or move the scrolls into another's folder)
+    ::warning file=rooms/island.yaml,line=1,col=1,title=unreachable::this room cannot be reached from the entry (add an action or a portal to this room in another room)
+    ::warning file=rooms/reef.yaml,line=1,col=1,title=unreachable::this room cannot be reached from the entry (add an action or a portal to this room in another room)
+    ::warning file=rooms/reef.yaml,line=1,col=5,title=same-id::rooms/island.yaml has the same id (remove the id from the younger of the two files)
+    ::warning file=scrolls/atlantis/01KJMPXF9069S44V81ASY1KY37-a.md,line=1,col=1,title=lost-scroll::the room `atlantis` of 2 scrolls does not exist (build the room, or move the scrolls into the folder of another room)
     1 palace, 3 rooms, 2 scrolls, 0 entities: 0 errors, 4 warnings
     ");
     let (said, code) = run_check(&home, &theme, &["--format", "sarif"]);
@@ -180,9 +180,9 @@ fn explain_describes_every_finding_code() {
     };
     assert_snapshot!(explain(&["bad-slug"]), @"
     ── bad-slug (error) ──
-    A room is named by what is no slug.
+    The name of a room is not a slug.
 
-    A slug is the name of the room's file: `a-z`, `0-9`, `_` and `-`, the first a letter or digit, 80 at most. `wing/slug` names a room in a wing.
+    A slug is the name of the room's file: `a-z`, `0-9`, `_` and `-`, beginning with a letter or digit, at most 80 characters. `wing/slug` names a room in a wing.
     ");
     assert_snapshot!(explain(&["bad-slig"]), @"
     error: invalid value 'bad-slig' for '--explain [<CODE>]': there is no code `bad-slig`; did you mean `bad-slug`?
@@ -249,5 +249,5 @@ fn the_examples_of_the_file_reference_have_no_errors() {
     home.write("survey/rooms/great-hall.yaml", entry);
     let output = home.run_palazzo(&["check"]);
     let told = String::from_utf8(output.stderr).unwrap();
-    assert_snapshot!(told, @"1 palace, 2 rooms, 1 scroll, 1 entity: 0 errors, 3 notes");
+    assert_snapshot!(told, @"1 palace, 2 rooms, 1 scroll, 1 entity: 0 errors, 2 notes");
 }

@@ -47,7 +47,7 @@ fn unambiguous_faults_are_fixed_and_left_uncommitted() {
       2 | notes: none
         | ^
         = it may have id, name, description, actions, generate, portals
-    home/code/rooms/hall.yaml:1:1: info[empty-room]: there is nothing to see here: no description, no actions
+    home/code/rooms/hall.yaml:1:1: info[empty-room]: the room is empty: no description, no actions
     exit 1
     ");
     assert_eq!(home.git(&["rev-parse", "HEAD"]), before);

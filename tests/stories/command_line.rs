@@ -167,7 +167,7 @@ fn client_config_supports_tool_sets_that_replace_another_server() {
     [err] Run (add `-s user` for all your projects):
     [exit 0]
 
-    [err] palazzo: two of these sets of --tools have `create_entities`, and it is not the same: offer one of them
+    [err] palazzo: two of the sets in --tools have different tools named `create_entities`: offer one of the sets
     [exit 2]
 
     [err] error: invalid value 'memry' for '--tools <LIST>': there is no tool set `memry`; there are palace, graph, memory, mempalace

@@ -75,11 +75,11 @@ fn check_warns_about_relations_from_an_undefined_entity() {
     home.write("village/entities/undefined/nobody.yaml", "name: Nobody\n");
     let checked = home.run_palazzo(&["check"]);
     assert_snapshot!(String::from_utf8(checked.stdout).unwrap(), @"
-    home/village/entities/undefined/ghost.yaml:1:1: warning[loose-end]: `Ghost` has no `genus`: it is only where relations start
+    home/village/entities/undefined/ghost.yaml:1:1: warning[loose-end]: `Ghost` has no `genus`, only relations
       1 | name: Ghost
         | ^
-        = give it a `genus` to make an entity of it
-    home/village/entities/undefined/nobody.yaml:1:1: error[missing-key]: an entity needs a `genus`: what kind of thing it is
+        = add a `genus` to make it an entity
+    home/village/entities/undefined/nobody.yaml:1:1: error[missing-key]: an entity needs a `genus`: its type
       1 | name: Nobody
         | ^
     ");

@@ -140,9 +140,9 @@ fn check_reports_a_drawer_whose_room_differs_from_its_folder() {
     let mut check = home.palazzo_command(MARCH_1);
     let told = check.current_dir(home.path()).args(["check", "w"]).output().unwrap();
     assert_snapshot!(String::from_utf8(told.stdout).unwrap(), @"
-    w/drawers/code/new/2026-02-01.md:3:7: info[path-mismatch]: the folder is named `new`, and the drawer says `auth`
+    w/drawers/code/new/2026-02-01.md:3:7: info[path-mismatch]: the folder is named `new`, but the room of this drawer is `auth`
       3 | room: auth
         |       ^
-        = what it says counts: to move it, change the `room` it says, or take that out
+        = the front matter decides: to move the drawer, change its `room`, or remove that key
     ");
 }

@@ -133,7 +133,7 @@ async fn a_hall_number_keeps_its_meaning_when_others_change_the_graph() {
     let second = agent.choose(2).await;
     assert_snapshot!(without_global_actions(&second), @"
     ── Claim · contested · D to E ──
-    This hall is empty now: what it held is gone, or stands elsewhere.
+    This hall is empty now: its entities were deleted or belong elsewhere.
 
     Actions:
       ─────
@@ -275,8 +275,8 @@ async fn an_invalid_generate_setting_is_refused() {
         refused.push('\n');
     }
     assert_snapshot!(refused, @r#"
-    refused: wrong arguments for build_room at `generate`: `generate` needs a `genus`; `by: genus` alone shows all there are
-    refused: wrong arguments for build_room at `generate`: entities of one genus are put in order by status, name, date or an attribute; without a `genus`, `by: genus` shows all
+    refused: wrong arguments for build_room at `generate`: `generate` needs a `genus`; `by: genus` alone shows all entities
+    refused: wrong arguments for build_room at `generate`: entities of one genus are sorted by status, name, date or an attribute; without a `genus`, `by: genus` shows all
     refused: wrong arguments for build_room at `generate.order`: unknown field `order`, expected `genus` or `by`
     refused: wrong arguments for build_room at `generate`: invalid type: string "Claim", expected an object with `genus` and `by`
     "#);

@@ -59,7 +59,7 @@ fn a_memory_file_is_imported_once_and_exported_unchanged() {
     Would add to a new workspace: entities 3, observations of others 0, relations 2.
     [err] [exit 0]
     $ palazzo export memory
-    [err] palazzo: there is no palace in HOME yet; `palazzo init NAME` makes one, `--help` says which home is meant
+    [err] palazzo: there is no palace in HOME yet; `palazzo init NAME` creates one, `palazzo --help` explains how the home is chosen
     [exit 2]
     $ palazzo import memory memory.jsonl --workspace days
     Added to `days` in HOME/days: entities 3, observations of others 0, relations 2.
@@ -75,7 +75,7 @@ fn a_memory_file_is_imported_once_and_exported_unchanged() {
     [err] palazzo: cannot read nowhere.jsonl: No such file or directory (os error 2)
     [exit 2]
     $ palazzo export memory memory.jsonl
-    [err] palazzo: memory.jsonl is there already, and nothing is written over it: name another file, or move that one away first
+    [err] palazzo: memory.jsonl exists already and is not overwritten: name another file, or move that one away first
     [exit 2]
     $ palazzo export memory back.jsonl
     [err] [exit 0]
@@ -113,9 +113,9 @@ nonsense
     assert_snapshot!(run(&home, "import memory memory.jsonl"), @r#"
     $ palazzo import memory memory.jsonl
     Added to `palace` in HOME/palace: entities 1, observations of others 0, relations 0; not understood and left out: 2.
-    [err] memory.jsonl: line 1: the key "since" means nothing here and is left out
+    [err] memory.jsonl: line 1: the key "since" is unknown and left out
     memory.jsonl: line 3: this is not JSON (column 2): expected ident
-    memory.jsonl: line 4: its `observations` are no list
+    memory.jsonl: line 4: its `observations` are not a list
     [exit 1]
     "#);
     let a = home.read("palace/entities/t/a.yaml");

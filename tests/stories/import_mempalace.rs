@@ -227,20 +227,20 @@ fn an_import_adds_everything_once_and_leaves_the_source_unchanged() {
     let story = ["theirs --dry-run", "theirs", "theirs", "theirs --dry-run"];
     assert_snapshot!(story.map(|it| run_import(&home, it)).concat(), @"
     $ palazzo import mempalace theirs --dry-run
-    Would add to a new workspace: drawers 3, diary entries 2, facts 3; 0 were there already.
-    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    Would add to a new workspace: drawers 3, diary entries 2, facts 3; 0 existed already.
+    [err] embeddings drawer_3: the wing or room is missing; filed in `unknown`
     [exit 0]
     $ palazzo import mempalace theirs
-    Added to `palace` in ~/home/palace: drawers 3, diary entries 2, facts 3; 0 were there already.
-    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    Added to `palace` in ~/home/palace: drawers 3, diary entries 2, facts 3; 0 existed already.
+    [err] embeddings drawer_3: the wing or room is missing; filed in `unknown`
     [exit 0]
     $ palazzo import mempalace theirs
-    Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 8 were there already.
-    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 8 existed already.
+    [err] embeddings drawer_3: the wing or room is missing; filed in `unknown`
     [exit 0]
     $ palazzo import mempalace theirs --dry-run
-    Would add to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 8 were there already.
-    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    Would add to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 8 existed already.
+    [err] embeddings drawer_3: the wing or room is missing; filed in `unknown`
     [exit 0]
     ");
     assert_snapshot!(home.git(&["log", "-1", "--format=%s: %b"]), @"
@@ -324,21 +324,21 @@ fn the_default_mempalace_locations_are_searched() {
     let told = run_import(&home, "");
     assert_snapshot!([empty, new, old, told].concat(), @"
     $ palazzo import mempalace 
-    [err] palazzo: ~/.config/mempalace/palace is no palace of MemPalace: there is no chroma.sqlite3, sqlite_exact.sqlite3 or knowledge_graph.sqlite3
+    [err] palazzo: ~/.config/mempalace/palace is not a MemPalace palace: it has no chroma.sqlite3, sqlite_exact.sqlite3 or knowledge_graph.sqlite3; name its folder
     [exit 2]
     $ palazzo import mempalace 
-    Added to `palace` in ~/home/palace: drawers 3, diary entries 2, facts 0; 0 were there already.
-    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    Added to `palace` in ~/home/palace: drawers 3, diary entries 2, facts 0; 0 existed already.
+    [err] embeddings drawer_3: the wing or room is missing; filed in `unknown`
     [exit 0]
     $ palazzo import mempalace 
-    Added to `palace` in ~/home/palace: drawers 1, diary entries 0, facts 1; 0 were there already.
+    Added to `palace` in ~/home/palace: drawers 1, diary entries 0, facts 1; 0 existed already.
     [err] [exit 0]
     $ palazzo import mempalace .mempalace --dry-run
-    Would add to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 2 were there already.
+    Would add to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 2 existed already.
     [err] [exit 0]
     $ palazzo import mempalace 
-    Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 3; 6 were there already.
-    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 3; 6 existed already.
+    [err] embeddings drawer_3: the wing or room is missing; filed in `unknown`
     [exit 0]
     ");
 }
@@ -396,8 +396,8 @@ fn an_unfinished_sqlite_transaction_is_ignored() {
     assert!(before[&path_beside(&home, "halfway/chroma.sqlite3")] != whole);
     assert_snapshot!(run_import(&home, "halfway"), @"
     $ palazzo import mempalace halfway
-    Added to `palace` in ~/home/palace: drawers 3, diary entries 2, facts 0; 0 were there already.
-    [err] embeddings drawer_3: no wing or no room is named; filed in `unknown`
+    Added to `palace` in ~/home/palace: drawers 3, diary entries 2, facts 0; 0 existed already.
+    [err] embeddings drawer_3: the wing or room is missing; filed in `unknown`
     [exit 0]
     ");
     assert_eq!(folder_contents(&path_beside(&home, "halfway")), before);
@@ -420,19 +420,19 @@ fn an_unreadable_database_is_refused_as_a_whole() {
     assert!(!home.path().exists());
     assert_snapshot!(story.concat(), @"
     $ palazzo import mempalace theirs
-    [err] palazzo: cannot read ~/theirs/chroma.sqlite3: somebody is writing to it: try again when they are done (database is locked)
+    [err] palazzo: cannot read ~/theirs/chroma.sqlite3: another process is writing to it: try again when that is done (database is locked)
     [exit 2]
     $ palazzo import mempalace theirs
-    [err] palazzo: cannot read ~/theirs/chroma.sqlite3: it is damaged, and nothing was taken in: `sqlite3 FILE .recover` may save the rest (database disk image is malformed)
+    [err] palazzo: cannot read ~/theirs/chroma.sqlite3: it is damaged, and nothing was imported: `sqlite3 FILE .recover` may save the rest (database disk image is malformed)
     [exit 2]
     $ palazzo import mempalace theirs
-    [err] palazzo: cannot read ~/theirs/chroma.sqlite3: it is damaged, and nothing was taken in: `sqlite3 FILE .recover` may save the rest (database disk image is malformed)
+    [err] palazzo: cannot read ~/theirs/chroma.sqlite3: it is damaged, and nothing was imported: `sqlite3 FILE .recover` may save the rest (database disk image is malformed)
     [exit 2]
     $ palazzo import mempalace theirs
     [err] palazzo: cannot read ~/theirs/chroma.sqlite3: no such table: collections
     [exit 2]
     $ palazzo import mempalace nowhere
-    [err] palazzo: ~/nowhere is no palace of MemPalace: there is no chroma.sqlite3, sqlite_exact.sqlite3 or knowledge_graph.sqlite3
+    [err] palazzo: ~/nowhere is not a MemPalace palace: it has no chroma.sqlite3, sqlite_exact.sqlite3 or knowledge_graph.sqlite3; name its folder
     [exit 2]
     ");
 }
@@ -444,18 +444,18 @@ fn invalid_rows_are_reported_and_the_others_imported() {
     home.write("../theirs/qdrant_backend.json", "{}");
     assert_snapshot!(run_import(&home, "theirs"), @"
     $ palazzo import mempalace theirs
-    Added to `palace` in ~/home/palace: drawers 2, diary entries 0, facts 1; 0 were there already; not understood: 11.
-    [err] embeddings bytes: its `chroma:document` is no text
-    embeddings_queue: 1 not taken in by Chroma yet: open the palace with MemPalace, then import again
-    qdrant_backend.json: the texts that Qdrant holds cannot be read from here
+    Added to `palace` in ~/home/palace: drawers 2, diary entries 0, facts 1; 0 existed already; not understood: 11.
+    [err] embeddings bytes: its `chroma:document` is not text
+    embeddings_queue: 1 not processed by Chroma yet: open the palace with MemPalace, then import again
+    qdrant_backend.json: the texts stored in Qdrant cannot be read from here
     embeddings textless: it has no text
-    embeddings p: piece 1 is missing; the others were put together
+    embeddings p: piece 1 is missing; the others were joined
     embeddings blank: it has no text
-    embeddings huge: it has 1000000 bytes, and 917504 are the most
-    entities odd: its `properties` are no object in JSON
-    triples t_good: its `valid_from` is no date, and kept as it stands: last spring
-    triples t_empty: its `predicate` says nothing
-    triples t_long: its `object` has 501 characters, and 500 are the most
+    embeddings huge: it has 1000000 bytes; the limit is 917504
+    entities odd: its `properties` are not a JSON object
+    triples t_good: its `valid_from` is not a date, and is kept as text: last spring
+    triples t_empty: its `predicate` is empty
+    triples t_long: its `object` has 501 characters; the limit is 500
     [exit 1]
     ");
     assert_snapshot!(imported_texts(&home), @"
@@ -502,10 +502,10 @@ fn a_second_import_adds_new_facts_and_keeps_local_changes() {
     let story = [run_import(&home, "theirs"), run_import(&home, "theirs")];
     assert_snapshot!(story.concat(), @"
     $ palazzo import mempalace theirs
-    Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 3; 1 were there already.
+    Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 3; 1 existed already.
     [err] [exit 0]
     $ palazzo import mempalace theirs
-    Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 4 were there already.
+    Added to `palace` in ~/home/palace: drawers 0, diary entries 0, facts 0; 4 existed already.
     [err] [exit 0]
     ");
     let max = home.read("palace/entities/thing/max.yaml");
@@ -526,8 +526,8 @@ fn the_chunks_of_a_mined_document_are_joined() {
     drop(MempalaceStore::create_with_mined_texts(&home, "theirs"));
     assert_snapshot!(run_import(&home, "theirs"), @"
     $ palazzo import mempalace theirs
-    Added to `palace` in ~/home/palace: drawers 4, diary entries 0, facts 1; 0 were there already.
-    [err] embeddings drawer_w_lost: no wing or no room is named; filed in `unknown`
+    Added to `palace` in ~/home/palace: drawers 4, diary entries 0, facts 1; 0 existed already.
+    [err] embeddings drawer_w_lost: the wing or room is missing; filed in `unknown`
     [exit 0]
     ");
     assert_snapshot!(imported_texts(&home), @r#"
@@ -591,8 +591,8 @@ fn a_palace_without_chroma_is_imported() {
     let told = run_import(&home, "theirs");
     assert_snapshot!([told, imported_texts(&home)].concat(), @"
     $ palazzo import mempalace theirs
-    Added to `palace` in ~/home/palace: drawers 1, diary entries 0, facts 0; 0 were there already; not understood: 1.
-    [err] documents d_2: its `metadata_json` is no object in JSON
+    Added to `palace` in ~/home/palace: drawers 1, diary entries 0, facts 0; 0 existed already; not understood: 1.
+    [err] documents d_2: its `metadata_json` is not a JSON object
     [exit 1]
     ── palace/drawers/w/r
     wing: w

@@ -142,7 +142,7 @@ fn fmt_updates_an_outdated_schema_copy() {
     };
     assert_snapshot!(said(&["fmt", "--check"]), @"
     home/code/.palazzo/schema/room.json
-    1 of 2 files not in form
+    1 of 2 files not formatted
     ");
     assert_eq!(home.read("code/.palazzo/schema/room.json"), "{}\n");
     assert_snapshot!(said(&["fmt", "home/code/.palazzo"]), @"

@@ -513,7 +513,7 @@ fn a_malformed_tool_call_is_refused_with_the_expected_form() {
     ] {
         let said = answer_text(&wire.request("tools/call", params));
         allow_duplicates! {
-            assert_snapshot!(said, @"-32602: tools/call needs the `name` of a tool, a text, and `arguments`, an object");
+            assert_snapshot!(said, @"-32602: tools/call needs `name`, a string, and `arguments`, an object");
         }
     }
     assert_snapshot!(answer_text(&wire.request("tools/walk", json!({}))), @"-32601: there is no method `tools/walk`");
@@ -604,11 +604,11 @@ fn an_unreadable_request_gets_a_parse_error() {
     wire.send(&asked(3, &format!("\"{}\"", "x".repeat(17 * 1024 * 1024))));
     told += &wire.next_response()["error"].to_string();
     assert_snapshot!(told, @r#"
-    {"code":-32700,"message":"this cannot be read: number out of range at line 1 column 89"}
-    {"code":-32700,"message":"this cannot be read: recursion limit exceeded at line 1 column 209"}
-    {"code":-32700,"message":"this cannot be read: trailing comma at line 1 column 88"}
-    {"code":-32700,"message":"this cannot be read: expected ident at line 1 column 86"}
-    {"code":-32700,"message":"this cannot be read: it has more than 16 MiB"}
+    {"code":-32700,"message":"the message cannot be parsed: number out of range at line 1 column 89"}
+    {"code":-32700,"message":"the message cannot be parsed: recursion limit exceeded at line 1 column 209"}
+    {"code":-32700,"message":"the message cannot be parsed: trailing comma at line 1 column 88"}
+    {"code":-32700,"message":"the message cannot be parsed: expected ident at line 1 column 86"}
+    {"code":-32700,"message":"the message cannot be parsed: the line is longer than 16 MiB"}
     "#);
     assert_eq!(wire.request("ping", json!({}))["result"], json!({}));
 }

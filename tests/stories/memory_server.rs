@@ -104,7 +104,7 @@ fn the_instructions_name_only_the_offered_tools() {
     }
     let refused = Home::new().run_palazzo(&["serve", "--tools", "graph,memory"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert_snapshot!(String::from_utf8(refused.stderr).unwrap(), @"palazzo: two of these sets of --tools have `create_entities`, and it is not the same: offer one of them");
+    assert_snapshot!(String::from_utf8(refused.stderr).unwrap(), @"palazzo: two of the sets in --tools have different tools named `create_entities`: offer one of the sets");
 }
 
 #[test]

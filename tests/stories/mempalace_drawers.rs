@@ -121,7 +121,7 @@ fn a_quoted_number_is_accepted() {
             call_refused(&mut wire, "search", odd(said)),
             format!(
                 "wrong arguments for mempalace_search at `limit`: \
-                 this is a {} \"{said}\"",
+                 must be a {} \"{said}\"",
                 what(said)
             )
         );
@@ -506,7 +506,7 @@ fn an_empty_search_result_explains_why() {
     assert_snapshot!(why(json!({ "wing": "code", "query": "zebra" })), @"Nothing fits: try other words.");
     let none = call_structured(&mut wire, "search", json!({ "query": "login", "limit": 0 }));
     assert_eq!(none["results"].as_array().unwrap().len(), 1);
-    assert_snapshot!(none["hint"], @r#""3 more are left out here: raise the limit, or search with more words. `limit` goes from 1 to 100: 0 was taken for 1""#);
+    assert_snapshot!(none["hint"], @r#""3 more are left out here: raise the limit, or search with more words. `limit` must be from 1 to 100: 0 was changed to 1""#);
     let tunnels = wire.call("mempalace_find_tunnels", json!({ "wing_a": "cod" }));
     assert!(tunnels.contains("There is no wing `cod`; did you mean `code`?"), "{tunnels}");
 }

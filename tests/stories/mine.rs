@@ -214,8 +214,8 @@ fn an_invalid_conversation_does_not_stop_the_others() {
     let faults = String::from_utf8(output.stderr).unwrap();
     let faults: Vec<_> = faults.lines().filter_map(|it| it.rsplit_once('/')).collect();
     assert_snapshot!(faults.iter().map(|it| it.1).collect::<Vec<_>>().join("\n"), @"
-    conversations.json: [1]: it is no conversation of a known kind
-    conversations.json: [2]: it is no conversation of a known kind
+    conversations.json: [1]: it is not a conversation in a known format
+    conversations.json: [2]: it is not a conversation in a known format
     s.jsonl: line 2: this is not JSON (column 60)
     ");
     assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"Filed texts of 2 sources: 2 new, 0 grown; 0 were there already.");
@@ -242,8 +242,8 @@ fn a_grown_document_is_updated_and_a_changed_one_reported() {
     let (told, rest) = told.split_once(" drawers/field/beds/").unwrap();
     let (_, counted) = rest.split_once(".md\n").unwrap();
     assert_snapshot!(format!("{told} …\n{counted}"), @"
-    beds/odd.md was filed before and has changed; its older text stays: …
-    Filed texts of 4 sources: 1 new, 1 grown; 2 were there already.
+    beds/odd.md was filed before and has changed; its older text is kept: …
+    Filed texts of 4 sources: 1 new, 1 extended; 2 were filed already.
     ");
     let filed = read_all_drawers(&home);
     let grown = "filed: 2026-03-01T00:00:00Z\n\ndate: 2026-03-01\nCoal.\nGreywacke.";
@@ -268,8 +268,8 @@ fn files_that_cannot_be_mined_are_reported_and_the_rest_filed() {
     let told = String::from_utf8(output.stderr).unwrap();
     let told: Vec<_> = told.lines().filter_map(|it| it.rsplit_once('/')).map(|it| it.1).collect();
     assert_snapshot!(told.join("\n"), @"
-    c.jsonl: it holds no conversation of a known kind
-    conversations.json: it holds no conversation of a known kind
+    c.jsonl: it contains no conversation in a known format
+    conversations.json: it contains no conversation in a known format
     d.txt: it is not UTF-8 text
     ");
     assert!(String::from_utf8(output.stdout).unwrap().contains("1 new"));

@@ -93,7 +93,7 @@ fn rooms_and_scrolls_are_listed_with_and_without_a_handshake() {
         .collect();
     assert_snapshot!(lines.join("\n"), @r#"
     {"uriTemplate":"palace://{workspace}/rooms/{+room}","name":"room","title":"A room","description":"A room: description, actions, doors and scrolls","mimeType":"text/markdown"}
-    {"uriTemplate":"palace://{workspace}/scrolls/{+room}/{id}","name":"scroll","title":"A scroll","description":"A dated note that hangs in a room","mimeType":"text/markdown"}
+    {"uriTemplate":"palace://{workspace}/scrolls/{+room}/{id}","name":"scroll","title":"A scroll","description":"A dated note in a room","mimeType":"text/markdown"}
     "#);
 }
 
@@ -162,10 +162,10 @@ fn a_missing_resource_is_refused_with_the_nearest_name() {
     no scroll `01KJMPXF9069S44V81ASY1KY38` hangs in `hall`; the newest there are `01KJMPXF9069S44V81ASY1KY37`
     no scroll `01KJMPXF9069S44V81ASY1KY37` hangs in `crypt`; no scroll does
     there is no workspace `nowhere`. Workspaces: `w`. To make a new one, call set_workspace with `create: true`.
-    `palace://w/rooms/..%2f..%2fetc%2fpasswd` is no address of a palace: they look like palace://WORKSPACE/rooms/ROOM and palace://WORKSPACE/scrolls/ROOM/ID
+    `palace://w/rooms/..%2f..%2fetc%2fpasswd` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM or palace://WORKSPACE/scrolls/ROOM/ID
     there is no workspace `../`. Workspaces: `w`. To make a new one, call set_workspace with `create: true`.
-    `file:///etc/passwd` is no address of a palace: they look like palace://WORKSPACE/rooms/ROOM and palace://WORKSPACE/scrolls/ROOM/ID
-    `` is no address of a palace: they look like palace://WORKSPACE/rooms/ROOM and palace://WORKSPACE/scrolls/ROOM/ID
+    `file:///etc/passwd` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM or palace://WORKSPACE/scrolls/ROOM/ID
+    `` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM or palace://WORKSPACE/scrolls/ROOM/ID
     ");
 }
 

@@ -85,9 +85,9 @@ async fn an_action_changes_nothing_unless_the_palace_allows_it() {
     let transcript = agent.take_transcript();
     let answers: Vec<_> = transcript.lines().filter(|it| it.starts_with("refused")).collect();
     assert_snapshot!(answers.join("\n"), @"
-    refused: this action asks `update_entity`, which changes things; only tools that read, and those that `[actions] allow` in palace.toml names, may be asked by an action
-    refused: this action asks `set_workspace`, which moves the visitor; only tools that read, and those that `[actions] allow` in palace.toml names, may be asked by an action
-    refused: this action asks `list_entitys`, and there is no such tool; did you mean `list_entities`?
+    refused: this action runs `update_entity`, which changes things; an action may run only tools that read, and those listed in `[actions] allow` in palace.toml
+    refused: this action runs `set_workspace`, which moves the visitor; an action may run only tools that read, and those listed in `[actions] allow` in palace.toml
+    refused: this action runs `list_entitys`, but there is no such tool; did you mean `list_entities`?
     refused: this action takes no `params`: choose it by number alone
     ");
     let wrong = agent.choose(4).await;

@@ -106,7 +106,7 @@ fn a_text_without_the_query_words_is_found_after_embedding() {
     write_palace(&home);
     assert_snapshot!(run(&home, &["search", "heron"]), @"
     Found by words alone: 3 passages still to be read
-    nothing fits
+    nothing found
     ");
     assert_snapshot!(run(&home, &["embed"]), @"Passages read: 3; known: 3.");
     assert_snapshot!(run(&home, &["search", "heron"]), @"
@@ -142,7 +142,7 @@ fn unrelated_texts_are_not_found_in_a_small_palace() {
     run(&home, &["embed"]);
     assert_snapshot!(run(&home, &["search", "heron", "--wing", "home"]), @"
     Found by words and meaning
-    nothing fits
+    nothing found
     ");
     assert_snapshot!(run(&home, &["search", "gravel"]), @"
     Found by words alone
@@ -173,7 +173,7 @@ fn embeddings_of_another_model_are_not_used() {
     home.write("../model/vocab.txt", &changed);
     assert_snapshot!(run(&home, &["search", "heron"]), @"
     Found by words alone: 3 passages still to be read
-    nothing fits
+    nothing found
     ");
 }
 
@@ -241,7 +241,7 @@ async fn without_a_usable_model_search_uses_words_only() {
     let whole = fs::read(&weights).unwrap();
     fs::write(&weights, &whole[..whole.len() / 2]).unwrap();
     assert_snapshot!(run(&home, &["check"]), @r#"
-    home/w/palace.toml:5:9: warning[bad-model]: `embeddings.position_embeddings.weight` in `model.safetensors` lies outside the file or is not as long as it says
+    home/w/palace.toml:5:9: warning[bad-model]: `embeddings.position_embeddings.weight` in `model.safetensors` has offsets outside the file or not matching its shape
       5 | model = "../../model"
         |         ^
     1 palace, 0 rooms, 0 scrolls, 0 entities: 0 errors, 1 warning

@@ -185,7 +185,7 @@ async fn a_merge_conflict_is_reported_and_the_last_version_stays() {
       0 map · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll
       ─────
     Notices:
-      rooms/hall.yaml:2:1: a merge conflict nobody has resolved, 5 lines in all (shown is what it said before)
+      rooms/hall.yaml:2:1: an unresolved merge conflict, 5 lines in all (shown is what it said before)
     ");
 
     let output = home.run_palazzo(&["check", "--fix"]);

@@ -769,8 +769,8 @@ mod tests {
         Keep
         hall/ First
         Plant: Rhubarb
-        ! entities/a/b.yaml:1:7: error[name-taken]: `Rhubarb` is in entities/a/a.yaml already (give it another name, or join the two files)
-        ! scrolls/hall/01KJMPXF9069S44V81ASY1KY37-b.md:2:1: error[id-taken]: scrolls/hall/01KJMPXF9069S44V81ASY1KY37-a.md is a scroll of this room with the same id (take the id out of the younger one's name and front matter)
+        ! entities/a/b.yaml:1:7: error[name-taken]: the name `Rhubarb` is already used in entities/a/a.yaml (give it another name, or merge the two files)
+        ! scrolls/hall/01KJMPXF9069S44V81ASY1KY37-b.md:2:1: error[id-taken]: scrolls/hall/01KJMPXF9069S44V81ASY1KY37-a.md is a scroll of this room with the same id (remove the id from the file name and front matter of the newer one)
         ");
         fs::remove_file(scene.path_of("entities/a/a.yaml")).unwrap();
         fs::remove_file(scene.path_of("scrolls/hall/01KJMPXF9069S44V81ASY1KY37-a.md")).unwrap();

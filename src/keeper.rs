@@ -31,7 +31,11 @@ pub use crate::keeper::graph::delete::DeletedEntities;
 pub use crate::keeper::graph::relations::RelationRemoval;
 pub use crate::keeper::graph::timeline::TimelineQuery;
 pub use crate::keeper::graph::update::EntityChange;
-pub use crate::keeper::history::committed::CallCommits;
+pub use crate::keeper::history::log::{
+    CommitLog, LoggedCommit, PalaceDiff, blame_item, diff_revisions, log_commits,
+};
+pub use crate::keeper::history::restore::{RestoredItem, RestoredRelations, restore_item};
+pub use crate::keeper::history::undo::{UndoneCommit, undo_last_call};
 pub use crate::keeper::import::memory::MemoryImportSummary;
 pub use crate::keeper::import::mempalace::ImportSummary;
 pub use crate::keeper::import::mine::{MineSummary, SourceFile, is_palace_file};
@@ -61,6 +65,7 @@ pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS};
 pub use crate::keeper::work::list::WorkQuery;
 pub use crate::keeper::work::processes::NewProcess;
 pub use crate::keeper::work::tasks::{NewTask, TaskChange, complete_task, create_task};
+pub use crate::keeper::workspaces::committed::CallCommits;
 pub use crate::store::GitLock;
 pub use caller::Caller;
 pub use error::{EntityViolations, Refusal};

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use crate::cli::home::HomeArgs;
 use crate::cli::{Outcome, terminal, terminal_user};
+use crate::keeper::{self, PalaceDiff};
+use crate::render;
 
 /// Say what differs between two states of a palace, in its own words
 ///
@@ -26,11 +28,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = args.home.keeper();
-    let told = keeper.diff(&terminal_user("diff"), args.range.as_deref(), args.text)?;
-    match args.text {
-        true => terminal::print_patch(&told)?,
-        false => terminal::print_page(&told)?,
+    let (mut keeper, user) = (args.home.keeper(), terminal_user("diff"));
+    match keeper::diff_revisions(&keeper.session(&user)?, args.range.as_deref(), args.text)? {
+        PalaceDiff::Patch(patch) => terminal::print_patch(&patch)?,
+        PalaceDiff::Same => terminal::print_page("Nothing differs.\n")?,
+        PalaceDiff::Items(items) => terminal::print_page(&render::palace_diff(&items))?,
     }
     Ok(ExitCode::SUCCESS)
 }

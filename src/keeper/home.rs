@@ -11,7 +11,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::reload::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::snapshot::{PublishedSnapshots, SharedVisits, SnapshotLimits};
-use crate::keeper::workspaces::BackgroundOpen;
+use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::model::WatchMode;
 use crate::session::Visit;
 use crate::store::{self, Consents};
@@ -25,7 +25,7 @@ pub struct Keeper {
     pub(super) can_choose_workspace: bool,
     pub(super) open_palaces: BTreeMap<String, OpenPalace>,
     pub(super) background_open: Option<BackgroundOpen>,
-    /// What past palaces go by, those opened last at the end.
+    /// The keys of the open palaces as of a past commit, in the order they were opened.
     pub(super) as_of_keys: Vec<String>,
     pub(super) visits: BTreeMap<String, Visit>,
     /// The visits of callers that nobody acts for at the moment.

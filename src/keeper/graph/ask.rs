@@ -11,6 +11,7 @@ use crate::keeper::graph::rules::new_fault_notes;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents::entity_facet;
 use crate::keeper::semantic::vectors::EmbeddedQuery;
+use crate::keeper::workspaces::as_of::as_of_notice;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, Palace, did_you_mean};
 use crate::render::{self, WorkspaceSummary};
@@ -80,7 +81,7 @@ impl Keeper {
             recent_commits: held.recent_commits(RECENT_CHANGES)?,
         };
         let summary = render::workspace_summary(&palace.settings.name, &summary, by.now);
-        Ok(self.as_of_notice(by, &key)? + &summary)
+        Ok(as_of_notice(held, by.now) + &summary)
     }
 
     /// Lists the genera that have entities, with their statuses; or tells what is

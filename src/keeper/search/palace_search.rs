@@ -131,7 +131,9 @@ impl Keeper {
             return Err(Refusal::Invalid("say what to look for".to_owned()));
         }
         let models = self.models.clone();
-        let held = self.current_open_palace(by)?;
+        let key = self.current_workspace(by)?;
+        let held = self.open_palace(&key)?;
+        held.catch_up()?;
         let (Hits { best, total }, ranker) = run_search(held, sought, most, by.now, &models)?;
         let best = best.iter().filter_map(|it| search_hit(&held.palace, it, &sought.words, by.now));
         let (best, root) = (best.collect(), held.store().root().to_owned());

@@ -96,7 +96,9 @@ impl Keeper {
         tell: impl Fn(usize, usize),
     ) -> Result<EmbedOutcome, Refusal> {
         let models = self.models.clone();
-        let held = self.current_open_palace(by)?;
+        let key = self.current_workspace(by)?;
+        let held = self.open_palace(&key)?;
+        held.catch_up()?;
         let Some(mind) = held.vector_store(&models) else { return Ok(EmbedOutcome::NoModel) };
         let model = mind.wait_for_model().map_err(Refusal::Invalid)?;
         let all = mind.pending_count();

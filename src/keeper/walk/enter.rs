@@ -14,7 +14,8 @@ use crate::keeper::walk::halls::{available_actions, hall_view, is_entrance_hall,
 use crate::keeper::walk::notices;
 use crate::keeper::walk::notices::RoomScope;
 use crate::keeper::walk::visit_log;
-use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
+use crate::keeper::workspaces::as_of::{as_of_notice, open_as_of};
+use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Code, Diagnostic, Files, ItemId, ItemKind, Palace, RoomId, ScrollId, Severity};
 use crate::render::{self, Notice, RoomView, WorkspaceSummary};
@@ -70,7 +71,7 @@ impl Keeper {
             Ok(workspace) => {
                 self.open_workspace(&workspace)?;
                 match as_of {
-                    Some(said) => self.open_as_of(by, &workspace.key, said)?,
+                    Some(said) => open_as_of(self, by, &workspace.key, said)?,
                     None => workspace.key,
                 }
             }
@@ -118,7 +119,7 @@ impl Keeper {
         visit.enter_palace(key, at);
         let tutored = std::mem::replace(&mut visit.has_seen_tutorial, true);
         let tutorial = if tutored { String::new() } else { render::tutorial().to_owned() + "\n" };
-        let moment = self.as_of_notice(by, key)?;
+        let moment = as_of_notice(self.open_palace(key)?, by.now);
         match summary {
             Some(summary) => Ok(tutorial + &moment + &summary),
             None => Ok(tutorial + &moment + &self.render_here(by)?),

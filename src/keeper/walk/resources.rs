@@ -1,14 +1,11 @@
 //! What can be read from outside, by address, and how to know when it changes.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
 
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::walk::show::no_such_room;
-use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
-use crate::keeper::{Caller, Generation, Keeper, Refusal};
+use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{RoomRef, ScrollId, Uri, UriTarget};
 use crate::render;
 
@@ -111,25 +108,6 @@ impl Keeper {
         held.catch_up()?;
         let room = held.palace.resolve_room(room, None)?;
         Ok(held.palace.scrolls_in_room(&room).map(|it| it.id.to_string()).collect())
-    }
-
-    /// Takes in what others have changed in the palaces that are open. Returns
-    /// after how long to do so again, if there is something that may have been
-    /// half written.
-    pub fn catch_up(&mut self) -> Option<Duration> {
-        let palaces = self
-            .open_palaces
-            .iter_mut()
-            .filter(|(key, _)| !is_as_of_key(key))
-            .map(|(_, held)| held);
-        // What cannot be taken in now is refused to whoever asks for it.
-        palaces.filter_map(|held| held.catch_up().ok().and_then(|()| held.next_deferral())).min()
-    }
-
-    /// Returns which edition of each open palace is in memory, by workspace.
-    pub fn generations(&self) -> BTreeMap<String, Generation> {
-        let palaces = self.open_palaces.iter().filter(|(key, _)| !is_as_of_key(key));
-        palaces.map(|(key, held)| (key.clone(), held.file_states.generation())).collect()
     }
 }
 

@@ -8,6 +8,7 @@ use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::enter::room_notices;
 use crate::keeper::walk::halls;
 use crate::keeper::walk::halls::{available_actions, hall_view};
+use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Files, Palace, RoomId, RoomRef, did_you_mean};
 use crate::render::{self, MapView, RoomView};
@@ -30,7 +31,7 @@ impl Keeper {
     ) -> Result<String, Refusal> {
         let mut key = self.current_workspace(by)?;
         if let Some(said) = at {
-            key = self.open_as_of(by, &key, said)?;
+            key = open_as_of(self, by, &key, said)?;
         }
         let held = self.open_palace(&key)?;
         held.load_history()?;

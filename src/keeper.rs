@@ -39,10 +39,16 @@ pub use crate::keeper::history::undo::{UndoneCommit, undo_last_call};
 pub use crate::keeper::import::memory::MemoryImportSummary;
 pub use crate::keeper::import::mempalace::ImportSummary;
 pub use crate::keeper::import::mine::{MineSummary, SourceFile, is_palace_file};
-pub use crate::keeper::maintain::check::{CheckReport, Finding, PalaceReport};
-pub use crate::keeper::maintain::doctor::{DoctorReport, git_version};
-pub use crate::keeper::maintain::fix::FixReport;
-pub use crate::keeper::maintain::fmt::FmtReport;
+pub use crate::keeper::maintain::check::{CheckReport, PalaceReport, check_palaces};
+pub use crate::keeper::maintain::doctor::{
+    DoctorReport, examine_repositories, find_git_lock, git_version, remove_git_lock,
+};
+pub use crate::keeper::maintain::fix::{FixReport, fix_files};
+pub use crate::keeper::maintain::fmt::{FmtReport, fmt_files};
+pub use crate::keeper::maintain::init::{create_palace, create_repositories};
+pub use crate::keeper::maintain::trust::{
+    give_consent, list_consents, missing_consents, remove_consents,
+};
 pub use crate::keeper::memory_server::graph_page::GraphPage;
 pub use crate::keeper::memory_server::operations::{DeletionSummary, EntityObservations};
 pub use crate::keeper::mempalace::add_fact::{AddedFact, NewFact};
@@ -53,6 +59,7 @@ pub use crate::keeper::mempalace::drawers::{
 pub use crate::keeper::mempalace::facts::{FactCounts, FactRecord, FactsAbout};
 pub use crate::keeper::mempalace::tunnels::{ReachedRoom, RoomAcrossWings, TunnelStats};
 pub use crate::keeper::palace::file_states::Generation;
+pub use crate::keeper::palace::findings::Finding;
 pub use crate::keeper::rooms::build::Blueprint;
 pub use crate::keeper::rooms::scrolls::NewScroll;
 pub use crate::keeper::search::drawer_search::{DrawerHit, DrawerHits, DrawerQuery};

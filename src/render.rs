@@ -45,9 +45,16 @@ pub use wake_up::{WakeUpSection, wake_up};
 pub use work::{ProcessView, TaskView, WorkView, process, task, work_list, work_notice};
 pub use workspace_summary::{WorkspaceSummary, tutorial, unbuilt_room_context, workspace_summary};
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::model::{is_printable, strip_unprintable};
+
+/// Renders the path to a file of a palace: relative to `here` if that is above the palace.
+pub fn display_path(here: &Path, root: &Path, file: &str) -> String {
+    root.strip_prefix(here).unwrap_or(root).join(file).display().to_string()
+}
 
 /// Says how many there are of something: `1 scroll`, `3 scrolls`.
 pub fn pluralize(number: usize, noun: &str) -> String {

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, explain, terminal, terminal_user};
-use crate::keeper::{CheckReport, Keeper};
+use crate::keeper::{self, CheckReport, Keeper};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::model::{Code, Severity, Tool, WatchMode, strip_unprintable};
 
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     if args.watch {
         keeper.watch_home();
     }
-    let inspection = keeper.check(&tools)?;
+    let inspection = keeper::check_palaces(&mut keeper, &tools)?;
     if inspection.palaces.is_empty() {
         return Err(Failure::Message(format!("there is no palace in {}", home.display())));
     }
@@ -96,7 +96,7 @@ fn watch_and_report(
         // What comes from now on is looked at in the next round.
         told.try_iter().for_each(drop);
         let doubt = keeper.catch_up();
-        let inspection = keeper.check(tools)?;
+        let inspection = keeper::check_palaces(keeper, tools)?;
         let said = (inspection.json(Path::new("")), inspection.summary());
         if last.as_ref() != Some(&said) {
             report(format, &inspection)?;
@@ -124,7 +124,7 @@ fn report(format: Format, inspection: &CheckReport) -> io::Result<()> {
 /// Mends what can be, and says so beside the report.
 fn fix(keeper: &Keeper) -> Result<(), Failure> {
     let here = std::env::current_dir().unwrap_or_default();
-    for mending in keeper.fix_files(&terminal_user("check"))? {
+    for mending in keeper::fix_files(keeper, &terminal_user("check"))? {
         for told in mending.report_lines(&here) {
             anstream::eprintln!("{}", strip_unprintable(&told));
         }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
-use crate::keeper::{FmtReport, Keeper};
+use crate::keeper::{self, FmtReport, Keeper};
 
 /// Bring files into the form in which Palazzo writes them
 ///
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut all = Vec::new();
     for path in paths {
         let (keeper, within) = keeper_for_path(&path)?;
-        let tidied = keeper.fmt_files(&terminal_user("fmt"), within.as_deref(), write)?;
+        let tidied = keeper::fmt_files(&keeper, &terminal_user("fmt"), within.as_deref(), write)?;
         if tidied.iter().all(|it| it.file_count == 0 && it.findings.is_empty()) {
             return Err(no_files_error(&path));
         }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, templates, terminal, terminal_user};
+use crate::keeper;
 use crate::model::{Files, did_you_mean};
 
 /// Make a new palace, empty or from a template
@@ -44,7 +45,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let mut keeper =
         home::keeper_for_home(args.home.as_deref(), &WorkspaceArgs { workspace: None });
-    let root = keeper.create_from_template(&terminal_user("init"), name, &files)?;
+    let root = keeper::create_palace(&mut keeper, &terminal_user("init"), name, &files)?;
     terminal::print_page(&root.display().to_string())?;
     anstream::eprintln!("Founded {name}. Walk it with: palazzo walk {}", root.display());
     Ok(ExitCode::SUCCESS)
@@ -53,7 +54,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 fn init_repository(dir: Option<&Path>) -> Outcome {
     let mut keeper = home::keeper_for_home(dir, &WorkspaceArgs { workspace: None });
     home::require_palace(&keeper, &home::find_home(dir))?;
-    let begun = keeper.create_repositories(&terminal_user("init"))?;
+    let begun = keeper::create_repositories(&mut keeper, &terminal_user("init"))?;
     for palace in &begun {
         terminal::print_page(&palace.display().to_string())?;
     }

@@ -89,6 +89,14 @@ impl Keeper {
         self
     }
 
+    /// Reads the consents of the user in `folder`, the folder for the state of this program; without
+    /// one, nothing is allowed.
+    #[must_use]
+    pub fn with_consent_folder(mut self, folder: Option<PathBuf>) -> Self {
+        self.consents = Consents::new(folder);
+        self
+    }
+
     /// Has `wake` called, from any thread, whenever others may have changed
     /// something in a palace that is opened from now on.
     pub fn set_wake_callback(&mut self, wake: WakeCallback) {

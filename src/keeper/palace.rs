@@ -3,6 +3,7 @@
 pub(crate) mod entity_cache;
 pub(crate) mod entity_faults;
 pub(crate) mod file_states;
+pub(crate) mod findings;
 pub(crate) mod reload;
 pub(crate) mod repository;
 pub(crate) mod search_documents;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use ulid::Ulid;
 
 use crate::format::{self, PalacePath, room_path};
-use crate::keeper::maintain::check;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::rooms::room_findings::summarize_room_findings;
 use crate::keeper::session::new_id;
 use crate::keeper::walk::halls::is_entrance_hall;
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -69,8 +69,7 @@ impl Keeper {
         })?;
         let (room, beside) = built.ok_or(Refusal::NoRooms)?;
         let told = self.render_build_reply(by, &key, &room, (changed, blueprint.quiet))?;
-        let remarks =
-            check::summarize_room_findings(self.open_palace(&key)?, &room, &beside, tools);
+        let remarks = summarize_room_findings(self.open_palace(&key)?, &room, &beside, tools);
         Ok(match remarks.is_empty() {
             true => told,
             false => format!("{}\n\n{remarks}", told.trim_end()),

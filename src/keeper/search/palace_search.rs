@@ -6,7 +6,6 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::format::room_path;
-use crate::keeper::maintain::check::display_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents;
 use crate::keeper::search::search_query::room_of_item;
@@ -15,7 +14,7 @@ use crate::keeper::semantic::vectors::EmbeddedQuery;
 use crate::keeper::work::list::describe_work_item;
 use crate::keeper::{Caller, Keeper, Ranker, Refusal, SearchQuery};
 use crate::model::{ItemId, ItemKind, Layout, Palace};
-use crate::render::{self, HitView};
+use crate::render::{self, HitView, display_path};
 use crate::search::{Hit, Hits, Query, snippet};
 use crate::session::Location;
 

@@ -1,7 +1,5 @@
 //! Looking at palaces from outside: for the command line.
 
-use std::path::PathBuf;
-
 use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::walk::drawers::render_drawer_only_room;
@@ -10,7 +8,7 @@ use crate::keeper::walk::halls;
 use crate::keeper::walk::halls::{available_actions, hall_view};
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Files, Palace, RoomId, RoomRef, did_you_mean};
+use crate::model::{Palace, RoomId, RoomRef, did_you_mean};
 use crate::render::{self, MapView, RoomView};
 use crate::session::{Location, Visit};
 
@@ -70,18 +68,6 @@ impl Keeper {
         let view =
             MapView { palace, here: None, hall: None, history, room_file: room_path, now: by.now };
         Ok(render::map(&view))
-    }
-
-    /// Founds a palace from the files of a template, under its own name and in
-    /// one commit; returns the directory it lies in.
-    pub fn create_from_template(
-        &mut self,
-        by: &Caller,
-        name: &str,
-        template: &Files,
-    ) -> Result<PathBuf, Refusal> {
-        let key = self.create_workspace(by, name, template)?;
-        Ok(self.open_palace(&key)?.store().root().to_owned())
     }
 }
 

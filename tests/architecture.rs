@@ -37,7 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "watch",
         ],
     ),
-    ("mcp", &["model", "aaak", "keeper", "tokens"]),
+    ("mcp", &["model", "aaak", "keeper", "render", "tokens"]),
     ("cli", &["model", "aaak", "keeper", "mcp", "tokens"]),
 ];
 

@@ -6,6 +6,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::format::room_path;
+use crate::keeper::graph::describe::{describe_genus, get_entity};
 use crate::keeper::maintain::check::display_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents;
@@ -159,8 +160,14 @@ impl Keeper {
             Some(which @ (ItemId::Task(_) | ItemId::Process(_))) => {
                 self.read_work_item(by, &at.workspace, &which)?
             }
-            Some(ItemId::Genus(name)) => self.list_genera(by, Some(&name))?,
-            Some(ItemId::Entity(name)) => self.get_entity(by, &name, 1)?,
+            Some(ItemId::Genus(name)) => {
+                let session = self.session(by)?;
+                let genus = describe_genus(&session, &name)?;
+                render::genus(genus.definition, &genus.count)
+            }
+            Some(ItemId::Entity(name)) => {
+                render::entity(&get_entity(&mut self.session(by)?, &name)?, 1, by.now)
+            }
         };
         self.with_menu(by, &page).map(Some)
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use ulid::Ulid;
 
-use crate::keeper::graph::ask::resolve_entity_name;
+use crate::keeper::graph::lookup::resolve_entity_name;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{ItemId, Layout, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean};

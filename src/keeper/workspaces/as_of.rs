@@ -47,18 +47,11 @@ impl Keeper {
         Ok(self.open_palaces.get_mut(key))
     }
 
-    /// Says which moment is shown, and how to return; nothing of the present.
+    /// Returns the notice that a past commit is shown; empty for the present.
     pub(crate) fn as_of_notice(&mut self, by: &Caller, key: &str) -> Result<String, Refusal> {
         let held = self.open_palace(key)?;
         let Some(moment) = held.store().as_of_commit() else { return Ok(String::new()) };
-        let (name, moment) = (
-            render::one_line(&held.palace.settings.name),
-            render::commit_description(moment, by.now),
-        );
-        Ok(format!(
-            "This is {name} as it was {moment}: look around, but nothing can be changed. \
-             set_workspace without `as_of` returns to the present.\n\n"
-        ))
+        Ok(render::as_of_notice(&held.palace.settings.name, moment, by.now))
     }
 }
 

@@ -68,8 +68,10 @@ pub use crate::keeper::semantic::indexer::{EmbedOutcome, Ranker};
 pub use crate::keeper::walk::resources::ResourceSummary;
 pub use crate::keeper::walk::step::{ActOutcome, ToolRequest};
 pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS};
-pub use crate::keeper::work::list::WorkQuery;
-pub use crate::keeper::work::processes::NewProcess;
+pub use crate::keeper::work::list::{WorkPage, WorkQuery, list_tasks};
+pub use crate::keeper::work::processes::{
+    NewProcess, ProcessChange, advance_process, start_process,
+};
 pub use crate::keeper::work::tasks::{NewTask, TaskChange, complete_task, create_task};
 pub use crate::store::GitLock;
 pub use caller::Caller;

@@ -42,7 +42,9 @@ pub use scroll::{HitView, cli_search_results, inventory, older_scrolls, scroll, 
 pub use source_excerpt::source_excerpt;
 pub use timeline::timeline;
 pub use wake_up::{WakeUpSection, wake_up};
-pub use work::{ProcessView, TaskView, WorkView, process, task, work_list, work_notice};
+pub use work::{
+    ProcessView, TaskView, WorkView, process, process_status, task, work_list, work_notice,
+};
 pub use workspace_summary::{WorkspaceSummary, tutorial, unbuilt_room_context, workspace_summary};
 
 use serde_json::Value;

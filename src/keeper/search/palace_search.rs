@@ -13,7 +13,7 @@ use crate::keeper::palace::search_documents;
 use crate::keeper::search::search_query::room_of_item;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::semantic::vectors::EmbeddedQuery;
-use crate::keeper::work::list::describe_work_item;
+use crate::keeper::work::list::{describe_work_item, render_work_item};
 use crate::keeper::{Caller, Keeper, Ranker, Refusal, SearchQuery};
 use crate::model::{ItemId, ItemKind, Layout, Palace};
 use crate::render::{self, HitView};
@@ -158,7 +158,7 @@ impl Keeper {
             Some(ItemId::Drawer(file)) => self.read_drawer_part(by, at, place, &file)?,
             Some(ItemId::Diary(file)) => self.read_diary_entry(by, &at.workspace, &file)?,
             Some(which @ (ItemId::Task(_) | ItemId::Process(_))) => {
-                self.read_work_item(by, &at.workspace, &which)?
+                render_work_item(self.open_palace(&at.workspace)?, &which, by.now)?
             }
             Some(ItemId::Genus(name)) => {
                 let session = self.session(by)?;

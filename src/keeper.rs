@@ -26,11 +26,21 @@ mod workspaces;
 use std::path::Path;
 
 pub use crate::exchange::{Extracted, ExtractedText, MempalaceTables, Row, SourceKind};
-pub use crate::keeper::graph::ask::{Direction, EntityQuery, RelationQuery};
-pub use crate::keeper::graph::delete::DeletedEntities;
+pub use crate::keeper::graph::create::{CreatedEntities, create_entities};
+pub use crate::keeper::graph::delete::{
+    DeletedEntities, EntityDeletion, delete_entities, delete_exact_entities,
+};
+pub use crate::keeper::graph::describe::{
+    GenusDescription, GenusList, WorkspaceDescription, describe_genus, describe_workspace,
+    get_entity, list_genera,
+};
+pub use crate::keeper::graph::entity_relations::{
+    Direction, RelationPage, RelationQuery, get_relationships,
+};
+pub use crate::keeper::graph::list_entities::{EntityPage, EntityQuery, list_entities};
 pub use crate::keeper::graph::relations::RelationRemoval;
-pub use crate::keeper::graph::timeline::TimelineQuery;
-pub use crate::keeper::graph::update::EntityChange;
+pub use crate::keeper::graph::timeline::{Timeline, TimelineQuery, get_timeline};
+pub use crate::keeper::graph::update::{EntityChange, EntityUpdate, update_entity};
 pub use crate::keeper::history::log::{
     CommitLog, LoggedCommit, PalaceDiff, blame_item, diff_revisions, log_commits,
 };
@@ -69,8 +79,10 @@ pub use crate::keeper::semantic::indexer::{EmbedOutcome, Ranker};
 pub use crate::keeper::walk::resources::ResourceSummary;
 pub use crate::keeper::walk::step::{ActOutcome, ToolRequest};
 pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS};
-pub use crate::keeper::work::list::WorkQuery;
-pub use crate::keeper::work::processes::NewProcess;
+pub use crate::keeper::work::list::{WorkPage, WorkQuery, list_tasks};
+pub use crate::keeper::work::processes::{
+    NewProcess, ProcessChange, advance_process, start_process,
+};
 pub use crate::keeper::work::tasks::{NewTask, TaskChange, complete_task, create_task};
 pub use crate::keeper::workspaces::committed::CallCommits;
 pub use crate::store::GitLock;

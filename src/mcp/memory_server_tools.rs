@@ -91,7 +91,12 @@ fn delete_entities() -> RegisteredTool {
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DeleteEntities| {
         let DeletedEntities { entities, missing, relations } =
-            refusal_to_text(keeper.delete_exact_entities(by, &it.entity_names))?;
+            refusal_to_text(keeper.session_if_any(by).and_then(|session| match session {
+                Some(mut session) => {
+                    crate::keeper::delete_exact_entities(&mut session, &it.entity_names)
+                }
+                None => Ok(DeletedEntities::all_missing(&it.entity_names)),
+            }))?;
         let all = (entities.len(), entities.len() + missing.len());
         let mut message = deletion_message("entities", all, &missing);
         if !missing.is_empty() && relations > 0 {

@@ -1,7 +1,7 @@
 //! Deleting entities, and what becomes of those who knew them.
 
 use insta::assert_snapshot;
-use palazzo::keeper::{Caller, DeletedEntities, Keeper};
+use palazzo::keeper::{self, Caller, DeletedEntities, Keeper};
 
 use crate::harness::{Home, MARCH_1};
 
@@ -24,7 +24,7 @@ fn remove_entities(home: &Home, names: &[&str]) -> DeletedEntities {
     let claude = Caller::for_client("claude", MARCH_1.parse().unwrap());
     let by = Caller { tool: "delete_entities", ..claude };
     let names: Vec<_> = names.iter().map(|it| (*it).to_owned()).collect();
-    keeper.delete_exact_entities(&by, &names).unwrap()
+    keeper::delete_exact_entities(&mut keeper.session(&by).unwrap(), &names).unwrap()
 }
 
 #[test]

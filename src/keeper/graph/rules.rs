@@ -90,11 +90,6 @@ pub(crate) fn new_fault_notes<'a>(
     }
 }
 
-/// Says what is worth a note, a line each.
-pub(crate) fn format_notes(notes: &[String]) -> String {
-    notes.iter().map(|it| format!("Note: {it}.\n")).collect::<Vec<_>>().concat()
-}
-
 /// Tells whether something was not wrong before; where it stands may change.
 fn is_new_fault(fault: &EntityFault, before: &[EntityFault]) -> bool {
     before.iter().all(|it| it.message != fault.message)

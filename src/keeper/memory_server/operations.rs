@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use crate::keeper::graph::create::add_entities;
 use crate::keeper::graph::delete::distinct;
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::rules::RulePolicy;
@@ -38,8 +39,9 @@ impl Keeper {
         if new.is_empty() {
             return Ok(new);
         }
-        let mut created =
-            self.add_entities(by, new.clone(), RulePolicy::Report)?.created.into_iter().peekable();
+        let created =
+            add_entities(&mut self.session_for_writing(by)?, new.clone(), RulePolicy::Report)?;
+        let mut created = created.created.into_iter().peekable();
         // Both are in the same order, and the first of each name was taken.
         Ok(new
             .into_iter()

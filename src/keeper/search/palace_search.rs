@@ -6,12 +6,13 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::format::room_path;
+use crate::keeper::graph::describe::{describe_genus, get_entity};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents;
 use crate::keeper::search::search_query::room_of_item;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::semantic::vectors::EmbeddedQuery;
-use crate::keeper::work::list::describe_work_item;
+use crate::keeper::work::list::{describe_work_item, render_work_item};
 use crate::keeper::{Caller, Keeper, Ranker, Refusal, SearchQuery};
 use crate::model::{ItemId, ItemKind, Layout, Palace};
 use crate::render::{self, HitView, display_path};
@@ -158,10 +159,16 @@ impl Keeper {
             Some(ItemId::Drawer(file)) => self.read_drawer_part(by, at, place, &file)?,
             Some(ItemId::Diary(file)) => self.read_diary_entry(by, &at.workspace, &file)?,
             Some(which @ (ItemId::Task(_) | ItemId::Process(_))) => {
-                self.read_work_item(by, &at.workspace, &which)?
+                render_work_item(self.open_palace(&at.workspace)?, &which, by.now)?
             }
-            Some(ItemId::Genus(name)) => self.list_genera(by, Some(&name))?,
-            Some(ItemId::Entity(name)) => self.get_entity(by, &name, 1)?,
+            Some(ItemId::Genus(name)) => {
+                let session = self.session(by)?;
+                let genus = describe_genus(&session, &name)?;
+                render::genus(genus.definition, &genus.count)
+            }
+            Some(ItemId::Entity(name)) => {
+                render::entity(&get_entity(&mut self.session(by)?, &name)?, 1, by.now)
+            }
         };
         self.with_menu(by, &page).map(Some)
     }

@@ -14,7 +14,7 @@ use crate::keeper::walk::halls::{available_actions, hall_view, is_entrance_hall,
 use crate::keeper::walk::notices;
 use crate::keeper::walk::notices::RoomScope;
 use crate::keeper::walk::visit_log;
-use crate::keeper::workspaces::as_of::{as_of_notice, open_as_of};
+use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Code, Diagnostic, Files, ItemId, ItemKind, Palace, RoomId, ScrollId, Severity};
@@ -119,7 +119,12 @@ impl Keeper {
         visit.enter_palace(key, at);
         let tutored = std::mem::replace(&mut visit.has_seen_tutorial, true);
         let tutorial = if tutored { String::new() } else { render::tutorial().to_owned() + "\n" };
-        let moment = as_of_notice(self.open_palace(key)?, by.now);
+        let held = self.open_palace(key)?;
+        let moment = held
+            .store()
+            .as_of_commit()
+            .map(|it| render::as_of_notice(&held.palace.settings.name, it, by.now))
+            .unwrap_or_default();
         match summary {
             Some(summary) => Ok(tutorial + &moment + &summary),
             None => Ok(tutorial + &moment + &self.render_here(by)?),

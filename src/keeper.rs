@@ -27,6 +27,7 @@ use std::path::Path;
 
 pub use crate::exchange::{Extracted, ExtractedText, MempalaceTables, Row, SourceKind};
 pub use crate::keeper::graph::create::{CreatedEntities, create_entities};
+pub(crate) use crate::keeper::graph::dates::parse_date_argument;
 pub use crate::keeper::graph::delete::{
     DeletedEntities, EntityDeletion, delete_entities, delete_exact_entities,
 };
@@ -61,21 +62,30 @@ pub use crate::keeper::maintain::trust::{
 };
 pub use crate::keeper::memory_server::graph_page::GraphPage;
 pub use crate::keeper::memory_server::operations::{DeletionSummary, EntityObservations};
-pub use crate::keeper::mempalace::add_fact::{AddedFact, NewFact};
-pub use crate::keeper::mempalace::diaries::DiaryPage;
+pub use crate::keeper::mempalace::add_fact::{AddedFact, NewFact, add_fact, end_fact};
+pub use crate::keeper::mempalace::diaries::{DiaryPage, read_diary, write_diary};
 pub use crate::keeper::mempalace::drawers::{
-    DrawerLocation, DrawerStats, FilingOutcome, NewDrawer, SimilarDrawer,
+    DrawerLocation, DrawerStats, FilingOutcome, NewDrawer, SimilarDrawer, delete_drawer,
+    drawer_stats, file_drawer,
 };
-pub use crate::keeper::mempalace::facts::{FactCounts, FactRecord, FactsAbout};
-pub use crate::keeper::mempalace::tunnels::{ReachedRoom, RoomAcrossWings, TunnelStats};
+pub use crate::keeper::mempalace::facts::{
+    FactCounts, FactRecord, FactsAbout, count_facts, fact_timeline, facts_about,
+};
+pub use crate::keeper::mempalace::tunnels::{
+    ReachedRoom, RoomAcrossWings, RoomsByName, TunnelStats, find_tunnels, rooms_by_name,
+    traverse_rooms, tunnel_stats,
+};
 pub use crate::keeper::palace::file_states::Generation;
 pub use crate::keeper::palace::findings::Finding;
 pub use crate::keeper::rooms::build::Blueprint;
 pub use crate::keeper::rooms::scrolls::NewScroll;
-pub use crate::keeper::search::drawer_search::{DrawerHit, DrawerHits, DrawerQuery};
+pub use crate::keeper::search::drawer_search::{
+    DrawerHit, DrawerHits, DrawerQuery, drawer_by_id, drawers_similar_to, search_drawers,
+};
 pub use crate::keeper::search::palace_search::{SearchHit, SearchResults};
 pub use crate::keeper::search::search_query::SearchQuery;
-pub use crate::keeper::semantic::indexer::{EmbedOutcome, Ranker};
+pub use crate::keeper::semantic::embed::{EmbedOutcome, embed_passages};
+pub use crate::keeper::semantic::ranker::Ranker;
 pub use crate::keeper::walk::resources::ResourceSummary;
 pub use crate::keeper::walk::step::{ActOutcome, ToolRequest};
 pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
-use crate::keeper::EmbedOutcome;
+use crate::keeper::{self, EmbedOutcome};
 
 /// Have a palace's model read all that it has not read yet, so that search finds it
 /// by meaning
@@ -26,7 +26,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = home::keeper_for_home(args.home.as_deref(), &args.workspace);
     let bar = ProgressBar::default();
-    match keeper.embed_passages(&terminal_user("embed"), |done, all| bar.show(done, all))? {
+    let caller = terminal_user("embed");
+    let mut session = keeper.session(&caller)?;
+    match keeper::embed_passages(&mut session, |done, all| bar.show(done, all))? {
         EmbedOutcome::Embedded(new, all) => {
             terminal::print_page(&format!("Passages read: {new}; known: {all}."))?;
             Ok(ExitCode::SUCCESS)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::keeper::graph::lookup::resolve_genus_name;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents::entity_facet;
-use crate::keeper::semantic::indexer::Ranker;
+use crate::keeper::semantic::ranker::Ranker;
 use crate::keeper::semantic::vectors::EmbeddedQuery;
 use crate::keeper::{Refusal, Session};
 use crate::model::{Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, did_you_mean};

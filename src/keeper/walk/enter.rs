@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::format::{PalacePath, room_path};
 use crate::keeper::error::quote_names;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::file_states;
+use crate::keeper::palace::file_errors::diagnostic_line;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls;
 use crate::keeper::walk::halls::{available_actions, hall_view, is_entrance_hall, start_position};
@@ -17,16 +17,13 @@ use crate::keeper::walk::visit_log;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Code, Diagnostic, Files, ItemId, ItemKind, Palace, RoomId, ScrollId, Severity};
+use crate::model::{Files, ItemId, ItemKind, Palace, RoomId, ScrollId};
 use crate::render::{self, Notice, RoomView, WorkspaceSummary};
 use crate::search::{Query, query_content_words};
 use crate::session::{ChangesSinceVisit, Location, Visit};
 
 /// How many of the latest changes a summary tells of.
 const MAX_RECENT_CHANGES: usize = 3;
-
-/// How many broken files a room tells of.
-const MAX_BROKEN_FILES: usize = 3;
 
 /// Words in the names of rooms that say nothing of what the rooms are about.
 const GENERIC_ROOM_WORDS: &[&str] = &[
@@ -308,25 +305,8 @@ pub(crate) fn room_notices(
     let mut notices: Vec<_> = told.map(Notice).collect();
     notices.extend(held.store().write_warning().map(Notice));
     notices.extend(missing_entry_notice(held).filter(|_| held.palace.entry_room() == Some(room)));
-    notices.extend(broken_file_notices(held).into_iter().map(Notice));
+    notices.extend(held.file_error_notices().into_iter().map(Notice));
     notices
-}
-
-/// Says of files that cannot be read what is wrong, and what is shown instead.
-pub(crate) fn broken_file_notices(held: &OpenPalace) -> Vec<String> {
-    let broken: Vec<_> = held.findings().filter(|it| it.severity() == Severity::Error).collect();
-    let mut told: Vec<_> = broken
-        .iter()
-        .take(MAX_BROKEN_FILES)
-        .map(|it| diagnostic_line(it) + fallback_note(held, it))
-        .collect();
-    if broken.len() > MAX_BROKEN_FILES {
-        told.push(format!(
-            "and {} more that `palazzo check` lists",
-            broken.len() - MAX_BROKEN_FILES
-        ));
-    }
-    told
 }
 
 /// Says that visits were to begin elsewhere. What is wrong with the file of a room
@@ -342,23 +322,6 @@ fn missing_entry_notice(held: &OpenPalace) -> Option<Notice> {
         PalacePath::SETTINGS_FILE
     );
     (!is_there).then_some(Notice(lost))
-}
-
-fn diagnostic_line(Diagnostic { file, at, message, .. }: &Diagnostic) -> String {
-    format!("{file}:{}:{}: {}", at.line, at.column, render::one_line(message))
-}
-
-/// Says what is shown instead of a file that cannot be read.
-fn fallback_note(held: &OpenPalace, of: &Diagnostic) -> &'static str {
-    if of.code == Code::Repository {
-        return "";
-    }
-    match held.file_states.state(&of.file) {
-        file_states::FileState::Stale => " (shown is what it said before)",
-        file_states::FileState::Absent => " (nothing of it is shown)",
-        // Only a part of it is not understood.
-        file_states::FileState::Present => "",
-    }
 }
 
 fn palace_summary(held: &OpenPalace, by: &Caller) -> Result<String, Refusal> {

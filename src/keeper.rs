@@ -61,7 +61,7 @@ pub use crate::keeper::rooms::scrolls::NewScroll;
 pub use crate::keeper::search::drawer_search::{
     DrawerHit, DrawerHits, DrawerQuery, drawer_by_id, drawers_similar_to, search_drawers,
 };
-pub use crate::keeper::search::palace_search::{SearchHit, SearchResults};
+pub use crate::keeper::search::palace_search::{SearchHit, SearchResults, search_palace};
 pub use crate::keeper::search::search_query::SearchQuery;
 pub use crate::keeper::semantic::embed::{EmbedOutcome, embed_passages};
 pub use crate::keeper::semantic::ranker::Ranker;

@@ -38,7 +38,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("mcp", &["model", "aaak", "keeper", "tokens"]),
-    ("cli", &["model", "aaak", "keeper", "mcp", "tokens"]),
+    ("cli", &["model", "aaak", "keeper", "mcp", "render", "tokens"]),
 ];
 
 /// Words that belong to some modules and may not be spoken in others.

@@ -3,6 +3,7 @@
 pub(crate) mod drawers;
 pub(crate) mod enter;
 pub(crate) mod halls;
+pub(crate) mod listed_items;
 pub(crate) mod notices;
 pub(crate) mod resources;
 pub(crate) mod show;

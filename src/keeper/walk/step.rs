@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::format::room_path;
+use crate::keeper::search::palace_search::search_from_menu;
 use crate::keeper::walk::drawers::find_drawer_rooms;
 use crate::keeper::walk::enter::newest_scroll_ids;
 use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
@@ -179,7 +180,9 @@ impl Keeper {
             Slot::Back if self.visit(by).go_back() => return self.render_here(by).map(Some),
             Slot::Back => "You came in here: there is no way back.".to_owned(),
             Slot::GoTo => return self.go_to(by, said, at).map(Some),
-            Slot::Search => self.search_from_menu(by, said, at)?,
+            Slot::Search => {
+                search_from_menu(&mut self.session_in(at.workspace.clone(), by)?, said)?
+            }
             Slot::OlderScrolls => self.render_older_scrolls(by, at)?,
             Slot::Inventory => self.render_inventory(by, at)?,
             Slot::WriteScroll => "To leave a scroll here, call write_scroll with a `title` and a \

@@ -14,6 +14,7 @@ mod maintain;
 mod memory_server;
 mod mempalace;
 mod palace;
+mod position;
 mod rooms;
 mod search;
 mod semantic;
@@ -82,13 +83,19 @@ pub use crate::keeper::rooms::scrolls::NewScroll;
 pub use crate::keeper::search::drawer_search::{
     DrawerHit, DrawerHits, DrawerQuery, drawer_by_id, drawers_similar_to, search_drawers,
 };
-pub use crate::keeper::search::palace_search::{SearchHit, SearchResults};
+pub use crate::keeper::search::palace_search::{SearchHit, SearchResults, search_palace};
 pub use crate::keeper::search::search_query::SearchQuery;
 pub use crate::keeper::semantic::embed::{EmbedOutcome, embed_passages};
 pub use crate::keeper::semantic::ranker::Ranker;
-pub use crate::keeper::walk::resources::ResourceSummary;
-pub use crate::keeper::walk::step::{ActOutcome, ToolRequest};
-pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS};
+pub use crate::keeper::walk::current_room::with_menu;
+pub use crate::keeper::walk::enter::{enter_current_palace, set_workspace};
+pub use crate::keeper::walk::resources::{
+    ResourceSummary, list_resources, list_room_ids, list_scroll_ids, list_workspace_keys,
+    read_resource, render_resource, resolve_uri,
+};
+pub use crate::keeper::walk::show::{palace_by_name, show_map, show_room};
+pub use crate::keeper::walk::step::{ActOutcome, ToolRequest, choose_number, render_tool_answer};
+pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS, list_places_to_write, wake_up};
 pub use crate::keeper::work::list::{WorkPage, WorkQuery, list_tasks};
 pub use crate::keeper::work::processes::{
     NewProcess, ProcessChange, advance_process, start_process,

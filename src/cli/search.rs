@@ -1,13 +1,17 @@
 //! `palazzo search`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use chrono::SecondsFormat;
 use clap::ValueEnum;
+use serde_json::{Value, json};
 
 use crate::cli::home::HomeArgs;
-use crate::cli::{Outcome, terminal, terminal_user};
-use crate::keeper::SearchQuery;
+use crate::cli::{Failure, Outcome, terminal, terminal_user};
+use crate::keeper::{self, Refusal, SearchQuery, SearchResults};
 use crate::model::ItemKind;
+use crate::render;
 
 /// Find what is kept in a palace by what it is about, best first
 ///
@@ -62,7 +66,7 @@ enum Format {
 
 pub(super) fn run(args: Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    let sought = SearchQuery {
+    let query = SearchQuery {
         words: args.words.join(" "),
         wing: args.wing,
         room: args.room,
@@ -70,14 +74,61 @@ pub(super) fn run(args: Args) -> Outcome {
         since: args.since,
         until: args.until,
     };
-    let found = keeper.search_palace(&terminal_user("search"), &sought, args.limit)?;
+    if query.words.trim().is_empty() {
+        return Err(Failure::from(Refusal::Invalid("say what to look for".to_owned())));
+    }
+    let caller = terminal_user("search");
+    let mut session = keeper.session(&caller)?;
+    let found = keeper::search_palace(&mut session, &query, args.limit)?;
     let here = std::env::current_dir().unwrap_or_default();
     terminal::print_page(&match args.format {
-        Format::Human => found.to_text(&here),
-        Format::Json => found.to_json(&here),
+        Format::Human => to_text(&found, &here),
+        Format::Json => to_json(&found, &here),
     })?;
     if found.total == 0 {
         anstream::eprintln!("nothing fits");
     }
     Ok(ExitCode::from(u8::from(found.total == 0)))
+}
+
+/// Renders hits as a page, with paths relative to `here`.
+fn to_text(results: &SearchResults, here: &Path) -> String {
+    let hits: Vec<_> = results
+        .best
+        .iter()
+        .map(|it| (it.display.clone(), it.file.as_ref().map(|it| shown_path(results, here, it))))
+        .collect();
+    let ranker = results.ranker.as_ref().map(|it| format!("{it}\n"));
+    render::cli_search_results(&hits, results.total) + &ranker.unwrap_or_default()
+}
+
+/// Renders hits as JSON, with paths relative to `here`.
+fn to_json(results: &SearchResults, here: &Path) -> String {
+    let hits = results.best.iter().map(|it| {
+        json!({
+            "kind": it.kind.to_string(),
+            "title": it.display.title,
+            "wing": it.wing_and_room.0,
+            "room": it.wing_and_room.1,
+            "written": it.written.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true)),
+            "passage": it.display.snippet,
+            "similarity": (f64::from(it.similarity) * 1000.0).round() / 1000.0,
+            "file": it.file.as_ref().map(|it| shown_path(results, here, it)),
+        })
+    });
+    let hits: Vec<Value> = hits.collect();
+    let mut value = json!({ "results": hits, "total": results.total });
+    if let Some(ranker) = &results.ranker {
+        value["ranker"] = ranker.name().into();
+        if let Some(remark) = ranker.remark() {
+            value["remark"] = remark.into();
+        }
+    }
+    format!("{value:#}\n")
+}
+
+/// Returns the path to a file of the palace: relative to `here`, if that is above it.
+fn shown_path(results: &SearchResults, here: &Path, file: &str) -> String {
+    let root = results.root.strip_prefix(here).unwrap_or(&results.root);
+    root.join(file).display().to_string()
 }

@@ -7,6 +7,7 @@ pub(crate) mod file_states;
 pub(crate) mod findings;
 pub(crate) mod reload;
 pub(crate) mod repository;
+pub(crate) mod room_scope;
 pub(crate) mod search_documents;
 pub(crate) mod semantics;
 use std::collections::{BTreeMap, BTreeSet};

@@ -227,13 +227,24 @@ impl Keeper {
         caller: &'k Caller,
     ) -> Result<Session<'k>, Refusal> {
         self.open_palace(&key)?.catch_up()?;
+        self.resume_session(&key, caller)
+    }
+
+    /// Begins a session for a later step of a call, on a palace that an earlier step brought up to
+    /// date.
+    pub(super) fn resume_session<'k>(
+        &'k mut self,
+        key: &str,
+        caller: &'k Caller,
+    ) -> Result<Session<'k>, Refusal> {
+        self.open_palace(key)?;
         self.visit(caller);
         let no_workspace = self.no_workspace_refusal(Vec::new());
-        let palace = self.open_palaces.get_mut(&key);
+        let palace = self.open_palaces.get_mut(key);
         let visit = self.visits.get_mut(&caller.name);
         let (Some(palace), Some(visit)) = (palace, visit) else { return Err(no_workspace) };
         let (models, id_generator) = (&self.models, &mut self.id_generator);
-        Ok(Session { key, palace, visit, caller, models, id_generator })
+        Ok(Session { key: key.to_owned(), palace, visit, caller, models, id_generator })
     }
 
     /// Returns the key that [`Keeper::current_workspace`] returns; `None` where the first write would

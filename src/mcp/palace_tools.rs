@@ -1,6 +1,6 @@
 //! The four tools of the palace (v1 section 5).
 
-use crate::keeper::{ActOutcome, Blueprint, Caller, Keeper, NewScroll};
+use crate::keeper::{self, ActOutcome, Blueprint, Caller, Keeper, NewScroll};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
 use crate::mcp::reply::{ToolResult, to_tool_result};
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
@@ -19,7 +19,7 @@ fn set_workspace() -> RegisteredTool {
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SetWorkspace| {
         let (create, as_of) = (it.create.unwrap_or_default(), it.as_of.as_deref());
-        to_tool_result(keeper.set_workspace(by, &it.workspace, create, as_of))
+        to_tool_result(keeper::set_workspace(keeper, by, &it.workspace, create, as_of))
     };
     RegisteredTool::new(ToolSet::Palace, "set_workspace", about, EffectHint::AddsOnce, run)
 }
@@ -79,12 +79,17 @@ fn run_palace_action(
     PalaceAction { action, params }: PalaceAction,
 ) -> ToolResult {
     let said = params.as_deref().map(str::trim).filter(|it| !it.is_empty());
-    let done = match keeper.choose_number(by, action.0, said) {
+    let done = match keeper::choose_number(keeper, by, action.0, said) {
         Ok(ActOutcome::Page(page)) => return Ok(page.into()),
         Ok(ActOutcome::RunTool(question)) => {
             match tools.run_query_action(keeper, by, &question, said) {
                 Ok(found) => {
-                    return to_tool_result(keeper.render_tool_answer(by, &question, &found.text));
+                    return to_tool_result(keeper::render_tool_answer(
+                        keeper,
+                        by,
+                        &question,
+                        &found.text,
+                    ));
                 }
                 Err(refusal) => refusal,
             }
@@ -92,5 +97,5 @@ fn run_palace_action(
         Err(refusal) => refusal.to_string(),
     };
     // Whoever chose wrong sees what can be chosen.
-    Err(keeper.with_menu(by, &done).unwrap_or(done))
+    Err(keeper::with_menu(keeper, by, &done).unwrap_or(done))
 }

@@ -3,7 +3,7 @@
 use rmcp::model::{JsonObject, Prompt, PromptArgument};
 use serde_json::Value;
 
-use crate::keeper::{Caller, DEFAULT_TOKENS, Keeper, MIN_TOKENS, Refusal};
+use crate::keeper::{self, Caller, DEFAULT_TOKENS, Keeper, MIN_TOKENS, Refusal};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::tokens;
 
@@ -88,10 +88,12 @@ impl Toolbox {
                     Some(left) => (left, end.as_str()),
                     None => (budget, ""),
                 };
-                Ok(accept_no_workspace(keeper.wake_up(by, said("workspace"), left))? + end)
+                Ok(accept_no_workspace(keeper::wake_up(keeper, by, said("workspace"), left))? + end)
             }),
-            TAKE_LEAVE => accept_no_workspace(keeper.list_places_to_write(by, said("workspace")))
-                .map(|it| self.take_leave_text(&it)),
+            TAKE_LEAVE => {
+                accept_no_workspace(keeper::list_places_to_write(keeper, by, said("workspace")))
+                    .map(|it| self.take_leave_text(&it))
+            }
             _ => return None,
         };
         Some(told)

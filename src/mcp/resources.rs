@@ -11,7 +11,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use crate::keeper::{Caller, Keeper, Refusal, ResourceSummary};
+use crate::keeper::{self, Caller, Keeper, Refusal, ResourceSummary};
 use crate::mcp::reply::{ToolReply, shorten_long_lines};
 use crate::mcp::subscribers::Subscribers;
 use crate::mcp::toolbox::{ToolSet, Toolbox};
@@ -54,8 +54,7 @@ pub(super) fn list_resources(
     let after: Option<Uri> = cursor.map(str::parse).transpose().map_err(|_| {
         ErrorData::invalid_params("this cursor is none that a list has ended with", None)
     })?;
-    let mut listed = keeper
-        .list_resources(by, after.as_ref(), PAGE_SIZE + 1)
+    let mut listed = keeper::list_resources(keeper, by, after.as_ref(), PAGE_SIZE + 1)
         .map_err(|it| internal_error(&it.to_string()))?;
     let is_more = listed.len() > PAGE_SIZE;
     listed.truncate(PAGE_SIZE);
@@ -99,10 +98,11 @@ pub(super) fn read_resource(
         .map_err(|why| not_found_error(uri, &why))?
     {
         ResourceTarget::RoomOrScroll(address) => {
-            let text = keeper.read_resource(&address).map_err(|refusal| match refusal {
-                Refusal::Store(_) => internal_error(&refusal.to_string()),
-                refusal => not_found_error(uri, &refusal.to_string()),
-            })?;
+            let text =
+                keeper::read_resource(keeper, &address).map_err(|refusal| match refusal {
+                    Refusal::Store(_) => internal_error(&refusal.to_string()),
+                    refusal => not_found_error(uri, &refusal.to_string()),
+                })?;
             (strip_unprintable(&text), MARKDOWN_TYPE)
         }
         ResourceTarget::Graph(by) => {
@@ -130,7 +130,7 @@ pub(super) fn subscribe(
 ) -> Result<(), ErrorData> {
     let subject = match parse_target(tools, by, uri).map_err(|why| not_found_error(uri, &why))? {
         ResourceTarget::RoomOrScroll(address) => {
-            keeper.resolve_uri(&address).map(ResourceTarget::RoomOrScroll)
+            keeper::resolve_uri(keeper, &address).map(ResourceTarget::RoomOrScroll)
         }
         graph @ ResourceTarget::Graph(_) => Ok(graph),
     };
@@ -153,10 +153,10 @@ pub(super) fn complete_argument(
     }
     let given = |name: &str| request.context.as_ref()?.get_argument(name).cloned();
     let names = match (request.argument.name.as_str(), given("workspace"), given("room")) {
-        ("workspace", ..) => keeper.workspace_names(),
-        ("room", Some(workspace), _) => keeper.room_ids(&workspace),
+        ("workspace", ..) => keeper::list_workspace_keys(keeper),
+        ("room", Some(workspace), _) => keeper::list_room_ids(keeper, &workspace),
         ("id", Some(workspace), Some(room)) => match room.parse() {
-            Ok(room) => keeper.scroll_ids(&workspace, &room),
+            Ok(room) => keeper::list_scroll_ids(keeper, &workspace, &room),
             Err(_) => Ok(Vec::new()),
         },
         _ => Ok(Vec::new()),

@@ -13,7 +13,7 @@ use rmcp::RoleServer;
 use rmcp::model::{RequestId, ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionSink};
 
-use crate::keeper::{Caller, Generation, Keeper};
+use crate::keeper::{self, Caller, Generation, Keeper};
 use crate::mcp::Toolbox;
 use crate::mcp::resources::{ResourceTarget, parse_target};
 
@@ -283,7 +283,7 @@ fn title_hashes(editions: &BTreeMap<String, Generation>) -> Vec<(&String, u64)> 
 fn locate_target(keeper: &mut Keeper, subject: ResourceTarget) -> ResourceTarget {
     match subject {
         ResourceTarget::RoomOrScroll(address) => {
-            ResourceTarget::RoomOrScroll(keeper.resolve_uri(&address).unwrap_or(address))
+            ResourceTarget::RoomOrScroll(keeper::resolve_uri(keeper, &address).unwrap_or(address))
         }
         graph @ ResourceTarget::Graph(_) => graph,
     }
@@ -294,7 +294,7 @@ fn target_digest(keeper: &mut Keeper, subject: &ResourceTarget) -> u64 {
     match subject {
         ResourceTarget::RoomOrScroll(address) => {
             let mut hasher = DefaultHasher::new();
-            keeper.render_resource(address).map_err(|_| ()).hash(&mut hasher);
+            keeper::render_resource(keeper, address).map_err(|_| ()).hash(&mut hasher);
             hasher.finish()
         }
         ResourceTarget::Graph(by) => keeper.graph_digest(by).unwrap_or_default(),

@@ -6,9 +6,10 @@ use ulid::Ulid;
 
 use crate::format::{self, PalacePath, room_path};
 use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::position::{current_position, is_entrance_hall, place_name};
 use crate::keeper::rooms::room_findings::summarize_room_findings;
 use crate::keeper::session::new_id;
-use crate::keeper::walk::halls::is_entrance_hall;
+use crate::keeper::walk::current_room::{render_current_room, render_menu, with_menu};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Action, Edit, Grouping, Room, RoomId, RoomRef, Slug, Tool, normalize_prose};
 use crate::render;
@@ -88,8 +89,8 @@ impl Keeper {
             return Ok(told + &self.show_built_room(by, key, room)?);
         }
         // Who builds the room they stand in knows its new numbers.
-        if self.current_position(by).is_ok_and(|it| it.room == *room && it.workspace == key) {
-            self.render_menu(by)?;
+        if current_position(self, by).is_ok_and(|it| it.room == *room && it.workspace == key) {
+            render_menu(self, by)?;
         }
         let name = render::one_line(&self.open_palace(key)?.palace.room_name(room));
         Ok(match changed {
@@ -118,12 +119,12 @@ impl Keeper {
                 let palace = &self.open_palace(key)?.palace;
                 let Some(it) = palace.room(room) else { return Err(Refusal::NoRooms) };
                 let page = render::room_built_elsewhere(it, room);
-                let standing = self.current_position(by)?;
-                let here = self.place_name(&standing, key);
-                return self.with_menu(by, &format!("{page}\nYou are still in {here}."));
+                let standing = current_position(self, by)?;
+                let here = place_name(self, &standing, key);
+                return with_menu(self, by, &format!("{page}\nYou are still in {here}."));
             }
         }
-        self.render_here(by)
+        render_current_room(self, by)
     }
 }
 

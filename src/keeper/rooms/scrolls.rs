@@ -4,8 +4,8 @@ use chrono::SubsecRound;
 
 use crate::format::{self, new_scroll_path, room_path};
 use crate::keeper::palace::ChangePlan;
+use crate::keeper::position::{current_position, newest_scroll_ids};
 use crate::keeper::session::new_id;
-use crate::keeper::walk::enter::newest_scroll_ids;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Edit, Layout, RoomId, RoomRef, Scroll, Slot};
 use crate::render;
@@ -35,7 +35,7 @@ impl Keeper {
         }
         let (key, here) = match &new.room {
             None if self.visit(by).workspace.is_some() => {
-                let standing = self.current_position(by)?;
+                let standing = current_position(self, by)?;
                 (standing.workspace, Some(standing.room))
             }
             _ => (self.current_workspace(by)?, None),
@@ -84,7 +84,7 @@ impl Keeper {
     /// If the caller stands in the room, gives its newest scrolls their numbers,
     /// and returns that of the first.
     fn scroll_number_if_here(&mut self, by: &Caller, key: &str, room: &RoomId) -> Option<usize> {
-        let standing = self.current_position(by).ok()?;
+        let standing = current_position(self, by).ok()?;
         if standing.workspace != key || standing.room != *room {
             return None;
         }

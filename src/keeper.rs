@@ -59,12 +59,13 @@ pub use crate::keeper::mempalace::drawers::{
 pub use crate::keeper::mempalace::facts::{FactCounts, FactRecord, FactsAbout};
 pub use crate::keeper::mempalace::tunnels::{ReachedRoom, RoomAcrossWings, TunnelStats};
 pub use crate::keeper::palace::file_states::Generation;
-pub use crate::keeper::rooms::build::Blueprint;
-pub use crate::keeper::rooms::scrolls::NewScroll;
+pub use crate::keeper::rooms::build::{Blueprint, BuiltRoom, build_room};
+pub use crate::keeper::rooms::scrolls::{NewScroll, WrittenScroll, write_scroll};
 pub use crate::keeper::search::drawer_search::{DrawerHit, DrawerHits, DrawerQuery};
 pub use crate::keeper::search::palace_search::{SearchHit, SearchResults};
 pub use crate::keeper::search::search_query::SearchQuery;
 pub use crate::keeper::semantic::indexer::{EmbedOutcome, Ranker};
+pub use crate::keeper::walk::built_room::{show_built_room, update_menu_in_built_room};
 pub use crate::keeper::walk::resources::ResourceSummary;
 pub use crate::keeper::walk::step::{ActOutcome, ToolRequest};
 pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS};

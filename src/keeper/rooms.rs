@@ -1,4 +1,5 @@
 //! Building rooms and writing scrolls.
 
 pub(crate) mod build;
+pub(crate) mod position;
 pub(crate) mod scrolls;

@@ -1,5 +1,6 @@
 //! What a visitor sees and does: entering rooms, choosing numbers, resources.
 
+pub(crate) mod built_room;
 pub(crate) mod drawers;
 pub(crate) mod enter;
 pub(crate) mod halls;

@@ -8,15 +8,17 @@ use crate::format::{PalacePath, room_path};
 use crate::keeper::error::quote_names;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::file_states;
+use crate::keeper::rooms::position::{self, is_entrance_hall, start_position};
+use crate::keeper::rooms::scrolls::newest_scroll_ids;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls;
-use crate::keeper::walk::halls::{available_actions, hall_view, is_entrance_hall, start_position};
+use crate::keeper::walk::halls::{available_actions, hall_view};
 use crate::keeper::walk::notices;
 use crate::keeper::walk::notices::RoomScope;
 use crate::keeper::walk::visit_log;
 use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Code, Diagnostic, Files, ItemId, ItemKind, Palace, RoomId, ScrollId, Severity};
+use crate::model::{Code, Diagnostic, Files, ItemId, ItemKind, RoomId, Severity};
 use crate::render::{self, Notice, RoomView, WorkspaceSummary};
 use crate::search::{Query, query_content_words};
 use crate::session::{ChangesSinceVisit, Location, Visit};
@@ -165,29 +167,14 @@ impl Keeper {
     /// room stands in the entry as soon as there is one.
     pub(crate) fn current_position(&mut self, by: &Caller) -> Result<Location, Refusal> {
         let visit = self.visit(by);
-        let now = visit.location.clone();
-        if let Some(standing) = now.clone().filter(|it| !is_entrance_hall(it)) {
+        if let Some(standing) = visit.location.clone().filter(|it| !is_entrance_hall(it)) {
             return Ok(standing);
         }
         let Some(workspace) = visit.workspace.clone() else {
             let known = self.workspaces()?.into_iter().map(|it| it.name).collect();
             return Err(self.no_workspace_refusal(known));
         };
-        let held = self.open_palace(&workspace)?;
-        held.catch_up()?;
-        let palace = &held.palace;
-        // Where nothing is built or known, one can at least stand before the cabinets.
-        let storeroom = palace.drawers.rooms().next().cloned();
-        let storeroom = storeroom.map(|it| Location::in_room(&workspace, it));
-        let standing = start_position(palace, &workspace).or(storeroom).ok_or(Refusal::NoRooms)?;
-        if now.as_ref() != Some(&standing) {
-            let visit = self.visit(by);
-            // Nobody has gone anywhere: what was listed can still be opened.
-            let openings = std::mem::take(&mut visit.listed_items);
-            visit.enter_palace(&workspace, Some(standing.clone()));
-            visit.listed_items = openings;
-        }
-        Ok(standing)
+        position::current_position(&mut self.session_in(workspace, by)?)
     }
 
     /// Shows `render` the place the caller stands in, and keeps what its
@@ -264,18 +251,6 @@ impl Keeper {
         let then = if is_as_of_key(&at.workspace) { " as it was" } else { "" };
         format!("{name} in {}{then}", held.palace.settings.name)
     }
-}
-
-/// Returns the scrolls of a room after the first `from`, newest first, at most
-/// `most`.
-pub(crate) fn newest_scroll_ids(
-    palace: &Palace,
-    room: &RoomId,
-    from: usize,
-    most: usize,
-) -> Vec<ScrollId> {
-    let shown = palace.scrolls_in_room(room).skip(from).take(most);
-    shown.map(|it| ScrollId { room: room.clone(), id: it.id }).collect()
 }
 
 /// Returns the room the visitor came from, if it is in the same palace.

@@ -7,10 +7,6 @@ use crate::model::{
 use crate::render::{self, EntityListing};
 use crate::session::Location;
 
-/// What the hall is called in which visits begin where nobody has built a room:
-/// as the room whose place it takes.
-const ENTRANCE_HALL_SLUG: &str = "entrance-hall";
-
 /// Returns the hall that somebody sees who stands in a place: the one they are
 /// in, or what the room shows of the graph.
 pub(crate) fn visible_hall(palace: &Palace, at: &Location) -> Option<Hall> {
@@ -82,22 +78,6 @@ pub(crate) fn hall_view<'a>(
     let remark = missing_grouping_attribute(palace, hall)
         .map(|it| format!("None of them has the attribute `{it}`."));
     EntityListing { title: hall.title.clone(), total: *total, entities: listed, note: remark }
-}
-
-/// Returns where visits begin in a palace: in its entry, or, where nothing is
-/// built, in a hall that has everything in it.
-pub(crate) fn start_position(palace: &Palace, workspace: &str) -> Option<Location> {
-    if let Some(entry) = palace.entry_room() {
-        return Some(Location::in_room(workspace, entry.clone()));
-    }
-    let room = ENTRANCE_HALL_SLUG.parse().ok().filter(|_| !palace.graph.is_empty())?;
-    let hall = Some(Hall::for_grouping(Grouping::Everything));
-    Some(Location { hall, ..Location::in_room(workspace, room) })
-}
-
-/// Tells whether a place is the hall in which visits begin where nothing is built.
-pub(crate) fn is_entrance_hall(at: &Location) -> bool {
-    at.hall.as_ref().is_some_and(|it| it.grouping == Grouping::Everything && it.depth == 0)
 }
 
 /// Returns the attribute that a hall is to be parted by, and nothing in it has.

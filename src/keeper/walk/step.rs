@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::format::room_path;
+use crate::keeper::rooms::scrolls::newest_scroll_ids;
 use crate::keeper::walk::drawers::find_drawer_rooms;
-use crate::keeper::walk::enter::newest_scroll_ids;
 use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{

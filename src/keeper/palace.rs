@@ -5,6 +5,7 @@ pub(crate) mod entity_faults;
 pub(crate) mod file_states;
 pub(crate) mod reload;
 pub(crate) mod repository;
+pub(crate) mod room_scope;
 pub(crate) mod search_documents;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -13,7 +13,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use crate::format::PalacePath;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::reload::text_digest;
-use crate::keeper::walk::notices::RoomScope;
+use crate::keeper::palace::room_scope::RoomScope;
 use crate::keeper::workspaces::as_of::is_as_of_key;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{CommitDetails, CommitId, Palace, RoomId, ScrollId};

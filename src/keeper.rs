@@ -14,7 +14,6 @@ mod maintain;
 mod memory_server;
 mod mempalace;
 mod palace;
-mod position;
 mod rooms;
 mod search;
 mod semantic;
@@ -78,8 +77,8 @@ pub use crate::keeper::mempalace::tunnels::{
 };
 pub use crate::keeper::palace::file_states::Generation;
 pub use crate::keeper::palace::findings::Finding;
-pub use crate::keeper::rooms::build::Blueprint;
-pub use crate::keeper::rooms::scrolls::NewScroll;
+pub use crate::keeper::rooms::build::{Blueprint, BuiltRoom, build_room};
+pub use crate::keeper::rooms::scrolls::{NewScroll, WrittenScroll, write_scroll};
 pub use crate::keeper::search::drawer_search::{
     DrawerHit, DrawerHits, DrawerQuery, drawer_by_id, drawers_similar_to, search_drawers,
 };
@@ -87,6 +86,7 @@ pub use crate::keeper::search::palace_search::{SearchHit, SearchResults, search_
 pub use crate::keeper::search::search_query::SearchQuery;
 pub use crate::keeper::semantic::embed::{EmbedOutcome, embed_passages};
 pub use crate::keeper::semantic::ranker::Ranker;
+pub use crate::keeper::walk::built_room::{show_built_room, update_menu_in_built_room};
 pub use crate::keeper::walk::current_room::with_menu;
 pub use crate::keeper::walk::enter::{enter_current_palace, set_workspace};
 pub use crate::keeper::walk::resources::{

@@ -1,11 +1,13 @@
 //! The walk of a visitor through rooms and halls, and the pages that are shown outside of a walk.
 
+pub(crate) mod built_room;
 pub(crate) mod current_room;
 pub(crate) mod drawers;
 pub(crate) mod enter;
 pub(crate) mod halls;
 pub(crate) mod listed_items;
 pub(crate) mod notices;
+pub(crate) mod position;
 pub(crate) mod resources;
 pub(crate) mod scrolls;
 pub(crate) mod show;

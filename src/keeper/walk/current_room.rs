@@ -4,10 +4,12 @@ use chrono::{DateTime, Utc};
 
 use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::position::{current_position, is_entrance_hall, newest_scroll_ids, place_name};
+use crate::keeper::rooms::position::is_entrance_hall;
+use crate::keeper::rooms::scrolls::newest_scroll_ids;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls::{self, available_actions, hall_view};
 use crate::keeper::walk::notices::{needs_history, room_notices};
+use crate::keeper::walk::position::{place_name, position_of};
 use crate::keeper::walk::unbuilt::{palace_summary, render_unbuilt_room};
 use crate::keeper::walk::visit_log::load_visit;
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -17,7 +19,7 @@ use crate::session::{Location, Visit};
 
 /// Renders the room or hall that the caller is in, with its newest scrolls.
 pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Result<String, Refusal> {
-    let position = current_position(keeper, caller)?;
+    let position = position_of(keeper, caller)?;
     let mut session = keeper.resume_session(&position.workspace, caller)?;
     load_visit(&mut session)?;
     session.palace.refresh_file(&room_path(&position.room));
@@ -62,7 +64,7 @@ fn render_room_view(
     caller: &Caller,
     render: impl FnOnce(&OpenPalace, &RoomView<'_>) -> String,
 ) -> Result<String, Refusal> {
-    let position = current_position(keeper, caller)?;
+    let position = position_of(keeper, caller)?;
     let palace = keeper.open_palace(&position.workspace)?;
     if needs_history(&palace.palace) {
         palace.load_history()?;

@@ -1,7 +1,7 @@
 //! Entering a palace.
 
 use crate::keeper::error::quote_names;
-use crate::keeper::position::start_position;
+use crate::keeper::rooms::position::start_position;
 use crate::keeper::walk::current_room::render_current_room;
 use crate::keeper::walk::unbuilt::palace_summary;
 use crate::keeper::workspaces::as_of::open_as_of;

@@ -1,7 +1,7 @@
 //! The scrolls of a room: listing and reading them.
 
 use crate::keeper::Session;
-use crate::keeper::position::newest_scroll_ids;
+use crate::keeper::rooms::scrolls::newest_scroll_ids;
 use crate::keeper::walk::visit_log::mark_scroll_read;
 use crate::model::{Layout, RoomId, ScrollId};
 use crate::render;

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 
 use crate::format::room_path;
-use crate::keeper::position::current_position;
 use crate::keeper::search::palace_search::search_from_menu;
 use crate::keeper::walk::current_room::{render_current_room, render_menu, with_menu};
 use crate::keeper::walk::drawers::{find_drawer_rooms, list_room_drawers};
 use crate::keeper::walk::enter::enter_last_changed_palace;
 use crate::keeper::walk::listed_items::open_listed_item;
+use crate::keeper::walk::position::position_of;
 use crate::keeper::walk::scrolls::{list_inventory, list_older_scrolls, read_scroll};
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal, Session};
@@ -56,7 +56,7 @@ pub fn choose_number(
     if keeper.visit(caller).workspace.is_none() {
         return enter_last_changed_palace(keeper, caller).map(ActOutcome::Page);
     }
-    let position = current_position(keeper, caller)?;
+    let position = position_of(keeper, caller)?;
     let session = keeper.session_in(position.workspace.clone(), caller)?;
     if session.visit.menu.is_empty() {
         render_menu(keeper, caller)?;

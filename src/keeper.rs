@@ -33,15 +33,21 @@ pub use crate::keeper::graph::relations::RelationRemoval;
 pub use crate::keeper::graph::timeline::TimelineQuery;
 pub use crate::keeper::graph::update::EntityChange;
 pub use crate::keeper::history::committed::CallCommits;
-pub use crate::keeper::import::memory::MemoryImportSummary;
+pub use crate::keeper::import::memory::{MemoryImportSummary, export_memory};
 pub use crate::keeper::import::mempalace::ImportSummary;
 pub use crate::keeper::import::mine::{MineSummary, SourceFile, is_palace_file};
+pub(crate) use crate::keeper::maintain::check::display_path;
 pub use crate::keeper::maintain::check::{CheckReport, Finding, PalaceReport};
 pub use crate::keeper::maintain::doctor::{DoctorReport, git_version};
 pub use crate::keeper::maintain::fix::FixReport;
 pub use crate::keeper::maintain::fmt::FmtReport;
-pub use crate::keeper::memory_server::graph_page::GraphPage;
-pub use crate::keeper::memory_server::operations::{DeletionSummary, EntityObservations};
+pub use crate::keeper::memory_server::graph_page::{
+    GraphPage, graph_digest, open_nodes, read_graph, search_nodes,
+};
+pub use crate::keeper::memory_server::operations::{
+    DeletionSummary, EntityObservations, add_observations, create_entities_if_absent,
+    create_relations_if_absent, delete_observations, delete_relations,
+};
 pub use crate::keeper::mempalace::add_fact::{AddedFact, NewFact, add_fact, end_fact};
 pub use crate::keeper::mempalace::diaries::{DiaryPage, read_diary, write_diary};
 pub use crate::keeper::mempalace::drawers::{

@@ -13,7 +13,7 @@ use rmcp::RoleServer;
 use rmcp::model::{RequestId, ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionSink};
 
-use crate::keeper::{Caller, Generation, Keeper};
+use crate::keeper::{self, Caller, Generation, Keeper};
 use crate::mcp::Toolbox;
 use crate::mcp::resources::{ResourceTarget, parse_target};
 
@@ -297,6 +297,6 @@ fn target_digest(keeper: &mut Keeper, subject: &ResourceTarget) -> u64 {
             keeper.render_resource(address).map_err(|_| ()).hash(&mut hasher);
             hasher.finish()
         }
-        ResourceTarget::Graph(by) => keeper.graph_digest(by).unwrap_or_default(),
+        ResourceTarget::Graph(by) => keeper::graph_digest(keeper, by).unwrap_or_default(),
     }
 }

@@ -8,7 +8,7 @@ use crate::keeper::graph::rules::with_initial_status;
 use crate::keeper::memory_server::operations::add_absent_relations;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::session::new_id;
-use crate::keeper::{Caller, GraphPage, Keeper, Refusal};
+use crate::keeper::{Caller, GraphPage, Keeper, Refusal, Session, read_graph};
 use crate::model::{Entity, MAX_FILE_BYTES, Relation, Triple};
 use crate::render;
 use crate::store::Listener;
@@ -83,13 +83,12 @@ impl Keeper {
         told.notes.extend(large.into_iter().map(oversized_entity_note));
         Ok(MemoryImportSummary { workspace, notes: told.notes, faults: told.faults, ..imported })
     }
+}
 
-    /// Writes the graph as a file of the reference memory server.
-    pub fn export_memory(&mut self, by: &Caller) -> Result<String, Refusal> {
-        self.current_workspace(by)?;
-        let GraphPage { entities, relations, .. } = self.read_graph(by, None, usize::MAX)?;
-        Ok(exchange::write_memory_file(&entities, &relations))
-    }
+/// Returns the graph as a file of the reference memory server.
+pub fn export_memory(session: &Session<'_>) -> Result<String, Refusal> {
+    let GraphPage { entities, relations, .. } = read_graph(session, None, usize::MAX)?;
+    Ok(exchange::write_memory_file(&entities, &relations))
 }
 
 /// Says of whom nothing was taken in.

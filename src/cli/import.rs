@@ -15,7 +15,7 @@ use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::{self, MemoryImportSummary};
 use crate::model::strip_unprintable;
 
-/// How much is said of what could not be understood.
+/// The most notes about a file that are printed.
 const MAX_PRINTED_MESSAGES: usize = 100;
 
 /// Take in what another program remembers
@@ -91,7 +91,7 @@ fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|err| Failure::Message(format!("cannot read {}: {err}", file.display())))
 }
 
-/// Names the palace that was added to, and where it lies.
+/// Returns the name and directory of the palace that the import went to.
 fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> String {
     match (workspace, root) {
         (Some(name), Some(root)) => format!("`{name}` in {}", root.display()),

@@ -84,14 +84,15 @@ pub(super) fn run(args: &Args) -> Outcome {
         bar.show(place, sources.len());
         for why in mine_file(&mut keeper, &caller, args, source, &mut summary)? {
             faults += 1;
-            let said = format!("{}: {why}", source.path.display());
-            anstream::eprintln!("{}", strip_unprintable(&said));
+            let warning = format!("{}: {why}", source.path.display());
+            anstream::eprintln!("{}", strip_unprintable(&warning));
         }
     }
     bar.show(sources.len(), sources.len());
     for (name, file) in &summary.superseded {
-        let said = format!("{name} was filed before and has changed; its older text stays: {file}");
-        anstream::eprintln!("{}", strip_unprintable(&said));
+        let warning =
+            format!("{name} was filed before and has changed; its older text stays: {file}");
+        anstream::eprintln!("{}", strip_unprintable(&warning));
     }
     terminal::print_page(&mining_summary(&summary, args.dry_run))?;
     Ok(ExitCode::from(u8::from(faults > 0)))
@@ -178,8 +179,8 @@ fn find_sources(path: &Path, found: &mut Vec<MineInput>) -> Result<(), Failure> 
     let name = file_name(&path);
     let wing = path.parent().map(file_name).unwrap_or_default();
     let kind = SourceKind::from_file_name(&name).ok_or_else(|| {
-        let known = "what can be mined ends in .md, .markdown, .txt, .jsonl or .json";
-        Failure::Message(format!("{}: {known}", path.display()))
+        let kinds = "what can be mined ends in .md, .markdown, .txt, .jsonl or .json";
+        Failure::Message(format!("{}: {kinds}", path.display()))
     })?;
     let written = modified_time(&path);
     found.push(MineInput {

@@ -126,11 +126,11 @@ impl MempalaceStore {
             None => {
                 let config = config_dir();
                 let settings = read_settings(&config);
-                let said = ["MEMPALACE_PALACE_PATH", "MEMPALACE_PALACE", "MEMPAL_PALACE_PATH"];
-                let said = said.iter().find_map(|it| env_path(it)).or_else(|| {
+                let variables = ["MEMPALACE_PALACE_PATH", "MEMPALACE_PALACE", "MEMPAL_PALACE_PATH"];
+                let palace = variables.iter().find_map(|it| env_path(it)).or_else(|| {
                     settings.get("palace_path").and_then(Value::as_str).map(PathBuf::from)
                 });
-                (said.map_or_else(|| config.join("palace"), |it| expand_tilde(&it)), settings)
+                (palace.map_or_else(|| config.join("palace"), |it| expand_tilde(&it)), settings)
             }
         };
         let collection = settings.get("collection_name").and_then(Value::as_str);

@@ -136,15 +136,16 @@ pub(crate) fn add_absent_relations(
     edit: &mut GraphEdit,
     new: &[Triple],
 ) -> Result<Vec<Triple>, Refusal> {
-    let mut known: HashMap<&str, HashSet<(String, String)>> = HashMap::new();
+    let mut keys_by_source: HashMap<&str, HashSet<(String, String)>> = HashMap::new();
     let mut created = Vec::new();
     for triple in new {
         let Triple { from, kind, to } = triple;
-        if !known.contains_key(from.as_str()) {
-            known.insert(from, relation_keys_from(open, edit, from)?);
+        if !keys_by_source.contains_key(from.as_str()) {
+            keys_by_source.insert(from, relation_keys_from(open, edit, from)?);
         }
-        let is_new =
-            known.get_mut(from.as_str()).is_some_and(|it| it.insert((kind.clone(), to.clone())));
+        let is_new = keys_by_source
+            .get_mut(from.as_str())
+            .is_some_and(|it| it.insert((kind.clone(), to.clone())));
         if is_new && let Some(start) = edit.get_or_add_source(open, from)? {
             start.relations.push(triple.clone().into());
             created.push(triple.clone());
@@ -179,8 +180,9 @@ pub(crate) fn add_absent_observations(
     for (name, contents) in new {
         let entity = edit.entity_mut(open, name)?;
         let entity = entity.ok_or_else(|| Refusal::MemoryEntityNotFound { name: name.clone() })?;
-        let known: HashSet<&String> = entity.observations.iter().collect();
-        let fresh: Vec<_> = distinct(contents).filter(|it| !known.contains(it)).cloned().collect();
+        let present: HashSet<&String> = entity.observations.iter().collect();
+        let fresh: Vec<_> =
+            distinct(contents).filter(|it| !present.contains(it)).cloned().collect();
         entity.observations.extend(fresh.iter().cloned());
         added.push((name.clone(), fresh));
     }

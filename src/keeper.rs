@@ -47,9 +47,9 @@ pub use crate::keeper::history::log::{
 };
 pub use crate::keeper::history::restore::{RestoredItem, RestoredRelations, restore_item};
 pub use crate::keeper::history::undo::{UndoneCommit, undo_last_call};
-pub use crate::keeper::import::memory::MemoryImportSummary;
-pub use crate::keeper::import::mempalace::ImportSummary;
-pub use crate::keeper::import::mine::{MineSummary, SourceFile, is_palace_file};
+pub use crate::keeper::import::memory::{MemoryImportSummary, export_memory, import_memory};
+pub use crate::keeper::import::mempalace::{ImportSummary, import_mempalace};
+pub use crate::keeper::import::mine::{MineSummary, SourceFile, file_mined_texts, is_palace_file};
 pub use crate::keeper::maintain::check::{CheckReport, PalaceReport, check_palaces};
 pub use crate::keeper::maintain::doctor::{
     DoctorReport, examine_repositories, find_git_lock, git_version, remove_git_lock,
@@ -60,8 +60,13 @@ pub use crate::keeper::maintain::init::{create_palace, create_repositories};
 pub use crate::keeper::maintain::trust::{
     give_consent, list_consents, missing_consents, remove_consents,
 };
-pub use crate::keeper::memory_server::graph_page::GraphPage;
-pub use crate::keeper::memory_server::operations::{DeletionSummary, EntityObservations};
+pub use crate::keeper::memory_server::graph_page::{
+    GraphPage, graph_digest, open_nodes, read_graph, search_nodes,
+};
+pub use crate::keeper::memory_server::operations::{
+    DeletionSummary, EntityObservations, add_observations, create_entities_if_absent,
+    create_relations_if_absent, delete_observations, delete_relations,
+};
 pub use crate::keeper::mempalace::add_fact::{AddedFact, NewFact, add_fact, end_fact};
 pub use crate::keeper::mempalace::diaries::{DiaryPage, read_diary, write_diary};
 pub use crate::keeper::mempalace::drawers::{

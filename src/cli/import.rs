@@ -12,10 +12,10 @@ use crate::cli::home::HomeArgs;
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
-use crate::keeper::MemoryImportSummary;
+use crate::keeper::{self, MemoryImportSummary};
 use crate::model::strip_unprintable;
 
-/// How much is said of what could not be understood.
+/// The most notes about a file that are printed.
 const MAX_PRINTED_MESSAGES: usize = 100;
 
 /// Take in what another program remembers
@@ -62,22 +62,22 @@ fn import_memory(args: &ImportMemoryArgs) -> Outcome {
     let mut keeper = args.home.keeper();
     signal::finish_writes_on_signal(&mut keeper);
     let bar = ProgressBar::default();
-    let tell = move |done, all| bar.show(done, all);
-    let by = terminal_user("import");
-    let imported = keeper.import_memory(&by, &file, args.dry_run, tell)?;
+    let progress = move |done, all| bar.show(done, all);
+    let caller = terminal_user("import");
+    let summary = keeper::import_memory(&mut keeper, &caller, &file, args.dry_run, progress)?;
     let name = args.file.display();
-    for told in imported.notes.iter().take(MAX_PRINTED_MESSAGES) {
-        anstream::eprintln!("{}", strip_unprintable(&format!("{name}: {told}")));
+    for note in summary.notes.iter().take(MAX_PRINTED_MESSAGES) {
+        anstream::eprintln!("{}", strip_unprintable(&format!("{name}: {note}")));
     }
-    if imported.notes.len() > MAX_PRINTED_MESSAGES {
+    if summary.notes.len() > MAX_PRINTED_MESSAGES {
         anstream::eprintln!(
             "{name}: and {} more like these",
-            imported.notes.len() - MAX_PRINTED_MESSAGES
+            summary.notes.len() - MAX_PRINTED_MESSAGES
         );
     }
-    let root = keeper.palace_root(&by)?;
-    terminal::print_page(&memory_summary(&imported, root.as_deref(), args.dry_run))?;
-    Ok(ExitCode::from(u8::from(imported.faults > 0)))
+    let root = keeper.palace_root(&caller)?;
+    terminal::print_page(&memory_summary(&summary, root.as_deref(), args.dry_run))?;
+    Ok(ExitCode::from(u8::from(summary.faults > 0)))
 }
 
 fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
@@ -91,7 +91,7 @@ fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|err| Failure::Message(format!("cannot read {}: {err}", file.display())))
 }
 
-/// Names the palace that was added to, and where it lies.
+/// Returns the name and directory of the palace that the import went to.
 fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> String {
     match (workspace, root) {
         (Some(name), Some(root)) => format!("`{name}` in {}", root.display()),
@@ -99,8 +99,8 @@ fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> String {
     }
 }
 
-fn memory_summary(imported: &MemoryImportSummary, root: Option<&Path>, dry: bool) -> String {
-    let MemoryImportSummary { workspace, entities, observations, relations, faults, .. } = imported;
+fn memory_summary(summary: &MemoryImportSummary, root: Option<&Path>, dry: bool) -> String {
+    let MemoryImportSummary { workspace, entities, observations, relations, faults, .. } = summary;
     let place = palace_label(workspace.as_deref(), root);
     let verb = if dry { "Would add" } else { "Added" };
     let left = match faults {

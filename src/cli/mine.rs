@@ -10,17 +10,17 @@ use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::{
-    Caller, Extracted, Keeper, MineSummary, SourceFile, SourceKind, is_palace_file,
+    self, Caller, Extracted, Keeper, MineSummary, SourceFile, SourceKind, is_palace_file,
 };
 use crate::model::strip_unprintable;
 
-/// The room of documents that lie in no folder of their own.
+/// The room of documents at the top of a folder.
 const DEFAULT_ROOM: &str = "notes";
 
-/// The file that makes a folder a palace: what lies in it is filed already.
+/// The file that makes a folder a palace, which is not mined.
 const PALACE_FILE: &str = "palace.toml";
 
-/// What exports are called, up to a number.
+/// The beginning of the names of exports.
 const EXPORT_PREFIX: &str = "conversations";
 
 /// File documents and conversations in drawers, word for word
@@ -63,7 +63,7 @@ pub(super) struct Args {
     home: HomeArgs,
 }
 
-/// A file to be mined, where it is, and in which room it would be filed.
+/// A file to mine, its path, and the room to file it in.
 struct MineInput {
     path: PathBuf,
     room: String,
@@ -78,76 +78,78 @@ pub(super) fn run(args: &Args) -> Outcome {
     sources.retain(|it| !belongs_to_palace(&it.path));
     let mut keeper = args.home.keeper();
     signal::finish_writes_on_signal(&mut keeper);
-    let (by, bar) = (terminal_user("mine"), ProgressBar::default());
-    let (mut mining, mut faults) = (MineSummary::default(), 0);
+    let (caller, bar) = (terminal_user("mine"), ProgressBar::default());
+    let (mut summary, mut faults) = (MineSummary::default(), 0);
     for (place, source) in sources.iter().enumerate() {
         bar.show(place, sources.len());
-        for why in mine_file(&mut keeper, &by, args, source, &mut mining)? {
+        for why in mine_file(&mut keeper, &caller, args, source, &mut summary)? {
             faults += 1;
-            let said = format!("{}: {why}", source.path.display());
-            anstream::eprintln!("{}", strip_unprintable(&said));
+            let warning = format!("{}: {why}", source.path.display());
+            anstream::eprintln!("{}", strip_unprintable(&warning));
         }
     }
     bar.show(sources.len(), sources.len());
-    for (name, file) in &mining.superseded {
-        let said = format!("{name} was filed before and has changed; its older text stays: {file}");
-        anstream::eprintln!("{}", strip_unprintable(&said));
+    for (name, file) in &summary.superseded {
+        let warning =
+            format!("{name} was filed before and has changed; its older text stays: {file}");
+        anstream::eprintln!("{}", strip_unprintable(&warning));
     }
-    terminal::print_page(&mining_summary(&mining, args.dry_run))?;
+    terminal::print_page(&mining_summary(&summary, args.dry_run))?;
     Ok(ExitCode::from(u8::from(faults > 0)))
 }
 
 fn mining_summary(
-    MineSummary { sources, new, extended: grown, already_filed: known, .. }: &MineSummary,
+    MineSummary { sources, new, extended, already_filed, .. }: &MineSummary,
     dry: bool,
 ) -> String {
     let verb = if dry { "Would file" } else { "Filed" };
     format!(
-        "{verb} texts of {sources} sources: {new} new, {grown} grown; {known} were there already."
+        "{verb} texts of {sources} sources: {new} new, {extended} grown; {already_filed} were there already."
     )
 }
 
-/// Mines one file, and returns what of it could not be understood.
+/// Mines one file, and returns the errors in it.
 fn mine_file(
     keeper: &mut Keeper,
-    by: &Caller,
+    caller: &Caller,
     args: &Args,
-    source: &MineInput,
-    mining: &mut MineSummary,
+    input: &MineInput,
+    summary: &mut MineSummary,
 ) -> Result<Vec<String>, Failure> {
-    let Extracted { mut texts, faults } = match extract_texts(source) {
-        Ok(haul) => haul,
+    let Extracted { mut texts, faults } = match extract_texts(input) {
+        Ok(extracted) => extracted,
         Err(why) => return Ok(vec![why]),
     };
     for it in &mut texts {
         it.wing = args.wing.clone().or(it.wing.take());
         it.room = args.room.clone().unwrap_or_else(|| std::mem::take(&mut it.room));
     }
-    keeper.file_mined_texts(by, &source.source, &texts, mining, args.dry_run)?;
+    keeper::file_mined_texts(keeper, caller, &input.source, &texts, summary, args.dry_run)?;
     Ok(faults)
 }
 
-/// Takes out of a file what is to be filed; the error says why nothing is.
-fn extract_texts(source: &MineInput) -> Result<Extracted, String> {
+/// Extracts the texts of a file; the error says why there are none.
+fn extract_texts(input: &MineInput) -> Result<Extracted, String> {
     let unread = |err: std::io::Error| format!("it cannot be read: {err}");
-    // Opening a pipe would wait for whoever writes to it.
-    if !std::fs::metadata(&source.path).map_err(unread)?.is_file() {
+    // Reading a pipe would wait for its writer.
+    if !std::fs::metadata(&input.path).map_err(unread)?.is_file() {
         return Err("it is not an ordinary file".to_owned());
     }
     let (text, marked) =
-        decode_text(std::fs::read(&source.path).map_err(unread)?, source.source.kind)?;
-    let haul = source.source.kind.extract(&text, &source.room);
-    let mut haul = haul.ok_or_else(|| "it holds no conversation of a known kind".to_owned())?;
-    haul.faults.extend(marked);
-    Ok(haul)
+        decode_text(std::fs::read(&input.path).map_err(unread)?, input.source.kind)?;
+    let extracted = input.source.kind.extract(&text, &input.room);
+    let mut extracted =
+        extracted.ok_or_else(|| "it holds no conversation of a known kind".to_owned())?;
+    extracted.faults.extend(marked);
+    Ok(extracted)
 }
 
-/// Takes the bytes of a file for a text; a transcript, which others may be writing,
-/// also where not all of it is one. Then it says what is marked in it.
-fn decode_text(bytes: Vec<u8>, lode: SourceKind) -> Result<(String, Option<String>), String> {
+/// Decodes a file as UTF-8. In a transcript, which may be half written, invalid bytes are replaced;
+/// the second part then names the first line with any.
+fn decode_text(bytes: Vec<u8>, kind: SourceKind) -> Result<(String, Option<String>), String> {
     let err = match String::from_utf8(bytes) {
         Ok(text) => return Ok((text, None)),
-        Err(_) if lode != SourceKind::Transcript => return Err("it is not UTF-8 text".to_owned()),
+        Err(_) if kind != SourceKind::Transcript => return Err("it is not UTF-8 text".to_owned()),
         Err(err) => err,
     };
     let (good, bad) = err.as_bytes().split_at(err.utf8_error().valid_up_to());
@@ -156,18 +158,18 @@ fn decode_text(bytes: Vec<u8>, lode: SourceKind) -> Result<(String, Option<Strin
         return Ok((whole.into_owned(), None));
     }
     let line = whole.matches('\n').count() + 1;
-    let told = format!("line {line} is not UTF-8: what is not stands as \u{fffd}");
-    Ok((String::from_utf8_lossy(err.as_bytes()).into_owned(), Some(told)))
+    let error = format!("line {line} is not UTF-8: what is not stands as \u{fffd}");
+    Ok((String::from_utf8_lossy(err.as_bytes()).into_owned(), Some(error)))
 }
 
-/// Tells whether a file is one of a palace's own: what it says is filed already.
+/// Returns whether a file belongs to a palace, whose texts are not mined.
 fn belongs_to_palace(file: &Path) -> bool {
     let palace = file.ancestors().skip(1).find(|it| it.join(PALACE_FILE).is_file());
     let path = palace.and_then(|it| file.strip_prefix(it).ok()?.to_str());
     path.is_some_and(|it| is_palace_file(&it.replace(MAIN_SEPARATOR, "/")))
 }
 
-/// Finds what can be mined at a path, in the order of names.
+/// Finds the files at a path that can be mined, sorted by name.
 fn find_sources(path: &Path, found: &mut Vec<MineInput>) -> Result<(), Failure> {
     let path = std::fs::canonicalize(path).map_err(|err| read_error(path, &err))?;
     if path.is_dir() {
@@ -176,15 +178,15 @@ fn find_sources(path: &Path, found: &mut Vec<MineInput>) -> Result<(), Failure> 
     }
     let name = file_name(&path);
     let wing = path.parent().map(file_name).unwrap_or_default();
-    let lode = SourceKind::from_file_name(&name).ok_or_else(|| {
-        let known = "what can be mined ends in .md, .markdown, .txt, .jsonl or .json";
-        Failure::Message(format!("{}: {known}", path.display()))
+    let kind = SourceKind::from_file_name(&name).ok_or_else(|| {
+        let kinds = "what can be mined ends in .md, .markdown, .txt, .jsonl or .json";
+        Failure::Message(format!("{}: {kinds}", path.display()))
     })?;
     let written = modified_time(&path);
     found.push(MineInput {
         path,
         room: DEFAULT_ROOM.to_owned(),
-        source: SourceFile { name, wing, kind: lode, modified: written },
+        source: SourceFile { name, wing, kind, modified: written },
     });
     Ok(())
 }
@@ -199,20 +201,21 @@ fn walk_folder(
     let mut entries = entries.map_err(|err| read_error(folder, &err))?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
-        let (path, kind) =
+        let (path, file_type) =
             (entry.path(), entry.file_type().map_err(|err| read_error(folder, &err))?);
         if file_name(&path).starts_with('.') || path.join(PALACE_FILE).is_file() {
             continue;
         }
-        if kind.is_dir() {
+        if file_type.is_dir() {
             walk_folder(root, &path, wing, found)?;
         }
-        let Some(lode) = SourceKind::from_file_name(&file_name(&path)).filter(|_| kind.is_file())
+        let Some(kind) =
+            SourceKind::from_file_name(&file_name(&path)).filter(|_| file_type.is_file())
         else {
             continue;
         };
-        // Folders are full of JSON that nobody has said.
-        if lode == SourceKind::Export && !file_name(&path).starts_with(EXPORT_PREFIX) {
+        // Most JSON files in folders are no conversations.
+        if kind == SourceKind::Export && !file_name(&path).starts_with(EXPORT_PREFIX) {
             continue;
         }
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
@@ -221,7 +224,7 @@ fn walk_folder(
         found.push(MineInput {
             path,
             room,
-            source: SourceFile { name, wing: wing.to_owned(), kind: lode, modified: written },
+            source: SourceFile { name, wing: wing.to_owned(), kind, modified: written },
         });
     }
     Ok(())

@@ -8,10 +8,10 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::cli::home::HomeArgs;
-use crate::cli::{Failure, Outcome, terminal, terminal_user};
-use crate::keeper::{self, Refusal, SearchQuery, SearchResults};
+use crate::cli::{Outcome, terminal, terminal_user};
+use crate::keeper::{self, SearchQuery, SearchResults};
 use crate::model::ItemKind;
-use crate::render;
+use crate::render::{self, display_path};
 
 /// Find what is kept in a palace by what it is about, best first
 ///
@@ -74,9 +74,7 @@ pub(super) fn run(args: Args) -> Outcome {
         since: args.since,
         until: args.until,
     };
-    if query.words.trim().is_empty() {
-        return Err(Failure::from(Refusal::Invalid("say what to look for".to_owned())));
-    }
+    query.reject_without_words()?;
     let caller = terminal_user("search");
     let mut session = keeper.session(&caller)?;
     let found = keeper::search_palace(&mut session, &query, args.limit)?;
@@ -96,7 +94,9 @@ fn to_text(results: &SearchResults, here: &Path) -> String {
     let hits: Vec<_> = results
         .best
         .iter()
-        .map(|it| (it.display.clone(), it.file.as_ref().map(|it| shown_path(results, here, it))))
+        .map(|it| {
+            (it.display.clone(), it.file.as_ref().map(|it| display_path(here, &results.root, it)))
+        })
         .collect();
     let ranker = results.ranker.as_ref().map(|it| format!("{it}\n"));
     render::cli_search_results(&hits, results.total) + &ranker.unwrap_or_default()
@@ -113,7 +113,7 @@ fn to_json(results: &SearchResults, here: &Path) -> String {
             "written": it.written.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true)),
             "passage": it.display.snippet,
             "similarity": (f64::from(it.similarity) * 1000.0).round() / 1000.0,
-            "file": it.file.as_ref().map(|it| shown_path(results, here, it)),
+            "file": it.file.as_ref().map(|it| display_path(here, &results.root, it)),
         })
     });
     let hits: Vec<Value> = hits.collect();
@@ -125,10 +125,4 @@ fn to_json(results: &SearchResults, here: &Path) -> String {
         }
     }
     format!("{value:#}\n")
-}
-
-/// Returns the path to a file of the palace: relative to `here`, if that is above it.
-fn shown_path(results: &SearchResults, here: &Path, file: &str) -> String {
-    let root = results.root.strip_prefix(here).unwrap_or(&results.root);
-    root.join(file).display().to_string()
 }

@@ -297,6 +297,6 @@ fn target_digest(keeper: &mut Keeper, subject: &ResourceTarget) -> u64 {
             keeper::render_resource(keeper, address).map_err(|_| ()).hash(&mut hasher);
             hasher.finish()
         }
-        ResourceTarget::Graph(by) => keeper.graph_digest(by).unwrap_or_default(),
+        ResourceTarget::Graph(by) => keeper::graph_digest(keeper, by).unwrap_or_default(),
     }
 }

@@ -11,19 +11,19 @@ use crate::cli::import::{mempalace_sqlite, palace_label};
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
-use crate::keeper::{ImportSummary, MempalaceTables};
+use crate::keeper::{self, ImportSummary, MempalaceTables};
 use crate::model::strip_unprintable;
 
-/// Texts, as Chroma holds them.
+/// The database of texts with Chroma.
 const CHROMA_FILE: &str = "chroma.sqlite3";
 
-/// Texts, as MemPalace holds them without Chroma.
+/// The database of texts without Chroma.
 const EXACT_FILE: &str = "sqlite_exact.sqlite3";
 
-/// Facts.
+/// The database of facts.
 const FACTS_FILE: &str = "knowledge_graph.sqlite3";
 
-/// What says that texts are held by a server: no file could be read.
+/// The files that show that a server holds the texts, which cannot be read from here.
 const REMOTE_BACKENDS: [(&str, &str); 3] = [
     ("milvus_backend.json", "Milvus"),
     ("qdrant_backend.json", "Qdrant"),
@@ -68,7 +68,7 @@ pub(super) struct Args {
     workspace: WorkspaceArgs,
 }
 
-/// Where a store lies.
+/// The files of a store of MemPalace.
 struct MempalaceStore {
     palace: PathBuf,
     collection: String,
@@ -76,44 +76,37 @@ struct MempalaceStore {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let place = MempalaceStore::locate(args.dir.as_deref());
-    let tables = place.read_tables()?;
+    let store = MempalaceStore::locate(args.dir.as_deref());
+    let tables = store.read_tables()?;
     let mut keeper = home::keeper_for_home(args.home.as_deref(), &args.workspace);
     signal::finish_writes_on_signal(&mut keeper);
     let bar = ProgressBar::default();
-    let tell = move |done, all| bar.show(done, all);
-    let local = |it| Local.from_local_datetime(&it).earliest().map(|it| it.to_utc());
-    let by = terminal_user("import");
-    let moved = keeper.import_mempalace(&by, tables, local, args.dry_run, tell)?;
-    for told in moved.notes.iter().chain(&moved.errors) {
-        anstream::eprintln!("{}", strip_unprintable(told));
+    let progress = move |done, all| bar.show(done, all);
+    let to_utc = |it| Local.from_local_datetime(&it).earliest().map(|it| it.to_utc());
+    let caller = terminal_user("import");
+    let summary =
+        keeper::import_mempalace(&mut keeper, &caller, tables, to_utc, args.dry_run, progress)?;
+    for note in summary.notes.iter().chain(&summary.errors) {
+        anstream::eprintln!("{}", strip_unprintable(note));
     }
-    let root = keeper.palace_root(&by)?;
-    terminal::print_page(&mempalace_summary(&moved, root.as_deref(), args.dry_run))?;
-    Ok(ExitCode::from(u8::from(!moved.errors.is_empty())))
+    let root = keeper.palace_root(&caller)?;
+    terminal::print_page(&mempalace_summary(&summary, root.as_deref(), args.dry_run))?;
+    Ok(ExitCode::from(u8::from(!summary.errors.is_empty())))
 }
 
-fn mempalace_summary(moved: &ImportSummary, root: Option<&Path>, dry: bool) -> String {
-    let ImportSummary {
-        workspace,
-        drawers,
-        entries,
-        facts,
-        already_present: known,
-        errors: faults,
-        ..
-    } = moved;
+fn mempalace_summary(summary: &ImportSummary, root: Option<&Path>, dry: bool) -> String {
+    let ImportSummary { workspace, drawers, entries, facts, already_present, errors, .. } = summary;
     let place = palace_label(workspace.as_deref(), root);
     let place = match dry {
         false => format!("Added to {place}"),
         true => format!("Would add to {place}"),
     };
-    let left = match faults.len() {
+    let left = match errors.len() {
         0 => String::new(),
         rows => format!("; not understood: {rows}"),
     };
     format!(
-        "{place}: drawers {drawers}, diary entries {entries}, facts {facts}; {known} \
+        "{place}: drawers {drawers}, diary entries {entries}, facts {facts}; {already_present} \
          were there already{left}."
     )
 }
@@ -133,17 +126,17 @@ impl MempalaceStore {
             None => {
                 let config = config_dir();
                 let settings = read_settings(&config);
-                let said = ["MEMPALACE_PALACE_PATH", "MEMPALACE_PALACE", "MEMPAL_PALACE_PATH"];
-                let said = said.iter().find_map(|it| env_path(it)).or_else(|| {
+                let variables = ["MEMPALACE_PALACE_PATH", "MEMPALACE_PALACE", "MEMPAL_PALACE_PATH"];
+                let palace = variables.iter().find_map(|it| env_path(it)).or_else(|| {
                     settings.get("palace_path").and_then(Value::as_str).map(PathBuf::from)
                 });
-                (said.map_or_else(|| config.join("palace"), |it| expand_tilde(&it)), settings)
+                (palace.map_or_else(|| config.join("palace"), |it| expand_tilde(&it)), settings)
             }
         };
         let collection = settings.get("collection_name").and_then(Value::as_str);
         let collection = collection.unwrap_or("mempalace_drawers").to_owned();
         let mut facts = vec![palace.join(FACTS_FILE)];
-        // The usual palace has its facts beside it, and not always where it is itself.
+        // The default palace has its facts beside it.
         facts.extend(palace.ends_with("palace").then(|| palace.with_file_name(FACTS_FILE)));
         facts.extend(
             dir.is_none().then(|| expand_tilde(Path::new("~/.mempalace")).join(FACTS_FILE)),
@@ -179,8 +172,8 @@ impl MempalaceStore {
     }
 }
 
-/// Returns where MemPalace has its configuration: in `~/.mempalace` if it was there
-/// first, else where the system has such things.
+/// Returns the folder with the configuration of MemPalace: `~/.mempalace` if that exists, else
+/// the folder that the system has for it.
 fn config_dir() -> PathBuf {
     if let Some(config) = env_path("MEMPALACE_CONFIG_DIR") {
         return expand_tilde(&config);

@@ -1,6 +1,6 @@
-//! The tables of MemPalace, read as they lie there. SQLite itself reads them, so
-//! that whatever another process is about to write is seen wholly or not at all;
-//! nothing is written, not even what SQLite would keep beside a file.
+//! Reads the tables of MemPalace. SQLite itself reads the files, so that a transaction of another
+//! process is seen as a whole or not at all. Nothing is written, not even the files that SQLite
+//! keeps beside a database.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,16 +16,16 @@ use serde_json::{Map, Value};
 use crate::cli::Failure;
 use crate::keeper::{MempalaceTables, Row};
 
-/// How long to wait for somebody who is writing.
+/// How long to wait for another process that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What means something of its own in the address of a file.
+/// The characters that must be escaped in the URI of a file.
 const URI_ESCAPES: &AsciiSet = &CONTROLS.add(b' ').add(b'%').add(b'?').add(b'#').add(b'\\');
 
-/// What is known of a name.
+/// The columns of an entity.
 const ENTITY_COLUMNS: [&str; 4] = ["id", "name", "type", "properties"];
 
-/// What is known of a fact.
+/// The columns of a fact.
 const TRIPLE_COLUMNS: [&str; 9] = [
     "id",
     "subject",
@@ -38,10 +38,10 @@ const TRIPLE_COLUMNS: [&str; 9] = [
     "source_drawer_id",
 ];
 
-/// A file of SQLite, opened to be read.
+/// A database that is open for reading.
 struct OpenDatabase {
     db: Connection,
-    /// Where its copy lies, until it is closed.
+    /// The folder of its copy, which is deleted at the end.
     _copy: Option<tempfile::TempDir>,
 }
 
@@ -54,7 +54,7 @@ enum ReadError {
     Io(#[from] std::io::Error),
 }
 
-/// Reads the texts that Chroma holds in a collection.
+/// Reads the texts of a collection from a database of Chroma.
 pub(crate) fn read_chroma(
     file: &Path,
     collection: &str,
@@ -85,15 +85,15 @@ pub(crate) fn read_chroma(
             let Some(text) = texts.get_mut(&place) else { continue };
             let key = String::from_utf8_lossy(row.get_ref(1)?.as_bytes()?).into_owned();
             let is_true = row.get::<_, Option<bool>>(5)?.map(Value::Bool);
-            let said = [2, 3, 4].into_iter().map(|it| Ok(to_json(row.get_ref(it)?)));
-            let said = said.collect::<Result<Vec<_>, rusqlite::Error>>()?;
-            if said.iter().any(Result::is_err) {
+            let values = [2, 3, 4].into_iter().map(|it| Ok(to_json(row.get_ref(it)?)));
+            let values = values.collect::<Result<Vec<_>, rusqlite::Error>>()?;
+            if values.iter().any(Result::is_err) {
                 into.faults.push(format!("embeddings {}: its `{key}` is no text", text.id));
                 texts.remove(&place);
                 continue;
             }
-            let said = said.into_iter().flatten().flatten().next();
-            text.fields.extend(said.or(is_true).map(|it| (key, it)));
+            let value = values.into_iter().flatten().flatten().next();
+            text.fields.extend(value.or(is_true).map(|it| (key, it)));
         }
         into.texts.extend(texts.into_values());
         into.faults.extend(queued_rows_warning(db, collection)?);
@@ -101,7 +101,7 @@ pub(crate) fn read_chroma(
     })
 }
 
-/// Reads the texts that MemPalace holds without Chroma in a collection.
+/// Reads the texts of a collection from a database without Chroma.
 pub(crate) fn read_sqlite_exact(
     file: &Path,
     collection: &str,
@@ -113,15 +113,15 @@ pub(crate) fn read_sqlite_exact(
         for Row { table, id, mut fields } in
             read_rows(db, "documents", &columns, which, [collection], into)?
         {
-            let known = fields.get("metadata_json").and_then(Value::as_str).unwrap_or("{}");
-            match serde_json::from_str::<Map<String, Value>>(known) {
-                Ok(mut known) => {
-                    known.extend(
+            let metadata = fields.get("metadata_json").and_then(Value::as_str).unwrap_or("{}");
+            match serde_json::from_str::<Map<String, Value>>(metadata) {
+                Ok(mut metadata) => {
+                    metadata.extend(
                         fields
                             .remove("document")
                             .map(|it| (MempalaceTables::TEXT_KEY.to_owned(), it)),
                     );
-                    into.texts.push(Row { table, id, fields: known });
+                    into.texts.push(Row { table, id, fields: metadata });
                 }
                 Err(_) => {
                     let why = "its `metadata_json` is no object in JSON";
@@ -133,7 +133,7 @@ pub(crate) fn read_sqlite_exact(
     })
 }
 
-/// Reads the facts, and the names they speak of.
+/// Reads the facts and the entities.
 pub(crate) fn read_facts(file: &Path, into: &mut MempalaceTables) -> Result<(), Failure> {
     with_database(file, |db| {
         let entities = read_rows(db, "entities", &ENTITY_COLUMNS, "", [], into)?;
@@ -149,7 +149,7 @@ fn with_database(
     with: impl FnOnce(&Connection) -> Result<(), rusqlite::Error>,
 ) -> Result<(), Failure> {
     let tried = open_database(file).and_then(|it| {
-        // All is read as it is at one moment.
+        // One transaction reads a consistent state.
         let moment = it.db.unchecked_transaction()?;
         with(&moment)?;
         Ok(())
@@ -172,8 +172,8 @@ fn with_database(
     })
 }
 
-/// Opens a file to be read. If the last who wrote to it left something that must
-/// first be brought in, a copy is opened.
+/// Opens a database for reading. If its last writer has left a journal that SQLite must apply
+/// first, opens a copy.
 fn open_database(file: &Path) -> Result<OpenDatabase, ReadError> {
     let in_use = || with_suffix(file, "-shm").is_file();
     if is_wal_mode(file)? && !in_use() {
@@ -198,8 +198,7 @@ fn open_database(file: &Path) -> Result<OpenDatabase, ReadError> {
     }
 }
 
-/// Tells whether changes to a file are logged beside it before they are brought
-/// in (byte 18 of the [format](https://sqlite.org/fileformat2.html)).
+/// Returns whether a database uses a write-ahead log (byte 18 of the [format](https://sqlite.org/fileformat2.html)).
 fn is_wal_mode(file: &Path) -> Result<bool, std::io::Error> {
     let mut head = Vec::new();
     File::open(file)?.take(19).read_to_end(&mut head)?;
@@ -228,7 +227,7 @@ fn has_collection(db: &Connection, name: &str) -> Result<bool, rusqlite::Error> 
     db.prepare("SELECT 1 FROM collections WHERE name = ?1")?.exists([name])
 }
 
-/// Says if Chroma has written down more than it has taken in.
+/// Warns if Chroma has rows in its queue that are not in its tables yet.
 fn queued_rows_warning(
     db: &Connection,
     collection: &str,
@@ -243,7 +242,7 @@ fn queued_rows_warning(
     Ok((waiting > 0).then(|| format!("embeddings_queue: {waiting} {why}")))
 }
 
-/// Reads those of the `columns` of a table that it has; older ones have fewer.
+/// Reads the rows of a table, with those of `columns` that it has: older tables have fewer.
 fn read_rows(
     db: &Connection,
     table: &'static str,
@@ -252,10 +251,10 @@ fn read_rows(
     parameters: impl Params,
     into: &mut MempalaceTables,
 ) -> Result<Vec<Row>, rusqlite::Error> {
-    let mut known = db.prepare("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2")?;
+    let mut column_exists = db.prepare("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2")?;
     let mut has = Vec::new();
     for column in columns {
-        if *column == "id" || known.exists([table, column])? {
+        if *column == "id" || column_exists.exists([table, column])? {
             has.push(*column);
         }
     }
@@ -266,7 +265,7 @@ fn read_rows(
         let (mut row, mut odd) = (Row { table, ..Row::default() }, None);
         for (place, column) in has.iter().enumerate() {
             match to_json(it.get_ref(place)?) {
-                Ok(said) => row.fields.extend(said.map(|it| ((*column).to_owned(), it))),
+                Ok(value) => row.fields.extend(value.map(|it| ((*column).to_owned(), it))),
                 Err(NotUtf8) => odd = Some(column),
             }
         }

@@ -259,14 +259,14 @@ fn unknown_fact_message(graph: &Graph, triple: &Triple, names: &[String]) -> Str
         .take(MAX_LISTED_FACTS)
         .map(|(from, it)| fact_line(&from.name, &it.kind, &it.to))
         .collect();
-    let known = match (facts.as_slice(), graph.closest_name(&triple.from)) {
+    let hint = match (facts.as_slice(), graph.closest_name(&triple.from)) {
         ([], Some(meant)) if names.is_empty() => {
             format!("did you mean `{}`?", render::one_line(meant))
         }
         ([], _) => format!("`{}` has no facts that hold", render::one_line(&triple.from)),
         _ => format!("what holds is {}", facts.join(", ")),
     };
-    format!("no such fact is known: {}; {known}", describe_triple(triple))
+    format!("no such fact is known: {}; {hint}", describe_triple(triple))
 }
 
 /// Returns the current facts with the subject and kind of a new fact and another object.

@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_tunnel_is_a_room_name_used_in_several_wings() {
-        let rooms = rooms_from(&[
+        let all = rooms_from(&[
             ("my-app/auth", 1),
             ("my_app/auth", 2),
             ("team/auth", 4),
@@ -208,13 +208,13 @@ mod tests {
             ("team/plans", 5),
         ]);
         let rooms = |wings: &[&str]| -> Vec<String> {
-            rooms_in_wings(&rooms, wings).into_iter().map(|it| it.room).collect()
+            rooms_in_wings(&all, wings).into_iter().map(|it| it.room).collect()
         };
         assert_eq!(rooms(&[]), ["plans", "auth"]);
         assert_eq!(rooms(&["my_app"]), ["auth"]);
         assert_eq!(rooms(&["my_app", "my-app"]), ["auth"]);
         assert_eq!(rooms(&["nowhere"]), [""; 0]);
-        let stats = tunnel_stats(&rooms);
+        let stats = tunnel_stats(&all);
         assert_eq!((stats.rooms, stats.tunnels, stats.edges), (3, 2, 4));
         let wings: Vec<_> = stats.wings.iter().map(|(it, n)| (it.as_str(), *n)).collect();
         assert_eq!(wings, [("my-app", 3), ("team", 2), ("my_app", 1)]);

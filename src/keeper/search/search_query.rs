@@ -49,6 +49,14 @@ impl SearchQuery {
         Ok(query)
     }
 
+    /// Refuses a query that has nothing but filters.
+    pub fn reject_without_words(&self) -> Result<(), Refusal> {
+        match self.words.trim().is_empty() {
+            true => Err(Refusal::Invalid("say what to look for".to_owned())),
+            false => Ok(()),
+        }
+    }
+
     /// Returns the range of times of the filters `since:` and `until:`.
     pub(crate) fn time_range(&self, now: DateTime<Utc>) -> Result<TimeRange, Refusal> {
         parse_time_range(self.since.as_deref(), ("until", self.until.as_deref()), now)

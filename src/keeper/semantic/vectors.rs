@@ -65,9 +65,9 @@ impl VectorStore {
 
     /// Adds the passages that have no vector to the queue.
     pub(crate) fn enqueue(&self, passages: impl Iterator<Item = (u64, String)>) {
-        let known = self.vectors();
-        let new: Vec<_> = passages.filter(|(key, _)| !known.contains_key(key)).collect();
-        drop(known);
+        let vectors = self.vectors();
+        let new: Vec<_> = passages.filter(|(key, _)| !vectors.contains_key(key)).collect();
+        drop(vectors);
         self.lock_queue().pending.extend(new);
         self.queue_changed.notify_all();
     }
@@ -123,18 +123,19 @@ impl VectorStore {
     /// Sets the model, and reads the vectors that it has left in the cache.
     pub(crate) fn set_model(&self, model: Result<Arc<Model>, String>, store: &Store) {
         if let Ok(model) = &model {
-            let mut kept = decode_vectors(&store.read_cache(CACHE_NAME).unwrap_or_default(), model);
+            let mut cached =
+                decode_vectors(&store.read_cache(CACHE_NAME).unwrap_or_default(), model);
             let mut queue = self.lock_queue();
-            if kept.len() > 2 * queue.pending.len() + SAVE_BATCH {
-                let wanted: VectorsByTextHash = queue
+            if cached.len() > 2 * queue.pending.len() + SAVE_BATCH {
+                let needed: VectorsByTextHash = queue
                     .pending
                     .iter()
-                    .filter_map(|(key, _)| Some((*key, kept.remove(key)?)))
+                    .filter_map(|(key, _)| Some((*key, cached.remove(key)?)))
                     .collect();
-                kept = wanted;
+                cached = needed;
             }
-            queue.pending.retain(|(key, _)| !kept.contains_key(key));
-            *self.vectors.write().unwrap_or_else(PoisonError::into_inner) = kept;
+            queue.pending.retain(|(key, _)| !cached.contains_key(key));
+            *self.vectors.write().unwrap_or_else(PoisonError::into_inner) = cached;
         }
         self.lock_queue().model = Some(model);
         self.queue_changed.notify_all();
@@ -188,8 +189,8 @@ impl VectorStore {
         let Some(probe) = Vector::from_floats(&model.embed(PROBE_TEXT)) else { return Vec::new() };
         let mut bytes = CACHE_HEADER.to_vec();
         bytes.extend(u32::try_from(probe.components().len()).unwrap_or_default().to_le_bytes());
-        let known = self.vectors();
-        let keyed = known.iter().map(|(key, vector)| (*key, vector));
+        let vectors = self.vectors();
+        let keyed = vectors.iter().map(|(key, vector)| (*key, vector));
         for (key, vector) in [(0, &probe)].into_iter().chain(keyed) {
             bytes.extend(key.to_le_bytes());
             bytes.extend(vector.components().iter().map(|it| it.cast_unsigned()));
@@ -227,8 +228,8 @@ fn decode_vectors(bytes: &[u8], model: &Model) -> VectorsByTextHash {
             Some((u64::from_le_bytes(*key), Vector::from_components(parts)?))
         });
         let probe = Vector::from_floats(&model.embed(PROBE_TEXT))?;
-        let (_, kept) = vectors.next()?;
-        (kept.cosine_similarity(&probe) > MIN_PROBE_SIMILARITY).then(|| vectors.collect())
+        let (_, cached) = vectors.next()?;
+        (cached.cosine_similarity(&probe) > MIN_PROBE_SIMILARITY).then(|| vectors.collect())
     };
     read().unwrap_or_default()
 }

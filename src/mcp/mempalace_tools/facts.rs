@@ -66,8 +66,8 @@ fn run_kg_query(keeper: &mut Keeper, caller: &Caller, it: &KgQuery) -> ToolResul
             value["observations"] = truncate_items(all).0.into();
         }
     } else if count + other_facts == 0 {
-        let meant = suggestion.map(|it| format!("; did you mean `{it}`?"));
-        let hint = "Nothing is known of that name".to_owned() + &meant.unwrap_or_default();
+        let suggestion = suggestion.map(|it| format!("; did you mean `{it}`?"));
+        let hint = "Nothing is known of that name".to_owned() + &suggestion.unwrap_or_default();
         value["hint"] = hint.into();
     }
     reply_or_palace_hint(keeper, caller, value)

@@ -182,9 +182,9 @@ fn count_by_wing(stats: &DrawerStats) -> BTreeMap<String, usize> {
 
 pub(crate) fn count_by_room(stats: &DrawerStats, wing: Option<&str>) -> BTreeMap<String, usize> {
     let mut rooms = BTreeMap::new();
-    let wanted =
+    let shelves =
         stats.drawers_by_shelf.iter().filter(|(it, _)| wing.is_none_or(|wing| wing == it.wing));
-    for (shelf, count) in wanted {
+    for (shelf, count) in shelves {
         *rooms.entry(shelf.room.clone()).or_default() += count;
     }
     rooms
@@ -201,11 +201,11 @@ pub(crate) fn unknown_name_hint<'a>(
     what: &str,
     name: &str,
     place: &str,
-    known: impl Iterator<Item = &'a String>,
+    names: impl Iterator<Item = &'a String>,
 ) -> String {
-    let meant = did_you_mean(name, known.map(String::as_str));
-    let meant = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
-    format!("There is no {what} `{name}`{place}{meant}")
+    let suggestion = did_you_mean(name, names.map(String::as_str));
+    let suggestion = suggestion.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
+    format!("There is no {what} `{name}`{place}{suggestion}")
 }
 
 /// Rounds to three digits.

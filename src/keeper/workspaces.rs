@@ -303,30 +303,6 @@ impl Keeper {
         answer
     }
 
-    /// Returns the palace that changed last, or the preferred or only one, and the names of the
-    /// others.
-    pub(super) fn last_changed_workspace(&mut self) -> Result<(Workspace, Vec<String>), Refusal> {
-        if let Some(preferred) = &self.preferred_workspace {
-            return Ok((self.find_workspace(preferred)?, Vec::new()));
-        }
-        let mut all = self.workspaces()?;
-        if all.len() == 1 {
-            return Ok((all.remove(0), Vec::new()));
-        }
-        let last_change = |it: &Workspace| {
-            let store = self.store_at(it.root.clone());
-            store.recent_commits(1).ok().and_then(|it| it.first().map(|it| it.at))
-        };
-        let dated = all.iter().enumerate().filter_map(|(i, it)| Some((last_change(it)?, i)));
-        match dated.max_by_key(|it| it.0) {
-            Some((_, i)) => {
-                let last = all.remove(i);
-                Ok((last, workspace_names(&all)))
-            }
-            None => Err(self.no_workspace_refusal(workspace_names(&all))),
-        }
-    }
-
     /// Creates a palace with the name `name` and the files of `template`; returns its key.
     pub(super) fn create_workspace(
         &mut self,
@@ -414,6 +390,6 @@ fn name_to_create(refusal: &Refusal) -> Option<&str> {
     }
 }
 
-fn workspace_names(all: &[Workspace]) -> Vec<String> {
+pub(super) fn workspace_names(all: &[Workspace]) -> Vec<String> {
     all.iter().map(|it| it.name.clone()).collect()
 }

@@ -5,6 +5,7 @@ use crate::keeper::rooms::position::start_position;
 use crate::keeper::walk::current_room::render_current_room;
 use crate::keeper::walk::unbuilt::palace_summary;
 use crate::keeper::workspaces::as_of::open_as_of;
+use crate::keeper::workspaces::{Workspace, workspace_names};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::Files;
 use crate::render;
@@ -50,7 +51,7 @@ pub(crate) fn enter_last_changed_palace(
     keeper: &mut Keeper,
     caller: &Caller,
 ) -> Result<String, Refusal> {
-    let (last, others) = keeper.last_changed_workspace()?;
+    let (last, others) = last_changed_workspace(keeper)?;
     keeper.open_workspace(&last)?;
     let name = render::one_line(&last.name);
     let why = match others.len() {
@@ -61,6 +62,29 @@ pub(crate) fn enter_last_changed_palace(
         ),
     };
     Ok(format!("You are in {name} now{why}.\n\n{}", enter_palace(keeper, caller, &last.key)?))
+}
+
+/// Returns the palace that changed last, or the preferred or only one, and the names of the others.
+fn last_changed_workspace(keeper: &Keeper) -> Result<(Workspace, Vec<String>), Refusal> {
+    if let Some(preferred) = &keeper.preferred_workspace {
+        return Ok((keeper.find_workspace(preferred)?, Vec::new()));
+    }
+    let mut all = keeper.workspaces()?;
+    if all.len() == 1 {
+        return Ok((all.remove(0), Vec::new()));
+    }
+    let last_change = |it: &Workspace| {
+        let commits = keeper.store_of(it).recent_commits(1).ok();
+        commits.and_then(|it| it.first().map(|it| it.at))
+    };
+    let dated = all.iter().enumerate().filter_map(|(i, it)| Some((last_change(it)?, i)));
+    match dated.max_by_key(|it| it.0) {
+        Some((_, i)) => {
+            let last = all.remove(i);
+            Ok((last, workspace_names(&all)))
+        }
+        None => Err(keeper.no_workspace_refusal(workspace_names(&all))),
+    }
 }
 
 /// Begins a visit at the entry of the palace with the key `key`.

@@ -26,41 +26,87 @@ mod workspaces;
 use std::path::Path;
 
 pub use crate::exchange::{Extracted, ExtractedText, MempalaceTables, Row, SourceKind};
-pub use crate::keeper::graph::ask::{Direction, EntityQuery, RelationQuery};
-pub use crate::keeper::graph::delete::DeletedEntities;
-pub use crate::keeper::graph::relations::RelationRemoval;
-pub use crate::keeper::graph::timeline::TimelineQuery;
-pub use crate::keeper::graph::update::EntityChange;
-pub use crate::keeper::history::committed::CallCommits;
-pub use crate::keeper::import::memory::MemoryImportSummary;
-pub use crate::keeper::import::mempalace::ImportSummary;
-pub use crate::keeper::import::mine::{MineSummary, SourceFile, is_palace_file};
-pub use crate::keeper::maintain::check::{CheckReport, Finding, PalaceReport};
-pub use crate::keeper::maintain::doctor::{DoctorReport, git_version};
-pub use crate::keeper::maintain::fix::FixReport;
-pub use crate::keeper::maintain::fmt::FmtReport;
-pub use crate::keeper::memory_server::graph_page::GraphPage;
-pub use crate::keeper::memory_server::operations::{DeletionSummary, EntityObservations};
-pub use crate::keeper::mempalace::add_fact::{AddedFact, NewFact};
-pub use crate::keeper::mempalace::diaries::DiaryPage;
-pub use crate::keeper::mempalace::drawers::{
-    DrawerLocation, DrawerStats, FilingOutcome, NewDrawer, SimilarDrawer,
+pub use crate::keeper::graph::create::{CreatedEntities, create_entities};
+pub(crate) use crate::keeper::graph::dates::parse_date_argument;
+pub use crate::keeper::graph::delete::{
+    DeletedEntities, EntityDeletion, delete_entities, delete_exact_entities,
 };
-pub use crate::keeper::mempalace::facts::{FactCounts, FactRecord, FactsAbout};
-pub use crate::keeper::mempalace::tunnels::{ReachedRoom, RoomAcrossWings, TunnelStats};
+pub use crate::keeper::graph::describe::{
+    GenusDescription, GenusList, WorkspaceDescription, describe_genus, describe_workspace,
+    get_entity, list_genera,
+};
+pub use crate::keeper::graph::entity_relations::{
+    Direction, RelationPage, RelationQuery, get_relationships,
+};
+pub use crate::keeper::graph::list_entities::{EntityPage, EntityQuery, list_entities};
+pub use crate::keeper::graph::relations::RelationRemoval;
+pub use crate::keeper::graph::timeline::{Timeline, TimelineQuery, get_timeline};
+pub use crate::keeper::graph::update::{EntityChange, EntityUpdate, update_entity};
+pub use crate::keeper::history::log::{
+    CommitLog, LoggedCommit, PalaceDiff, blame_item, diff_revisions, log_commits,
+};
+pub use crate::keeper::history::restore::{RestoredItem, RestoredRelations, restore_item};
+pub use crate::keeper::history::undo::{UndoneCommit, undo_last_call};
+pub use crate::keeper::import::memory::{MemoryImportSummary, export_memory, import_memory};
+pub use crate::keeper::import::mempalace::{ImportSummary, import_mempalace};
+pub use crate::keeper::import::mine::{MineSummary, SourceFile, file_mined_texts, is_palace_file};
+pub use crate::keeper::maintain::check::{CheckReport, PalaceReport, check_palaces};
+pub use crate::keeper::maintain::doctor::{
+    DoctorReport, examine_repositories, find_git_lock, git_version, remove_git_lock,
+};
+pub use crate::keeper::maintain::fix::{FixReport, fix_files};
+pub use crate::keeper::maintain::fmt::{FmtReport, fmt_files};
+pub use crate::keeper::maintain::init::{create_palace, create_repositories};
+pub use crate::keeper::maintain::trust::{
+    give_consent, list_consents, missing_consents, remove_consents,
+};
+pub use crate::keeper::memory_server::graph_page::{
+    GraphPage, graph_digest, open_nodes, read_graph, search_nodes,
+};
+pub use crate::keeper::memory_server::operations::{
+    DeletionSummary, EntityObservations, add_observations, create_entities_if_absent,
+    create_relations_if_absent, delete_observations, delete_relations,
+};
+pub use crate::keeper::mempalace::add_fact::{AddedFact, NewFact, add_fact, end_fact};
+pub use crate::keeper::mempalace::diaries::{DiaryPage, read_diary, write_diary};
+pub use crate::keeper::mempalace::drawers::{
+    DrawerLocation, DrawerStats, FilingOutcome, NewDrawer, SimilarDrawer, delete_drawer,
+    drawer_stats, file_drawer,
+};
+pub use crate::keeper::mempalace::facts::{
+    FactCounts, FactRecord, FactsAbout, count_facts, fact_timeline, facts_about,
+};
+pub use crate::keeper::mempalace::tunnels::{
+    ReachedRoom, RoomAcrossWings, RoomsByName, TunnelStats, find_tunnels, rooms_by_name,
+    traverse_rooms, tunnel_stats,
+};
 pub use crate::keeper::palace::file_states::Generation;
-pub use crate::keeper::rooms::build::Blueprint;
-pub use crate::keeper::rooms::scrolls::NewScroll;
-pub use crate::keeper::search::drawer_search::{DrawerHit, DrawerHits, DrawerQuery};
-pub use crate::keeper::search::palace_search::{SearchHit, SearchResults};
+pub use crate::keeper::palace::findings::Finding;
+pub use crate::keeper::rooms::build::{Blueprint, BuiltRoom, build_room};
+pub use crate::keeper::rooms::scrolls::{NewScroll, WrittenScroll, write_scroll};
+pub use crate::keeper::search::drawer_search::{
+    DrawerHit, DrawerHits, DrawerQuery, drawer_by_id, drawers_similar_to, search_drawers,
+};
+pub use crate::keeper::search::palace_search::{SearchHit, SearchResults, search_palace};
 pub use crate::keeper::search::search_query::SearchQuery;
-pub use crate::keeper::semantic::indexer::{EmbedOutcome, Ranker};
-pub use crate::keeper::walk::resources::ResourceSummary;
-pub use crate::keeper::walk::step::{ActOutcome, ToolRequest};
-pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS};
-pub use crate::keeper::work::list::WorkQuery;
-pub use crate::keeper::work::processes::NewProcess;
+pub use crate::keeper::semantic::embed::{EmbedOutcome, embed_passages};
+pub use crate::keeper::semantic::ranker::Ranker;
+pub use crate::keeper::walk::built_room::{show_built_room, update_menu_in_built_room};
+pub use crate::keeper::walk::current_room::with_menu;
+pub use crate::keeper::walk::enter::{enter_current_palace, set_workspace};
+pub use crate::keeper::walk::resources::{
+    ResourceSummary, list_resources, list_room_ids, list_scroll_ids, list_workspace_keys,
+    read_resource, render_resource, resolve_uri,
+};
+pub use crate::keeper::walk::show::{palace_by_name, show_map, show_room};
+pub use crate::keeper::walk::step::{ActOutcome, ToolRequest, choose_number, render_tool_answer};
+pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS, list_places_to_write, wake_up};
+pub use crate::keeper::work::list::{WorkPage, WorkQuery, list_tasks};
+pub use crate::keeper::work::processes::{
+    NewProcess, ProcessChange, advance_process, start_process,
+};
 pub use crate::keeper::work::tasks::{NewTask, TaskChange, complete_task, create_task};
+pub use crate::keeper::workspaces::committed::CallCommits;
 pub use crate::store::GitLock;
 pub use caller::Caller;
 pub use error::{EntityViolations, Refusal};

@@ -29,11 +29,11 @@ pub use age::ago;
 pub use date::date_with_age;
 pub use diary::diary_entry;
 pub use drawer::{DrawerRange, DrawerView, drawer, drawer_list, drawer_title, unbuilt_drawer_room};
-pub use entity::{entity, entity_list, relations, skipped_relations};
+pub use entity::{EntityView, entity, entity_list, relations, skipped_relations};
 pub use entity_listing::{EntityListing, sub_hall_label};
 pub use findings_report::{ReportedFinding, findings_json, github_annotations, sarif_report};
 pub use genus::{GenusCount, genus, genus_list};
-pub use history::{blame, commit_description, log, version_summary};
+pub use history::{as_of_notice, blame, commit_description, log, version_summary};
 pub use map::{MapView, map};
 pub use markdown::{room_markdown, scroll_markdown};
 pub use narration::narrate_action;
@@ -46,7 +46,9 @@ pub use text::{
 };
 pub use timeline::timeline;
 pub use wake_up::{WakeUpSection, wake_up};
-pub use work::{ProcessView, TaskView, WorkView, process, task, work_list, work_notice};
+pub use work::{
+    ProcessView, TaskView, WorkView, process, process_status, task, work_list, work_notice,
+};
 pub use workspace_summary::{WorkspaceSummary, tutorial, unbuilt_room_context, workspace_summary};
 
 use crate::model::strip_unprintable;

@@ -37,8 +37,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "watch",
         ],
     ),
-    ("mcp", &["model", "aaak", "keeper", "tokens"]),
-    ("cli", &["model", "aaak", "keeper", "mcp", "tokens"]),
+    ("mcp", &["model", "aaak", "keeper", "render", "tokens"]),
+    ("cli", &["model", "aaak", "keeper", "mcp", "render", "tokens"]),
 ];
 
 /// Words that only some modules may use.

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use crate::cli::home::HomeArgs;
 use crate::cli::{Outcome, terminal, terminal_user};
+use crate::keeper;
+use crate::render;
 
 /// Show who wrote each line of a room, a scroll, an entity or a file, and when
 #[derive(clap::Args)]
@@ -17,7 +19,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = args.home.keeper();
-    terminal::print_page(&keeper.blame(&terminal_user("blame"), &args.thing)?)?;
+    let (mut keeper, user) = (args.home.keeper(), terminal_user("blame"));
+    let lines = keeper::blame_item(&mut keeper.session(&user)?, &args.thing)?;
+    terminal::print_page(&render::blame(&lines, user.now))?;
     Ok(ExitCode::SUCCESS)
 }

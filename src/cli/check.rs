@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, explain, terminal, terminal_user};
-use crate::keeper::{CheckReport, Keeper};
+use crate::keeper::{self, CheckReport, Keeper};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::model::{Code, Severity, Tool, WatchMode, strip_unprintable};
 

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use crate::cli::home::HomeArgs;
 use crate::cli::{Outcome, terminal, terminal_user};
+use crate::keeper::{self, PalaceDiff};
+use crate::render;
 
 /// Show the differences between two states of a palace: rooms, scrolls, entities
 ///

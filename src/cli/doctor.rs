@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, terminal};
-use crate::keeper::{DoctorReport, GitLock, Keeper, git_version};
+use crate::keeper::{self, DoctorReport, GitLock, Keeper};
 
 /// Show what may block writing to palaces, or remove a git lock file
 ///
@@ -38,10 +38,10 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 fn print_report(args: &Args) -> Result<(), Failure> {
     let home = home::find_home(args.dir.as_deref());
-    let git = git_version().unwrap_or_else(|| "git: not installed".to_owned());
+    let git = keeper::git_version().unwrap_or_else(|| "git: not installed".to_owned());
     let mut page =
         format!("palazzo {}\n{git}\nhome {}\n", env!("CARGO_PKG_VERSION"), home.display());
-    for examination in keeper_for_dir(&home).examine_repositories()? {
+    for examination in keeper::examine_repositories(&keeper_for_dir(&home))? {
         page += &render_examination(&examination);
     }
     Ok(terminal::print_page(&page)?)
@@ -78,7 +78,7 @@ fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
     if !args.yes && !lock.is_held_by_process() {
         confirm_removal(&lock)?;
     }
-    if keeper.remove_git_lock(path)? {
+    if keeper::remove_git_lock(&keeper, path)? {
         terminal::print_page(&format!("removed {}", lock.path.display()))?;
     }
     Ok(())
@@ -90,7 +90,7 @@ fn find_lock(dir: Option<&Path>, path: &Path) -> Result<(Keeper, GitLock), Failu
     let above = if dir.is_none() { folder_above_git(path) } else { None };
     for home in [Some(home::find_home(dir)), above].into_iter().flatten() {
         let keeper = keeper_for_dir(&home);
-        if let Some(lock) = keeper.find_git_lock(path)? {
+        if let Some(lock) = keeper::find_git_lock(&keeper, path)? {
             return Ok((keeper, lock));
         }
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
-use crate::keeper::EmbedOutcome;
+use crate::keeper::{self, EmbedOutcome};
 
 /// Compute all missing embeddings of a palace, for semantic search
 ///
@@ -25,7 +25,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = home::keeper_for_home(args.home.as_deref(), &args.workspace);
     let bar = ProgressBar::default();
-    match keeper.embed_passages(&terminal_user("embed"), |done, all| bar.show(done, all))? {
+    let caller = terminal_user("embed");
+    let mut session = keeper.session(&caller)?;
+    match keeper::embed_passages(&mut session, |done, all| bar.show(done, all))? {
         EmbedOutcome::Embedded(new, all) => {
             terminal::print_page(&format!("Passages embedded: {new}; in all: {all}."))?;
             Ok(ExitCode::SUCCESS)

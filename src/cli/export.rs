@@ -8,6 +8,7 @@ use clap::Subcommand;
 
 use crate::cli::home::HomeArgs;
 use crate::cli::{Failure, Outcome, terminal_user};
+use crate::keeper;
 use crate::model::escape_unprintable_json;
 
 /// Export a palace for another program
@@ -44,7 +45,8 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 fn export_memory(args: &ExportMemoryArgs) -> Outcome {
     let mut keeper = args.home.keeper();
-    let text = keeper.export_memory(&terminal_user("export"))?;
+    let caller = terminal_user("export");
+    let text = keeper.session(&caller).and_then(|session| keeper::export_memory(&session))?;
     if args.file == Path::new("-") {
         let mut out = std::io::stdout();
         let text = if out.is_terminal() { escape_unprintable_json(&text) + "\n" } else { text };

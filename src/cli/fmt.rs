@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
-use crate::keeper::{FmtReport, Keeper};
+use crate::keeper::{self, FmtReport, Keeper};
 
 /// Format files the way Palazzo writes them
 ///

@@ -7,7 +7,7 @@ use std::process::{self, ExitCode, Stdio};
 use serde_json::{Map, Value, json};
 
 use crate::cli::{Failure, Outcome, home, terminal, terminal_user};
-use crate::keeper::{DEFAULT_TOKENS, Keeper};
+use crate::keeper::{self, DEFAULT_TOKENS, Keeper};
 use crate::model::quote_for_shell;
 
 /// The hook event at the start of a conversation, and the matcher for the starts with an
@@ -125,7 +125,8 @@ fn run_session_start(args: &SessionStartArgs) -> Result<(), Failure> {
     let keeper = Keeper::new(home::find_home(args.home.as_deref()), None);
     let mut keeper = keeper.with_consent_folder(home::state_dir());
     let budget = parse_budget(&args.budget)?;
-    Ok(terminal::print_page(&keeper.wake_up(
+    Ok(terminal::print_page(&keeper::wake_up(
+        &mut keeper,
         &terminal_user("hook"),
         args.workspace.as_deref(),
         budget,

@@ -14,7 +14,7 @@ use crate::cli::home::HomeArgs;
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
-use crate::keeper::MemoryImportSummary;
+use crate::keeper::{self, MemoryImportSummary};
 use crate::model::strip_unprintable;
 
 /// Limit for printed messages about lines that could not be parsed.
@@ -74,10 +74,10 @@ fn import_memory(args: &ImportMemoryArgs) -> Outcome {
     for note in imported.notes.iter().take(MAX_PRINTED_MESSAGES) {
         anstream::eprintln!("{}", strip_unprintable(&format!("{name}: {note}")));
     }
-    if imported.notes.len() > MAX_PRINTED_MESSAGES {
+    if summary.notes.len() > MAX_PRINTED_MESSAGES {
         anstream::eprintln!(
             "{name}: and {} more like these",
-            imported.notes.len() - MAX_PRINTED_MESSAGES
+            summary.notes.len() - MAX_PRINTED_MESSAGES
         );
     }
     let root = keeper.palace_root(&caller)?;

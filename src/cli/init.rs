@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, templates, terminal, terminal_user};
+use crate::keeper;
 use crate::model::{Files, did_you_mean};
 
 /// Create a new palace, empty or from a template
@@ -44,7 +45,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let mut keeper =
         home::keeper_for_home(args.home.as_deref(), &WorkspaceArgs { workspace: None });
-    let root = keeper.create_from_template(&terminal_user("init"), name, &files)?;
+    let root = keeper::create_palace(&mut keeper, &terminal_user("init"), name, &files)?;
     terminal::print_page(&root.display().to_string())?;
     anstream::eprintln!("Created {name}. Explore it with: palazzo walk {}", root.display());
     Ok(ExitCode::SUCCESS)

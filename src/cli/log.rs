@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use crate::cli::home::HomeArgs;
 use crate::cli::{Outcome, terminal, terminal_user};
+use crate::keeper;
+use crate::render;
 
 /// List changes with date and author, newest first
 ///
@@ -25,7 +27,16 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = args.home.keeper();
-    terminal::print_page(&keeper.log(&terminal_user("log"), args.thing.as_deref(), args.most)?)?;
+    let (mut keeper, user) = (args.home.keeper(), terminal_user("log"));
+    let mut session = keeper.session(&user)?;
+    let log = keeper::log_commits(&mut session, args.thing.as_deref(), args.most)?;
+    let commits: Vec<_> = log.commits.iter().map(|it| (&it.summary, it.changes.clone())).collect();
+    let mut page = render::log(&commits, user.now);
+    if commits.is_empty() {
+        page.push_str("Nothing is committed yet.\n");
+    } else if log.is_truncated {
+        page.push_str(&format!("(older ones: -n {})\n", args.most.saturating_mul(2)));
+    }
+    terminal::print_page(&page)?;
     Ok(ExitCode::SUCCESS)
 }

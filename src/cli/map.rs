@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Outcome, terminal, terminal_user};
+use crate::keeper;
 
 /// Show the map of a palace: rooms, doors, scrolls, versions and ages
 #[derive(clap::Args)]
@@ -19,6 +20,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = home::keeper_for_home(args.dir.as_deref(), &args.workspace);
-    terminal::print_page(&keeper.show_map(&terminal_user("map"))?)?;
+    let user = terminal_user("map");
+    terminal::print_page(&keeper::show_map(&mut keeper.session(&user)?)?)?;
     Ok(ExitCode::SUCCESS)
 }

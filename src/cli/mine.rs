@@ -10,7 +10,7 @@ use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
 use crate::keeper::{
-    Caller, Extracted, Keeper, MineSummary, SourceFile, SourceKind, is_palace_file,
+    self, Caller, Extracted, Keeper, MineSummary, SourceFile, SourceKind, is_palace_file,
 };
 use crate::model::strip_unprintable;
 

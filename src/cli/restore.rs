@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use crate::cli::home::HomeArgs;
 use crate::cli::{Outcome, terminal, terminal_user};
+use crate::keeper::{self, RestoredItem, RestoredRelations};
+use crate::render::{self, pluralize};
 
 /// Restore an earlier version of a room, a scroll, an entity or a file, in a new commit
 ///
@@ -25,7 +27,26 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = args.home.keeper();
-    terminal::print_page(&keeper.restore(&terminal_user("restore"), &args.thing, &args.to)?)?;
+    let (mut keeper, user) = (args.home.keeper(), terminal_user("restore"));
+    let restored = keeper::restore_item(&mut keeper, &user, &args.thing, &args.to)?;
+    terminal::print_page(&render_restored(&restored))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn render_restored(restored: &RestoredItem) -> String {
+    let RestoredItem { item, file, revision, is_changed, relations } = restored;
+    let item = render::item_label(item);
+    if !is_changed {
+        return format!("{item} is what it was {revision} already: nothing changed in {file}.\n");
+    }
+    let mut page = format!("{item} is what it was {revision}: {file}");
+    let RestoredRelations { restored, skipped } = *relations;
+    if restored > 0 {
+        page += &format!(", with {} of others to it", pluralize(restored, "relation"));
+    }
+    if skipped > 0 {
+        page +=
+            &format!("; without {} of others who are not there", pluralize(skipped, "relation"));
+    }
+    page + "\n"
 }

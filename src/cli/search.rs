@@ -1,13 +1,17 @@
 //! `palazzo search`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use chrono::SecondsFormat;
 use clap::ValueEnum;
+use serde_json::{Value, json};
 
 use crate::cli::home::HomeArgs;
 use crate::cli::{Outcome, terminal, terminal_user};
-use crate::keeper::SearchQuery;
+use crate::keeper::{self, SearchQuery, SearchResults};
 use crate::model::ItemKind;
+use crate::render::{self, display_path};
 
 /// Search a palace, best results first
 ///
@@ -73,11 +77,49 @@ pub(super) fn run(args: Args) -> Outcome {
     let found = keeper.search_palace(&terminal_user("search"), &query, args.limit)?;
     let here = std::env::current_dir().unwrap_or_default();
     terminal::print_page(&match args.format {
-        Format::Human => found.to_text(&here),
-        Format::Json => found.to_json(&here),
+        Format::Human => to_text(&found, &here),
+        Format::Json => to_json(&found, &here),
     })?;
     if found.total == 0 {
         anstream::eprintln!("nothing found");
     }
     Ok(ExitCode::from(u8::from(found.total == 0)))
+}
+
+/// Renders hits as a page, with paths relative to `here`.
+fn to_text(results: &SearchResults, here: &Path) -> String {
+    let hits: Vec<_> = results
+        .best
+        .iter()
+        .map(|it| {
+            (it.display.clone(), it.file.as_ref().map(|it| display_path(here, &results.root, it)))
+        })
+        .collect();
+    let ranker = results.ranker.as_ref().map(|it| format!("{it}\n"));
+    render::cli_search_results(&hits, results.total) + &ranker.unwrap_or_default()
+}
+
+/// Renders hits as JSON, with paths relative to `here`.
+fn to_json(results: &SearchResults, here: &Path) -> String {
+    let hits = results.best.iter().map(|it| {
+        json!({
+            "kind": it.kind.to_string(),
+            "title": it.display.title,
+            "wing": it.wing_and_room.0,
+            "room": it.wing_and_room.1,
+            "written": it.written.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true)),
+            "passage": it.display.snippet,
+            "similarity": (f64::from(it.similarity) * 1000.0).round() / 1000.0,
+            "file": it.file.as_ref().map(|it| display_path(here, &results.root, it)),
+        })
+    });
+    let hits: Vec<Value> = hits.collect();
+    let mut value = json!({ "results": hits, "total": results.total });
+    if let Some(ranker) = &results.ranker {
+        value["ranker"] = ranker.name().into();
+        if let Some(remark) = ranker.remark() {
+            value["remark"] = remark.into();
+        }
+    }
+    format!("{value:#}\n")
 }

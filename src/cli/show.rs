@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::HomeArgs;
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
+use crate::keeper;
 use crate::model::RoomRef;
 
 /// Show a room as a visitor sees it
@@ -24,7 +25,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     let room = args.room.as_ref().map(|it| it.parse::<RoomRef>()).transpose();
     let room = room.map_err(|err| Failure::Message(err.to_string()))?;
     let mut keeper = args.home.keeper();
-    terminal::print_page(&keeper.show(
+    terminal::print_page(&keeper::show_room(
+        &mut keeper,
         &terminal_user("show"),
         room.as_ref(),
         args.at.as_deref(),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Outcome, terminal};
-use crate::keeper::Keeper;
+use crate::keeper::{self, Keeper};
 use crate::model::{Consent, ConsentScope, quote_for_shell};
 
 /// Give your consent to what a palace from another person may do
@@ -37,17 +37,20 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let keeper = home::keeper_for_home(args.dir.as_deref(), &WorkspaceArgs { workspace: None });
     if args.list {
-        return print_consents(&keeper.consents()?, "Nothing is allowed on this machine.");
+        return print_consents(
+            &keeper::list_consents(&keeper)?,
+            "Nothing is allowed on this machine.",
+        );
     }
     if let Some(folder) = &args.remove {
-        let removed = keeper.remove_consents(&home::expand_tilde(folder))?;
+        let removed = keeper::remove_consents(&keeper, &home::expand_tilde(folder))?;
         if !removed.is_empty() {
             terminal::print_page("No longer allowed:")?;
         }
         print_consents(&removed, "Nothing was allowed there.")?;
         return Ok(ExitCode::from(u8::from(removed.is_empty())));
     }
-    let missing = keeper.missing_consents()?;
+    let missing = keeper::missing_consents(&keeper)?;
     let home = home::find_home(args.dir.as_deref());
     home::require_palace(&keeper, &home)?;
     if missing.is_empty() {

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use crate::cli::home::HomeArgs;
 use crate::cli::{Outcome, terminal, terminal_user};
+use crate::keeper;
+use crate::render;
 
 /// Revert the last change that a tool made, in a new commit; again for the one before
 ///
@@ -19,7 +21,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = args.home.keeper();
-    terminal::print_page(&keeper.undo(&terminal_user("undo"), args.dry_run)?)?;
+    let (mut keeper, user) = (args.home.keeper(), terminal_user("undo"));
+    let undone = keeper::undo_last_call(&mut keeper.session(&user)?, args.dry_run)?;
+    let verb = if args.dry_run { "Would undo" } else { "Undid" };
+    let changes = render::palace_diff(&undone.changes);
+    terminal::print_page(&format!("{verb} {}:\n{changes}", undone.description))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cli::{Outcome, home, terminal, terminal_user};
-use crate::keeper::{DEFAULT_TOKENS, Keeper};
+use crate::keeper::{self, DEFAULT_TOKENS, Keeper};
 
 /// Print what an agent should know when a conversation begins
 ///
@@ -27,7 +27,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let keeper = Keeper::new(home::find_home(args.home.as_deref()), None);
     let mut keeper = keeper.with_consent_folder(home::state_dir());
-    terminal::print_page(&keeper.wake_up(
+    terminal::print_page(&keeper::wake_up(
+        &mut keeper,
         &terminal_user("wake-up"),
         args.workspace.as_deref(),
         args.budget,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
-use crate::keeper::Keeper;
+use crate::keeper::{self, Keeper};
 use crate::mcp::{ToolReply, ToolResult, ToolSet, Toolbox};
 
 /// Explore a palace yourself by typing action numbers
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 impl WalkSession {
     /// Shows the entry room of the palace.
     fn enter_palace(&mut self) -> Result<String, Failure> {
-        Ok(self.keeper.enter_default(&terminal_user("walk"))?)
+        Ok(keeper::enter_current_palace(&mut self.keeper, &terminal_user("walk"))?)
     }
 
     fn choose_action(&mut self, word: &str, input: &str) -> io::Result<()> {

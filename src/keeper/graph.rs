@@ -1,12 +1,14 @@
-//! The knowledge graph: asking for entities, and changing them, their relations and observations.
+//! The knowledge graph: queries for entities, and changes of entities, relations and observations.
 
-pub(crate) mod ask;
 pub(crate) mod create;
 pub(crate) mod dates;
 pub(crate) mod delete;
+pub(crate) mod describe;
 pub(crate) mod edit;
+pub(crate) mod entity_relations;
+pub(crate) mod list_entities;
+pub(crate) mod lookup;
 pub(crate) mod merge;
-pub(crate) mod neighbours;
 pub(crate) mod references;
 pub(crate) mod relations;
 pub(crate) mod resolve;

@@ -1,6 +1,5 @@
-//! History: the log, what changed between two commits, undo and restore.
+//! History: log, diff, blame, undo and restore.
 
-pub(crate) mod committed;
 pub(crate) mod log;
 pub(crate) mod palace_diff;
 pub(crate) mod restore;

@@ -11,7 +11,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::reload::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::snapshot::{PublishedSnapshots, SharedVisits, SnapshotLimits};
-use crate::keeper::workspaces::BackgroundOpen;
+use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::model::WatchMode;
 use crate::session::Visit;
 use crate::store::{self, Consents};
@@ -25,27 +25,26 @@ pub struct Keeper {
     pub(super) can_choose_workspace: bool,
     pub(super) open_palaces: BTreeMap<String, OpenPalace>,
     pub(super) background_open: Option<BackgroundOpen>,
-    /// What past palaces go by, those opened last at the end.
+    /// The keys of the open palaces as of a past commit, in the order they were opened.
     pub(super) as_of_keys: Vec<String>,
     pub(super) visits: BTreeMap<String, Visit>,
-    /// The visits of callers that nobody acts for at the moment.
+    /// The visits of callers without a call under way.
     pub(super) shared_visits: SharedVisits,
     pub(super) published: PublishedSnapshots,
-    /// What only another keeper can do; `None`: this one does everything.
+    /// The limits of a keeper that reads snapshots; `None` for the keeper of the palaces.
     pub(super) snapshot_limits: Option<SnapshotLimits>,
     pub(super) id_generator: Generator,
     pub(super) watch_config: WatchConfig,
     pub(super) models: ModelCache,
-    /// What the user has allowed.
+    /// The consents of the user.
     pub(super) consents: Consents,
-    /// Looks for new palaces, if somebody waits for them.
+    /// Polls the home for new palaces, if it is watched.
     pub(super) home_poller: Option<Poller>,
 }
 
 impl Keeper {
-    /// Takes charge of the home at `home`, which need not exist yet. Tools that
-    /// are called before a workspace was set act on `preferred`, if given.
-    /// Nothing is read or written before the first question.
+    /// Creates the keeper of the home at `home`, which need not exist yet. Callers who entered no
+    /// palace act on `preferred`, if given. Reads and writes nothing.
     pub fn new(home: PathBuf, preferred: Option<String>) -> Self {
         Self {
             home,
@@ -66,37 +65,43 @@ impl Keeper {
         }
     }
 
-    /// Notices in that manner what others do to a palace, from when it is
-    /// opened; `say` is told, once for each, where that can only be late.
+    /// Sets how palaces that are opened from now on are watched for changes by others; `warn` is called
+    /// once for each palace that cannot be watched in time.
     #[must_use]
-    pub fn with_watching(mut self, manner: WatchMode, say: fn(&str)) -> Self {
-        (self.watch_config.mode, self.watch_config.warn) = (manner, say);
+    pub fn with_watching(mut self, mode: WatchMode, warn: fn(&str)) -> Self {
+        (self.watch_config.mode, self.watch_config.warn) = (mode, warn);
         self
     }
 
-    /// Tells callers that have no tool to choose a palace with nothing of one.
+    /// Leaves the hint to choose a workspace out of refusals: for callers without a tool for it.
     #[must_use]
     pub fn without_workspace_choice(mut self) -> Self {
         self.can_choose_workspace = false;
         self
     }
 
-    /// Finds out what passages mean in the background, from when a palace is opened
-    /// that names a model.
+    /// Embeds passages in the background in palaces that name a model.
     #[must_use]
     pub fn with_background_embedding(mut self) -> Self {
         self.models.in_background = true;
         self
     }
 
-    /// Has `wake` called, from any thread, whenever others may have changed
-    /// something in a palace that is opened from now on.
+    /// Reads the consents of the user in `folder`, the folder for the state of this program; without
+    /// one, nothing is allowed.
+    #[must_use]
+    pub fn with_consent_folder(mut self, folder: Option<PathBuf>) -> Self {
+        self.consents = Consents::new(folder);
+        self
+    }
+
+    /// Sets the callback that is called, from any thread, when others may have changed a palace that is
+    /// opened from now on.
     pub fn set_wake_callback(&mut self, wake: WakeCallback) {
         self.watch_config.wake = wake;
     }
 
-    /// Has the one who is woken told from now on, within seconds, of palaces that
-    /// come into the home or go.
+    /// Calls the callback, within seconds, also when palaces are added to the home or removed.
     pub fn watch_home(&mut self) {
         if self.home_poller.is_some() || self.watch_config.mode == WatchMode::Off {
             return;
@@ -112,8 +117,8 @@ impl Keeper {
         self.home_poller = Some(Poller::start(look, move |_| wake()));
     }
 
-    /// Forgets everything in memory that can be read again: after a fault
-    /// nothing half done is to be believed. Visits stay.
+    /// Closes all palaces, so that they are read again: after a panic their state in memory may be
+    /// inconsistent. Visits stay.
     pub fn close_all_palaces(&mut self) {
         for key in self.open_palaces.keys() {
             self.snapshot_slot(key).withdraw();
@@ -123,11 +128,12 @@ impl Keeper {
         self.as_of_keys.clear();
     }
 
-    pub(super) fn visit(&mut self, by: &Caller) -> &mut Visit {
+    /// Returns the visit of a caller; begins one if there is none.
+    pub(super) fn visit(&mut self, caller: &Caller) -> &mut Visit {
         let shared = &self.shared_visits;
-        self.visits.entry(by.name.clone()).or_insert_with(|| {
+        self.visits.entry(caller.name.clone()).or_insert_with(|| {
             let shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            shared.get(&by.name).cloned().unwrap_or_default()
+            shared.get(&caller.name).cloned().unwrap_or_default()
         })
     }
 }

@@ -2,10 +2,14 @@
 
 pub(crate) mod entity_cache;
 pub(crate) mod entity_faults;
+pub(crate) mod file_errors;
 pub(crate) mod file_states;
+pub(crate) mod findings;
 pub(crate) mod reload;
 pub(crate) mod repository;
+pub(crate) mod room_scope;
 pub(crate) mod search_documents;
+pub(crate) mod semantics;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -400,8 +404,8 @@ impl OpenPalace {
         let document = self
             .item_in_file(path)
             .and_then(|it| search_documents::item_document(&self.palace, &it));
-        if let (Some(sense), Some(document)) = (&self.semantic_indexer, &document) {
-            sense.enqueue(texts_to_embed(document));
+        if let (Some(indexer), Some(document)) = (&self.semantic_indexer, &document) {
+            indexer.enqueue(texts_to_embed(document));
         }
         if let (Some(index), Some(document)) = (Arc::make_mut(&mut self.index).get_mut(), document)
         {

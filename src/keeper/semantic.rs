@@ -1,5 +1,7 @@
 //! Semantic search: models, vectors, and the indexer in the background.
 
+pub(crate) mod embed;
 pub(crate) mod indexer;
 pub(crate) mod models;
+pub(crate) mod ranker;
 pub(crate) mod vectors;

@@ -27,6 +27,11 @@ impl Session<'_> {
     pub(super) fn new_id(&mut self) -> Ulid {
         new_id(self.id_generator, self.caller.now)
     }
+
+    /// Makes this palace the current one of a caller that has not chosen any.
+    pub(super) fn remember_workspace(&mut self) {
+        self.visit.workspace.get_or_insert_with(|| self.key.clone());
+    }
 }
 
 /// Makes a new id for the time `now`; ids made one after the other sort in that order.

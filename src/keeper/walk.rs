@@ -1,11 +1,17 @@
-//! What a visitor sees and does: entering rooms, choosing numbers, resources.
+//! The walk of a visitor through rooms and halls, and the pages that are shown outside of a walk.
 
+pub(crate) mod built_room;
+pub(crate) mod current_room;
 pub(crate) mod drawers;
 pub(crate) mod enter;
 pub(crate) mod halls;
+pub(crate) mod listed_items;
 pub(crate) mod notices;
+pub(crate) mod position;
 pub(crate) mod resources;
+pub(crate) mod scrolls;
 pub(crate) mod show;
 pub(crate) mod step;
+pub(crate) mod unbuilt;
 pub(crate) mod visit_log;
 pub(crate) mod wake_up;

@@ -1,62 +1,41 @@
-//! Which palace is meant, and new ones.
+//! The palaces of the home: finding, opening and creating them, and sessions on them.
 
 pub(crate) mod as_of;
+pub(crate) mod as_of_key;
+pub(crate) mod background_open;
+pub(crate) mod committed;
+mod create;
+
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crate::format::{self, PalacePath};
+use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::reload::WatchConfig;
-use crate::keeper::palace::{ChangePlan, OpenPalace};
-use crate::keeper::workspaces::as_of::is_as_of_key;
-use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{Edit, Files, Settings, Slug, WatchMode, did_you_mean, strip_unprintable};
+use crate::keeper::workspaces::as_of_key::{is_as_of_key, split_as_of_key};
+use crate::keeper::workspaces::background_open::BackgroundOpen;
+use crate::keeper::workspaces::committed::CallCommits;
+use crate::keeper::workspaces::create::{create_palace, free_directory_name};
+use crate::keeper::{Caller, Generation, Keeper, Refusal, Session};
+use crate::model::{Files, WatchMode, did_you_mean, strip_unprintable};
 use crate::render;
 use crate::store::{self, HomeEntryKind, Store};
 
-/// The workspace that the first write makes where there is none at all.
+/// How many palaces as of a past commit are open at once.
+const MAX_OPEN_AS_OF: usize = 4;
+
+/// The name of the workspace that the first write creates in an empty home.
 const DEFAULT_WORKSPACE: &str = "palace";
 
-/// A palace of the home, opened or not.
+/// A palace of the home, open or not.
 #[derive(Clone, Debug)]
 pub(super) struct Workspace {
-    /// The name of its directory: what it is known by inside.
+    /// The name of its directory.
     pub(super) key: String,
-    /// The name it shows.
+    /// The name in its settings.
     pub(super) name: String,
     root: PathBuf,
-}
-
-/// A palace that is being opened while others go on.
-pub(super) struct BackgroundOpen {
-    key: String,
-    is_awaited: Arc<AtomicBool>,
-    thread: JoinHandle<Result<OpenPalace, Refusal>>,
-}
-
-impl BackgroundOpen {
-    fn start(store: Store, workspace: Workspace, vigil: &WatchConfig) -> Self {
-        let (Workspace { key, name, .. }, vigil) = (workspace, vigil.clone());
-        let is_awaited = Arc::new(AtomicBool::new(false));
-        let hurry = is_awaited.clone();
-        let open = move || {
-            let held = OpenPalace::open_without_writing(store, &name, &vigil)?;
-            if !hurry.load(Ordering::Relaxed) {
-                held.warm_caches();
-            }
-            Ok(held)
-        };
-        Self { key, is_awaited, thread: thread::spawn(open) }
-    }
-
-    /// Waits for the palace; `None`: it could not be opened.
-    fn wait(self) -> Option<OpenPalace> {
-        self.is_awaited.store(true, Ordering::Relaxed);
-        let mut held = self.thread.join().ok()?.ok()?;
-        held.finish_open();
-        Some(held)
-    }
 }
 
 impl Keeper {
@@ -66,29 +45,28 @@ impl Keeper {
         Ok(roots.into_iter().map(|root| self.workspace_at(root)).collect())
     }
 
-    /// Tells whether there is a palace in the home.
+    /// Returns whether the home has a palace.
     pub fn has_palaces(&self) -> bool {
         store::list_palaces(&self.home).is_ok_and(|it| !it.is_empty())
     }
 
-    /// Finds the palace that is called `asked`, by the name of its directory or
-    /// the name it shows, whatever the case.
-    pub(super) fn find_workspace(&self, asked: &str) -> Result<Workspace, Refusal> {
+    /// Finds a palace by the name of its directory or the name in its settings, ignoring case.
+    pub(super) fn find_workspace(&self, name: &str) -> Result<Workspace, Refusal> {
         let all = self.workspaces()?;
-        let same = |it: &str| it.to_lowercase() == asked.trim().to_lowercase();
+        let same = |it: &str| it.to_lowercase() == name.trim().to_lowercase();
         let by_key = all.iter().find(|it| same(&it.key));
         let mut by_name = all.iter().filter(|it| same(&it.name));
         match (by_key, by_name.next(), by_name.next()) {
             (Some(found), ..) | (None, Some(found), None) => Ok(found.clone()),
             (None, Some(a), Some(b)) => Err(Refusal::Invalid(format!(
-                "several workspaces are called `{asked}`; say which directory: `{}`, `{}`",
+                "several workspaces are called `{name}`; say which directory: `{}`, `{}`",
                 a.key, b.key
             ))),
-            (None, None, _) => Err(self.no_such_workspace(asked, &all)?),
+            (None, None, _) => Err(self.no_such_workspace(name, &all)?),
         }
     }
 
-    /// Opens a palace, if it is not open.
+    /// Opens a palace, unless it is open.
     pub(super) fn open_workspace(
         &mut self,
         workspace: &Workspace,
@@ -96,32 +74,32 @@ impl Keeper {
         if !self.open_palaces.contains_key(&workspace.key) {
             self.check_not_snapshot()?;
             let wait = self.begin_wait();
-            let begun = self.background_open.take_if(|it| it.key == workspace.key);
-            let mut held = match begun.and_then(BackgroundOpen::wait) {
-                Some(held) => held,
+            let opening = self.background_open.take_if(|it| it.key == workspace.key);
+            let mut palace = match opening.and_then(BackgroundOpen::wait) {
+                Some(palace) => palace,
                 None => {
                     OpenPalace::open(self.store_of(workspace), &workspace.name, &self.watch_config)?
                 }
             };
             if self.models.in_background {
-                held.start_semantic_indexer(&self.models);
+                palace.start_semantic_indexer(&self.models);
             }
             drop(wait);
-            self.add_open_palace(&workspace.key, held);
+            self.add_open_palace(&workspace.key, palace);
         }
         self.open_palace(&workspace.key)
     }
 
-    /// Takes in a palace that was opened.
-    pub(super) fn add_open_palace(&mut self, key: &str, mut held: OpenPalace) {
-        held.publication = Some(self.snapshot_slot(key));
-        self.open_palaces.insert(key.to_owned(), held);
+    /// Adds a palace to the open ones.
+    pub(super) fn add_open_palace(&mut self, key: &str, mut palace: OpenPalace) {
+        palace.publication = Some(self.snapshot_slot(key));
+        self.open_palaces.insert(key.to_owned(), palace);
     }
 
-    /// Begins to read the palace that a tool acts on that names none, while others
-    /// go on. The disk stays as it is until somebody asks for the palace.
+    /// Begins to open the default palace in the background. Nothing is written to disk before the
+    /// palace is used.
     pub fn start_background_open(&mut self) {
-        // Who does not watch would not see what is put right then.
+        // Without a watch, changes made meanwhile would be missed.
         if self.watch_config.mode == WatchMode::Off {
             return;
         }
@@ -131,11 +109,10 @@ impl Keeper {
             return;
         };
         if !self.open_palaces.contains_key(&workspace.key) {
-            self.background_open = Some(BackgroundOpen::start(
-                self.store_of(&workspace),
-                workspace,
-                &self.watch_config,
-            ));
+            let store = self.store_of(&workspace);
+            let Workspace { key, name, .. } = workspace;
+            let opening = BackgroundOpen::start(store, key, name, &self.watch_config);
+            self.background_open = Some(opening);
         }
     }
 
@@ -148,29 +125,50 @@ impl Keeper {
         Store::new(root, self.home.clone()).with_consents(self.consents.clone())
     }
 
-    /// Returns the palace of that directory name, opened if need be.
+    /// Returns the palace with the directory name `key`, and opens it unless it is open.
     pub(super) fn open_palace(&mut self, key: &str) -> Result<&mut OpenPalace, Refusal> {
-        let lost = self.no_workspace_refusal(Vec::new());
+        let not_found = self.no_workspace_refusal(Vec::new());
         if !self.open_palaces.contains_key(key) {
             if is_as_of_key(key) {
-                return self.reopen_as_of(key)?.ok_or(lost);
+                return self.reopen_as_of(key)?.ok_or(not_found);
             }
             let workspace = self.find_workspace(key)?;
             return self.open_workspace(&workspace);
         }
-        self.open_palaces.get_mut(key).ok_or(lost)
+        self.open_palaces.get_mut(key).ok_or(not_found)
     }
 
-    /// Returns the palace a tool acts on that names none: the one visited, else
-    /// the preferred one, else the only one, else the one called `palace`.
-    pub(super) fn current_workspace(&mut self, by: &Caller) -> Result<String, Refusal> {
-        match self.visit(by).workspace.clone() {
+    /// Opens the palace as of a past commit that has the key `key`, and closes the one that was
+    /// opened longest ago if there are too many; `None` for the key of a present palace.
+    fn reopen_as_of(&mut self, key: &str) -> Result<Option<&mut OpenPalace>, Refusal> {
+        let Some((directory, commit)) = split_as_of_key(key) else { return Ok(None) };
+        self.check_not_snapshot()?;
+        let present = self.open_palace(directory)?;
+        let past = present.store().as_of(&commit)?;
+        let name = present.palace.settings.name.clone();
+        let palace = OpenPalace::open(past, &name, &WatchConfig::default())?;
+        self.as_of_keys.retain(|it| it != key);
+        self.as_of_keys.push(key.to_owned());
+        while self.as_of_keys.len() > MAX_OPEN_AS_OF {
+            let oldest = self.as_of_keys.remove(0);
+            self.open_palaces.remove(&oldest);
+            self.snapshot_slot(&oldest).withdraw();
+        }
+        self.add_open_palace(key, palace);
+        Ok(self.open_palaces.get_mut(key))
+    }
+
+    /// Returns the key of the palace that the caller acts on: the one they entered, else the
+    /// default one.
+    pub(super) fn current_workspace(&mut self, caller: &Caller) -> Result<String, Refusal> {
+        match self.visit(caller).workspace.clone() {
             Some(key) => Ok(key),
             None => self.default_workspace(),
         }
     }
 
-    /// Returns the palace that is meant by who has not visited any.
+    /// Returns the key of the palace for callers who have entered none: the preferred one, else the
+    /// only one, else the one called `palace`.
     fn default_workspace(&self) -> Result<String, Refusal> {
         if let Some(preferred) = self.preferred_workspace.clone() {
             return self.find_workspace(&preferred).map(|it| it.key);
@@ -179,13 +177,14 @@ impl Keeper {
         match all.as_slice() {
             [only] => Ok(only.key.clone()),
             _ => match all.iter().find(|it| it.key == DEFAULT_WORKSPACE) {
-                Some(first) => Ok(first.key.clone()),
+                Some(default) => Ok(default.key.clone()),
                 None => Err(self.no_workspace_refusal(workspace_names(&all))),
             },
         }
     }
 
-    /// Refuses what nobody can know the palace of.
+    /// Refuses a call that names no palace where there is no default one. `known` are the names of
+    /// the palaces.
     pub(super) fn no_workspace_refusal(&self, known: Vec<String>) -> Refusal {
         Refusal::NoWorkspaceSet {
             known,
@@ -228,162 +227,118 @@ impl Keeper {
         caller: &'k Caller,
     ) -> Result<Session<'k>, Refusal> {
         self.open_palace(&key)?.catch_up()?;
+        self.resume_session(&key, caller)
+    }
+
+    /// Begins a session for a later step of a call, on a palace that an earlier step brought up to
+    /// date.
+    pub(super) fn resume_session<'k>(
+        &'k mut self,
+        key: &str,
+        caller: &'k Caller,
+    ) -> Result<Session<'k>, Refusal> {
+        self.open_palace(key)?;
         self.visit(caller);
         let no_workspace = self.no_workspace_refusal(Vec::new());
-        let palace = self.open_palaces.get_mut(&key);
+        let palace = self.open_palaces.get_mut(key);
         let visit = self.visits.get_mut(&caller.name);
         let (Some(palace), Some(visit)) = (palace, visit) else { return Err(no_workspace) };
         let (models, id_generator) = (&self.models, &mut self.id_generator);
-        Ok(Session { key, palace, visit, caller, models, id_generator })
+        Ok(Session { key: key.to_owned(), palace, visit, caller, models, id_generator })
     }
 
-    /// Returns the palace a tool acts on that names none; `None` where the first
-    /// write would make it.
+    /// Returns the key that [`Keeper::current_workspace`] returns; `None` where the first write would
+    /// create the palace.
     pub(super) fn current_workspace_if_any(
         &mut self,
-        by: &Caller,
+        caller: &Caller,
     ) -> Result<Option<String>, Refusal> {
-        match self.current_workspace(by) {
+        match self.current_workspace(caller) {
             Err(refusal) if name_to_create(&refusal).is_some() => Ok(None),
             current => current.map(Some),
         }
     }
 
-    /// Returns where the palace lies that a tool acts on that names none; `None`
-    /// where the first write would make it.
-    pub fn palace_root(&mut self, by: &Caller) -> Result<Option<PathBuf>, Refusal> {
-        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(None) };
+    /// Returns the directory of the palace that the caller acts on; `None` where the first write
+    /// would create it.
+    pub fn palace_root(&mut self, caller: &Caller) -> Result<Option<PathBuf>, Refusal> {
+        let Some(key) = self.current_workspace_if_any(caller)? else { return Ok(None) };
         Ok(Some(self.open_palace(&key)?.store().root().to_owned()))
     }
 
-    /// Returns the palace a tool writes to that names none, and makes it if it
-    /// is not there: the preferred one, or, in a home without any, the first. That
-    /// the preferred one was not there is told.
-    pub(super) fn current_or_new_workspace(&mut self, by: &Caller) -> Result<String, Refusal> {
-        let refusal = match self.current_workspace(by) {
+    /// Returns the key of the palace that the caller writes to, and creates that palace if it does
+    /// not exist: the preferred one, or the first of a home. Warns if the preferred one was missing.
+    pub(super) fn current_or_new_workspace(&mut self, caller: &Caller) -> Result<String, Refusal> {
+        let refusal = match self.current_workspace(caller) {
             Err(refusal) => refusal,
             current => return current,
         };
         let Some(name) = name_to_create(&refusal) else { return Err(refusal) };
-        let key = self.create_workspace(by, name, &Files::new())?;
+        let key = self.create_workspace(caller, name, &Files::new())?;
         if let Refusal::NoSuchWorkspace { asked, meant, .. } = &refusal {
             let root = self.home.join(&key);
             let hint = meant.as_ref().map(|it| format!("; did you mean `{it}`?"));
-            let told = format!("there was no workspace `{asked}`: made {}", root.display());
-            (self.watch_config.warn)(&strip_unprintable(&(told + &hint.unwrap_or_default())));
+            let warning = format!("there was no workspace `{asked}`: made {}", root.display());
+            (self.watch_config.warn)(&strip_unprintable(&(warning + &hint.unwrap_or_default())));
         }
         Ok(key)
     }
 
-    /// Lets the caller stay in the palace in which a tool acted that was called
-    /// before any workspace was set.
-    pub(super) fn remember_workspace(&mut self, by: &Caller, key: &str) {
-        self.visit(by).workspace.get_or_insert_with(|| key.to_owned());
+    /// Makes a palace the one that the caller acts on, unless they entered one.
+    pub(super) fn remember_workspace(&mut self, caller: &Caller, key: &str) {
+        self.visit(caller).workspace.get_or_insert_with(|| key.to_owned());
     }
 
-    /// Adds to the answer of a tool that was called before any workspace was
-    /// set in which one it acted; from now on that one is.
-    pub fn with_workspace_note(&mut self, by: &Caller, answer: String) -> String {
-        if self.visit(by).workspace.is_some() {
+    /// Adds the name of the palace to the answer of a tool that was called before the caller entered
+    /// one; from now on the caller acts on that palace.
+    pub fn with_workspace_note(&mut self, caller: &Caller, answer: String) -> String {
+        if self.visit(caller).workspace.is_some() {
             return answer;
         }
-        let Ok(key) = self.current_workspace(by) else { return answer };
+        let Ok(key) = self.current_workspace(caller) else { return answer };
         let name = self.open_palaces.get(&key).map_or(key.as_str(), |it| &it.palace.settings.name);
         let answer =
             format!("{answer}No workspace was set: this is in `{}`.\n", render::one_line(name));
-        self.remember_workspace(by, &key);
+        self.remember_workspace(caller, &key);
         answer
     }
 
-    /// Returns the palace of the home that changed last, or the only one, and the
-    /// names of the others.
-    pub(super) fn last_changed_workspace(&mut self) -> Result<(Workspace, Vec<String>), Refusal> {
-        if let Some(preferred) = &self.preferred_workspace {
-            return Ok((self.find_workspace(preferred)?, Vec::new()));
-        }
-        let mut all = self.workspaces()?;
-        if all.len() == 1 {
-            return Ok((all.remove(0), Vec::new()));
-        }
-        let changed = |it: &Workspace| {
-            let store = self.store_at(it.root.clone());
-            store.recent_commits(1).ok().and_then(|it| it.first().map(|it| it.at))
-        };
-        let dated = all.iter().enumerate().filter_map(|(place, it)| Some((changed(it)?, place)));
-        match dated.max_by_key(|it| it.0) {
-            Some((_, place)) => {
-                let last = all.remove(place);
-                Ok((last, workspace_names(&all)))
-            }
-            None => Err(self.no_workspace_refusal(workspace_names(&all))),
-        }
-    }
-
-    /// Founds a workspace: a directory with a `palace.toml`, and the other files
-    /// of a template if there are any.
+    /// Creates a palace with the name `name` and the files of `template`; returns its key.
     pub(super) fn create_workspace(
         &mut self,
-        by: &Caller,
+        caller: &Caller,
         name: &str,
         template: &Files,
     ) -> Result<String, Refusal> {
         self.check_not_snapshot()?;
         let name = name.trim();
-        let key = self.free_directory_name(name)?;
-        let store = self.store_at(self.home.join(&key));
-        let mut held = OpenPalace::open(store, name, &WatchConfig::default())?;
-        held.change(by, |held| {
-            let mut edits = Vec::new();
-            for (path, read_for_change) in new_palace_files(name, template) {
-                let was = held.read_for_change(&path)?;
-                let now = if was.is_none() {
-                    format::ensure_modeline(&path, &read_for_change)
-                } else {
-                    read_for_change
-                };
-                edits.push(Edit { was, path, now: Some(now) });
-            }
-            Ok(ChangePlan {
-                edits,
-                subject: format!("palace {key}: found"),
-                body: format!("Founded the workspace {name}"),
-            })
-        })?;
-        held.start_watching(&self.watch_config);
-        self.add_open_palace(&key, held);
+        let key = free_directory_name(&self.home, name)?;
+        let mut palace =
+            create_palace(self.store_at(self.home.join(&key)), caller, name, template)?;
+        palace.start_watching(&self.watch_config);
+        self.add_open_palace(&key, palace);
         Ok(key)
     }
 
-    /// Makes a directory name of a workspace's name, if none stands in its way.
-    fn free_directory_name(&self, name: &str) -> Result<String, Refusal> {
-        let refused = |why: &str| {
-            Err(Refusal::InvalidWorkspaceName { name: name.to_owned(), why: why.to_owned() })
-        };
-        if name.is_empty() {
-            return refused("it is empty");
-        }
-        if name.chars().count() > Slug::MAX_CHARS {
-            return refused("80 characters are the most");
-        }
-        if name.starts_with('.') {
-            return refused("it may not begin with a dot");
-        }
-        if name.contains(['/', '\\']) || name.contains(char::is_control) {
-            return refused("it may not hold slashes or control characters");
-        }
-        let Some(slug) = Slug::from_text(name) else {
-            return refused(
-                "its directory would have no name; give it a letter or digit from a-z, 0-9, and none of the names some systems reserve",
-            );
-        };
-        if self.home.join(PalacePath::SETTINGS_FILE).exists() {
-            return refused("this home is itself a palace, and palaces do not lie in each other");
-        }
-        let taken = store::list_home_entries(&self.home)?;
-        match taken.iter().find(|(it, _)| it.to_lowercase() == slug.as_str()) {
-            None | Some((_, HomeEntryKind::Directory)) => Ok(slug.to_string()),
-            Some((twin, _)) => refused(&format!("`{twin}` is there already")),
-        }
+    /// Brings the open palaces up to date. Returns the time to wait before the next attempt, if a
+    /// file may have been half written.
+    pub fn catch_up(&mut self) -> Option<Duration> {
+        let palaces = self.open_palaces.iter_mut().filter(|(key, _)| !is_as_of_key(key));
+        // A palace that cannot be read now refuses the calls that follow.
+        let deferrals = palaces
+            .filter_map(|(_, palace)| palace.catch_up().ok().and_then(|()| palace.next_deferral()));
+        deferrals.min()
+    }
+
+    /// Returns the generation of each open palace in memory, by key.
+    pub fn generations(&self) -> BTreeMap<String, Generation> {
+        let palaces = self.open_palaces.iter().filter(|(key, _)| !is_as_of_key(key));
+        palaces.map(|(key, palace)| (key.clone(), palace.file_states.generation())).collect()
+    }
+
+    /// Returns the commits made since the last call of this method.
+    pub fn take_commits(&mut self) -> CallCommits {
+        committed::take_commits(self.open_palaces.values_mut())
     }
 
     fn workspace_at(&self, root: PathBuf) -> Workspace {
@@ -391,7 +346,7 @@ impl Keeper {
             .file_name()
             .map_or(DEFAULT_WORKSPACE.into(), |it| it.to_string_lossy().into_owned());
         let name = match self.open_palaces.get(&key) {
-            Some(held) => held.palace.settings.name.clone(),
+            Some(palace) => palace.palace.settings.name.clone(),
             None => {
                 let store = self.store_at(root.clone());
                 let text =
@@ -402,21 +357,22 @@ impl Keeper {
         Workspace { key, name, root }
     }
 
-    fn no_such_workspace(&self, asked: &str, all: &[Workspace]) -> Result<Refusal, Refusal> {
-        let taken = store::list_home_entries(&self.home)?;
-        let linked = taken.iter().any(|(name, it)| name == asked && *it == HomeEntryKind::Symlink);
-        if linked {
+    fn no_such_workspace(&self, name: &str, all: &[Workspace]) -> Result<Refusal, Refusal> {
+        let entries = store::list_home_entries(&self.home)?;
+        let is_link =
+            entries.iter().any(|(entry, it)| entry == name && *it == HomeEntryKind::Symlink);
+        if is_link {
             let why = "it is a symbolic link, and links are not followed out of the home";
             return Ok(Refusal::InvalidWorkspaceName {
-                name: asked.to_owned(),
+                name: name.to_owned(),
                 why: why.to_owned(),
             });
         }
         let known = workspace_names(all);
         let candidates = all.iter().flat_map(|it| [it.key.as_str(), it.name.as_str()]);
-        let meant = did_you_mean(asked, candidates).map(str::to_owned);
+        let meant = did_you_mean(name, candidates).map(str::to_owned);
         Ok(Refusal::NoSuchWorkspace {
-            asked: asked.to_owned(),
+            asked: name.to_owned(),
             meant,
             known,
             choose: self.can_choose_workspace,
@@ -424,8 +380,8 @@ impl Keeper {
     }
 }
 
-/// Returns what the first write would call the palace that was not found: none
-/// is made beside others that nobody chose among.
+/// Returns the name of the palace that the first write would create; `None` where there are
+/// palaces to choose from.
 fn name_to_create(refusal: &Refusal) -> Option<&str> {
     match refusal {
         Refusal::NoWorkspaceSet { known, .. } if known.is_empty() => Some(DEFAULT_WORKSPACE),
@@ -434,19 +390,6 @@ fn name_to_create(refusal: &Refusal) -> Option<&str> {
     }
 }
 
-fn workspace_names(all: &[Workspace]) -> Vec<String> {
+pub(super) fn workspace_names(all: &[Workspace]) -> Vec<String> {
     all.iter().map(|it| it.name.clone()).collect()
-}
-
-/// The files of a new palace: those of its template, with its own name.
-fn new_palace_files(name: &str, template: &Files) -> Files {
-    let mut files = template.clone();
-    let mut settings = Settings::with_name(name);
-    let text = files.get(PalacePath::SETTINGS_FILE).and_then(|text| {
-        settings.entry = format::parse_settings(text)?.entry;
-        format::edit_settings_text(text, &settings)
-    });
-    let text = text.unwrap_or_else(|| format::write_settings(&settings));
-    files.insert(PalacePath::SETTINGS_FILE.to_owned(), text);
-    files
 }

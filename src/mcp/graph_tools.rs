@@ -1,13 +1,17 @@
 //! The tools of the knowledge graph.
 
-use crate::keeper::{Caller, EntityChange, EntityQuery, Keeper, RelationQuery, TimelineQuery};
+use crate::keeper::{
+    self, Caller, EntityChange, EntityQuery, Keeper, RelationQuery, TimelineQuery,
+};
 use crate::mcp::arguments::{
     CreateEntities, DeleteGraphEntities, GetEntity, GetRelationships, GetTimeline, ListEntities,
     ListGenera, NoArguments, PageNumber, SearchEntities, UpdateEntity,
 };
-use crate::mcp::reply::to_tool_result;
+use crate::mcp::graph_pages;
+use crate::mcp::reply::{ToolResult, to_tool_result};
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use crate::model::Entity;
+use crate::render;
 
 pub(super) fn graph_tools() -> [RegisteredTool; 10] {
     [
@@ -30,8 +34,10 @@ fn describe_workspace() -> RegisteredTool {
         "What this workspace holds in a few lines: rooms, scrolls, genera with counts, latest \
          changes.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, NoArguments {}| {
-        to_tool_result(keeper.describe_workspace(by))
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
+        let description =
+            keeper.session(caller).and_then(|session| keeper::describe_workspace(&session));
+        to_tool_result(description.map(|it| graph_pages::workspace(&it, caller.now)))
     };
     RegisteredTool::new(ToolSet::Graph, "describe_workspace", about, EffectHint::Reads, run)
 }
@@ -42,8 +48,17 @@ fn list_genera() -> RegisteredTool {
         "The kinds of entities this workspace has, with counts by status; or what is laid down \
          for one: attributes, statuses, relations.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: ListGenera| {
-        to_tool_result(keeper.list_genera(by, it.genus.as_deref()))
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ListGenera| {
+        to_tool_result(keeper.session(caller).and_then(|session| match &it.genus {
+            Some(name) => {
+                let genus = keeper::describe_genus(&session, name)?;
+                Ok(render::genus(genus.definition, &genus.count))
+            }
+            None => {
+                let genera = keeper::list_genera(&session);
+                Ok(render::genus_list(&genera.counts, &genera.defined))
+            }
+        }))
     };
     RegisteredTool::new(ToolSet::Graph, "list_genera", about, EffectHint::Reads, run)
 }
@@ -54,12 +69,11 @@ fn list_entities() -> RegisteredTool {
         "Entities by name, thirty a page: name, genus, status. A number before a name opens it \
          with palace_action.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: ListEntities| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ListEntities| {
         let (genus, status, page) = (it.genus, it.status, page_or_first(it.page));
         let attributes = it.attributes.unwrap_or_default();
-        to_tool_result(
-            keeper.list_entities(by, &EntityQuery { genus, status, attributes, query: None, page }),
-        )
+        let query = EntityQuery { genus, status, attributes, query: None, page };
+        list_matching_entities(keeper, caller, &query)
     };
     RegisteredTool::new(ToolSet::Graph, "list_entities", about, EffectHint::Reads, run)
 }
@@ -69,12 +83,11 @@ fn search_entities() -> RegisteredTool {
         "Search entities",
         "Entities that are about some words, best first, thirty a page: name, genus, status.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SearchEntities| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: SearchEntities| {
         let (genus, status, page) = (it.genus, it.status, page_or_first(it.page));
         let (attributes, query) = (it.attributes.unwrap_or_default(), Some(it.query));
-        to_tool_result(
-            keeper.list_entities(by, &EntityQuery { genus, status, attributes, query, page }),
-        )
+        let query = EntityQuery { genus, status, attributes, query, page };
+        list_matching_entities(keeper, caller, &query)
     };
     RegisteredTool::new(ToolSet::Graph, "search_entities", about, EffectHint::Reads, run)
 }
@@ -84,16 +97,22 @@ fn get_entity() -> RegisteredTool {
         "Examine an entity",
         "All that is known of one entity: attributes, observations, relations both ways, ages.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: GetEntity| {
-        to_tool_result(keeper.get_entity(by, &it.name, page_or_first(it.page)))
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: GetEntity| {
+        to_tool_result(keeper.session(caller).and_then(|mut session| {
+            let entity = keeper::get_entity(&mut session, &it.name)?;
+            Ok(render::entity(&entity, page_or_first(it.page), caller.now))
+        }))
     };
     RegisteredTool::new(ToolSet::Graph, "get_entity", about, EffectHint::Reads, run)
 }
 
 fn get_relationships() -> RegisteredTool {
     let about = ("Trace relations", "How one entity is related to others, with dates and sources.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: GetRelationships| {
-        to_tool_result(keeper.get_relationships(by, &RelationQuery::from(it)))
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: GetRelationships| {
+        to_tool_result(keeper.session(caller).and_then(|session| {
+            let page = keeper::get_relationships(&session, &RelationQuery::from(it))?;
+            Ok(graph_pages::relations(&page, caller.now))
+        }))
     };
     RegisteredTool::new(ToolSet::Graph, "get_relationships", about, EffectHint::Reads, run)
 }
@@ -104,8 +123,11 @@ fn get_timeline() -> RegisteredTool {
         "Dated facts, oldest first, thirty a page: beginnings and ends of relations, \
          attributes that are dates.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: GetTimeline| {
-        to_tool_result(keeper.get_timeline(by, &TimelineQuery::from(it)))
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: GetTimeline| {
+        to_tool_result(keeper.session(caller).and_then(|mut session| {
+            let timeline = keeper::get_timeline(&mut session, &TimelineQuery::from(it))?;
+            Ok(graph_pages::timeline(&timeline, caller.now))
+        }))
     };
     RegisteredTool::new(ToolSet::Graph, "get_timeline", about, EffectHint::Reads, run)
 }
@@ -115,10 +137,10 @@ fn create_entities() -> RegisteredTool {
         "Create entities",
         "Add entities, in one commit. Names that are taken are left as they are.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CreateEntities| {
-        to_tool_result(
-            keeper.create_entities(by, it.entities.into_iter().map(Entity::from).collect()),
-        )
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CreateEntities| {
+        let new = it.entities.into_iter().map(Entity::from).collect();
+        let created = keeper::create_entities(keeper, caller, new);
+        to_tool_result(created.map(|it| graph_pages::created_entities(&it)))
     };
     RegisteredTool::new(ToolSet::Graph, "create_entities", about, EffectHint::AddsOnce, run)
 }
@@ -126,8 +148,9 @@ fn create_entities() -> RegisteredTool {
 fn update_entity() -> RegisteredTool {
     let about =
         ("Change an entity", "Change what is known of one entity. What is not given stays.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: UpdateEntity| {
-        to_tool_result(keeper.update_entity(by, &EntityChange::from(it)))
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: UpdateEntity| {
+        let update = keeper::update_entity(keeper, caller, &EntityChange::from(it));
+        to_tool_result(update.map(|it| graph_pages::updated_entity(&it)))
     };
     RegisteredTool::new(ToolSet::Graph, "update_entity", about, EffectHint::Replaces, run)
 }
@@ -135,10 +158,18 @@ fn update_entity() -> RegisteredTool {
 fn delete_entities() -> RegisteredTool {
     let about =
         ("Delete entities", "Delete entities, and every relation from or to them, in one commit.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DeleteGraphEntities| {
-        to_tool_result(keeper.delete_entities(by, &it.names))
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DeleteGraphEntities| {
+        let deletion = keeper::delete_entities(keeper, caller, &it.names);
+        to_tool_result(deletion.map(|it| graph_pages::deleted_entities(&it)))
     };
     RegisteredTool::new(ToolSet::Graph, "delete_entities", about, EffectHint::Replaces, run)
+}
+
+fn list_matching_entities(keeper: &mut Keeper, caller: &Caller, query: &EntityQuery) -> ToolResult {
+    to_tool_result(keeper.session(caller).and_then(|mut session| {
+        let page = keeper::list_entities(&mut session, query)?;
+        Ok(graph_pages::entity_list(&page))
+    }))
 }
 
 fn page_or_first(page: Option<PageNumber>) -> usize {

@@ -1,10 +1,12 @@
-//! The nine tools of the reference memory server, on the same graph as all
-//! others: its names, arguments, answers and behaviour.
+//! The nine tools of the reference memory server, on the graph of the palace: with its names,
+//! arguments, answers and behaviour.
 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::keeper::{Caller, DeletedEntities, DeletionSummary, Keeper, Refusal};
+use crate::keeper::{
+    self, Caller, DeletedEntities, DeletionSummary, GraphPage, Keeper, Refusal, Session,
+};
 use crate::mcp::arguments::{
     AddObservations, AddObservationsOutput, DeleteEntities, DeleteObservations, DeletionOutput,
     GraphOutput, MemoryEntities, MemoryEntity, MemoryRelation, MemoryRelations, OpenNodes,
@@ -14,8 +16,8 @@ use crate::mcp::reply::{ToolReply, ToolResult};
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use crate::model::{Entity, escape_unprintable_json};
 
-/// What an answer may weigh that nobody can know beforehand, in thirds of a token:
-/// 20,000 tokens, where clients cut at 25,000.
+/// The most that an answer may cost, in thirds of a token: 20,000 tokens, where clients truncate
+/// at 25,000.
 pub(crate) const MAX_ANSWER_WEIGHT: usize = 60_000;
 
 /// Lists the tools; those that read answer with about `most` thirds of a token.
@@ -39,9 +41,9 @@ fn create_entities() -> RegisteredTool {
         "Add entities to the knowledge graph, each with a unique name, a type and observations. \
          Names that are taken are left as they are; the answer holds the new ones.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: MemoryEntities| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: MemoryEntities| {
         let new = it.entities.into_iter().map(Entity::from).collect();
-        let entities = refusal_to_text(keeper.create_entities_if_absent(by, new))?
+        let entities = refusal_to_text(keeper::create_entities_if_absent(keeper, caller, new))?
             .into_iter()
             .map(MemoryEntity::from)
             .collect();
@@ -57,10 +59,14 @@ fn create_relations() -> RegisteredTool {
         "Add relations between entities of the knowledge graph, in the active voice. Those that \
          are there already are passed over; the answer holds the new ones.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: MemoryRelations| {
-        let relations = refusal_to_text(keeper.create_relations_if_absent(by, &it.into_triples()))?
-            .into_iter()
-            .map(MemoryRelation::from);
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: MemoryRelations| {
+        let relations = refusal_to_text(keeper::create_relations_if_absent(
+            keeper,
+            caller,
+            &it.into_triples(),
+        ))?
+        .into_iter()
+        .map(MemoryRelation::from);
         list_reply("relations", &MemoryRelations { relations: relations.collect() })
     };
     RegisteredTool::new(ToolSet::Memory, "create_relations", about, EffectHint::AddsOnce, run)
@@ -73,11 +79,13 @@ fn add_observations() -> RegisteredTool {
         "Add observations to entities of the knowledge graph. Those an entity has already are \
          passed over; if one of the entities is not there, nothing is added.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: AddObservations| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: AddObservations| {
         let new: Vec<_> = it.into();
         list_reply(
             "results",
-            &AddObservationsOutput::from(refusal_to_text(keeper.add_observations(by, &new))?),
+            &AddObservationsOutput::from(refusal_to_text(keeper::add_observations(
+                keeper, caller, &new,
+            ))?),
         )
     };
     RegisteredTool::new(ToolSet::Memory, "add_observations", about, EffectHint::AddsOnce, run)
@@ -89,9 +97,12 @@ fn delete_entities() -> RegisteredTool {
         "Delete Entities",
         "Delete entities from the knowledge graph, and every relation from or to them.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DeleteEntities| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DeleteEntities| {
         let DeletedEntities { entities, missing, relations } =
-            refusal_to_text(keeper.delete_exact_entities(by, &it.entity_names))?;
+            refusal_to_text(keeper.session_if_any(caller).and_then(|session| match session {
+                Some(mut session) => keeper::delete_exact_entities(&mut session, &it.entity_names),
+                None => Ok(DeletedEntities::all_missing(&it.entity_names)),
+            }))?;
         let all = (entities.len(), entities.len() + missing.len());
         let mut message = deletion_message("entities", all, &missing);
         if !missing.is_empty() && relations > 0 {
@@ -108,11 +119,11 @@ fn delete_observations() -> RegisteredTool {
         "Delete Observations",
         "Delete observations from entities of the knowledge graph, word for word.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DeleteObservations| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DeleteObservations| {
         let old: Vec<_> = it.into();
-        let DeletionSummary { deleted: gone, requested: asked, missing } =
-            refusal_to_text(keeper.delete_observations(by, &old))?;
-        deletion_reply(deletion_message("observations", (gone, asked), &missing))
+        let DeletionSummary { deleted, requested, missing } =
+            refusal_to_text(keeper::delete_observations(keeper, caller, &old))?;
+        deletion_reply(deletion_message("observations", (deleted, requested), &missing))
     };
     RegisteredTool::new(ToolSet::Memory, "delete_observations", about, EffectHint::Replaces, run)
         .with_output_schema::<DeletionOutput>()
@@ -120,10 +131,10 @@ fn delete_observations() -> RegisteredTool {
 
 fn delete_relations() -> RegisteredTool {
     let about = ("Delete Relations", "Delete relations from the knowledge graph.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: MemoryRelations| {
-        let DeletionSummary { deleted: gone, requested: asked, missing } =
-            refusal_to_text(keeper.delete_relations(by, &it.into_triples()))?;
-        deletion_reply(deletion_message("relations", (gone, asked), &missing))
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: MemoryRelations| {
+        let DeletionSummary { deleted, requested, missing } =
+            refusal_to_text(keeper::delete_relations(keeper, caller, &it.into_triples()))?;
+        deletion_reply(deletion_message("relations", (deleted, requested), &missing))
     };
     RegisteredTool::new(ToolSet::Memory, "delete_relations", about, EffectHint::Replaces, run)
         .with_output_schema::<DeletionOutput>()
@@ -135,8 +146,10 @@ fn read_graph(most: usize) -> RegisteredTool {
         "Read the whole knowledge graph, oldest first. Where that is too much, the answer has \
          a notice of what was left out, and `after` goes on.",
     );
-    let run = move |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: ReadGraph| {
-        graph_reply(keeper.read_graph(by, it.after.as_deref(), most))
+    let run = move |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ReadGraph| {
+        graph_reply(keeper, caller, |session| {
+            keeper::read_graph(session, it.after.as_deref(), most)
+        })
     };
     RegisteredTool::new(ToolSet::Memory, "read_graph", about, EffectHint::Reads, run)
         .with_output_schema::<GraphOutput>()
@@ -148,8 +161,10 @@ fn search_nodes(most: usize) -> RegisteredTool {
         "Find entities whose name, type or observations hold a text, whatever the case, with \
          their relations.",
     );
-    let run = move |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SearchNodes| {
-        graph_reply(keeper.search_nodes(by, &it.query, it.after.as_deref(), most))
+    let run = move |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: SearchNodes| {
+        graph_reply(keeper, caller, |session| {
+            keeper::search_nodes(session, &it.query, it.after.as_deref(), most)
+        })
     };
     RegisteredTool::new(ToolSet::Memory, "search_nodes", about, EffectHint::Reads, run)
         .with_output_schema::<GraphOutput>()
@@ -157,21 +172,30 @@ fn search_nodes(most: usize) -> RegisteredTool {
 
 fn open_nodes(most: usize) -> RegisteredTool {
     let about = ("Open Nodes", "Show entities by their exact names, whole, with their relations.");
-    let run = move |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: OpenNodes| {
-        graph_reply(keeper.open_nodes(by, &it.names, it.skip.unwrap_or_default(), most))
+    let run = move |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: OpenNodes| {
+        graph_reply(keeper, caller, |session| {
+            keeper::open_nodes(session, &it.names, it.skip.unwrap_or_default(), most)
+        })
     };
     RegisteredTool::new(ToolSet::Memory, "open_nodes", about, EffectHint::Reads, run)
         .with_output_schema::<GraphOutput>()
 }
 
-/// Says how much was deleted: in the reference's words if all was, else with
-/// what was not found.
-fn deletion_message(what: &str, (gone, asked): (usize, usize), missing: &[String]) -> String {
+/// Reports how many were deleted: in the reference's words if all were, else with the names that
+/// do not exist.
+fn deletion_message(
+    what: &str,
+    (deleted, requested): (usize, usize),
+    missing: &[String],
+) -> String {
     let title = what[..1].to_uppercase() + &what[1..];
     match missing {
-        _ if gone == asked => format!("{title} deleted successfully"),
-        [] => format!("{title} deleted: {gone} of {asked}; the others were not there"),
-        _ => format!("{title} deleted: {gone} of {asked}; there is no {}", quote_names(missing)),
+        _ if deleted == requested => format!("{title} deleted successfully"),
+        [] => format!("{title} deleted: {deleted} of {requested}; the others were not there"),
+        _ => format!(
+            "{title} deleted: {deleted} of {requested}; there is no {}",
+            quote_names(missing)
+        ),
     }
 }
 
@@ -191,28 +215,36 @@ fn deletion_reply(message: String) -> ToolResult {
     Ok(ToolReply { text, structured: Some(structured) })
 }
 
-fn graph_reply(found: Result<crate::keeper::GraphPage, Refusal>) -> ToolResult {
-    let structured = to_json(&GraphOutput::from(refusal_to_text(found)?))?;
+/// Answers with a page of the graph; with an empty one, if there is no palace yet.
+fn graph_reply(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    read: impl FnOnce(&mut Session<'_>) -> Result<GraphPage, Refusal>,
+) -> ToolResult {
+    let page = keeper.session_if_any(caller).and_then(|session| match session {
+        Some(mut session) => read(&mut session),
+        None => Ok(GraphPage::default()),
+    });
+    let structured = to_json(&GraphOutput::from(refusal_to_text(page)?))?;
     Ok(ToolReply { text: format_json_lines(&structured), structured: Some(structured) })
 }
 
-/// Answers with a list: as a value under `key`, as text the list alone, as the
-/// reference does.
+/// Answers with a list: as a value under `key`, as text alone, as the reference does.
 fn list_reply(key: &str, list: &impl Serialize) -> ToolResult {
     let structured = to_json(list)?;
     Ok(ToolReply { text: format_json_lines(&structured[key]), structured: Some(structured) })
 }
 
-fn refusal_to_text<T>(said: Result<T, Refusal>) -> Result<T, String> {
-    said.map_err(|refusal| refusal.to_string())
+fn refusal_to_text<T>(result: Result<T, Refusal>) -> Result<T, String> {
+    result.map_err(|refusal| refusal.to_string())
 }
 
 fn to_json(it: &impl Serialize) -> Result<Value, String> {
     serde_json::to_value(it).map_err(|err| err.to_string())
 }
 
-/// Writes a value as JSON with one item of a list on each line: a third shorter
-/// than indented, and still to be read.
+/// Writes a value as JSON with one item of a list on each line: a third shorter than indented
+/// JSON, and still readable.
 pub(crate) fn format_json_lines(value: &Value) -> String {
     let text = match value {
         Value::Object(map) => {

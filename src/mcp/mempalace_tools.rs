@@ -12,27 +12,27 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 use ulid::Ulid;
 
-use crate::keeper::{Caller, DrawerLocation, Keeper, Refusal};
+use crate::keeper::{Caller, DrawerLocation, Keeper, Refusal, Session};
 use crate::mcp::memory_server_tools::format_json_lines;
 use crate::mcp::reply::{ToolReply, ToolResult};
 use crate::mcp::toolbox::RegisteredTool;
 
-/// What is said where nothing is remembered yet.
+/// The hint where there is no palace yet.
 const NO_PALACE_HINT: &str = "Nothing is remembered yet. The first call that writes makes a palace: \
                          mempalace_add_drawer, mempalace_kg_add or mempalace_diary_write.";
 
-/// How many bytes an answer has at most, or so.
+/// The most bytes of an answer, roughly.
 const MAX_ANSWER_BYTES: usize = 60_000;
 
-/// How many bytes an answer spends on what it says about a text, at most.
+/// The most bytes of an answer for the fields beside a text.
 const METADATA_BYTES: usize = 300;
 
-/// A text that is found is shown whole if it has no more bytes than this; of a longer
-/// one so many around what was found.
+/// A hit with at most so many bytes is shown whole; of a longer one, an excerpt of so many
+/// bytes around the passage.
 const WHOLE_TEXT_BYTES: usize = 2_400;
 const EXCERPT_BYTES: usize = 1_600;
 
-/// How one reads on.
+/// The hint how to read the rest of a text.
 const READ_ON_HINT: &str = "`bytes` says which part of a text this is: mempalace_search with the \
                        `drawer_id` as its query reads all of it, with `drawer_id@BYTE` what \
                        follows that byte";
@@ -45,31 +45,41 @@ pub(crate) fn mempalace_tools() -> impl Iterator<Item = RegisteredTool> {
     looking.chain(facts::fact_tools()).chain(tunnels::tunnel_tools()).chain(diary::diary_tools())
 }
 
-/// Answers with a value, and says so where there is no palace to ask.
-fn reply_or_palace_hint(keeper: &mut Keeper, by: &Caller, mut value: Value) -> ToolResult {
-    if refusal_to_text(keeper.palace_root(by))?.is_none() {
+/// Answers with a value, and adds a hint if there is no palace yet.
+fn reply_or_palace_hint(keeper: &mut Keeper, caller: &Caller, mut value: Value) -> ToolResult {
+    if refusal_to_text(keeper.palace_root(caller))?.is_none() {
         value["hint"] = NO_PALACE_HINT.into();
     }
     Ok(json_reply(value))
 }
 
-/// Answers with a value, as text and as itself.
+/// Reads from the palace that the caller acts on; returns the default if there is none yet.
+fn read_palace<T: Default>(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    read: impl FnOnce(&Session<'_>) -> T,
+) -> Result<T, String> {
+    let session = refusal_to_text(keeper.session_if_any(caller))?;
+    Ok(session.map(|it| read(&it)).unwrap_or_default())
+}
+
+/// Answers with a value, as text and as JSON.
 fn json_reply(value: Value) -> ToolReply {
     ToolReply { text: format_json_lines(&value), structured: Some(value) }
 }
 
-fn refusal_to_text<T>(said: Result<T, Refusal>) -> Result<T, String> {
-    said.map_err(|refusal| refusal.to_string())
+fn refusal_to_text<T>(result: Result<T, Refusal>) -> Result<T, String> {
+    result.map_err(|refusal| refusal.to_string())
 }
 
-/// Spells which drawer: its place can be told from it, and its last 26
-/// characters are its id.
+/// Writes the id of a drawer for clients: it names wing and room, and its last 26 characters are
+/// the id itself.
 fn drawer_id(DrawerLocation { id, room, .. }: &DrawerLocation) -> String {
     let wing = room.wing.as_ref().map(|it| format!("{it}_")).unwrap_or_default();
     format!("drawer_{wing}{}_{id}", room.slug)
 }
 
-/// Returns the id that the name of a drawer ends in.
+/// Returns the id at the end of what [`drawer_id`] wrote.
 fn parse_drawer_id(name: &str) -> Option<Ulid> {
     let start = name.char_indices().rev().nth(25).map_or(0, |(at, _)| at);
     name[start..].parse().ok()
@@ -79,8 +89,7 @@ fn timestamp_json(at: Option<DateTime<Utc>>) -> Value {
     at.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true)).into()
 }
 
-/// Counts by name, as many as an answer takes in; those with most are kept, and
-/// how many are left out is told.
+/// Returns the highest counts, as many as fit in an answer, by name; and how many are left out.
 fn truncate_counts(all: impl IntoIterator<Item = (String, usize)>) -> (Map<String, Value>, usize) {
     let mut all: Vec<_> = all.into_iter().collect();
     let total = all.len();
@@ -98,7 +107,7 @@ fn truncate_counts(all: impl IntoIterator<Item = (String, usize)>) -> (Map<Strin
     (counts, left_out)
 }
 
-/// Takes as many items as an answer takes in, and counts the rest.
+/// Returns as many items as fit in an answer, and how many are left out.
 fn truncate_items(items: Vec<Value>) -> (Vec<Value>, usize) {
     let total = items.len();
     let mut left = MAX_ANSWER_BYTES;
@@ -112,7 +121,7 @@ fn truncate_items(items: Vec<Value>) -> (Vec<Value>, usize) {
     (shown, left_out)
 }
 
-/// Adds to an answer that not all is in it.
+/// Adds to an answer how many items are left out, if any.
 fn report_left_out(value: &mut Value, left_out: usize, how: &str) {
     if left_out > 0 {
         value["left_out"] = left_out.into();
@@ -120,16 +129,16 @@ fn report_left_out(value: &mut Value, left_out: usize, how: &str) {
     }
 }
 
-/// Adds a hint to an answer, behind those that are in it.
-fn add_hint(value: &mut Value, said: &str) {
+/// Adds a hint to an answer, after those in it.
+fn add_hint(value: &mut Value, hint: &str) {
     value["hint"] = match value["hint"].as_str() {
-        Some(before) => format!("{before}. {said}").into(),
-        None => said.into(),
+        Some(before) => format!("{before}. {hint}").into(),
+        None => hint.into(),
     };
 }
 
-/// Returns how many bytes each text may have in an answer that shows them all:
-/// what short ones leave goes to the long ones.
+/// Returns how many bytes each text may have in an answer that shows them all: long texts get
+/// what short ones do not need.
 fn bytes_per_text<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     let mut lengths: Vec<_> = texts.map(|it| it.len() + METADATA_BYTES).collect();
     lengths.sort_unstable();
@@ -144,8 +153,8 @@ fn bytes_per_text<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     MAX_ANSWER_BYTES
 }
 
-/// Shows what was found of a text: all, if it is short and has at most `most` bytes;
-/// else the part of it around `around`, and which part that is.
+/// Returns the excerpt of a hit: the whole text, if it is short and has at most `most` bytes;
+/// else a part around `around`, with its range.
 fn hit_excerpt(text: &str, around: usize, most: usize) -> (String, Option<Value>) {
     excerpt_around(
         text,
@@ -154,8 +163,8 @@ fn hit_excerpt(text: &str, around: usize, most: usize) -> (String, Option<Value>
     )
 }
 
-/// Shows a text: whole, if it has at most `most` bytes; else the part of it
-/// around `around`, and which part that is.
+/// Returns a text whole, if it has at most `most` bytes; else a part around `around`, with its
+/// range.
 fn excerpt_around(text: &str, around: usize, most: usize) -> (String, Option<Value>) {
     if text.len() <= most {
         return (text.to_owned(), None);

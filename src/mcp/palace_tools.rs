@@ -1,6 +1,6 @@
 //! The four tools of the palace (v1 section 5).
 
-use crate::keeper::{ActOutcome, Blueprint, Caller, Keeper, NewScroll};
+use crate::keeper::{self, ActOutcome, Blueprint, Caller, Keeper, NewScroll, Refusal};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
 use crate::mcp::reply::{ToolResult, to_tool_result};
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
@@ -19,7 +19,7 @@ fn set_workspace() -> RegisteredTool {
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SetWorkspace| {
         let (create, as_of) = (it.create.unwrap_or_default(), it.as_of.as_deref());
-        to_tool_result(keeper.set_workspace(by, &it.workspace, create, as_of))
+        to_tool_result(keeper::set_workspace(keeper, by, &it.workspace, create, as_of))
     };
     RegisteredTool::new(ToolSet::Palace, "set_workspace", about, EffectHint::AddsOnce, run)
 }
@@ -52,7 +52,7 @@ fn build_room() -> RegisteredTool {
          ways. Each change is a commit in git, so what was there before is never lost.",
     );
     let run = |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, it: BuildRoom| {
-        to_tool_result(keeper.build_room(by, &Blueprint::from(it), &tools.action_tools()))
+        to_tool_result(build_and_show_room(tools, keeper, by, &Blueprint::from(it)))
     };
     RegisteredTool::new(ToolSet::Palace, "build_room", about, EffectHint::Replaces, run)
 }
@@ -67,9 +67,39 @@ fn write_scroll() -> RegisteredTool {
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: WriteScroll| {
         let WriteScroll { title, body, room } = it;
         let room = room.map(|it| it.0);
-        to_tool_result(keeper.write_scroll(by, &NewScroll { title, body, room }))
+        let written = keeper::write_scroll(keeper, by, &NewScroll { title, body, room });
+        to_tool_result(written.map(|it| {
+            let number = it.number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
+            format!("The scroll \"{}\" hangs in {} now{number}.\n", it.title, it.room_name)
+        }))
     };
     RegisteredTool::new(ToolSet::Palace, "write_scroll", about, EffectHint::Adds, run)
+}
+
+fn build_and_show_room(
+    tools: &Toolbox,
+    keeper: &mut Keeper,
+    caller: &Caller,
+    blueprint: &Blueprint,
+) -> Result<String, Refusal> {
+    let built = keeper::build_room(keeper, caller, blueprint, &tools.action_tools())?;
+    let page = match (blueprint.quiet, built.is_changed) {
+        (false, _) => keeper::show_built_room(keeper, caller, &built)?,
+        (true, is_changed) => {
+            keeper::update_menu_in_built_room(keeper, caller, &built)?;
+            match is_changed {
+                true => format!("Built {} ({}).\n", built.name, built.room),
+                false => format!(
+                    "{} ({}) was like that already: nothing changed.\n",
+                    built.name, built.room
+                ),
+            }
+        }
+    };
+    Ok(match built.findings.is_empty() {
+        true => page,
+        false => format!("{}\n\n{}", page.trim_end(), built.findings),
+    })
 }
 
 fn run_palace_action(
@@ -79,12 +109,17 @@ fn run_palace_action(
     PalaceAction { action, params }: PalaceAction,
 ) -> ToolResult {
     let said = params.as_deref().map(str::trim).filter(|it| !it.is_empty());
-    let done = match keeper.choose_number(by, action.0, said) {
+    let done = match keeper::choose_number(keeper, by, action.0, said) {
         Ok(ActOutcome::Page(page)) => return Ok(page.into()),
         Ok(ActOutcome::RunTool(question)) => {
             match tools.run_query_action(keeper, by, &question, said) {
                 Ok(found) => {
-                    return to_tool_result(keeper.render_tool_answer(by, &question, &found.text));
+                    return to_tool_result(keeper::render_tool_answer(
+                        keeper,
+                        by,
+                        &question,
+                        &found.text,
+                    ));
                 }
                 Err(refusal) => refusal,
             }
@@ -92,5 +127,5 @@ fn run_palace_action(
         Err(refusal) => refusal.to_string(),
     };
     // Whoever chose wrong sees what can be chosen.
-    Err(keeper.with_menu(by, &done).unwrap_or(done))
+    Err(keeper::with_menu(keeper, by, &done).unwrap_or(done))
 }

@@ -3,7 +3,7 @@
 use rmcp::model::{JsonObject, Prompt, PromptArgument};
 use serde_json::Value;
 
-use crate::keeper::{Caller, DEFAULT_TOKENS, Keeper, MIN_TOKENS, Refusal};
+use crate::keeper::{self, Caller, DEFAULT_TOKENS, Keeper, MIN_TOKENS, Refusal};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::tokens;
 

@@ -10,7 +10,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use crate::keeper::{Caller, Keeper, Refusal, ResourceSummary};
+use crate::keeper::{self, Caller, Keeper, Refusal, ResourceSummary};
 use crate::mcp::reply::{ToolReply, shorten_long_lines};
 use crate::mcp::subscribers::Subscribers;
 use crate::mcp::toolbox::{ToolSet, Toolbox};
@@ -97,10 +97,11 @@ pub(super) fn read_resource(
         .map_err(|why| not_found_error(uri, &why))?
     {
         ResourceTarget::RoomOrScroll(address) => {
-            let text = keeper.read_resource(&address).map_err(|refusal| match refusal {
-                Refusal::Store(_) => internal_error(&refusal.to_string()),
-                refusal => not_found_error(uri, &refusal.to_string()),
-            })?;
+            let text =
+                keeper::read_resource(keeper, &address).map_err(|refusal| match refusal {
+                    Refusal::Store(_) => internal_error(&refusal.to_string()),
+                    refusal => not_found_error(uri, &refusal.to_string()),
+                })?;
             (strip_unprintable(&text), MARKDOWN_TYPE)
         }
         ResourceTarget::Graph(caller) => {
@@ -127,7 +128,7 @@ pub(super) fn subscribe(
 ) -> Result<(), ErrorData> {
     let target = match parse_target(tools, caller, uri).map_err(|why| not_found_error(uri, &why))? {
         ResourceTarget::RoomOrScroll(address) => {
-            keeper.resolve_uri(&address).map(ResourceTarget::RoomOrScroll)
+            keeper::resolve_uri(keeper, &address).map(ResourceTarget::RoomOrScroll)
         }
         graph @ ResourceTarget::Graph(_) => Ok(graph),
     };
@@ -150,10 +151,10 @@ pub(super) fn complete_argument(
     }
     let given = |name: &str| request.context.as_ref()?.get_argument(name).cloned();
     let names = match (request.argument.name.as_str(), given("workspace"), given("room")) {
-        ("workspace", ..) => keeper.workspace_names(),
-        ("room", Some(workspace), _) => keeper.room_ids(&workspace),
+        ("workspace", ..) => keeper::list_workspace_keys(keeper),
+        ("room", Some(workspace), _) => keeper::list_room_ids(keeper, &workspace),
         ("id", Some(workspace), Some(room)) => match room.parse() {
-            Ok(room) => keeper.scroll_ids(&workspace, &room),
+            Ok(room) => keeper::list_scroll_ids(keeper, &workspace, &room),
             Err(_) => Ok(Vec::new()),
         },
         _ => Ok(Vec::new()),

@@ -13,7 +13,7 @@ use rmcp::RoleServer;
 use rmcp::model::{RequestId, ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionSink};
 
-use crate::keeper::{Caller, Generation, Keeper};
+use crate::keeper::{self, Caller, Generation, Keeper};
 use crate::mcp::Toolbox;
 use crate::mcp::resources::{ResourceTarget, parse_target};
 
@@ -285,7 +285,7 @@ fn title_hashes(generations: &BTreeMap<String, Generation>) -> Vec<(&String, u64
 fn locate_target(keeper: &mut Keeper, target: ResourceTarget) -> ResourceTarget {
     match target {
         ResourceTarget::RoomOrScroll(address) => {
-            ResourceTarget::RoomOrScroll(keeper.resolve_uri(&address).unwrap_or(address))
+            ResourceTarget::RoomOrScroll(keeper::resolve_uri(keeper, &address).unwrap_or(address))
         }
         graph @ ResourceTarget::Graph(_) => graph,
     }
@@ -296,7 +296,7 @@ fn target_digest(keeper: &mut Keeper, target: &ResourceTarget) -> u64 {
     match target {
         ResourceTarget::RoomOrScroll(address) => {
             let mut hasher = DefaultHasher::new();
-            keeper.render_resource(address).map_err(|_| ()).hash(&mut hasher);
+            keeper::render_resource(keeper, address).map_err(|_| ()).hash(&mut hasher);
             hasher.finish()
         }
         ResourceTarget::Graph(caller) => keeper.graph_digest(caller).unwrap_or_default(),

@@ -1,9 +1,10 @@
 //! The tools for tasks and processes.
 
-use crate::keeper::{self, Caller, Keeper, NewProcess, NewTask, WorkQuery};
+use crate::keeper::{self, Caller, Keeper, NewProcess, NewTask, WorkPage, WorkQuery};
 use crate::mcp::arguments::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};
 use crate::mcp::reply::to_tool_result;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
+use crate::render;
 
 pub(super) fn work_tools() -> [RegisteredTool; 5] {
     [list_tasks(), create_task(), complete_task(), start_process(), advance_process()]
@@ -11,8 +12,12 @@ pub(super) fn work_tools() -> [RegisteredTool; 5] {
 
 fn list_tasks() -> RegisteredTool {
     let about = ("List what is to be done", "Processes under way and open tasks, thirty a page.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: ListTasks| {
-        to_tool_result(keeper.list_tasks(by, &WorkQuery::from(it)))
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ListTasks| {
+        to_tool_result(keeper.session(caller).and_then(|mut session| {
+            let WorkPage { heading, items, total, page } =
+                keeper::list_tasks(&mut session, &WorkQuery::from(it))?;
+            Ok(render::work_list(&heading, &items, total, page, caller.now))
+        }))
     };
     RegisteredTool::new(ToolSet::Graph, "list_tasks", about, EffectHint::Reads, run)
 }
@@ -22,8 +27,8 @@ fn create_task() -> RegisteredTool {
         "Set a task",
         "Leave something to be done for whoever comes next. The rooms it concerns tell of it.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CreateTask| {
-        to_tool_result(keeper::create_task(keeper, by, &NewTask::from(it)).map(|it| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CreateTask| {
+        to_tool_result(keeper::create_task(keeper, caller, &NewTask::from(it)).map(|it| {
             match it.is_changed {
                 true => format!("The task \"{}\" is set.\n", it.title),
                 false => format!("The task \"{}\" is set already: nothing changed.\n", it.title),
@@ -35,8 +40,8 @@ fn create_task() -> RegisteredTool {
 
 fn complete_task() -> RegisteredTool {
     let about = ("Complete a task", "Note that a task is done: rooms no longer tell of it.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CompleteTask| {
-        let done = keeper.session(by).and_then(|mut session| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CompleteTask| {
+        let done = keeper.session(caller).and_then(|mut session| {
             keeper::complete_task(&mut session, &it.task, it.note.as_deref())
         });
         to_tool_result(done.map(|it| match it.is_changed {
@@ -53,8 +58,12 @@ fn start_process() -> RegisteredTool {
         "Begin work of several steps that outlasts this conversation. The rooms it concerns \
          tell which step it is at.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: StartProcess| {
-        to_tool_result(keeper.start_process(by, &NewProcess::from(it)))
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: StartProcess| {
+        let change = keeper::start_process(keeper, caller, &NewProcess::from(it));
+        to_tool_result(change.map(|it| match it.is_changed {
+            true => render::process_status(&it.process, true) + "\n",
+            false => format!("{} is running already: nothing changed.\n", it.process.name),
+        }))
     };
     RegisteredTool::new(ToolSet::Graph, "start_process", about, EffectHint::AddsOnce, run)
 }
@@ -62,10 +71,13 @@ fn start_process() -> RegisteredTool {
 fn advance_process() -> RegisteredTool {
     let about =
         ("Advance a process", "Bring a process to its next step; after the last it is done.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: AdvanceProcess| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: AdvanceProcess| {
         let AdvanceProcess { process, note, step } = it;
         let step = step.map(|it| it.0);
-        to_tool_result(keeper.advance_process(by, &process, note.as_deref(), step))
+        let change = keeper.session(caller).and_then(|mut session| {
+            keeper::advance_process(&mut session, &process, note.as_deref(), step)
+        });
+        to_tool_result(change.map(|it| render::process_status(&it.process, it.is_changed) + "\n"))
     };
     RegisteredTool::new(ToolSet::Graph, "advance_process", about, EffectHint::Adds, run)
 }

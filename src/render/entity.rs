@@ -12,6 +12,21 @@ const ITEMS_PER_PAGE: usize = 50;
 /// Limit for the characters of an attribute.
 const MAX_VALUE_CHARS: usize = 2_000;
 
+/// An entity with everything that the graph and its file's history hold on it.
+#[derive(Clone, Debug)]
+pub struct EntityView<'a> {
+    /// The entity.
+    pub entity: &'a Entity,
+    /// The names of its attributes that are dates.
+    pub date_attributes: Vec<&'a str>,
+    /// The relations of others to it.
+    pub incoming: Vec<IncomingRelation<'a>>,
+    /// When its file was created and last changed, if it is committed.
+    pub history: Option<FileHistory>,
+    /// What is wrong with it, a line for each fault.
+    pub notes: String,
+}
+
 /// Renders one page of a list of entities; `which` names the selection: ` of genus Claim`.
 /// `page` counts from 1; a page has thirty entities.
 pub fn entity_list(which: &str, shown: &[&Entity], total: usize, page: usize) -> String {
@@ -47,17 +62,11 @@ fn entity_summary(entity: &Entity) -> String {
     }
 }
 
-/// Renders one page of an entity; `dates` are the attributes that are dates. `page` counts
-/// from 1; a page has fifty attributes, fifty observations, and fifty relations in each
-/// direction.
-pub fn entity(
-    it: &Entity,
-    dates: &[&str],
-    incoming: &[IncomingRelation<'_>],
-    versions: Option<FileHistory>,
-    page: usize,
-    now: DateTime<Utc>,
-) -> String {
+/// Renders one page of an entity. `page` counts from 1; a page has fifty attributes,
+/// observations, relations and incoming relations.
+pub fn entity(view: &EntityView<'_>, page: usize, now: DateTime<Utc>) -> String {
+    let (it, dates) = (view.entity, &view.date_attributes);
+    let (incoming, versions) = (view.incoming.as_slice(), view.history);
     let attributes: Vec<_> = it.attributes.iter().collect();
     let longest = it.observations.len().max(it.relations.len()).max(incoming.len());
     let longest = longest.max(attributes.len());
@@ -90,7 +99,7 @@ pub fn entity(
     if page < pages {
         text.push_str(&format!("get_entity with page: {} shows the next\n", page + 1));
     }
-    text
+    text + &view.notes
 }
 
 /// Renders the name, genus, status and age of an entity.

@@ -26,6 +26,16 @@ pub fn commit_description(it: &CommitSummary, now: DateTime<Utc>) -> String {
     format!("{} ({}, {})", ago(it.at, now), it.at.format("%Y-%m-%d %H:%M UTC"), it.short)
 }
 
+/// Renders the notice that the palace `name` is shown as of a past commit.
+pub fn as_of_notice(name: &str, commit: &CommitSummary, now: DateTime<Utc>) -> String {
+    format!(
+        "This is {} as it was {}: look around, but nothing can be changed. \
+         set_workspace without `as_of` returns to the present.\n\n",
+        one_line(name),
+        commit_description(commit, now)
+    )
+}
+
 /// Renders the number of versions of a file, and when it was changed and created; and the
 /// commit `then`, if an older version is shown.
 pub fn version_summary(

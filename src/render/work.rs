@@ -63,6 +63,21 @@ pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
     }
 }
 
+/// Says in a sentence which step a process is at; `is_changed` is false if it was done before.
+pub fn process_status(process: &Process, is_changed: bool) -> String {
+    let (name, steps) = (one_line(&process.name), process.steps.len());
+    let step = process.current_step().map(|it| one_line(&it.text)).unwrap_or_default();
+    match (process.status, is_changed) {
+        (WorkStatus::Open, _) => {
+            format!("{name} is at step {}/{steps}: {step}", process.step_number)
+        }
+        (WorkStatus::Done(_), true) => {
+            format!("{name} is done, after {}.", pluralize(steps, "step"))
+        }
+        (WorkStatus::Done(_), false) => format!("{name} was done already: nothing changed."),
+    }
+}
+
 /// Renders one page of a list of work; `which` names the selection: `To be done`. `page`
 /// counts from 1; a page has thirty items; `total` is the number of all.
 pub fn work_list(

@@ -1,7 +1,7 @@
 //! Deleting entities, and the effect on files that mention them.
 
 use insta::assert_snapshot;
-use palazzo::keeper::{Caller, DeletedEntities, Keeper};
+use palazzo::keeper::{self, Caller, DeletedEntities, Keeper};
 
 use crate::harness::{Home, MARCH_1};
 
@@ -24,7 +24,10 @@ fn remove_entities(home: &Home, names: &[&str]) -> DeletedEntities {
     let claude = Caller::for_client("claude", MARCH_1.parse().unwrap());
     let by = Caller { tool: "delete_entities", ..claude };
     let names: Vec<_> = names.iter().map(|it| (*it).to_owned()).collect();
-    keeper.delete_exact_entities(&by, &names).unwrap()
+    match keeper.session_if_any(&by).unwrap() {
+        Some(mut session) => keeper::delete_exact_entities(&mut session, &names).unwrap(),
+        None => DeletedEntities::all_missing(&names),
+    }
 }
 
 #[test]

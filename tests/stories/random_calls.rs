@@ -1,6 +1,6 @@
 //! Invariants that hold after any calls in any order.
 
-use palazzo::keeper::{Caller, Keeper};
+use palazzo::keeper::{self, Caller, Keeper};
 use palazzo::mcp::{ToolSet, Toolbox};
 use proptest::collection::vec;
 use proptest::option;
@@ -122,8 +122,8 @@ proptest! {
         home.assert_clean_repository();
         let mut fresh = Keeper::new(home.path(), None);
         for workspace in ["one", "two"] {
-            if let Ok(read) = fresh.palace_by_name(workspace) {
-                prop_assert_eq!(keeper.palace_by_name(workspace).unwrap(), read);
+            if let Ok(read) = keeper::palace_by_name(&mut fresh, workspace) {
+                prop_assert_eq!(keeper::palace_by_name(&mut keeper, workspace).unwrap(), read);
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::cli::import::{mempalace_sqlite, palace_label};
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
 use crate::cli::{Failure, Outcome, terminal, terminal_user};
-use crate::keeper::{ImportSummary, MempalaceTables};
+use crate::keeper::{self, ImportSummary, MempalaceTables};
 use crate::model::strip_unprintable;
 
 /// The database of texts with Chroma.
@@ -108,7 +108,7 @@ fn mempalace_summary(imported: &ImportSummary, root: Option<&Path>, dry: bool) -
         false => format!("Added to {palace}"),
         true => format!("Would add to {palace}"),
     };
-    let left = match faults.len() {
+    let left = match errors.len() {
         0 => String::new(),
         rows => format!("; not understood: {rows}"),
     };

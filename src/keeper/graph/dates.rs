@@ -1,31 +1,30 @@
-//! Dates as tools are told them: as files have them, or by how they lie to today.
+//! Parses the dates in arguments: calendar dates, and relative ones such as `yesterday`.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::keeper::Refusal;
 use crate::model::{Date, DateError};
 
-/// Reads a date that is told as `what`.
+/// Parses a date; `key` is the name of the argument.
 pub(crate) fn parse_date_argument(
-    what: &str,
+    key: &str,
     text: &str,
     now: DateTime<Utc>,
 ) -> Result<Date, Refusal> {
-    let said: Result<Date, DateError> = resolve_relative_date(text, now).parse();
-    said.map_err(|err| Refusal::Invalid(format!("`{what}`: {err}")))
+    let date: Result<Date, DateError> = resolve_relative_date(text, now).parse();
+    date.map_err(|err| Refusal::Invalid(format!("`{key}`: {err}")))
 }
 
-/// Says how a date is to be written that is told: `today`, `now` and their like by
-/// the calendar, all else as it is told. `now` is a day too: what began now and is
-/// asked for today holds.
+/// Replaces `today`, `now`, `yesterday` and `tomorrow` by calendar dates. `now` becomes a day, so
+/// that a relation which begins now holds today.
 pub(crate) fn resolve_relative_date(text: &str, now: DateTime<Utc>) -> String {
     let day = |it: DateTime<Utc>| it.format("%Y-%m-%d").to_string();
-    let said = text.trim();
-    match said.to_lowercase().as_str() {
+    let text = text.trim();
+    match text.to_lowercase().as_str() {
         "now" | "today" => day(now),
         "yesterday" => day(now - TimeDelta::days(1)),
         "tomorrow" => day(now + TimeDelta::days(1)),
-        _ => said.to_owned(),
+        _ => text.to_owned(),
     }
 }
 
@@ -36,7 +35,7 @@ mod tests {
     #[test]
     fn relative_dates_become_calendar_dates() {
         let now = "2026-03-01T12:00:00Z".parse().unwrap();
-        for (said, is_written) in [
+        for (text, date) in [
             ("today", "2026-03-01"),
             (" Yesterday ", "2026-02-28"),
             ("NOW", "2026-03-01"),
@@ -44,7 +43,7 @@ mod tests {
             ("tomorrow", "2026-03-02"),
             ("some day", "some day"),
         ] {
-            assert_eq!(resolve_relative_date(said, now), is_written);
+            assert_eq!(resolve_relative_date(text, now), date);
         }
         assert!(parse_date_argument("as_of", "today", now).is_ok());
         let refusal = parse_date_argument("as_of", "some day", now).unwrap_err().to_string();

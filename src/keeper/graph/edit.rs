@@ -1,4 +1,4 @@
-//! Entities as they are to be, gathered until they are written in one commit.
+//! Collects changes of entities, to write them in one commit.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,8 +9,7 @@ use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
 use crate::model::{Edit, Entity, MAX_FILE_BYTES, Relation};
 
-/// What is to become of some entities. However often one is changed, its file
-/// is written once.
+/// Changes of entities. The file of each entity is written once, however often it changes.
 #[derive(Debug, Default)]
 pub(crate) struct GraphEdit {
     files: BTreeMap<String, EditedFile>,
@@ -19,70 +18,69 @@ pub(crate) struct GraphEdit {
     added_per_folder: BTreeMap<String, usize>,
 }
 
-/// A file, what was in it, and the entity it is to hold; `None`: the file goes.
+/// A file, its text and its entity before the change, and its entity now; `None` deletes the file.
 #[derive(Debug)]
 struct EditedFile {
     was: Option<String>,
     old: Option<Entity>,
     now: Option<Entity>,
-    /// Where the entity is to lie, if not where it did.
+    /// The new path of the file, if it is renamed.
     to: Option<String>,
 }
 
-/// Whose files would be larger than files may be, and how many bytes they would
-/// have.
+/// The names of entities with files above the size limit, and the sizes of the files in bytes.
 pub(crate) type OversizedEntities = BTreeMap<String, usize>;
 
 impl GraphEdit {
-    /// Returns the entity of that exact name, to be changed.
+    /// Returns the entity with that exact name, for a change.
     pub(crate) fn entity_mut(
         &mut self,
-        held: &mut OpenPalace,
+        open: &mut OpenPalace,
         name: &str,
     ) -> Result<Option<&mut Entity>, Refusal> {
-        self.load_entity(held, name, true)
+        self.load_entity(open, name, true)
     }
 
-    /// Returns the loose end of that exact name, to be changed.
+    /// Returns the loose end with that exact name, for a change.
     pub(crate) fn loose_end_mut(
         &mut self,
-        held: &mut OpenPalace,
+        open: &mut OpenPalace,
         name: &str,
     ) -> Result<Option<&mut Entity>, Refusal> {
-        self.load_entity(held, name, false)
+        self.load_entity(open, name, false)
     }
 
-    /// Returns what relations from that name are held by: the entity, else the
-    /// loose end, which is added if it is not there.
+    /// Returns the source of relations from that name: the entity or, if there is none, the loose
+    /// end, which is added if necessary.
     pub(crate) fn get_or_add_source(
         &mut self,
-        held: &mut OpenPalace,
+        open: &mut OpenPalace,
         name: &str,
     ) -> Result<Option<&mut Entity>, Refusal> {
-        let is_defined = self.entity_mut(held, name)?.is_some();
-        if !is_defined && self.loose_end_mut(held, name)?.is_none() {
-            self.add_entity(held, Entity::new_loose_end(name))?;
+        let is_defined = self.entity_mut(open, name)?.is_some();
+        if !is_defined && self.loose_end_mut(open, name)?.is_none() {
+            self.add_entity(open, Entity::new_loose_end(name))?;
         }
-        self.load_entity(held, name, is_defined)
+        self.load_entity(open, name, is_defined)
     }
 
-    /// Adds an entity or a loose end. An entity takes over what a loose end of
-    /// its name has, and its file.
+    /// Adds an entity or a loose end. An entity takes over the relations of a loose end with its
+    /// name.
     pub(crate) fn add_entity(
         &mut self,
-        held: &mut OpenPalace,
+        open: &mut OpenPalace,
         mut entity: Entity,
     ) -> Result<(), Refusal> {
         if entity.is_defined {
-            entity.relations.extend(self.take_loose_end(held, &entity.name)?);
+            entity.relations.extend(self.take_loose_end(open, &entity.name)?);
         }
         let path = {
-            // Files get their names one after the other, so that twins differ and
-            // full folders are seen.
-            let taken = |file: &str| self.files.contains_key(file) || held.has_file(file);
-            let joining =
+            // Each new file counts for the names of the next: two entities never share a file, and
+            // full folders are noticed.
+            let taken = |file: &str| self.files.contains_key(file) || open.has_file(file);
+            let added =
                 |folder: &str| self.added_per_folder.get(folder).copied().unwrap_or_default();
-            new_entity_path(&held.palace.graph, &entity, taken, joining)
+            new_entity_path(&open.palace.graph, &entity, taken, added)
         };
         if let Some((folder, _)) = path.rsplit_once('/') {
             *self.added_per_folder.entry(folder.to_owned()).or_default() += 1;
@@ -92,54 +90,51 @@ impl GraphEdit {
         Ok(())
     }
 
-    /// Removes the loose end of a name, and returns the relations that start from
-    /// it.
+    /// Removes the loose end with a name, and returns its relations.
     pub(crate) fn take_loose_end(
         &mut self,
-        held: &mut OpenPalace,
+        open: &mut OpenPalace,
         name: &str,
     ) -> Result<Vec<Relation>, Refusal> {
-        let loose = self.loose_end_mut(held, name)?;
+        let loose = self.loose_end_mut(open, name)?;
         let relations = loose.map(|it| std::mem::take(&mut it.relations));
         self.remove_entity(name, false);
         Ok(relations.unwrap_or_default())
     }
 
-    /// Removes an entity, or a loose end, that was returned or added before.
+    /// Removes an entity or a loose end that this edit returned or added.
     pub(crate) fn remove_entity(&mut self, name: &str, is_defined: bool) {
-        let place = self.paths.get(&(name.to_owned(), is_defined));
-        if let Some(revised) = place.and_then(|it| self.files.get_mut(it)) {
-            revised.now = None;
+        let path = self.paths.get(&(name.to_owned(), is_defined));
+        if let Some(file) = path.and_then(|it| self.files.get_mut(it)) {
+            file.now = None;
         }
     }
 
-    /// Lets the file of an entity follow its name and genus, if it was named for
-    /// them.
-    pub(crate) fn update_file_name(&mut self, held: &OpenPalace, name: &str) {
+    /// Renames the file of an entity for its new name and genus, if the file had the standard name.
+    pub(crate) fn update_file_name(&mut self, open: &OpenPalace, name: &str) {
         let path = self.paths.get(&(name.to_owned(), true));
-        let Some((path, revised)) = path.and_then(|it| Some((it, self.files.get_mut(it)?))) else {
+        let Some((path, file)) = path.and_then(|it| Some((it, self.files.get_mut(it)?))) else {
             return;
         };
-        let (Some(old), Some(now)) = (&revised.old, &revised.now) else { return };
+        let (Some(old), Some(now)) = (&file.old, &file.now) else { return };
         if is_standard_entity_path(path, old) && !is_standard_entity_path(path, now) {
-            let taken = |file: &str| held.has_file(file);
-            revised.to = Some(new_entity_path(&held.palace.graph, now, taken, |_| 0));
+            let taken = |file: &str| open.has_file(file);
+            file.to = Some(new_entity_path(&open.palace.graph, now, taken, |_| 0));
         }
     }
 
-    /// Says what is to be done to the files: first to those that go, for what
-    /// comes may take their names. A loose end from which nothing starts any
-    /// more is gone.
+    /// Returns the edits of the files, deletions first, because new files may take their names.
+    /// Loose ends without relations are deleted.
     pub(crate) fn into_edits(self) -> Result<Vec<Edit>, Refusal> {
-        let edits = self.files.into_par_iter().map(|(path, revised)| revised.into_edits(path));
+        let edits = self.files.into_par_iter().map(|(path, file)| file.into_edits(path));
         let edits = edits.collect::<Result<Vec<_>, _>>()?;
-        let (come, gone): (Vec<_>, Vec<_>) =
+        let (written, deleted): (Vec<_>, Vec<_>) =
             edits.into_iter().flatten().partition(|it| it.now.is_some());
-        Ok(gone.into_iter().chain(come).collect())
+        Ok(deleted.into_iter().chain(written).collect())
     }
 
-    /// Says what is to be done to the files, as [`GraphEdit::into_edits`] does, if none
-    /// becomes too large.
+    /// Returns the edits as [`GraphEdit::into_edits`] does, or the entities with files that become
+    /// too large.
     pub(crate) fn into_edits_within_limit(
         self,
     ) -> Result<Result<Vec<Edit>, OversizedEntities>, Refusal> {
@@ -155,28 +150,28 @@ impl GraphEdit {
 
     fn load_entity(
         &mut self,
-        held: &mut OpenPalace,
+        open: &mut OpenPalace,
         name: &str,
         is_defined: bool,
     ) -> Result<Option<&mut Entity>, Refusal> {
         let key = (name.to_owned(), is_defined);
         if !self.paths.contains_key(&key) {
-            let graph = &held.palace.graph;
+            let graph = &open.palace.graph;
             let path =
                 if is_defined { graph.file_of_entity(name) } else { graph.file_of_loose_end(name) };
             let Some(path) = path.map(str::to_owned) else { return Ok(None) };
-            let was = held.read_for_change(&path)?;
-            // The file may have changed under our eyes: what it holds now counts.
-            let meant = |it: &&Entity| it.name == name && it.is_defined == is_defined;
-            let Some(old) = held.palace.graph.entity_in_file(&path).filter(meant).cloned() else {
+            let was = open.read_for_change(&path)?;
+            // The file may have changed since the graph was read: its text now counts.
+            let is_same = |it: &&Entity| it.name == name && it.is_defined == is_defined;
+            let Some(old) = open.palace.graph.entity_in_file(&path).filter(is_same).cloned() else {
                 return Ok(None);
             };
             self.paths.insert(key.clone(), path.clone());
             let now = Some(old.clone());
             self.files.insert(path, EditedFile { was, old: Some(old), now, to: None });
         }
-        let revised = self.paths.get(&key).and_then(|it| self.files.get_mut(it));
-        Ok(revised.and_then(|it| it.now.as_mut()))
+        let file = self.paths.get(&key).and_then(|it| self.files.get_mut(it));
+        Ok(file.and_then(|it| it.now.as_mut()))
     }
 }
 

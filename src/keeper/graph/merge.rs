@@ -1,13 +1,12 @@
-//! Making one entity of two.
+//! Merges two entities into one.
 
 use crate::keeper::graph::references::add_unique_relation;
 use crate::model::{Entity, Relation};
 use crate::render::{one_line, truncate, value_text};
 
-/// Adds to `into` what is known of `other`; returns what is lost by it: where they
-/// disagree `into` keeps what it says, and relations between the two go, for nothing
-/// relates to itself for having had two names. `family` are the names of all that
-/// are becoming one.
+/// Adds everything in `other` to `into`, and returns what is lost: where the two disagree, `into`
+/// keeps its value; relations between the two are removed. `family` are the names of all entities
+/// that are being merged.
 pub(crate) fn merge_entity(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<String> {
     let mut conflicts = Vec::new();
     let mut disagree = |what: &str, kept: &str, lost: &str| {
@@ -41,16 +40,16 @@ pub(crate) fn merge_entity(into: &mut Entity, other: &Entity, family: &[String])
     conflicts
 }
 
-/// Adds the relations of `other`; returns what goes.
+/// Adds the relations of `other`. Returns a note on each relation that is removed.
 fn merge_relations(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<String> {
     let is_between = |from: &str, it: &Relation| it.to != from && family.contains(&it.to);
-    let mut gone = Vec::new();
+    let mut removed = Vec::new();
     for from in [&*into, other] {
         let between = from.relations.iter().filter(|it| is_between(&from.name, it));
         let named = between.map(|it| {
             format!("{} → {}", truncate(&one_line(&it.kind), 60), truncate(&one_line(&it.to), 60))
         });
-        gone.extend(named.map(|it| format!("the two are one, so that {it} goes")));
+        removed.extend(named.map(|it| format!("the two are one, so that {it} goes")));
     }
     let own = into.name.clone();
     into.relations.retain(|it| !is_between(&own, it));
@@ -62,5 +61,5 @@ fn merge_relations(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<
         let to = relation.to.clone();
         add_unique_relation(&mut into.relations, relation, &to);
     }
-    gone
+    removed
 }

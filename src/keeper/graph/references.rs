@@ -1,4 +1,4 @@
-//! Everything that names an entity, following it to another name.
+//! Renames an entity in everything that refers to it: entities, rooms, tasks, processes, visits.
 
 use serde_json::Value;
 
@@ -13,52 +13,52 @@ use crate::model::{
 use crate::render;
 use crate::session::Visit;
 
-/// Lets everything that names `gone` and has a file of its own name `name`
-/// instead; returns how many do. Those among `going` are let go anyway.
+/// Replaces `old_name` by `name` in entities and loose ends, and returns how many change. Skips
+/// those in `deleted`.
 pub(crate) fn rename_in_entities(
-    revision: &mut GraphEdit,
-    held: &mut OpenPalace,
-    gone: &str,
+    edit: &mut GraphEdit,
+    open: &mut OpenPalace,
+    old_name: &str,
     name: &str,
-    going: &[String],
+    deleted: &[String],
 ) -> Result<usize, Refusal> {
-    let naming = held.palace.graph.names_referring_to(gone);
-    let mut followers = 0;
-    for (caller, is_defined) in naming.iter().filter(|(it, _)| !going.contains(it)) {
+    let sources = open.palace.graph.names_referring_to(old_name);
+    let mut changed = 0;
+    for (source, is_defined) in sources.iter().filter(|(it, _)| !deleted.contains(it)) {
         let entity = match is_defined {
-            true => revision.entity_mut(held, caller)?,
-            false => revision.loose_end_mut(held, caller)?,
+            true => edit.entity_mut(open, source)?,
+            false => edit.loose_end_mut(open, source)?,
         };
         let Some(entity) = entity else { continue };
         let was = entity.clone();
-        rename_in_entity(entity, &held.palace.graph, gone, name);
-        followers += usize::from(*entity != was);
+        rename_in_entity(entity, &open.palace.graph, old_name, name);
+        changed += usize::from(*entity != was);
     }
-    Ok(followers)
+    Ok(changed)
 }
 
-/// Returns the edits of the rooms whose actions name one of `gone`.
+/// Returns the edits of the rooms with actions that name one of `old_names`.
 pub(crate) fn rename_in_rooms(
-    held: &mut OpenPalace,
-    gone: &[String],
+    open: &mut OpenPalace,
+    old_names: &[String],
     name: &str,
 ) -> Result<Vec<Edit>, Refusal> {
-    let renamed = |held: &OpenPalace, room: &Room| {
-        let (graph, mut renamed) = (&held.palace.graph, room.clone());
-        let (links, is_gone) = (link_attributes(graph), |text: &str| {
-            gone.iter().any(|it| is_reference_to(graph, text, it))
+    let renamed = |open: &OpenPalace, room: &Room| {
+        let (graph, mut renamed) = (&open.palace.graph, room.clone());
+        let (links, is_old) = (link_attributes(graph), |text: &str| {
+            old_names.iter().any(|it| is_reference_to(graph, text, it))
         });
-        renamed.actions.iter_mut().for_each(|it| rename_in_action(it, &links, is_gone, name));
+        renamed.actions.iter_mut().for_each(|it| rename_in_action(it, &links, is_old, name));
         Some(renamed).filter(|it| it != room)
     };
-    let concerned = held.palace.rooms().filter(|(_, it)| renamed(held, it).is_some());
-    let concerned: Vec<_> = concerned.map(|(id, _)| id.clone()).collect();
+    let rooms = open.palace.rooms().filter(|(_, it)| renamed(open, it).is_some());
+    let rooms: Vec<_> = rooms.map(|(id, _)| id.clone()).collect();
     let mut edits = Vec::new();
-    for id in concerned {
+    for id in rooms {
         let path = room_path(&id);
-        let text = held.read_for_change(&path)?;
-        let (Some(text), Some(old)) = (text, held.palace.room(&id)) else { continue };
-        let Some(new) = renamed(held, old) else { continue };
+        let text = open.read_for_change(&path)?;
+        let (Some(text), Some(old)) = (text, open.palace.room(&id)) else { continue };
+        let Some(new) = renamed(open, old) else { continue };
         let now = format::edit_room_text(&path, &text, old, &new)
             .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
         edits.push(Edit { path, was: Some(text), now: Some(now) });
@@ -66,34 +66,34 @@ pub(crate) fn rename_in_rooms(
     Ok(edits)
 }
 
-/// Returns the edits of the tasks and processes that are about one of `gone`.
+/// Returns the edits of the tasks and processes about one of `old_names`.
 pub(crate) fn rename_in_work(
-    held: &mut OpenPalace,
-    gone: &[String],
+    open: &mut OpenPalace,
+    old_names: &[String],
     name: &str,
 ) -> Result<Vec<Edit>, Refusal> {
-    let graph = &held.palace.graph;
-    let is_gone = |about: &WorkSubject| {
+    let graph = &open.palace.graph;
+    let is_old = |about: &WorkSubject| {
         about
             .entity
             .as_ref()
-            .is_some_and(|it| gone.iter().any(|gone| is_reference_to(graph, it, gone)))
+            .is_some_and(|it| old_names.iter().any(|old| is_reference_to(graph, it, old)))
     };
-    let tasks = held.palace.tasks.iter().filter(|(_, it)| is_gone(&it.subject));
-    let processes = held.palace.processes.iter().filter(|(_, it)| is_gone(&it.subject));
+    let tasks = open.palace.tasks.iter().filter(|(_, it)| is_old(&it.subject));
+    let processes = open.palace.processes.iter().filter(|(_, it)| is_old(&it.subject));
     let tasks = tasks.map(|(path, _)| path);
     let paths: Vec<_> = tasks.chain(processes.map(|(path, _)| path)).cloned().collect();
     let mut edits = Vec::new();
     for path in paths {
-        let was = held.read_for_change(&path)?;
+        let was = open.read_for_change(&path)?;
         let Some(text) = &was else { continue };
         let about = |it: &WorkSubject| WorkSubject { entity: Some(name.to_owned()), ..it.clone() };
-        let task = held.palace.tasks.get(&path).and_then(|old| {
+        let task = open.palace.tasks.get(&path).and_then(|old| {
             let new = Task { subject: about(&old.subject), ..old.clone() };
             format::edit_task_text(&path, text, old, &new)
         });
         let process = || {
-            let old = held.palace.processes.get(&path)?;
+            let old = open.palace.processes.get(&path)?;
             let new = Process { subject: about(&old.subject), ..old.clone() };
             format::edit_process_text(&path, text, old, &new)
         };
@@ -105,18 +105,18 @@ pub(crate) fn rename_in_work(
     Ok(edits)
 }
 
-/// Says which rooms, tasks and processes name one of `gone`, by what they are called.
-pub(crate) fn describe_references(held: &OpenPalace, gone: &[String]) -> Vec<String> {
-    let palace = &held.palace;
-    let is_gone =
-        |text: &str| gone.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase());
-    let asks = |action: &Action| {
+/// Describes the rooms, tasks and processes that name one of `names`: a phrase for each kind.
+pub(crate) fn describe_references(open: &OpenPalace, names: &[String]) -> Vec<String> {
+    let palace = &open.palace;
+    let is_named =
+        |text: &str| names.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase());
+    let names_one = |action: &Action| {
         let ActionKind::Query { params, .. } = &action.kind else { return false };
         let named = Action::ENTITY_PARAMS.iter().filter_map(|key| params.get(*key)?.as_str());
-        named.into_iter().any(is_gone)
+        named.into_iter().any(is_named)
     };
-    let is_about = |it: &WorkSubject| it.entity.as_deref().is_some_and(is_gone);
-    let rooms = palace.rooms().filter(|(_, it)| it.actions.iter().any(asks));
+    let is_about = |it: &WorkSubject| it.entity.as_deref().is_some_and(is_named);
+    let rooms = palace.rooms().filter(|(_, it)| it.actions.iter().any(names_one));
     let tasks = palace.tasks.values().filter(|it| is_about(&it.subject));
     let processes = palace.processes.values().filter(|it| is_about(&it.subject));
     [
@@ -129,7 +129,7 @@ pub(crate) fn describe_references(held: &OpenPalace, gone: &[String]) -> Vec<Str
     .collect()
 }
 
-/// Counts what is of a kind, and names the first.
+/// Counts the items of a kind, and names the first.
 fn count_and_first_name(noun: &str, names: &[&str]) -> Option<String> {
     let first = names.first()?;
     let first = render::truncate(&render::one_line(first), 60);
@@ -137,25 +137,24 @@ fn count_and_first_name(noun: &str, names: &[&str]) -> Option<String> {
     Some(format!("{} ({first})", render::pluralize(names.len(), noun)))
 }
 
-/// Lets the numbers that a visitor was shown lead to `name` instead of `gone`.
-pub(crate) fn rename_in_visit(visit: &mut Visit, gone: &[String], name: &str) {
-    let is_gone = |text: &str| gone.iter().any(|it| it == text);
-    visit.menu.iter_mut().for_each(|it| rename_in_action(it, &[], is_gone, name));
-    for opening in &mut visit.listed_items {
-        if let ItemId::Entity(it) = opening
-            && gone.contains(it)
+/// Replaces `old_names` by `name` in the menu and the listed items of a visit.
+pub(crate) fn rename_in_visit(visit: &mut Visit, old_names: &[String], name: &str) {
+    let is_old = |text: &str| old_names.iter().any(|it| it == text);
+    visit.menu.iter_mut().for_each(|it| rename_in_action(it, &[], is_old, name));
+    for item in &mut visit.listed_items {
+        if let ItemId::Entity(it) = item
+            && old_names.contains(it)
         {
             name.clone_into(it);
         }
     }
 }
 
-/// Lets one entity name `name` in place of `gone`. Relations that become the
-/// same by it are kept once.
-fn rename_in_entity(entity: &mut Entity, graph: &Graph, gone: &str, name: &str) {
+/// Replaces `old_name` by `name` in one entity. Relations that become equal are merged.
+fn rename_in_entity(entity: &mut Entity, graph: &Graph, old_name: &str, name: &str) {
     let mut relations: Vec<Relation> = Vec::new();
     for mut relation in std::mem::take(&mut entity.relations) {
-        if relation.to == gone {
+        if relation.to == old_name {
             name.clone_into(&mut relation.to);
         }
         add_unique_relation(&mut relations, relation, name);
@@ -165,15 +164,15 @@ fn rename_in_entity(entity: &mut Entity, graph: &Graph, gone: &str, name: &str) 
     for (key, about) in genus.into_iter().flat_map(|it| &it.attributes) {
         if let (AttributeKind::Link(_), Some(Value::String(to))) =
             (&about.kind, entity.attributes.get_mut(key))
-            && is_reference_to(graph, to, gone)
+            && is_reference_to(graph, to, old_name)
         {
             name.clone_into(to);
         }
     }
 }
 
-/// Adds a relation, unless one to `name` says the same; a source it knows is
-/// kept.
+/// Adds a relation, unless an equal one to `name` exists, which then takes the source if it has
+/// none.
 pub(crate) fn add_unique_relation(relations: &mut Vec<Relation>, relation: Relation, name: &str) {
     let facts =
         |it: &Relation| (it.kind.clone(), it.to.clone(), it.since.clone(), it.until.clone());
@@ -184,18 +183,18 @@ pub(crate) fn add_unique_relation(relations: &mut Vec<Relation>, relation: Relat
     }
 }
 
-/// Lets an action name `name` instead of who is gone, also where it asks for what
-/// has somebody in one of the attributes that are `links`.
+/// Replaces old names by `name` in the parameters of an action, and in its attribute filters whose
+/// attributes are `links`.
 fn rename_in_action(
     action: &mut Action,
     links: &[String],
-    is_gone: impl Fn(&str) -> bool,
+    is_old: impl Fn(&str) -> bool,
     name: &str,
 ) {
     let ActionKind::Query { params, .. } = &mut action.kind else { return };
     let redirect = |value: Option<&mut Value>| {
         if let Some(Value::String(text)) = value
-            && is_gone(text)
+            && is_old(text)
         {
             name.clone_into(text);
         }
@@ -210,15 +209,14 @@ fn rename_in_action(
     }
 }
 
-/// Lists the attributes that some genus says are links.
+/// Lists the attributes that a genus defines as links.
 fn link_attributes(graph: &Graph) -> Vec<String> {
     let attributes = graph.genus_definitions().flat_map(|it| &it.attributes);
     let links = attributes.filter(|(_, it)| matches!(it.kind, AttributeKind::Link(_)));
     links.map(|(key, _)| key.clone()).collect()
 }
 
-/// Tells whether who is asked for by `text` finds `name`: in another case only
-/// where nobody else is called so.
+/// Returns true if `text` refers to `name`: exactly, or in another case if no other name matches.
 fn is_reference_to(graph: &Graph, text: &str, name: &str) -> bool {
     text == name || graph.get(text).is_none() && graph.names_ignoring_case(text.trim()).eq([name])
 }

@@ -1,5 +1,5 @@
-//! Adding to the relations of an entity, and taking away: what is said of another
-//! time stands beside what was said, what is said of the same time changes it.
+//! Adds relations to an entity, and removes them. A relation of another time is added beside the
+//! existing one; a relation of the same time changes it.
 
 use chrono::{DateTime, Utc};
 
@@ -7,20 +7,19 @@ use crate::keeper::graph::dates::resolve_relative_date;
 use crate::model::{Date, Relation};
 use crate::render::{relation_label, relation_validity};
 
-/// Relations to take away.
+/// The relations to remove from an entity.
 #[derive(Clone, Debug)]
 pub struct RelationRemoval {
     /// Their type.
     pub kind: String,
-    /// Where they lead, by name.
+    /// The name of the entity they lead to.
     pub to: String,
-    /// The date from which they hold, if only those are meant.
+    /// Only relations that hold since this date.
     pub since: Option<String>,
 }
 
 impl RelationRemoval {
-    /// Tells whether a relation is one of them. A date is the same however it is
-    /// written.
+    /// Returns true if a relation is to be removed. Two spellings of one date are equal.
     pub(crate) fn matches(&self, it: &Relation) -> bool {
         let is_since = self.since.as_ref().is_none_or(|since| {
             let date = since.parse::<Date>().ok();
@@ -29,54 +28,53 @@ impl RelationRemoval {
         self.kind == it.kind && self.to == it.to && is_since
     }
 
-    /// Names them.
+    /// Describes the relations in a line.
     pub(crate) fn describe(&self) -> String {
         let Self { kind, to, since } = self.clone();
         describe_relation(&Relation { kind, to, since, until: None, source: None })
     }
 }
 
-/// Says a relation in a line: `rules → Rome (since 2001)`.
+/// Describes a relation in a line: `rules → Rome (since 2001)`.
 pub(crate) fn describe_relation(it: &Relation) -> String {
     relation_validity(it)
-        .map_or(relation_label(it), |terms| format!("{} ({terms})", relation_label(it)))
+        .map_or(relation_label(it), |validity| format!("{} ({validity})", relation_label(it)))
 }
 
-/// Writes the dates of a relation as they are to be kept.
+/// Replaces relative dates of a relation by calendar dates.
 pub(crate) fn resolve_dates(it: &mut Relation, now: DateTime<Utc>) {
-    for told in [&mut it.since, &mut it.until].into_iter().flatten() {
-        *told = resolve_relative_date(told, now);
+    for date in [&mut it.since, &mut it.until].into_iter().flatten() {
+        *date = resolve_relative_date(date, now);
     }
 }
 
-/// Adds a relation to those of an entity, of which those in `was` were there
-/// before. If it touches the time of one that is like it, what it says is said of
-/// that one, and what it does not say stays; else it stands beside. Returns what
-/// is worth a note.
+/// Adds a relation to `relations`, of which those in `was` existed before the call. If it overlaps
+/// in time with a relation of the same type to the same entity, it changes the fields of that
+/// relation that it gives; otherwise it is added. May return a note for the caller.
 ///
-/// Refuses what would touch several, or one that is as new as itself: which is
-/// meant, only the caller knows.
+/// Refuses a relation that overlaps with several, or with one that is new too: only the caller
+/// knows which is meant.
 pub(crate) fn add_relation(
     relations: &mut Vec<Relation>,
     was: &[Relation],
     new: &Relation,
 ) -> Result<Option<String>, String> {
     if !new.date_errors().is_empty() {
-        // That forbids it, and more may be wrong.
+        // The caller refuses it later, together with other violations.
         relations.push(new.clone());
         return Ok(None);
     }
-    let touched = relations
+    let overlapping = relations
         .iter_mut()
         .filter(|it| it.has_same_kind_and_target(new) && it.overlaps_in_time(new));
-    let mut touched: Vec<_> = touched.collect();
-    if touched.iter().any(|it| **it == *new) {
+    let mut overlapping: Vec<_> = overlapping.collect();
+    if overlapping.iter().any(|it| **it == *new) {
         return Ok(None);
     }
-    let says_nothing = relation_validity(new).is_none();
-    match touched.as_mut_slice() {
+    let is_undated = relation_validity(new).is_none();
+    match overlapping.as_mut_slice() {
         [] => relations.push(new.clone()),
-        [first, ..] if says_nothing => {
+        [first, ..] if is_undated => {
             let over = first.until.is_some().then(|| describe_relation(first));
             return Ok(
                 over.map(|it| format!("{it} is there already; say since when, if it holds again"))
@@ -88,25 +86,25 @@ pub(crate) fn add_relation(
             return Err(format!("{first} and {second} are of one time: say it once"));
         }
         several => {
-            let said: Vec<_> = several.iter().map(|it| describe_relation(it)).collect();
+            let several: Vec<_> = several.iter().map(|it| describe_relation(it)).collect();
             return Err(format!(
                 "{} touches the time of several: {}; take away by `remove_relations` with \
                  `since` what it replaces",
                 describe_relation(new),
-                said.join(", ")
+                several.join(", ")
             ));
         }
     }
     Ok(None)
 }
 
-/// Says of a relation what is said anew.
+/// Replaces the dates and the source of `old` by those that `new` gives.
 fn update_relation(old: &mut Relation, new: &Relation) {
-    for (field, said) in
+    for (field, value) in
         [(&mut old.since, &new.since), (&mut old.until, &new.until), (&mut old.source, &new.source)]
     {
-        if said.is_some() {
-            field.clone_from(said);
+        if value.is_some() {
+            field.clone_from(value);
         }
     }
 }
@@ -116,25 +114,25 @@ mod tests {
     use super::*;
 
     fn dated_relation(since: &str, until: &str) -> Relation {
-        let said = |it: &str| Some(it.to_owned()).filter(|it| !it.is_empty());
+        let date = |it: &str| Some(it.to_owned()).filter(|it| !it.is_empty());
         let (kind, to) = ("rules".to_owned(), "Rome".to_owned());
-        Relation { kind, to, since: said(since), until: said(until), source: None }
+        Relation { kind, to, since: date(since), until: date(until), source: None }
     }
 
-    /// Adds one relation after the other to what was there, and says what came of it.
+    /// Adds relations to existing ones. Returns the dates of all, then notes and refusals.
     fn add_all(was: &[(&str, &str)], new: &[(&str, &str)]) -> String {
         let was: Vec<_> = was.iter().map(|(since, until)| dated_relation(since, until)).collect();
         let mut relations = was.clone();
-        let mut told = Vec::new();
+        let mut notes = Vec::new();
         for (since, until) in new {
             match add_relation(&mut relations, &was, &dated_relation(since, until)) {
-                Ok(note) => told.extend(note),
-                Err(why) => told.push(why),
+                Ok(note) => notes.extend(note),
+                Err(why) => notes.push(why),
             }
         }
         let mut all: Vec<_> =
             relations.iter().map(|it| relation_validity(it).unwrap_or_default()).collect();
-        all.extend(told);
+        all.extend(notes);
         all.join("\n")
     }
 

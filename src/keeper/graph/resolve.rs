@@ -1,4 +1,4 @@
-//! How a thing of the palace is named: a room, a scroll, an entity, or a file.
+//! Finds an item of the palace by its name: a room, a scroll, an entity, a drawer or a file.
 
 use crate::format::{PalacePath, room_path};
 use crate::keeper::Refusal;
@@ -10,50 +10,50 @@ use crate::model::{
 use crate::render;
 use crate::render::join_names;
 
-/// How many candidates are named where several were meant.
+/// How many candidates a refusal of an ambiguous name lists.
 const MAX_CANDIDATES: usize = 8;
 
-/// A thing, and the file that holds it.
+/// An item, and its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Resolved {
     pub(crate) thing: PalaceItem,
     pub(crate) file: String,
 }
 
-/// Finds what `said` names: a file by its path, a room by slug or name, a scroll by id or title, an
-/// entity by name. What is named exactly is meant before what is named in another case, and what
-/// is there before what is no more.
-pub(crate) fn resolve_item(held: &mut OpenPalace, said: &str) -> Result<Resolved, Refusal> {
-    let said = said.trim();
-    if let Some(file) = resolve_path(held, said) {
+/// Finds the item that `name` names: a file by its path, a room by slug or name, a scroll by id or
+/// title, an entity by name. Exact matches take precedence over matches in another case, and
+/// existing items over deleted ones.
+pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<Resolved, Refusal> {
+    let name = name.trim();
+    if let Some(file) = resolve_path(open, name) {
         return Ok(file);
     }
-    let lower = said.to_lowercase();
-    let mut found = items_named(&held.palace, said, |name| name == said);
+    let lower = name.to_lowercase();
+    let mut found = items_named(&open.palace, name, |it| it == name);
     if found.is_empty() {
-        found = items_named(&held.palace, &lower, |name| name.to_lowercase() == lower);
+        found = items_named(&open.palace, &lower, |it| it.to_lowercase() == lower);
     }
     if found.is_empty() {
-        found = deleted_items(held, said)?;
+        found = deleted_items(open, name)?;
     }
     match found.as_slice() {
         [only] => Ok(only.clone()),
-        [] => Err(not_found(held, said)),
-        several => Err(ambiguous_name(said, several)),
+        [] => Err(not_found(open, name)),
+        several => Err(ambiguous_name(name, several)),
     }
 }
 
-/// Takes what was said for the path of a file that is there.
-fn resolve_path(held: &OpenPalace, said: &str) -> Option<Resolved> {
-    let is_there = || held.store().read_file(said).is_ok_and(|it| it.is_some());
-    let thing = identify_file(&held.palace, said);
-    let thing = thing.or_else(|| is_there().then(|| PalaceItem::File(said.to_owned())))?;
-    Some(Resolved { thing, file: said.to_owned() })
+/// Finds an existing file by its path.
+fn resolve_path(open: &OpenPalace, name: &str) -> Option<Resolved> {
+    let is_there = || open.store().read_file(name).is_ok_and(|it| it.is_some());
+    let thing = identify_file(&open.palace, name);
+    let thing = thing.or_else(|| is_there().then(|| PalaceItem::File(name.to_owned())))?;
+    Some(Resolved { thing, file: name.to_owned() })
 }
 
-/// Lists the things of a palace that are called so.
-fn items_named(palace: &Palace, said: &str, same: impl Fn(&str) -> bool) -> Vec<Resolved> {
-    let rooms = rooms_named(palace, said, &same).into_iter();
+/// Lists the items of a palace with a matching name.
+fn items_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<Resolved> {
+    let rooms = rooms_named(palace, name, &same).into_iter();
     let rooms = rooms.map(|id| Resolved { file: room_path(&id), thing: PalaceItem::Room(id) });
     let scrolls = palace.scrolls().filter(|(_, it)| same(&it.title) || same(&it.id.to_string()));
     let scrolls = scrolls.filter_map(|(room, it)| {
@@ -66,7 +66,7 @@ fn items_named(palace: &Palace, said: &str, same: impl Fn(&str) -> bool) -> Vec<
         let file = palace.graph.file_of_entity(&it.name)?.to_owned();
         Some(Resolved { thing: PalaceItem::Entity(it.name.clone()), file })
     });
-    let id = said.parse().ok();
+    let id = name.parse().ok();
     let drawers = id.into_iter().flat_map(|id| palace.drawers.files_with_id(id));
     let drawers = drawers.map(|file| {
         let file = file.to_owned();
@@ -78,65 +78,65 @@ fn items_named(palace: &Palace, said: &str, same: impl Fn(&str) -> bool) -> Vec<
     rooms.chain(scrolls).chain(entities).chain(drawers).collect()
 }
 
-/// Lists the rooms that are called so: by slug if there is any, else by name.
-fn rooms_named(palace: &Palace, said: &str, same: impl Fn(&str) -> bool) -> Vec<RoomId> {
-    let called = said.parse::<RoomRef>().ok();
-    match called.map(|it| palace.resolve_room(&it, None)) {
+/// Lists the rooms with a matching slug or, if there is none, with a matching name.
+fn rooms_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<RoomId> {
+    let reference = name.parse::<RoomRef>().ok();
+    match reference.map(|it| palace.resolve_room(&it, None)) {
         Some(Ok(id)) if palace.room(&id).is_some() => vec![id],
         Some(Err(ambiguous)) => ambiguous.candidates,
         _ => palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id.clone()).collect(),
     }
 }
 
-/// Lists the files that were called so and are no more, or that nothing else is known of.
-fn deleted_items(held: &mut OpenPalace, said: &str) -> Result<Vec<Resolved>, Refusal> {
-    held.load_history()?;
-    let slug = Slug::from_text(said).map(|it| it.to_string());
-    let is_called = |path: &str| match PalacePath::parse(path) {
-        _ if path == said => true,
-        Ok(PalacePath::Room(id)) => id.to_string() == said || id.slug.as_str() == said,
+/// Lists the files of the history with a matching name: deleted ones, and files that hold no item.
+fn deleted_items(open: &mut OpenPalace, name: &str) -> Result<Vec<Resolved>, Refusal> {
+    open.load_history()?;
+    let slug = Slug::from_text(name).map(|it| it.to_string());
+    let is_match = |path: &str| match PalacePath::parse(path) {
+        _ if path == name => true,
+        Ok(PalacePath::Room(id)) => id.to_string() == name || id.slug.as_str() == name,
         Ok(PalacePath::Scroll(_)) => {
-            let name = path.rsplit('/').next().unwrap_or_default();
-            said.len() == 26 && name.to_lowercase().starts_with(&said.to_lowercase())
+            let file_name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
+            name.len() == 26 && file_name.starts_with(&name.to_lowercase())
         }
         Ok(PalacePath::Entity) => {
-            let name = path.rsplit('/').next().unwrap_or_default();
-            slug.is_some() && name.strip_suffix(".yaml") == slug.as_deref()
+            let file_name = path.rsplit('/').next().unwrap_or_default();
+            slug.is_some() && file_name.strip_suffix(".yaml") == slug.as_deref()
         }
         _ => false,
     };
-    let known = held.history().keys().filter(|it| is_called(it));
-    let named = |path: &String| {
+    let paths = open.history().keys().filter(|it| is_match(it));
+    let resolved = |path: &String| {
         let thing = match PalacePath::parse(path) {
             Ok(PalacePath::Room(id)) => PalaceItem::Room(id),
             _ => PalaceItem::File(path.clone()),
         };
         Resolved { thing, file: path.clone() }
     };
-    Ok(known.map(named).collect())
+    Ok(paths.map(resolved).collect())
 }
 
-fn ambiguous_name(said: &str, several: &[Resolved]) -> Refusal {
-    let told = |it: &Resolved| {
+fn ambiguous_name(name: &str, several: &[Resolved]) -> Refusal {
+    let describe = |it: &Resolved| {
         format!("{} ({})", render::item_label(&it.thing), render::one_line(&it.file))
     };
-    let told: Vec<_> = several.iter().take(MAX_CANDIDATES).map(told).collect();
-    let more = several.len() - told.len();
+    let listed: Vec<_> = several.iter().take(MAX_CANDIDATES).map(describe).collect();
+    let more = several.len() - listed.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let (said, told) = (said.escape_debug(), told.join(", "));
-    Refusal::Invalid(format!("`{said}` could be {told}{more}; say which by its file"))
+    let (name, listed) = (name.escape_debug(), listed.join(", "));
+    Refusal::Invalid(format!("`{name}` could be {listed}{more}; say which by its file"))
 }
 
-fn not_found(held: &OpenPalace, said: &str) -> Refusal {
-    let palace = &held.palace;
+fn not_found(open: &OpenPalace, name: &str) -> Refusal {
+    let palace = &open.palace;
     let rooms = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
     let scrolls = palace.scrolls().map(|(_, it)| it.title.as_str());
     let names = rooms.chain(scrolls).chain(palace.graph.iter().map(|it| it.name.as_str()));
-    let meant = did_you_mean(said, names);
+    let meant = did_you_mean(name, names);
     let hint = meant.map(|it| format!("; did you mean {}?", join_names(&[it.to_owned()])));
-    let when = held.store().as_of_commit().map_or("nothing here is called".to_owned(), |it| {
+    let when = open.store().as_of_commit().map_or("nothing here is called".to_owned(), |it| {
         format!("at {} nothing here was called", it.short)
     });
-    let (said, hint) = (said.escape_debug(), hint.unwrap_or_default());
-    Refusal::Invalid(format!("{when} `{said}`, no room, no scroll, no entity, no file{hint}"))
+    let (name, hint) = (name.escape_debug(), hint.unwrap_or_default());
+    Refusal::Invalid(format!("{when} `{name}`, no room, no scroll, no entity, no file{hint}"))
 }

@@ -1,4 +1,4 @@
-//! Holding what tools do to what is laid down for genera.
+//! Checks changes of entities against the definitions of their genera.
 
 use std::collections::HashMap;
 
@@ -6,22 +6,22 @@ use crate::keeper::{EntityViolations, Refusal};
 use crate::model::{Entity, EntityFault, Graph};
 use crate::render;
 
-/// How many things an answer tells of.
+/// How many faults an answer lists.
 const MAX_NOTES: usize = 3;
 
-/// What becomes of an entity that its genus forbids.
+/// What to do with an entity that its genus forbids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RulePolicy {
-    /// It is refused, and the caller told what would be allowed.
+    /// Refuse it, and list what would be allowed.
     Reject,
-    /// It is written, and `check` tells of it: the caller's tools know no
-    /// statuses and attributes, and could not do better.
+    /// Write it, and leave the report to `check`: the caller's tools have no statuses and
+    /// attributes.
     Report,
 }
 
-/// Says what forbids an entity, or a change of its status. What was wrong before
-/// the change is no reason: somebody has to be able to mend it.
-/// `old` is what becomes the new one: itself, and then those that become one with it.
+/// Lists what forbids an entity, or the change of its status. Faults that it had before the change
+/// do not count: otherwise nobody could fix it. `old` is the entity before the change, followed by
+/// the entities that are merged into it.
 pub(crate) fn violations(graph: &Graph, old: &[Entity], new: &Entity) -> Option<EntityViolations> {
     let before: Vec<_> = old.iter().flat_map(|it| graph.entity_faults(it)).collect();
     let faults = graph.entity_faults(new).into_iter().filter(|it| is_new_fault(it, &before));
@@ -33,49 +33,48 @@ pub(crate) fn violations(graph: &Graph, old: &[Entity], new: &Entity) -> Option<
     (!why.is_empty()).then(|| EntityViolations { name: new.name.clone(), genus, reasons: why })
 }
 
-/// Refuses what is forbidden, all of it at once.
+/// Refuses a change with violations, and reports all of them.
 pub(crate) fn reject_if_any(
-    forbidden: impl Iterator<Item = EntityViolations>,
+    violations: impl Iterator<Item = EntityViolations>,
 ) -> Result<(), Refusal> {
-    let all: Vec<_> = forbidden.collect();
+    let all: Vec<_> = violations.collect();
     if all.is_empty() { Ok(()) } else { Err(Refusal::Violations(all)) }
 }
 
-/// Spells the genera of entities as they are spelled already, where they are to differ
-/// in case only, and says so: what is laid down for one holds for no other spelling.
+/// Gives genera that differ from existing ones in case only the existing spelling, and returns a
+/// note on each: the definition of a genus holds for its exact spelling only.
 pub(crate) fn unify_genus_spelling(graph: &Graph, new: &mut [Entity]) -> Vec<String> {
-    let (mut notes, mut spelled) = (Vec::new(), HashMap::new());
+    let (mut notes, mut spellings) = (Vec::new(), HashMap::new());
     for Entity { genus, .. } in new {
-        let known = graph.canonical_genus_name(genus).unwrap_or(genus).to_owned();
-        let known = spelled.entry(genus.to_lowercase()).or_insert(known);
-        if genus != known {
-            let [said, short] =
-                [&*genus, known].map(|it| render::truncate(&render::one_line(it), 60));
-            notes.push(format!("the genus `{said}` is spelled `{short}` here"));
-            genus.clone_from(known);
+        let spelling = graph.canonical_genus_name(genus).unwrap_or(genus).to_owned();
+        let spelling = spellings.entry(genus.to_lowercase()).or_insert(spelling);
+        if genus != spelling {
+            let [before, after] =
+                [&*genus, spelling].map(|it| render::truncate(&render::one_line(it), 60));
+            notes.push(format!("the genus `{before}` is spelled `{after}` here"));
+            genus.clone_from(spelling);
         }
     }
     notes.dedup();
     notes
 }
 
-/// Says that another entity has a name that differs in case only.
+/// Returns a note if another entity has a name that differs in case only.
 pub(crate) fn case_variant(graph: &Graph, name: &str) -> Option<String> {
     let other = graph.names_ignoring_case(name).find(|it| *it != name)?;
     let [name, other] = [name, other].map(|it| render::truncate(&render::one_line(it), 80));
     Some(format!("there is an entity `{other}` beside `{name}`, which differs in case only"))
 }
 
-/// Returns an entity with the status that those of its genus begin with, if it
-/// has none.
+/// Returns an entity with the initial status of its genus, if it has no status.
 pub(crate) fn with_initial_status(graph: &Graph, entity: &Entity) -> Entity {
     let first = graph.genus_definition(&entity.genus).and_then(|it| it.initial_status());
     let status = entity.status.clone().or_else(|| first.map(str::to_owned));
     Entity { status, ..entity.clone() }
 }
 
-/// Tells what is wrong with entities that is not forbidden, and was not so
-/// before: whom they name and nobody knows, what contradicts itself.
+/// Lists the faults of entities that are allowed and not in `before`, a line each: undefined names,
+/// contradictions.
 pub(crate) fn new_fault_notes<'a>(
     graph: &Graph,
     entities: impl Iterator<Item = &'a Entity>,
@@ -83,19 +82,14 @@ pub(crate) fn new_fault_notes<'a>(
 ) -> String {
     let faults = entities.flat_map(|it| graph.entity_faults(it));
     let faults: Vec<_> = faults.filter(|it| is_new_fault(it, before)).collect();
-    let told: String = faults.iter().take(MAX_NOTES).map(|it| fault_note(graph, it)).collect();
+    let notes: String = faults.iter().take(MAX_NOTES).map(|it| fault_note(graph, it)).collect();
     match faults.len().saturating_sub(MAX_NOTES) {
-        0 => told,
-        left => format!("{told}Note: and {left} more.\n"),
+        0 => notes,
+        left => format!("{notes}Note: and {left} more.\n"),
     }
 }
 
-/// Says what is worth a note, a line each.
-pub(crate) fn format_notes(notes: &[String]) -> String {
-    notes.iter().map(|it| format!("Note: {it}.\n")).collect::<Vec<_>>().concat()
-}
-
-/// Tells whether something was not wrong before; where it stands may change.
+/// Returns true for a fault that is not in `before`, compared by message: its position may change.
 fn is_new_fault(fault: &EntityFault, before: &[EntityFault]) -> bool {
     before.iter().all(|it| it.message != fault.message)
 }

@@ -1,165 +1,181 @@
-//! Changing entities: what is known of them, their names, and how many there are.
+//! Updates entities: changes, renames and merges them.
 
 use std::sync::PoisonError;
 
 use serde_json::{Map, Value};
 
 use crate::diff;
-use crate::keeper::graph::ask::resolve_entity_name;
 use crate::keeper::graph::edit::GraphEdit;
+use crate::keeper::graph::lookup::resolve_entity_name;
 use crate::keeper::graph::merge::merge_entity;
 use crate::keeper::graph::references;
 use crate::keeper::graph::relations;
 use crate::keeper::graph::relations::RelationRemoval;
 use crate::keeper::graph::rules::{
-    case_variant, format_notes, new_fault_notes, reject_if_any, unify_genus_spelling, violations,
+    case_variant, new_fault_notes, reject_if_any, unify_genus_spelling, violations,
 };
 use crate::keeper::palace::{ChangePlan, OpenPalace};
-use crate::keeper::{Caller, Keeper, Refusal};
+use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
     ChangeDetail, ChangeKind, Entity, EntityFault, Graph, Palace, Relation, did_you_mean,
 };
 use crate::render;
 use crate::render::join_names;
 
-/// How many disagreements an answer tells of.
-const MAX_LISTED_CONFLICTS: usize = 10;
-
-/// What is to change in an entity. What is not given stays.
+/// A change of an entity. Fields without a value leave the entity as it is.
 #[derive(Clone, Debug, Default)]
 pub struct EntityChange {
-    /// The entity, by name.
+    /// The name of the entity.
     pub name: String,
-    /// Its new name: whatever names it follows.
+    /// Its new name; everything that names the entity is updated.
     pub new_name: Option<String>,
-    /// Other entities that become one with it, by name.
+    /// The names of entities to merge into it.
     pub merge: Vec<String>,
     /// Its new genus.
     pub genus: Option<String>,
-    /// Its new status; an empty one takes the status away.
+    /// Its new status; an empty text removes the status.
     pub status: Option<String>,
-    /// Attributes to set; `null` takes an attribute away.
+    /// Attributes to set; `null` removes an attribute.
     pub attributes: Map<String, Value>,
-    /// Observations to add, where they are not there already.
+    /// Observations to add, unless they exist.
     pub add_observations: Vec<String>,
-    /// Observations to take away.
+    /// Observations to remove.
     pub remove_observations: Vec<String>,
-    /// Relations to add; one of the same type to the same entity whose time it
-    /// touches is changed.
+    /// Relations to add; a relation of the same type to the same entity that overlaps in time is
+    /// changed instead.
     pub add_relations: Vec<Relation>,
-    /// Relations to take away.
+    /// Relations to remove.
     pub remove_relations: Vec<RelationRemoval>,
 }
 
-/// What became of an entity, to be told.
+/// The result of updating an entity.
+#[derive(Clone, Debug)]
+pub struct EntityUpdate {
+    /// What was done, in a sentence without a full stop.
+    pub summary: String,
+    /// The name of the entity now.
+    pub name: String,
+    /// False if the entity was already as asked for.
+    pub is_changed: bool,
+    /// Where the entities that were merged disagreed.
+    pub conflicts: Vec<String>,
+    /// What could not be done, or had been done already.
+    pub notes: Vec<String>,
+    /// What is wrong with the entity now and was not before, a line for each fault.
+    pub faults: String,
+}
+
+/// What a planned update does.
 #[derive(Default)]
 struct UpdateOutcome {
-    /// Its name before, and now.
+    /// The name before and after.
     names: (String, String),
-    /// Those that became one with it.
+    /// The entities that were merged into it.
     merged: Vec<String>,
-    /// The names that nobody has any more.
+    /// The names that no entity has any more.
     old_names: Vec<String>,
-    /// How many entities, rooms, tasks and processes named it, or those, otherwise.
+    /// How many entities, rooms, and tasks and processes named it by an old name.
     reference_counts: [usize; 3],
-    /// Where those that became one disagree.
+    /// Where the merged entities disagreed.
     conflicts: Vec<String>,
-    /// What was wrong with it before.
+    /// What was wrong with the entity before.
     faults: Vec<EntityFault>,
-    /// How it is not what it was, but for its name.
+    /// What changed besides the name.
     details: Vec<ChangeDetail>,
-    /// What of the change could not be done, or was done already.
+    /// What could not be done, or had been done already.
     notes: Vec<String>,
 }
 
-impl Keeper {
-    /// Changes one entity, and whatever names it, in one commit.
-    pub fn update_entity(&mut self, by: &Caller, change: &EntityChange) -> Result<String, Refusal> {
-        let key = self.current_workspace(by)?;
-        let held = self.open_palace(&key)?;
-        let mut change = change.clone();
-        change.add_relations.iter_mut().for_each(|it| relations::resolve_dates(it, by.now));
-        let mut outcome = UpdateOutcome::default();
-        let changed = held.change_exclusively(by, |held| {
-            let (plan, done) = plan_update(held, &change)?;
-            outcome = done;
-            Ok(plan)
-        })?;
-        let graph = &held.palace.graph;
-        let remarks =
-            new_fault_notes(graph, graph.get(&outcome.names.1).into_iter(), &outcome.faults);
-        let mut answer = match changed {
-            true => format!("{}.\n", outcome.describe()),
-            false => format!(
-                "{} was like that already: nothing changed.\n",
-                render::one_line(&outcome.names.1)
-            ),
-        };
-        for conflict in outcome.conflicts.iter().take(MAX_LISTED_CONFLICTS) {
-            answer.push_str(&format!("Note: {conflict}.\n"));
-        }
-        if outcome.conflicts.len() > MAX_LISTED_CONFLICTS {
-            let left = outcome.conflicts.len() - MAX_LISTED_CONFLICTS;
-            answer.push_str(&format!("And {left} more.\n"));
-        }
-        let twin = case_variant(graph, &outcome.names.1).filter(|_| outcome.is_renamed());
-        outcome.notes.extend(twin);
-        answer.push_str(&format_notes(&outcome.notes));
-        let mut shared = self.shared_visits.lock().unwrap_or_else(PoisonError::into_inner);
-        let visits = self.visits.values_mut().chain(shared.values_mut());
-        for visit in visits.filter(|it| it.workspace.as_deref() == Some(key.as_str())) {
-            references::rename_in_visit(visit, &outcome.old_names, &outcome.names.1);
-        }
-        Ok(answer + &remarks)
+/// Changes one entity, and everything that names it, in one commit.
+///
+/// Takes the keeper, because a new name also changes the visits of other callers.
+pub fn update_entity(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    change: &EntityChange,
+) -> Result<EntityUpdate, Refusal> {
+    let mut session = keeper.session(caller)?;
+    let (update, old_names) = update_in_session(&mut session, change)?;
+    let key = session.key;
+    let mut shared = keeper.shared_visits.lock().unwrap_or_else(PoisonError::into_inner);
+    let visits = keeper.visits.values_mut().chain(shared.values_mut());
+    for visit in visits.filter(|it| it.workspace.as_deref() == Some(key.as_str())) {
+        references::rename_in_visit(visit, &old_names, &update.name);
     }
+    Ok(update)
+}
+
+/// Changes one entity, and all files that name it. Returns the names that no entity has any more,
+/// too.
+fn update_in_session(
+    session: &mut Session<'_>,
+    change: &EntityChange,
+) -> Result<(EntityUpdate, Vec<String>), Refusal> {
+    let caller = session.caller;
+    let mut change = change.clone();
+    change.add_relations.iter_mut().for_each(|it| relations::resolve_dates(it, caller.now));
+    let mut outcome = UpdateOutcome::default();
+    let is_changed = session.palace.change_exclusively(caller, |open| {
+        let (plan, result) = plan_update(open, &change)?;
+        outcome = result;
+        Ok(plan)
+    })?;
+    let graph = &session.palace.palace.graph;
+    let entity = graph.get(&outcome.names.1);
+    let faults = new_fault_notes(graph, entity.into_iter(), &outcome.faults);
+    let (summary, is_renamed) = (outcome.describe(), outcome.is_renamed());
+    let UpdateOutcome { names: (_, name), old_names, conflicts, mut notes, .. } = outcome;
+    notes.extend(case_variant(graph, &name).filter(|_| is_renamed));
+    Ok((EntityUpdate { summary, name, is_changed, conflicts, notes, faults }, old_names))
 }
 
 fn plan_update(
-    held: &mut OpenPalace,
+    open: &mut OpenPalace,
     change: &EntityChange,
 ) -> Result<(ChangePlan, UpdateOutcome), Refusal> {
-    let was = resolve_entity_name(&held.palace, &change.name)?;
-    let merged = names_to_merge(&held.palace, &was, change)?;
-    let name = resolve_new_name(&held.palace.graph, &was, &merged, change)?;
-    let mut revision = GraphEdit::default();
-    let old = require_entity(&mut revision, held, &was)?.clone();
-    let (mut new, notes) = apply_change(&held.palace.graph, &old, change)?;
-    let family: Vec<_> = merged.iter().chain([&was]).cloned().collect();
-    let (mut conflicts, mut were) = (Vec::new(), vec![old.clone()]);
+    let was = resolve_entity_name(&open.palace, &change.name)?;
+    let merged = names_to_merge(&open.palace, &was, change)?;
+    let name = resolve_new_name(&open.palace.graph, &was, &merged, change)?;
+    let mut edit = GraphEdit::default();
+    let old = require_entity(&mut edit, open, &was)?.clone();
+    let (mut new, notes) = apply_change(&open.palace.graph, &old, change)?;
+    let all: Vec<_> = merged.iter().chain([&was]).cloned().collect();
+    let (mut conflicts, mut before) = (Vec::new(), vec![old.clone()]);
     for other in &merged {
-        let other = require_entity(&mut revision, held, other)?.clone();
-        conflicts.extend(merge_entity(&mut new, &other, &family));
-        were.push(other);
+        let other = require_entity(&mut edit, open, other)?.clone();
+        conflicts.extend(merge_entity(&mut new, &other, &all));
+        before.push(other);
     }
     if name != was {
-        new.relations.extend(revision.take_loose_end(held, &name)?);
+        new.relations.extend(edit.take_loose_end(open, &name)?);
         new.name.clone_from(&name);
     }
-    reject_if_any(violations(&held.palace.graph, &were, &new).into_iter())?;
+    reject_if_any(violations(&open.palace.graph, &before, &new).into_iter())?;
     let details = diff::diff_entity(&old, &new).into_iter();
     let details = details.filter(|it| !matches!(it, ChangeDetail::Renamed { .. })).collect();
-    *require_entity(&mut revision, held, &was)? = new;
-    let gone: Vec<_> = family.into_iter().filter(|it| *it != name).collect();
-    let mut followers = [0, 0, 0];
-    for gone in &gone {
-        followers[0] += references::rename_in_entities(&mut revision, held, gone, &name, &merged)?;
+    *require_entity(&mut edit, open, &was)? = new;
+    let old_names: Vec<_> = all.into_iter().filter(|it| *it != name).collect();
+    let mut reference_counts = [0, 0, 0];
+    for old_name in &old_names {
+        reference_counts[0] +=
+            references::rename_in_entities(&mut edit, open, old_name, &name, &merged)?;
     }
     for other in &merged {
-        revision.remove_entity(other, true);
+        edit.remove_entity(other, true);
     }
-    revision.update_file_name(held, &was);
-    let mut edits = revision.into_edits()?;
-    let rooms = references::rename_in_rooms(held, &gone, &name)?;
-    let works = references::rename_in_work(held, &gone, &name)?;
-    [followers[1], followers[2]] = [rooms.len(), works.len()];
+    edit.update_file_name(open, &was);
+    let mut edits = edit.into_edits()?;
+    let rooms = references::rename_in_rooms(open, &old_names, &name)?;
+    let works = references::rename_in_work(open, &old_names, &name)?;
+    [reference_counts[1], reference_counts[2]] = [rooms.len(), works.len()];
     edits.extend(rooms.into_iter().chain(works));
-    let faults = held.palace.graph.entity_faults(&old);
+    let faults = open.palace.graph.entity_faults(&old);
     let names = (was, name);
     let outcome = UpdateOutcome {
         names,
         merged,
-        old_names: gone,
-        reference_counts: followers,
+        old_names,
+        reference_counts,
         conflicts,
         faults,
         details,
@@ -170,25 +186,25 @@ fn plan_update(
     Ok((plan, outcome))
 }
 
-/// Returns an entity that is known, to be changed.
+/// Returns an entity that must exist, for a change.
 fn require_entity<'a>(
-    revision: &'a mut GraphEdit,
-    held: &mut OpenPalace,
+    edit: &'a mut GraphEdit,
+    open: &mut OpenPalace,
     name: &str,
 ) -> Result<&'a mut Entity, Refusal> {
     let missing = || Refusal::NoSuchEntity { asked: name.to_owned(), meant: None };
-    revision.entity_mut(held, name)?.ok_or_else(missing)
+    edit.entity_mut(open, name)?.ok_or_else(missing)
 }
 
-/// Returns the names of those that are to become one with `name`.
+/// Returns the exact names of the entities to merge into `name`.
 fn names_to_merge(
     palace: &Palace,
     name: &str,
     change: &EntityChange,
 ) -> Result<Vec<String>, Refusal> {
     let mut others = Vec::new();
-    for asked in &change.merge {
-        let other = resolve_entity_name(palace, asked)?;
+    for other in &change.merge {
+        let other = resolve_entity_name(palace, other)?;
         if other == name {
             let why = format!("`{}` is one with itself already", name.escape_debug());
             return Err(Refusal::Invalid(why));
@@ -200,7 +216,7 @@ fn names_to_merge(
     Ok(others)
 }
 
-/// Returns the name an entity is to have.
+/// Returns the name of the entity after the change. Refuses a name that another entity has.
 fn resolve_new_name(
     graph: &Graph,
     was: &str,
@@ -219,7 +235,7 @@ fn resolve_new_name(
     }
 }
 
-/// Returns what becomes of an entity, and what of the change is worth a note.
+/// Applies `change` to a copy of `old`. Returns notes on what could not be done.
 fn apply_change(
     graph: &Graph,
     old: &Entity,
@@ -245,7 +261,7 @@ fn apply_change(
             new.observations.push(observation.clone());
         }
     }
-    new.relations.retain(|it| !change.remove_relations.iter().any(|gone| gone.matches(it)));
+    new.relations.retain(|it| !change.remove_relations.iter().any(|removal| removal.matches(it)));
     let was = new.relations.clone();
     for relation in &change.add_relations {
         let note = relations::add_relation(&mut new.relations, &was, relation);
@@ -254,27 +270,27 @@ fn apply_change(
     Ok((new, notes))
 }
 
-/// Says what is to be taken away and is not there.
+/// Lists what the change removes and the entity does not have.
 fn missing_removals(old: &Entity, change: &EntityChange) -> Vec<String> {
-    let note = |what: &str, said: &str, known: &[String]| {
+    let note = |what: &str, name: &str, existing: &[String]| {
         let short = |text: &str| render::truncate(&render::one_line(text), 80);
-        let meant = did_you_mean(said, known.iter().map(String::as_str));
+        let meant = did_you_mean(name, existing.iter().map(String::as_str));
         let hint = meant.map(|it| format!(" (did you mean `{}`?)", short(it))).unwrap_or_default();
-        format!("there was no {what} `{}`{hint}", short(said))
+        format!("there was no {what} `{}`{hint}", short(name))
     };
-    let gone =
+    let is_missing =
         |(key, value): &(&String, &Value)| value.is_null() && !old.attributes.contains_key(*key);
     let keys: Vec<_> = old.attributes.keys().cloned().collect();
-    let attributes = change.attributes.iter().filter(gone);
+    let attributes = change.attributes.iter().filter(is_missing);
     let attributes = attributes.map(|(key, _)| note("attribute", key, &keys));
     let observations = change.remove_observations.iter();
     let observations = observations.filter(|it| !old.observations.contains(it));
     let observations = observations.map(|it| note("observation", it, &old.observations));
-    let known: Vec<_> = old.relations.iter().map(relations::describe_relation).collect();
-    let partings = change.remove_relations.iter();
-    let partings = partings.filter(|gone| !old.relations.iter().any(|it| gone.matches(it)));
-    let partings = partings.map(|it| note("relation", &it.describe(), &known));
-    attributes.chain(observations).chain(partings).collect()
+    let existing: Vec<_> = old.relations.iter().map(relations::describe_relation).collect();
+    let removals = change.remove_relations.iter();
+    let removals = removals.filter(|removal| !old.relations.iter().any(|it| removal.matches(it)));
+    let removals = removals.map(|it| note("relation", &it.describe(), &existing));
+    attributes.chain(observations).chain(removals).collect()
 }
 
 impl UpdateOutcome {
@@ -282,31 +298,30 @@ impl UpdateOutcome {
         self.names.0 != self.names.1
     }
 
-    /// Says what was done.
+    /// Returns what was done, in a sentence without a full stop.
     fn describe(&self) -> String {
         let (was, name) = (render::one_line(&self.names.0), render::one_line(&self.names.1));
-        let mut told = match (self.is_renamed(), self.merged.is_empty()) {
+        let mut summary = match (self.is_renamed(), self.merged.is_empty()) {
             (false, true) => format!("Changed {name}"),
             (true, true) => format!("Renamed {was} to {name}"),
             (false, false) => format!("Merged {} into {name}", join_names(&self.merged)),
             (true, false) => format!("Merged {was} and {} into {name}", join_names(&self.merged)),
         };
         let nouns = ["entity", "room", "task"];
-        let followers =
-            self.reference_counts.into_iter().zip(nouns).filter(|(number, _)| *number > 0);
-        let followers: Vec<_> = followers.map(|(it, noun)| render::pluralize(it, noun)).collect();
-        if !followers.is_empty() {
+        let counts = self.reference_counts.into_iter().zip(nouns).filter(|(number, _)| *number > 0);
+        let counts: Vec<_> = counts.map(|(it, noun)| render::pluralize(it, noun)).collect();
+        if !counts.is_empty() {
             let verb =
                 if self.reference_counts.iter().sum::<usize>() == 1 { "follows" } else { "follow" };
-            told.push_str(&format!("; {} {verb}", followers.join(" and ")));
+            summary.push_str(&format!("; {} {verb}", counts.join(" and ")));
         }
         if !self.details.is_empty() {
-            told.push_str(&format!(
+            summary.push_str(&format!(
                 ": {}",
                 render::change_summary(&ChangeKind::Changed(self.details.clone()))
             ));
         }
-        told
+        summary
     }
 
     fn commit_subject(&self) -> String {
@@ -318,32 +333,33 @@ impl UpdateOutcome {
         format!("entity {}: {verb}", render::truncate(&render::one_line(&self.names.1), 50))
     }
 
-    /// Says what an update was about, for history.
+    /// Returns the body of the commit message.
     fn commit_body(&self, change: &EntityChange) -> String {
-        let said = describe_change(change);
-        let told = match (self.is_renamed() || !self.merged.is_empty(), said.is_empty()) {
+        let fields = describe_change(change);
+        let body = match (self.is_renamed() || !self.merged.is_empty(), fields.is_empty()) {
             (true, true) => self.describe(),
-            (true, false) => format!("{}, {said}", self.describe()),
-            (false, _) => said,
+            (true, false) => format!("{}, {fields}", self.describe()),
+            (false, _) => fields,
         };
-        render::truncate(&render::one_line(&told), 200)
+        render::truncate(&render::one_line(&body), 200)
     }
 }
 
+/// Lists the fields that a change sets, and counts what it adds and removes.
 fn describe_change(change: &EntityChange) -> String {
-    let mut said = Vec::new();
-    said.extend(change.genus.as_ref().map(|it| format!("genus {it}")));
-    said.extend(change.status.as_ref().map(|it| format!("status {it}")));
-    said.extend(change.attributes.keys().map(|it| format!("attribute {it}")));
+    let mut fields = Vec::new();
+    fields.extend(change.genus.as_ref().map(|it| format!("genus {it}")));
+    fields.extend(change.status.as_ref().map(|it| format!("status {it}")));
+    fields.extend(change.attributes.keys().map(|it| format!("attribute {it}")));
     let mut counted = |number: usize, what: &str| {
         if number > 0 {
             let (noun, rest) = what.split_once(' ').unwrap_or((what, ""));
-            said.push(format!("{} {rest}", render::pluralize(number, noun)));
+            fields.push(format!("{} {rest}", render::pluralize(number, noun)));
         }
     };
     counted(change.add_observations.len(), "observation added");
     counted(change.remove_observations.len(), "observation removed");
     counted(change.add_relations.len(), "relation added");
     counted(change.remove_relations.len(), "relation removed");
-    said.join(", ")
+    fields.join(", ")
 }

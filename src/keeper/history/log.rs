@@ -1,142 +1,163 @@
-//! Looking into the past: what was done, what differs, who wrote what.
+//! The history of a palace: its commits, the differences between two of them, the author of a line.
 
 use crate::diff::unified_diff;
 use crate::keeper::graph::resolve;
 use crate::keeper::graph::resolve::Resolved;
 use crate::keeper::history::palace_diff::palace_diff;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{ChangeKind, CommitDetails, CommitId, FileContent, FileDiff, PalaceItem};
+use crate::keeper::{Caller, Refusal, Session};
+use crate::model::{
+    BlamedLine, ChangeKind, CommitDetails, CommitId, CommitSummary, FileContent, FileDiff,
+    ItemDiff, PalaceItem,
+};
 use crate::render;
 
-impl Keeper {
-    /// Lists the commits that changed `said`, a room, a scroll, an entity or a
-    /// file, with what changed in it; or all that changed the palace. Newest
-    /// first, at most `most`.
-    pub fn log(&mut self, by: &Caller, said: Option<&str>, most: usize) -> Result<String, Refusal> {
-        let held = self.current_open_palace(by)?;
-        let named = said.map(|it| resolve::resolve_item(held, it)).transpose()?;
-        let paths: Vec<_> = named.iter().map(|it| it.file.as_str()).collect();
-        let mut records = Vec::new();
-        held.store().log(&paths, |it| {
-            records.push(it);
-            records.len() <= most
-        })?;
-        let is_more = records.len() > most;
-        records.truncate(most);
-        if records.is_empty() {
-            return Ok("Nothing is committed yet.\n".to_owned());
-        }
-        let mut told = Vec::new();
-        for record in &records {
-            told.push((&record.summary, describe_commit(held, record)?));
-        }
-        let mut page = render::log(&told, by.now);
-        if is_more {
-            page.push_str(&format!("(older ones: -n {})\n", most.saturating_mul(2)));
-        }
-        Ok(page)
-    }
+/// The newest commits of a palace or of one item.
+#[derive(Clone, Debug)]
+pub struct CommitLog {
+    /// The commits, newest first.
+    pub commits: Vec<LoggedCommit>,
+    /// Whether there are older ones.
+    pub is_truncated: bool,
+}
 
-    /// Says what differs between two states of the palace: `A..B`, where either
-    /// may be left out and is `HEAD` then; or `A`, else `HEAD`, and the files
-    /// as they are. As meaning, or line by line if `text` is asked for: as a patch
-    /// for `git apply`, with paths from the root of the repository.
-    pub fn diff(
-        &mut self,
-        by: &Caller,
-        range: Option<&str>,
-        text: bool,
-    ) -> Result<String, Refusal> {
-        let held = self.current_open_palace(by)?;
-        let differing = match range.and_then(|it| it.split_once("..")) {
-            Some((was, now)) if now.starts_with('.') => {
-                let why = format!(
-                    "`{}...{}` is not understood here: say A..B for what differs between A and B",
-                    was.escape_debug(),
-                    now.trim_start_matches('.').escape_debug()
-                );
-                return Err(Refusal::Invalid(why));
-            }
-            Some((was, now)) => {
-                let (was, now) = (resolve_commit(held, by, was)?, resolve_commit(held, by, now)?);
-                held.store().as_of(&now)?.changed_since(Some(&was))?
-            }
-            None => {
-                let was = match range {
-                    Some(said) => Some(held.store().resolve_revision(said, by.now)?),
-                    None => held.store().head()?,
-                };
-                held.store().changed_since(was.as_ref())?
-            }
-        };
-        if text {
-            let place = held.store().prefix_in_repository()?;
-            return Ok(differing.iter().map(|it| render_patch(&place, it)).collect());
-        }
-        match differing.is_empty() {
-            true => Ok("Nothing differs.\n".to_owned()),
-            false => Ok(render::palace_diff(&palace_diff(&differing))),
-        }
-    }
+/// A commit in a [`CommitLog`].
+#[derive(Clone, Debug)]
+pub struct LoggedCommit {
+    /// Its id, subject, author and time.
+    pub summary: CommitSummary,
+    /// The changes of the item that the log is about, a line each; empty in the log of a palace.
+    pub changes: String,
+}
 
-    /// Shows each line of the file of `said` behind the commit it came with.
-    pub fn blame(&mut self, by: &Caller, said: &str) -> Result<String, Refusal> {
-        let held = self.current_open_palace(by)?;
-        let Resolved { thing, file } = resolve::resolve_item(held, said)?;
-        let text =
-            held.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
-        let Some(text) = text else {
-            let thing = render::item_label(&thing);
-            let why = format!("{thing} is not there any more; `palazzo log {file}` tells of it");
+/// The differences between two states of a palace.
+#[derive(Clone, Debug)]
+pub enum PalaceDiff {
+    /// No file differs.
+    Same,
+    /// By item.
+    Items(Vec<ItemDiff>),
+    /// A patch for `git apply`, with paths from the root of the repository.
+    Patch(String),
+}
+
+/// Lists the newest commits, `limit` at most: those that changed `item` (a room, a scroll, an
+/// entity or a file), with their changes of it, or all.
+pub fn log_commits(
+    session: &mut Session<'_>,
+    item: Option<&str>,
+    limit: usize,
+) -> Result<CommitLog, Refusal> {
+    let palace = &mut *session.palace;
+    let resolved = item.map(|it| resolve::resolve_item(palace, it)).transpose()?;
+    let paths: Vec<_> = resolved.iter().map(|it| it.file.as_str()).collect();
+    let mut commits = Vec::new();
+    palace.store().log(&paths, |it| {
+        commits.push(it);
+        commits.len() <= limit
+    })?;
+    let is_truncated = commits.len() > limit;
+    commits.truncate(limit);
+    let with_changes = |it: CommitDetails| {
+        let changes = describe_changes(palace, &it)?;
+        Ok(LoggedCommit { summary: it.summary, changes })
+    };
+    let commits = commits.into_iter().map(with_changes).collect::<Result<_, Refusal>>()?;
+    Ok(CommitLog { commits, is_truncated })
+}
+
+/// Compares two states of the palace: for `A..B` those two, where an end that is left out is
+/// `HEAD`; for `A` that one, without a range `HEAD`, and the files as they are. Compares items, or
+/// lines if `is_patch`.
+pub fn diff_revisions(
+    session: &Session<'_>,
+    range: Option<&str>,
+    is_patch: bool,
+) -> Result<PalaceDiff, Refusal> {
+    let (palace, caller) = (&*session.palace, session.caller);
+    let diffs = match range.and_then(|it| it.split_once("..")) {
+        Some((old, new)) if new.starts_with('.') => {
+            let why = format!(
+                "`{}...{}` is not understood here: say A..B for what differs between A and B",
+                old.escape_debug(),
+                new.trim_start_matches('.').escape_debug()
+            );
             return Err(Refusal::Invalid(why));
-        };
-        Ok(render::blame(&held.store().blame(&file, &text)?, by.now))
+        }
+        Some((old, new)) => {
+            let old = resolve_commit(palace, caller, old)?;
+            let new = resolve_commit(palace, caller, new)?;
+            palace.store().as_of(&new)?.changed_since(Some(&old))?
+        }
+        None => {
+            let old = match range {
+                Some(revision) => Some(palace.store().resolve_revision(revision, caller.now)?),
+                None => palace.store().head()?,
+            };
+            palace.store().changed_since(old.as_ref())?
+        }
+    };
+    if is_patch {
+        let prefix = palace.store().prefix_in_repository()?;
+        let patch = diffs.iter().map(|it| file_patch(&prefix, it)).collect();
+        return Ok(PalaceDiff::Patch(patch));
     }
-
-    /// Returns the palace that a command of the person means, as it is now.
-    pub(crate) fn current_open_palace(&mut self, by: &Caller) -> Result<&mut OpenPalace, Refusal> {
-        let key = self.current_workspace(by)?;
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        Ok(held)
+    match diffs.is_empty() {
+        true => Ok(PalaceDiff::Same),
+        false => Ok(PalaceDiff::Items(palace_diff(&diffs))),
     }
 }
 
-/// Finds one end of a range.
-fn resolve_commit(held: &OpenPalace, by: &Caller, said: &str) -> Result<CommitId, Refusal> {
-    let said = if said.trim().is_empty() { "HEAD" } else { said };
-    Ok(held.store().resolve_revision(said, by.now)?)
+/// Lists the lines of the file of `item`, each with the commit that it came with.
+pub fn blame_item(session: &mut Session<'_>, item: &str) -> Result<Vec<BlamedLine>, Refusal> {
+    let palace = &mut *session.palace;
+    let Resolved { thing, file } = resolve::resolve_item(palace, item)?;
+    let text = palace.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
+    let Some(text) = text else {
+        let item = render::item_label(&thing);
+        let why = format!("{item} is not there any more; `palazzo log {file}` tells of it");
+        return Err(Refusal::Invalid(why));
+    };
+    Ok(palace.store().blame(&file, &text)?)
 }
 
-/// Says what a commit did to the one thing whose past is looked at.
-fn describe_commit(held: &OpenPalace, record: &CommitDetails) -> Result<String, Refusal> {
-    let Some(path) = &record.path_at_commit else { return Ok(String::new()) };
-    let differing = held.store().changed_by(record)?;
-    let of_file = |it: &&FileDiff| it.path == *path;
-    let alone: Vec<_> = differing.iter().filter(of_file).cloned().collect();
-    let things: Vec<PalaceItem> = palace_diff(&alone).into_iter().map(|it| it.item).collect();
-    // Where it came from shows only beside what went.
-    let all = palace_diff(&differing).into_iter().filter(|it| things.contains(&it.item));
-    let told: Vec<_> = all.map(|it| describe_change(&it.change, path)).collect();
-    Ok(told.join("\n"))
+/// Resolves one end of a range; an empty one is `HEAD`.
+fn resolve_commit(
+    palace: &OpenPalace,
+    caller: &Caller,
+    revision: &str,
+) -> Result<CommitId, Refusal> {
+    let revision = if revision.trim().is_empty() { "HEAD" } else { revision };
+    Ok(palace.store().resolve_revision(revision, caller.now)?)
 }
 
-fn describe_change(fate: &ChangeKind, path: &str) -> String {
-    match fate {
+/// Describes the changes that a commit made to the one item that a log is about.
+fn describe_changes(palace: &OpenPalace, commit: &CommitDetails) -> Result<String, Refusal> {
+    let Some(path) = &commit.path_at_commit else { return Ok(String::new()) };
+    let diffs = palace.store().changed_by(commit)?;
+    let own: Vec<_> = diffs.iter().filter(|it| it.path == *path).cloned().collect();
+    let items: Vec<PalaceItem> = palace_diff(&own).into_iter().map(|it| it.item).collect();
+    // That an item was moved shows only in the diff of all files.
+    let own = palace_diff(&diffs).into_iter().filter(|it| items.contains(&it.item));
+    let lines: Vec<_> = own.map(|it| describe_change(&it.change, path)).collect();
+    Ok(lines.join("\n"))
+}
+
+fn describe_change(change: &ChangeKind, path: &str) -> String {
+    match change {
         ChangeKind::Added => format!("added as {path}"),
-        fate => render::change_summary(fate),
+        change => render::change_summary(change),
     }
 }
 
-fn render_patch(place: &str, it: &FileDiff) -> String {
+fn file_patch(prefix: &str, diff: &FileDiff) -> String {
     let unreadable = |it: &FileContent| match it {
         FileContent::Unreadable(why) => Some(why.clone()),
         FileContent::Missing | FileContent::Text(_) => None,
     };
-    let path = format!("{place}{}", it.path);
-    match unreadable(&it.was).or_else(|| unreadable(&it.now)) {
+    let path = format!("{prefix}{}", diff.path);
+    match unreadable(&diff.was).or_else(|| unreadable(&diff.now)) {
         Some(why) => format!("diff --git a/{path} b/{path}\nFiles differ: {why}\n"),
-        None => unified_diff(&path, it.was.text(), it.now.text()),
+        None => unified_diff(&path, diff.was.text(), diff.now.text()),
     }
 }

@@ -1,4 +1,4 @@
-//! From files that differ to what differs in the palace.
+//! Diffs of files as diffs of the items of a palace.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,20 @@ use crate::model::{
     PalaceItem, ScrollId,
 };
 
-/// What a palace is called of which only some files are looked at.
+/// The name of a palace that is parsed from some of its files.
 const PLACEHOLDER_NAME: &str = "palace";
 
-/// Says in the palace's own terms what differs, by kind and name. Of a file that is none of the
-/// palace's, or cannot be understood in one of the states, it says no more than that; of schemas,
-/// which are there for editors, nothing.
-pub(crate) fn palace_diff(differing: &[FileDiff]) -> Vec<ItemDiff> {
+/// Diffs the items in files, sorted by kind and name. A file that is not one of the palace, or that
+/// cannot be parsed in one of the states, is an item of its own; schemas are left out.
+pub(crate) fn palace_diff(diffs: &[FileDiff]) -> Vec<ItemDiff> {
     let (mut was, mut now) = (Files::new(), Files::new());
-    let (mut meant, mut differences) = (Vec::new(), Vec::new());
-    for it in differing.iter().filter(|it| !format::is_schema_path(&it.path)) {
+    let (mut parsed, mut differences) = (Vec::new(), Vec::new());
+    for it in diffs.iter().filter(|it| !format::is_schema_path(&it.path)) {
         if let Some(difference) = diff_unparsed_file(it) {
             differences.push(difference);
             continue;
         }
-        meant.push(it);
+        parsed.push(it);
         for (files, content) in [(&mut was, &it.was), (&mut now, &it.now)] {
             files.extend(content.text().map(|text| (it.path.clone(), text.to_owned())));
         }
@@ -35,17 +34,17 @@ pub(crate) fn palace_diff(differing: &[FileDiff]) -> Vec<ItemDiff> {
     );
     differences.extend(diff::diff_palaces(&was, &now));
     let mentioned: BTreeSet<_> = differences.iter().map(|it| it.item.clone()).collect();
-    for it in meant {
-        let thing = identify_file(&now, &it.path).or_else(|| identify_file(&was, &it.path));
+    for it in parsed {
+        let item = identify_file(&now, &it.path).or_else(|| identify_file(&was, &it.path));
         let is_both = it.was.text().is_some() && it.now.text().is_some();
-        match thing {
-            Some(thing) if mentioned.contains(&thing) || !is_both => {}
-            Some(thing) => {
-                differences.push(ItemDiff { item: thing, change: ChangeKind::Changed(Vec::new()) })
+        match item {
+            Some(item) if mentioned.contains(&item) || !is_both => {}
+            Some(item) => {
+                differences.push(ItemDiff { item, change: ChangeKind::Changed(Vec::new()) })
             }
             None => {
-                let thing = PalaceItem::File(it.path.clone());
-                differences.push(ItemDiff { item: thing, change: diff_lines(it) });
+                let item = PalaceItem::File(it.path.clone());
+                differences.push(ItemDiff { item, change: diff_lines(it) });
             }
         }
     }
@@ -53,7 +52,7 @@ pub(crate) fn palace_diff(differing: &[FileDiff]) -> Vec<ItemDiff> {
     differences
 }
 
-/// Names what a file holds.
+/// Returns the item that a file holds.
 pub(crate) fn identify_file(palace: &Palace, path: &str) -> Option<PalaceItem> {
     match PalacePath::parse(path).ok()? {
         PalacePath::Settings => Some(PalaceItem::Settings),
@@ -80,7 +79,7 @@ pub(crate) fn identify_file(palace: &Palace, path: &str) -> Option<PalaceItem> {
     }
 }
 
-/// Names what a file holds that is known by it.
+/// Returns the item that is identified by the path of its file.
 fn identify_by_path(path: &str) -> Option<PalaceItem> {
     let what = match PalacePath::parse(path).ok()? {
         PalacePath::Genus => FileItemKind::Genus,
@@ -93,8 +92,7 @@ fn identify_by_path(path: &str) -> Option<PalaceItem> {
     Some(PalaceItem::ByFile { what, path: path.to_owned() })
 }
 
-/// Tells what became of a file, where no more can be said than that: of one that is not
-/// understood, and of one that holds but a text.
+/// Diffs a file that has no items: one that cannot be parsed, or that is only a text.
 fn diff_unparsed_file(it: &FileDiff) -> Option<ItemDiff> {
     let path = it.path.clone();
     for (before, content) in [(false, &it.now), (true, &it.was)] {
@@ -104,15 +102,15 @@ fn diff_unparsed_file(it: &FileDiff) -> Option<ItemDiff> {
             FileContent::Missing => None,
         };
         if let Some(why) = why {
-            let fate = ChangeKind::Changed(vec![ChangeDetail::Unreadable { before, why }]);
-            return Some(ItemDiff { item: PalaceItem::File(path), change: fate });
+            let change = ChangeKind::Changed(vec![ChangeDetail::Unreadable { before, why }]);
+            return Some(ItemDiff { item: PalaceItem::File(path), change });
         }
     }
-    let thing = match PalacePath::parse(&path) {
+    let item = match PalacePath::parse(&path) {
         Ok(PalacePath::Other) | Err(_) => PalaceItem::File(path),
         Ok(_) => identify_by_path(&path)?,
     };
-    Some(ItemDiff { item: thing, change: diff_lines(it) })
+    Some(ItemDiff { item, change: diff_lines(it) })
 }
 
 fn diff_lines(it: &FileDiff) -> ChangeKind {
@@ -126,7 +124,7 @@ fn diff_lines(it: &FileDiff) -> ChangeKind {
     }
 }
 
-/// Says why nothing is understood of a file that should hold something.
+/// Returns why no item could be parsed from a file of the palace; `None` if one was.
 fn parse_failure(path: &str, text: &str) -> Option<String> {
     let place = PalacePath::parse(path).ok().filter(|it| *it != PalacePath::Other)?;
     let files = Files::from([(path.to_owned(), text.to_owned())]);

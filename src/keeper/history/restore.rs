@@ -1,4 +1,4 @@
-//! Bringing back what was.
+//! Restores an item as it was.
 
 use ulid::Ulid;
 
@@ -8,107 +8,123 @@ use crate::keeper::graph::resolve;
 use crate::keeper::graph::resolve::Resolved;
 use crate::keeper::history::palace_diff::identify_file;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Edit, Entity, Palace, PalaceItem, Relation, ScrollId};
 use crate::render;
 
-impl Keeper {
-    /// Makes a room, a scroll, an entity or a file what it was at the moment
-    /// that `to` names, in a new commit; also one that is there no more.
-    ///
-    /// What stands somewhere else now stays there. With an entity that is gone come the
-    /// relations of others that led to it: they went with it.
-    pub fn restore(&mut self, by: &Caller, said: &str, to: &str) -> Result<String, Refusal> {
-        let key = self.current_workspace(by)?;
-        let past = self.open_as_of(by, &key, to)?;
-        let then = self.open_palace(&past)?;
-        let when = then
-            .store()
-            .as_of_commit()
-            .map(|it| render::commit_description(it, by.now))
-            .unwrap_or_default();
-        let Resolved { thing, file } = resolve::resolve_item(then, said)?;
-        let text =
-            then.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
-        let Some(text) = text else {
-            let why = format!("{} was not there {when}", render::item_label(&thing));
-            return Err(Refusal::Invalid(why));
-        };
-        // With a file that held nothing one could understand, nobody is helped.
-        if let (None, Some(finding)) = (identify_file(&then.palace, &file), then.file_error(&file))
-        {
-            return Err(Refusal::UnreadableFile(finding.clone().into()));
-        }
-        let callers = incoming_relations(&then.palace, &thing);
-        let (identity, held) = (ItemIdentity::new(&then.palace, &thing), self.open_palace(&key)?);
-        let (mut place, mut returned) = (file.clone(), RestoredRelations::default());
-        let changed = held.change(by, |held| {
-            let there = identity.find_file(&held.palace);
-            let gone = callers.iter().filter(|_| there.is_none());
-            place = there.clone().unwrap_or_else(|| file.clone());
-            reject_occupied_file(held, &place, &identity)?;
-            let (revision, number) = restore_relations(held, gone)?;
-            returned = number;
-            // It may be broken by now, and that is as good a reason as any.
-            let was =
-                held.store().read_file(&place).map_err(|it| Refusal::UnreadableFile(it.into()))?;
-            let now = Some(held.store().checkout_text(&place, &text)?);
-            let mut edits = vec![Edit { path: place.clone(), was, now }];
-            edits.extend(revision.into_edits()?);
-            let subject = format!("{}: restore", render::item_label(&thing));
-            Ok(ChangePlan { edits, subject, body: format!("Brought back what it was {when}") })
-        })?;
-        let thing = render::item_label(&thing);
-        Ok(match changed {
-            true => format!("{thing} is what it was {when}: {place}{}\n", returned.describe()),
-            false => {
-                format!("{thing} is what it was {when} already: nothing changed in {place}.\n")
-            }
-        })
-    }
+/// An item that has the content of a past revision.
+#[derive(Clone, Debug)]
+pub struct RestoredItem {
+    /// The item.
+    pub item: PalaceItem,
+    /// Its file.
+    pub file: String,
+    /// The commit that it was restored from: age, date and id.
+    pub revision: String,
+    /// False if it was the same already.
+    pub is_changed: bool,
+    /// The relations that were restored with an entity.
+    pub relations: RestoredRelations,
 }
 
-/// The relations of others to an entity: from whom, whether that is defined, and what.
+/// Restores a room, a scroll, an entity or a file as it was at `revision`, in a new commit; also
+/// one that was deleted since.
+///
+/// An item that was moved since stays where it is. With a deleted entity the relations of others
+/// to it are restored: they were deleted with it.
+pub fn restore_item(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    item: &str,
+    revision: &str,
+) -> Result<RestoredItem, Refusal> {
+    let key = keeper.current_workspace(caller)?;
+    let past_key = open_as_of(keeper, caller, &key, revision)?;
+    let past = read_past_item(keeper.open_palace(&past_key)?, caller, item)?;
+    let PastItem { item, file, text, revision, identity, incoming } = past;
+    let present = keeper.open_palace(&key)?;
+    let (mut place, mut relations) = (file.clone(), RestoredRelations::default());
+    let is_changed = present.change(caller, |palace| {
+        let current_file = identity.find_file(&palace.palace);
+        let deleted = incoming.iter().filter(|_| current_file.is_none());
+        place = current_file.clone().unwrap_or_else(|| file.clone());
+        reject_occupied_file(palace, &place, &identity)?;
+        let (edit, counts) = restore_relations(palace, deleted)?;
+        relations = counts;
+        // The file may be broken now: that is a reason to restore it, not to refuse.
+        let was =
+            palace.store().read_file(&place).map_err(|it| Refusal::UnreadableFile(it.into()))?;
+        let now = Some(palace.store().checkout_text(&place, &text)?);
+        let mut edits = vec![Edit { path: place.clone(), was, now }];
+        edits.extend(edit.into_edits()?);
+        let subject = format!("{}: restore", render::item_label(&item));
+        Ok(ChangePlan { edits, subject, body: format!("Brought back what it was {revision}") })
+    })?;
+    Ok(RestoredItem { item, file: place, revision, is_changed, relations })
+}
+
+/// An item in a past revision.
+struct PastItem {
+    item: PalaceItem,
+    file: String,
+    text: String,
+    /// The age, date and id of the commit.
+    revision: String,
+    identity: ItemIdentity,
+    incoming: IncomingRelations,
+}
+
+fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<PastItem, Refusal> {
+    let commit = past.store().as_of_commit();
+    let revision = commit.map(|it| render::commit_description(it, caller.now)).unwrap_or_default();
+    let Resolved { thing: item, file } = resolve::resolve_item(past, item)?;
+    let text = past.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
+    let Some(text) = text else {
+        let why = format!("{} was not there {revision}", render::item_label(&item));
+        return Err(Refusal::Invalid(why));
+    };
+    // A file that nothing could be parsed from is of no use.
+    if let (None, Some(finding)) = (identify_file(&past.palace, &file), past.file_error(&file)) {
+        return Err(Refusal::UnreadableFile(finding.clone().into()));
+    }
+    let identity = ItemIdentity::new(&past.palace, &item);
+    let incoming = incoming_relations(&past.palace, &item);
+    Ok(PastItem { item, file, text, revision, identity, incoming })
+}
+
+/// The relations of others to an entity: the name of the source, whether it is defined, and the
+/// relation.
 type IncomingRelations = Vec<(String, bool, Relation)>;
 
-fn incoming_relations(then: &Palace, thing: &PalaceItem) -> IncomingRelations {
-    let PalaceItem::Entity(name) = thing else { return Vec::new() };
-    let incoming = then.graph.incoming_relations(name).filter(|it| it.from.name != *name);
+fn incoming_relations(palace: &Palace, item: &PalaceItem) -> IncomingRelations {
+    let PalaceItem::Entity(name) = item else { return Vec::new() };
+    let incoming = palace.graph.incoming_relations(name).filter(|it| it.from.name != *name);
     incoming.map(|it| (it.from.name.clone(), it.from.is_defined, it.relation.clone())).collect()
 }
 
-/// How many relations of others came back with an entity, and how many could not.
-#[derive(Default)]
-struct RestoredRelations {
-    restored: usize,
-    skipped: usize,
+/// The number of relations of others that were restored with an entity.
+#[derive(Clone, Debug, Default)]
+pub struct RestoredRelations {
+    /// The relations that were restored.
+    pub restored: usize,
+    /// The relations whose source is gone too.
+    pub skipped: usize,
 }
 
-impl RestoredRelations {
-    fn describe(&self) -> String {
-        let relations = |number| render::pluralize(number, "relation");
-        let back = (self.restored > 0)
-            .then(|| format!(", with {} of others to it", relations(self.restored)));
-        let lost = (self.skipped > 0)
-            .then(|| format!("; without {} of others who are not there", relations(self.skipped)));
-        back.unwrap_or_default() + &lost.unwrap_or_default()
-    }
-}
-
-/// Gives back to those who are there the relations they had, where they have none like
-/// them.
+/// Adds `relations` to the sources that exist, unless they have the same.
 fn restore_relations<'a>(
-    held: &mut OpenPalace,
-    callers: impl Iterator<Item = &'a (String, bool, Relation)>,
+    palace: &mut OpenPalace,
+    relations: impl Iterator<Item = &'a (String, bool, Relation)>,
 ) -> Result<(GraphEdit, RestoredRelations), Refusal> {
-    let (mut revision, mut returned) = (GraphEdit::default(), RestoredRelations::default());
-    for (from, is_defined, relation) in callers {
+    let (mut edit, mut counts) = (GraphEdit::default(), RestoredRelations::default());
+    for (from, is_defined, relation) in relations {
         let start = match is_defined {
-            true => revision.entity_mut(held, from)?,
-            false => revision.get_or_add_source(held, from)?,
+            true => edit.entity_mut(palace, from)?,
+            false => edit.get_or_add_source(palace, from)?,
         };
         let Some(Entity { relations, .. }) = start else {
-            returned.skipped += 1;
+            counts.skipped += 1;
             continue;
         };
         if !relations
@@ -116,20 +132,20 @@ fn restore_relations<'a>(
             .any(|it| it.has_same_kind_and_target(relation) && it.overlaps_in_time(relation))
         {
             relations.push(relation.clone());
-            returned.restored += 1;
+            counts.restored += 1;
         }
     }
-    Ok((revision, returned))
+    Ok((edit, counts))
 }
 
-/// Refuses a file that holds something else by now.
+/// Refuses if the file holds another item now.
 fn reject_occupied_file(
-    held: &OpenPalace,
+    palace: &OpenPalace,
     file: &str,
     identity: &ItemIdentity,
 ) -> Result<(), Refusal> {
-    let is_same = identity.find_file(&held.palace).is_some();
-    match identify_file(&held.palace, file).filter(|it| !is_same && *it != identity.thing) {
+    let is_same = identity.find_file(&palace.palace).is_some();
+    match identify_file(&palace.palace, file).filter(|it| !is_same && *it != identity.item) {
         Some(other) => Err(Refusal::Invalid(format!(
             "`{file}` holds something else by now, {}; move that away first",
             render::item_label(&other)
@@ -138,27 +154,28 @@ fn reject_occupied_file(
     }
 }
 
-/// What a thing is known by, wherever it is and whatever it is called: its name, or its id.
+/// Identifies an item in other revisions, where it may have another file or another name: by its
+/// id or its name.
 struct ItemIdentity {
-    thing: PalaceItem,
+    item: PalaceItem,
     id: Option<Ulid>,
 }
 
 impl ItemIdentity {
-    fn new(palace: &Palace, thing: &PalaceItem) -> Self {
-        let id = match thing {
+    fn new(palace: &Palace, item: &PalaceItem) -> Self {
+        let id = match item {
             PalaceItem::Room(id) => palace.room(id).and_then(|it| it.id),
             PalaceItem::Scroll { which, .. } => Some(which.id),
             PalaceItem::Entity(name) => palace.graph.get(name).and_then(|it| it.id),
             PalaceItem::Settings | PalaceItem::ByFile { .. } | PalaceItem::File(_) => None,
         };
-        Self { thing: thing.clone(), id }
+        Self { item: item.clone(), id }
     }
 
-    /// Finds the file that holds it.
+    /// Finds the file of the item.
     fn find_file(&self, palace: &Palace) -> Option<String> {
         let is_it = |id: Option<Ulid>| id.is_some() && id == self.id;
-        match &self.thing {
+        match &self.item {
             PalaceItem::Room(id) if palace.room(id).is_some() => Some(room_path(id)),
             PalaceItem::Room(_) => {
                 palace.rooms().find(|(_, it)| is_it(it.id)).map(|(id, _)| room_path(id))

@@ -1,4 +1,4 @@
-//! Taking in what other programs remember, and giving it back.
+//! Imports and exports files of the reference memory server.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -8,91 +8,104 @@ use crate::keeper::graph::rules::with_initial_status;
 use crate::keeper::memory_server::operations::add_absent_relations;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
 use crate::keeper::session::new_id;
-use crate::keeper::{Caller, GraphPage, Keeper, Refusal};
+use crate::keeper::{Caller, GraphPage, Keeper, Refusal, Session, read_graph};
 use crate::model::{Entity, MAX_FILE_BYTES, Relation, Triple};
 use crate::render;
 use crate::store::Listener;
 
-/// What an import came to, or would.
+/// What an import added, or would add.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryImportSummary {
-    /// The name of the workspace; `None`: there is none yet.
+    /// The name of the workspace; `None` if there is none yet.
     pub workspace: Option<String>,
     /// How many entities are new.
     pub entities: usize,
-    /// How many observations others got.
+    /// How many observations were added to other entities.
     pub observations: usize,
     /// How many relations are new.
     pub relations: usize,
-    /// What is worth knowing, each with its place in the file, in its order.
+    /// Notes to the user, in the order of the file, each with its line.
     pub notes: Vec<String>,
-    /// How many of these could not be understood.
+    /// How many of the notes are about something that could not be summary.
     pub faults: usize,
 }
 
-impl Keeper {
-    /// Adds what a file of the reference memory server holds and is not there
-    /// yet, all in one commit; nothing is taken away. Calls `tell` with how
-    /// many steps of how many are done. Only says what it would do if `dry`.
-    pub fn import_memory(
-        &mut self,
-        by: &Caller,
-        file: &[u8],
-        dry: bool,
-        tell: impl Fn(usize, usize) + Send + Sync + 'static,
-    ) -> Result<MemoryImportSummary, Refusal> {
-        let MemoryFile { mut entities, relations, messages: told, fault_count: faults } =
-            exchange::read_memory_file(file);
-        for entity in &mut entities {
-            entity.id = Some(new_id(&mut self.id_generator, by.now));
-        }
-        let mut told =
-            MemoryImportSummary { notes: told, faults, ..MemoryImportSummary::default() };
-        let key = match dry || (entities.is_empty() && relations.is_empty()) {
-            true => self.current_workspace_if_any(by)?,
-            false => Some(self.current_or_new_workspace(by)?),
-        };
-        let Some(key) = key else {
-            let relations = relations.iter().collect::<BTreeSet<_>>().len();
-            return Ok(MemoryImportSummary { entities: entities.len(), relations, ..told });
-        };
-        let (mut imported, mut large) = (MemoryImportSummary::default(), OversizedEntities::new());
-        let held = self.open_palace(&key)?;
-        held.set_progress_listener(Listener::new(tell));
-        held.change(by, |held| {
-            let edits = loop {
-                let (revision, counted) = plan_import(held, &entities, &relations, &large)?;
-                imported = counted;
-                match revision.into_edits_within_limit()? {
-                    Ok(edits) => break edits,
-                    Err(more) => large.extend(more),
-                }
-            };
-            let edits = if dry { Vec::new() } else { edits };
-            let MemoryImportSummary { entities, observations, relations, .. } = imported;
-            let body = format!(
-                "{}, {} of others, {}",
-                render::pluralize(entities, "entity"),
-                render::pluralize(observations, "observation"),
-                render::pluralize(relations, "relation")
-            );
-            Ok(ChangePlan { edits, subject: "memory: import".to_owned(), body })
-        })?;
-        let workspace = Some(held.palace.settings.name.clone());
-        told.faults += large.len();
-        told.notes.extend(large.into_iter().map(oversized_entity_note));
-        Ok(MemoryImportSummary { workspace, notes: told.notes, faults: told.faults, ..imported })
+/// Adds what a file of the reference memory server holds and the palace does not, in one commit;
+/// deletes nothing. Calls `progress` with how many steps of how many are done. If `dry`, only
+/// counts. Creates the first palace if there is none.
+pub fn import_memory(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    file: &[u8],
+    dry: bool,
+    progress: impl Fn(usize, usize) + Send + Sync + 'static,
+) -> Result<MemoryImportSummary, Refusal> {
+    let MemoryFile { mut entities, relations, messages: notes, fault_count: faults } =
+        exchange::read_memory_file(file);
+    for entity in &mut entities {
+        entity.id = Some(new_id(&mut keeper.id_generator, caller.now));
     }
-
-    /// Writes the graph as a file of the reference memory server.
-    pub fn export_memory(&mut self, by: &Caller) -> Result<String, Refusal> {
-        self.current_workspace(by)?;
-        let GraphPage { entities, relations, .. } = self.read_graph(by, None, usize::MAX)?;
-        Ok(exchange::write_memory_file(&entities, &relations))
-    }
+    let session = match dry || (entities.is_empty() && relations.is_empty()) {
+        true => keeper.session_if_any(caller)?,
+        false => Some(keeper.session_for_writing(caller)?),
+    };
+    let Some(mut session) = session else {
+        let relations = relations.iter().collect::<BTreeSet<_>>().len();
+        let entities = entities.len();
+        return Ok(MemoryImportSummary {
+            entities,
+            relations,
+            notes,
+            faults,
+            ..Default::default()
+        });
+    };
+    session.palace.set_progress_listener(Listener::new(progress));
+    let mut summary = import_file(&mut session, &entities, &relations, dry)?;
+    summary.notes.splice(0..0, notes);
+    summary.faults += faults;
+    Ok(summary)
 }
 
-/// Says of whom nothing was taken in.
+fn import_file(
+    session: &mut Session<'_>,
+    entities: &[Entity],
+    relations: &[Triple],
+    dry: bool,
+) -> Result<MemoryImportSummary, Refusal> {
+    let (mut summary, mut oversized) = (MemoryImportSummary::default(), OversizedEntities::new());
+    session.palace.change(session.caller, |open| {
+        let edits = loop {
+            let (edit, counts) = plan_import(open, entities, relations, &oversized)?;
+            summary = counts;
+            match edit.into_edits_within_limit()? {
+                Ok(edits) => break edits,
+                Err(more) => oversized.extend(more),
+            }
+        };
+        let edits = if dry { Vec::new() } else { edits };
+        let MemoryImportSummary { entities, observations, relations, .. } = summary;
+        let body = format!(
+            "{}, {} of others, {}",
+            render::pluralize(entities, "entity"),
+            render::pluralize(observations, "observation"),
+            render::pluralize(relations, "relation")
+        );
+        Ok(ChangePlan { edits, subject: "memory: import".to_owned(), body })
+    })?;
+    summary.workspace = Some(session.palace.palace.settings.name.clone());
+    summary.faults = oversized.len();
+    summary.notes = oversized.into_iter().map(oversized_entity_note).collect();
+    Ok(summary)
+}
+
+/// Returns the graph as a file of the reference memory server.
+pub fn export_memory(session: &Session<'_>) -> Result<String, Refusal> {
+    let GraphPage { entities, relations, .. } = read_graph(session, None, usize::MAX)?;
+    Ok(exchange::write_memory_file(&entities, &relations))
+}
+
+/// Says that an entity was not summary because its file would be too large.
 fn oversized_entity_note((name, size): (String, usize)) -> String {
     let name = render::truncate(&render::one_line(&name), 60);
     format!(
@@ -101,55 +114,55 @@ fn oversized_entity_note((name, size): (String, usize)) -> String {
     )
 }
 
-/// Adds what is not there, but for what is said of those who are too `large`; a file
-/// is read only if there is something to add.
+/// Adds what does not exist, except to the `oversized` entities; reads a file only if there is
+/// something to add to it.
 fn plan_import(
-    held: &mut OpenPalace,
+    open: &mut OpenPalace,
     entities: &[Entity],
     relations: &[Triple],
-    large: &OversizedEntities,
+    oversized: &OversizedEntities,
 ) -> Result<(GraphEdit, MemoryImportSummary), Refusal> {
-    let (mut revision, mut imported) = (GraphEdit::default(), MemoryImportSummary::default());
-    for entity in entities.iter().filter(|it| !large.contains_key(&it.name)) {
-        let old = held.palace.graph.get(&entity.name);
+    let (mut edit, mut summary) = (GraphEdit::default(), MemoryImportSummary::default());
+    for entity in entities.iter().filter(|it| !oversized.contains_key(&it.name)) {
+        let old = open.palace.graph.get(&entity.name);
         if old.is_some_and(|it| has_all_observations(it, &entity.observations)) {
             continue;
         }
-        let Some(old) = revision.entity_mut(held, &entity.name)? else {
-            let begun = with_initial_status(&held.palace.graph, entity);
-            revision.add_entity(held, begun)?;
-            imported.entities += 1;
+        let Some(old) = edit.entity_mut(open, &entity.name)? else {
+            let entity = with_initial_status(&open.palace.graph, entity);
+            edit.add_entity(open, entity)?;
+            summary.entities += 1;
             continue;
         };
         for observation in &entity.observations {
             if !old.observations.contains(observation) {
                 old.observations.push(observation.clone());
-                imported.observations += 1;
+                summary.observations += 1;
             }
         }
     }
-    let relations = relations.iter().filter(|it| !large.contains_key(&it.from));
-    let new = missing_relations(held, relations);
-    imported.relations = add_absent_relations(held, &mut revision, &new)?.len();
-    Ok((revision, imported))
+    let relations = relations.iter().filter(|it| !oversized.contains_key(&it.from));
+    let new = missing_relations(open, relations);
+    summary.relations = add_absent_relations(open, &mut edit, &new)?.len();
+    Ok((edit, summary))
 }
 
 fn has_all_observations(entity: &Entity, observations: &[String]) -> bool {
-    let known: HashSet<&String> = entity.observations.iter().collect();
-    observations.iter().all(|it| known.contains(it))
+    let present: HashSet<&String> = entity.observations.iter().collect();
+    observations.iter().all(|it| present.contains(it))
 }
 
-/// Returns those relations that the graph does not hold.
+/// Returns the relations that the graph does not have.
 fn missing_relations<'a>(
-    held: &OpenPalace,
+    open: &OpenPalace,
     relations: impl Iterator<Item = &'a Triple>,
 ) -> Vec<Triple> {
-    let starts = held.palace.graph.entities_and_loose_ends();
-    let known: HashSet<(&str, &str, &str)> = starts
+    let sources = open.palace.graph.entities_and_loose_ends();
+    let present: HashSet<(&str, &str, &str)> = sources
         .flat_map(|from| from.relations.iter().map(|it| triple_key(&from.name, it)))
         .collect();
     let is_new =
-        |it: &&Triple| !known.contains(&(it.from.as_str(), it.kind.as_str(), it.to.as_str()));
+        |it: &&Triple| !present.contains(&(it.from.as_str(), it.kind.as_str(), it.to.as_str()));
     relations.filter(is_new).cloned().collect()
 }
 

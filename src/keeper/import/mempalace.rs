@@ -1,9 +1,9 @@
-//! Moving in from MemPalace: drawers, diaries and facts in one commit, and
-//! nothing twice.
+//! Imports a palace of MemPalace: drawers, diaries and facts in one commit, and nothing twice.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
+use ulid::Ulid;
 
 use crate::exchange::{
     self, ImportedDiaryEntry, ImportedDrawer, ImportedFact, MempalaceData, MempalaceTables,
@@ -21,26 +21,26 @@ use crate::model::{DiaryEntry, Drawer, Edit, Entity, FiledUnder, Relation, WingR
 use crate::render;
 use crate::store::Listener;
 
-/// What moving in came to, or would.
+/// What an import added, or would add.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportSummary {
-    /// The name of the workspace; `None`: there is none yet.
+    /// The name of the workspace; `None` if there is none yet.
     pub workspace: Option<String>,
     /// How many drawers are new.
     pub drawers: usize,
-    /// How many entries of diaries are new.
+    /// How many diary entries are new.
     pub entries: usize,
-    /// Of how many facts more is known than before.
+    /// How many facts are new or got a date.
     pub facts: usize,
-    /// How many of all these were there already.
+    /// How many drawers, entries and facts existed already.
     pub already_present: usize,
-    /// What could not be understood, by table and id.
+    /// The rows that could not be imported, by table and id.
     pub errors: Vec<String>,
-    /// What else is worth knowing.
+    /// Other notes to the user.
     pub notes: Vec<String>,
 }
 
-/// What is to be taken in, by names that may be given here.
+/// The data to import, with names that are valid here.
 struct Import {
     drawers: Vec<(WingRoom, Drawer)>,
     entries: Vec<(String, DiaryEntry)>,
@@ -48,69 +48,62 @@ struct Import {
     facts: Vec<ImportedFact>,
 }
 
-impl Keeper {
-    /// Takes in what the tables of MemPalace hold and is not there yet, all in
-    /// one commit; nothing is taken away. `local` says which moment the clock on
-    /// the wall showed; `tell` is called with how many steps of how many are
-    /// done. Only says what it would do if `dry`.
-    pub fn import_mempalace(
-        &mut self,
-        by: &Caller,
-        tables: MempalaceTables,
-        local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
-        dry: bool,
-        tell: impl Fn(usize, usize) + Send + Sync + 'static,
-    ) -> Result<ImportSummary, Refusal> {
-        let mut estate = exchange::read_mempalace(tables, local);
-        let faults = std::mem::take(&mut estate.faults);
-        let notes = std::mem::take(&mut estate.notes);
-        let arrivals = self.prepare_import(by, estate);
-        let key = match dry || arrivals.is_empty() {
-            true => self.current_workspace_if_any(by)?,
-            false => Some(self.current_or_new_workspace(by)?),
-        };
-        let Some(key) = key else {
-            return Ok(ImportSummary {
-                errors: faults,
-                notes,
-                ..arrivals.summary_for_empty_palace()
-            });
-        };
-        let mut moved = ImportSummary::default();
-        let held = self.open_palace(&key)?;
-        held.set_progress_listener(Listener::new(tell));
-        held.change(by, |held| {
-            let (edits, counted) = arrivals.plan_edits(held)?;
-            moved = counted;
-            let body = format!(
-                "{}, {}, {}",
-                render::pluralize(moved.drawers, "drawer"),
-                render::pluralize(moved.entries, "diary entry"),
-                render::pluralize(moved.facts, "fact")
-            );
-            let edits = if dry { Vec::new() } else { edits };
-            Ok(ChangePlan { edits, subject: "mempalace: import".to_owned(), body })
-        })?;
-        moved.workspace = Some(held.palace.settings.name.clone());
-        moved.errors.splice(0..0, faults);
-        moved.notes = notes;
-        Ok(moved)
-    }
+/// Adds what the tables of MemPalace hold and the palace does not, in one commit; deletes nothing.
+/// `to_utc` converts a local time; `progress` is called with how many steps of how many are done.
+/// If `dry`, only counts. Creates the first palace if there is none.
+pub fn import_mempalace(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    tables: MempalaceTables,
+    to_utc: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
+    dry: bool,
+    progress: impl Fn(usize, usize) + Send + Sync + 'static,
+) -> Result<ImportSummary, Refusal> {
+    let mut data = exchange::read_mempalace(tables, to_utc);
+    let errors = std::mem::take(&mut data.faults);
+    let notes = std::mem::take(&mut data.notes);
+    let import = Import::new(data, caller.now, || new_id(&mut keeper.id_generator, caller.now));
+    let session = match dry || import.is_empty() {
+        true => keeper.session_if_any(caller)?,
+        false => Some(keeper.session_for_writing(caller)?),
+    };
+    let Some(session) = session else {
+        return Ok(ImportSummary { errors, notes, ..import.summary_for_empty_palace() });
+    };
+    let mut summary = ImportSummary::default();
+    session.palace.set_progress_listener(Listener::new(progress));
+    session.palace.change(caller, |open| {
+        let (edits, counts) = import.plan_edits(open)?;
+        summary = counts;
+        let body = format!(
+            "{}, {}, {}",
+            render::pluralize(summary.drawers, "drawer"),
+            render::pluralize(summary.entries, "diary entry"),
+            render::pluralize(summary.facts, "fact")
+        );
+        let edits = if dry { Vec::new() } else { edits };
+        Ok(ChangePlan { edits, subject: "mempalace: import".to_owned(), body })
+    })?;
+    summary.workspace = Some(session.palace.palace.settings.name.clone());
+    summary.errors.splice(0..0, errors);
+    summary.notes = notes;
+    Ok(summary)
+}
 
-    /// Gives names and ids to what arrives.
-    fn prepare_import(&mut self, by: &Caller, estate: MempalaceData) -> Import {
-        let subjects: Vec<_> = estate.subjects().into_iter().map(render::one_line).collect();
-        let MempalaceData { drawers: texts, diary_entries: entries, entities, mut facts, .. } =
-            estate;
-        let mut known: BTreeMap<String, Entity> = BTreeMap::new();
+impl Import {
+    /// Converts imported data: cleans its names, and adds ids. `now` is the date of drawers without
+    /// one.
+    fn new(data: MempalaceData, now: DateTime<Utc>, mut new_id: impl FnMut() -> Ulid) -> Self {
+        let subjects: Vec<_> = data.subjects().into_iter().map(render::one_line).collect();
+        let MempalaceData { drawers, diary_entries, entities, mut facts, .. } = data;
+        let mut by_name: BTreeMap<String, Entity> = BTreeMap::new();
         for name in subjects.into_iter().chain(entities.iter().map(|it| render::one_line(&it.name)))
         {
-            let unknown = || placeholder_entity(&name, new_id(&mut self.id_generator, by.now));
-            known.entry(name.clone()).or_insert_with(unknown);
+            by_name.entry(name.clone()).or_insert_with(|| placeholder_entity(&name, new_id()));
         }
-        // Of several who say what something is, the first is right.
+        // If several rows give the genus of one entity, the first counts.
         for it in entities.into_iter().rev() {
-            let Some(entity) = known.get_mut(&render::one_line(&it.name)) else { continue };
+            let Some(entity) = by_name.get_mut(&render::one_line(&it.name)) else { continue };
             if !it.genus.is_empty() {
                 entity.genus = render::one_line(&it.genus);
             }
@@ -121,48 +114,20 @@ impl Keeper {
                 *it = render::one_line(it);
             }
         }
-        Import {
-            drawers: texts.into_iter().map(|it| self.convert_drawer(by, it)).collect(),
-            entries: entries.into_iter().map(|it| self.convert_diary_entry(by, it)).collect(),
-            entities: known.into_values().collect(),
+        Self {
+            drawers: drawers.into_iter().map(|it| convert_drawer(it, new_id(), now)).collect(),
+            entries: diary_entries.into_iter().map(|it| convert_entry(it, new_id())).collect(),
+            entities: by_name.into_values().collect(),
             facts,
         }
     }
 
-    fn convert_drawer(&mut self, by: &Caller, it: ImportedDrawer) -> (WingRoom, Drawer) {
-        let [wing, room] = [it.wing, it.room].map(|it| sanitize_name(&it, MAX_NAME_CHARS));
-        let drawer = Drawer {
-            id: new_id(&mut self.id_generator, by.now),
-            filed_under: FiledUnder { wing: Some(wing.clone()), room: Some(room.clone()) },
-            source: it.source.map(|it| render::one_line(&it)),
-            by: it.by.map(|it| render::one_line(&it)),
-            filed: Some(it.at.unwrap_or(by.now).trunc_subsecs(0)),
-            text: it.text.replace('\0', "\u{fffd}"),
-        };
-        (WingRoom { wing, room }, drawer)
-    }
-
-    fn convert_diary_entry(&mut self, by: &Caller, it: ImportedDiaryEntry) -> (String, DiaryEntry) {
-        let agent = sanitize_name(&it.agent, MAX_NAME_CHARS);
-        let topic = it.topic.map(|it| sanitize_name(&it, MAX_NAME_CHARS));
-        let entry = DiaryEntry {
-            id: new_id(&mut self.id_generator, by.now),
-            agent: Some(agent.clone()),
-            topic: topic.unwrap_or_else(|| DiaryEntry::DEFAULT_TOPIC.to_owned()),
-            written: it.at.map(|it| it.trunc_subsecs(0)),
-            text: it.text.replace('\0', "\u{fffd}"),
-        };
-        (agent, entry)
-    }
-}
-
-impl Import {
     fn is_empty(&self) -> bool {
         let Self { drawers, entries, entities, facts } = self;
         drawers.is_empty() && entries.is_empty() && entities.is_empty() && facts.is_empty()
     }
 
-    /// Counts what would be new where nothing is known yet.
+    /// Counts what would be new in an empty palace.
     fn summary_for_empty_palace(&self) -> ImportSummary {
         let drawers: HashSet<_> = self.drawers.iter().map(|(it, kept)| (it, &kept.text)).collect();
         let entries: HashSet<_> =
@@ -179,93 +144,118 @@ impl Import {
         }
     }
 
-    fn plan_edits(&self, held: &mut OpenPalace) -> Result<(Vec<Edit>, ImportSummary), Refusal> {
-        let filings = plan_filing(held, None, &self.drawers);
-        let written = self.plan_diary_entries(held);
-        let (revision, learned, faults) = self.plan_facts(held)?;
-        let moved = ImportSummary {
-            drawers: filings.edits.len(),
+    fn plan_edits(&self, open: &mut OpenPalace) -> Result<(Vec<Edit>, ImportSummary), Refusal> {
+        let filing = plan_filing(open, None, &self.drawers);
+        let written = self.plan_diary_entries(open);
+        let (edit, added, errors) = self.plan_facts(open)?;
+        let summary = ImportSummary {
+            drawers: filing.edits.len(),
             entries: written.len(),
-            facts: learned,
-            already_present: filings.already_filed + self.entries.len() - written.len()
+            facts: added,
+            already_present: filing.already_filed + self.entries.len() - written.len()
                 + self.facts.len()
-                - learned
-                - faults.len(),
-            errors: faults,
+                - added
+                - errors.len(),
+            errors,
             ..ImportSummary::default()
         };
-        let mut edits = filings.edits;
+        let mut edits = filing.edits;
         edits.extend(written);
-        edits.extend(revision.into_edits()?);
-        Ok((edits, moved))
+        edits.extend(edit.into_edits()?);
+        Ok((edits, summary))
     }
 
-    /// Writes the entries that no diary holds.
-    fn plan_diary_entries(&self, held: &OpenPalace) -> Vec<Edit> {
-        let diaries = &held.palace.diaries;
-        let mut known: HashSet<(String, &str, Option<DateTime<Utc>>)> = HashSet::new();
+    /// Writes the entries that no diary has.
+    fn plan_diary_entries(&self, open: &OpenPalace) -> Vec<Edit> {
+        let diaries = &open.palace.diaries;
+        let mut present: HashSet<(String, &str, Option<DateTime<Utc>>)> = HashSet::new();
         for (file, it) in diaries.iter() {
             let agent = diaries.agent_of(file).unwrap_or_default().to_lowercase();
-            // Of an undated entry, it is not known when it was written here either.
-            known.insert((agent.clone(), &it.text, None));
-            known.insert((agent, &it.text, it.written));
+            // An imported entry without a date is equal to one with any date.
+            present.insert((agent.clone(), &it.text, None));
+            present.insert((agent, &it.text, it.written));
         }
-        let mut joining: HashMap<String, usize> = HashMap::new();
+        let mut new_per_folder: HashMap<String, usize> = HashMap::new();
         let mut edits = Vec::new();
         for (agent, entry) in &self.entries {
-            if !known.insert((agent.to_lowercase(), &entry.text, entry.written)) {
+            if !present.insert((agent.to_lowercase(), &entry.text, entry.written)) {
                 continue;
             }
-            let joins = |it: &str| joining.get(it).copied().unwrap_or_default();
-            let path = new_diary_path(diaries, agent, entry, joins);
+            let new_in = |it: &str| new_per_folder.get(it).copied().unwrap_or_default();
+            let path = new_diary_path(diaries, agent, entry, new_in);
             if let Some((folder, _)) = path.rsplit_once('/') {
-                *joining.entry(folder.to_owned()).or_default() += 1;
+                *new_per_folder.entry(folder.to_owned()).or_default() += 1;
             }
             edits.push(Edit { path, was: None, now: Some(format::write_diary_entry(entry)) });
         }
         edits
     }
 
-    /// States the facts; says of how many more is known now, and which could not
-    /// be stated.
+    /// Adds the facts; returns how many were added or got a date, and the errors of the others.
     fn plan_facts(
         &self,
-        held: &mut OpenPalace,
+        open: &mut OpenPalace,
     ) -> Result<(GraphEdit, usize, Vec<String>), Refusal> {
-        let mut revision = GraphEdit::default();
+        let mut edit = GraphEdit::default();
         for it in &self.entities {
-            // Of a name that could be several, something is known already.
-            let Ok(name) = resolve_spelling(&held.palace.graph, &it.name) else { continue };
-            if revision.entity_mut(held, &name)?.is_none() {
+            // A name that could mean several entities needs no new one.
+            let Ok(name) = resolve_spelling(&open.palace.graph, &it.name) else { continue };
+            if edit.entity_mut(open, &name)?.is_none() {
                 let entity =
-                    with_initial_status(&held.palace.graph, &Entity { name, ..it.clone() });
-                revision.add_entity(held, entity)?;
+                    with_initial_status(&open.palace.graph, &Entity { name, ..it.clone() });
+                edit.add_entity(open, entity)?;
             }
         }
         let all: HashSet<_> = self.facts.iter().map(FactKey::from_fact).collect();
-        let (mut learned, mut faults) = (0, Vec::new());
+        let (mut added, mut errors) = (0, Vec::new());
         for it in &self.facts {
-            let graph = &held.palace.graph;
-            let (commit_subject, to) = match (
+            let graph = &open.palace.graph;
+            let (subject, to) = match (
                 resolve_spelling(graph, &it.subject),
                 resolve_spelling(graph, &it.relation.to),
             ) {
-                (Ok(commit_subject), Ok(to)) => (commit_subject, to),
+                (Ok(subject), Ok(to)) => (subject, to),
                 (Err(why), _) | (_, Err(why)) => {
-                    faults.push(format!("triples {}: {why}", it.id));
+                    errors.push(format!("triples {}: {why}", it.id));
                     continue;
                 }
             };
-            let Some(start) = revision.get_or_add_source(held, &commit_subject)? else { continue };
+            let Some(start) = edit.get_or_add_source(open, &subject)? else { continue };
             let new = Relation { to, ..it.relation.clone() };
-            let is_told = |it: &Relation| all.contains(&FactKey::new(&commit_subject, it));
-            learned += usize::from(merge_fact(&mut start.relations, new, is_told));
+            let is_imported = |it: &Relation| all.contains(&FactKey::new(&subject, it));
+            added += usize::from(merge_fact(&mut start.relations, new, is_imported));
         }
-        Ok((revision, learned, faults))
+        Ok((edit, added, errors))
     }
 }
 
-/// A fact, whatever its names are spelled like, and when it holds.
+fn convert_drawer(it: ImportedDrawer, id: Ulid, now: DateTime<Utc>) -> (WingRoom, Drawer) {
+    let [wing, room] = [it.wing, it.room].map(|it| sanitize_name(&it, MAX_NAME_CHARS));
+    let drawer = Drawer {
+        id,
+        filed_under: FiledUnder { wing: Some(wing.clone()), room: Some(room.clone()) },
+        source: it.source.map(|it| render::one_line(&it)),
+        by: it.by.map(|it| render::one_line(&it)),
+        filed: Some(it.at.unwrap_or(now).trunc_subsecs(0)),
+        text: it.text.replace('\0', "\u{fffd}"),
+    };
+    (WingRoom { wing, room }, drawer)
+}
+
+fn convert_entry(it: ImportedDiaryEntry, id: Ulid) -> (String, DiaryEntry) {
+    let agent = sanitize_name(&it.agent, MAX_NAME_CHARS);
+    let topic = it.topic.map(|it| sanitize_name(&it, MAX_NAME_CHARS));
+    let entry = DiaryEntry {
+        id,
+        agent: Some(agent.clone()),
+        topic: topic.unwrap_or_else(|| DiaryEntry::DEFAULT_TOPIC.to_owned()),
+        written: it.at.map(|it| it.trunc_subsecs(0)),
+        text: it.text.replace('\0', "\u{fffd}"),
+    };
+    (agent, entry)
+}
+
+/// A fact with its dates; the spelling of its names does not matter.
 #[derive(PartialEq, Eq, Hash)]
 struct FactKey {
     names: [String; 3],
@@ -284,28 +274,27 @@ impl FactKey {
     }
 }
 
-/// Adds a fact to what is known of its subject, or its dates to a fact that says
-/// the same and lacks them; tells whether more is known than before. What
-/// `is_told` of itself is another fact.
+/// Adds a fact to the relations of its subject, or its dates to the same fact without them;
+/// returns whether it changed anything. A relation that `is_imported` itself gets no dates.
 fn merge_fact(
     relations: &mut Vec<Relation>,
     new: Relation,
-    is_told: impl Fn(&Relation) -> bool,
+    is_imported: impl Fn(&Relation) -> bool,
 ) -> bool {
     let mut same: Vec<_> = relations.iter_mut().filter(|it| is_same_fact(it, &new)).collect();
     if same.iter().any(|it| (&it.since, &it.until) == (&new.since, &new.until)) {
         return false;
     }
-    same.retain(|it| !is_told(it));
+    same.retain(|it| !is_imported(it));
     for old in same {
-        let (begin_alike, open) = (old.since == new.since, old.until.is_none());
+        let (same_begin, open) = (old.since == new.since, old.until.is_none());
         match (open, new.until.is_none()) {
-            // It has ended since, here or there.
-            (true, false) if begin_alike => {
+            // The fact has ended since, here or there.
+            (true, false) if same_begin => {
                 old.until = new.until;
                 return true;
             }
-            (false, true) if begin_alike => return false,
+            (false, true) if same_begin => return false,
             (true, true) if old.since.is_none() => {
                 old.since = new.since;
                 return true;

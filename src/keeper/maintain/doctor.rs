@@ -1,5 +1,4 @@
-//! What may keep palaces from being written: their repositories, and the lock
-//! files in them.
+//! Examines the repositories of palaces and the lock files in them: `palazzo doctor`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,50 +11,48 @@ use crate::store::{self, GitLock, RepositoryState, Store};
 /// The repository of one palace as `palazzo doctor` sees it.
 #[derive(Debug)]
 pub struct DoctorReport {
-    /// Where the palace lies.
+    /// The directory of the palace.
     pub root: PathBuf,
-    /// The repository; `None`: there is none.
+    /// The repository; `None` if there is none.
     pub repository: Result<Option<RepositoryState>, Refusal>,
-    /// The lock files of git in it.
+    /// The lock files in it.
     pub locks: Vec<GitLock>,
-    /// Whether the palace had one, and has lost it.
+    /// Whether the palace had a repository that is gone.
     pub has_lost_history: bool,
 }
 
-impl Keeper {
-    /// Examines the repository of each palace of the home. Changes nothing.
-    pub fn examine_repositories(&self) -> Result<Vec<DoctorReport>, Refusal> {
-        let stores = self.workspaces()?.into_iter().map(|it| self.store_of(&it));
-        Ok(stores.map(|it| examine_repository(&it)).collect())
-    }
+/// Examines the repository of each palace of the home. Changes nothing.
+pub fn examine_repositories(keeper: &Keeper) -> Result<Vec<DoctorReport>, Refusal> {
+    let stores = keeper.workspaces()?.into_iter().map(|it| keeper.store_of(&it));
+    Ok(stores.map(|it| examine_repository(&it)).collect())
+}
 
-    /// Returns the lock file at `path`; `None`: it is none of git around a palace of the home.
-    pub fn find_git_lock(&self, path: &Path) -> Result<Option<GitLock>, Refusal> {
-        Ok(self.find_store_of_lock(path)?.map(|(_, lock)| lock))
-    }
+/// Returns the lock file at `path`; `None` if it is no lock file of git around a palace of the home.
+pub fn find_git_lock(keeper: &Keeper, path: &Path) -> Result<Option<GitLock>, Refusal> {
+    Ok(find_store_of_lock(keeper, path)?.map(|(_, lock)| lock))
+}
 
-    /// Removes the lock file at `path`, unless a living process holds it; `false`: it is no lock
-    /// file of git around a palace of the home.
-    pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Refusal> {
-        match self.find_store_of_lock(path)? {
-            Some((store, _)) => Ok(store.remove_git_lock(path)?),
-            None => Ok(false),
-        }
-    }
-
-    /// Finds the palace in whose repository the lock file at `path` is.
-    fn find_store_of_lock(&self, path: &Path) -> Result<Option<(Store, GitLock)>, Refusal> {
-        for workspace in self.workspaces()? {
-            let store = self.store_of(&workspace);
-            if let Some(lock) = store.git_lock(path)? {
-                return Ok(Some((store, lock)));
-            }
-        }
-        Ok(None)
+/// Removes the lock file at `path`, unless a living process holds it; `false` if it is no lock file
+/// of git around a palace of the home.
+pub fn remove_git_lock(keeper: &Keeper, path: &Path) -> Result<bool, Refusal> {
+    match find_store_of_lock(keeper, path)? {
+        Some((store, _)) => Ok(store.remove_git_lock(path)?),
+        None => Ok(false),
     }
 }
 
-/// Returns the version of the git that is installed; `None`: there is none.
+/// Finds the palace in whose repository the lock file at `path` is.
+fn find_store_of_lock(keeper: &Keeper, path: &Path) -> Result<Option<(Store, GitLock)>, Refusal> {
+    for workspace in keeper.workspaces()? {
+        let store = keeper.store_of(&workspace);
+        if let Some(lock) = store.git_lock(path)? {
+            return Ok(Some((store, lock)));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the version of the git that is installed; `None` if there is none.
 pub fn git_version() -> Option<String> {
     store::git_version()
 }
@@ -63,20 +60,20 @@ pub fn git_version() -> Option<String> {
 /// Reports the lock files of git that no living process holds, unless they are `reported`: several
 /// palaces may lie in one repository.
 pub(crate) fn stale_lock_diagnostics(
-    held: &OpenPalace,
+    palace: &OpenPalace,
     reported: &mut BTreeSet<PathBuf>,
 ) -> Vec<Diagnostic> {
-    let locks = held.store().git_locks().unwrap_or_default();
-    let abandoned =
+    let locks = palace.store().git_locks().unwrap_or_default();
+    let stale =
         locks.into_iter().filter(|it| !it.is_held_by_process() && reported.insert(it.path.clone()));
-    let finding = |lock: GitLock| {
-        let path = lock.path.strip_prefix(held.store().root()).unwrap_or(&lock.path);
+    let diagnostic = |lock: GitLock| {
+        let path = lock.path.strip_prefix(palace.store().root()).unwrap_or(&lock.path);
         let message = format!("a lock file of git: {}", lock.description());
         Diagnostic::for_file(Code::GitLock, &path.display().to_string(), message).with_hint(
             format!("if no git is running here, remove it: `{}`", lock.removal_command()),
         )
     };
-    abandoned.map(finding).collect()
+    stale.map(diagnostic).collect()
 }
 
 fn examine_repository(store: &Store) -> DoctorReport {

@@ -1,4 +1,4 @@
-//! Mending the files of palaces where there is no doubt what was meant.
+//! Fixes files of palaces that can be fixed in one way only: `palazzo check --fix`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,55 +6,53 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::format::{self, FixedFile, PalacePath, RoomNameIndex};
-use crate::keeper::maintain::check::display_path;
 use crate::keeper::maintain::fmt::read_palace_files;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Change, Code, Diagnostic, Edit, Files, MAX_FILE_BYTES};
+use crate::render::display_path;
 use crate::store::{CommitOutcome, Store};
 
-/// How often files are read anew that somebody else is changing meanwhile.
+/// How often files that others change meanwhile are read again.
 const MAX_ATTEMPTS: usize = 8;
 
-/// What was mended in one palace.
+/// The fixes in one palace.
 #[derive(Clone, Debug, Default)]
 pub struct FixReport {
-    /// Where the palace lies.
+    /// The directory of the palace.
     root: PathBuf,
-    /// What was wrong, and is no more.
+    /// The diagnostics that were fixed.
     fixed: Vec<Diagnostic>,
     edits: Vec<Edit>,
 }
 
-impl Keeper {
-    /// Mends the files of all palaces of the home, as far as there is no doubt
-    /// what was meant. Nothing is committed.
-    pub fn fix_files(&self, by: &Caller) -> Result<Vec<FixReport>, Refusal> {
-        let stores = self.workspaces()?.into_iter().map(|it| self.store_of(&it));
-        stores.map(|mut store| fix_palace(&mut store, by)).collect()
-    }
+/// Fixes the files of all palaces of the home that can be fixed in one way only. Commits nothing.
+pub fn fix_files(keeper: &Keeper, caller: &Caller) -> Result<Vec<FixReport>, Refusal> {
+    let stores = keeper.workspaces()?.into_iter().map(|it| keeper.store_of(&it));
+    stores.map(|mut store| fix_palace(&mut store, caller)).collect()
 }
 
 impl FixReport {
-    /// Says what was mended, a line for each, with paths from `here`.
+    /// Renders the fixes, a line each, with paths relative to `here`.
     pub fn report_lines(&self, here: &Path) -> Vec<String> {
-        let told = |it: &Diagnostic| {
+        let line = |it: &Diagnostic| {
             let Diagnostic { file, at, code, message, .. } = it;
             let path = display_path(here, &self.root, file);
             format!("{path}:{}:{}: mended[{code}]: {message}", at.line, at.column)
         };
-        self.fixed.iter().map(told).collect()
+        self.fixed.iter().map(line).collect()
     }
 }
 
-fn fix_palace(store: &mut Store, by: &Caller) -> Result<FixReport, Refusal> {
+fn fix_palace(store: &mut Store, caller: &Caller) -> Result<FixReport, Refusal> {
     for _ in 0..MAX_ATTEMPTS {
-        let mending = plan_fixes(store)?;
-        if mending.edits.is_empty() {
-            return Ok(mending);
+        let report = plan_fixes(store)?;
+        if report.edits.is_empty() {
+            return Ok(report);
         }
-        let change = Change::uncommitted("mend", mending.edits.clone(), by.author.clone(), by.now);
+        let change =
+            Change::uncommitted("mend", report.edits.clone(), caller.author.clone(), caller.now);
         if let CommitOutcome::Done(_) = store.commit(&change)? {
-            return Ok(mending);
+            return Ok(report);
         }
     }
     Err(Refusal::Contended)
@@ -62,43 +60,43 @@ fn fix_palace(store: &mut Store, by: &Caller) -> Result<FixReport, Refusal> {
 
 fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
     let (files, unread) = read_palace_files(store, None)?;
-    let mut mending = FixReport { root: store.root().to_owned(), ..FixReport::default() };
-    plan_file_moves(store, &files, unread, &mut mending);
-    let moved: Vec<_> = mending.edits.iter().map(|it| it.path.clone()).collect();
-    let anew = mending.edits.iter().filter_map(|it| Some((&it.path, it.now.as_ref()?)));
+    let mut report = FixReport { root: store.root().to_owned(), ..FixReport::default() };
+    plan_file_moves(store, &files, unread, &mut report);
+    let moved: Vec<_> = report.edits.iter().map(|it| it.path.clone()).collect();
+    let new_texts = report.edits.iter().filter_map(|it| Some((&it.path, it.now.as_ref()?)));
     let rooms = RoomNameIndex::from_files(
-        files.iter().filter(|(path, _)| !moved.contains(path)).chain(anew),
+        files.iter().filter(|(path, _)| !moved.contains(path)).chain(new_texts),
     );
     let files = files.into_par_iter().filter(|(path, _)| !moved.contains(path));
-    let mended = files.filter_map(|(path, was)| {
-        let FixedFile { text, fixed: faults } = format::fix_file(&path, &was, &rooms)?;
+    let fixes = files.filter_map(|(path, was)| {
+        let FixedFile { text, fixed } = format::fix_file(&path, &was, &rooms)?;
         let edit = Edit { path, was: Some(was), now: Some(text) };
-        edit.now.as_ref().is_some_and(|it| it.len() <= MAX_FILE_BYTES).then_some((edit, faults))
+        edit.now.as_ref().is_some_and(|it| it.len() <= MAX_FILE_BYTES).then_some((edit, fixed))
     });
-    for (edit, faults) in mended.collect::<Vec<_>>() {
-        mending.edits.push(edit);
-        mending.fixed.extend(faults);
+    for (edit, fixed) in fixes.collect::<Vec<_>>() {
+        report.edits.push(edit);
+        report.fixed.extend(fixed);
     }
-    Ok(mending)
+    Ok(report)
 }
 
-/// Moves files to where they are read, if nothing stands there.
-fn plan_file_moves(store: &Store, files: &Files, unread: Vec<Diagnostic>, mending: &mut FixReport) {
+/// Renames files with a wrong name, unless the right name is taken.
+fn plan_file_moves(store: &Store, files: &Files, unread: Vec<Diagnostic>, report: &mut FixReport) {
     let misnamed = files.keys().filter_map(|it| PalacePath::parse(it).err());
     let misnamed = misnamed.chain(unread).filter(|it| it.code == Code::FileName);
     let mut moves = BTreeMap::new();
-    for fault in misnamed {
-        let Some(to) = format::corrected_path(&fault.file) else { continue };
+    for diagnostic in misnamed {
+        let Some(to) = format::corrected_path(&diagnostic.file) else { continue };
         let is_free = store.read_file(&to) == Ok(None) && !moves.contains_key(&to);
-        if let (true, Ok(Some(text))) = (is_free, store.read_file(&fault.file))
+        if let (true, Ok(Some(text))) = (is_free, store.read_file(&diagnostic.file))
             && !format::has_merge_conflict(&text)
         {
-            moves.insert(to, (fault, text));
+            moves.insert(to, (diagnostic, text));
         }
     }
-    for (to, (fault, text)) in moves {
-        let gone = Edit { path: fault.file.clone(), was: Some(text.clone()), now: None };
-        mending.edits.extend([gone, Edit { path: to, was: None, now: Some(text) }]);
-        mending.fixed.push(fault);
+    for (to, (diagnostic, text)) in moves {
+        let removed = Edit { path: diagnostic.file.clone(), was: Some(text.clone()), now: None };
+        report.edits.extend([removed, Edit { path: to, was: None, now: Some(text) }]);
+        report.fixed.push(diagnostic);
     }
 }

@@ -1,4 +1,4 @@
-//! Bringing the files of palaces into canonical form.
+//! Formats files of palaces: `palazzo fmt`.
 
 use std::path::{Path, PathBuf};
 
@@ -6,55 +6,53 @@ use rayon::prelude::*;
 
 use crate::diff;
 use crate::format::{self, FmtOutcome};
-use crate::keeper::maintain::check::{Finding, display_path};
+use crate::keeper::palace::findings::Finding;
 use crate::keeper::palace::missing_schema_edits;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Change, Diagnostic, Edit, FileKind, Files, MAX_FILE_BYTES};
+use crate::render::display_path;
 use crate::store::{CommitOutcome, Store};
 
-/// How often files are read anew that somebody else is changing meanwhile.
+/// How often files that others change meanwhile are read again.
 const MAX_ATTEMPTS: usize = 8;
 
-/// What became of the files of one palace.
+/// The files of one palace that were formatted, or would be.
 #[derive(Clone, Debug, Default)]
 pub struct FmtReport {
-    /// Where the palace lies.
+    /// The directory of the palace.
     pub root: PathBuf,
-    /// Where that is in its repository: nothing, or a path that ends in `/`.
+    /// The path of that directory in its repository: empty, or ending in `/`.
     repository_prefix: String,
-    /// What was written, or would be.
+    /// The edits that were written, or would be.
     pub edits: Vec<Edit>,
-    /// What is wrong with the files that were left alone for it.
+    /// The errors of the files that were not formatted because of them.
     pub findings: Vec<Finding>,
-    /// The files that cannot be tidied so that they say the same.
+    /// The files that formatting would change in meaning.
     pub unformattable: Vec<String>,
-    /// How many files were looked at.
+    /// The number of files that were read.
     pub file_count: usize,
 }
 
-impl Keeper {
-    /// Brings the files of all palaces of the home into canonical form, or those
-    /// at or below the path `within` alone. If not to `write`, only tells what
-    /// would become of them. Nothing is committed.
-    pub fn fmt_files(
-        &self,
-        by: &Caller,
-        within: Option<&str>,
-        write: bool,
-    ) -> Result<Vec<FmtReport>, Refusal> {
-        let stores = self.workspaces()?.into_iter().map(|it| self.store_of(&it));
-        stores.map(|mut store| fmt_palace(&mut store, by, within, write)).collect()
-    }
+/// Formats the files of all palaces of the home, or only those at or below the path `within`; writes
+/// them if `is_write`. Commits nothing.
+pub fn fmt_files(
+    keeper: &Keeper,
+    caller: &Caller,
+    within: Option<&str>,
+    is_write: bool,
+) -> Result<Vec<FmtReport>, Refusal> {
+    let stores = keeper.workspaces()?.into_iter().map(|it| keeper.store_of(&it));
+    stores.map(|mut store| fmt_palace(&mut store, caller, within, is_write)).collect()
 }
 
 impl FmtReport {
-    /// Returns the path to one of the files: from `here`, if that is above.
+    /// Returns the path to a file: relative to `here` if that is above the palace.
     pub fn path_from(&self, file: &str, here: &Path) -> String {
         display_path(here, &self.root, file)
     }
 
-    /// Renders what was done as a patch for `git apply`, with paths from the root of
-    /// the repository; where there is none, from the palace.
+    /// Renders the edits as a patch for `git apply`, with paths from the root of the repository, or
+    /// from the palace where there is none.
     pub fn diff(&self) -> String {
         let diff = |it: &Edit| {
             let path = format!("{}{}", self.repository_prefix, it.path);
@@ -66,18 +64,19 @@ impl FmtReport {
 
 fn fmt_palace(
     store: &mut Store,
-    by: &Caller,
+    caller: &Caller,
     within: Option<&str>,
-    write: bool,
+    is_write: bool,
 ) -> Result<FmtReport, Refusal> {
     for _ in 0..MAX_ATTEMPTS {
-        let tidying = plan_fmt(store, within)?;
-        if !write || tidying.edits.is_empty() {
-            return Ok(tidying);
+        let report = plan_fmt(store, within)?;
+        if !is_write || report.edits.is_empty() {
+            return Ok(report);
         }
-        let change = Change::uncommitted("tidy", tidying.edits.clone(), by.author.clone(), by.now);
+        let change =
+            Change::uncommitted("tidy", report.edits.clone(), caller.author.clone(), caller.now);
         if let CommitOutcome::Done(_) = store.commit(&change)? {
-            return Ok(tidying);
+            return Ok(report);
         }
     }
     Err(Refusal::Contended)
@@ -88,35 +87,33 @@ fn plan_fmt(store: &Store, within: Option<&str>) -> Result<FmtReport, Refusal> {
     let texts = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     let missing = missing_schema_edits(store, texts);
     files.extend(read_schemas(store, within));
-    let tidied: Vec<_> = files
+    let formatted: Vec<_> = files
         .into_par_iter()
-        .filter_map(|(path, read_for_change)| {
-            Some((format::fmt_file(&path, &read_for_change)?, path, read_for_change))
-        })
+        .filter_map(|(path, text)| Some((format::fmt_file(&path, &text)?, path, text)))
         .collect();
     let (root, place) = (store.root().to_owned(), store.prefix_in_repository()?);
-    let mut tidying = FmtReport { root, repository_prefix: place, ..FmtReport::default() };
-    tidying.findings.extend(unreadable.into_iter().map(|it| Finding::from_diagnostic(it, "")));
-    tidying.file_count = tidied.len() + missing.len();
-    tidying.edits = missing;
-    for (tidied, path, was) in tidied {
-        match tidied {
+    let mut report = FmtReport { root, repository_prefix: place, ..FmtReport::default() };
+    report.findings.extend(unreadable.into_iter().map(|it| Finding::from_diagnostic(it, "")));
+    report.file_count = formatted.len() + missing.len();
+    report.edits = missing;
+    for (outcome, path, was) in formatted {
+        match outcome {
             FmtOutcome::Unchanged => {}
             FmtOutcome::Formatted(now) if now.len() <= MAX_FILE_BYTES => {
-                tidying.edits.push(Edit { path, was: Some(was), now: Some(now) });
+                report.edits.push(Edit { path, was: Some(was), now: Some(now) });
             }
-            FmtOutcome::Formatted(_) | FmtOutcome::CannotFormat => tidying.unformattable.push(path),
+            FmtOutcome::Formatted(_) | FmtOutcome::CannotFormat => report.unformattable.push(path),
             FmtOutcome::HasErrors(found) => {
-                tidying
+                report
                     .findings
                     .extend(found.into_iter().map(|it| Finding::from_diagnostic(it, &was)));
             }
         }
     }
-    Ok(tidying)
+    Ok(report)
 }
 
-/// Reads the schemas that a palace keeps for editors, or those at or below one path.
+/// Reads the copies of schemas in a palace, or those at or below one path.
 fn read_schemas(store: &Store, within: Option<&str>) -> Files {
     let is_within = |it: &String| Path::new(it).starts_with(within.unwrap_or_default());
     let paths = FileKind::ALL.map(format::schema_path).into_iter().filter(is_within);

@@ -1,55 +1,44 @@
-//! Asking the user for what a palace that may come from somebody else needs, and remembering it.
+//! Lists, gives and removes consents: `palazzo trust`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::format::{self, PalacePath};
 use crate::keeper::{Keeper, Refusal};
 use crate::model::Consent;
-use crate::store::{self, Consents};
+use crate::store;
 
-impl Keeper {
-    /// Looks up what the user has allowed in `state`, the folder for the state of this program;
-    /// without one, nothing is allowed.
-    #[must_use]
-    pub fn with_consent_folder(mut self, state: Option<PathBuf>) -> Self {
-        self.consents = Consents::new(state);
-        self
+/// Lists the consents that the home and its palaces need and the user has not given.
+pub fn missing_consents(keeper: &Keeper) -> Result<Vec<Consent>, Refusal> {
+    let mut needed: Vec<_> = store::repository_consent(&keeper.home)?.into_iter().collect();
+    for workspace in keeper.workspaces()? {
+        let store = keeper.store_of(&workspace);
+        needed.extend(store::repository_consent(store.root())?);
+        let text = store.read_file(PalacePath::SETTINGS_FILE).ok().flatten().unwrap_or_default();
+        let allow = format::parse_settings(&text).map(|it| it.allow).unwrap_or_default();
+        needed.extend(store.tools_consent(&allow)?);
     }
-
-    /// Lists what the home and its palaces need the user's consent for, and do not have.
-    pub fn missing_consents(&self) -> Result<Vec<Consent>, Refusal> {
-        let mut wanted: Vec<_> = store::repository_consent(&self.home)?.into_iter().collect();
-        for workspace in self.workspaces()? {
-            let store = self.store_of(&workspace);
-            wanted.extend(store::repository_consent(store.root())?);
-            let text =
-                store.read_file(PalacePath::SETTINGS_FILE).ok().flatten().unwrap_or_default();
-            let allow = format::parse_settings(&text).map(|it| it.allow).unwrap_or_default();
-            wanted.extend(store.tools_consent(&allow)?);
+    needed.sort();
+    needed.dedup();
+    let mut missing = Vec::new();
+    for consent in needed {
+        if !keeper.consents.is_allowed(&consent)? {
+            missing.push(consent);
         }
-        wanted.sort();
-        wanted.dedup();
-        let mut missing = Vec::new();
-        for consent in wanted {
-            if !self.consents.is_allowed(&consent)? {
-                missing.push(consent);
-            }
-        }
-        Ok(missing)
     }
+    Ok(missing)
+}
 
-    /// Lists what the user has allowed on this machine.
-    pub fn consents(&self) -> Result<Vec<Consent>, Refusal> {
-        Ok(self.consents.list()?)
-    }
+/// Lists the consents that the user has given on this machine.
+pub fn list_consents(keeper: &Keeper) -> Result<Vec<Consent>, Refusal> {
+    Ok(keeper.consents.list()?)
+}
 
-    /// Allows what `consent` describes.
-    pub fn give_consent(&self, consent: &Consent) -> Result<(), Refusal> {
-        Ok(self.consents.add(consent)?)
-    }
+/// Stores a consent of the user.
+pub fn give_consent(keeper: &Keeper, consent: &Consent) -> Result<(), Refusal> {
+    Ok(keeper.consents.add(consent)?)
+}
 
-    /// Removes every consent for `folder` and what is below it, and returns them.
-    pub fn remove_consents(&self, folder: &Path) -> Result<Vec<Consent>, Refusal> {
-        Ok(self.consents.remove(folder)?)
-    }
+/// Removes every consent for `folder` and the folders below it, and returns them.
+pub fn remove_consents(keeper: &Keeper, folder: &Path) -> Result<Vec<Consent>, Refusal> {
+    Ok(keeper.consents.remove(folder)?)
 }

@@ -1,148 +1,122 @@
-//! Reading the graph as the reference memory server does: whole entities,
-//! oldest first, with the relations that start or end at them.
+//! Reads the graph as the reference memory server does: whole entities, oldest first, with the
+//! relations that start or end at them.
 //!
-//! What it answers with can be the whole graph. No client takes that in, so an
-//! excerpt has a bound, and where it is reached it says what there is more and how
-//! to go on behind it. The pages of the whole graph together are the graph.
+//! The whole graph may be more than a client accepts, so a page has a limit. A page that reaches
+//! it says what is left out, and how to read on. The pages of the whole graph together are the
+//! graph.
 
 mod cut;
+mod node_query;
 
 use std::collections::{BTreeSet, HashSet};
 
 use ulid::Ulid;
 
-use crate::keeper::{Caller, Keeper, Refusal};
+use crate::keeper::memory_server::graph_page::node_query::NodeQuery;
+use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::token_weight;
 use crate::model::{Entity, Graph, IncomingRelation, Triple, abridge_to_weight};
 use crate::search::Needle;
 
 use cut::Omissions;
 
-/// What an entity or a relation weighs beside what it says, and an observation:
-/// the punctuation of JSON.
+/// The cost of the JSON punctuation of an entity or a relation, and of an observation.
 const JSON_OBJECT_COST: usize = 48;
 const JSON_STRING_COST: usize = 5;
 
 /// A part of the graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphPage {
-    /// Entities, oldest first. Those that do not say when they were made are
-    /// the oldest, by name.
+    /// Entities, oldest first. Those without an id come before all others, by name.
     pub entities: Vec<Entity>,
-    /// Relations, by the age of what they start from.
+    /// Relations, by the age of the entity that they start from.
     pub relations: Vec<Triple>,
-    /// What was left out, and how to ask for it; `None`: nothing was.
+    /// What is left out, and how to ask for it; `None` if nothing is.
     pub omission_note: Option<String>,
 }
 
-/// Which entities are asked for.
-enum NodeQuery<'a> {
-    All,
-    Containing(&'a str),
-    /// Without so many of the first observations of each.
-    ByNames(&'a [String], usize),
+/// Returns the whole graph, or the part after the entity `after`: at most about `most` thirds of
+/// a token.
+pub fn read_graph(
+    session: &Session<'_>,
+    after: Option<&str>,
+    most: usize,
+) -> Result<GraphPage, Refusal> {
+    read_page(session, &NodeQuery::All, after, most)
 }
 
-impl NodeQuery<'_> {
-    fn skipped_observations(&self) -> usize {
-        if let Self::ByNames(_, skip) = self { *skip } else { 0 }
-    }
+/// Returns the entities with `query` in name, genus or an observation, in any case; or those
+/// after the entity `after`: at most about `most` thirds of a token. Of an entity that is too
+/// long, the observations with `query` come first.
+pub fn search_nodes(
+    session: &Session<'_>,
+    query: &str,
+    after: Option<&str>,
+    most: usize,
+) -> Result<GraphPage, Refusal> {
+    read_page(session, &NodeQuery::Containing(query), after, most)
 }
 
-impl Keeper {
-    /// Returns the whole graph, or what comes behind the entity `after`, up to about
-    /// `most` thirds of a token of it.
-    pub fn read_graph(
-        &mut self,
-        by: &Caller,
-        after: Option<&str>,
-        most: usize,
-    ) -> Result<GraphPage, Refusal> {
-        self.read_graph_page(by, &NodeQuery::All, after, most)
-    }
-
-    /// Returns the entities that hold `query` in name, genus or an observation,
-    /// whatever the case, or those of them behind the entity `after`, up to about
-    /// `most` thirds of a token. Of one that is too much to show, the observations
-    /// come first that hold it.
-    pub fn search_nodes(
-        &mut self,
-        by: &Caller,
-        query: &str,
-        after: Option<&str>,
-        most: usize,
-    ) -> Result<GraphPage, Refusal> {
-        self.read_graph_page(by, &NodeQuery::Containing(query), after, most)
-    }
-
-    /// Returns the entities of those exact names without the first `skip`
-    /// observations of each, up to about `most` thirds of a token.
-    pub fn open_nodes(
-        &mut self,
-        by: &Caller,
-        names: &[String],
-        skip: usize,
-        most: usize,
-    ) -> Result<GraphPage, Refusal> {
-        self.read_graph_page(by, &NodeQuery::ByNames(names, skip), None, most)
-    }
-
-    /// Returns a number by which the graph is known from any other, as it was when
-    /// it was last looked at; 0 while there is none, and then the one who is woken
-    /// is told when a palace comes.
-    pub fn graph_digest(&mut self, by: &Caller) -> Result<u64, Refusal> {
-        let Some(key) = self.current_workspace_if_any(by)? else {
-            self.watch_home();
-            return Ok(0);
-        };
-        Ok(self.open_palace(&key)?.file_states.generation().graph_digest)
-    }
-
-    fn read_graph_page(
-        &mut self,
-        by: &Caller,
-        wanted: &NodeQuery<'_>,
-        after: Option<&str>,
-        most: usize,
-    ) -> Result<GraphPage, Refusal> {
-        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(GraphPage::default()) };
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        if let NodeQuery::ByNames(names, _) = wanted {
-            for name in *names {
-                if let Some(file) = held.palace.graph.file_of_entity(name).map(str::to_owned) {
-                    held.refresh_file(&file);
-                }
-            }
+/// Returns the entities with exactly these names, without the first `skip` observations of each:
+/// at most about `most` thirds of a token.
+pub fn open_nodes(
+    session: &mut Session<'_>,
+    names: &[String],
+    skip: usize,
+    most: usize,
+) -> Result<GraphPage, Refusal> {
+    for name in names {
+        let file = session.palace.palace.graph.file_of_entity(name).map(str::to_owned);
+        if let Some(file) = file {
+            session.palace.refresh_file(&file);
         }
-        let graph = &held.palace.graph;
-        let missing = |name: &str| Refusal::MemoryEntityNotFound { name: name.to_owned() };
-        let after = after.map(|it| graph.get(it).ok_or_else(|| missing(it))).transpose()?;
-        Ok(build_graph_page(graph, wanted, after, most))
     }
+    read_page(session, &NodeQuery::ByNames(names, skip), None, most)
+}
+
+/// Returns a hash of the graph as it was when it was last read; 0 while there is no palace, and
+/// then the keeper starts to watch the home for new palaces.
+pub fn graph_digest(keeper: &mut Keeper, caller: &Caller) -> Result<u64, Refusal> {
+    let Some(key) = keeper.current_workspace_if_any(caller)? else {
+        keeper.watch_home();
+        return Ok(0);
+    };
+    Ok(keeper.open_palace(&key)?.file_states.generation().graph_digest)
+}
+
+fn read_page(
+    session: &Session<'_>,
+    query: &NodeQuery<'_>,
+    after: Option<&str>,
+    most: usize,
+) -> Result<GraphPage, Refusal> {
+    let graph = &session.palace.palace.graph;
+    let missing = |name: &str| Refusal::MemoryEntityNotFound { name: name.to_owned() };
+    let after = after.map(|it| graph.get(it).ok_or_else(|| missing(it))).transpose()?;
+    Ok(build_graph_page(graph, query, after, most))
 }
 
 fn build_graph_page(
     graph: &Graph,
-    wanted: &NodeQuery<'_>,
+    query: &NodeQuery<'_>,
     after: Option<&Entity>,
     most: usize,
 ) -> GraphPage {
-    let all = select_entities(graph, wanted);
+    let all = select_entities(graph, query);
     let begin =
         after.map_or(0, |after| all.partition_point(|it| creation_key(it) <= creation_key(after)));
     let found = &all[begin..];
-    let entities = fit_entities(graph, &all, found, wanted, most);
+    let entities = fit_entities(graph, &all, found, query, most);
     let page = &found[..entities.len()];
-    let relations = match wanted {
+    let relations = match query {
         NodeQuery::All => {
             unique_relations(relation_sources(graph, page, page.len() == found.len()), |_| true)
         }
         _ => page_relations(graph, &all, page),
     };
     let mut room = most.saturating_sub(entities.iter().map(entity_cost).sum());
-    let told = relations.iter().take_while(|it| try_spend(&mut room, it.cost())).count();
-    let there_are = match wanted {
+    let shown = relations.iter().take_while(|it| try_spend(&mut room, it.cost())).count();
+    let total = match query {
         NodeQuery::All if page.len() < all.len() => {
             unique_relations(graph.entities_and_loose_ends(), |_| true).len()
         }
@@ -152,15 +126,15 @@ fn build_graph_page(
         matches: &all,
         start: begin,
         shown: &entities,
-        omitted_relations: relations.len() - told,
+        omitted_relations: relations.len() - shown,
     };
-    let left_out = cut.describe(wanted, (told, there_are));
-    let relations = relations.into_iter().take(told).map(TripleRef::to_triple).collect();
-    GraphPage { entities, relations, omission_note: left_out }
+    let omission_note = cut.describe(query, (shown, total));
+    let relations = relations.into_iter().take(shown).map(TripleRef::to_triple).collect();
+    GraphPage { entities, relations, omission_note }
 }
 
-/// Yields what the relations of a page start from; on the last page also what
-/// nobody has defined.
+/// Yields the entities that the relations of a page start from; on the last page also the
+/// undefined ones.
 fn relation_sources<'a>(
     graph: &'a Graph,
     page: &[&'a Entity],
@@ -170,19 +144,19 @@ fn relation_sources<'a>(
     page.iter().copied().chain(loose)
 }
 
-/// Returns as many entities as there is room for. One of endless observations
-/// is shown with some of them, so that it does not stand before all others.
+/// Returns as many entities as fit. An entity with very many observations gets only some of them,
+/// so that it does not block all others.
 fn fit_entities(
     graph: &Graph,
     all: &[&Entity],
     found: &[&Entity],
-    wanted: &NodeQuery<'_>,
+    query: &NodeQuery<'_>,
     most: usize,
 ) -> Vec<Entity> {
     let mut room = most;
-    // A graph without its relations would be a list: they are to fit in as well.
+    // The relations of the entities must fit as well.
     let links = |it: &Entity| {
-        let incoming = match wanted {
+        let incoming = match query {
             NodeQuery::All => 0,
             _ => relations_from_outside(graph, all, &it.name).map(|(_, link)| link.cost()).sum(),
         };
@@ -193,20 +167,20 @@ fn fit_entities(
         _ => most / 3,
     };
     let parts = found.iter().map(|it| {
-        let part = truncate_entity(it, wanted, share);
+        let part = truncate_entity(it, query, share);
         let cost = entity_cost(&part).saturating_add(links(it));
         (part, cost)
     });
     parts.take_while(|(_, cost)| try_spend(&mut room, *cost)).map(|(part, _)| part).collect()
 }
 
-/// Returns the entities that are wanted, oldest first.
-fn select_entities<'a>(graph: &'a Graph, wanted: &NodeQuery<'_>) -> Vec<&'a Entity> {
+/// Returns the entities that match a query, oldest first.
+fn select_entities<'a>(graph: &'a Graph, query: &NodeQuery<'_>) -> Vec<&'a Entity> {
     let all = || graph.entities_and_loose_ends().filter(|it| it.is_defined);
-    let mut found: Vec<&Entity> = match wanted {
+    let mut found: Vec<&Entity> = match query {
         NodeQuery::All => all().collect(),
-        NodeQuery::Containing(query) => {
-            let mut needle = Needle::new(query);
+        NodeQuery::Containing(text) => {
+            let mut needle = Needle::new(text);
             let mut holds = |it: &Entity| {
                 needle.is_in(&it.name)
                     || needle.is_in(&it.genus)
@@ -223,8 +197,8 @@ fn select_entities<'a>(graph: &'a Graph, wanted: &NodeQuery<'_>) -> Vec<&'a Enti
     found
 }
 
-/// Sorts by when an entity was made. Ids do so; whoever has none came before
-/// there was anybody to give one.
+/// Sorts entities by the time of their creation, which their ids contain. An entity without an id
+/// is older than the ids.
 fn creation_key(entity: &Entity) -> (Option<Ulid>, &str) {
     (entity.id, &entity.name)
 }
@@ -248,9 +222,9 @@ impl TripleRef<'_> {
     }
 }
 
-/// Lists the relations that are told with a page of `all` that was found: those that
-/// start there, and those that lead there from what was not found. So all pages
-/// together have each relation of which one end was found once.
+/// Lists the relations of a page of `all` hits: those that start at an entity of the page, and
+/// those that lead there from an entity that is no hit. So all pages together have each relation
+/// with a hit at one end, once.
 fn page_relations<'a>(
     graph: &'a Graph,
     all: &[&'a Entity],
@@ -266,8 +240,7 @@ fn page_relations<'a>(
     unique_relations(starts, |it| names.contains(it.from) || names.contains(it.to))
 }
 
-/// Yields the relations to `name` from what is not among `all`, each with what it
-/// starts from.
+/// Yields the relations to `name` from entities that are not in `all`, each with its entity.
 fn relations_from_outside<'a>(
     graph: &'a Graph,
     all: &[&'a Entity],
@@ -277,16 +250,16 @@ fn relations_from_outside<'a>(
         all.binary_search_by(|other| creation_key(other).cmp(&creation_key(it))).is_ok()
     };
     let incoming = graph.incoming_relations(name);
-    let strange = incoming.filter(move |it| !it.from.is_defined || !is_found(it.from));
-    strange.map(|IncomingRelation { from, relation }| {
+    let from_outside = incoming.filter(move |it| !it.from.is_defined || !is_found(it.from));
+    from_outside.map(|IncomingRelation { from, relation }| {
         (from, TripleRef { from: &from.name, kind: &relation.kind, to: &relation.to })
     })
 }
 
-/// Lists the wanted relations from any of `starts`, each once, by age.
+/// Lists the relations from `starts` that pass the filter, each once, by age.
 fn unique_relations<'a>(
     starts: impl Iterator<Item = &'a Entity>,
-    wanted: impl Fn(&TripleRef<'a>) -> bool,
+    filter: impl Fn(&TripleRef<'a>) -> bool,
 ) -> Vec<TripleRef<'a>> {
     let mut starts: Vec<_> = starts.collect();
     starts.sort_unstable_by_key(|it| (!it.is_defined, creation_key(it)));
@@ -294,12 +267,12 @@ fn unique_relations<'a>(
         let links = from.relations.iter();
         links.map(|it| TripleRef { from: &from.name, kind: &it.kind, to: &it.to })
     });
-    // The same may hold from one date and again from another.
+    // The same relation may hold from one date and again from another.
     let mut seen = HashSet::new();
-    links.filter(wanted).filter(|it| seen.insert(*it)).collect()
+    links.filter(filter).filter(|it| seen.insert(*it)).collect()
 }
 
-/// Takes `cost` out of `room`, if there is so much left.
+/// Subtracts `cost` from `room`, if so much is left.
 fn try_spend(room: &mut usize, cost: usize) -> bool {
     let left = room.checked_sub(cost);
     *room = left.unwrap_or(*room);
@@ -317,7 +290,7 @@ fn relations_cost(from: &Entity) -> usize {
     links.map(|it| TripleRef { from: &from.name, kind: &it.kind, to: &it.to }.cost()).sum()
 }
 
-/// Returns what a text weighs in JSON, where some signs stand behind another.
+/// Returns the cost of a text in JSON, with the backslashes.
 fn json_text_cost(text: &str) -> usize {
     let escape = |it: u8| match it {
         b'"' | b'\\' | b'\n' | b'\t' => 1,
@@ -327,9 +300,9 @@ fn json_text_cost(text: &str) -> usize {
     token_weight(text) + text.bytes().map(escape).sum::<usize>()
 }
 
-/// Returns an entity with as many of the observations that are wanted as there is
-/// room for: with the beginning and the end of the first, if that alone is too much.
-fn truncate_entity(entity: &Entity, wanted: &NodeQuery<'_>, room: usize) -> Entity {
+/// Returns an entity with as many of its observations as fit; with the beginning and the end of
+/// the first, if that alone is too long.
+fn truncate_entity(entity: &Entity, query: &NodeQuery<'_>, room: usize) -> Entity {
     let genus = entity.genus.clone();
     let name_only = Entity::new_loose_end(&entity.name);
     let bare = Entity { id: entity.id, is_defined: true, genus, ..name_only };
@@ -341,13 +314,12 @@ fn truncate_entity(entity: &Entity, wanted: &NodeQuery<'_>, room: usize) -> Enti
             .take_while(|it| try_spend(&mut room, json_text_cost(it) + JSON_STRING_COST))
             .count()
     };
-    let mut these: Vec<_> =
-        entity.observations.iter().skip(wanted.skipped_observations()).collect();
+    let mut these: Vec<_> = entity.observations.iter().skip(query.skipped_observations()).collect();
     let mut fit = fitting(&these);
-    if let NodeQuery::Containing(query) = wanted
+    if let NodeQuery::Containing(text) = query
         && fit < these.len()
     {
-        let mut needle = Needle::new(query);
+        let mut needle = Needle::new(text);
         these.sort_by_cached_key(|it| !needle.is_in(it));
         fit = fitting(&these);
     }

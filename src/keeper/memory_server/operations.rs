@@ -1,9 +1,9 @@
-//! What the reference memory server does, done to the graph: exact names, calls
-//! that never fail for what is there already or is not there, and relations
-//! from and to names that nobody has defined.
+//! The changes of the reference memory server: names are exact, it is no error to create what
+//! exists or to delete what does not, and relations may start and end at undefined names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use crate::keeper::graph::create::add_entities;
 use crate::keeper::graph::delete::distinct;
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::rules::RulePolicy;
@@ -16,148 +16,139 @@ use crate::render::join_names;
 /// Observations of one entity, by its name.
 pub type EntityObservations = (String, Vec<String>);
 
-/// What taking observations or relations away came to.
+/// What a deletion of observations or relations did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeletionSummary {
-    /// How many are gone.
+    /// How many were deleted.
     pub deleted: usize,
-    /// Of how many that were named.
+    /// How many the call named.
     pub requested: usize,
-    /// The entities they were to be taken from and that are not there, by name.
+    /// The names in the call that no entity has.
     pub missing: Vec<String>,
 }
 
-impl Keeper {
-    /// Creates the entities whose names are free, the first of each name, and
-    /// returns those.
-    pub fn create_entities_if_absent(
-        &mut self,
-        by: &Caller,
-        new: Vec<Entity>,
-    ) -> Result<Vec<Entity>, Refusal> {
-        if new.is_empty() {
-            return Ok(new);
-        }
-        let mut created =
-            self.add_entities(by, new.clone(), RulePolicy::Report)?.created.into_iter().peekable();
-        // Both are in the same order, and the first of each name was taken.
-        Ok(new
-            .into_iter()
-            .filter(|it| created.next_if(|name| *name == it.name).is_some())
-            .collect())
+/// Creates the entities whose names are free, the first of each name, and returns those.
+pub fn create_entities_if_absent(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    new: Vec<Entity>,
+) -> Result<Vec<Entity>, Refusal> {
+    if new.is_empty() {
+        return Ok(new);
     }
-
-    /// Creates the relations that are not there, and returns those.
-    pub fn create_relations_if_absent(
-        &mut self,
-        by: &Caller,
-        new: &[Triple],
-    ) -> Result<Vec<Triple>, Refusal> {
-        if new.is_empty() {
-            return Ok(Vec::new());
-        }
-        let key = self.current_or_new_workspace(by)?;
-        let mut created = Vec::new();
-        self.open_palace(&key)?.change(by, |held| {
-            let mut revision = GraphEdit::default();
-            created = add_absent_relations(held, &mut revision, new)?;
-            let subject = match created.as_slice() {
-                [Triple { from, kind, to }] => {
-                    let said =
-                        [from, kind, to].map(|it| render::truncate(&render::one_line(it), 30));
-                    format!("relation {}: create", said.join(" "))
-                }
-                _ => format!("relations: create {}", created.len()),
-            };
-            Ok(ChangePlan {
-                edits: revision.into_edits()?,
-                subject,
-                body: describe_created_relations(&created),
-            })
-        })?;
-        Ok(created)
-    }
-
-    /// Adds to entities the observations they do not have, and returns those;
-    /// adds nothing if one of the entities is not there.
-    pub fn add_observations(
-        &mut self,
-        by: &Caller,
-        new: &[EntityObservations],
-    ) -> Result<Vec<EntityObservations>, Refusal> {
-        let Some(key) = self.current_workspace_if_any(by)? else {
-            return match new.first() {
-                Some((name, _)) => Err(Refusal::MemoryEntityNotFound { name: name.clone() }),
-                None => Ok(Vec::new()),
-            };
-        };
-        let mut added = Vec::new();
-        self.open_palace(&key)?.change(by, |held| {
-            let mut revision = GraphEdit::default();
-            added = add_absent_observations(held, &mut revision, new)?;
-            let what = render::pluralize(added.iter().map(|(_, it)| it.len()).sum(), "observation");
-            build_plan(revision, new.iter().map(|(name, _)| name), &format!("add {what}"))
-        })?;
-        Ok(added)
-    }
-
-    /// Takes observations from entities, where they are.
-    pub fn delete_observations(
-        &mut self,
-        by: &Caller,
-        old: &[EntityObservations],
-    ) -> Result<DeletionSummary, Refusal> {
-        let mut erased = DeletionSummary::default();
-        let key = self.current_workspace_if_any(by)?;
-        let Some(key) = key else {
-            erased.requested = old.iter().map(|(_, it)| distinct(it).count()).sum();
-            erased.missing = old.iter().map(|(name, _)| name.clone()).collect();
-            return Ok(erased);
-        };
-        self.open_palace(&key)?.change(by, |held| {
-            let mut revision = GraphEdit::default();
-            erased = remove_observations(held, &mut revision, old)?;
-            let what = render::pluralize(erased.deleted, "observation");
-            build_plan(revision, old.iter().map(|(name, _)| name), &format!("delete {what}"))
-        })?;
-        Ok(erased)
-    }
-
-    /// Takes relations away, where they are, whatever their dates.
-    pub fn delete_relations(
-        &mut self,
-        by: &Caller,
-        old: &[Triple],
-    ) -> Result<DeletionSummary, Refusal> {
-        let old: BTreeSet<&Triple> = old.iter().collect();
-        let mut erased = DeletionSummary { requested: old.len(), ..DeletionSummary::default() };
-        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(erased) };
-        self.open_palace(&key)?.change(by, |held| {
-            let mut revision = GraphEdit::default();
-            erased.deleted = remove_relations(held, &mut revision, &old)?;
-            let what = render::pluralize(erased.deleted, "relation");
-            build_plan(revision, old.iter().map(|it| &it.from), &format!("delete {what}"))
-        })?;
-        Ok(erased)
-    }
+    let mut session = keeper.session_for_writing(caller)?;
+    let created = add_entities(&mut session, new.clone(), RulePolicy::Report)?.created;
+    let mut created = created.into_iter().peekable();
+    // Both are in the same order, and the first of each name was created.
+    Ok(new.into_iter().filter(|it| created.next_if(|name| *name == it.name).is_some()).collect())
 }
 
-/// Adds `new` relations where they are not there, and returns those.
-pub(crate) fn add_absent_relations(
-    held: &mut OpenPalace,
-    revision: &mut GraphEdit,
+/// Creates the relations that do not exist, and returns those.
+pub fn create_relations_if_absent(
+    keeper: &mut Keeper,
+    caller: &Caller,
     new: &[Triple],
 ) -> Result<Vec<Triple>, Refusal> {
-    let mut known: HashMap<&str, HashSet<(String, String)>> = HashMap::new();
+    if new.is_empty() {
+        return Ok(Vec::new());
+    }
+    let session = keeper.session_for_writing(caller)?;
+    let mut created = Vec::new();
+    session.palace.change(caller, |open| {
+        let mut edit = GraphEdit::default();
+        created = add_absent_relations(open, &mut edit, new)?;
+        let subject = match created.as_slice() {
+            [Triple { from, kind, to }] => {
+                let parts = [from, kind, to].map(|it| render::truncate(&render::one_line(it), 30));
+                format!("relation {}: create", parts.join(" "))
+            }
+            _ => format!("relations: create {}", created.len()),
+        };
+        let body = describe_created_relations(&created);
+        Ok(ChangePlan { edits: edit.into_edits()?, subject, body })
+    })?;
+    Ok(created)
+}
+
+/// Adds to entities the observations that they do not have, and returns those; adds nothing if
+/// one of the entities does not exist.
+pub fn add_observations(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    new: &[EntityObservations],
+) -> Result<Vec<EntityObservations>, Refusal> {
+    let Some(session) = keeper.session_if_any(caller)? else {
+        return match new.first() {
+            Some((name, _)) => Err(Refusal::MemoryEntityNotFound { name: name.clone() }),
+            None => Ok(Vec::new()),
+        };
+    };
+    let mut added = Vec::new();
+    session.palace.change(caller, |open| {
+        let mut edit = GraphEdit::default();
+        added = add_absent_observations(open, &mut edit, new)?;
+        let what = render::pluralize(added.iter().map(|(_, it)| it.len()).sum(), "observation");
+        build_plan(edit, new.iter().map(|(name, _)| name), &format!("add {what}"))
+    })?;
+    Ok(added)
+}
+
+/// Deletes observations of entities. It is no error if they do not exist.
+pub fn delete_observations(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    old: &[EntityObservations],
+) -> Result<DeletionSummary, Refusal> {
+    let mut summary = DeletionSummary::default();
+    let Some(session) = keeper.session_if_any(caller)? else {
+        summary.requested = old.iter().map(|(_, it)| distinct(it).count()).sum();
+        summary.missing = old.iter().map(|(name, _)| name.clone()).collect();
+        return Ok(summary);
+    };
+    session.palace.change(caller, |open| {
+        let mut edit = GraphEdit::default();
+        summary = remove_observations(open, &mut edit, old)?;
+        let what = render::pluralize(summary.deleted, "observation");
+        build_plan(edit, old.iter().map(|(name, _)| name), &format!("delete {what}"))
+    })?;
+    Ok(summary)
+}
+
+/// Deletes relations, whatever their dates. It is no error if they do not exist.
+pub fn delete_relations(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    old: &[Triple],
+) -> Result<DeletionSummary, Refusal> {
+    let old: BTreeSet<&Triple> = old.iter().collect();
+    let mut summary = DeletionSummary { requested: old.len(), ..DeletionSummary::default() };
+    let Some(session) = keeper.session_if_any(caller)? else { return Ok(summary) };
+    session.palace.change(caller, |open| {
+        let mut edit = GraphEdit::default();
+        summary.deleted = remove_relations(open, &mut edit, &old)?;
+        let what = render::pluralize(summary.deleted, "relation");
+        build_plan(edit, old.iter().map(|it| &it.from), &format!("delete {what}"))
+    })?;
+    Ok(summary)
+}
+
+/// Adds the relations that do not exist, and returns those.
+pub(crate) fn add_absent_relations(
+    open: &mut OpenPalace,
+    edit: &mut GraphEdit,
+    new: &[Triple],
+) -> Result<Vec<Triple>, Refusal> {
+    let mut keys_by_source: HashMap<&str, HashSet<(String, String)>> = HashMap::new();
     let mut created = Vec::new();
     for triple in new {
         let Triple { from, kind, to } = triple;
-        if !known.contains_key(from.as_str()) {
-            known.insert(from, relation_keys_from(held, revision, from)?);
+        if !keys_by_source.contains_key(from.as_str()) {
+            keys_by_source.insert(from, relation_keys_from(open, edit, from)?);
         }
-        let is_new =
-            known.get_mut(from.as_str()).is_some_and(|it| it.insert((kind.clone(), to.clone())));
-        if is_new && let Some(start) = revision.get_or_add_source(held, from)? {
+        let is_new = keys_by_source
+            .get_mut(from.as_str())
+            .is_some_and(|it| it.insert((kind.clone(), to.clone())));
+        if is_new && let Some(start) = edit.get_or_add_source(open, from)? {
             start.relations.push(triple.clone().into());
             created.push(triple.clone());
         }
@@ -165,34 +156,35 @@ pub(crate) fn add_absent_relations(
     Ok(created)
 }
 
-/// Returns the relations from `name`, by type and target.
+/// Returns the relations from `name`, by kind and target.
 fn relation_keys_from(
-    held: &mut OpenPalace,
-    revision: &mut GraphEdit,
+    open: &mut OpenPalace,
+    edit: &mut GraphEdit,
     name: &str,
 ) -> Result<HashSet<(String, String)>, Refusal> {
-    let mut known = HashSet::new();
-    let mut learn = |it: Option<&mut Entity>| {
+    let mut keys = HashSet::new();
+    let mut collect = |it: Option<&mut Entity>| {
         let relations = it.into_iter().flat_map(|it| &it.relations);
-        known.extend(relations.map(|it| (it.kind.clone(), it.to.clone())));
+        keys.extend(relations.map(|it| (it.kind.clone(), it.to.clone())));
     };
-    learn(revision.entity_mut(held, name)?);
-    learn(revision.loose_end_mut(held, name)?);
-    Ok(known)
+    collect(edit.entity_mut(open, name)?);
+    collect(edit.loose_end_mut(open, name)?);
+    Ok(keys)
 }
 
-/// Adds `new` observations where they are not there, and returns those.
+/// Adds the observations that entities do not have, and returns those.
 pub(crate) fn add_absent_observations(
-    held: &mut OpenPalace,
-    revision: &mut GraphEdit,
+    open: &mut OpenPalace,
+    edit: &mut GraphEdit,
     new: &[EntityObservations],
 ) -> Result<Vec<EntityObservations>, Refusal> {
     let mut added = Vec::new();
     for (name, contents) in new {
-        let entity = revision.entity_mut(held, name)?;
+        let entity = edit.entity_mut(open, name)?;
         let entity = entity.ok_or_else(|| Refusal::MemoryEntityNotFound { name: name.clone() })?;
-        let known: HashSet<&String> = entity.observations.iter().collect();
-        let fresh: Vec<_> = distinct(contents).filter(|it| !known.contains(it)).cloned().collect();
+        let present: HashSet<&String> = entity.observations.iter().collect();
+        let fresh: Vec<_> =
+            distinct(contents).filter(|it| !present.contains(it)).cloned().collect();
         entity.observations.extend(fresh.iter().cloned());
         added.push((name.clone(), fresh));
     }
@@ -200,55 +192,55 @@ pub(crate) fn add_absent_observations(
 }
 
 fn remove_observations(
-    held: &mut OpenPalace,
-    revision: &mut GraphEdit,
+    open: &mut OpenPalace,
+    edit: &mut GraphEdit,
     old: &[EntityObservations],
 ) -> Result<DeletionSummary, Refusal> {
-    let mut erased = DeletionSummary::default();
+    let mut summary = DeletionSummary::default();
     for (name, contents) in old {
         let old: BTreeSet<&String> = contents.iter().collect();
-        erased.requested += old.len();
-        let Some(entity) = revision.entity_mut(held, name)? else {
-            erased.missing.push(name.clone());
+        summary.requested += old.len();
+        let Some(entity) = edit.entity_mut(open, name)? else {
+            summary.missing.push(name.clone());
             continue;
         };
-        let there: BTreeSet<&String> = entity.observations.iter().collect();
-        erased.deleted += old.intersection(&there).count();
+        let present: BTreeSet<&String> = entity.observations.iter().collect();
+        summary.deleted += old.intersection(&present).count();
         entity.observations.retain(|it| !old.contains(it));
     }
-    Ok(erased)
+    Ok(summary)
 }
 
 fn remove_relations(
-    held: &mut OpenPalace,
-    revision: &mut GraphEdit,
+    open: &mut OpenPalace,
+    edit: &mut GraphEdit,
     old: &BTreeSet<&Triple>,
 ) -> Result<usize, Refusal> {
     let mut starts: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
     for Triple { from, kind, to } in old {
         starts.entry(from).or_default().insert((kind, to));
     }
-    let mut erased = 0;
+    let mut deleted = 0;
     for (from, old) in starts {
-        let mut gone: BTreeSet<(String, String)> = BTreeSet::new();
-        let mut erase = |start: Option<&mut Entity>| {
+        let mut removed: BTreeSet<(String, String)> = BTreeSet::new();
+        let mut remove = |start: Option<&mut Entity>| {
             let Some(Entity { relations, .. }) = start else { return };
             relations.retain(|it| {
                 let is_old = old.contains(&(it.kind.as_str(), it.to.as_str()));
-                gone.extend(is_old.then(|| (it.kind.clone(), it.to.clone())));
+                removed.extend(is_old.then(|| (it.kind.clone(), it.to.clone())));
                 !is_old
             });
         };
-        erase(revision.entity_mut(held, from)?);
-        erase(revision.loose_end_mut(held, from)?);
-        erased += gone.len();
+        remove(edit.entity_mut(open, from)?);
+        remove(edit.loose_end_mut(open, from)?);
+        deleted += removed.len();
     }
-    Ok(erased)
+    Ok(deleted)
 }
 
-/// Makes a plan of a change to what is known of some entities.
+/// Makes the plan of a change of some entities.
 fn build_plan<'a>(
-    revision: GraphEdit,
+    edit: GraphEdit,
     names: impl Iterator<Item = &'a String>,
     what: &str,
 ) -> Result<ChangePlan, Refusal> {
@@ -259,14 +251,14 @@ fn build_plan<'a>(
         _ => format!("entities: {what}"),
     };
     Ok(ChangePlan {
-        edits: revision.into_edits()?,
+        edits: edit.into_edits()?,
         subject,
         body: format!("Of {}", join_names(&names)),
     })
 }
 
-/// Tells relations in one line, the first few of many.
+/// Describes relations in one line, the first few of many.
 fn describe_created_relations(relations: &[Triple]) -> String {
-    let said = relations.iter().map(|it| format!("{} {} {}", it.from, it.kind, it.to));
-    format!("Created {}", join_names(&said.collect::<Vec<_>>()))
+    let texts = relations.iter().map(|it| format!("{} {} {}", it.from, it.kind, it.to));
+    format!("Created {}", join_names(&texts.collect::<Vec<_>>()))
 }

@@ -1,5 +1,4 @@
-//! Stating facts, and ending them. None is ever deleted: what was true once
-//! stays true of its time.
+//! Adds facts and ends them. None is ever deleted: an ended fact still holds for its time.
 
 use chrono::{DateTime, Utc};
 use serde_json::Map;
@@ -9,83 +8,79 @@ use crate::keeper::graph::dates::{parse_date_argument, resolve_relative_date};
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::mempalace::facts::{FactRecord, fact_line, fact_record};
 use crate::keeper::palace::{ChangePlan, OpenPalace};
-use crate::keeper::session::new_id;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Date, Entity, Graph, Relation, Triple, fold_name};
 use crate::render;
 
-/// The genus of something of which no more is known than a fact.
+/// The genus of an entity that was created for a fact.
 const DEFAULT_GENUS: &str = "Thing";
 
 /// The most characters a name in a fact may have.
 const MAX_NAME_CHARS: usize = 500;
 
-/// How many facts a refusal names.
+/// The most facts that a refusal lists.
 const MAX_LISTED_FACTS: usize = 5;
 
-/// A fact to be stated.
+/// A fact to add.
 #[derive(Clone, Debug)]
 pub struct NewFact {
-    /// What it is said of, by name.
+    /// The name of its subject.
     pub subject: String,
-    /// What is said, of which object, and when it holds.
+    /// Its kind, its object and its dates.
     pub relation: Relation,
 }
 
-/// What became of a fact that was stated.
+/// What [`add_fact`] did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AddedFact {
-    /// It is new, or more of it is known than before. Other facts that say the
-    /// same of the same subject hold too; perhaps they should not.
+    /// It added the fact, or a date to the same fact. The second part lists other current facts
+    /// of the same subject and kind: perhaps they should end.
     Added(FactRecord, Vec<FactRecord>),
-    /// It was known already; nothing was changed.
+    /// The same fact was there already; nothing changed.
     AlreadyKnown(FactRecord),
 }
 
-impl Keeper {
-    /// States a fact. Its subject becomes an entity, if it is none yet; names
-    /// are taken for those that are there, however they are spelled.
-    pub fn add_fact(&mut self, by: &Caller, new: &NewFact) -> Result<AddedFact, Refusal> {
-        let relation = validate_fact(&new.relation, by.now)?;
-        let subject = validate_name("subject", &new.subject)?;
-        let key = self.current_or_new_workspace(by)?;
-        let id = new_id(&mut self.id_generator, by.now);
-        let now = Date::from(by.now);
-        let mut stated = None;
-        self.open_palace(&key)?.change_exclusively(by, |held| {
-            let (plan, became) = plan_add_fact(held, &subject, relation.clone(), id, now)?;
-            stated = Some(became);
-            Ok(plan)
-        })?;
-        self.remember_workspace(by, &key);
-        stated.ok_or(Refusal::Contended)
-    }
-
-    /// Ends the fact of that subject, kind and object that has no end, at a
-    /// date; else today.
-    pub fn end_fact(
-        &mut self,
-        by: &Caller,
-        triple: &Triple,
-        ended: Option<&str>,
-    ) -> Result<FactRecord, Refusal> {
-        let ended = resolve_relative_date(ended.unwrap_or("today"), by.now);
-        parse_date_argument("ended", &ended, by.now)?;
-        let now = Date::from(by.now);
-        let unknown =
-            || Refusal::Invalid(format!("no such fact is known: {}", describe_triple(triple)));
-        let key = self.current_workspace_if_any(by)?.ok_or_else(unknown)?;
-        let mut gone = None;
-        self.open_palace(&key)?.change(by, |held| {
-            let (plan, statement) = plan_end_fact(held, triple, &ended, now)?;
-            gone = Some(statement);
-            Ok(plan)
-        })?;
-        gone.ok_or_else(unknown)
-    }
+/// Adds a fact, and its subject as an entity if there is none. A name in another spelling than
+/// that of the graph means the name in the graph. Creates the first palace if there is none.
+pub fn add_fact(keeper: &mut Keeper, caller: &Caller, new: &NewFact) -> Result<AddedFact, Refusal> {
+    let relation = validate_fact(&new.relation, caller.now)?;
+    let subject = validate_name("subject", &new.subject)?;
+    let mut session = keeper.session_for_writing(caller)?;
+    let (id, now) = (session.new_id(), Date::from(caller.now));
+    let mut added = None;
+    session.palace.change_exclusively(caller, |open| {
+        let (plan, outcome) = plan_add_fact(open, &subject, relation.clone(), id, now)?;
+        added = Some(outcome);
+        Ok(plan)
+    })?;
+    session.remember_workspace();
+    added.ok_or(Refusal::Contended)
 }
 
-/// Checks a fact before anything is read or made for it.
+/// Ends the fact with that subject, kind and object that has no end: at the date `ended`, or
+/// else today.
+pub fn end_fact(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    triple: &Triple,
+    ended: Option<&str>,
+) -> Result<FactRecord, Refusal> {
+    let ended = resolve_relative_date(ended.unwrap_or("today"), caller.now);
+    parse_date_argument("ended", &ended, caller.now)?;
+    let now = Date::from(caller.now);
+    let unknown =
+        || Refusal::Invalid(format!("no such fact is known: {}", describe_triple(triple)));
+    let session = keeper.session_if_any(caller)?.ok_or_else(unknown)?;
+    let mut ended_fact = None;
+    session.palace.change(caller, |open| {
+        let (plan, fact) = plan_end_fact(open, triple, &ended, now)?;
+        ended_fact = Some(fact);
+        Ok(plan)
+    })?;
+    ended_fact.ok_or_else(unknown)
+}
+
+/// Checks a fact before a palace is opened or created for it.
 fn validate_fact(new: &Relation, now: DateTime<Utc>) -> Result<Relation, Refusal> {
     let text = |it: &Option<String>| {
         it.as_deref().map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned)
@@ -112,34 +107,34 @@ fn validate_fact(new: &Relation, now: DateTime<Utc>) -> Result<Relation, Refusal
 }
 
 fn plan_add_fact(
-    held: &mut OpenPalace,
+    open: &mut OpenPalace,
     subject: &str,
     new: Relation,
     id: Ulid,
     now: Date,
 ) -> Result<(ChangePlan, AddedFact), Refusal> {
-    let graph = &held.palace.graph;
+    let graph = &open.palace.graph;
     let subject = resolve_spelling(graph, subject)?;
     let new = Relation { to: resolve_spelling(graph, &new.to)?, ..new };
     let also = other_current_facts(graph, &subject, &new, now);
-    let mut revision = GraphEdit::default();
-    let is_defined = revision.entity_mut(held, &subject)?.is_some();
-    if !is_defined && revision.loose_end_mut(held, &subject)?.is_none() {
-        revision.add_entity(held, placeholder_entity(&subject, id))?;
+    let mut edit = GraphEdit::default();
+    let is_defined = edit.entity_mut(open, &subject)?.is_some();
+    if !is_defined && edit.loose_end_mut(open, &subject)?.is_none() {
+        edit.add_entity(open, placeholder_entity(&subject, id))?;
     }
-    let Some(entity) = revision.get_or_add_source(held, &subject)? else {
+    let Some(entity) = edit.get_or_add_source(open, &subject)? else {
         return Err(Refusal::Contended);
     };
-    let same = |it: &&mut Relation| is_same_fact(it, &new);
-    let known: Vec<_> = entity.relations.iter_mut().filter(same).collect();
-    let fact = match match_fact(known, &new)? {
-        FactMatch::Duplicate(known) => {
+    let is_same = |it: &&mut Relation| is_same_fact(it, &new);
+    let same: Vec<_> = entity.relations.iter_mut().filter(is_same).collect();
+    let fact = match match_fact(same, &new)? {
+        FactMatch::Duplicate(old) => {
             return Ok((
                 ChangePlan::default(),
-                AddedFact::AlreadyKnown(fact_record(&subject, &known, now)),
+                AddedFact::AlreadyKnown(fact_record(&subject, &old, now)),
             ));
         }
-        FactMatch::Extended(fuller) => fuller,
+        FactMatch::Extended(extended) => extended,
         FactMatch::New => {
             entity.relations.push(new.clone());
             new
@@ -148,21 +143,21 @@ fn plan_add_fact(
     let fact = fact_record(&subject, &fact, now);
     let short = render::truncate(&fact.to_line(), 50);
     let (subject, body) = (format!("fact {short}: add"), fact.to_line());
-    Ok((ChangePlan { edits: revision.into_edits()?, subject, body }, AddedFact::Added(fact, also)))
+    Ok((ChangePlan { edits: edit.into_edits()?, subject, body }, AddedFact::Added(fact, also)))
 }
 
-/// Where a new fact belongs among those that say the same.
+/// How a new fact relates to those with the same subject, kind and object.
 enum FactMatch {
-    /// There already.
+    /// It is one of them.
     Duplicate(Relation),
-    /// There already, and now more of it is known.
+    /// It adds a date to one of them.
     Extended(Relation),
-    /// Beside them.
+    /// It is another fact.
     New,
 }
 
-fn match_fact(known: Vec<&mut Relation>, new: &Relation) -> Result<FactMatch, Refusal> {
-    for old in known {
+fn match_fact(same: Vec<&mut Relation>, new: &Relation) -> Result<FactMatch, Refusal> {
+    for old in same {
         if old.since == new.since && old.until == new.until {
             return Ok(FactMatch::Duplicate(old.clone()));
         }
@@ -194,51 +189,51 @@ fn match_fact(known: Vec<&mut Relation>, new: &Relation) -> Result<FactMatch, Re
 }
 
 fn plan_end_fact(
-    held: &mut OpenPalace,
+    open: &mut OpenPalace,
     triple: &Triple,
     ended: &str,
     now: Date,
 ) -> Result<(ChangePlan, FactRecord), Refusal> {
     let names: Vec<String> =
-        held.palace.graph.spellings_of_name(&triple.from).into_iter().map(str::to_owned).collect();
-    let wanted = Relation::from(triple.clone());
-    let (mut revision, mut gone, mut over) = (GraphEdit::default(), None, None);
-    let mut early = None;
+        open.palace.graph.spellings_of_name(&triple.from).into_iter().map(str::to_owned).collect();
+    let relation = Relation::from(triple.clone());
+    let (mut edit, mut ended_fact) = (GraphEdit::default(), None);
+    let (mut past_end, mut early) = (None, None);
     for name in &names {
-        let entity = match revision.entity_mut(held, name)? {
-            Some(_) => revision.entity_mut(held, name)?,
-            None => revision.loose_end_mut(held, name)?,
+        let entity = match edit.entity_mut(open, name)? {
+            Some(_) => edit.entity_mut(open, name)?,
+            None => edit.loose_end_mut(open, name)?,
         };
-        let same = |it: &&mut Relation| is_same_fact(it, &wanted);
+        let same = |it: &&mut Relation| is_same_fact(it, &relation);
         for it in entity.into_iter().flat_map(|it| &mut it.relations).filter(same) {
             if it.until.is_some() {
-                over.clone_from(&it.until);
+                past_end.clone_from(&it.until);
                 continue;
             }
-            // One that begins later may hold beside one that ends.
+            // A fact that begins later may stay beside one that ends.
             match check_end_date(it, ended) {
                 Err(refusal) => early = early.or(Some(refusal)),
                 Ok(()) => {
                     it.until = Some(ended.to_owned());
-                    gone = Some(fact_record(name, it, now));
+                    ended_fact = Some(fact_record(name, it, now));
                 }
             }
         }
     }
-    match (gone, early, over) {
-        (Some(statement), ..) => {
-            let subject = format!("fact {}: end", render::truncate(&statement.to_line(), 50));
-            let body = format!("{} until {ended}", statement.to_line());
-            Ok((ChangePlan { edits: revision.into_edits()?, subject, body }, statement))
+    match (ended_fact, early, past_end) {
+        (Some(fact), ..) => {
+            let subject = format!("fact {}: end", render::truncate(&fact.to_line(), 50));
+            let body = format!("{} until {ended}", fact.to_line());
+            Ok((ChangePlan { edits: edit.into_edits()?, subject, body }, fact))
         }
         (None, Some(refusal), _) => Err(refusal),
-        (None, None, Some(over)) => Err(Refusal::Invalid(format!(
+        (None, None, Some(past_end)) => Err(Refusal::Invalid(format!(
             "that fact has ended already, on {}: {}",
-            render::one_line(&over),
+            render::one_line(&past_end),
             describe_triple(triple)
         ))),
         (None, None, None) => {
-            Err(Refusal::Invalid(unknown_fact_message(&held.palace.graph, triple, &names)))
+            Err(Refusal::Invalid(unknown_fact_message(&open.palace.graph, triple, &names)))
         }
     }
 }
@@ -255,7 +250,7 @@ fn check_end_date(fact: &Relation, ended: &str) -> Result<(), Refusal> {
     )))
 }
 
-/// Says that a fact is not known, and what is known of its subject.
+/// Says that there is no such fact, and which facts its subject has.
 fn unknown_fact_message(graph: &Graph, triple: &Triple, names: &[String]) -> String {
     let open = |it: &&Relation| it.until.is_none();
     let starts = names.iter().flat_map(|it| [graph.get(it), graph.loose_end(it)]).flatten();
@@ -264,18 +259,17 @@ fn unknown_fact_message(graph: &Graph, triple: &Triple, names: &[String]) -> Str
         .take(MAX_LISTED_FACTS)
         .map(|(from, it)| fact_line(&from.name, &it.kind, &it.to))
         .collect();
-    let known = match (facts.as_slice(), graph.closest_name(&triple.from)) {
+    let hint = match (facts.as_slice(), graph.closest_name(&triple.from)) {
         ([], Some(meant)) if names.is_empty() => {
             format!("did you mean `{}`?", render::one_line(meant))
         }
         ([], _) => format!("`{}` has no facts that hold", render::one_line(&triple.from)),
         _ => format!("what holds is {}", facts.join(", ")),
     };
-    format!("no such fact is known: {}; {known}", describe_triple(triple))
+    format!("no such fact is known: {}; {hint}", describe_triple(triple))
 }
 
-/// Returns the facts that say the same of the same subject as a new one does,
-/// of something else, and hold.
+/// Returns the current facts with the subject and kind of a new fact and another object.
 fn other_current_facts(graph: &Graph, subject: &str, new: &Relation, now: Date) -> Vec<FactRecord> {
     let starts = [graph.get(subject), graph.loose_end(subject)].into_iter().flatten();
     let facts = starts.flat_map(|it| &it.relations);
@@ -288,7 +282,7 @@ fn other_current_facts(graph: &Graph, subject: &str, new: &Relation, now: Date) 
         .collect()
 }
 
-/// Returns an entity of which no more is known than a fact.
+/// Returns an entity about which there is nothing but a fact.
 pub(crate) fn placeholder_entity(name: &str, id: Ulid) -> Entity {
     Entity {
         id: Some(id),
@@ -302,12 +296,11 @@ pub(crate) fn placeholder_entity(name: &str, id: Ulid) -> Entity {
     }
 }
 
-/// Returns the name that is meant by `asked`: as it is spelled in the graph, if
-/// it is there.
-pub(crate) fn resolve_spelling(graph: &Graph, asked: &str) -> Result<String, Refusal> {
-    let names = graph.spellings_of_name(asked);
-    if names.contains(asked) || names.is_empty() {
-        return Ok(asked.to_owned());
+/// Returns `name` as the graph spells it, or as it is if the graph does not have it.
+pub(crate) fn resolve_spelling(graph: &Graph, name: &str) -> Result<String, Refusal> {
+    let names = graph.spellings_of_name(name);
+    if names.contains(name) || names.is_empty() {
+        return Ok(name.to_owned());
     }
     let defined: Vec<_> = names.iter().filter(|it| graph.get(it).is_some()).collect();
     let all: Vec<_> = names.iter().collect();
@@ -316,8 +309,8 @@ pub(crate) fn resolve_spelling(graph: &Graph, asked: &str) -> Result<String, Ref
         _ => {
             let names: Vec<_> =
                 names.iter().map(|it| format!("`{}`", render::one_line(it))).collect();
-            let asked = render::one_line(asked);
-            let why = format!("`{asked}` could be any of {}: spell it exactly", names.join(", "));
+            let name = render::one_line(name);
+            let why = format!("`{name}` could be any of {}: spell it exactly", names.join(", "));
             Err(Refusal::Invalid(why))
         }
     }
@@ -327,7 +320,7 @@ fn describe_triple(Triple { from, kind, to }: &Triple) -> String {
     fact_line(from, kind, to)
 }
 
-/// Tells whether two relations of one subject say the same, at whatever time.
+/// Returns whether two relations of one subject have the same kind and object, at any dates.
 pub(crate) fn is_same_fact(a: &Relation, b: &Relation) -> bool {
     fold_name(&a.kind) == fold_name(&b.kind) && fold_name(&a.to) == fold_name(&b.to)
 }

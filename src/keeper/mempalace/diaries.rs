@@ -1,11 +1,10 @@
-//! What agents write for themselves.
+//! Diaries: what agents write for themselves.
 
 use chrono::SubsecRound;
 
 use crate::format::{self, new_diary_path};
 use crate::keeper::mempalace::drawers::{validate_name, validate_text};
 use crate::keeper::palace::ChangePlan;
-use crate::keeper::session::new_id;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{DiaryEntry, Edit};
 use crate::render;
@@ -15,68 +14,65 @@ use crate::render;
 pub struct DiaryPage {
     /// Newest first.
     pub entries: Vec<DiaryEntry>,
-    /// How many there are in all.
+    /// How many entries the diary has.
     pub total: usize,
-    /// Who keeps a diary here.
+    /// The agents that have a diary in this palace.
     pub agents: Vec<String>,
 }
 
-impl Keeper {
-    /// Writes into the diary of `agent`, and returns the entry.
-    pub fn write_diary(
-        &mut self,
-        by: &Caller,
-        agent: &str,
-        topic: Option<&str>,
-        text: &str,
-    ) -> Result<DiaryEntry, Refusal> {
-        let agent = validate_name("agent", agent)?;
-        let topic = topic.map(str::trim).filter(|it| !it.is_empty());
-        let topic = topic
-            .map_or(Ok(DiaryEntry::DEFAULT_TOPIC.to_owned()), |it| validate_name("topic", it))?;
-        validate_text("entry", text)?;
-        let key = self.current_or_new_workspace(by)?;
-        let entry = DiaryEntry {
-            id: new_id(&mut self.id_generator, by.now),
-            agent: Some(agent.clone()),
-            topic: topic.clone(),
-            written: Some(by.now.trunc_subsecs(0)),
-            text: text.to_owned(),
-        };
-        self.open_palace(&key)?.change(by, |held| {
-            let path = new_diary_path(&held.palace.diaries, &agent, &entry, |_| 0);
-            let now = Some(format::write_diary_entry(&entry));
-            Ok(ChangePlan {
-                edits: vec![Edit { path, was: None, now }],
-                subject: format!(
-                    "diary {}: {}",
-                    render::truncate(&agent, 30),
-                    render::truncate(&topic, 30)
-                ),
-                body: String::new(),
-            })
-        })?;
-        self.remember_workspace(by, &key);
-        Ok(entry)
-    }
-
-    /// Reads the newest `most` entries of the diary of `agent`.
-    pub fn read_diary(
-        &mut self,
-        by: &Caller,
-        agent: &str,
-        most: usize,
-    ) -> Result<DiaryPage, Refusal> {
-        let agent = validate_name("agent", agent)?;
-        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(DiaryPage::default()) };
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        let diaries = &held.palace.diaries;
-        let entries = diaries.entries_of(&agent);
-        Ok(DiaryPage {
-            total: entries.len(),
-            entries: entries.take(most).map(|(_, it)| it.clone()).collect(),
-            agents: diaries.agents().map(|(it, _)| it.to_owned()).collect(),
+/// Adds an entry to the diary of `agent`, and returns it. Creates the first palace if there is
+/// none.
+pub fn write_diary(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    agent: &str,
+    topic: Option<&str>,
+    text: &str,
+) -> Result<DiaryEntry, Refusal> {
+    let agent = validate_name("agent", agent)?;
+    let topic = topic.map(str::trim).filter(|it| !it.is_empty());
+    let topic =
+        topic.map_or(Ok(DiaryEntry::DEFAULT_TOPIC.to_owned()), |it| validate_name("topic", it))?;
+    validate_text("entry", text)?;
+    let mut session = keeper.session_for_writing(caller)?;
+    let entry = DiaryEntry {
+        id: session.new_id(),
+        agent: Some(agent.clone()),
+        topic: topic.clone(),
+        written: Some(caller.now.trunc_subsecs(0)),
+        text: text.to_owned(),
+    };
+    session.palace.change(caller, |open| {
+        let path = new_diary_path(&open.palace.diaries, &agent, &entry, |_| 0);
+        let now = Some(format::write_diary_entry(&entry));
+        Ok(ChangePlan {
+            edits: vec![Edit { path, was: None, now }],
+            subject: format!(
+                "diary {}: {}",
+                render::truncate(&agent, 30),
+                render::truncate(&topic, 30)
+            ),
+            body: String::new(),
         })
-    }
+    })?;
+    session.remember_workspace();
+    Ok(entry)
+}
+
+/// Returns the newest entries of the diary of `agent`, `limit` at most.
+pub fn read_diary(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    agent: &str,
+    limit: usize,
+) -> Result<DiaryPage, Refusal> {
+    let agent = validate_name("agent", agent)?;
+    let Some(session) = keeper.session_if_any(caller)? else { return Ok(DiaryPage::default()) };
+    let diaries = &session.palace.palace.diaries;
+    let entries = diaries.entries_of(&agent);
+    Ok(DiaryPage {
+        total: entries.len(),
+        entries: entries.take(limit).map(|(_, it)| it.clone()).collect(),
+        agents: diaries.agents().map(|(it, _)| it.to_owned()).collect(),
+    })
 }

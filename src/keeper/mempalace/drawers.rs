@@ -1,4 +1,4 @@
-//! Filing texts in drawers, and taking them out again.
+//! Files texts in drawers, and deletes drawers.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,7 @@ use ulid::Ulid;
 
 use crate::format::{self, choose_drawer_room, new_drawer_path};
 use crate::keeper::palace::{ChangePlan, OpenPalace};
-use crate::keeper::session::new_id;
-use crate::keeper::walk::enter::broken_file_notices;
-use crate::keeper::{Caller, Keeper, Refusal};
+use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Drawer, Edit, FiledUnder, ItemId, RoomId, WingRoom, is_printable};
 use crate::render;
 use crate::search::{DUPLICATE_THRESHOLD, NearDuplicate, describe_changes};
@@ -17,13 +15,13 @@ use crate::search::{DUPLICATE_THRESHOLD, NearDuplicate, describe_changes};
 /// The most characters the name of a wing, a room or an agent may have.
 pub(crate) const MAX_NAME_CHARS: usize = 128;
 
-/// How many drawers much like a text are told.
+/// The most similar drawers that an answer lists.
 const MAX_SIMILAR_DRAWERS: usize = 5;
 
-/// A text of so many bytes may have no word that it is found by.
+/// A text of at most so many bytes may have no word in the index.
 const SHORT_TEXT_BYTES: usize = 64;
 
-/// A text to be filed.
+/// A text to file.
 #[derive(Clone, Debug)]
 pub struct NewDrawer {
     /// Where to file it.
@@ -32,132 +30,124 @@ pub struct NewDrawer {
     pub text: String,
     /// Where it comes from.
     pub source: Option<String>,
-    /// Who files it; else the caller.
+    /// Its author; by default the caller.
     pub by: Option<String>,
-    /// Whether to file it though something much like it is filed already.
+    /// Whether to file it even if a similar text is filed already.
     pub force: bool,
 }
 
-/// What became of a text that was to be filed.
+/// What [`file_drawer`] did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FilingOutcome {
-    /// It lies in a new drawer.
+    /// The text is in a new drawer.
     Filed(DrawerLocation),
-    /// The very text lies there already; nothing was changed.
+    /// The same text is filed there already; nothing changed.
     AlreadyFiled(DrawerLocation),
-    /// Texts much like it are filed already; nothing was changed.
+    /// Similar texts are filed already; nothing changed.
     SimilarFound(Vec<SimilarDrawer>),
 }
 
-/// Which drawer, and where it is filed.
+/// A drawer, and where it is filed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawerLocation {
     /// The drawer.
     pub id: Ulid,
-    /// The room whose folder it lies in.
+    /// The room whose folder holds its file.
     pub room: RoomId,
-    /// What its wing and room are called.
+    /// The names of its wing and room.
     pub shelf: WingRoom,
 }
 
-/// A drawer much like a text.
+/// A drawer whose text is similar to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimilarDrawer {
     /// The drawer.
     pub location: DrawerLocation,
-    /// How much they are alike: 1 is the same but for blanks.
+    /// From 0 to 1: 1 means that the texts differ in white space at most.
     pub similarity: f64,
-    /// What the drawer says.
+    /// The text of the drawer.
     pub text: String,
-    /// What the two do not have in common, in few words.
+    /// The words in which the texts differ, shortened.
     pub difference: String,
 }
 
-/// What there is in drawers and diaries.
+/// The numbers of drawers and diary entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DrawerStats {
-    /// How many drawers each shelf holds.
+    /// How many drawers each room of each wing has.
     pub drawers_by_shelf: BTreeMap<WingRoom, usize>,
     /// How many entries the diary of each agent has.
     pub entries_by_agent: Vec<(String, usize)>,
-    /// What is wrong with files that cannot be read.
+    /// The errors in files that cannot be read.
     pub file_errors: Vec<String>,
 }
 
-impl Keeper {
-    /// Files a text, unless it is filed already or something much like it is.
-    pub fn file_drawer(&mut self, by: &Caller, new: &NewDrawer) -> Result<FilingOutcome, Refusal> {
-        let shelf = WingRoom {
-            wing: validate_name("wing", &new.shelf.wing)?,
-            room: validate_name("room", &new.shelf.room)?,
-        };
-        validate_text("content", &new.text)?;
-        let key = self.current_or_new_workspace(by)?;
-        let drawer = Drawer {
-            id: new_id(&mut self.id_generator, by.now),
-            filed_under: FiledUnder {
-                wing: Some(shelf.wing.clone()),
-                room: Some(shelf.room.clone()),
-            },
-            source: new.source.as_deref().map(render::one_line).filter(|it| !it.is_empty()),
-            by: Some(render::one_line(new.by.as_deref().unwrap_or(&by.name))),
-            filed: Some(by.now.trunc_subsecs(0)),
-            text: new.text.clone(),
-        };
-        let mut filing = None;
-        self.open_palace(&key)?.change_exclusively(by, |held| {
-            let (plan, became) = plan_filing(held, &shelf, &drawer, new.force);
-            filing = Some(became);
-            Ok(plan)
-        })?;
-        self.remember_workspace(by, &key);
-        filing.ok_or(Refusal::Contended)
-    }
+/// Files a text, unless the same text or a similar one is filed already. Creates the first
+/// palace if there is none.
+pub fn file_drawer(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    new: &NewDrawer,
+) -> Result<FilingOutcome, Refusal> {
+    let shelf = WingRoom {
+        wing: validate_name("wing", &new.shelf.wing)?,
+        room: validate_name("room", &new.shelf.room)?,
+    };
+    validate_text("content", &new.text)?;
+    let mut session = keeper.session_for_writing(caller)?;
+    let drawer = Drawer {
+        id: session.new_id(),
+        filed_under: FiledUnder { wing: Some(shelf.wing.clone()), room: Some(shelf.room.clone()) },
+        source: new.source.as_deref().map(render::one_line).filter(|it| !it.is_empty()),
+        by: Some(render::one_line(new.by.as_deref().unwrap_or(&caller.name))),
+        filed: Some(caller.now.trunc_subsecs(0)),
+        text: new.text.clone(),
+    };
+    let mut outcome = None;
+    session.palace.change_exclusively(caller, |open| {
+        let (plan, filed) = plan_filing(open, &shelf, &drawer, new.force);
+        outcome = Some(filed);
+        Ok(plan)
+    })?;
+    session.remember_workspace();
+    outcome.ok_or(Refusal::Contended)
+}
 
-    /// Takes a drawer out; history keeps it. Returns where it was filed.
-    pub fn delete_drawer(&mut self, by: &Caller, id: Ulid) -> Result<DrawerLocation, Refusal> {
-        let missing = || Refusal::NoSuchDrawer { asked: id.to_string() };
-        let key = self.current_workspace_if_any(by)?.ok_or_else(missing)?;
-        let mut gone = None;
-        self.open_palace(&key)?.change(by, |held| {
-            let files: Vec<_> = held.palace.drawers.files_with_id(id).map(str::to_owned).collect();
-            let file = match files.as_slice() {
-                [only] => only.clone(),
-                [] => return Err(missing()),
-                _ => {
-                    let why = format!("several files hold that drawer: {}", files.join(", "));
-                    return Err(Refusal::Invalid(format!("{why}; delete one by hand")));
-                }
-            };
-            let was = held.read_for_change(&file)?;
-            let it = drawer_location(held, &file).ok_or_else(missing)?;
-            let subject = format!("drawer {}: delete", shelf_label(&it.shelf));
-            let title = held.palace.drawers.get(&file).map(|it| render::drawer_title(&it.text));
-            let body = format!("Deleted \"{}\"", title.unwrap_or_default());
-            gone = Some(it);
-            Ok(ChangePlan { edits: vec![Edit { path: file, was, now: None }], subject, body })
-        })?;
-        gone.ok_or_else(missing)
-    }
-
-    /// Says what there is in drawers and diaries. Where there is no palace yet,
-    /// there is nothing.
-    pub fn drawer_stats(&mut self, by: &Caller) -> Result<DrawerStats, Refusal> {
-        let Some(key) = self.current_workspace_if_any(by)? else {
-            return Ok(DrawerStats::default());
+/// Deletes a drawer; history keeps it. Returns where it was filed.
+pub fn delete_drawer(session: &mut Session<'_>, id: Ulid) -> Result<DrawerLocation, Refusal> {
+    let missing = || Refusal::NoSuchDrawer { asked: id.to_string() };
+    let mut deleted = None;
+    session.palace.change(session.caller, |open| {
+        let files: Vec<_> = open.palace.drawers.files_with_id(id).map(str::to_owned).collect();
+        let file = match files.as_slice() {
+            [only] => only.clone(),
+            [] => return Err(missing()),
+            _ => {
+                let why = format!("several files hold that drawer: {}", files.join(", "));
+                return Err(Refusal::Invalid(format!("{why}; delete one by hand")));
+            }
         };
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        let palace = &held.palace;
-        let mut stock = DrawerStats::default();
-        for (shelf, _, count) in palace.drawers.wing_rooms() {
-            *stock.drawers_by_shelf.entry(shelf).or_default() += count;
-        }
-        stock.file_errors = broken_file_notices(held);
-        stock.entries_by_agent =
-            palace.diaries.agents().map(|(it, n)| (it.to_owned(), n)).collect();
-        Ok(stock)
+        let was = open.read_for_change(&file)?;
+        let location = drawer_location(open, &file).ok_or_else(missing)?;
+        let subject = format!("drawer {}: delete", shelf_label(&location.shelf));
+        let title = open.palace.drawers.get(&file).map(|it| render::drawer_title(&it.text));
+        let body = format!("Deleted \"{}\"", title.unwrap_or_default());
+        deleted = Some(location);
+        Ok(ChangePlan { edits: vec![Edit { path: file, was, now: None }], subject, body })
+    })?;
+    deleted.ok_or_else(missing)
+}
+
+/// Counts drawers and diary entries, and reports files that cannot be read.
+pub fn drawer_stats(session: &Session<'_>) -> DrawerStats {
+    let palace = &session.palace.palace;
+    let mut stats = DrawerStats::default();
+    for (shelf, _, count) in palace.drawers.wing_rooms() {
+        *stats.drawers_by_shelf.entry(shelf).or_default() += count;
     }
+    stats.file_errors = session.palace.file_error_notices();
+    stats.entries_by_agent = palace.diaries.agents().map(|(it, n)| (it.to_owned(), n)).collect();
+    stats
 }
 
 impl DrawerStats {
@@ -168,24 +158,24 @@ impl DrawerStats {
 }
 
 fn plan_filing(
-    held: &OpenPalace,
+    open: &OpenPalace,
     shelf: &WingRoom,
     drawer: &Drawer,
     force: bool,
 ) -> (ChangePlan, FilingOutcome) {
-    let room = choose_drawer_room(&held.palace, shelf);
-    if let Some(known) = find_exact_duplicate(held, &room, shelf, &drawer.text) {
-        return (ChangePlan::default(), FilingOutcome::AlreadyFiled(known));
+    let room = choose_drawer_room(&open.palace, shelf);
+    if let Some(location) = find_exact_duplicate(open, &room, shelf, &drawer.text) {
+        return (ChangePlan::default(), FilingOutcome::AlreadyFiled(location));
     }
-    let alike = if force {
+    let similar = if force {
         Vec::new()
     } else {
-        find_similar_drawers(held, &drawer.text, DUPLICATE_THRESHOLD)
+        find_similar_drawers(open, &drawer.text, DUPLICATE_THRESHOLD)
     };
-    if !alike.is_empty() {
-        return (ChangePlan::default(), FilingOutcome::SimilarFound(alike));
+    if !similar.is_empty() {
+        return (ChangePlan::default(), FilingOutcome::SimilarFound(similar));
     }
-    let path = new_drawer_path(&held.palace.drawers, &room, drawer, |_| 0);
+    let path = new_drawer_path(&open.palace.drawers, &room, drawer, |_| 0);
     let now = Some(format::write_drawer(drawer));
     let plan = ChangePlan {
         edits: vec![Edit { path, was: None, now }],
@@ -195,95 +185,93 @@ fn plan_filing(
     (plan, FilingOutcome::Filed(DrawerLocation { id: drawer.id, room, shelf: shelf.clone() }))
 }
 
-/// Finds the drawer of a shelf that holds the very text.
+/// Finds the drawer of a wing and room that holds the same text.
 fn find_exact_duplicate(
-    held: &OpenPalace,
+    open: &OpenPalace,
     room: &RoomId,
     shelf: &WingRoom,
     text: &str,
 ) -> Option<DrawerLocation> {
-    let mut same = held.palace.drawers.in_room(room).filter(|(_, it)| it.text == text);
-    same.find_map(|(file, _)| drawer_location(held, file).filter(|it| it.shelf == *shelf))
+    let mut same = open.palace.drawers.in_room(room).filter(|(_, it)| it.text == text);
+    same.find_map(|(file, _)| drawer_location(open, file).filter(|it| it.shelf == *shelf))
 }
 
-/// Returns where the drawer in `file` is filed.
-pub(crate) fn drawer_location(held: &OpenPalace, file: &str) -> Option<DrawerLocation> {
-    let drawers = &held.palace.drawers;
+/// Returns the location of the drawer in `file`.
+pub(crate) fn drawer_location(open: &OpenPalace, file: &str) -> Option<DrawerLocation> {
+    let drawers = &open.palace.drawers;
     let (drawer, room) = (drawers.get(file)?, drawers.room_of_file(file)?.clone());
     Some(DrawerLocation { id: drawer.id, room, shelf: drawers.wing_room_of_file(file)? })
 }
 
-/// Checks a name that may be any one line; `what` it is the name of.
-pub(crate) fn validate_name(what: &str, said: &str) -> Result<String, Refusal> {
+/// Checks a name, which may be any one line; `what` is the thing that it names.
+pub(crate) fn validate_name(what: &str, name: &str) -> Result<String, Refusal> {
     let refused = |why: &str| {
-        let said = render::truncate(&said.escape_debug().to_string(), 40);
-        Err(Refusal::Invalid(format!("`{said}` cannot be the name of the {what}: {why}")))
+        let name = render::truncate(&name.escape_debug().to_string(), 40);
+        Err(Refusal::Invalid(format!("`{name}` cannot be the name of the {what}: {why}")))
     };
-    if said.chars().count() > MAX_NAME_CHARS {
+    if name.chars().count() > MAX_NAME_CHARS {
         return refused(&format!("{MAX_NAME_CHARS} characters are the most"));
     }
-    if said.contains(['/', '\\']) || !said.chars().all(is_printable) {
+    if name.contains(['/', '\\']) || !name.chars().all(is_printable) {
         return refused("it may not hold slashes, line breaks or other control characters");
     }
-    let said = render::one_line(said);
-    match said.trim_matches('.').is_empty() {
+    let name = render::one_line(name);
+    match name.trim_matches('.').is_empty() {
         true => refused("it says nothing"),
-        false => Ok(said),
+        false => Ok(name),
     }
 }
 
-/// Checks a text that is to be kept; `what` it is called.
-pub(crate) fn validate_text(what: &str, said: &str) -> Result<(), Refusal> {
-    if said.trim().is_empty() {
+/// Checks a text to file; `what` is the name of the argument.
+pub(crate) fn validate_text(what: &str, text: &str) -> Result<(), Refusal> {
+    if text.trim().is_empty() {
         return Err(Refusal::Invalid(format!("the `{what}` is empty: there is nothing to keep")));
     }
-    if let Some(at) = said.find('\0') {
+    if let Some(at) = text.find('\0') {
         let why = format!("the `{what}` is no text: byte {at} is NUL");
         return Err(Refusal::Invalid(why));
     }
     Ok(())
 }
 
-/// Names a shelf in one line of history.
+/// Names a wing and room in the subject of a commit.
 fn shelf_label(WingRoom { wing, room }: &WingRoom) -> String {
     let [wing, room] = [wing, room].map(|it| render::truncate(&render::one_line(it), 30));
     format!("{wing}/{room}")
 }
 
-/// Finds the drawers that are like `text` by at least `least`, those most alike first.
+/// Finds the drawers whose similarity to `text` is at least `least`, the most similar first.
 pub(crate) fn find_similar_drawers(
-    held: &OpenPalace,
+    open: &OpenPalace,
     text: &str,
     least: f32,
 ) -> Vec<SimilarDrawer> {
-    let drawers = &held.palace.drawers;
+    let drawers = &open.palace.drawers;
     let text_of = |it: &ItemId| match it {
         ItemId::Drawer(file) => Some(drawers.get(file)?.text.as_str()),
         _ => None,
     };
-    let mut twins = held.index().near_duplicates(text, least, text_of);
-    // What has hardly a word that could lead to it is looked for by itself.
+    let mut similar_items = open.index().near_duplicates(text, least, text_of);
+    // A short text may have no word in the index: compare it with every drawer.
     if text.len() <= SHORT_TEXT_BYTES {
         let same = drawers.iter().filter(|(.., it)| it.text == text);
         let same = same.map(|(file, ..)| ItemId::Drawer(file.to_owned()));
-        let missed: Vec<_> = same.filter(|it| twins.iter().all(|twin| twin.item != *it)).collect();
-        twins.splice(
-            ..0,
-            missed.into_iter().map(|opening| NearDuplicate { item: opening, similarity: 1.0 }),
-        );
+        let missed: Vec<_> =
+            same.filter(|it| similar_items.iter().all(|found| found.item != *it)).collect();
+        similar_items
+            .splice(..0, missed.into_iter().map(|item| NearDuplicate { item, similarity: 1.0 }));
     }
-    let alike = twins.into_iter().take(MAX_SIMILAR_DRAWERS).filter_map(
-        |NearDuplicate { item: opening, similarity: likeness }| {
-            let ItemId::Drawer(file) = &opening else { return None };
-            let (address, known) = (drawer_location(held, file)?, drawers.get(file)?.text.clone());
-            let differs = describe_changes(&known, text);
+    let similar = similar_items.into_iter().take(MAX_SIMILAR_DRAWERS).filter_map(
+        |NearDuplicate { item, similarity }| {
+            let ItemId::Drawer(file) = &item else { return None };
+            let old = drawers.get(file)?.text.clone();
             Some(SimilarDrawer {
-                location: address,
-                similarity: likeness.into(),
-                text: known,
-                difference: differs,
+                location: drawer_location(open, file)?,
+                similarity: similarity.into(),
+                difference: describe_changes(&old, text),
+                text: old,
             })
         },
     );
-    alike.collect()
+    similar.collect()
 }

@@ -1,24 +1,23 @@
-//! Facts: relations with their time, by names however they are spelled.
+//! Facts: relations with their dates, found by name in any spelling.
 
 use std::collections::BTreeSet;
 
-use crate::keeper::graph::dates::parse_date_argument;
-use crate::keeper::{Caller, Direction, Keeper, Refusal};
+use crate::keeper::{Direction, Session};
 use crate::model::{Date, Entity, Graph, Relation, fold_name};
 use crate::render;
 
-/// A fact as it is known.
+/// A fact of the palace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactRecord {
-    /// What it is said of, by name.
+    /// The name of its subject.
     pub subject: String,
-    /// What is said, of which object, and when it holds.
+    /// Its kind, its object and its dates.
     pub relation: Relation,
-    /// Whether it holds at the moment of asking.
+    /// Whether it holds at the time of the call.
     pub current: bool,
 }
 
-/// What is known of one name.
+/// The facts about one name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FactsAbout {
     /// The facts that start from it.
@@ -27,151 +26,135 @@ pub struct FactsAbout {
     pub incoming: Vec<FactRecord>,
     /// The entity of that name, if it is defined.
     pub entity: Option<Entity>,
-    /// How many facts are left out: of those it is not known whether they held.
+    /// How many facts are left out because it is unknown whether they held at the date.
     pub undated: usize,
-    /// How many facts are known besides: of other times, or the other way round.
+    /// How many more facts there are: of other dates, or in the other direction.
     pub other_facts: usize,
-    /// The name that was probably meant, where nothing is known.
+    /// The most similar name, if there are no facts about this one.
     pub suggestion: Option<String>,
 }
 
 /// How many facts there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FactCounts {
-    /// How many names they speak of, and how many entities nobody speaks of.
+    /// How many names there are: those in facts, and entities without facts.
     pub names: usize,
-    /// How many there are.
+    /// How many facts there are.
     pub facts: usize,
     /// How many hold now.
     pub current: usize,
     /// How many have ended.
     pub ended: usize,
-    /// What they say, each once.
+    /// The kinds of facts.
     pub kinds: BTreeSet<String>,
 }
 
-impl Keeper {
-    /// Tells what is known of `name`, however it is spelled; at a date, if one
-    /// is given. Facts that hold come first, then those that began last.
-    pub fn facts_about(
-        &mut self,
-        by: &Caller,
-        name: &str,
-        as_of: Option<&str>,
-        direction: Direction,
-    ) -> Result<FactsAbout, Refusal> {
-        let as_of = as_of.map(|it| parse_date_argument("as_of", it, by.now)).transpose()?;
-        let Some(key) = self.current_workspace_if_any(by)? else {
-            return Ok(FactsAbout::default());
+/// Returns the facts about `name`, whatever its spelling; only those that hold at a date, if one
+/// is given. Facts that hold come first, then those that began last.
+pub fn facts_about(
+    session: &Session<'_>,
+    name: &str,
+    as_of: Option<Date>,
+    direction: Direction,
+) -> FactsAbout {
+    let (graph, now) = (&session.palace.palace.graph, Date::from(session.caller.now));
+    let names = graph.spellings_of_name(name);
+    let mut found = FactsAbout {
+        entity: names.iter().find_map(|it| graph.get(it)).cloned(),
+        ..FactsAbout::default()
+    };
+    let (mut undated, mut others) = (0, 0);
+    let mut holds = |it: &Relation| {
+        let holds = as_of.map_or(Some(true), |at| it.holds_at(at));
+        undated += usize::from(holds.is_none());
+        holds == Some(true)
+    };
+    for name in &names {
+        // A fact from a name to itself is listed once.
+        let is_listed = |(way, from, it): &(Direction, &Entity, &Relation)| {
+            *way == Direction::Outgoing
+                || direction == Direction::Incoming
+                || fold_name(&from.name) != fold_name(&it.to)
         };
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        let (graph, now) = (&held.palace.graph, Date::from(by.now));
-        let names = graph.spellings_of_name(name);
-        let mut dossier = FactsAbout {
-            entity: names.iter().find_map(|it| graph.get(it)).cloned(),
-            ..FactsAbout::default()
-        };
-        let (mut undated, mut besides) = (0, Vec::new());
-        let mut is_wanted = |it: &Relation| {
-            let holds = as_of.map_or(Some(true), |at| it.holds_at(at));
-            undated += usize::from(holds.is_none());
-            holds == Some(true)
-        };
-        for name in &names {
-            // What somebody says of themselves is told once.
-            let is_told = |(way, from, it): &(Direction, &Entity, &Relation)| {
-                *way == Direction::Outgoing
-                    || direction == Direction::Incoming
-                    || fold_name(&from.name) != fold_name(&it.to)
+        for (way, from, it) in outgoing_and_incoming(graph, name).filter(is_listed) {
+            if ![Direction::Both, way].contains(&direction) || !holds(it) {
+                others += 1;
+                continue;
+            }
+            let facts = match way {
+                Direction::Incoming => &mut found.incoming,
+                _ => &mut found.outgoing,
             };
-            for (way, from, it) in outgoing_and_incoming(graph, name).filter(is_told) {
-                let is_asked = [Direction::Both, way].contains(&direction) && is_wanted(it);
-                let told = match way {
-                    _ if !is_asked => &mut besides,
-                    Direction::Incoming => &mut dossier.incoming,
-                    _ => &mut dossier.outgoing,
-                };
-                told.push(fact_record(&from.name, it, now));
-            }
+            facts.push(fact_record(&from.name, it, now));
         }
-        (dossier.undated, dossier.other_facts) = (undated, besides.len());
-        dossier.outgoing.sort_by_key(FactRecord::sort_key);
-        dossier.incoming.sort_by_key(FactRecord::sort_key);
-        if names.is_empty() {
-            dossier.suggestion = graph.closest_name(name).map(str::to_owned);
+    }
+    (found.undated, found.other_facts) = (undated, others);
+    found.outgoing.sort_by_key(FactRecord::sort_key);
+    found.incoming.sort_by_key(FactRecord::sort_key);
+    if names.is_empty() {
+        found.suggestion = graph.closest_name(name).map(str::to_owned);
+    }
+    found
+}
+
+/// Returns the facts about `name`, or all facts, in the order in which they began; those
+/// without a known beginning come last.
+pub fn fact_timeline(session: &Session<'_>, name: Option<&str>) -> Vec<FactRecord> {
+    let mut facts = match name {
+        Some(name) => {
+            let found = facts_about(session, name, None, Direction::Both);
+            [found.outgoing, found.incoming].concat()
         }
-        Ok(dossier)
-    }
+        None => all_facts(session),
+    };
+    facts.sort_by_cached_key(|it| {
+        let since = it.relation.since_date();
+        (since.is_none(), since, it.subject.clone())
+    });
+    facts
+}
 
-    /// Tells the facts about `name`, or all there are, in the order in which
-    /// they began; those of which that is not known last.
-    pub fn fact_timeline(
-        &mut self,
-        by: &Caller,
-        name: Option<&str>,
-    ) -> Result<Vec<FactRecord>, Refusal> {
-        let mut facts = match name {
-            Some(name) => {
-                let it = self.facts_about(by, name, None, Direction::Both)?;
-                [it.outgoing, it.incoming].concat()
-            }
-            None => self.all_facts(by)?,
-        };
-        facts.sort_by_cached_key(|it| {
-            let since = it.relation.since_date();
-            (since.is_none(), since, it.subject.clone())
-        });
-        Ok(facts)
-    }
-
-    /// Counts the facts.
-    pub fn count_facts(&mut self, by: &Caller) -> Result<FactCounts, Refusal> {
-        let now = Date::from(by.now);
-        let facts = self.all_facts(by)?;
-        let mut names: BTreeSet<String> = facts
-            .iter()
-            .flat_map(|it| [&it.subject, &it.relation.to])
-            .map(|it| fold_name(it))
-            .collect();
-        if let Some(key) = self.current_workspace_if_any(by)? {
-            names.extend(self.open_palace(&key)?.palace.graph.iter().map(|it| fold_name(&it.name)));
-        }
-        let has_ended =
-            |it: &&FactRecord| it.relation.until_date().is_some_and(|it| it.has_begun_by(now));
-        Ok(FactCounts {
-            names: names.len(),
-            facts: facts.len(),
-            current: facts.iter().filter(|it| it.current).count(),
-            ended: facts.iter().filter(has_ended).count(),
-            kinds: facts.into_iter().map(|it| it.relation.kind).collect(),
-        })
-    }
-
-    fn all_facts(&mut self, by: &Caller) -> Result<Vec<FactRecord>, Refusal> {
-        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(Vec::new()) };
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        let now = Date::from(by.now);
-        let starts = held.palace.graph.entities_and_loose_ends();
-        let told = starts.flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
-        Ok(told.map(|(name, fact)| fact_record(name, fact, now)).collect())
+/// Counts the facts.
+pub fn count_facts(session: &Session<'_>) -> FactCounts {
+    let now = Date::from(session.caller.now);
+    let facts = all_facts(session);
+    let mut names: BTreeSet<String> = facts
+        .iter()
+        .flat_map(|it| [&it.subject, &it.relation.to])
+        .map(|it| fold_name(it))
+        .collect();
+    names.extend(session.palace.palace.graph.iter().map(|it| fold_name(&it.name)));
+    let has_ended =
+        |it: &&FactRecord| it.relation.until_date().is_some_and(|it| it.has_begun_by(now));
+    FactCounts {
+        names: names.len(),
+        facts: facts.len(),
+        current: facts.iter().filter(|it| it.current).count(),
+        ended: facts.iter().filter(has_ended).count(),
+        kinds: facts.into_iter().map(|it| it.relation.kind).collect(),
     }
 }
 
+fn all_facts(session: &Session<'_>) -> Vec<FactRecord> {
+    let now = Date::from(session.caller.now);
+    let sources = session.palace.palace.graph.entities_and_loose_ends();
+    let facts = sources.flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
+    facts.map(|(name, fact)| fact_record(name, fact, now)).collect()
+}
+
 impl FactRecord {
-    /// Says it in one line.
+    /// Returns the fact in one line.
     pub fn to_line(&self) -> String {
         fact_line(&self.subject, &self.relation.kind, &self.relation.to)
     }
 
-    /// Its place in a list: what holds first, then what began last.
+    /// Sorts facts that hold first, then those that began last.
     fn sort_key(&self) -> (bool, std::cmp::Reverse<Option<Date>>) {
         (!self.current, std::cmp::Reverse(self.relation.since_date()))
     }
 }
 
-/// Yields the facts that start from a name, and those that lead to it.
+/// Yields the facts with a name as subject, then those with the name as object.
 fn outgoing_and_incoming<'a>(
     graph: &'a Graph,
     name: &str,
@@ -187,7 +170,7 @@ pub(crate) fn fact_record(subject: &str, it: &Relation, now: Date) -> FactRecord
     FactRecord { subject: subject.to_owned(), relation: it.clone(), current: it.is_current(now) }
 }
 
-/// Says a fact in one line.
+/// Writes a fact in one line.
 pub(crate) fn fact_line(subject: &str, kind: &str, object: &str) -> String {
     [subject, kind, object].map(|it| render::truncate(&render::one_line(it), 80)).join(" → ")
 }

@@ -1,132 +1,125 @@
-//! Finding one's way by what is filed where: which rooms share a wing, and
-//! which names stand in several.
+//! Tunnels: rooms that are in several wings, and the way from room to room.
 //!
-//! A room here is a name under which something is filed, in however many wings;
-//! two rooms that share a wing are one step apart.
+//! A room here is a name under which drawers are filed, in any number of wings; two rooms
+//! that share a wing are one step apart.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
-use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Palace, did_you_mean};
+use crate::keeper::{Refusal, Session};
+use crate::model::did_you_mean;
 
-/// How many rooms an answer lists.
+/// The most rooms that an answer lists.
 const MAX_ROOMS: usize = 50;
 
-/// How many tunnels count as the greatest.
+/// The most tunnels that the statistics list.
 const MAX_TOP_TUNNELS: usize = 10;
 
-/// How far one can walk at once.
+/// The most steps of one walk.
 const MAX_HOPS: usize = 10;
 
-/// A room, in all the wings it stands in.
+/// A room, in all the wings it is in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoomAcrossWings {
     /// Its name.
     pub room: String,
     /// The wings, by name.
     pub wings: BTreeSet<String>,
-    /// How many drawers are filed under it in all of them.
+    /// How many drawers it has in all of them.
     pub count: usize,
-    /// When the newest of them was filed, if that is known.
+    /// When the newest drawer was filed, if that is known.
     pub newest: Option<DateTime<Utc>>,
 }
 
-/// A room that was reached.
+/// A room that a walk reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReachedRoom {
     /// The room.
     pub room: RoomAcrossWings,
-    /// How many steps it lies from the start.
+    /// How many steps it is from the start.
     pub hop: usize,
-    /// The wings through which it was reached first.
+    /// The wings through which the walk reached it first.
     pub via: BTreeSet<String>,
 }
 
-/// How the rooms hang together.
+/// How wings and rooms are connected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TunnelStats {
     /// How many rooms there are.
     pub rooms: usize,
-    /// How many of them stand in several wings.
+    /// How many of them are in several wings.
     pub tunnels: usize,
-    /// How many pairs of wings the tunnels join, each tunnel counted by itself.
+    /// How many pairs of wings the tunnels join; each tunnel counts by itself.
     pub edges: usize,
-    /// How many rooms each wing has, those with most first.
+    /// How many rooms each wing has; those with the most come first.
     pub wings: Vec<(String, usize)>,
-    /// The tunnels with most drawers.
+    /// The tunnels with the most drawers.
     pub top_tunnels: Vec<RoomAcrossWings>,
 }
 
-impl Keeper {
-    /// Walks from a room to all that lie at most `hops` steps away: the nearest
-    /// first, of those the ones with most drawers. Returns how many there are
-    /// besides the first fifty.
-    pub fn traverse(
-        &mut self,
-        by: &Caller,
-        start: &str,
-        hops: usize,
-    ) -> Result<(Vec<ReachedRoom>, usize), Refusal> {
-        let crossings = self.rooms_by_name(by)?;
-        if !crossings.contains_key(start) {
-            let meant = did_you_mean(start, crossings.keys().map(String::as_str));
-            let some = crossings.keys().take(5).cloned().collect();
-            let (asked, meant) = (start.to_owned(), meant.map(str::to_owned));
-            return Err(Refusal::NoSuchRoom { asked, meant, rooms: some });
-        }
-        Ok(truncate_list(reachable_rooms(&crossings, start, hops.min(MAX_HOPS))))
-    }
-
-    /// Finds the rooms that stand in several wings, among them those given;
-    /// those with most drawers first. Returns how many there are besides the
-    /// first fifty.
-    pub fn find_tunnels(
-        &mut self,
-        by: &Caller,
-        wings: &[&str],
-    ) -> Result<(Vec<RoomAcrossWings>, usize), Refusal> {
-        Ok(truncate_list(rooms_in_wings(&self.rooms_by_name(by)?, wings)))
-    }
-
-    /// Says how the rooms hang together.
-    pub fn tunnel_stats(&mut self, by: &Caller) -> Result<TunnelStats, Refusal> {
-        Ok(count_tunnels(&self.rooms_by_name(by)?))
-    }
-
-    fn rooms_by_name(&mut self, by: &Caller) -> Result<RoomsByName, Refusal> {
-        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(RoomsByName::new()) };
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        Ok(rooms_by_name(&held.palace))
-    }
-}
-
 /// Rooms by name.
-type RoomsByName = BTreeMap<String, RoomAcrossWings>;
+pub type RoomsByName = BTreeMap<String, RoomAcrossWings>;
 
-fn rooms_by_name(palace: &Palace) -> RoomsByName {
-    let mut crossings = RoomsByName::new();
-    for (shelf, room, count) in palace.drawers.wing_rooms() {
-        let newest = palace.drawers.in_room(room).next().and_then(|(_, it)| it.filed);
-        let it = crossings.entry(shelf.room.clone()).or_default();
-        it.room = shelf.room;
-        it.wings.insert(shelf.wing);
+/// Returns the rooms that have drawers, by name.
+pub fn rooms_by_name(session: &Session<'_>) -> RoomsByName {
+    let drawers = &session.palace.palace.drawers;
+    let mut rooms = RoomsByName::new();
+    for (wing_room, id, count) in drawers.wing_rooms() {
+        let newest = drawers.in_room(id).next().and_then(|(_, it)| it.filed);
+        let it = rooms.entry(wing_room.room.clone()).or_default();
+        it.room = wing_room.room;
+        it.wings.insert(wing_room.wing);
         it.count += count;
         it.newest = it.newest.max(newest);
     }
-    crossings
+    rooms
 }
 
-/// Walks breadth first: all rooms of all wings that a room stands in are one
-/// step from it.
-fn reachable_rooms(crossings: &RoomsByName, start: &str, hops: usize) -> Vec<ReachedRoom> {
-    let first = crossings.get(start).cloned();
+/// Walks from a room to all rooms that are at most `hops` steps away: the nearest come first,
+/// and of those the ones with the most drawers. Returns the first fifty and the number of the
+/// others.
+pub fn traverse_rooms(
+    rooms: &RoomsByName,
+    start: &str,
+    hops: usize,
+) -> Result<(Vec<ReachedRoom>, usize), Refusal> {
+    if !rooms.contains_key(start) {
+        let meant = did_you_mean(start, rooms.keys().map(String::as_str)).map(str::to_owned);
+        let some = rooms.keys().take(5).cloned().collect();
+        return Err(Refusal::NoSuchRoom { asked: start.to_owned(), meant, rooms: some });
+    }
+    Ok(truncate_list(reachable_rooms(rooms, start, hops.min(MAX_HOPS))))
+}
+
+/// Finds the rooms that are in several wings, among them all of `wings`; those with the most
+/// drawers come first. Returns the first fifty and the number of the others.
+pub fn find_tunnels(rooms: &RoomsByName, wings: &[&str]) -> (Vec<RoomAcrossWings>, usize) {
+    truncate_list(rooms_in_wings(rooms, wings))
+}
+
+/// Counts rooms, tunnels and the pairs of wings that tunnels join.
+pub fn tunnel_stats(rooms: &RoomsByName) -> TunnelStats {
+    let mut tunnels = rooms_in_wings(rooms, &[]);
+    let mut wings: BTreeMap<&String, usize> = BTreeMap::new();
+    for wing in rooms.values().flat_map(|it| &it.wings) {
+        *wings.entry(wing).or_default() += 1;
+    }
+    let mut wings: Vec<_> = wings.into_iter().map(|(it, n)| (it.clone(), n)).collect();
+    wings.sort_by_key(|(_, rooms)| Reverse(*rooms));
+    let edges = tunnels.iter().map(|it| it.wings.len() * (it.wings.len() - 1) / 2).sum();
+    let tunnel_count = tunnels.len();
+    tunnels.truncate(MAX_TOP_TUNNELS);
+    TunnelStats { rooms: rooms.len(), tunnels: tunnel_count, edges, wings, top_tunnels: tunnels }
+}
+
+/// Walks breadth first: all rooms of all wings that a room is in are one step from it.
+fn reachable_rooms(rooms: &RoomsByName, start: &str, hops: usize) -> Vec<ReachedRoom> {
+    let first = rooms.get(start).cloned();
     let mut reached: Vec<_> =
         first.map(|room| ReachedRoom { room, hop: 0, via: BTreeSet::new() }).into_iter().collect();
-    let mut left: BTreeMap<_, _> = crossings.iter().filter(|(name, _)| *name != start).collect();
+    let mut left: BTreeMap<_, _> = rooms.iter().filter(|(name, _)| *name != start).collect();
     for hop in 1..=hops {
         let last = reached.iter().filter(|it| it.hop + 1 == hop);
         let walked: BTreeSet<String> = last.flat_map(|it| it.room.wings.clone()).collect();
@@ -144,31 +137,17 @@ fn reachable_rooms(crossings: &RoomsByName, start: &str, hops: usize) -> Vec<Rea
     reached
 }
 
-/// Yields the rooms that stand in several wings, and in all of `wings`.
-fn rooms_in_wings(crossings: &RoomsByName, wings: &[&str]) -> Vec<RoomAcrossWings> {
+/// Returns the rooms that are in several wings, and in all of `wings`.
+fn rooms_in_wings(rooms: &RoomsByName, wings: &[&str]) -> Vec<RoomAcrossWings> {
     let joins = |it: &&RoomAcrossWings| {
         it.wings.len() > 1 && wings.iter().all(|wing| it.wings.contains(*wing))
     };
-    let mut tunnels: Vec<_> = crossings.values().filter(joins).cloned().collect();
+    let mut tunnels: Vec<_> = rooms.values().filter(joins).cloned().collect();
     tunnels.sort_by_key(|it| Reverse(it.count));
     tunnels
 }
 
-fn count_tunnels(crossings: &RoomsByName) -> TunnelStats {
-    let mut tunnels = rooms_in_wings(crossings, &[]);
-    let mut wings: BTreeMap<&String, usize> = BTreeMap::new();
-    for wing in crossings.values().flat_map(|it| &it.wings) {
-        *wings.entry(wing).or_default() += 1;
-    }
-    let mut wings: Vec<_> = wings.into_iter().map(|(it, n)| (it.clone(), n)).collect();
-    wings.sort_by_key(|(_, rooms)| Reverse(*rooms));
-    let edges = tunnels.iter().map(|it| it.wings.len() * (it.wings.len() - 1) / 2).sum();
-    let joined = tunnels.len();
-    tunnels.truncate(MAX_TOP_TUNNELS);
-    TunnelStats { rooms: crossings.len(), tunnels: joined, edges, wings, top_tunnels: tunnels }
-}
-
-/// Cuts a list to what an answer lists, and counts the rest.
+/// Truncates a list to the rooms that an answer lists, and counts the others.
 fn truncate_list<T>(mut all: Vec<T>) -> (Vec<T>, usize) {
     let left = all.len().saturating_sub(MAX_ROOMS);
     all.truncate(MAX_ROOMS);
@@ -179,17 +158,17 @@ fn truncate_list<T>(mut all: Vec<T>) -> (Vec<T>, usize) {
 mod tests {
     use super::*;
 
-    /// Crossings of shelves given as `wing/room`, as many drawers as given.
-    fn crossings(shelves: &[(&str, usize)]) -> RoomsByName {
-        let mut crossings = RoomsByName::new();
+    /// Rooms from shelves given as `wing/room`, as many drawers as given.
+    fn rooms_from(shelves: &[(&str, usize)]) -> RoomsByName {
+        let mut rooms = RoomsByName::new();
         for (shelf, count) in shelves {
             let (wing, room) = shelf.split_once('/').unwrap();
-            let it = crossings.entry(room.to_owned()).or_default();
+            let it = rooms.entry(room.to_owned()).or_default();
             it.room = room.to_owned();
             it.wings.insert(wing.to_owned());
             it.count += count;
         }
-        crossings
+        rooms
     }
 
     fn describe_reached(reached: &[ReachedRoom]) -> Vec<String> {
@@ -199,7 +178,7 @@ mod tests {
 
     #[test]
     fn rooms_that_share_a_wing_are_one_hop_apart() {
-        let crossings = crossings(&[
+        let rooms = rooms_from(&[
             ("code/auth", 2),
             ("team/auth", 1),
             ("code/db", 1),
@@ -209,18 +188,18 @@ mod tests {
             ("life/garden", 1),
             ("far/away", 9),
         ]);
-        assert_eq!(describe_reached(&reachable_rooms(&crossings, "auth", 0)), ["0 auth "]);
+        assert_eq!(describe_reached(&reachable_rooms(&rooms, "auth", 0)), ["0 auth "]);
         let all = ["0 auth ", "1 api code", "1 plans team", "1 db code", "2 garden life"];
-        assert_eq!(describe_reached(&reachable_rooms(&crossings, "auth", 5)), all);
+        assert_eq!(describe_reached(&reachable_rooms(&rooms, "auth", 5)), all);
         assert_eq!(
-            describe_reached(&reachable_rooms(&crossings, "garden", 1)),
+            describe_reached(&reachable_rooms(&rooms, "garden", 1)),
             ["0 garden ", "1 plans life"]
         );
     }
 
     #[test]
     fn a_tunnel_is_a_room_name_used_in_several_wings() {
-        let crossings = crossings(&[
+        let all = rooms_from(&[
             ("my-app/auth", 1),
             ("my_app/auth", 2),
             ("team/auth", 4),
@@ -229,15 +208,15 @@ mod tests {
             ("team/plans", 5),
         ]);
         let rooms = |wings: &[&str]| -> Vec<String> {
-            rooms_in_wings(&crossings, wings).into_iter().map(|it| it.room).collect()
+            rooms_in_wings(&all, wings).into_iter().map(|it| it.room).collect()
         };
         assert_eq!(rooms(&[]), ["plans", "auth"]);
         assert_eq!(rooms(&["my_app"]), ["auth"]);
         assert_eq!(rooms(&["my_app", "my-app"]), ["auth"]);
         assert_eq!(rooms(&["nowhere"]), [""; 0]);
-        let network = count_tunnels(&crossings);
-        assert_eq!((network.rooms, network.tunnels, network.edges), (3, 2, 4));
-        let wings: Vec<_> = network.wings.iter().map(|(it, n)| (it.as_str(), *n)).collect();
+        let stats = tunnel_stats(&all);
+        assert_eq!((stats.rooms, stats.tunnels, stats.edges), (3, 2, 4));
+        let wings: Vec<_> = stats.wings.iter().map(|(it, n)| (it.as_str(), *n)).collect();
         assert_eq!(wings, [("my-app", 3), ("team", 2), ("my_app", 1)]);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rayon::prelude::*;
 
-use crate::keeper::walk::notices::RoomScope;
+use crate::keeper::palace::room_scope::RoomScope;
 use crate::model::{EntityFault, Graph};
 use crate::render;
 

@@ -1,154 +1,105 @@
-//! Building rooms (v1 section 5.3; merging, v2 section 3.1).
+//! Builds rooms (v1 section 5.3; merging, v2 section 3.1).
 
 use std::collections::BTreeSet;
 
 use ulid::Ulid;
 
 use crate::format::{self, PalacePath, room_path};
-use crate::keeper::maintain::check;
 use crate::keeper::palace::{ChangePlan, OpenPalace};
-use crate::keeper::session::new_id;
-use crate::keeper::walk::halls::is_entrance_hall;
+use crate::keeper::rooms::room_findings::summarize_room_findings;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Action, Edit, Grouping, Room, RoomId, RoomRef, Slug, Tool, normalize_prose};
 use crate::render;
-use crate::session::Location;
 
-/// What a room is to be like.
+/// A room to build or to change.
 #[derive(Clone, Debug)]
 pub struct Blueprint {
-    /// The room to build, or to build anew.
+    /// The room.
     pub room: RoomRef,
-    /// The wing it stands in.
+    /// Its wing.
     pub wing: Option<Slug>,
-    /// The name shown.
+    /// Its name.
     pub name: Option<String>,
-    /// What a visitor sees.
+    /// Its description.
     pub description: Option<String>,
-    /// Whether visits shall start here.
+    /// True to make it the entry room, false to not make the first room the entry room.
     pub entry: Option<bool>,
-    /// The numbered choices.
+    /// Its actions, in order.
     pub actions: Option<Vec<Action>>,
-    /// The complete set of doors that no action leads through; when merging,
-    /// more of them.
+    /// All its portals that no action leads through; with `merge`, portals to add.
     pub portals: Option<Vec<RoomRef>>,
-    /// What the room shows of the graph besides.
+    /// The entities that it shows besides.
     pub generate: Option<Grouping>,
-    /// Whether to change the room that stands instead of replacing it.
+    /// True to change the existing room, false to replace it.
     pub merge: bool,
-    /// Whether to answer in one line.
+    /// True to answer in one line instead of showing the room.
     pub quiet: bool,
 }
 
-impl Keeper {
-    /// Builds a room, shows it, and tells what is wrong with it, and with those it led
-    /// to; `tools` are those that actions can ask.
-    pub fn build_room(
-        &mut self,
-        by: &Caller,
-        blueprint: &Blueprint,
-        tools: &[Tool],
-    ) -> Result<String, Refusal> {
-        let key = match self.current_workspace(by) {
-            Ok(key) => key,
-            Err(_) => {
-                // No workspace is made for a room that cannot be built.
-                room_from_blueprint(blueprint, None)?;
-                self.current_or_new_workspace(by)?
-            }
-        };
-        let id = new_id(&mut self.id_generator, by.now);
-        let held = self.open_palace(&key)?;
-        let mut built = None;
-        let changed = held.change(by, |held| {
-            let room = resolve_target_room(held, blueprint)?;
-            let plan = plan_room_change(held, blueprint, &room, id)?;
-            let beside: Vec<_> = held.palace.neighbouring_rooms(&room).into_iter().collect();
-            built = Some((room, beside));
-            Ok(plan)
-        })?;
-        let (room, beside) = built.ok_or(Refusal::NoRooms)?;
-        let told = self.render_build_reply(by, &key, &room, (changed, blueprint.quiet))?;
-        let remarks =
-            check::summarize_room_findings(self.open_palace(&key)?, &room, &beside, tools);
-        Ok(match remarks.is_empty() {
-            true => told,
-            false => format!("{}\n\n{remarks}", told.trim_end()),
-        })
-    }
-
-    fn render_build_reply(
-        &mut self,
-        by: &Caller,
-        key: &str,
-        room: &RoomId,
-        (changed, quiet): (bool, bool),
-    ) -> Result<String, Refusal> {
-        if !quiet {
-            let told = self.with_workspace_note(by, String::new());
-            return Ok(told + &self.show_built_room(by, key, room)?);
-        }
-        // Who builds the room they stand in knows its new numbers.
-        if self.current_position(by).is_ok_and(|it| it.room == *room && it.workspace == key) {
-            self.render_menu(by)?;
-        }
-        let name = render::one_line(&self.open_palace(key)?.palace.room_name(room));
-        Ok(match changed {
-            true => format!("Built {name} ({room}).\n"),
-            false => format!("{name} ({room}) was like that already: nothing changed.\n"),
-        })
-    }
-
-    /// Shows a room that was just built: the caller is in it if they stood
-    /// there, finished or not, or nowhere; else they only look.
-    fn show_built_room(
-        &mut self,
-        by: &Caller,
-        key: &str,
-        room: &RoomId,
-    ) -> Result<String, Refusal> {
-        let there = Location::in_room(key, room.clone());
-        let visit = self.visit(by);
-        match &visit.location {
-            // Whoever was where no room was yet is in the first one now.
-            None => visit.enter_palace(key, Some(there)),
-            Some(at) if is_entrance_hall(at) => visit.enter_palace(key, Some(there)),
-            Some(at) if at.is_same_place(&there) => visit.page = 0,
-            Some(at) if at.room == *room && at.workspace == key => visit.go_to(there),
-            Some(_) => {
-                let palace = &self.open_palace(key)?.palace;
-                let Some(it) = palace.room(room) else { return Err(Refusal::NoRooms) };
-                let page = render::room_built_elsewhere(it, room);
-                let standing = self.current_position(by)?;
-                let here = self.place_name(&standing, key);
-                return self.with_menu(by, &format!("{page}\nYou are still in {here}."));
-            }
-        }
-        self.render_here(by)
-    }
+/// A room that was built.
+#[derive(Clone, Debug)]
+pub struct BuiltRoom {
+    /// The name of the palace's directory.
+    pub(crate) workspace_key: String,
+    /// The room.
+    pub room: RoomId,
+    /// Its name, in one line.
+    pub name: String,
+    /// False if the room was already as the blueprint has it.
+    pub is_changed: bool,
+    /// What a check finds wrong with the room and with those it led to; may be empty.
+    pub findings: String,
 }
 
-/// Says which room is to be built.
-fn resolve_target_room(held: &OpenPalace, blueprint: &Blueprint) -> Result<RoomId, Refusal> {
+/// Builds a room; `tools` are those that actions can call. Creates the first palace if there is
+/// none.
+pub fn build_room(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    blueprint: &Blueprint,
+    tools: &[Tool],
+) -> Result<BuiltRoom, Refusal> {
+    if keeper.current_workspace(caller).is_err() {
+        // No palace is created for a room that cannot be built.
+        room_from_blueprint(blueprint, None)?;
+    }
+    let mut session = keeper.session_for_writing(caller)?;
+    let id = session.new_id();
+    let mut target = None;
+    let is_changed = session.palace.change(caller, |open| {
+        let room = resolve_target_room(open, blueprint)?;
+        let plan = plan_room_change(open, blueprint, &room, id)?;
+        let neighbours: Vec<_> = open.palace.neighbouring_rooms(&room).into_iter().collect();
+        target = Some((room, neighbours));
+        Ok(plan)
+    })?;
+    let (room, neighbours) = target.ok_or(Refusal::NoRooms)?;
+    let name = render::one_line(&session.palace.palace.room_name(&room));
+    let findings = summarize_room_findings(session.palace, &room, &neighbours, tools);
+    Ok(BuiltRoom { workspace_key: session.key, room, name, is_changed, findings })
+}
+
+/// Returns the room that a blueprint names.
+fn resolve_target_room(open: &OpenPalace, blueprint: &Blueprint) -> Result<RoomId, Refusal> {
     let literal = blueprint.room.as_id();
     match (&blueprint.wing, &literal.wing) {
         (Some(wing), None) => Ok(RoomId { wing: Some(wing.clone()), slug: literal.slug.clone() }),
-        (Some(wing), Some(said)) if wing != said => Err(Refusal::Invalid(format!(
-            "the `slug` says the room stands in the wing `{said}`, and `wing` says `{wing}`"
+        (Some(wing), Some(other)) if wing != other => Err(Refusal::Invalid(format!(
+            "the `slug` says the room stands in the wing `{other}`, and `wing` says `{wing}`"
         ))),
-        _ => Ok(held.palace.resolve_room(&blueprint.room, None)?),
+        _ => Ok(open.palace.resolve_room(&blueprint.room, None)?),
     }
 }
 
 fn plan_room_change(
-    held: &mut OpenPalace,
+    open: &mut OpenPalace,
     blueprint: &Blueprint,
     id: &RoomId,
     new: Ulid,
 ) -> Result<ChangePlan, Refusal> {
     let path = room_path(id);
-    let text = held.read_for_change(&path)?;
-    let old = held.palace.room(id).cloned();
+    let text = open.read_for_change(&path)?;
+    let old = open.palace.room(id).cloned();
     let now = match (&old, blueprint.merge) {
         (Some(old), true) => merge_blueprint(old, blueprint),
         (None, true) if blueprint.name.is_none() => {
@@ -167,8 +118,8 @@ fn plan_room_change(
             .ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?,
     };
     let mut edits = vec![Edit { path, was: text, now: Some(written) }];
-    edits.extend(plan_portal_removals(held, blueprint, id, &now)?);
-    edits.extend(plan_entry_change(held, blueprint, id)?);
+    edits.extend(plan_portal_removals(open, blueprint, id, &now)?);
+    edits.extend(plan_entry_change(open, blueprint, id)?);
     let verb = match (&old, blueprint.merge) {
         (None, _) => "build",
         (Some(_), true) => "change",
@@ -182,7 +133,7 @@ fn plan_room_change(
     })
 }
 
-/// The room as the blueprint has it, whole.
+/// Returns the room that a complete blueprint describes.
 fn room_from_blueprint(blueprint: &Blueprint, id: Option<Ulid>) -> Result<Room, Refusal> {
     let (Some(name), Some(description)) = (&blueprint.name, &blueprint.description) else {
         let why = "a room needs a `name` and a `description`; `merge: true` changes only what \
@@ -199,8 +150,8 @@ fn room_from_blueprint(blueprint: &Blueprint, id: Option<Ulid>) -> Result<Room, 
     })
 }
 
-/// The room that stands, with what the blueprint gives: actions of the same
-/// label in place, new ones after them, portals united.
+/// Returns the existing room with the changes of the blueprint: it replaces actions with the same
+/// label, appends new actions, and adds portals.
 fn merge_blueprint(old: &Room, blueprint: &Blueprint) -> Room {
     let mut room = old.clone();
     if let Some(name) = blueprint.name.as_ref().and_then(|it| validate_room_name(it).ok()) {
@@ -235,10 +186,10 @@ fn dedup_portals<'a>(portals: impl Iterator<Item = &'a RoomRef>) -> Vec<RoomRef>
     portals.filter(|it| seen.insert(*it)).cloned().collect()
 }
 
-/// The portals that other rooms have to this one, and that a complete set of
-/// its portals leaves out, go on their side too.
+/// Plans to remove the portals of other rooms to this one that the blueprint, with its complete set
+/// of portals, leaves out.
 fn plan_portal_removals(
-    held: &mut OpenPalace,
+    open: &mut OpenPalace,
     blueprint: &Blueprint,
     id: &RoomId,
     now: &Room,
@@ -247,21 +198,21 @@ fn plan_portal_removals(
         return Ok(Vec::new());
     }
     let kept: BTreeSet<_> =
-        now.linked_rooms().filter_map(|it| held.palace.resolve_room(it, Some(id)).ok()).collect();
-    let callers: Vec<_> = held
+        now.linked_rooms().filter_map(|it| open.palace.resolve_room(it, Some(id)).ok()).collect();
+    let linking: Vec<_> = open
         .palace
         .rooms_linking_to(id)
         .filter(|it| *it != id && !kept.contains(it))
         .cloned()
         .collect();
     let mut edits = Vec::new();
-    for caller in callers {
-        let path = room_path(&caller);
-        let text = held.read_for_change(&path)?;
-        let (Some(text), Some(old)) = (text, held.palace.room(&caller).cloned()) else { continue };
+    for other in linking {
+        let path = room_path(&other);
+        let text = open.read_for_change(&path)?;
+        let (Some(text), Some(old)) = (text, open.palace.room(&other).cloned()) else { continue };
         let mut room = old.clone();
         let leads_here =
-            |it: &RoomRef| held.palace.resolve_room(it, Some(&caller)).as_ref() == Ok(id);
+            |it: &RoomRef| open.palace.resolve_room(it, Some(&other)).as_ref() == Ok(id);
         room.portals.retain(|it| !leads_here(it));
         if room != old {
             let now = format::edit_room_text(&path, &text, &old, &room)
@@ -272,20 +223,20 @@ fn plan_portal_removals(
     Ok(edits)
 }
 
-/// The first room becomes the entry; `entry: true` moves it.
+/// Plans to make the room the entry room: the first room, or any with `entry: true`.
 fn plan_entry_change(
-    held: &mut OpenPalace,
+    open: &mut OpenPalace,
     blueprint: &Blueprint,
     id: &RoomId,
 ) -> Result<Option<Edit>, Refusal> {
-    let first = held.palace.rooms().len() == 0 && blueprint.entry != Some(false);
-    let moves = blueprint.entry == Some(true) || first && held.palace.settings.entry.is_none();
-    let is_entry = held.palace.settings.entry.as_ref().map(RoomRef::as_id) == Some(id);
+    let first = open.palace.rooms().len() == 0 && blueprint.entry != Some(false);
+    let moves = blueprint.entry == Some(true) || first && open.palace.settings.entry.is_none();
+    let is_entry = open.palace.settings.entry.as_ref().map(RoomRef::as_id) == Some(id);
     if !moves || is_entry {
         return Ok(None);
     }
-    let was = held.read_for_change(PalacePath::SETTINGS_FILE)?;
-    let mut settings = held.palace.settings.clone();
+    let was = open.read_for_change(PalacePath::SETTINGS_FILE)?;
+    let mut settings = open.palace.settings.clone();
     settings.entry = Some(RoomRef::from(id.clone()));
     let now = match &was {
         None => format::write_settings(&settings),

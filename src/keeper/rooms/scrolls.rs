@@ -1,100 +1,124 @@
-//! Leaving scrolls (v1 section 5.4).
+//! Writes scrolls (v1 section 5.4).
 
 use chrono::SubsecRound;
 
 use crate::format::{self, new_scroll_path, room_path};
-use crate::keeper::palace::ChangePlan;
-use crate::keeper::session::new_id;
-use crate::keeper::walk::enter::newest_scroll_ids;
-use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Edit, Layout, RoomId, RoomRef, Scroll, Slot};
+use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::rooms::position::current_position;
+use crate::keeper::{Caller, Keeper, Refusal, Session};
+use crate::model::{Edit, Layout, Palace, RoomId, RoomRef, Scroll, ScrollId, Slot};
 use crate::render;
 use crate::session::Visit;
 
 /// The most characters a title may have.
 const MAX_TITLE_CHARS: usize = 200;
 
-/// A scroll to be left.
+/// A scroll to write.
 #[derive(Clone, Debug)]
 pub struct NewScroll {
-    /// Its title, one line.
+    /// Its title, in one line.
     pub title: String,
-    /// Its text, kept as it is.
+    /// Its text.
     pub body: String,
-    /// The room to leave it in; else the one the caller stands in.
+    /// Its room; without one, the room that the caller stands in.
     pub room: Option<RoomRef>,
 }
 
-impl Keeper {
-    /// Leaves a scroll, stamped now, by the caller's name.
-    pub fn write_scroll(&mut self, by: &Caller, new: &NewScroll) -> Result<String, Refusal> {
-        let title = render::one_line(&new.title);
-        if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
-            let why = format!("a scroll needs a title of 1 to {MAX_TITLE_CHARS} characters");
-            return Err(Refusal::Invalid(why));
-        }
-        let (key, here) = match &new.room {
-            None if self.visit(by).workspace.is_some() => {
-                let standing = self.current_position(by)?;
-                (standing.workspace, Some(standing.room))
-            }
-            _ => (self.current_workspace(by)?, None),
+/// A scroll that was written.
+#[derive(Clone, Debug)]
+pub struct WrittenScroll {
+    /// Its title, in one line.
+    pub title: String,
+    /// The name of its room, in one line.
+    pub room_name: String,
+    /// The number that reads it, if the caller stands in its room.
+    pub number: Option<usize>,
+}
+
+/// Writes a scroll with the time and the name of the caller.
+pub fn write_scroll(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    new: &NewScroll,
+) -> Result<WrittenScroll, Refusal> {
+    let title = render::one_line(&new.title);
+    if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
+        let why = format!("a scroll needs a title of 1 to {MAX_TITLE_CHARS} characters");
+        return Err(Refusal::Invalid(why));
+    }
+    let mut session = keeper.session(caller)?;
+    let here = match &new.room {
+        None if session.visit.workspace.is_some() => Some(current_position(&mut session)?.room),
+        _ => None,
+    };
+    let scroll = new_scroll(&mut session, title.clone(), &new.body);
+    let mut written = None;
+    session.palace.change(caller, |open| {
+        let room = room_for_scroll(open, new.room.as_ref(), here.as_ref())?;
+        let room_name = render::one_line(&open.palace.room_name(&room));
+        let now = Some(format::write_scroll(&scroll));
+        let plan = ChangePlan {
+            edits: vec![Edit { path: new_scroll_path(&room, &scroll), was: None, now }],
+            subject: format!("scroll {room}: {title}"),
+            body: format!("Left the scroll \"{title}\" in {room_name}"),
         };
-        let scroll = self.new_scroll(by, title.clone(), &new.body);
-        let held = self.open_palace(&key)?;
-        let (mut place, mut hung) = (String::new(), None);
-        held.change(by, |held| {
-            let room = match (&new.room, &here) {
-                (Some(called), _) => held.palace.resolve_room(called, None)?,
-                (None, Some(here)) => here.clone(),
-                // Who has not come in yet stands at the entry.
-                (None, None) => held.palace.entry_room().cloned().ok_or(Refusal::NoRooms)?,
-            };
-            if held.palace.room(&room).is_none() {
-                let broken = held.file_error(&room_path(&room)).cloned().map(Box::new);
-                return Err(broken.map_or(Refusal::RoomNotBuilt { room }, Refusal::UnreadableFile));
-            }
-            place = render::one_line(&held.palace.room_name(&room));
-            let now = Some(format::write_scroll(&scroll));
-            let plan = ChangePlan {
-                edits: vec![Edit { path: new_scroll_path(&room, &scroll), was: None, now }],
-                subject: format!("scroll {room}: {title}"),
-                body: format!("Left the scroll \"{title}\" in {place}"),
-            };
-            hung = Some(room);
-            Ok(plan)
-        })?;
-        let number = hung.and_then(|room| self.scroll_number_if_here(by, &key, &room));
-        let number = number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
-        let answer = format!("The scroll \"{title}\" hangs in {place} now{number}.\n");
-        Ok(answer)
-    }
+        written = Some((room, room_name));
+        Ok(plan)
+    })?;
+    let (room, room_name) = written.ok_or(Refusal::NoRooms)?;
+    let number = scroll_number_if_here(&mut session, &room);
+    Ok(WrittenScroll { title, room_name, number })
+}
 
-    fn new_scroll(&mut self, by: &Caller, title: String, body: &str) -> Scroll {
-        let end = if body.ends_with('\n') { "" } else { "\n" };
-        Scroll {
-            id: new_id(&mut self.id_generator, by.now),
-            title,
-            written: by.now.trunc_subsecs(0),
-            by: by.name.clone(),
-            body: format!("{body}{end}"),
-        }
-    }
+/// Returns the scrolls of a room after the first `from`, newest first, at most `most`.
+pub(crate) fn newest_scroll_ids(
+    palace: &Palace,
+    room: &RoomId,
+    from: usize,
+    most: usize,
+) -> Vec<ScrollId> {
+    let shown = palace.scrolls_in_room(room).skip(from).take(most);
+    shown.map(|it| ScrollId { room: room.clone(), id: it.id }).collect()
+}
 
-    /// If the caller stands in the room, gives its newest scrolls their numbers,
-    /// and returns that of the first.
-    fn scroll_number_if_here(&mut self, by: &Caller, key: &str, room: &RoomId) -> Option<usize> {
-        let standing = self.current_position(by).ok()?;
-        if standing.workspace != key || standing.room != *room {
-            return None;
-        }
-        let newest = newest_scroll_ids(
-            &self.open_palace(key).ok()?.palace,
-            room,
-            0,
-            Visit::SCROLLS_PER_ROOM,
-        );
-        self.visit(by).show_scrolls(0, newest);
-        Some(Layout::default().number_of_slot(Slot::Scroll(0)))
+fn new_scroll(session: &mut Session<'_>, title: String, body: &str) -> Scroll {
+    let end = if body.ends_with('\n') { "" } else { "\n" };
+    Scroll {
+        id: session.new_id(),
+        title,
+        written: session.caller.now.trunc_subsecs(0),
+        by: session.caller.name.clone(),
+        body: format!("{body}{end}"),
     }
+}
+
+/// Returns the room for a scroll: the room that the caller names, the room that the caller stands
+/// in, or the entry room. Refuses a room that is not built.
+fn room_for_scroll(
+    open: &OpenPalace,
+    named: Option<&RoomRef>,
+    here: Option<&RoomId>,
+) -> Result<RoomId, Refusal> {
+    let room = match (named, here) {
+        (Some(named), _) => open.palace.resolve_room(named, None)?,
+        (None, Some(here)) => here.clone(),
+        (None, None) => open.palace.entry_room().cloned().ok_or(Refusal::NoRooms)?,
+    };
+    if open.palace.room(&room).is_some() {
+        return Ok(room);
+    }
+    let broken = open.file_error(&room_path(&room)).cloned().map(Box::new);
+    Err(broken.map_or(Refusal::RoomNotBuilt { room }, Refusal::UnreadableFile))
+}
+
+/// Numbers the newest scrolls of the room again and returns the number of the first, if the caller
+/// stands in the room.
+fn scroll_number_if_here(session: &mut Session<'_>, room: &RoomId) -> Option<usize> {
+    session.visit.workspace.as_ref()?;
+    if current_position(session).ok()?.room != *room {
+        return None;
+    }
+    let newest = newest_scroll_ids(&session.palace.palace, room, 0, Visit::SCROLLS_PER_ROOM);
+    session.visit.show_scrolls(0, newest);
+    Some(Layout::default().number_of_slot(Slot::Scroll(0)))
 }

@@ -1,4 +1,4 @@
-//! Finding drawers: by what they are about, and by how much they are alike.
+//! Searches drawers by words and meaning, and by their similarity to a text.
 
 use std::collections::HashSet;
 
@@ -8,158 +8,151 @@ use ulid::Ulid;
 use crate::keeper::mempalace::drawers::{drawer_location, find_similar_drawers, validate_text};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents::drawer_facet;
-use crate::keeper::search::search_query::parse_time_range;
+use crate::keeper::search::search_query::{TimeRange, parse_time_range};
 use crate::keeper::semantic::vectors::EmbeddedQuery;
-use crate::keeper::{Caller, DrawerLocation, Keeper, Ranker, Refusal, SimilarDrawer};
+use crate::keeper::{Caller, DrawerLocation, Keeper, Ranker, Refusal, Session, SimilarDrawer};
 use crate::model::{ItemId, ItemKind, WingRoom};
 use crate::search::{DUPLICATE_THRESHOLD, Hit, Query, extract_question};
 
-/// What drawers are searched for.
+/// A search for drawers, with its filters.
 #[derive(Clone, Debug, Default)]
 pub struct DrawerQuery {
-    /// What they are about.
+    /// A question or some words.
     pub words: String,
-    /// Only those of this wing, exactly.
+    /// Only drawers of the wing with exactly this name.
     pub wing: Option<String>,
-    /// Only those of rooms of this name, exactly.
+    /// Only drawers of rooms with exactly this name.
     pub room: Option<String>,
-    /// Only those that were filed at this date or later.
+    /// Only drawers that were filed at this date or later.
     pub since: Option<String>,
-    /// Only those that were filed before this date.
+    /// Only drawers that were filed before this date.
     pub before: Option<String>,
 }
 
-/// The drawers that were found.
+/// The result of a search for drawers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DrawerHits {
     /// The best, best first.
     pub best: Vec<DrawerHit>,
-    /// How many there are.
+    /// How many drawers match.
     pub total: usize,
-    /// What was asked, without what stands before and behind a long question.
+    /// The question in the query, without the text around it.
     pub question: String,
-    /// By what they were found, where a model is named.
+    /// How the hits were ranked, in a palace that names a model.
     pub ranker: Option<Ranker>,
 }
 
-/// A drawer that was found.
+/// A drawer that matches a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawerHit {
     /// The drawer.
     pub location: DrawerLocation,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Where the text comes from.
     pub source: Option<String>,
     /// When it was filed, if that is known.
     pub filed: Option<DateTime<Utc>>,
-    /// How well it fits, from 0 to 1.
+    /// How well it matches, from 0 to 1.
     pub similarity: f64,
-    /// Where in the text that is which fits best, in bytes.
+    /// The byte of the text at which the best passage starts.
     pub passage_start: usize,
 }
 
-impl Keeper {
-    /// Finds the drawers that some words fit, the best `most` of them.
-    pub fn search_drawers(
-        &mut self,
-        by: &Caller,
-        wanted: &DrawerQuery,
-        most: usize,
-    ) -> Result<DrawerHits, Refusal> {
-        if wanted.words.trim().is_empty() {
-            return Err(Refusal::Invalid("the `query` is empty: say what to look for".to_owned()));
-        }
-        let (since, before) = parse_time_range(
-            wanted.since.as_deref(),
-            ("before", wanted.before.as_deref()),
-            by.now,
-        )?;
-        let asked = extract_question(&wanted.words).trim().to_owned();
-        let Some(key) = self.current_workspace_if_any(by)? else {
-            return Ok(DrawerHits { question: asked, ..DrawerHits::default() });
-        };
-        let models = self.models.clone();
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        let mind = held.vector_store(&models);
-        let understood = mind.as_ref().map(|it| held.embed_query(it, &wanted.words));
-        let drawers = &held.palace.drawers;
-        // Where each drawer is filed is dear to find out: the folder's name is what
-        // most of those in it say. There are fewer shelves than drawers.
-        let shelves = (wanted.wing.is_some() || wanted.room.is_some()).then(|| {
-            let shelves = drawers.filed_under_matching(|it| matches_shelf(it, wanted)).into_iter();
-            let facets: HashSet<_> = shelves.map(|(room, said)| drawer_facet(room, said)).collect();
-            held.index().facet_filter(|it| facets.contains(it))
-        });
-        let query = Query {
-            text: &wanted.words,
-            limit: most,
-            kinds: &[ItemKind::Drawer],
-            facets: shelves.as_deref(),
-            since,
-            before,
-            vectors: understood.as_ref().and_then(EmbeddedQuery::query_and_vectors),
-            ..Query::default()
-        };
-        let hits = held.index().find(&query, |_| true);
-        let best = hits.best.iter().filter_map(|it| drawer_hit(held, it)).collect();
-        Ok(DrawerHits {
-            best,
-            total: hits.total,
-            question: asked,
-            ranker: understood.map(|it| it.ranker),
-        })
+/// Searches drawers; returns the best `limit` hits.
+pub fn search_drawers(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    query: &DrawerQuery,
+    limit: usize,
+) -> Result<DrawerHits, Refusal> {
+    if query.words.trim().is_empty() {
+        return Err(Refusal::Invalid("the `query` is empty: say what to look for".to_owned()));
     }
-
-    /// Returns a drawer by its id, as if it was found at `from`; `None`: no drawer has
-    /// that id.
-    pub fn drawer_by_id(
-        &mut self,
-        by: &Caller,
-        id: Ulid,
-        from: usize,
-    ) -> Result<Option<DrawerHit>, Refusal> {
-        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(None) };
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        let file = held.palace.drawers.files_with_id(id).next().map(str::to_owned);
-        let hit =
-            file.map(|it| Hit { item: ItemId::Drawer(it), similarity: 1.0, passage: from..from });
-        Ok(hit.and_then(|it| drawer_hit(held, &it)))
-    }
-
-    /// Finds the drawers that are like a text: by 0.9, the same but for their
-    /// wording, or by `least`.
-    pub fn drawers_similar_to(
-        &mut self,
-        by: &Caller,
-        text: &str,
-        least: Option<f32>,
-    ) -> Result<Vec<SimilarDrawer>, Refusal> {
-        validate_text("content", text)?;
-        let least = least.unwrap_or(DUPLICATE_THRESHOLD);
-        if !(0.0..=1.0).contains(&least) {
-            let why = format!("the `threshold` is from 0 to 1, not {least}");
-            return Err(Refusal::Invalid(why));
-        }
-        let Some(key) = self.current_workspace_if_any(by)? else { return Ok(Vec::new()) };
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        Ok(find_similar_drawers(held, text, least))
+    let before = ("before", query.before.as_deref());
+    let time_range = parse_time_range(query.since.as_deref(), before, caller.now)?;
+    match keeper.session_if_any(caller)? {
+        Some(mut session) => Ok(find_drawers(&mut session, query, time_range, limit)),
+        None => Ok(DrawerHits { question: question_of(query), ..DrawerHits::default() }),
     }
 }
 
-fn matches_shelf(shelf: &WingRoom, wanted: &DrawerQuery) -> bool {
-    let same = |asked: Option<&String>, name: &String| asked.is_none_or(|it| it == name);
-    same(wanted.wing.as_ref(), &shelf.wing) && same(wanted.room.as_ref(), &shelf.room)
+fn find_drawers(
+    session: &mut Session<'_>,
+    query: &DrawerQuery,
+    (since, before): TimeRange,
+    limit: usize,
+) -> DrawerHits {
+    let vector_store = session.palace.vector_store(session.models);
+    let open = &*session.palace;
+    let embedded = vector_store.as_ref().map(|it| open.embed_query(it, &query.words));
+    let drawers = &open.palace.drawers;
+    // To find the wing and room of each drawer is slow: most take them from their folder. There
+    // are fewer rooms than drawers.
+    let facets = (query.wing.is_some() || query.room.is_some()).then(|| {
+        let shelves = drawers.filed_under_matching(|it| matches_shelf(it, query)).into_iter();
+        let facets: HashSet<_> = shelves.map(|(room, filed)| drawer_facet(room, filed)).collect();
+        open.index().facet_filter(|it| facets.contains(it))
+    });
+    let index_query = Query {
+        text: &query.words,
+        limit,
+        kinds: &[ItemKind::Drawer],
+        facets: facets.as_deref(),
+        since,
+        before,
+        vectors: embedded.as_ref().and_then(EmbeddedQuery::query_and_vectors),
+        ..Query::default()
+    };
+    let hits = open.index().find(&index_query, |_| true);
+    DrawerHits {
+        best: hits.best.iter().filter_map(|it| drawer_hit(open, it)).collect(),
+        total: hits.total,
+        question: question_of(query),
+        ranker: embedded.map(|it| it.ranker),
+    }
 }
 
-fn drawer_hit(held: &OpenPalace, hit: &Hit) -> Option<DrawerHit> {
+fn question_of(query: &DrawerQuery) -> String {
+    extract_question(&query.words).trim().to_owned()
+}
+
+/// Returns a drawer by its id, as a hit whose passage starts at the byte `from`; `None` if no
+/// drawer has that id.
+pub fn drawer_by_id(session: &Session<'_>, id: Ulid, from: usize) -> Option<DrawerHit> {
+    let file = session.palace.palace.drawers.files_with_id(id).next()?.to_owned();
+    let hit = Hit { item: ItemId::Drawer(file), similarity: 1.0, passage: from..from };
+    drawer_hit(session.palace, &hit)
+}
+
+/// Finds the drawers whose similarity to a text is at least `least`, or else 0.9: the same text
+/// in other words.
+pub fn drawers_similar_to(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    text: &str,
+    least: Option<f32>,
+) -> Result<Vec<SimilarDrawer>, Refusal> {
+    validate_text("content", text)?;
+    let least = least.unwrap_or(DUPLICATE_THRESHOLD);
+    if !(0.0..=1.0).contains(&least) {
+        let why = format!("the `threshold` is from 0 to 1, not {least}");
+        return Err(Refusal::Invalid(why));
+    }
+    let session = keeper.session_if_any(caller)?;
+    Ok(session.map(|it| find_similar_drawers(it.palace, text, least)).unwrap_or_default())
+}
+
+fn matches_shelf(shelf: &WingRoom, query: &DrawerQuery) -> bool {
+    let matches = |filter: Option<&String>, name: &String| filter.is_none_or(|it| it == name);
+    matches(query.wing.as_ref(), &shelf.wing) && matches(query.room.as_ref(), &shelf.room)
+}
+
+fn drawer_hit(open: &OpenPalace, hit: &Hit) -> Option<DrawerHit> {
     let ItemId::Drawer(file) = &hit.item else { return None };
-    let drawer = held.palace.drawers.get(file)?;
+    let drawer = open.palace.drawers.get(file)?;
     Some(DrawerHit {
-        location: drawer_location(held, file)?,
+        location: drawer_location(open, file)?,
         text: drawer.text.clone(),
         source: drawer.source.clone(),
         filed: drawer.filed,

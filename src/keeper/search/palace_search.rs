@@ -1,210 +1,122 @@
-//! Searching the palace while walking, and opening what was found.
+//! Searches everything in a palace: for a person at a terminal, and for a visitor.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use chrono::{DateTime, SecondsFormat, Utc};
-use serde_json::{Value, json};
+use chrono::{DateTime, Utc};
 
 use crate::format::room_path;
-use crate::keeper::maintain::check::display_path;
-use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents;
 use crate::keeper::search::search_query::room_of_item;
-use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::semantic::vectors::EmbeddedQuery;
 use crate::keeper::work::list::describe_work_item;
-use crate::keeper::{Caller, Keeper, Ranker, Refusal, SearchQuery};
+use crate::keeper::{Ranker, Refusal, SearchQuery, Session};
 use crate::model::{ItemId, ItemKind, Layout, Palace};
 use crate::render::{self, HitView};
 use crate::search::{Hit, Hits, Query, snippet};
-use crate::session::Location;
 
-/// How many characters of what was found are shown in a list, and how many where
-/// there is room.
+/// The most characters of an excerpt: in the list of a visitor, and at a terminal.
 const LIST_EXCERPT_CHARS: usize = 120;
 const PASSAGE_CHARS: usize = 240;
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchResults {
-    /// The best, best first.
+    /// The best hits, best first.
     pub best: Vec<SearchHit>,
-    /// How many things fit.
+    /// How many items match.
     pub total: usize,
-    /// By what, where a model is named.
+    /// How the hits were ranked, in a palace that names a model.
     pub ranker: Option<Ranker>,
-    root: PathBuf,
+    /// The folder of the palace.
+    pub root: PathBuf,
 }
 
-/// One thing that was found.
+/// An item that matches a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchHit {
-    /// What sort of thing it is.
+    /// Its kind.
     pub kind: ItemKind,
-    /// Its file.
+    /// Its file, relative to the root of the palace.
     pub file: Option<String>,
-    /// The wing and the room it stands in, by slug.
+    /// The slugs of its wing and room.
     pub wing_and_room: (Option<String>, Option<String>),
     /// When it was written, if that is known.
     pub written: Option<DateTime<Utc>>,
-    /// How well it fits, from 0 to 1.
+    /// How well it matches, from 0 to 1.
     pub similarity: f32,
-    /// What it is called and where it is, and the passage that fits.
+    /// Its title, its place and the best passage.
     pub display: HitView,
 }
 
-impl SearchResults {
-    /// Renders what was found as a page, with paths from `here`.
-    pub fn to_text(&self, here: &Path) -> String {
-        let path = |it: &SearchHit| it.file.as_ref().map(|it| display_path(here, &self.root, it));
-        let found: Vec<_> = self.best.iter().map(|it| (it.display.clone(), path(it))).collect();
-        let ranker = self.ranker.as_ref().map(|it| format!("{it}\n"));
-        render::cli_search_results(&found, self.total) + &ranker.unwrap_or_default()
-    }
-
-    /// Renders what was found as JSON, with paths from `here`.
-    pub fn to_json(&self, here: &Path) -> String {
-        let spelled = self.best.iter().map(|it| {
-            json!({
-                "kind": it.kind.to_string(),
-                "title": it.display.title,
-                "wing": it.wing_and_room.0,
-                "room": it.wing_and_room.1,
-                "written": it.written.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true)),
-                "passage": it.display.snippet,
-                "similarity": (f64::from(it.similarity) * 1000.0).round() / 1000.0,
-                "file": it.file.as_ref().map(|it| display_path(here, &self.root, it)),
-            })
-        });
-        let results: Vec<Value> = spelled.collect();
-        let mut value = json!({ "results": results, "total": self.total });
-        if let Some(ranker) = &self.ranker {
-            value["ranker"] = ranker.name().into();
-            if let Some(remark) = ranker.remark() {
-                value["remark"] = remark.into();
-            }
-        }
-        format!("{value:#}\n")
-    }
+/// Searches everything, for a person at a terminal; returns the best `limit` hits.
+pub fn search_palace(
+    session: &mut Session<'_>,
+    query: &SearchQuery,
+    limit: usize,
+) -> Result<SearchResults, Refusal> {
+    let now = session.caller.now;
+    let (Hits { best, total }, ranker) = run_search(session, query, limit)?;
+    let palace = &session.palace.palace;
+    let best = best.iter().filter_map(|it| search_hit(palace, it, &query.words, now)).collect();
+    let root = session.palace.store().root().to_owned();
+    Ok(SearchResults { best, total, ranker, root })
 }
 
-impl Keeper {
-    /// Searches everything but entities, for which there is a tool of their own
-    /// (v2 section 3.8).
-    pub(crate) fn search_from_menu(
-        &mut self,
-        by: &Caller,
-        said: Option<&str>,
-        at: &Location,
-    ) -> Result<String, Refusal> {
-        let Some(said) = said else {
-            return Ok("Say in `params` what to look for.".to_owned());
-        };
-        let mut sought = SearchQuery::parse(said)?;
-        if sought.words.trim().is_empty() {
-            return Ok("Say in `params` what to look for, too.".to_owned());
-        }
-        if sought.kinds.is_empty() {
-            sought.kinds = ItemKind::ALL.into_iter().filter(|it| *it != ItemKind::Entity).collect();
-        }
-        let models = self.models.clone();
-        let held = self.open_palace(&at.workspace)?;
-        let (Hits { best, total }, ranker) =
-            run_search(held, &sought, Layout::MAX_RESULTS, by.now, &models)?;
-        let shown =
-            |it: &Hit| describe_hit(&held.palace, it, &sought.words, (LIST_EXCERPT_CHARS, by.now));
-        let found: Vec<_> = best.iter().filter_map(shown).collect();
-        self.visit(by).listed_items = best.into_iter().map(|it| it.item).collect();
-        let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
-        Ok(render::search_results(said, &found, total) + &ranker)
+/// Searches everything but entities, which have a tool of their own (v2 section 3.8), for a
+/// visitor who chose the search in the menu. The visit remembers the hits.
+pub(crate) fn search_from_menu(
+    session: &mut Session<'_>,
+    text: Option<&str>,
+) -> Result<String, Refusal> {
+    let Some(text) = text else {
+        return Ok("Say in `params` what to look for.".to_owned());
+    };
+    let mut query = SearchQuery::parse(text)?;
+    if query.words.trim().is_empty() {
+        return Ok("Say in `params` what to look for, too.".to_owned());
     }
-
-    /// Searches everything, for a person at a terminal: the best `most` of what
-    /// fits.
-    pub fn search_palace(
-        &mut self,
-        by: &Caller,
-        sought: &SearchQuery,
-        most: usize,
-    ) -> Result<SearchResults, Refusal> {
-        if sought.words.trim().is_empty() {
-            return Err(Refusal::Invalid("say what to look for".to_owned()));
-        }
-        let models = self.models.clone();
-        let held = self.current_open_palace(by)?;
-        let (Hits { best, total }, ranker) = run_search(held, sought, most, by.now, &models)?;
-        let best = best.iter().filter_map(|it| search_hit(&held.palace, it, &sought.words, by.now));
-        let (best, root) = (best.collect(), held.store().root().to_owned());
-        Ok(SearchResults { best, total, ranker, root })
+    if query.kinds.is_empty() {
+        query.kinds = ItemKind::ALL.into_iter().filter(|it| *it != ItemKind::Entity).collect();
     }
-
-    /// Opens what the last search or query found, by its place among that.
-    /// `None`: nothing has that place.
-    pub(crate) fn open_search_result(
-        &mut self,
-        by: &Caller,
-        at: &Location,
-        place: usize,
-    ) -> Result<Option<String>, Refusal> {
-        let page = match self.visit(by).listed_items.get(place).cloned() {
-            None => return Ok(None),
-            Some(ItemId::Room(room)) => {
-                let workspace = at.workspace.clone();
-                self.visit(by).go_to(Location::in_room(&workspace, room));
-                return self.render_here(by).map(Some);
-            }
-            Some(ItemId::Scroll(which)) => self.read_scroll(by, &at.workspace, &which)?,
-            Some(ItemId::Drawer(file)) => self.read_drawer_part(by, at, place, &file)?,
-            Some(ItemId::Diary(file)) => self.read_diary_entry(by, &at.workspace, &file)?,
-            Some(which @ (ItemId::Task(_) | ItemId::Process(_))) => {
-                self.read_work_item(by, &at.workspace, &which)?
-            }
-            Some(ItemId::Genus(name)) => self.list_genera(by, Some(&name))?,
-            Some(ItemId::Entity(name)) => self.get_entity(by, &name, 1)?,
-        };
-        self.with_menu(by, &page).map(Some)
-    }
-
-    fn read_diary_entry(&mut self, by: &Caller, key: &str, file: &str) -> Result<String, Refusal> {
-        let diaries = &self.open_palace(key)?.palace.diaries;
-        Ok(match (diaries.get(file), diaries.agent_of(file)) {
-            (Some(entry), Some(agent)) => render::diary_entry(entry, agent, by.now),
-            _ => "That page has been torn out since.".to_owned(),
-        })
-    }
+    let now = session.caller.now;
+    let (Hits { best, total }, ranker) = run_search(session, &query, Layout::MAX_RESULTS)?;
+    let palace = &session.palace.palace;
+    let view = |it: &Hit| describe_hit(palace, it, &query.words, (LIST_EXCERPT_CHARS, now));
+    let views: Vec<_> = best.iter().filter_map(view).collect();
+    session.visit.listed_items = best.into_iter().map(|it| it.item).collect();
+    let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
+    Ok(render::search_results(text, &views, total) + &ranker)
 }
 
-/// Finds what is sought, the best `most` of it, and says by what if it may be by
-/// meaning.
+/// Runs a search, and returns the best `limit` hits; and how they were ranked, if the palace names
+/// a model.
 fn run_search(
-    held: &mut OpenPalace,
-    sought: &SearchQuery,
-    most: usize,
-    now: DateTime<Utc>,
-    models: &ModelCache,
+    session: &mut Session<'_>,
+    query: &SearchQuery,
+    limit: usize,
 ) -> Result<(Hits, Option<Ranker>), Refusal> {
-    let (since, before) = sought.time_range(now)?;
-    let mind = held.vector_store(models);
-    let places = sought.matching_rooms(&held.palace)?;
-    let understood = mind.as_ref().map(|it| held.embed_query(it, &sought.words));
-    let asked = Query {
-        text: &sought.words,
-        limit: most,
-        kinds: &sought.kinds,
+    let (since, before) = query.time_range(session.caller.now)?;
+    let vector_store = session.palace.vector_store(session.models);
+    let open = &*session.palace;
+    let rooms = query.matching_rooms(&open.palace)?;
+    let embedded = vector_store.as_ref().map(|it| open.embed_query(it, &query.words));
+    let index_query = Query {
+        text: &query.words,
+        limit,
+        kinds: &query.kinds,
         since,
         before,
-        vectors: understood.as_ref().and_then(EmbeddedQuery::query_and_vectors),
+        vectors: embedded.as_ref().and_then(EmbeddedQuery::query_and_vectors),
         ..Query::default()
     };
-    let is_there = |it: &ItemId| match &places {
-        Some(places) => room_of_item(&held.palace, it).is_some_and(|it| places.contains(it)),
+    let is_in_rooms = |it: &ItemId| match &rooms {
+        Some(rooms) => room_of_item(&open.palace, it).is_some_and(|it| rooms.contains(it)),
         None => true,
     };
-    let hits = held.index().find(&asked, is_there);
-    Ok((hits, understood.map(|it| it.ranker)))
+    let hits = open.index().find(&index_query, is_in_rooms);
+    Ok((hits, embedded.map(|it| it.ranker)))
 }
 
-/// Tells of one thing that was found.
 fn search_hit(palace: &Palace, hit: &Hit, words: &str, now: DateTime<Utc>) -> Option<SearchHit> {
     let document = search_documents::item_document(palace, &hit.item)?;
     Some(SearchHit {
@@ -217,9 +129,9 @@ fn search_hit(palace: &Palace, hit: &Hit, words: &str, now: DateTime<Utc>) -> Op
     })
 }
 
-/// Returns the file in which one can read of something.
-fn file_of_item(palace: &Palace, opening: &ItemId) -> Option<String> {
-    match opening {
+/// Returns the file that holds an item.
+fn file_of_item(palace: &Palace, item: &ItemId) -> Option<String> {
+    match item {
         ItemId::Room(id) => Some(room_path(id)),
         ItemId::Scroll(which) => palace.file_of_scroll(which).map(str::to_owned),
         ItemId::Drawer(file) | ItemId::Diary(file) | ItemId::Task(file) | ItemId::Process(file) => {
@@ -230,12 +142,12 @@ fn file_of_item(palace: &Palace, opening: &ItemId) -> Option<String> {
     }
 }
 
-/// Shows one thing that was found, so many characters of it, at that moment.
+/// Describes a hit with an excerpt of at most so many characters, as seen at that moment.
 fn describe_hit(
     palace: &Palace,
     hit: &Hit,
     words: &str,
-    (most, now): (usize, DateTime<Utc>),
+    (limit, now): (usize, DateTime<Utc>),
 ) -> Option<HitView> {
     let document = search_documents::item_document(palace, &hit.item)?;
     let age = document.written.map(|it| format!(", {}", render::ago(it, now)));
@@ -252,10 +164,10 @@ fn describe_hit(
         ItemId::Genus(_) => "genus".to_owned(),
         ItemId::Entity(_) => palace.graph.entity_for_item(&hit.item)?.genus.clone(),
     };
-    let excerpt = snippet(&document.text, hit.passage.clone(), words, most);
+    let snippet = snippet(&document.text, hit.passage.clone(), words, limit);
     let title = match document.title.is_empty() {
         true => render::drawer_title(&document.text),
         false => document.title.into_owned(),
     };
-    Some(HitView { title, place, snippet: excerpt })
+    Some(HitView { title, place, snippet })
 }

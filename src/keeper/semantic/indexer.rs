@@ -1,183 +1,58 @@
-//! What the passages of a palace mean, where it names a model.
+//! The indexer of one palace: it embeds passages with the palace's model, in the background if the
+//! keeper has asked for that.
 
-use std::fmt;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use rayon::prelude::*;
-
-use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::search_documents;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::semantic::vectors::VectorStore;
-use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::Vector;
-use crate::render;
-use crate::search::texts_to_embed;
 use crate::store::Store;
 
-/// How many passages are read in one go where somebody waits for all.
-const EMBED_BATCH: usize = 64;
-
-/// By what something was found, in a palace that names a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ranker {
-    /// Whether by meaning too.
-    pub is_semantic: bool,
-    /// How many passages the model has not read yet: words alone find those.
-    pub pending_passages: usize,
-    /// Why not by meaning, if something is wrong with the model.
-    pub model_error: Option<String>,
-}
-
-/// What became of reading all that a palace holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EmbedOutcome {
-    /// It names no model.
-    NoModel,
-    /// So many passages were read, and so many are known in all.
-    Embedded(usize, usize),
-}
-
-/// What is known of the meaning of one palace, and who finds out more.
+/// The vectors of one palace, and the thread that computes more.
 pub(crate) struct SemanticIndexer {
-    model_folder: String,
-    vectors: Arc<VectorStore>,
+    pub(crate) model_folder: String,
+    pub(crate) vectors: Arc<VectorStore>,
     worker: Option<JoinHandle<()>>,
 }
 
-impl OpenPalace {
-    /// Returns what is known of the meaning of passages; `None`: the palace names no
-    /// model, or is seen as it was.
-    pub(crate) fn vector_store(&mut self, models: &ModelCache) -> Option<Arc<VectorStore>> {
-        self.start_semantic_indexer(models);
-        self.semantic_indexer.as_ref().map(|it| it.vectors.clone())
-    }
-
-    /// Begins to find out what passages mean with the model that the palace names
-    /// now.
-    pub(crate) fn start_semantic_indexer(&mut self, models: &ModelCache) {
-        if self.is_snapshot() {
-            return;
-        }
-        let folder =
-            self.palace.settings.model.as_ref().filter(|_| self.store.as_of_commit().is_none());
-        if folder == self.semantic_indexer.as_ref().map(|it| &it.model_folder) {
-            return;
-        }
-        let begin = |folder: &String| {
-            let passages = search_documents::all_documents(&self.palace).flat_map(|it| {
-                let passages: Vec<_> = texts_to_embed(&it).collect();
-                passages
-            });
-            SemanticIndexer::start(
-                folder,
-                passages.collect(),
-                self.store.clone_for_thread(),
-                models,
-            )
-        };
-        self.semantic_indexer = folder.map(begin).map(Arc::new);
-    }
-
-    /// Says what is wrong with the model that the palace names, if it names one.
-    pub(crate) fn model_error(&self, models: &ModelCache) -> Option<String> {
-        let folder = self.palace.settings.model.as_ref()?;
-        models.load(self.store.root(), folder).err()
-    }
-}
-
-impl Keeper {
-    /// Reads all passages that the model of a palace has not read yet; `tell` is told
-    /// how many of how many were.
-    pub fn embed_passages(
-        &mut self,
-        by: &Caller,
-        tell: impl Fn(usize, usize),
-    ) -> Result<EmbedOutcome, Refusal> {
-        let models = self.models.clone();
-        let held = self.current_open_palace(by)?;
-        let Some(mind) = held.vector_store(&models) else { return Ok(EmbedOutcome::NoModel) };
-        let model = mind.wait_for_model().map_err(Refusal::Invalid)?;
-        let all = mind.pending_count();
-        loop {
-            let share = mind.next_pending(EMBED_BATCH);
-            tell(all - mind.pending_count(), all);
-            if share.is_empty() {
-                break;
-            }
-            let read =
-                share.par_iter().map(|(key, text)| (*key, Vector::from_floats(&model.embed(text))));
-            for (key, vector) in read.collect::<Vec<_>>() {
-                mind.complete_first(key, vector);
-            }
-        }
-        if all > 0 {
-            mind.save(&model, held.store())?;
-        }
-        Ok(EmbedOutcome::Embedded(all, mind.vectors().len()))
-    }
-}
-
 impl SemanticIndexer {
-    fn start(
+    /// Loads the model in `folder` and embeds `passages`: in the background, if the models say so;
+    /// else only the model is loaded.
+    pub(crate) fn start(
         folder: &str,
         passages: Vec<(u64, String)>,
         store: Store,
         models: &ModelCache,
     ) -> Self {
-        let mind = Arc::new(VectorStore::with_queue(passages));
-        let (shared, called, all) = (mind.clone(), folder.to_owned(), models.clone());
-        let is_ahead = models.in_background;
-        let read = move || {
-            shared.set_model(all.load(store.root(), &called), &store);
-            if is_ahead {
+        let vectors = Arc::new(VectorStore::with_queue(passages));
+        let (shared, model_folder, cache) = (vectors.clone(), folder.to_owned(), models.clone());
+        let in_background = models.in_background;
+        let work = move || {
+            shared.set_model(cache.load(store.root(), &model_folder), &store);
+            if in_background {
                 shared.run(&store);
             }
         };
-        let reader = match is_ahead {
-            true => thread::Builder::new().name("reader".to_owned()).spawn(read).ok(),
+        let worker = match in_background {
+            true => thread::Builder::new().name("reader".to_owned()).spawn(work).ok(),
             false => {
-                read();
+                work();
                 None
             }
         };
-        Self { model_folder: folder.to_owned(), vectors: mind, worker: reader }
+        Self { model_folder: folder.to_owned(), vectors, worker }
     }
 
-    /// Hands over passages that may be new.
+    /// Adds passages that may be new to the queue.
     pub(crate) fn enqueue(&self, passages: impl Iterator<Item = (u64, String)>) {
         self.vectors.enqueue(passages);
     }
 }
 
-/// Whoever is reading ends with the passage at hand.
+/// The thread ends after its current passage.
 impl Drop for SemanticIndexer {
     fn drop(&mut self) {
         self.vectors.stop();
         drop(self.worker.take().map(JoinHandle::join));
-    }
-}
-
-impl Ranker {
-    /// Names it: `words and meaning`.
-    pub fn name(&self) -> &'static str {
-        if self.is_semantic { "words and meaning" } else { "words" }
-    }
-
-    /// Says what else there is to know of it.
-    pub fn remark(&self) -> Option<String> {
-        let waiting =
-            || format!("{} still to be read", render::pluralize(self.pending_passages, "passage"));
-        self.model_error.clone().or_else(|| (self.pending_passages > 0).then(waiting))
-    }
-}
-
-/// Prints as a sentence without a full stop.
-impl fmt::Display for Ranker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let alone = if self.is_semantic { "" } else { " alone" };
-        write!(f, "Found by {}{alone}", self.name())?;
-        self.remark().map_or(Ok(()), |it| write!(f, ": {it}"))
     }
 }

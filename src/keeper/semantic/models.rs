@@ -1,4 +1,4 @@
-//! The models that palaces name, read from where they lie.
+//! The embedding models that palaces name.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,24 +8,24 @@ use crate::embedding::{Error, Model};
 use crate::render;
 use crate::store;
 
-/// No file of a model is larger, in bytes.
+/// The most bytes of a file of a model.
 const MAX_MODEL_FILE_BYTES: u64 = 2 << 30;
 
-/// The models that were read, each once for all palaces that name it.
+/// The loaded models, each once for all palaces that name it.
 #[derive(Clone, Default)]
 pub(crate) struct ModelCache {
-    /// Whether passages are read in the background.
+    /// Whether passages are embedded in the background.
     pub(crate) in_background: bool,
     loaded: Arc<Mutex<HashMap<PathBuf, Weak<Model>>>>,
 }
 
 impl ModelCache {
-    /// Reads the model in a folder, as it is spelled in the palace at `root`, unless
-    /// it was read already. The error says what is wrong with it.
+    /// Loads the model in a folder, a path relative to the palace at `root`, unless it is loaded
+    /// already. The error says what is wrong with it.
     pub(crate) fn load(&self, root: &Path, folder: &str) -> Result<Arc<Model>, String> {
         let place = root.join(folder);
-        let mut read = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(model) = read.get(&place).and_then(Weak::upgrade) {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = loaded.get(&place).and_then(Weak::upgrade) {
             return Ok(model);
         }
         let about = |name: &str| format!("`{name}` in `{}`", render::one_line(folder));
@@ -42,9 +42,9 @@ impl ModelCache {
         let weights = file("model.safetensors")?.ok_or_else(|| missing("model.safetensors"))?;
         let words = text("vocab.txt")?.ok_or_else(|| missing("vocab.txt"))?;
         let model = Model::parse(&weights, &words, text("config.json")?.as_deref());
-        let said = |it: Error| render::one_line(&it.to_string());
-        let model = Arc::new(model.map_err(said)?);
-        read.insert(place, Arc::downgrade(&model));
+        let message = |it: Error| render::one_line(&it.to_string());
+        let model = Arc::new(model.map_err(message)?);
+        loaded.insert(place, Arc::downgrade(&model));
         Ok(model)
     }
 }

@@ -1,150 +1,147 @@
-//! What is known of the meaning of passages, and the reader who finds out more: one
-//! passage after the other, while searches go on with what is known.
+//! The vectors of the passages of a palace, and the queue of passages without one. A thread embeds
+//! one passage after the other, while searches use the vectors that there are.
 //!
-//! What was made of a passage is kept beside git's own files, by what the passage
-//! says, and may be deleted at any time: that costs the time to read it again.
+//! The vectors are cached beside git's own files, by the text of the passage. The cache may be
+//! deleted at any time: that costs the time to embed the passages again.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use crate::embedding::Model;
-use crate::keeper::Ranker;
+use crate::keeper::semantic::ranker::Ranker;
 use crate::model::{Vector, VectorsByTextHash};
 use crate::search::extract_question;
 use crate::store::{self, Store};
 
-/// What the vectors are kept under, and what they begin with.
+/// The name of the cache, and the first bytes of its file.
 const CACHE_NAME: &str = "vectors";
 const CACHE_HEADER: &[u8] = b"palazzo vectors 1\n";
 
-/// What is made of this tells whether another model has made what is kept, and how
-/// much alike it must be: processors differ in the last digits.
+/// The vector of this text shows whether the cache is of the same model. It need not be quite the
+/// same: processors differ in the last digits.
 const PROBE_TEXT: &str =
     "A memory palace is walked in the mind: what was left in a room is found there.";
 const MIN_PROBE_SIMILARITY: f32 = 0.999;
 
-/// How long a search waits for a model that is just being read.
+/// How long a search waits for a model that is being loaded.
 const MODEL_LOAD_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What was read is kept when so many passages are new, or a quarter of all.
+/// The cache is written when so many vectors are new, or a quarter of all.
 const SAVE_BATCH: usize = 256;
 
-/// What searches and the reader share.
+/// The vectors and the queue, which searches and the thread share.
 pub(crate) struct VectorStore {
     vectors: RwLock<VectorsByTextHash>,
     queue: Mutex<Queue>,
     queue_changed: Condvar,
 }
 
-/// What there is to do.
+/// The passages to embed, and the model to do it.
 #[derive(Default)]
 struct Queue {
-    /// `None`: it is being read.
+    /// `None`: it is being loaded.
     model: Option<Result<Arc<Model>, String>>,
-    /// What is to be read, the first being under way.
+    /// The passages without a vector; the first is being embedded.
     pending: VecDeque<(u64, String)>,
-    /// Whether nobody wants to know any more.
+    /// Whether the thread should end.
     is_stopped: bool,
 }
 
-/// A question that was understood, with what is known.
+/// The vector of a query, and a lock on the vectors to compare it with.
 pub(crate) struct EmbeddedQuery<'a> {
     query_vector: Option<Vector>,
     vectors: RwLockReadGuard<'a, VectorsByTextHash>,
-    /// By what things are found.
+    /// How hits are ranked.
     pub(crate) ranker: Ranker,
 }
 
 impl VectorStore {
-    /// Has all these passages to understand.
+    /// Creates a store without vectors, with these passages in the queue.
     pub(crate) fn with_queue(passages: Vec<(u64, String)>) -> Self {
-        let desk = Queue { pending: passages.into(), ..Queue::default() };
-        Self { vectors: RwLock::default(), queue: Mutex::new(desk), queue_changed: Condvar::new() }
+        let queue = Queue { pending: passages.into(), ..Queue::default() };
+        Self { vectors: RwLock::default(), queue: Mutex::new(queue), queue_changed: Condvar::new() }
     }
 
-    /// Takes on passages that may be new.
+    /// Adds the passages that have no vector to the queue.
     pub(crate) fn enqueue(&self, passages: impl Iterator<Item = (u64, String)>) {
-        let known = self.vectors();
-        let new: Vec<_> = passages.filter(|(key, _)| !known.contains_key(key)).collect();
-        drop(known);
-        self.queue().pending.extend(new);
+        let vectors = self.vectors();
+        let new: Vec<_> = passages.filter(|(key, _)| !vectors.contains_key(key)).collect();
+        drop(vectors);
+        self.lock_queue().pending.extend(new);
         self.queue_changed.notify_all();
     }
 
-    /// Returns how many passages are not known yet.
+    /// Returns how many passages have no vector yet.
     pub(crate) fn pending_count(&self) -> usize {
-        self.queue().pending.len()
+        self.lock_queue().pending.len()
     }
 
-    /// Returns the first passages of those that are not known yet.
-    pub(crate) fn next_pending(&self, most: usize) -> Vec<(u64, String)> {
-        self.queue().pending.iter().take(most).cloned().collect()
+    /// Returns the first `limit` passages of the queue.
+    pub(crate) fn next_pending(&self, limit: usize) -> Vec<(u64, String)> {
+        self.lock_queue().pending.iter().take(limit).cloned().collect()
     }
 
-    /// Reads no more than what is at hand.
+    /// Tells the thread to end after its current passage.
     pub(crate) fn stop(&self) {
-        self.queue().is_stopped = true;
+        self.lock_queue().is_stopped = true;
         self.queue_changed.notify_all();
     }
 
-    /// Understands a question, and holds still what is known for as long as it is
-    /// looked for.
+    /// Embeds a query, and locks the vectors for the time of the search.
     pub(crate) fn embed_query(&self, question: &str) -> EmbeddedQuery<'_> {
-        let (model, fault) = match self.wait_for_model() {
+        let (model, error) = match self.wait_for_model() {
             Ok(model) => (Some(model), None),
-            Err(fault) => (None, Some(fault)),
+            Err(error) => (None, Some(error)),
         };
-        let asked = model.and_then(|it| Vector::from_floats(&it.embed(extract_question(question))));
-        let waiting = self.pending_count();
-        let known = self.vectors();
-        let is_by_meaning = asked.is_some() && !known.is_empty();
+        let query_vector =
+            model.and_then(|it| Vector::from_floats(&it.embed(extract_question(question))));
+        let pending_passages = self.pending_count();
+        let vectors = self.vectors();
+        let is_semantic = query_vector.is_some() && !vectors.is_empty();
         EmbeddedQuery {
-            query_vector: asked,
-            vectors: known,
-            ranker: Ranker {
-                is_semantic: is_by_meaning,
-                pending_passages: waiting,
-                model_error: fault,
-            },
+            query_vector,
+            vectors,
+            ranker: Ranker { is_semantic, pending_passages, model_error: error },
         }
     }
 
-    /// Tells whether the model is still being read.
+    /// Returns whether the model is still being loaded.
     pub(crate) fn is_loading_model(&self) -> bool {
-        self.queue().model.is_none()
+        self.lock_queue().model.is_none()
     }
 
-    /// Returns the model, when it was read; the error says why there is none.
+    /// Returns the model when it is loaded; the error says why there is none.
     pub(crate) fn wait_for_model(&self) -> Result<Arc<Model>, String> {
         let is_unread = |it: &mut Queue| it.model.is_none();
-        let desk =
-            self.queue_changed.wait_timeout_while(self.queue(), MODEL_LOAD_TIMEOUT, is_unread);
-        let desk = desk.unwrap_or_else(PoisonError::into_inner).0;
-        desk.model.clone().unwrap_or_else(|| Err("the model is still being read".to_owned()))
+        let queue =
+            self.queue_changed.wait_timeout_while(self.lock_queue(), MODEL_LOAD_TIMEOUT, is_unread);
+        let queue = queue.unwrap_or_else(PoisonError::into_inner).0;
+        queue.model.clone().unwrap_or_else(|| Err("the model is still being read".to_owned()))
     }
 
-    /// Takes the model, and what it made of passages when it was last here.
+    /// Sets the model, and reads the vectors that it has left in the cache.
     pub(crate) fn set_model(&self, model: Result<Arc<Model>, String>, store: &Store) {
         if let Ok(model) = &model {
-            let mut kept = decode_vectors(&store.read_cache(CACHE_NAME).unwrap_or_default(), model);
-            let mut desk = self.queue();
-            if kept.len() > 2 * desk.pending.len() + SAVE_BATCH {
-                let wanted: VectorsByTextHash = desk
+            let mut cached =
+                decode_vectors(&store.read_cache(CACHE_NAME).unwrap_or_default(), model);
+            let mut queue = self.lock_queue();
+            if cached.len() > 2 * queue.pending.len() + SAVE_BATCH {
+                let needed: VectorsByTextHash = queue
                     .pending
                     .iter()
-                    .filter_map(|(key, _)| Some((*key, kept.remove(key)?)))
+                    .filter_map(|(key, _)| Some((*key, cached.remove(key)?)))
                     .collect();
-                kept = wanted;
+                cached = needed;
             }
-            desk.pending.retain(|(key, _)| !kept.contains_key(key));
-            *self.vectors.write().unwrap_or_else(PoisonError::into_inner) = kept;
+            queue.pending.retain(|(key, _)| !cached.contains_key(key));
+            *self.vectors.write().unwrap_or_else(PoisonError::into_inner) = cached;
         }
-        self.queue().model = Some(model);
+        self.lock_queue().model = Some(model);
         self.queue_changed.notify_all();
     }
 
-    /// Reads what is handed over until nobody wants to know any more.
+    /// Embeds the passages of the queue until [`VectorStore::stop`] is called.
     pub(crate) fn run(&self, store: &Store) {
         let Ok(model) = self.wait_for_model() else { return };
         let mut new = 0;
@@ -152,7 +149,7 @@ impl VectorStore {
             let next = self.next_pending(1).pop();
             let is_much = new >= SAVE_BATCH.max(self.vectors().len() / 4);
             if new > 0 && (next.is_none() || is_much) {
-                // What cannot be kept costs time at the next start, and nothing else.
+                // Without a cache, the next start takes longer, and nothing else is lost.
                 drop(self.save(&model, store));
                 new = 0;
             }
@@ -163,10 +160,10 @@ impl VectorStore {
                 }
                 None => {
                     let is_idle = |it: &mut Queue| it.pending.is_empty() && !it.is_stopped;
-                    drop(self.queue_changed.wait_while(self.queue(), is_idle));
+                    drop(self.queue_changed.wait_while(self.lock_queue(), is_idle));
                 }
             }
-            if self.queue().is_stopped {
+            if self.lock_queue().is_stopped {
                 break;
             }
         }
@@ -175,15 +172,15 @@ impl VectorStore {
         }
     }
 
-    /// Takes in what the first passage of those that wait means.
+    /// Removes the first passage from the queue, and stores its vector.
     pub(crate) fn complete_first(&self, key: u64, vector: Option<Vector>) {
         if let Some(vector) = vector {
             self.vectors.write().unwrap_or_else(PoisonError::into_inner).insert(key, vector);
         }
-        self.queue().pending.pop_front();
+        self.lock_queue().pending.pop_front();
     }
 
-    /// Keeps what is known for the next time.
+    /// Writes the vectors to the cache.
     pub(crate) fn save(&self, model: &Model, store: &Store) -> Result<(), store::Error> {
         store.write_cache(CACHE_NAME, &self.to_bytes(model))
     }
@@ -192,8 +189,8 @@ impl VectorStore {
         let Some(probe) = Vector::from_floats(&model.embed(PROBE_TEXT)) else { return Vec::new() };
         let mut bytes = CACHE_HEADER.to_vec();
         bytes.extend(u32::try_from(probe.components().len()).unwrap_or_default().to_le_bytes());
-        let known = self.vectors();
-        let keyed = known.iter().map(|(key, vector)| (*key, vector));
+        let vectors = self.vectors();
+        let keyed = vectors.iter().map(|(key, vector)| (*key, vector));
         for (key, vector) in [(0, &probe)].into_iter().chain(keyed) {
             bytes.extend(key.to_le_bytes());
             bytes.extend(vector.components().iter().map(|it| it.cast_unsigned()));
@@ -205,13 +202,13 @@ impl VectorStore {
         self.vectors.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn lock_queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl EmbeddedQuery<'_> {
-    /// Returns what is asked and what is known, for a search.
+    /// Returns the vector of the query and all vectors, for a search.
     pub(crate) fn query_and_vectors(&self) -> Option<(&Vector, &VectorsByTextHash)> {
         self.query_vector
             .as_ref()
@@ -220,7 +217,7 @@ impl EmbeddedQuery<'_> {
     }
 }
 
-/// Finds what `bytes` hold; nothing where another model made it.
+/// Reads the vectors of a cache; none if another model has made it.
 fn decode_vectors(bytes: &[u8], model: &Model) -> VectorsByTextHash {
     let read = || {
         let (size, rest) = bytes.strip_prefix(CACHE_HEADER)?.split_first_chunk()?;
@@ -231,8 +228,8 @@ fn decode_vectors(bytes: &[u8], model: &Model) -> VectorsByTextHash {
             Some((u64::from_le_bytes(*key), Vector::from_components(parts)?))
         });
         let probe = Vector::from_floats(&model.embed(PROBE_TEXT))?;
-        let (_, kept) = vectors.next()?;
-        (kept.cosine_similarity(&probe) > MIN_PROBE_SIMILARITY).then(|| vectors.collect())
+        let (_, cached) = vectors.next()?;
+        (cached.cosine_similarity(&probe) > MIN_PROBE_SIMILARITY).then(|| vectors.collect())
     };
     read().unwrap_or_default()
 }

@@ -1,94 +1,76 @@
-//! Opening drawers while walking.
+//! The drawers of a room: listing and reading them, and rooms that only have drawers.
 
 use crate::format::room_path;
+use crate::keeper::Session;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Drawer, ItemId, Layout, Palace, RoomId};
 use crate::render::{self, DrawerRange, DrawerView, RoomView};
-use crate::session::Location;
 
-/// How many bytes of a drawer are read at once: some thousand tokens.
+/// The most bytes of a drawer on one page: some thousand tokens.
 const MAX_PART_BYTES: usize = 24_000;
 
-impl Keeper {
-    /// Lists the drawers of the room the caller stands in, newest first; asked
-    /// again, those behind them; after the oldest come the newest. `None`: there
-    /// are none.
-    pub(crate) fn list_room_drawers(
-        &mut self,
-        by: &Caller,
-        at: &Location,
-    ) -> Result<Option<String>, Refusal> {
-        let seen = self.visit(by).drawers_seen;
-        let palace = &self.open_palace(&at.workspace)?.palace;
-        let all = drawers_newest_first(palace, &at.room);
-        let from = if seen < all.len() { seen } else { 0 };
-        let shown: Vec<_> = all.iter().skip(from).take(Layout::MAX_RESULTS).collect();
-        if shown.is_empty() {
-            return Ok(None);
-        }
-        let seen = from + shown.len();
-        let filed: Vec<_> = shown.iter().filter_map(|it| drawer_view(palace, it.0)).collect();
-        let page =
-            render::drawer_list(&palace.room_name(&at.room), &filed, all.len() - seen, by.now);
-        let openings = shown.iter().map(|it| ItemId::Drawer(it.0.to_owned())).collect();
-        let visit = self.visit(by);
-        (visit.drawers_seen, visit.listed_items) = (seen, openings);
-        Ok(Some(page))
+/// Lists the drawers of a room, newest first, a page at each call; after the oldest come the newest
+/// again. `None` if there are none.
+pub(crate) fn list_room_drawers(session: &mut Session<'_>, room: &RoomId) -> Option<String> {
+    let palace = &session.palace.palace;
+    let all = drawers_newest_first(palace, room);
+    let seen = session.visit.drawers_seen;
+    let from = if seen < all.len() { seen } else { 0 };
+    let listed: Vec<_> = all.iter().skip(from).take(Layout::MAX_RESULTS).collect();
+    if listed.is_empty() {
+        return None;
     }
-
-    /// Reads a drawer, the `place`th of what can be opened; of a long one, the
-    /// next part at each asking.
-    pub(crate) fn read_drawer_part(
-        &mut self,
-        by: &Caller,
-        at: &Location,
-        place: usize,
-        file: &str,
-    ) -> Result<String, Refusal> {
-        let mark = self.visit(by).bookmark.take();
-        let held = self.open_palace(&at.workspace)?;
-        held.refresh_file(file);
-        let Some(it) = drawer_view(&held.palace, file) else {
-            return Ok("That drawer has been taken away since.".to_owned());
-        };
-        let text = &it.drawer.text;
-        let from = mark.filter(|(of, from)| of == file && text.is_char_boundary(*from));
-        let from = from.map_or(0, |(_, from)| from);
-        let to = find_part_end(text, from);
-        let page =
-            render::drawer(&it, DrawerRange { start: from, end: to, item_index: place }, by.now);
-        let left = to < text.len();
-        self.visit(by).bookmark = left.then(|| (file.to_owned(), to));
-        Ok(page)
-    }
+    let seen = from + listed.len();
+    let views: Vec<_> = listed.iter().filter_map(|it| drawer_view(palace, it.0)).collect();
+    let name = palace.room_name(room);
+    let page = render::drawer_list(&name, &views, all.len() - seen, session.caller.now);
+    session.visit.listed_items = listed.iter().map(|it| ItemId::Drawer(it.0.to_owned())).collect();
+    session.visit.drawers_seen = seen;
+    Some(page)
 }
 
-/// Renders a room that nobody has built and that holds drawers; `None`: it is
-/// no such room.
-pub(crate) fn render_drawer_only_room(held: &OpenPalace, view: &RoomView<'_>) -> Option<String> {
-    let palace = &held.palace;
+/// Reads a drawer, a part of a long one at each call; `index` is its place among the listed items.
+pub(crate) fn read_drawer_part(session: &mut Session<'_>, index: usize, file: &str) -> String {
+    let bookmark = session.visit.bookmark.take();
+    session.palace.refresh_file(file);
+    let Some(view) = drawer_view(&session.palace.palace, file) else {
+        return "That drawer has been taken away since.".to_owned();
+    };
+    let text = &view.drawer.text;
+    let bookmark =
+        bookmark.filter(|(marked, start)| marked == file && text.is_char_boundary(*start));
+    let start = bookmark.map_or(0, |(_, start)| start);
+    let end = find_part_end(text, start);
+    let is_more = end < text.len();
+    let range = DrawerRange { start, end, item_index: index };
+    let page = render::drawer(&view, range, session.caller.now);
+    session.visit.bookmark = is_more.then(|| (file.to_owned(), end));
+    page
+}
+
+/// Renders a room that is not built and has drawers; `None` for other rooms.
+pub(crate) fn render_drawer_only_room(open: &OpenPalace, view: &RoomView<'_>) -> Option<String> {
+    let palace = &open.palace;
     let wing = palace.drawers.wing_name(view.id.wing.as_ref()?)?;
-    let bare = view.room.is_none() && held.file_error(&room_path(view.id)).is_none();
-    let stored = bare && palace.is_enterable(view.id);
-    stored.then(|| render::unbuilt_drawer_room(view, &palace.room_name(view.id), wing))
+    let is_unbuilt = view.room.is_none() && open.file_error(&room_path(view.id)).is_none();
+    (is_unbuilt && palace.is_enterable(view.id))
+        .then(|| render::unbuilt_drawer_room(view, &palace.room_name(view.id), wing))
 }
 
-/// Finds the rooms that hold drawers and that a visitor names: by the slug, by
-/// the name drawers are filed under, or by wing and name.
-pub(crate) fn find_drawer_rooms(palace: &Palace, said: &str) -> Vec<RoomId> {
-    let said = said.to_lowercase();
-    let same = |it: &str| it.to_lowercase() == said;
+/// Finds the rooms with drawers by slug, by the name of the room in MemPalace, or by wing and name.
+pub(crate) fn find_drawer_rooms(palace: &Palace, text: &str) -> Vec<RoomId> {
+    let text = text.to_lowercase();
+    let same = |it: &str| it.to_lowercase() == text;
     let drawers = &palace.drawers;
-    let fits = |id: &&RoomId| {
+    let is_named = |id: &&RoomId| {
         let (wing, name) = (id.wing.as_ref(), drawers.room_name(id).unwrap_or_default());
         let wing = wing.and_then(|it| drawers.wing_name(it)).unwrap_or_default();
         same(id.slug.as_str()) || same(name) || same(&format!("{wing}/{name}"))
     };
-    drawers.rooms().filter(fits).cloned().collect()
+    drawers.rooms().filter(is_named).cloned().collect()
 }
 
-/// Returns the drawers that are opened in a room with their files, newest first.
+/// Returns the drawers of a room with their files, newest first.
 fn drawers_newest_first<'a>(palace: &'a Palace, room: &'a RoomId) -> Vec<(&'a str, &'a Drawer)> {
     let mut all: Vec<_> =
         palace.drawer_rooms_for(room).flat_map(|it| palace.drawers.in_room(it)).collect();
@@ -102,15 +84,14 @@ fn drawer_view<'a>(palace: &'a Palace, file: &str) -> Option<DrawerView<'a>> {
     Some(DrawerView { drawer, shelf, room: drawers.room_of_file(file)? })
 }
 
-/// Returns where a part of a text ends that begins at `from`: at the end of a
-/// line, if there is one.
-fn find_part_end(text: &str, from: usize) -> usize {
-    let rest = &text[from..];
+/// Returns the end of the part of a text that begins at `start`: the end of a line, if there is one.
+fn find_part_end(text: &str, start: usize) -> usize {
+    let rest = &text[start..];
     if rest.len() <= MAX_PART_BYTES {
         return text.len();
     }
     let end =
         (0..=MAX_PART_BYTES).rev().find(|it| rest.is_char_boundary(*it)).unwrap_or(rest.len());
     let line = rest[..end].rfind('\n').map(|it| it + 1).filter(|it| *it > MAX_PART_BYTES / 2);
-    from + line.unwrap_or(end)
+    start + line.unwrap_or(end)
 }

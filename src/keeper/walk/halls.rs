@@ -1,4 +1,4 @@
-//! What the graph shows in rooms, and the halls below them.
+//! The halls that show the graph in rooms.
 
 use crate::halls::{self, ChoiceCapacity, HallContents};
 use crate::model::{
@@ -7,17 +7,12 @@ use crate::model::{
 use crate::render::{self, EntityListing};
 use crate::session::Location;
 
-/// What the hall is called in which visits begin where nobody has built a room:
-/// as the room whose place it takes.
-const ENTRANCE_HALL_SLUG: &str = "entrance-hall";
-
-/// Returns the hall that somebody sees who stands in a place: the one they are
-/// in, or what the room shows of the graph.
-pub(crate) fn visible_hall(palace: &Palace, at: &Location) -> Option<Hall> {
-    if let Some(hall) = &at.hall {
+/// Returns the hall at a position: the one the caller is in, or the one that the room shows.
+pub(crate) fn visible_hall(palace: &Palace, position: &Location) -> Option<Hall> {
+    if let Some(hall) = &position.hall {
         return Some(hall.clone());
     }
-    Some(Hall::for_grouping(match palace.room(&at.room)?.generate.clone()? {
+    Some(Hall::for_grouping(match palace.room(&position.room)?.generate.clone()? {
         Grouping::Genus { genus, by } => {
             let genus =
                 palace.graph.find_genus_ignoring_case(&genus).map_or(genus.clone(), str::to_owned);
@@ -27,13 +22,13 @@ pub(crate) fn visible_hall(palace: &Palace, at: &Location) -> Option<Hall> {
     }))
 }
 
-/// Looks at what a hall holds that is seen from a place.
-pub(crate) fn hall_contents(palace: &Palace, at: &Location, hall: &Hall) -> HallContents {
+/// Returns the contents of a hall, as seen from a position.
+pub(crate) fn hall_contents(palace: &Palace, position: &Location, hall: &Hall) -> HallContents {
     let layout = palace.settings.layout;
     let below = layout.page_size(0);
-    let here = match palace.room(&at.room).filter(|_| at.hall.is_none()) {
+    let here = match palace.room(&position.room).filter(|_| position.hall.is_none()) {
         None => below,
-        // On the page of a room its author's actions come first.
+        // On the page of a room the actions of its author come first.
         Some(room) => {
             let page = layout.page_size(usize::MAX);
             Some(page.saturating_sub(room.actions.len())).filter(|it| *it > 1).unwrap_or(page)
@@ -46,73 +41,56 @@ pub(crate) fn hall_contents(palace: &Palace, at: &Location, hall: &Hall) -> Hall
     )
 }
 
-/// Returns everything that can be chosen in a place: what its author wrote, then
-/// what is made from the graph, then the doors no action leads through. `from`
-/// is where the visitor came from.
+/// Returns the actions at a position: those of the author, then those into halls, then the doors
+/// that no action leads through. `from` is the room the visitor came from.
 pub(crate) fn available_actions(
     palace: &Palace,
-    at: &Location,
+    position: &Location,
     contents: Option<&HallContents>,
     from: Option<&RoomId>,
 ) -> Vec<Action> {
-    let passages = contents.into_iter().flat_map(|it| &it.sub_halls).map(|it| {
-        // Beside other actions a passage says which genus it leads to.
-        let name = if at.hall.is_some() { &it.label } else { &it.hall.title };
+    let sub_halls = contents.into_iter().flat_map(|it| &it.sub_halls).map(|it| {
+        // Beside the actions of a room the label names the genus.
+        let name = if position.hall.is_some() { &it.label } else { &it.hall.title };
         Action {
             label: render::sub_hall_label(name, it.total),
             kind: ActionKind::EnterHall(it.hall.clone()),
         }
     });
-    if at.hall.is_some() {
-        return passages.collect();
+    if position.hall.is_some() {
+        return sub_halls.collect();
     }
-    let own = palace.room(&at.room).map(|it| it.actions.clone()).unwrap_or_default();
-    let doors = palace.door_names(&at.room).into_iter().map(|it| door_action(it, from));
-    own.into_iter().chain(passages).chain(doors).collect()
+    let own = palace.room(&position.room).map(|it| it.actions.clone()).unwrap_or_default();
+    let doors = palace.door_names(&position.room).into_iter().map(|it| door_action(it, from));
+    own.into_iter().chain(sub_halls).chain(doors).collect()
 }
 
-/// Returns what is shown of a hall, besides the ways into its parts.
+/// Returns the entities that a hall lists.
 pub(crate) fn hall_view<'a>(
     palace: &'a Palace,
     hall: &Hall,
     contents: &HallContents,
 ) -> EntityListing<'a> {
-    let HallContents { total, entity_names: listed, .. } = contents;
-    let listed = listed.iter().filter_map(|name| palace.graph.get(name)).collect();
-    let remark = missing_grouping_attribute(palace, hall)
+    let HallContents { total, entity_names, .. } = contents;
+    let entities = entity_names.iter().filter_map(|name| palace.graph.get(name)).collect();
+    let note = missing_grouping_attribute(palace, hall)
         .map(|it| format!("None of them has the attribute `{it}`."));
-    EntityListing { title: hall.title.clone(), total: *total, entities: listed, note: remark }
+    EntityListing { title: hall.title.clone(), total: *total, entities, note }
 }
 
-/// Returns where visits begin in a palace: in its entry, or, where nothing is
-/// built, in a hall that has everything in it.
-pub(crate) fn start_position(palace: &Palace, workspace: &str) -> Option<Location> {
-    if let Some(entry) = palace.entry_room() {
-        return Some(Location::in_room(workspace, entry.clone()));
-    }
-    let room = ENTRANCE_HALL_SLUG.parse().ok().filter(|_| !palace.graph.is_empty())?;
-    let hall = Some(Hall::for_grouping(Grouping::Everything));
-    Some(Location { hall, ..Location::in_room(workspace, room) })
-}
-
-/// Tells whether a place is the hall in which visits begin where nothing is built.
-pub(crate) fn is_entrance_hall(at: &Location) -> bool {
-    at.hall.as_ref().is_some_and(|it| it.grouping == Grouping::Everything && it.depth == 0)
-}
-
-/// Returns the attribute that a hall is to be parted by, and nothing in it has.
+/// Returns the attribute that a hall is grouped by, if no entity in it has it.
 fn missing_grouping_attribute<'a>(palace: &Palace, hall: &'a Hall) -> Option<&'a str> {
     let Grouping::Genus { by: GroupBy::Attribute(attribute), .. } = &hall.grouping else {
         return None;
     };
-    let register = palace.graph.grouped_entities(&hall.grouping);
-    // Those without it come last.
-    let first = register.entity_at(0).filter(|_| hall.depth == 0)?;
+    let grouped = palace.graph.grouped_entities(&hall.grouping);
+    // Entities without the attribute come last.
+    let first = grouped.entity_at(0).filter(|_| hall.depth == 0)?;
     first.headings.iter().all(Option::is_none).then_some(attribute)
 }
 
 fn door_action(Door { to, name }: Door, from: Option<&RoomId>) -> Action {
     let verb = if from == Some(&to) { "Go back to" } else { "Go to" };
-    let doorway = NavigationTarget { room: RoomRef::from(to), workspace: None };
-    Action { label: format!("{verb} {name}"), kind: ActionKind::Navigate(doorway) }
+    let target = NavigationTarget { room: RoomRef::from(to), workspace: None };
+    Action { label: format!("{verb} {name}"), kind: ActionKind::Navigate(target) }
 }

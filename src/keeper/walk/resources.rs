@@ -1,150 +1,128 @@
-//! What can be read from outside, by address, and how to know when it changes.
-
-use std::collections::BTreeMap;
-use std::time::Duration;
+//! Rooms and scrolls as resources: listed, read and completed by URI.
 
 use chrono::{DateTime, Utc};
 
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::walk::show::no_such_room;
-use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
-use crate::keeper::{Caller, Generation, Keeper, Refusal};
+use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{RoomRef, ScrollId, Uri, UriTarget};
 use crate::render;
 
-/// How many scrolls are named when none of them was meant.
+/// The most scrolls that a refusal lists.
 const MAX_SUGGESTED_SCROLLS: usize = 3;
 
-/// A room or scroll that can be read.
+/// A room or scroll as a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceSummary {
-    /// Where.
+    /// Its URI.
     pub uri: Uri,
-    /// What it is called.
+    /// Its name or title.
     pub title: String,
-    /// What it is, in a line.
+    /// A description in one line.
     pub description: String,
-    /// When it was written; of rooms only history knows.
+    /// When a scroll was written; `None` for rooms.
     pub written: Option<DateTime<Utc>>,
 }
 
-impl Keeper {
-    /// Lists rooms and scrolls: of the palaces that are open, or, while none
-    /// is, of the one that tools act on; at most `most`, by address, those that
-    /// come after `after`.
-    pub fn list_resources(
-        &mut self,
-        by: &Caller,
-        after: Option<&Uri>,
-        most: usize,
-    ) -> Result<Vec<ResourceSummary>, Refusal> {
-        if self.open_palaces.is_empty() {
-            match self.current_workspace(by) {
-                Ok(key) => drop(self.open_palace(present_key(&key))?),
-                Err(Refusal::NoWorkspaceSet { .. }) => {}
-                Err(refusal) => return Err(refusal),
-            }
-        }
-        let mut listed = Vec::new();
-        for (key, held) in self.open_palaces.iter_mut().filter(|(key, _)| !is_as_of_key(key)) {
-            // One that cannot be reached now has nothing to read.
-            if held.catch_up().is_ok() {
-                let leaves =
-                    resource_uris(key, held).filter(|it| after.is_none_or(|after| it > after));
-                let missing = most - listed.len();
-                listed.extend(leaves.take(missing).filter_map(|it| resource_summary(held, it)));
-            }
-        }
-        Ok(listed)
-    }
-
-    /// Renders a room or scroll to be read by itself, as it is now.
-    pub fn read_resource(&mut self, address: &Uri) -> Result<String, Refusal> {
-        let address = self.resolve_uri(address)?;
-        self.open_palace(&address.workspace)?.catch_up()?;
-        self.render_resource(&address)
-    }
-
-    /// Finds the palace of an address, and names it as lists do.
-    pub fn resolve_uri(&mut self, address: &Uri) -> Result<Uri, Refusal> {
-        let workspace = self.find_workspace(&address.workspace)?;
-        self.open_workspace(&workspace)?;
-        Ok(Uri { workspace: workspace.key, target: address.target.clone() })
-    }
-
-    /// Renders a room or scroll as it was when its palace was last looked at.
-    pub fn render_resource(
-        &mut self,
-        Uri { workspace, target: place }: &Uri,
-    ) -> Result<String, Refusal> {
-        let held = self.open_palace(workspace)?;
-        let palace = &held.palace;
-        match place {
-            UriTarget::Room(id) => match palace.room(id) {
-                Some(room) => Ok(render::room_markdown(palace, workspace, id, room)),
-                None => Err(no_such_room(held, id)),
-            },
-            UriTarget::Scroll(which) => match palace.scroll(which) {
-                Some(scroll) => Ok(render::scroll_markdown(palace, workspace, &which.room, scroll)),
-                None => Err(no_such_scroll(held, which)),
-            },
+/// Lists rooms and scrolls of the open palaces, or, if none is open, of the one that the caller acts
+/// on: by URI, after `after`, at most `limit`.
+pub fn list_resources(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    after: Option<&Uri>,
+    limit: usize,
+) -> Result<Vec<ResourceSummary>, Refusal> {
+    if keeper.open_palaces.is_empty() {
+        match keeper.current_workspace(caller) {
+            Ok(key) => drop(keeper.open_palace(present_key(&key))?),
+            Err(Refusal::NoWorkspaceSet { .. }) => {}
+            Err(refusal) => return Err(refusal),
         }
     }
-
-    /// Lists the workspaces, as addresses name them.
-    pub fn workspace_names(&self) -> Result<Vec<String>, Refusal> {
-        Ok(self.workspaces()?.into_iter().map(|it| it.key).collect())
+    let mut listed = Vec::new();
+    for (key, palace) in keeper.open_palaces.iter_mut().filter(|(key, _)| !is_as_of_key(key)) {
+        // A palace that cannot be read now has no resources.
+        if palace.catch_up().is_ok() {
+            let uris = resource_uris(key, palace).filter(|it| after.is_none_or(|after| it > after));
+            let missing = limit - listed.len();
+            listed.extend(uris.take(missing).filter_map(|it| resource_summary(palace, it)));
+        }
     }
+    Ok(listed)
+}
 
-    /// Lists the rooms of a workspace, as addresses name them.
-    pub fn room_ids(&mut self, workspace: &str) -> Result<Vec<String>, Refusal> {
-        let workspace = self.find_workspace(workspace)?;
-        let held = self.open_workspace(&workspace)?;
-        held.catch_up()?;
-        Ok(held.palace.rooms().map(|(id, _)| id.to_string()).collect())
-    }
+/// Renders a room or scroll as Markdown, as it is now.
+pub fn read_resource(keeper: &mut Keeper, uri: &Uri) -> Result<String, Refusal> {
+    let uri = resolve_uri(keeper, uri)?;
+    keeper.open_palace(&uri.workspace)?.catch_up()?;
+    render_resource(keeper, &uri)
+}
 
-    /// Lists the scrolls of a room by id, newest first.
-    pub fn scroll_ids(&mut self, workspace: &str, room: &RoomRef) -> Result<Vec<String>, Refusal> {
-        let workspace = self.find_workspace(workspace)?;
-        let held = self.open_workspace(&workspace)?;
-        held.catch_up()?;
-        let room = held.palace.resolve_room(room, None)?;
-        Ok(held.palace.scrolls_in_room(&room).map(|it| it.id.to_string()).collect())
-    }
+/// Resolves the workspace of a URI to its key, and opens it.
+pub fn resolve_uri(keeper: &mut Keeper, uri: &Uri) -> Result<Uri, Refusal> {
+    let workspace = keeper.find_workspace(&uri.workspace)?;
+    keeper.open_workspace(&workspace)?;
+    Ok(Uri { workspace: workspace.key, target: uri.target.clone() })
+}
 
-    /// Takes in what others have changed in the palaces that are open. Returns
-    /// after how long to do so again, if there is something that may have been
-    /// half written.
-    pub fn catch_up(&mut self) -> Option<Duration> {
-        let palaces = self
-            .open_palaces
-            .iter_mut()
-            .filter(|(key, _)| !is_as_of_key(key))
-            .map(|(_, held)| held);
-        // What cannot be taken in now is refused to whoever asks for it.
-        palaces.filter_map(|held| held.catch_up().ok().and_then(|()| held.next_deferral())).min()
-    }
-
-    /// Returns which edition of each open palace is in memory, by workspace.
-    pub fn generations(&self) -> BTreeMap<String, Generation> {
-        let palaces = self.open_palaces.iter().filter(|(key, _)| !is_as_of_key(key));
-        palaces.map(|(key, held)| (key.clone(), held.file_states.generation())).collect()
+/// Renders a room or scroll as Markdown, as it is in memory.
+pub fn render_resource(
+    keeper: &mut Keeper,
+    Uri { workspace, target }: &Uri,
+) -> Result<String, Refusal> {
+    let open = keeper.open_palace(workspace)?;
+    let palace = &open.palace;
+    match target {
+        UriTarget::Room(id) => match palace.room(id) {
+            Some(room) => Ok(render::room_markdown(palace, workspace, id, room)),
+            None => Err(no_such_room(open, id)),
+        },
+        UriTarget::Scroll(id) => match palace.scroll(id) {
+            Some(scroll) => Ok(render::scroll_markdown(palace, workspace, &id.room, scroll)),
+            None => Err(no_such_scroll(open, id)),
+        },
     }
 }
 
-/// Yields the addresses of everything that can be read in a palace, in order.
-fn resource_uris<'a>(key: &'a str, held: &'a OpenPalace) -> impl Iterator<Item = Uri> + 'a {
-    let rooms = held.palace.rooms().map(|(id, _)| UriTarget::Room(id.clone()));
-    let scrolls = held.palace.scrolls();
+/// Lists the keys of the workspaces, for the completion of URIs.
+pub fn list_workspace_keys(keeper: &Keeper) -> Result<Vec<String>, Refusal> {
+    Ok(keeper.workspaces()?.into_iter().map(|it| it.key).collect())
+}
+
+/// Lists the rooms of a workspace, for the completion of URIs.
+pub fn list_room_ids(keeper: &mut Keeper, workspace: &str) -> Result<Vec<String>, Refusal> {
+    let workspace = keeper.find_workspace(workspace)?;
+    let open = keeper.open_workspace(&workspace)?;
+    open.catch_up()?;
+    Ok(open.palace.rooms().map(|(id, _)| id.to_string()).collect())
+}
+
+/// Lists the scrolls of a room, newest first, for the completion of URIs.
+pub fn list_scroll_ids(
+    keeper: &mut Keeper,
+    workspace: &str,
+    room: &RoomRef,
+) -> Result<Vec<String>, Refusal> {
+    let workspace = keeper.find_workspace(workspace)?;
+    let open = keeper.open_workspace(&workspace)?;
+    open.catch_up()?;
+    let room = open.palace.resolve_room(room, None)?;
+    Ok(open.palace.scrolls_in_room(&room).map(|it| it.id.to_string()).collect())
+}
+
+/// Yields the URIs of the rooms and scrolls of a palace, in order.
+fn resource_uris<'a>(key: &'a str, open: &'a OpenPalace) -> impl Iterator<Item = Uri> + 'a {
+    let rooms = open.palace.rooms().map(|(id, _)| UriTarget::Room(id.clone()));
+    let scrolls = open.palace.scrolls();
     let scrolls =
         scrolls.map(|(room, it)| UriTarget::Scroll(ScrollId { room: room.clone(), id: it.id }));
-    rooms.chain(scrolls).map(|place| Uri { workspace: key.to_owned(), target: place })
+    rooms.chain(scrolls).map(|target| Uri { workspace: key.to_owned(), target })
 }
 
-fn resource_summary(held: &OpenPalace, address: Uri) -> Option<ResourceSummary> {
-    let palace = &held.palace;
-    let (title, about, written) = match &address.target {
+fn resource_summary(open: &OpenPalace, uri: Uri) -> Option<ResourceSummary> {
+    let palace = &open.palace;
+    let (title, description, written) = match &uri.target {
         UriTarget::Room(id) => {
             let room = palace.room(id)?;
             (&room.name, first_line(&room.description), None)
@@ -152,24 +130,24 @@ fn resource_summary(held: &OpenPalace, address: Uri) -> Option<ResourceSummary> 
         UriTarget::Scroll(which) => {
             let scroll = palace.scroll(which)?;
             let place = palace.room_name(&which.room);
-            let about = format!("A scroll by {} in {place}", scroll.by);
-            (&scroll.title, about, Some(scroll.written))
+            let description = format!("A scroll by {} in {place}", scroll.by);
+            (&scroll.title, description, Some(scroll.written))
         }
     };
-    let (title, about) = (render::one_line(title), render::one_line(&about));
-    Some(ResourceSummary { uri: address, title, description: about, written })
+    let (title, description) = (render::one_line(title), render::one_line(&description));
+    Some(ResourceSummary { uri, title, description, written })
 }
 
 fn first_line(description: &str) -> String {
     render::truncate(description.lines().next().unwrap_or_default(), 120)
 }
 
-fn no_such_scroll(held: &OpenPalace, which: &ScrollId) -> Refusal {
-    let scrolls = held
+fn no_such_scroll(open: &OpenPalace, scroll: &ScrollId) -> Refusal {
+    let scrolls = open
         .palace
-        .scrolls_in_room(&which.room)
+        .scrolls_in_room(&scroll.room)
         .take(MAX_SUGGESTED_SCROLLS)
         .map(|it| it.id)
         .collect();
-    Refusal::NoSuchScroll { asked: which.id, room: which.room.clone(), scrolls }
+    Refusal::NoSuchScroll { asked: scroll.id, room: scroll.room.clone(), scrolls }
 }

@@ -1,108 +1,90 @@
-//! Looking at palaces from outside: for the command line.
-
-use std::path::PathBuf;
+//! Rooms and the map from outside a visit: for the command line.
 
 use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::walk::drawers::render_drawer_only_room;
-use crate::keeper::walk::enter::room_notices;
-use crate::keeper::walk::halls;
-use crate::keeper::walk::halls::{available_actions, hall_view};
-use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Files, Palace, RoomId, RoomRef, did_you_mean};
+use crate::keeper::walk::halls::{self, available_actions, hall_view};
+use crate::keeper::walk::notices::room_notices;
+use crate::keeper::workspaces::as_of::open_as_of;
+use crate::keeper::{Caller, Keeper, Refusal, Session};
+use crate::model::{Palace, RoomId, RoomRef, did_you_mean};
 use crate::render::{self, MapView, RoomView};
 use crate::session::{Location, Visit};
 
-impl Keeper {
-    /// Returns a palace as it stands in memory, opened if need be.
-    pub fn palace_by_name(&mut self, workspace: &str) -> Result<&Palace, Refusal> {
-        let workspace = self.find_workspace(workspace)?;
-        self.open_workspace(&workspace).map(|held| &*held.palace)
-    }
-
-    /// Renders a room, or the entry, as a visitor would first see it, or would
-    /// have seen it at the moment `at` names; below it its version and age.
-    pub fn show(
-        &mut self,
-        by: &Caller,
-        room: Option<&RoomRef>,
-        at: Option<&str>,
-    ) -> Result<String, Refusal> {
-        let mut key = self.current_workspace(by)?;
-        if let Some(said) = at {
-            key = self.open_as_of(by, &key, said)?;
-        }
-        let held = self.open_palace(&key)?;
-        held.load_history()?;
-        let id = resolve_room_or_entry(held, room)?;
-        let palace = &held.palace;
-        let at = Location::in_room(&key, id.clone());
-        let seen = halls::visible_hall(palace, &at);
-        let contents = seen.as_ref().map(|it| halls::hall_contents(palace, &at, it));
-        let total = palace.scrolls_in_room(&id).count();
-        let view = RoomView {
-            id: &id,
-            room: palace.room(&id),
-            layout: palace.settings.layout,
-            scrolls: palace.scrolls_in_room(&id).take(Visit::SCROLLS_PER_ROOM).collect(),
-            older_scroll_count: total.saturating_sub(Visit::SCROLLS_PER_ROOM),
-            drawer_count: palace.drawer_count_in(&id),
-            actions: available_actions(palace, &at, contents.as_ref(), None),
-            listed_item_count: contents.as_ref().map_or(0, |it| it.entity_names.len()),
-            entity_listing: seen.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
-            page: 0,
-            back: None,
-            notices: room_notices(held, &id, None, by.now),
-            now: by.now,
-        };
-        let page = render_drawer_only_room(held, &view).unwrap_or_else(|| render::room(&view));
-        let versions = held.history().get(&room_path(&id)).copied();
-        Ok(page + &render::version_summary(versions, held.store().as_of_commit(), by.now))
-    }
-
-    /// Renders the map of the palace.
-    pub fn show_map(&mut self, by: &Caller) -> Result<String, Refusal> {
-        let key = self.current_workspace(by)?;
-        let held = self.open_palace(&key)?;
-        held.load_history()?;
-        let (palace, history) = (&held.palace, held.history());
-        let view =
-            MapView { palace, here: None, hall: None, history, room_file: room_path, now: by.now };
-        Ok(render::map(&view))
-    }
-
-    /// Founds a palace from the files of a template, under its own name and in
-    /// one commit; returns the directory it lies in.
-    pub fn create_from_template(
-        &mut self,
-        by: &Caller,
-        name: &str,
-        template: &Files,
-    ) -> Result<PathBuf, Refusal> {
-        let key = self.create_workspace(by, name, template)?;
-        Ok(self.open_palace(&key)?.store().root().to_owned())
-    }
+/// Returns a palace of the home as it is in memory.
+pub fn palace_by_name<'k>(keeper: &'k mut Keeper, name: &str) -> Result<&'k Palace, Refusal> {
+    let workspace = keeper.find_workspace(name)?;
+    keeper.open_workspace(&workspace).map(|open| &*open.palace)
 }
 
-/// Finds the room that is to be shown; without one, the entry.
-fn resolve_room_or_entry(held: &OpenPalace, room: Option<&RoomRef>) -> Result<RoomId, Refusal> {
-    let palace = &held.palace;
+/// Renders a room, or the entry, as a visitor first sees it, now or as of a past revision; below it
+/// its version and age.
+pub fn show_room(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    room: Option<&RoomRef>,
+    as_of: Option<&str>,
+) -> Result<String, Refusal> {
+    let mut key = keeper.current_workspace(caller)?;
+    if let Some(revision) = as_of {
+        key = open_as_of(keeper, caller, &key, revision)?;
+    }
+    let open = keeper.open_palace(&key)?;
+    open.load_history()?;
+    let id = resolve_room_or_entry(open, room)?;
+    let palace = &open.palace;
+    let position = Location::in_room(&key, id.clone());
+    let hall = halls::visible_hall(palace, &position);
+    let contents = hall.as_ref().map(|it| halls::hall_contents(palace, &position, it));
+    let scroll_count = palace.scrolls_in_room(&id).count();
+    let view = RoomView {
+        id: &id,
+        room: palace.room(&id),
+        layout: palace.settings.layout,
+        scrolls: palace.scrolls_in_room(&id).take(Visit::SCROLLS_PER_ROOM).collect(),
+        older_scroll_count: scroll_count.saturating_sub(Visit::SCROLLS_PER_ROOM),
+        drawer_count: palace.drawer_count_in(&id),
+        actions: available_actions(palace, &position, contents.as_ref(), None),
+        listed_item_count: contents.as_ref().map_or(0, |it| it.entity_names.len()),
+        entity_listing: hall.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
+        page: 0,
+        back: None,
+        notices: room_notices(open, &id, None, caller.now),
+        now: caller.now,
+    };
+    let page = render_drawer_only_room(open, &view).unwrap_or_else(|| render::room(&view));
+    let versions = open.history().get(&room_path(&id)).copied();
+    Ok(page + &render::version_summary(versions, open.store().as_of_commit(), caller.now))
+}
+
+/// Renders the map of the palace.
+pub fn show_map(session: &mut Session<'_>) -> Result<String, Refusal> {
+    session.palace.load_history()?;
+    let (palace, history) = (&session.palace.palace, session.palace.history());
+    let now = session.caller.now;
+    let view = MapView { palace, here: None, hall: None, history, room_file: room_path, now };
+    Ok(render::map(&view))
+}
+
+/// Resolves a room; without one, the entry.
+fn resolve_room_or_entry(open: &OpenPalace, room: Option<&RoomRef>) -> Result<RoomId, Refusal> {
+    let palace = &open.palace;
     let id = match room {
-        Some(called) => palace.resolve_room(called, None)?,
+        Some(room) => palace.resolve_room(room, None)?,
         None => palace.entry_room().cloned().ok_or(Refusal::NoRooms)?,
     };
     match palace.is_enterable(&id) {
         true => Ok(id),
-        false => Err(no_such_room(held, &id)),
+        false => Err(no_such_room(open, &id)),
     }
 }
 
-/// Says why there is no room of that name to look at.
-pub(crate) fn no_such_room(held: &OpenPalace, id: &RoomId) -> Refusal {
-    if let Some(finding) = held.file_error(&room_path(id)) {
+/// Returns the refusal for a room that does not exist, or whose file is broken.
+pub(crate) fn no_such_room(open: &OpenPalace, id: &RoomId) -> Refusal {
+    if let Some(finding) = open.file_error(&room_path(id)) {
         return Refusal::UnreadableFile(finding.clone().into());
     }
-    let rooms = || held.palace.rooms().map(|(id, _)| id);
+    let rooms = || open.palace.rooms().map(|(id, _)| id);
     let meant = did_you_mean(id.slug.as_str(), rooms().map(|it| it.slug.as_str()));
     let meant = meant.map(str::to_owned);
     let rooms = rooms().take(5).map(ToString::to_string).collect();

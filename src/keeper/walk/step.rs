@@ -3,288 +3,234 @@
 use serde_json::{Map, Value};
 
 use crate::format::room_path;
-use crate::keeper::walk::drawers::find_drawer_rooms;
-use crate::keeper::walk::enter::newest_scroll_ids;
-use crate::keeper::workspaces::as_of::{is_as_of_key, present_key};
-use crate::keeper::{Caller, Keeper, Refusal};
+use crate::keeper::search::palace_search::search_from_menu;
+use crate::keeper::walk::current_room::{render_current_room, render_menu, with_menu};
+use crate::keeper::walk::drawers::{find_drawer_rooms, list_room_drawers};
+use crate::keeper::walk::enter::enter_last_changed_palace;
+use crate::keeper::walk::listed_items::open_listed_item;
+use crate::keeper::walk::position::position_of;
+use crate::keeper::walk::scrolls::{list_inventory, list_older_scrolls, read_scroll};
+use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
+use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
-    Action, ActionKind, Layout, NavigationTarget, Palace, RoomId, RoomRef, ScrollId, Slot,
-    did_you_mean,
+    Action, ActionKind, NavigationTarget, Palace, RoomId, RoomRef, Slot, did_you_mean,
 };
 use crate::render::{self, MapView};
-use crate::session::{Location, Visit};
+use crate::session::Location;
 
-/// How many rooms are named when none of them was meant.
+/// The most rooms that a refusal lists.
 const MAX_SUGGESTED_ROOMS: usize = 5;
 
-/// What a number led to.
+/// The result of a number.
 #[derive(Debug)]
 pub enum ActOutcome {
-    /// A page to read.
+    /// A page.
     Page(String),
-    /// A tool to run; what it answers goes to [`Keeper::render_tool_answer`].
+    /// A tool to run; its answer goes to [`render_tool_answer`].
     RunTool(ToolRequest),
 }
 
-/// A tool that an action runs.
+/// A call of a tool by an action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolRequest {
     /// The action's label.
     pub label: String,
-    /// The tool, as the room names it.
+    /// The name of the tool.
     pub tool: String,
-    /// Its arguments, as the room gives them.
+    /// The arguments of the call.
     pub params: Map<String, Value>,
-    /// The tools that change things and that this palace lets actions call.
+    /// The tools that change things and that actions of this palace may call.
     pub allowed_tools: Vec<String>,
-    /// Why those tools may not be called on this machine, if they may not.
+    /// Why those tools may not be called on this machine; `None` if they may.
     pub missing_consent: Option<String>,
 }
 
-impl Keeper {
-    /// Does what `number` stands for in the caller's menu. Without a session,
-    /// shows the entry of the palace that is the only one or changed last.
-    pub fn choose_number(
-        &mut self,
-        by: &Caller,
-        number: i64,
-        said: Option<&str>,
-    ) -> Result<ActOutcome, Refusal> {
-        if self.visit(by).workspace.is_none() {
-            return self.enter_last_changed(by).map(ActOutcome::Page);
+/// Does what `number` means in the menu of the caller. For a caller who entered no palace, enters
+/// the only one or the one that changed last.
+pub fn choose_number(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    number: i64,
+    params: Option<&str>,
+) -> Result<ActOutcome, Refusal> {
+    if keeper.visit(caller).workspace.is_none() {
+        return enter_last_changed_palace(keeper, caller).map(ActOutcome::Page);
+    }
+    let position = position_of(keeper, caller)?;
+    let session = keeper.session_in(position.workspace.clone(), caller)?;
+    if session.visit.menu.is_empty() {
+        render_menu(keeper, caller)?;
+    }
+    let visit = keeper.visit(caller);
+    let (layout, count) = (visit.layout, visit.menu.len());
+    let unknown = Refusal::NoSuchAction { number };
+    let Some(slot) = layout.slot_of_number(number, count) else { return Err(unknown) };
+    if let Slot::Action(place) = slot {
+        let action = visit.menu.get(visit.page * layout.page_size(count) + place).cloned();
+        return run_action(keeper, caller, action.ok_or(unknown)?, &position);
+    }
+    let page = use_global_slot(keeper, caller, slot, params, &position)?;
+    page.ok_or(unknown).map(ActOutcome::Page)
+}
+
+/// Renders the answer of a tool that an action called, and the menu.
+pub fn render_tool_answer(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    request: &ToolRequest,
+    answer: &str,
+) -> Result<String, Refusal> {
+    let page = format!("{}\n{answer}", render::narrate_action(&request.label));
+    with_menu(keeper, caller, &page)
+}
+
+fn run_action(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    Action { label, kind }: Action,
+    position: &Location,
+) -> Result<ActOutcome, Refusal> {
+    match kind {
+        ActionKind::Navigate(target) => {
+            follow_door(keeper, caller, &target, label, position).map(ActOutcome::Page)
         }
-        let standing = self.current_position(by)?;
-        let held = self.open_palace(&standing.workspace)?;
-        held.catch_up()?;
-        if self.visit(by).menu.is_empty() {
-            self.render_menu(by)?;
+        ActionKind::Text { content } => {
+            let content = render::printable_text(&content);
+            let page = format!("{}\n{content}", render::narrate_action(&label));
+            with_menu(keeper, caller, &page).map(ActOutcome::Page)
         }
-        let visit = self.visit(by);
-        let layout = visit.layout;
-        let actions = visit.menu.len();
-        let slot =
-            layout.slot_of_number(number, actions).ok_or(Refusal::NoSuchAction { number })?;
-        if let Slot::Action(place) = slot {
-            let action = visit.menu.get(visit.page * layout.page_size(actions) + place).cloned();
-            return self.run_action(by, action.ok_or(Refusal::NoSuchAction { number })?, &standing);
+        ActionKind::EnterHall(hall) => {
+            let to = Location { door: None, hall: Some(hall), ..position.clone() };
+            keeper.visit(caller).go_to(to);
+            render_current_room(keeper, caller).map(ActOutcome::Page)
         }
-        let page = self.use_global_slot(by, slot, said, &standing)?;
-        page.ok_or(Refusal::NoSuchAction { number }).map(ActOutcome::Page)
-    }
-
-    /// Tells what a query action's tool found, and what can be done next.
-    pub fn render_tool_answer(
-        &mut self,
-        by: &Caller,
-        question: &ToolRequest,
-        found: &str,
-    ) -> Result<String, Refusal> {
-        let told = format!("{}\n{found}", render::narrate_action(&question.label));
-        self.with_menu(by, &told)
-    }
-
-    /// Adds the caller's menu to a page.
-    pub fn with_menu(&mut self, by: &Caller, page: &str) -> Result<String, Refusal> {
-        Ok(format!("{}\n\n{}", page.trim_end(), self.render_menu(by)?))
-    }
-
-    fn run_action(
-        &mut self,
-        by: &Caller,
-        action: Action,
-        at: &Location,
-    ) -> Result<ActOutcome, Refusal> {
-        let Action { label, kind: deed } = action;
-        match deed {
-            ActionKind::Navigate(doorway) => {
-                self.pass_doorway(by, &doorway, label, at).map(ActOutcome::Page)
-            }
-            ActionKind::Text { content } => {
-                let page = format!(
-                    "{}\n{}",
-                    render::narrate_action(&label),
-                    render::printable_text(&content)
-                );
-                self.with_menu(by, &page).map(ActOutcome::Page)
-            }
-            ActionKind::EnterHall(hall) => {
-                self.visit(by).go_to(Location { door: None, hall: Some(hall), ..at.clone() });
-                self.render_here(by).map(ActOutcome::Page)
-            }
-            ActionKind::Query { tool, params } => {
-                let held = self.open_palace(&at.workspace)?;
-                let allowed = held.palace.settings.allow.clone();
-                let consent = held.store().check_tools_consent(&allowed);
-                let missing_consent = consent.err().map(|it| it.to_string());
-                Ok(ActOutcome::RunTool(ToolRequest {
-                    label,
-                    tool,
-                    params,
-                    allowed_tools: allowed,
-                    missing_consent,
-                }))
-            }
+        ActionKind::Query { tool, params } => {
+            let palace = keeper.open_palace(&position.workspace)?;
+            let allowed_tools = palace.palace.settings.allow.clone();
+            let consent = palace.store().check_tools_consent(&allowed_tools);
+            let missing_consent = consent.err().map(|it| it.to_string());
+            let request = ToolRequest { label, tool, params, allowed_tools, missing_consent };
+            Ok(ActOutcome::RunTool(request))
         }
-    }
-
-    /// Passes a doorway, into another palace if it says so (v2 section 3.6).
-    fn pass_doorway(
-        &mut self,
-        by: &Caller,
-        NavigationTarget { room, workspace }: &NavigationTarget,
-        label: String,
-        at: &Location,
-    ) -> Result<String, Refusal> {
-        let (key, from) = match workspace {
-            None => (at.workspace.clone(), Some(&at.room)),
-            Some(workspace) => match self.find_workspace(workspace)?.key {
-                // A door to the palace it is in leads to no other time either.
-                key if key == present_key(&at.workspace) => (at.workspace.clone(), None),
-                key => (key, None),
-            },
-        };
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        let room = held.palace.resolve_room(room, from)?;
-        let place = render::one_line(&held.palace.settings.name);
-        let told = match key == at.workspace {
-            true => String::new(),
-            false if is_as_of_key(&at.workspace) => {
-                format!("You are in {place} now, and in the present.\n\n")
-            }
-            false => format!("You are in {place} now.\n\n"),
-        };
-        self.visit(by).go_to(Location { door: Some(label), ..Location::in_room(&key, room) });
-        Ok(told + &self.render_here(by)?)
-    }
-
-    fn use_global_slot(
-        &mut self,
-        by: &Caller,
-        slot: Slot,
-        said: Option<&str>,
-        at: &Location,
-    ) -> Result<Option<String>, Refusal> {
-        let said = said.map(str::trim).filter(|it| !it.is_empty());
-        let page = match slot {
-            Slot::Action(_) => return Ok(None),
-            Slot::More => {
-                let visit = self.visit(by);
-                if visit.menu.len() <= visit.layout.page_size(visit.menu.len()) {
-                    return Ok(None);
-                }
-                visit.next_menu_page();
-                return self.render_menu(by).map(Some);
-            }
-            Slot::Back if self.visit(by).go_back() => return self.render_here(by).map(Some),
-            Slot::Back => "You came in here: there is no way back.".to_owned(),
-            Slot::GoTo => return self.go_to(by, said, at).map(Some),
-            Slot::Search => self.search_from_menu(by, said, at)?,
-            Slot::OlderScrolls => self.render_older_scrolls(by, at)?,
-            Slot::Inventory => self.render_inventory(by, at)?,
-            Slot::WriteScroll => "To leave a scroll here, call write_scroll with a `title` and a \
-                 `body`: what you found, what you doubt, what remains."
-                .to_owned(),
-            Slot::Map => self.render_map(by, at)?,
-            Slot::Scroll(place) => match self.visit(by).shown_scrolls.get(place).cloned() {
-                Some(which) => self.read_scroll(by, &at.workspace, &which)?,
-                None => return Ok(None),
-            },
-            Slot::Drawers => match self.list_room_drawers(by, at)? {
-                Some(page) => page,
-                None => return Ok(None),
-            },
-            Slot::Result(place) => return self.open_search_result(by, at, place),
-        };
-        self.with_menu(by, &page).map(Some)
-    }
-
-    fn go_to(&mut self, by: &Caller, said: Option<&str>, at: &Location) -> Result<String, Refusal> {
-        let Some(said) = said else {
-            return self.with_menu(by, "Say in `params` which room to go to, by name or slug.");
-        };
-        if let Ok(called) = said.parse::<RoomRef>() {
-            let file = room_path(called.as_id());
-            self.open_palace(&at.workspace)?.refresh_file(&file);
-        }
-        let palace = &self.open_palace(&at.workspace)?.palace;
-        let room = resolve_room_name(palace, said, &at.room)?;
-        self.visit(by).go_to(Location::in_room(&at.workspace, room));
-        self.render_here(by)
-    }
-
-    /// Shows the scrolls behind those shown; after the oldest come the newest.
-    fn render_older_scrolls(&mut self, by: &Caller, at: &Location) -> Result<String, Refusal> {
-        let total = self.open_palace(&at.workspace)?.palace.scrolls_in_room(&at.room).count();
-        if total <= Visit::SCROLLS_PER_ROOM {
-            return Ok("No older scrolls hang here.".to_owned());
-        }
-        let seen = self.visit(by).scrolls_seen;
-        let from = if seen < total { seen } else { 0 };
-        let palace = &self.open_palace(&at.workspace)?.palace;
-        let ids = newest_scroll_ids(palace, &at.room, from, Layout::MAX_SCROLLS);
-        let shown: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
-        let left = total.saturating_sub(from + ids.len());
-        let page = render::older_scrolls(&palace.room_name(&at.room), &shown, left, by.now);
-        self.visit(by).show_scrolls(from, ids);
-        Ok(page)
-    }
-
-    /// Lists what is at hand: in this design, the scrolls of the room and the
-    /// things that always work (v1 section 7).
-    fn render_inventory(&mut self, by: &Caller, at: &Location) -> Result<String, Refusal> {
-        let palace = &self.open_palace(&at.workspace)?.palace;
-        let ids = newest_scroll_ids(palace, &at.room, 0, Layout::MAX_SCROLLS);
-        let shown: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
-        let page = render::inventory(&shown, palace.scrolls_in_room(&at.room).count(), by.now);
-        self.visit(by).show_scrolls(0, ids);
-        Ok(page)
-    }
-
-    fn render_map(&mut self, by: &Caller, at: &Location) -> Result<String, Refusal> {
-        let held = self.open_palace(&at.workspace)?;
-        held.load_history()?;
-        let (palace, history, here) = (&held.palace, held.history(), Some(&at.room));
-        let hall = at.hall.as_ref().filter(|it| it.depth > 0).map(|it| it.title.as_str());
-        let view = MapView { palace, here, hall, history, room_file: room_path, now: by.now };
-        Ok(render::map(&view))
-    }
-
-    /// Reads a scroll.
-    pub(crate) fn read_scroll(
-        &mut self,
-        by: &Caller,
-        key: &str,
-        which: &ScrollId,
-    ) -> Result<String, Refusal> {
-        self.mark_scroll_read(by, key, which);
-        let palace = &self.open_palace(key)?.palace;
-        Ok(match palace.scroll(which) {
-            Some(scroll) => render::scroll(scroll, &palace.room_name(&which.room), by.now),
-            None => "That scroll has been taken down since.".to_owned(),
-        })
     }
 }
 
-/// Finds the room a visitor names: by slug, by full name, or by the name shown.
-fn resolve_room_name(palace: &Palace, said: &str, from: &RoomId) -> Result<RoomId, Refusal> {
-    if let Ok(called) = said.parse::<RoomRef>() {
-        let id = palace.resolve_room(&called, Some(from))?;
+/// Goes through a door, into another palace if the door leads there (v2 section 3.6).
+fn follow_door(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    NavigationTarget { room, workspace }: &NavigationTarget,
+    label: String,
+    position: &Location,
+) -> Result<String, Refusal> {
+    let (key, from) = match workspace {
+        None => (position.workspace.clone(), Some(&position.room)),
+        Some(name) => match keeper.find_workspace(name)?.key {
+            // A door to its own palace stays at the same revision.
+            key if key == present_key(&position.workspace) => (position.workspace.clone(), None),
+            key => (key, None),
+        },
+    };
+    let session = keeper.session_in(key.clone(), caller)?;
+    let palace = &session.palace.palace;
+    let room = palace.resolve_room(room, from)?;
+    let name = render::one_line(&palace.settings.name);
+    let notice = match key == position.workspace {
+        true => String::new(),
+        false if is_as_of_key(&position.workspace) => {
+            format!("You are in {name} now, and in the present.\n\n")
+        }
+        false => format!("You are in {name} now.\n\n"),
+    };
+    session.visit.go_to(Location { door: Some(label), ..Location::in_room(&key, room) });
+    Ok(notice + &render_current_room(keeper, caller)?)
+}
+
+/// Does what a number means in every room; `None` if it means nothing here.
+fn use_global_slot(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    slot: Slot,
+    params: Option<&str>,
+    position: &Location,
+) -> Result<Option<String>, Refusal> {
+    let params = params.map(str::trim).filter(|it| !it.is_empty());
+    let mut session = keeper.resume_session(&position.workspace, caller)?;
+    let visit = &mut *session.visit;
+    let page = match slot {
+        Slot::Action(_) => return Ok(None),
+        Slot::More => {
+            if visit.menu.len() <= visit.layout.page_size(visit.menu.len()) {
+                return Ok(None);
+            }
+            visit.next_menu_page();
+            return render_menu(keeper, caller).map(Some);
+        }
+        Slot::Back if visit.go_back() => return render_current_room(keeper, caller).map(Some),
+        Slot::Back => "You came in here: there is no way back.".to_owned(),
+        Slot::GoTo => match params {
+            Some(name) => {
+                go_to_room(&mut session, name, position)?;
+                return render_current_room(keeper, caller).map(Some);
+            }
+            None => "Say in `params` which room to go to, by name or slug.".to_owned(),
+        },
+        Slot::Search => search_from_menu(&mut session, params)?,
+        Slot::OlderScrolls => list_older_scrolls(&mut session, &position.room),
+        Slot::Inventory => list_inventory(&mut session, &position.room),
+        Slot::WriteScroll => "To leave a scroll here, call write_scroll with a `title` and a \
+             `body`: what you found, what you doubt, what remains."
+            .to_owned(),
+        Slot::Map => render_map(&mut session, position)?,
+        Slot::Scroll(place) => match visit.shown_scrolls.get(place).cloned() {
+            Some(scroll) => read_scroll(&mut session, &scroll),
+            None => return Ok(None),
+        },
+        Slot::Drawers => match list_room_drawers(&mut session, &position.room) {
+            Some(page) => page,
+            None => return Ok(None),
+        },
+        Slot::Result(place) => return open_listed_item(keeper, caller, position, place),
+    };
+    with_menu(keeper, caller, &page).map(Some)
+}
+
+fn go_to_room(session: &mut Session<'_>, name: &str, from: &Location) -> Result<(), Refusal> {
+    if let Ok(room) = name.parse::<RoomRef>() {
+        session.palace.refresh_file(&room_path(room.as_id()));
+    }
+    let room = resolve_room_name(&session.palace.palace, name, &from.room)?;
+    session.visit.go_to(Location::in_room(&from.workspace, room));
+    Ok(())
+}
+
+fn render_map(session: &mut Session<'_>, position: &Location) -> Result<String, Refusal> {
+    session.palace.load_history()?;
+    let (palace, history) = (&session.palace.palace, session.palace.history());
+    let (here, now) = (Some(&position.room), session.caller.now);
+    let hall = position.hall.as_ref().filter(|it| it.depth > 0).map(|it| it.title.as_str());
+    Ok(render::map(&MapView { palace, here, hall, history, room_file: room_path, now }))
+}
+
+/// Finds a room by slug, by full name, or by the name shown.
+fn resolve_room_name(palace: &Palace, name: &str, from: &RoomId) -> Result<RoomId, Refusal> {
+    if let Ok(room) = name.parse::<RoomRef>() {
+        let id = palace.resolve_room(&room, Some(from))?;
         if palace.is_enterable(&id) || palace.rooms_linking_to(&id).next().is_some() {
             return Ok(id);
         }
     }
-    let same = |name: &str| name.to_lowercase() == said.to_lowercase();
+    let same = |it: &str| it.to_lowercase() == name.to_lowercase();
     let named: Vec<_> =
         palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id.clone()).collect();
-    let named = if named.is_empty() { find_drawer_rooms(palace, said) } else { named };
-    let asked = said.to_owned();
+    let named = if named.is_empty() { find_drawer_rooms(palace, name) } else { named };
+    let asked = name.to_owned();
     match named.as_slice() {
         [only] => Ok(only.clone()),
         [] => {
             let names = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
-            let stored = palace.drawers.rooms().filter_map(|it| palace.drawers.room_name(it));
-            let meant = did_you_mean(said, names.chain(stored)).map(str::to_owned);
+            let drawer_rooms = palace.drawers.rooms().filter_map(|it| palace.drawers.room_name(it));
+            let meant = did_you_mean(name, names.chain(drawer_rooms)).map(str::to_owned);
             let rooms = palace
                 .enterable_rooms()
                 .into_iter()

@@ -1,10 +1,9 @@
-//! What others did in a palace since a visitor was last there (v2 section 3.7).
+//! The changes of others in a palace since the last visit of a client (v2 section 3.7).
 //!
-//! A visitor who comes in is noted by name, beside git's own files and in no
-//! commit: what was the newest commit then, when that was, and which scrolls of
-//! others were read or left unread. The next conversation is told what others
-//! have committed since; what lies uncommitted is told once it is committed.
-//! Where there is no git, nothing is noted, and so nothing told.
+//! A visit is saved by the name of the client, in a cache beside the files of git and in no commit:
+//! the newest commit, the time, and which scrolls of others were read or not. The next conversation
+//! of that client lists what others have committed since; uncommitted changes are listed once they
+//! are committed. Without git nothing is saved, and nothing listed.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,25 +12,24 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use crate::format::PalacePath;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::reload::text_digest;
-use crate::keeper::walk::notices::RoomScope;
-use crate::keeper::workspaces::as_of::is_as_of_key;
-use crate::keeper::{Caller, Keeper, Refusal};
+use crate::keeper::palace::room_scope::RoomScope;
+use crate::keeper::workspaces::as_of_key::is_as_of_key;
+use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{CommitDetails, CommitId, Palace, RoomId, ScrollId};
 use crate::render::join_names;
 use crate::render::{self, ago, truncate};
 use crate::session::ChangesSinceVisit;
 
-/// How many commits are looked at: who was away for longer is told of the
-/// newest.
+/// The most commits that are read: after a longer absence only the newest count.
 const MAX_COMMITS: usize = 500;
 
-/// How many scrolls are kept in mind as read, and as unread.
+/// The most scrolls that are saved as read, and as unread.
 const MAX_SAVED_SCROLLS: usize = 200;
 
-/// How many unread scrolls a room tells of.
+/// The most unread scrolls that a room lists.
 const MAX_LISTED_SCROLLS: usize = 3;
 
-/// What is noted of a visit.
+/// A saved visit.
 struct LastVisit {
     commit: CommitId,
     at: DateTime<Utc>,
@@ -39,94 +37,89 @@ struct LastVisit {
     read: BTreeSet<ScrollId>,
 }
 
-impl Keeper {
-    /// Recognizes a visitor who is in a palace for the first time in a
-    /// conversation: sees what others did since the last, and notes the visit.
-    pub(crate) fn load_visit(&mut self, by: &Caller, key: &str) -> Result<(), Refusal> {
-        if is_as_of_key(key) || self.visit(by).changes_since_visit.contains_key(key) {
-            return Ok(());
-        }
-        let held = self.open_palace(key)?;
-        // Where the history cannot be read, that is reported elsewhere.
-        let Some(head) = held.head.clone() else { return Ok(()) };
-        let since = match read_last_visit(held, by).map(|it| changes_since_visit(held, by, it)) {
-            Some(Err(Refusal::Store(err))) if err.is_repository_error() => return Ok(()),
-            Some(since) => since?,
-            None => ChangesSinceVisit::default(),
-        };
-        let since = ChangesSinceVisit { arrival: Some((head, by.now)), ..since };
-        save_visit(held, by, &since);
-        self.visit(by).changes_since_visit.insert(key.to_owned(), since);
-        Ok(())
+/// Loads the changes of others since the last visit, at the first call in a palace in a conversation,
+/// and saves this visit.
+pub(crate) fn load_visit(session: &mut Session<'_>) -> Result<(), Refusal> {
+    let (palace, caller) = (&*session.palace, session.caller);
+    if is_as_of_key(&session.key) || session.visit.changes_since_visit.contains_key(&session.key) {
+        return Ok(());
     }
+    // A history that cannot be read is reported elsewhere.
+    let Some(head) = palace.head.clone() else { return Ok(()) };
+    let last = read_last_visit(palace, caller);
+    let changes = match last.map(|it| changes_since_visit(palace, caller, it)) {
+        Some(Err(Refusal::Store(err))) if err.is_repository_error() => return Ok(()),
+        Some(changes) => changes?,
+        None => ChangesSinceVisit::default(),
+    };
+    let changes = ChangesSinceVisit { arrival: Some((head, caller.now)), ..changes };
+    save_visit(palace, caller, &changes);
+    session.visit.changes_since_visit.insert(session.key.clone(), changes);
+    Ok(())
+}
 
-    /// Notes that a visitor has read a scroll.
-    pub(crate) fn mark_scroll_read(&mut self, by: &Caller, key: &str, which: &ScrollId) {
-        let Some(held) = self.open_palaces.get(key) else { return };
-        let Some(since) =
-            self.visits.get_mut(&by.name).and_then(|it| it.changes_since_visit.get_mut(key))
-        else {
-            return;
-        };
-        let is_news = held.palace.scroll(which).is_some_and(|it| it.by != by.name);
-        if is_news && since.read_scrolls.insert(which.clone()) {
-            since.unread_scrolls.remove(which);
-            save_visit(held, by, since);
-        }
+/// Marks a scroll of somebody else as read by the caller.
+pub(crate) fn mark_scroll_read(session: &mut Session<'_>, scroll: &ScrollId) {
+    let (palace, caller) = (&*session.palace, session.caller);
+    let Some(changes) = session.visit.changes_since_visit.get_mut(&session.key) else { return };
+    let is_by_other = palace.palace.scroll(scroll).is_some_and(|it| it.by != caller.name);
+    if is_by_other && changes.read_scrolls.insert(scroll.clone()) {
+        changes.unread_scrolls.remove(scroll);
+        save_visit(palace, caller, changes);
     }
 }
 
-/// Says in a room what others did to it and to what it shows; at the entry, to
-/// all there is.
+/// Returns the notices about changes of others in a room and in what it shows; at the entry, in the
+/// whole palace.
 pub(crate) fn change_notices(
     palace: &Palace,
-    exhibits: &RoomScope<'_>,
+    scope: &RoomScope<'_>,
     since: &ChangesSinceVisit,
     now: DateTime<Utc>,
 ) -> Vec<String> {
     let Some(at) = since.last_visit else { return Vec::new() };
-    let bound =
+    let limit =
         if since.is_truncated { format!(", newest {MAX_COMMITS} commits") } else { String::new() };
-    let last = format!("since your last visit ({}{bound})", ago(at, now));
-    let changed = count_changed_entities(exhibits, since);
+    let last = format!("since your last visit ({}{limit})", ago(at, now));
+    let changed = count_changed_entities(scope, since);
     let entities = (!changed.is_empty()).then(|| format!("Changed {last}: {}", changed.join(", ")));
     let rooms: Vec<_> = since
         .rooms
         .iter()
-        .filter(|(it, _)| exhibits.includes_room(it))
+        .filter(|(it, _)| scope.includes_room(it))
         .map(|(it, by)| describe_changed_room(palace, it, by))
         .collect();
     let rooms =
         (!rooms.is_empty()).then(|| format!("Rooms changed {last}: {}", join_names(&rooms)));
-    let told = entities.into_iter().chain(rooms);
-    told.chain(unread_scroll_notices(palace, exhibits, since, now)).collect()
+    let changes = entities.into_iter().chain(rooms);
+    changes.chain(unread_scroll_notices(palace, scope, since, now)).collect()
 }
 
 /// Counts the entities that were changed, by genus.
-fn count_changed_entities(exhibits: &RoomScope<'_>, since: &ChangesSinceVisit) -> Vec<String> {
+fn count_changed_entities(scope: &RoomScope<'_>, since: &ChangesSinceVisit) -> Vec<String> {
     let counts = since.entities.iter().filter_map(|(genus, names)| {
-        let count = match exhibits.includes_genus(genus) {
+        let count = match scope.includes_genus(genus) {
             true => names.len(),
-            false => names.iter().filter(|it| exhibits.includes_entity(it)).count(),
+            false => names.iter().filter(|it| scope.includes_entity(it)).count(),
         };
         (count > 0).then(|| render::pluralize(count, &truncate(&render::one_line(genus), 40)))
     });
     counts.collect()
 }
 
-fn describe_changed_room(palace: &Palace, id: &RoomId, by: &str) -> String {
+fn describe_changed_room(palace: &Palace, id: &RoomId, author: &str) -> String {
     let name = render::one_line(&palace.room_name(id));
     let gone = if palace.room(id).is_none() { "; it is gone" } else { "" };
-    format!("{name} (by {}{gone})", truncate(&render::one_line(by), 20))
+    format!("{name} (by {}{gone})", truncate(&render::one_line(author), 20))
 }
 
 fn unread_scroll_notices(
     palace: &Palace,
-    exhibits: &RoomScope<'_>,
+    scope: &RoomScope<'_>,
     since: &ChangesSinceVisit,
     now: DateTime<Utc>,
 ) -> Vec<String> {
-    let here = since.unread_scrolls.iter().filter(|it| exhibits.includes_room(&it.room));
+    let here = since.unread_scrolls.iter().filter(|it| scope.includes_room(&it.room));
     let mut here: Vec<_> =
         here.filter_map(|it| palace.scroll(it).map(|scroll| (&it.room, scroll))).collect();
     here.sort_by_key(|(_, it)| std::cmp::Reverse((it.written, it.id)));
@@ -135,76 +128,75 @@ fn unread_scroll_notices(
         let (by, age) = (truncate(&render::one_line(&it.by), 20), ago(it.written, now));
         format!("Unread: \"{title}\" in {} (by {by}, {age})", render::one_line(&room))
     });
-    let mut told: Vec<_> = named.collect();
+    let mut notices: Vec<_> = named.collect();
     if here.len() > MAX_LISTED_SCROLLS {
-        told.push(format!(
+        notices.push(format!(
             "and {} unread",
             render::pluralize(here.len() - MAX_LISTED_SCROLLS, "more scroll")
         ));
     }
-    told
+    notices
 }
 
-/// Sees what others have committed since a visit.
+/// Collects what others have committed since a visit.
 fn changes_since_visit(
-    held: &OpenPalace,
-    by: &Caller,
+    palace: &OpenPalace,
+    caller: &Caller,
     last: LastVisit,
 ) -> Result<ChangesSinceVisit, Refusal> {
-    let (records, is_cut) =
-        held.store().commits_since(&last.commit, MAX_COMMITS)?.unwrap_or_default();
+    let (commits, is_truncated) =
+        palace.store().commits_since(&last.commit, MAX_COMMITS)?.unwrap_or_default();
     let LastVisit { commit, at, unread, read } = last;
-    let differing = files_changed_since_visit(held, by, &commit, &records)?;
+    let differing = files_changed_since_visit(palace, caller, &commit, &commits)?;
     let mut since = ChangesSinceVisit {
         last_visit: Some(at),
-        is_truncated: is_cut,
+        is_truncated,
         unread_scrolls: unread,
         ..ChangesSinceVisit::default()
     };
-    // What changed last is told last, and so it is what counts.
-    for CommitDetails { summary: moment, changed_files: touched, .. } in
-        records.iter().rev().filter(|it| it.summary.by != by.name)
+    // The author of the last change counts.
+    for CommitDetails { summary, changed_files, .. } in
+        commits.iter().rev().filter(|it| it.summary.by != caller.name)
     {
-        for path in touched.iter().filter(|it| differing.contains(*it)) {
-            record_change(&held.palace, by, path, &moment.by, &mut since);
+        for path in changed_files.iter().filter(|it| differing.contains(*it)) {
+            record_change(&palace.palace, caller, path, &summary.by, &mut since);
         }
     }
-    let palace = &held.palace;
+    let palace = &palace.palace;
     since.unread_scrolls.retain(|it| !read.contains(it) && palace.scroll(it).is_some());
     Ok(since)
 }
 
-/// Lists the files that are not as the visitor has seen or left them: what came
-/// and went in between is nothing, and a past that was written anew tells again
-/// of what is as it was.
+/// Lists the files that differ from what the visitor has seen or left: a change that was undone in
+/// between does not count, and neither do the rewritten commits of a rebase.
 fn files_changed_since_visit(
-    held: &OpenPalace,
-    by: &Caller,
+    palace: &OpenPalace,
+    caller: &Caller,
     seen: &CommitId,
-    records: &[CommitDetails],
+    commits: &[CommitDetails],
 ) -> Result<HashSet<String>, Refusal> {
     let mut differing = HashSet::new();
-    if records.is_empty() {
+    if commits.is_empty() {
         return Ok(differing);
     }
-    let head = held.store().head()?;
-    let left = records.iter().find(|it| it.summary.by == by.name).map(|it| &it.summary.id);
+    let head = palace.store().head()?;
+    let left = commits.iter().find(|it| it.summary.by == caller.name).map(|it| &it.summary.id);
     for before in [Some(seen), left].into_iter().flatten() {
-        differing.extend(held.store().changed_between(Some(before), head.as_ref())?);
+        differing.extend(palace.store().changed_between(Some(before), head.as_ref())?);
     }
     Ok(differing)
 }
 
 fn record_change(
     palace: &Palace,
-    by: &Caller,
+    caller: &Caller,
     path: &str,
-    who: &str,
+    author: &str,
     since: &mut ChangesSinceVisit,
 ) {
     match PalacePath::parse(path) {
         Ok(PalacePath::Room(id)) => {
-            since.rooms.insert(id, who.to_owned());
+            since.rooms.insert(id, author.to_owned());
         }
         Ok(PalacePath::Entity) => {
             if let Some(entity) = palace.graph.entity_in_file(path).filter(|it| it.is_defined) {
@@ -214,16 +206,17 @@ fn record_change(
         }
         Ok(PalacePath::Scroll(_)) => {
             let hangs = palace.scroll_in_file(path);
-            let of_others = |it: &&ScrollId| palace.scroll(it).is_some_and(|it| it.by != by.name);
+            let of_others =
+                |it: &&ScrollId| palace.scroll(it).is_some_and(|it| it.by != caller.name);
             since.unread_scrolls.extend(hangs.filter(of_others).cloned());
         }
         _ => {}
     }
 }
 
-/// Returns what was noted when the visitor last came in.
-fn read_last_visit(held: &OpenPalace, by: &Caller) -> Option<LastVisit> {
-    let text = String::from_utf8(held.store().read_cache(&visit_file_name(by))?).ok()?;
+/// Reads the last visit of a client.
+fn read_last_visit(palace: &OpenPalace, caller: &Caller) -> Option<LastVisit> {
+    let text = String::from_utf8(palace.store().read_cache(&visit_file_name(caller))?).ok()?;
     let mut lines = text.lines();
     let (commit, at) = (lines.next()?.to_owned(), lines.next()?.parse().ok()?);
     let (mut unread, mut read) = (BTreeSet::new(), BTreeSet::new());
@@ -237,9 +230,8 @@ fn read_last_visit(held: &OpenPalace, by: &Caller) -> Option<LastVisit> {
     Some(LastVisit { commit: CommitId(commit), at, unread, read })
 }
 
-/// Notes a visit. One that cannot be noted costs the visitor nothing but that
-/// the same is told again.
-fn save_visit(held: &OpenPalace, by: &Caller, since: &ChangesSinceVisit) {
+/// Saves a visit. If that fails, the next visit lists the same changes again.
+fn save_visit(palace: &OpenPalace, caller: &Caller, since: &ChangesSinceVisit) {
     let Some((commit, at)) = &since.arrival else { return };
     let mut text = format!("{commit}\n{}\n", at.to_rfc3339_opts(SecondsFormat::Secs, true));
     for (mark, scrolls) in [("unread", &since.unread_scrolls), ("read", &since.read_scrolls)] {
@@ -249,10 +241,10 @@ fn save_visit(held: &OpenPalace, by: &Caller, since: &ChangesSinceVisit) {
             text.push_str(&format!("{mark} {room}/{id}\n"));
         }
     }
-    drop(held.store().write_cache(&visit_file_name(by), text.as_bytes()));
+    drop(palace.store().write_cache(&visit_file_name(caller), text.as_bytes()));
 }
 
-/// Returns a plain file name for what is noted of a visitor.
-fn visit_file_name(by: &Caller) -> String {
-    format!("visits-{:016x}", text_digest(&by.name))
+/// Returns the name of the cache file for the visits of a client.
+fn visit_file_name(caller: &Caller) -> String {
+    format!("visits-{:016x}", text_digest(&caller.name))
 }

@@ -1,5 +1,5 @@
-//! What an agent should know when a conversation begins, and where it may leave
-//! what it has learned when the conversation ends.
+//! What an agent should know when a conversation begins, and where it can write what it has learned
+//! when the conversation ends.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,100 +10,94 @@ use crate::keeper::mempalace::facts::fact_record;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::walk::notices::{needs_history, open_work};
 use crate::keeper::work::list::work_view;
-use crate::keeper::{Caller, Keeper, Refusal};
+use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Date, Severity};
 use crate::render::{self, WakeUpSection, ago, one_line, truncate};
 use crate::tokens;
 
-/// The fewest tokens that say anything.
+/// The smallest budget that is accepted.
 pub const MIN_TOKENS: usize = 100;
 
-/// How many tokens are enough, if nobody says otherwise.
+/// The default budget.
 pub const DEFAULT_TOKENS: usize = 1_000;
 
-/// How many tokens the rooms may take in which something can be left.
+/// The budget of the list of places to write.
 const MAX_PLACES_TOKENS: usize = 600;
 
-/// How many things of a kind are looked at: more would fit into no budget.
+/// The most items of a section: more would fit into no budget.
 const MAX_ITEMS: usize = 200;
 
-/// How many of the latest changes are told.
+/// The most commits that are listed.
 const MAX_RECENT_CHANGES: usize = 10;
 
-/// How many characters of a text are told.
+/// The most characters of an excerpt.
 const MAX_EXCERPT_CHARS: usize = 240;
 
-impl Keeper {
-    /// Tells in at most `budget` tokens what an agent should know when it wakes
-    /// up in a palace: what is to be done, what was written last, which facts
-    /// hold, what lies where.
-    pub fn wake_up(
-        &mut self,
-        by: &Caller,
-        workspace: Option<&str>,
-        budget: usize,
-    ) -> Result<String, Refusal> {
-        if budget < MIN_TOKENS {
-            let why = format!("a budget of {budget} tokens says nothing: give it {MIN_TOKENS}");
-            return Err(Refusal::Invalid(why));
-        }
-        let held = self.open_for_reading(by, workspace)?;
-        if needs_history(&held.palace) {
-            held.load_history()?;
-        }
-        let now = by.now;
-        let parts = [
-            open_work_section(held, now),
-            scrolls_section(held, now),
-            diaries_section(held, now),
-            facts_section(held, now),
-            observations_section(held),
-            wings_section(held),
-            rooms_section(held),
-            recent_changes_section(held, now)?,
-        ];
-        Ok(render::wake_up(&palace_heading(held), &parts, budget, tokens::count_tokens))
+/// Summarizes in at most `budget` tokens what an agent should know when a conversation begins: open
+/// work, the latest scrolls, current facts, what is where.
+pub fn wake_up(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    workspace: Option<&str>,
+    budget: usize,
+) -> Result<String, Refusal> {
+    if budget < MIN_TOKENS {
+        let why = format!("a budget of {budget} tokens says nothing: give it {MIN_TOKENS}");
+        return Err(Refusal::Invalid(why));
     }
-
-    /// Lists the rooms and wings in which something can be left.
-    pub fn list_places_to_write(
-        &mut self,
-        by: &Caller,
-        workspace: Option<&str>,
-    ) -> Result<String, Refusal> {
-        let held = self.open_for_reading(by, workspace)?;
-        Ok(render::wake_up(
-            &palace_heading(held),
-            &[rooms_section(held), wings_section(held)],
-            MAX_PLACES_TOKENS,
-            tokens::count_tokens,
-        ))
+    let session = session_for_reading(keeper, caller, workspace)?;
+    let (palace, now) = (session.palace, caller.now);
+    if needs_history(&palace.palace) {
+        palace.load_history()?;
     }
-
-    fn open_for_reading(
-        &mut self,
-        by: &Caller,
-        workspace: Option<&str>,
-    ) -> Result<&mut OpenPalace, Refusal> {
-        let key = match workspace {
-            Some(asked) => self.find_workspace(asked)?.key,
-            // A palace that the first write would make holds nothing.
-            None => match self.current_workspace(by) {
-                Err(Refusal::NoSuchWorkspace { .. }) => {
-                    return Err(self.no_workspace_refusal(Vec::new()));
-                }
-                current => current?,
-            },
-        };
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        Ok(held)
-    }
+    let sections = [
+        open_work_section(palace, now),
+        scrolls_section(palace, now),
+        diaries_section(palace, now),
+        facts_section(palace, now),
+        observations_section(palace),
+        wings_section(palace),
+        rooms_section(palace),
+        recent_changes_section(palace, now)?,
+    ];
+    Ok(render::wake_up(&palace_heading(palace), &sections, budget, tokens::count_tokens))
 }
 
-/// Says which palace this is, and how much it holds.
-fn palace_heading(held: &OpenPalace) -> String {
-    let palace = &held.palace;
+/// Lists the rooms and wings in which an agent can leave what it has learned.
+pub fn list_places_to_write(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    workspace: Option<&str>,
+) -> Result<String, Refusal> {
+    let session = session_for_reading(keeper, caller, workspace)?;
+    let palace = &*session.palace;
+    let sections = [rooms_section(palace), wings_section(palace)];
+    let heading = palace_heading(palace);
+    Ok(render::wake_up(&heading, &sections, MAX_PLACES_TOKENS, tokens::count_tokens))
+}
+
+/// Begins a session on the workspace that is named, or on the one that the caller acts on.
+fn session_for_reading<'k>(
+    keeper: &'k mut Keeper,
+    caller: &'k Caller,
+    workspace: Option<&str>,
+) -> Result<Session<'k>, Refusal> {
+    let key = match workspace {
+        Some(name) => keeper.find_workspace(name)?.key,
+        // A palace that the first write would create holds nothing.
+        None => match keeper.current_workspace(caller) {
+            Err(Refusal::NoSuchWorkspace { .. }) => {
+                return Err(keeper.no_workspace_refusal(Vec::new()));
+            }
+            current => current?,
+        },
+    };
+    keeper.session_in(key, caller)
+}
+
+/// Renders the name of the palace and what it holds.
+fn palace_heading(open: &OpenPalace) -> String {
+    let palace = &open.palace;
     let counts = [
         (palace.rooms().len(), "room"),
         (palace.scrolls().count(), "scroll"),
@@ -114,19 +108,19 @@ fn palace_heading(held: &OpenPalace) -> String {
     format!("── {} ──\n{}\n", truncate(&one_line(&palace.settings.name), 40), counts.join(", "))
 }
 
-fn open_work_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
-    let broken = held.findings().filter(|it| it.severity() == Severity::Error);
+fn open_work_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
+    let broken = open.findings().filter(|it| it.severity() == Severity::Error);
     let broken =
         broken.map(|it| format!("Mend {}:{}: {}", it.file, it.at.line, one_line(&it.message)));
-    let work = open_work(&held.palace, |_| true).concat();
-    let work = work.iter().filter_map(|it| work_view(held, it));
+    let work = open_work(&open.palace, |_| true).concat();
+    let work = work.iter().filter_map(|it| work_view(open, it));
     let work: Vec<_> = work.map(|it| render::work_notice(&it, now)).collect();
     let lines: Vec<_> = work.into_iter().chain(broken).collect();
     new_section("To be done", lines.len(), lines.into_iter())
 }
 
-fn scrolls_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
-    let palace = &held.palace;
+fn scrolls_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
+    let palace = &open.palace;
     let mut all: Vec<_> = palace.scrolls().collect();
     all.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
     let lines = all.iter().map(|(room, it)| {
@@ -138,8 +132,8 @@ fn scrolls_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     new_section("Latest scrolls", all.len(), lines)
 }
 
-fn diaries_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
-    let diaries = &held.palace.diaries;
+fn diaries_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
+    let diaries = &open.palace.diaries;
     let entries = diaries.agents().flat_map(|(agent, _)| {
         diaries.entries_of(agent).take(MAX_ITEMS).map(move |(_, entry)| (agent, entry))
     });
@@ -153,11 +147,10 @@ fn diaries_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     new_section("Diary", diaries.len(), lines)
 }
 
-/// Tells the facts that hold, those that began last first, and of those that began
-/// together the newest subject's.
-fn facts_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
+/// Lists the current facts: those that began last first, then those of the newest subjects.
+fn facts_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let today = Date::from(now);
-    let mut starts: Vec<_> = held.palace.graph.entities_and_loose_ends().collect();
+    let mut starts: Vec<_> = open.palace.graph.entities_and_loose_ends().collect();
     starts.sort_unstable_by_key(|it| (Reverse(it.id), &it.name, it.is_defined));
     let all =
         starts.into_iter().flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
@@ -171,10 +164,10 @@ fn facts_section(held: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     new_section("Facts that hold", holding.len(), lines)
 }
 
-/// Tells what was observed last of the entities that are related most, and of those
-/// the newest.
-fn observations_section(held: &OpenPalace) -> WakeUpSection {
-    let graph = &held.palace.graph;
+/// Lists the latest observations: those of the entities with most relations first, then those of the
+/// newest entities.
+fn observations_section(open: &OpenPalace) -> WakeUpSection {
+    let graph = &open.palace.graph;
     let mut all: Vec<_> =
         graph.entities_and_loose_ends().filter(|it| !it.observations.is_empty()).collect();
     all.sort_by_cached_key(|it| {
@@ -192,10 +185,10 @@ fn observations_section(held: &OpenPalace) -> WakeUpSection {
     new_section("Observed, of the most related first", all.len(), lines)
 }
 
-/// Tells which wings hold drawers, and how many in which room.
-fn wings_section(held: &OpenPalace) -> WakeUpSection {
+/// Lists the wings that have drawers, with the number of drawers in each room.
+fn wings_section(open: &OpenPalace) -> WakeUpSection {
     let mut wings: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
-    for (shelf, _, count) in held.palace.drawers.wing_rooms() {
+    for (shelf, _, count) in open.palace.drawers.wing_rooms() {
         *wings.entry(shelf.wing).or_default().entry(shelf.room).or_default() += count;
     }
     let mut wings: Vec<_> = wings.into_iter().collect();
@@ -207,9 +200,9 @@ fn wings_section(held: &OpenPalace) -> WakeUpSection {
     new_section("Drawers by wing and room", wings.len(), lines)
 }
 
-/// Tells the rooms: the entry, then those with most scrolls.
-fn rooms_section(held: &OpenPalace) -> WakeUpSection {
-    let palace = &held.palace;
+/// Lists the rooms: the entry, then those with most scrolls.
+fn rooms_section(open: &OpenPalace) -> WakeUpSection {
+    let palace = &open.palace;
     let mut rooms: Vec<_> =
         palace.rooms().map(|(id, it)| (id, it, palace.scrolls_in_room(id).count())).collect();
     rooms.sort_by_key(|(id, _, scrolls)| (palace.entry_room() != Some(*id), Reverse(*scrolls)));
@@ -223,13 +216,13 @@ fn rooms_section(held: &OpenPalace) -> WakeUpSection {
     new_section("Rooms, the entry first", rooms.len(), lines)
 }
 
-fn recent_changes_section(held: &OpenPalace, now: DateTime<Utc>) -> Result<WakeUpSection, Refusal> {
-    let moments = held.recent_commits(MAX_RECENT_CHANGES)?;
-    let lines = moments.iter().map(|it| {
+fn recent_changes_section(open: &OpenPalace, now: DateTime<Utc>) -> Result<WakeUpSection, Refusal> {
+    let commits = open.recent_commits(MAX_RECENT_CHANGES)?;
+    let lines = commits.iter().map(|it| {
         let (subject, by) = (truncate(&one_line(&it.subject), 80), truncate(&one_line(&it.by), 20));
         format!("{subject} ({by}, {})", ago(it.at, now))
     });
-    Ok(new_section("Latest changes", moments.len(), lines))
+    Ok(new_section("Latest changes", commits.len(), lines))
 }
 
 fn new_section(
@@ -240,7 +233,7 @@ fn new_section(
     WakeUpSection { heading, lines: lines.take(MAX_ITEMS).collect(), total }
 }
 
-/// Returns how a text begins.
+/// Returns the beginning of a text.
 fn text_start(text: &str) -> String {
     let start: String = text.chars().take(2 * MAX_EXCERPT_CHARS).collect();
     truncate(&one_line(&start), MAX_EXCERPT_CHARS)

@@ -1,113 +1,115 @@
-//! What is common to tasks and processes: how they are found, what they are
-//! about, how old they are.
+//! Lists tasks and processes; finds them by name, and describes their subjects.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, SubsecRound as _, Utc};
 use ulid::Ulid;
 
-use crate::keeper::graph::ask::resolve_entity_name;
+use crate::keeper::graph::lookup::resolve_entity_name;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::{Caller, Keeper, Refusal};
+use crate::keeper::{Refusal, Session};
 use crate::model::{ItemId, Layout, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean};
 use crate::render::{self, ProcessView, TaskView, WorkView};
 
 /// The most characters a title may have.
 const MAX_TITLE_CHARS: usize = 200;
 
-/// Which tasks and processes are wanted.
+/// A query for tasks and processes.
 #[derive(Clone, Debug, Default)]
 pub struct WorkQuery {
-    /// Only those about this entity, by name.
+    /// Only tasks and processes about the entity with this name.
     pub entity: Option<String>,
-    /// Only those about this room.
+    /// Only tasks and processes about this room.
     pub room: Option<RoomRef>,
-    /// Those that are done instead of those that are not.
+    /// True for those that are done, false for those that are open.
     pub done: bool,
     /// The page, from 1, of thirty.
     pub page: usize,
 }
 
-impl Keeper {
-    /// Lists processes and tasks, oldest first. What is shown can be opened by
-    /// number.
-    pub fn list_tasks(&mut self, by: &Caller, wanted: &WorkQuery) -> Result<String, Refusal> {
-        let key = self.current_workspace(by)?;
-        let held = self.open_palace(&key)?;
-        held.catch_up()?;
-        held.load_history()?;
-        let about = resolve_about(&held.palace, wanted.entity.as_deref(), wanted.room.as_ref())?;
-        let palace = &held.palace;
-        let is_there =
-            |it: &RoomRef| palace.resolve_room(it, None).ok().map(RoomRef::from) == about.room;
-        let fits = |it: &WorkSubject, state: WorkStatus| {
-            state.is_open() != wanted.done
-                && (about.entity.is_none() || it.entity == about.entity)
-                && (about.room.is_none() || it.room.as_ref().is_some_and(is_there))
-        };
-        let processes = palace.processes.iter().filter(|(_, it)| fits(&it.subject, it.status));
-        let processes = processes.map(|(file, _)| ItemId::Process(file.clone()));
-        let tasks = palace.tasks.iter().filter(|(_, it)| fits(&it.subject, it.status));
-        let all: Vec<_> =
-            processes.chain(tasks.map(|(file, _)| ItemId::Task(file.clone()))).collect();
-        let page = wanted.page.max(1);
-        let first = (page - 1).saturating_mul(Layout::MAX_RESULTS);
-        let shown: Vec<_> = all.iter().skip(first).take(Layout::MAX_RESULTS).cloned().collect();
-        let views: Vec<_> = shown.iter().filter_map(|it| work_view(held, it)).collect();
-        let said = describe_about(palace, &about);
-        let which = if wanted.done { "Done" } else { "To be done" };
-        let which = format!("{which} {said}");
-        let told = render::work_list(which.trim_end(), &views, all.len(), page, by.now);
-        self.visit(by).listed_items = shown;
-        Ok(told)
-    }
-
-    /// Tells all that is known of a task or a process.
-    pub(crate) fn read_work_item(
-        &mut self,
-        by: &Caller,
-        key: &str,
-        which: &ItemId,
-    ) -> Result<String, Refusal> {
-        let held = self.open_palace(key)?;
-        held.load_history()?;
-        Ok(match work_view(held, which) {
-            Some(WorkView::Task(it)) => render::task(&it, by.now),
-            Some(WorkView::Process(it)) => render::process(&it, by.now),
-            None => "That has been taken away since.".to_owned(),
-        })
-    }
+/// One page of a list of processes and tasks.
+#[derive(Clone, Debug)]
+pub struct WorkPage<'a> {
+    /// The heading: `To be done about Rome`.
+    pub heading: String,
+    /// The processes and tasks on this page, oldest first.
+    pub items: Vec<WorkView<'a>>,
+    /// How many match the query.
+    pub total: usize,
+    /// The number of the page, from 1.
+    pub page: usize,
 }
 
-/// Says what is known of a task or a process.
-pub(crate) fn work_view<'a>(held: &'a OpenPalace, which: &ItemId) -> Option<WorkView<'a>> {
-    let palace = &held.palace;
-    Some(match which {
+/// Lists processes, then tasks, oldest first. The numbers of the listed items open those on this
+/// page.
+pub fn list_tasks<'s>(
+    session: &'s mut Session<'_>,
+    query: &WorkQuery,
+) -> Result<WorkPage<'s>, Refusal> {
+    session.palace.load_history()?;
+    let open = &*session.palace;
+    let palace = &open.palace;
+    let about = resolve_about(palace, query.entity.as_deref(), query.room.as_ref())?;
+    let is_same_room =
+        |it: &RoomRef| palace.resolve_room(it, None).ok().map(RoomRef::from) == about.room;
+    let matches = |it: &WorkSubject, status: WorkStatus| {
+        status.is_open() != query.done
+            && (about.entity.is_none() || it.entity == about.entity)
+            && (about.room.is_none() || it.room.as_ref().is_some_and(is_same_room))
+    };
+    let processes = palace.processes.iter().filter(|(_, it)| matches(&it.subject, it.status));
+    let processes = processes.map(|(file, _)| ItemId::Process(file.clone()));
+    let tasks = palace.tasks.iter().filter(|(_, it)| matches(&it.subject, it.status));
+    let all: Vec<_> = processes.chain(tasks.map(|(file, _)| ItemId::Task(file.clone()))).collect();
+    let page = query.page.max(1);
+    let first = (page - 1).saturating_mul(Layout::MAX_RESULTS);
+    let shown: Vec<_> = all.iter().skip(first).take(Layout::MAX_RESULTS).cloned().collect();
+    let items = shown.iter().filter_map(|it| work_view(open, it)).collect();
+    let status = if query.done { "Done" } else { "To be done" };
+    let heading = format!("{status} {}", describe_about(palace, &about)).trim_end().to_owned();
+    session.visit.listed_items = shown;
+    Ok(WorkPage { heading, items, total: all.len(), page })
+}
+
+/// Renders a task or a process whole, as of `now`.
+pub(crate) fn render_work_item(
+    open: &mut OpenPalace,
+    item: &ItemId,
+    now: DateTime<Utc>,
+) -> Result<String, Refusal> {
+    open.load_history()?;
+    Ok(match work_view(open, item) {
+        Some(WorkView::Task(it)) => render::task(&it, now),
+        Some(WorkView::Process(it)) => render::process(&it, now),
+        None => "That has been taken away since.".to_owned(),
+    })
+}
+
+/// Returns a task or a process with its subject in words and its dates.
+pub(crate) fn work_view<'a>(open: &'a OpenPalace, item: &ItemId) -> Option<WorkView<'a>> {
+    let palace = &open.palace;
+    Some(match item {
         ItemId::Task(file) => {
             let task = palace.tasks.get(file)?;
-            let set = task.created.or_else(|| Some(held.history().get(file)?.created));
-            WorkView::Task(TaskView {
-                task,
-                about: describe_about(palace, &task.subject),
-                created: set,
-            })
+            let created = task.created.or_else(|| Some(open.history().get(file)?.created));
+            WorkView::Task(TaskView { task, about: describe_about(palace, &task.subject), created })
         }
         ItemId::Process(file) => {
             let process = palace.processes.get(file)?;
-            let moved = held.history().get(file).map(|it| it.updated).or(process.started);
+            let last_moved = open.history().get(file).map(|it| it.updated).or(process.started);
             WorkView::Process(ProcessView {
                 process,
                 about: describe_about(palace, &process.subject),
-                last_moved: moved,
+                last_moved,
             })
         }
         _ => return None,
     })
 }
 
-/// Says what a task or a process that was found is, and how far; `age`, how old.
-pub(crate) fn describe_work_item(palace: &Palace, which: &ItemId, age: &str) -> Option<String> {
-    match which {
+/// Describes a task or a process in a search result; `age` follows the word `task`.
+pub(crate) fn describe_work_item(palace: &Palace, item: &ItemId, age: &str) -> Option<String> {
+    match item {
         ItemId::Task(_) => Some(format!("task{age}")),
         ItemId::Process(file) => {
             let process = palace.processes.get(file)?;
@@ -117,7 +119,7 @@ pub(crate) fn describe_work_item(palace: &Palace, which: &ItemId, age: &str) -> 
     }
 }
 
-/// Finds out what is meant by an entity and a room.
+/// Resolves the names of an entity and a room to the subject of a task or a process.
 pub(crate) fn resolve_about(
     palace: &Palace,
     entity: Option<&str>,
@@ -128,7 +130,7 @@ pub(crate) fn resolve_about(
     Ok(WorkSubject { entity, room: room.map(RoomRef::from) })
 }
 
-/// Says what something is about: `about the claim "Stasis is data", in Hall of Geology`.
+/// Describes a subject: `about the claim "Stasis is data", in Hall of Geology`.
 fn describe_about(palace: &Palace, about: &WorkSubject) -> String {
     let graph = &palace.graph;
     let entity = about.entity.as_ref().map(|name| {
@@ -137,42 +139,42 @@ fn describe_about(palace: &Palace, about: &WorkSubject) -> String {
     });
     let room = about.room.as_ref().and_then(|it| palace.resolve_room(it, None).ok());
     let room = room.map(|it| format!("in {}", palace.room_name(&it)));
-    let said: Vec<_> = entity.into_iter().chain(room).collect();
-    render::truncate(&render::one_line(&said.join(", ")), 200)
+    let parts: Vec<_> = entity.into_iter().chain(room).collect();
+    render::truncate(&render::one_line(&parts.join(", ")), 200)
 }
 
-/// Something that is found by its title.
+/// A task or a process, which callers name by its title.
 pub(crate) trait WorkItem {
-    /// What it is, with its article.
+    /// The kind of item with its article: `the task`.
     const WHAT: &'static str;
-    /// What it is called.
+    /// Returns the title.
     fn title(&self) -> &str;
-    /// How far it is.
-    fn state(&self) -> WorkStatus;
+    /// Returns whether it is open or done.
+    fn status(&self) -> WorkStatus;
 }
 
-/// Finds the file of a task or a process by the name of that file or by its
-/// title, whatever the case; those that are not done come before those that are.
+/// Finds the file of a task or a process by the name of that file or by its title, ignoring
+/// case. Open items take precedence over those that are done.
 pub(crate) fn find_work_file<T: WorkItem>(
     all: &BTreeMap<String, T>,
-    said: &str,
+    name: &str,
 ) -> Result<String, Refusal> {
     let stem =
         |file: &str| file.rsplit('/').next().map(|it| it.trim_end_matches(".yaml").to_owned());
     if let Some((file, _)) =
-        all.iter().find(|(it, _)| *it == said || stem(it).as_deref() == Some(said))
+        all.iter().find(|(it, _)| *it == name || stem(it).as_deref() == Some(name))
     {
         return Ok(file.clone());
     }
-    let lower = said.trim().to_lowercase();
-    let called: Vec<_> = all.iter().filter(|(_, it)| it.title().to_lowercase() == lower).collect();
-    let open: Vec<_> = called.iter().filter(|(_, it)| it.state().is_open()).copied().collect();
-    let quoted = said.escape_debug();
-    match if open.is_empty() { called } else { open }.as_slice() {
+    let lower = name.trim().to_lowercase();
+    let same: Vec<_> = all.iter().filter(|(_, it)| it.title().to_lowercase() == lower).collect();
+    let open: Vec<_> = same.iter().filter(|(_, it)| it.status().is_open()).copied().collect();
+    let quoted = name.escape_debug();
+    match if open.is_empty() { same } else { open }.as_slice() {
         [(file, _)] => Ok((*file).clone()),
         [] => {
-            let open = all.values().filter(|it| it.state().is_open());
-            let meant = did_you_mean(said, open.map(WorkItem::title));
+            let open = all.values().filter(|it| it.status().is_open());
+            let meant = did_you_mean(name, open.map(WorkItem::title));
             let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
             let why =
                 format!("{} `{quoted}` is not there{hint} (list_tasks lists what is)", T::WHAT);
@@ -186,7 +188,7 @@ pub(crate) fn find_work_file<T: WorkItem>(
     }
 }
 
-/// Makes a text fit to be a title.
+/// Returns a title in one line; refuses one that is empty or too long. `key` is the argument.
 pub(crate) fn validate_title(text: &str, key: &str) -> Result<String, Refusal> {
     let title = render::one_line(text);
     if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
@@ -196,7 +198,7 @@ pub(crate) fn validate_title(text: &str, key: &str) -> Result<String, Refusal> {
     Ok(title)
 }
 
-/// Adds to a note what comes to be said.
+/// Appends a text to a note.
 pub(crate) fn append_note(old: Option<&String>, new: Option<&str>) -> Option<String> {
     let new = new.map(|it| it.replace("\r\n", "\n").trim_end().to_owned());
     let both = old.cloned().into_iter().chain(new.filter(|it| !it.is_empty()));
@@ -204,7 +206,7 @@ pub(crate) fn append_note(old: Option<&String>, new: Option<&str>) -> Option<Str
     (!both.is_empty()).then(|| both.join("\n"))
 }
 
-/// Returns the moment that the name of a file tells that is named for an id.
+/// Returns the time at which an id was made, to the second.
 pub(crate) fn time_of_id(id: Ulid) -> DateTime<Utc> {
     DateTime::<Utc>::from(id.datetime()).trunc_subsecs(0)
 }

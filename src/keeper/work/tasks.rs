@@ -1,4 +1,4 @@
-//! Setting tasks, and doing them.
+//! Creates and completes tasks.
 
 use chrono::SubsecRound as _;
 
@@ -11,18 +11,18 @@ use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Edit, RoomRef, Task, WorkStatus};
 use crate::render;
 
-/// A task to be set.
+/// A task to create.
 #[derive(Clone, Debug)]
 pub struct NewTask {
-    /// What is to be done, in one line.
+    /// What to do, in one line.
     pub title: String,
-    /// The entity it is about, by name.
+    /// The name of the entity it is about.
     pub entity: Option<String>,
     /// The room it is about.
     pub room: Option<RoomRef>,
-    /// Who is to do it.
+    /// Who should do it.
     pub who: Option<String>,
-    /// What else is to be said.
+    /// A note.
     pub note: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl WorkItem for Task {
         &self.title
     }
 
-    fn state(&self) -> WorkStatus {
+    fn status(&self) -> WorkStatus {
         self.status
     }
 }
@@ -56,19 +56,19 @@ pub fn create_task(
     let title = validate_title(&new.title, "title")?;
     let mut session = keeper.session_for_writing(caller)?;
     let id = session.new_id();
-    let is_changed = session.palace.change(caller, |palace| {
+    let is_changed = session.palace.change(caller, |open| {
         let task = Task {
             title: title.clone(),
-            subject: resolve_about(&palace.palace, new.entity.as_deref(), new.room.as_ref())?,
+            subject: resolve_about(&open.palace, new.entity.as_deref(), new.room.as_ref())?,
             who: new.who.as_deref().map(render::one_line).filter(|it| !it.is_empty()),
             status: WorkStatus::Open,
             note: append_note(None, new.note.as_deref()),
             created: Some(time_of_id(id)),
         };
         let is_same = |it: &Task| it.title == task.title && it.subject == task.subject;
-        let mut open = palace.palace.tasks.values().filter(|it| it.status.is_open());
+        let mut tasks = open.palace.tasks.values().filter(|it| it.status.is_open());
         let mut edits = Vec::new();
-        if !open.any(is_same) {
+        if !tasks.any(is_same) {
             let path = format!("tasks/{id}.yaml");
             let text = format::new_task_text(&path, &task);
             let text = text.ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?;
@@ -88,10 +88,10 @@ pub fn complete_task(
 ) -> Result<TaskChange, Refusal> {
     let caller = session.caller;
     let mut title = String::new();
-    let is_changed = session.palace.change(caller, |palace| {
-        let path = find_work_file(&palace.palace.tasks, task)?;
-        let was = palace.read_for_change(&path)?;
-        let (Some(text), Some(old)) = (&was, palace.palace.tasks.get(&path)) else {
+    let is_changed = session.palace.change(caller, |open| {
+        let path = find_work_file(&open.palace.tasks, task)?;
+        let was = open.read_for_change(&path)?;
+        let (Some(text), Some(old)) = (&was, open.palace.tasks.get(&path)) else {
             return Err(Refusal::Contended);
         };
         title = render::one_line(&old.title);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::keeper::{Caller, DiaryPage, Keeper};
+use crate::keeper::{self, Caller, DiaryPage, Keeper};
 use crate::mcp::arguments::{DiaryRead, DiaryWrite};
 use crate::mcp::mempalace_tools::{
     bytes_per_text, excerpt_around, json_reply, refusal_to_text, reply_or_palace_hint,
@@ -31,9 +31,20 @@ fn diary_write() -> RegisteredTool {
     )
 }
 
-fn run_diary_write(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DiaryWrite) -> ToolResult {
+fn run_diary_write(
+    _: &Toolbox,
+    keeper: &mut Keeper,
+    caller: &Caller,
+    it: DiaryWrite,
+) -> ToolResult {
     let DiaryWrite { agent_name, entry, topic } = it;
-    let entry = refusal_to_text(keeper.write_diary(by, &agent_name, topic.as_deref(), &entry))?;
+    let entry = refusal_to_text(keeper::write_diary(
+        keeper,
+        caller,
+        &agent_name,
+        topic.as_deref(),
+        &entry,
+    ))?;
     Ok(json_reply(json!({
         "success": true,
         "entry_id": entry_id(&entry),
@@ -45,9 +56,9 @@ fn run_diary_write(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DiaryWrite
 
 fn diary_read() -> RegisteredTool {
     let about = ("Read a diary", "The latest entries of an agent's diary, newest first.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DiaryRead| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DiaryRead| {
         let DiaryPage { entries, total, agents } =
-            refusal_to_text(keeper.read_diary(by, &it.agent_name, it.entry_limit()))?;
+            refusal_to_text(keeper::read_diary(keeper, caller, &it.agent_name, it.entry_limit()))?;
         let most = bytes_per_text(entries.iter().map(|it| it.text.as_str()));
         let entries: Vec<_> = entries.iter().map(|it| entry_json(it, most)).collect();
         let mut value = json!({
@@ -63,7 +74,7 @@ fn diary_read() -> RegisteredTool {
             };
             value["message"] = format!("No diary entries yet.{others}").into();
         }
-        reply_or_palace_hint(keeper, by, value)
+        reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_diary_read", about, EffectHint::Reads, run)
 }

@@ -1,15 +1,15 @@
-//! Filing texts and taking them out: two tools.
+//! Filing and deleting drawers: two tools.
 
 use serde_json::json;
 
-use crate::keeper::{Caller, FilingOutcome, Keeper, NewDrawer};
+use crate::keeper::{self, Caller, FilingOutcome, Keeper, NewDrawer, Refusal};
 use crate::mcp::arguments::{AddDrawer, DeleteDrawer};
 use crate::mcp::mempalace_tools::overview::matches_json;
 use crate::mcp::mempalace_tools::{drawer_id, json_reply, parse_drawer_id, refusal_to_text};
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 
-/// What to do when a text is much like one that is filed.
+/// The hint when a similar text is filed already.
 const DUPLICATE_HINT: &str = "Nothing was filed: this is filed already, but for what `differs` says. If \
                           it is to be filed here too, call again with `force: true`.";
 
@@ -32,40 +32,45 @@ fn add_drawer() -> RegisteredTool {
     )
 }
 
-fn run_add_drawer(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: AddDrawer) -> ToolResult {
-    Ok(json_reply(match refusal_to_text(keeper.file_drawer(by, &NewDrawer::from(it)))? {
-        FilingOutcome::Filed(it) => json!({
-            "success": true,
-            "drawer_id": drawer_id(&it),
-            "wing": it.shelf.wing,
-            "room": it.shelf.room,
-        }),
-        FilingOutcome::AlreadyFiled(it) => json!({
-            "success": true,
-            "reason": "already_exists",
-            "drawer_id": drawer_id(&it),
-            "wing": it.shelf.wing,
-            "room": it.shelf.room,
-        }),
-        FilingOutcome::SimilarFound(alike) => json!({
-            "success": false,
-            "reason": "duplicate",
-            "matches": matches_json(&alike),
-            "hint": DUPLICATE_HINT,
-        }),
-    }))
+fn run_add_drawer(_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: AddDrawer) -> ToolResult {
+    Ok(json_reply(
+        match refusal_to_text(keeper::file_drawer(keeper, caller, &NewDrawer::from(it)))? {
+            FilingOutcome::Filed(it) => json!({
+                "success": true,
+                "drawer_id": drawer_id(&it),
+                "wing": it.shelf.wing,
+                "room": it.shelf.room,
+            }),
+            FilingOutcome::AlreadyFiled(it) => json!({
+                "success": true,
+                "reason": "already_exists",
+                "drawer_id": drawer_id(&it),
+                "wing": it.shelf.wing,
+                "room": it.shelf.room,
+            }),
+            FilingOutcome::SimilarFound(similar) => json!({
+                "success": false,
+                "reason": "duplicate",
+                "matches": matches_json(&similar),
+                "hint": DUPLICATE_HINT,
+            }),
+        },
+    ))
 }
 
 fn delete_drawer() -> RegisteredTool {
     let about = ("Delete a drawer", "Take a drawer out, by its id. History in git keeps the text.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: DeleteDrawer| {
-        let asked = it.drawer_id.trim();
-        let id = parse_drawer_id(asked).ok_or_else(|| {
-            let asked = asked.escape_debug();
-            format!("`{asked}` is no drawer's id: those end in 26 digits and letters")
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DeleteDrawer| {
+        let name = it.drawer_id.trim();
+        let id = parse_drawer_id(name).ok_or_else(|| {
+            let name = name.escape_debug();
+            format!("`{name}` is no drawer's id: those end in 26 digits and letters")
         })?;
-        let gone = refusal_to_text(keeper.delete_drawer(by, id))?;
-        Ok(json_reply(json!({ "success": true, "drawer_id": drawer_id(&gone) })))
+        let missing = || Refusal::NoSuchDrawer { asked: id.to_string() };
+        let session = keeper.session_if_any(caller).and_then(|it| it.ok_or_else(missing));
+        let deleted =
+            refusal_to_text(session.and_then(|mut it| keeper::delete_drawer(&mut it, id)))?;
+        Ok(json_reply(json!({ "success": true, "drawer_id": drawer_id(&deleted) })))
     };
     RegisteredTool::new(
         ToolSet::Mempalace,

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::keeper::{AddedFact, Caller, FactRecord, FactsAbout, Keeper, NewFact};
+use crate::keeper::{self, AddedFact, Caller, FactRecord, FactsAbout, Keeper, NewFact};
 use crate::mcp::arguments::{KgAdd, KgInvalidate, KgQuery, KgTimeline, NoArguments};
 use crate::mcp::mempalace_tools::{
-    json_reply, refusal_to_text, reply_or_palace_hint, report_left_out, truncate_items,
+    json_reply, read_palace, refusal_to_text, reply_or_palace_hint, report_left_out, truncate_items,
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
@@ -21,20 +21,23 @@ fn kg_query() -> RegisteredTool {
         "What is known of a person, a project or anything else, and since when; what holds comes \
          first. With as_of only what held then.",
     );
-    let run =
-        |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgQuery| run_kg_query(keeper, by, &it);
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: KgQuery| {
+        run_kg_query(keeper, caller, &it)
+    };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_kg_query", about, EffectHint::Reads, run)
 }
 
-fn run_kg_query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> ToolResult {
+fn run_kg_query(keeper: &mut Keeper, caller: &Caller, it: &KgQuery) -> ToolResult {
     if it.entity.trim().is_empty() {
         return Err("the `entity` is empty: say whom to ask about".to_owned());
     }
     let as_of = it.as_of();
-    let known =
-        refusal_to_text(keeper.facts_about(by, &it.entity, as_of.as_deref(), it.direction()))?;
-    let FactsAbout { outgoing, incoming, entity, undated, other_facts: besides, suggestion: meant } =
-        known;
+    let date = |it: &String| keeper::parse_date_argument("as_of", it, caller.now);
+    let date = refusal_to_text(as_of.as_ref().map(date).transpose())?;
+    let FactsAbout { outgoing, incoming, entity, undated, other_facts, suggestion } =
+        read_palace(keeper, caller, |session| {
+            keeper::facts_about(session, &it.entity, date, it.direction())
+        })?;
     let facts = outgoing.iter().map(|it| directed_fact_json("outgoing", it));
     let facts = facts.chain(incoming.iter().map(|it| directed_fact_json("incoming", it)));
     let facts: Vec<_> = facts.collect();
@@ -45,9 +48,10 @@ fn run_kg_query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> ToolResult {
     if undated > 0 {
         value["left_out_undated"] = undated.into();
     }
-    if count == 0 && besides > 0 {
+    if count == 0 && other_facts > 0 {
         let when = as_of.map(|it| format!(" at {it}")).unwrap_or_default();
-        let facts = if besides == 1 { "1 fact is" } else { &format!("{besides} facts are") };
+        let facts =
+            if other_facts == 1 { "1 fact is" } else { &format!("{other_facts} facts are") };
         let hint =
             format!("No such fact holds{when}: {facts} known without `as_of` and `direction`");
         value["hint"] = hint.into();
@@ -61,12 +65,12 @@ fn run_kg_query(keeper: &mut Keeper, by: &Caller, it: &KgQuery) -> ToolResult {
             let all = entity.observations.into_iter().map(Value::from).collect();
             value["observations"] = truncate_items(all).0.into();
         }
-    } else if count + besides == 0 {
-        let meant = meant.map(|it| format!("; did you mean `{it}`?"));
-        let hint = "Nothing is known of that name".to_owned() + &meant.unwrap_or_default();
+    } else if count + other_facts == 0 {
+        let suggestion = suggestion.map(|it| format!("; did you mean `{it}`?"));
+        let hint = "Nothing is known of that name".to_owned() + &suggestion.unwrap_or_default();
         value["hint"] = hint.into();
     }
-    reply_or_palace_hint(keeper, by, value)
+    reply_or_palace_hint(keeper, caller, value)
 }
 
 fn kg_add() -> RegisteredTool {
@@ -84,12 +88,12 @@ fn kg_add() -> RegisteredTool {
     )
 }
 
-fn run_kg_add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgAdd) -> ToolResult {
-    let said = |it: &FactRecord| json!({ "success": true, "triple_id": triple_id(it), "fact": it.to_line() });
+fn run_kg_add(_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: KgAdd) -> ToolResult {
+    let reply = |it: &FactRecord| json!({ "success": true, "triple_id": triple_id(it), "fact": it.to_line() });
     let new = NewFact::from(it);
-    Ok(json_reply(match refusal_to_text(keeper.add_fact(by, &new))? {
+    Ok(json_reply(match refusal_to_text(keeper::add_fact(keeper, caller, &new))? {
         AddedFact::AlreadyKnown(it) => {
-            let mut value = said(&it);
+            let mut value = reply(&it);
             value["reason"] = "already_known".into();
             if let Some(hint) = unchanged_fact_hint(&it, &new.relation) {
                 value["hint"] = hint.into();
@@ -98,7 +102,7 @@ fn run_kg_add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgAdd) -> ToolR
             value
         }
         AddedFact::Added(it, also) => {
-            let mut value = said(&it);
+            let mut value = reply(&it);
             if !also.is_empty() {
                 value["also_true"] = also.iter().map(FactRecord::to_line).collect();
                 value["hint"] = "These hold too. If they no longer do, end them with \
@@ -110,11 +114,11 @@ fn run_kg_add(_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgAdd) -> ToolR
     }))
 }
 
-/// Says what stands of a fact that was known already, where something else was said
-/// of when it began, and how to correct it.
-fn unchanged_fact_hint(known: &FactRecord, said: &Relation) -> Option<String> {
-    let (since, asked) = (known.relation.since.as_ref()?, said.since.as_ref()?);
-    let (begin, new) = (known.relation.since_date()?, said.since_date()?);
+/// Explains that a fact that was there already keeps its beginning, although the call gave another
+/// one, and how to correct it.
+fn unchanged_fact_hint(old: &FactRecord, new: &Relation) -> Option<String> {
+    let (since, asked) = (old.relation.since.as_ref()?, new.since.as_ref()?);
+    let (begin, new) = (old.relation.since_date()?, new.since_date()?);
     let stays = format!("Nothing was changed: it stands as true from {since} on.");
     let before =
         || format!(" If it held from {asked} on, state that with `valid_to` {since} beside it.");
@@ -129,9 +133,9 @@ fn kg_invalidate() -> RegisteredTool {
         "Say that a fact holds no longer, from a date on. It is not deleted: it stays true of its \
          time.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgInvalidate| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: KgInvalidate| {
         let (triple, ended) = it.into_fact_and_end();
-        let it = refusal_to_text(keeper.end_fact(by, &triple, ended.as_deref()))?;
+        let it = refusal_to_text(keeper::end_fact(keeper, caller, &triple, ended.as_deref()))?;
         let value = json!({ "success": true, "fact": it.to_line(), "ended": it.relation.until });
         Ok(json_reply(value))
     };
@@ -147,9 +151,9 @@ fn kg_invalidate() -> RegisteredTool {
 fn kg_timeline() -> RegisteredTool {
     let about =
         ("Timeline of facts", "The facts about a name, or all, in the order in which they began.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: KgTimeline| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: KgTimeline| {
         let (entity, (offset, limit)) = (it.entity(), it.offset_and_limit());
-        let facts = refusal_to_text(keeper.fact_timeline(by, entity.as_deref()))?;
+        let facts = read_palace(keeper, caller, |it| keeper::fact_timeline(it, entity.as_deref()))?;
         let page = facts.iter().skip(offset).take(limit).map(fact_json).collect();
         let (timeline, _) = truncate_items(page);
         let (count, total) = (timeline.len(), facts.len());
@@ -163,15 +167,15 @@ fn kg_timeline() -> RegisteredTool {
         });
         let next = offset.saturating_add(count);
         report_left_out(&mut value, total.saturating_sub(next), &format!("offset {next} goes on"));
-        reply_or_palace_hint(keeper, by, value)
+        reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_kg_timeline", about, EffectHint::Reads, run)
 }
 
 fn kg_stats() -> RegisteredTool {
     let about = ("Count facts", "How many facts there are, how many hold, and what they say.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, NoArguments {}| {
-        let counts = refusal_to_text(keeper.count_facts(by))?;
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
+        let counts = read_palace(keeper, caller, keeper::count_facts)?;
         let (kinds, left_out) = truncate_items(counts.kinds.into_iter().map(Value::from).collect());
         let mut value = json!({
             "entities": counts.names,
@@ -185,7 +189,7 @@ fn kg_stats() -> RegisteredTool {
             value["future_facts"] = future.into();
         }
         report_left_out(&mut value, left_out, "they are relationship types");
-        reply_or_palace_hint(keeper, by, value)
+        reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_kg_stats", about, EffectHint::Reads, run)
 }
@@ -218,7 +222,7 @@ fn fact_json(it: &FactRecord) -> Value {
     })
 }
 
-/// Names a fact by what it says, and since when.
+/// Makes an id of the subject, kind, object and beginning of a fact.
 fn triple_id(it: &FactRecord) -> String {
     let Relation { kind, to, since, .. } = &it.relation;
     let parts = [Some(&it.subject), Some(kind), Some(to), since.as_ref()];

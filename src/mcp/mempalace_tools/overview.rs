@@ -1,20 +1,20 @@
-//! Looking at what there is: six tools.
+//! Overview of a palace: six tools.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
 use crate::aaak;
-use crate::keeper::{Caller, DrawerStats, Keeper, SimilarDrawer};
+use crate::keeper::{self, Caller, DrawerStats, Keeper, SimilarDrawer};
 use crate::mcp::arguments::{CheckDuplicate, ListRooms, NoArguments};
 use crate::mcp::mempalace_tools::{
-    add_hint, bytes_per_text, drawer_id, hit_excerpt, refusal_to_text, reply_or_palace_hint,
-    report_left_out, truncate_counts,
+    add_hint, bytes_per_text, drawer_id, hit_excerpt, read_palace, refusal_to_text,
+    reply_or_palace_hint, report_left_out, truncate_counts,
 };
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use crate::model::did_you_mean;
 
-/// How an agent should use what it has here.
+/// How an agent should use these tools.
 const PROTOCOL: &str = "\
 1. When a conversation begins, call mempalace_status: it says what is remembered and where.\n\
 2. Before you answer about a person, a project or anything that was, look it up: \
@@ -36,70 +36,70 @@ fn status() -> RegisteredTool {
         "What is remembered: drawers by wing and room, how to use them, and the AAAK shorthand. \
          Call this first in every conversation.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, NoArguments {}| {
-        let stock = refusal_to_text(keeper.drawer_stats(by))?;
-        let (wings, more_wings) = truncate_counts(count_by_wing(&stock));
-        let (rooms, more_rooms) = truncate_counts(count_by_room(&stock, None));
-        let root = refusal_to_text(keeper.palace_root(by))?.map(|it| it.display().to_string());
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
+        let stats = read_palace(keeper, caller, keeper::drawer_stats)?;
+        let (wings, more_wings) = truncate_counts(count_by_wing(&stats));
+        let (rooms, more_rooms) = truncate_counts(count_by_room(&stats, None));
+        let root = refusal_to_text(keeper.palace_root(caller))?.map(|it| it.display().to_string());
         let mut value = json!({
-            "total_drawers": stock.total_drawers(),
+            "total_drawers": stats.total_drawers(),
             "wings": wings,
             "rooms": rooms,
             "palace_path": root,
             "protocol": PROTOCOL,
             "aaak_dialect": aaak::GUIDE,
         });
-        if !stock.file_errors.is_empty() {
+        if !stats.file_errors.is_empty() {
             add_hint(
                 &mut value,
-                &format!("Files that cannot be read: {}", stock.file_errors.join("; ")),
+                &format!("Files that cannot be read: {}", stats.file_errors.join("; ")),
             );
         }
-        if !stock.entries_by_agent.is_empty() {
-            value["diaries"] = truncate_counts(stock.entries_by_agent).0.into();
+        if !stats.entries_by_agent.is_empty() {
+            value["diaries"] = truncate_counts(stats.entries_by_agent).0.into();
         }
         report_left_out(
             &mut value,
             more_wings + more_rooms,
             "mempalace_list_rooms with a wing lists its rooms",
         );
-        reply_or_palace_hint(keeper, by, value)
+        reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_status", about, EffectHint::Reads, run)
 }
 
 fn list_wings() -> RegisteredTool {
     let about = ("List wings", "All wings, with how many drawers each has.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, NoArguments {}| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
         let (wings, left_out) =
-            truncate_counts(count_by_wing(&refusal_to_text(keeper.drawer_stats(by))?));
+            truncate_counts(count_by_wing(&read_palace(keeper, caller, keeper::drawer_stats)?));
         let mut value = json!({ "wings": wings });
         report_left_out(&mut value, left_out, "they are those with fewest drawers");
-        reply_or_palace_hint(keeper, by, value)
+        reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_list_wings", about, EffectHint::Reads, run)
 }
 
 fn list_rooms() -> RegisteredTool {
     let about = ("List rooms", "The rooms of a wing or of all, with how many drawers each has.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: ListRooms| {
-        let (stock, wing) = (refusal_to_text(keeper.drawer_stats(by))?, it.wing());
-        let (rooms, left_out) = truncate_counts(count_by_room(&stock, wing.as_deref()));
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ListRooms| {
+        let (stats, wing) = (read_palace(keeper, caller, keeper::drawer_stats)?, it.wing());
+        let (rooms, left_out) = truncate_counts(count_by_room(&stats, wing.as_deref()));
         let mut value = json!({ "wing": wing.as_deref().unwrap_or("all"), "rooms": rooms });
         report_left_out(&mut value, left_out, "say a wing, or search");
-        if let Some(hint) = wing.and_then(|it| unknown_wing_hint(&stock, &it)) {
+        if let Some(hint) = wing.and_then(|it| unknown_wing_hint(&stats, &it)) {
             value["hint"] = hint.into();
         }
-        reply_or_palace_hint(keeper, by, value)
+        reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_list_rooms", about, EffectHint::Reads, run)
 }
 
 fn get_taxonomy() -> RegisteredTool {
     let about = ("Get taxonomy", "The whole tree: every wing, its rooms, their drawers counted.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, NoArguments {}| {
-        let stock = refusal_to_text(keeper.drawer_stats(by))?;
-        let shelves = stock.drawers_by_shelf.iter();
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
+        let stats = read_palace(keeper, caller, keeper::drawer_stats)?;
+        let shelves = stats.drawers_by_shelf.iter();
         let all = shelves.map(|(it, n)| (format!("{}\0{}", it.wing, it.room), *n));
         let (shelves, left_out) = truncate_counts(all);
         let mut taxonomy: Map<String, Value> = Map::new();
@@ -109,7 +109,7 @@ fn get_taxonomy() -> RegisteredTool {
         }
         let mut value = json!({ "taxonomy": taxonomy });
         report_left_out(&mut value, left_out, "mempalace_list_rooms with a wing lists its rooms");
-        reply_or_palace_hint(keeper, by, value)
+        reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_get_taxonomy", about, EffectHint::Reads, run)
 }
@@ -119,10 +119,12 @@ fn check_duplicate() -> RegisteredTool {
         "Check for duplicates",
         "Whether a text is filed already, and where. mempalace_add_drawer checks by itself.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: CheckDuplicate| {
-        let alike = refusal_to_text(keeper.drawers_similar_to(by, &it.content, it.threshold()))?;
-        let value = json!({ "is_duplicate": !alike.is_empty(), "matches": matches_json(&alike) });
-        reply_or_palace_hint(keeper, by, value)
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CheckDuplicate| {
+        let similar = keeper::drawers_similar_to(keeper, caller, &it.content, it.threshold());
+        let similar = refusal_to_text(similar)?;
+        let matches = matches_json(&similar);
+        let value = json!({ "is_duplicate": !similar.is_empty(), "matches": matches });
+        reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(
         ToolSet::Mempalace,
@@ -133,10 +135,10 @@ fn check_duplicate() -> RegisteredTool {
     )
 }
 
-/// Spells what is like a text.
-pub(crate) fn matches_json(alike: &[SimilarDrawer]) -> Value {
-    let most = bytes_per_text(alike.iter().map(|it| it.text.as_str()));
-    let spelled = alike.iter().map(|it| {
+/// Lists similar drawers as JSON.
+pub(crate) fn matches_json(similar: &[SimilarDrawer]) -> Value {
+    let most = bytes_per_text(similar.iter().map(|it| it.text.as_str()));
+    let matches = similar.iter().map(|it| {
         let (content, part) = hit_excerpt(&it.text, 0, most);
         let mut value = json!({
             "id": drawer_id(&it.location),
@@ -151,15 +153,15 @@ pub(crate) fn matches_json(alike: &[SimilarDrawer]) -> Value {
         }
         value
     });
-    spelled.collect()
+    matches.collect()
 }
 
 fn get_aaak_spec() -> RegisteredTool {
     let about =
         ("Get the AAAK spec", "The AAAK shorthand: how to write and read it, and its grammar.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, NoArguments {}| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
         let spec = format!("{}\n\nThe grammar:\n{}", aaak::GUIDE, aaak::GRAMMAR);
-        reply_or_palace_hint(keeper, by, json!({ "aaak_spec": spec }))
+        reply_or_palace_hint(keeper, caller, json!({ "aaak_spec": spec }))
     };
     RegisteredTool::new(
         ToolSet::Mempalace,
@@ -170,43 +172,43 @@ fn get_aaak_spec() -> RegisteredTool {
     )
 }
 
-fn count_by_wing(stock: &DrawerStats) -> BTreeMap<String, usize> {
+fn count_by_wing(stats: &DrawerStats) -> BTreeMap<String, usize> {
     let mut wings = BTreeMap::new();
-    for (shelf, count) in &stock.drawers_by_shelf {
+    for (shelf, count) in &stats.drawers_by_shelf {
         *wings.entry(shelf.wing.clone()).or_default() += count;
     }
     wings
 }
 
-pub(crate) fn count_by_room(stock: &DrawerStats, wing: Option<&str>) -> BTreeMap<String, usize> {
+pub(crate) fn count_by_room(stats: &DrawerStats, wing: Option<&str>) -> BTreeMap<String, usize> {
     let mut rooms = BTreeMap::new();
-    let wanted =
-        stock.drawers_by_shelf.iter().filter(|(it, _)| wing.is_none_or(|wing| wing == it.wing));
-    for (shelf, count) in wanted {
+    let shelves =
+        stats.drawers_by_shelf.iter().filter(|(it, _)| wing.is_none_or(|wing| wing == it.wing));
+    for (shelf, count) in shelves {
         *rooms.entry(shelf.room.clone()).or_default() += count;
     }
     rooms
 }
 
-/// Says that there is no wing of that name, if there is none.
-pub(crate) fn unknown_wing_hint(stock: &DrawerStats, wing: &str) -> Option<String> {
-    let wings = count_by_wing(stock);
+/// Says that there is no wing with that name, if there is none.
+pub(crate) fn unknown_wing_hint(stats: &DrawerStats, wing: &str) -> Option<String> {
+    let wings = count_by_wing(stats);
     (!wings.contains_key(wing)).then(|| unknown_name_hint("wing", wing, "", wings.keys()))
 }
 
-/// Says that there is no such thing, and which was probably meant.
+/// Says that there is nothing with that name, and suggests the most similar name.
 pub(crate) fn unknown_name_hint<'a>(
     what: &str,
-    asked: &str,
+    name: &str,
     place: &str,
-    known: impl Iterator<Item = &'a String>,
+    names: impl Iterator<Item = &'a String>,
 ) -> String {
-    let meant = did_you_mean(asked, known.map(String::as_str));
-    let meant = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
-    format!("There is no {what} `{asked}`{place}{meant}")
+    let suggestion = did_you_mean(name, names.map(String::as_str));
+    let suggestion = suggestion.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
+    format!("There is no {what} `{name}`{place}{suggestion}")
 }
 
-/// Rounds to what can be told apart.
+/// Rounds to three digits.
 pub(crate) fn round_similarity(similarity: f64) -> f64 {
     (similarity * 1000.0).round() / 1000.0
 }

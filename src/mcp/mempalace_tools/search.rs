@@ -1,24 +1,24 @@
-//! Finding texts, and reading one that was found: one tool.
+//! Searching drawers, and reading one of them: one tool.
 
 use serde_json::{Value, json};
 use ulid::Ulid;
 
-use crate::keeper::{Caller, DrawerHit, DrawerHits, DrawerQuery, Keeper};
+use crate::keeper::{self, Caller, DrawerHit, DrawerHits, DrawerQuery, Keeper};
 use crate::mcp::arguments::MempalaceSearch;
 use crate::mcp::mempalace_tools::overview::{
     count_by_room, round_similarity, unknown_name_hint, unknown_wing_hint,
 };
 use crate::mcp::mempalace_tools::{
-    READ_ON_HINT, add_hint, bytes_per_text, drawer_id, hit_excerpt, parse_drawer_id,
+    READ_ON_HINT, add_hint, bytes_per_text, drawer_id, hit_excerpt, parse_drawer_id, read_palace,
     refusal_to_text, reply_or_palace_hint, report_left_out, timestamp_json,
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 
-/// How many characters of a query are given back.
+/// The most characters of a query that an answer repeats.
 const MAX_QUERY_CHARS: usize = 250;
 
-/// How many bytes of a drawer are read at once: some thousand tokens.
+/// The most bytes of a drawer in one answer: some thousand tokens.
 const MAX_READ_BYTES: usize = 24_000;
 
 pub(crate) fn search() -> RegisteredTool {
@@ -28,27 +28,27 @@ pub(crate) fn search() -> RegisteredTool {
          when and from where; of long ones the part that fits. Name the wing or room if you know \
          it. A drawer_id as the query reads that text.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: MempalaceSearch| {
-        run_search(keeper, by, &it)
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: MempalaceSearch| {
+        run_search(keeper, caller, &it)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_search", about, EffectHint::Reads, run)
 }
 
-fn run_search(keeper: &mut Keeper, by: &Caller, it: &MempalaceSearch) -> ToolResult {
+fn run_search(keeper: &mut Keeper, caller: &Caller, it: &MempalaceSearch) -> ToolResult {
     if let Some((id, from)) = parse_drawer_query(&it.query)
-        && let Some(drawer) = refusal_to_text(keeper.drawer_by_id(by, id, from))?
+        && let Some(drawer) = read_palace(keeper, caller, |it| keeper::drawer_by_id(it, id, from))?
     {
-        return reply_or_palace_hint(keeper, by, drawer_text_json(&it.query, &drawer));
+        return reply_or_palace_hint(keeper, caller, drawer_text_json(&it.query, &drawer));
     }
     let ((wing, room), (since, before)) = (it.wing_and_room(), it.since_and_before());
     let filters = json!({ "wing": wing, "room": room });
-    let wanted = DrawerQuery { words: it.query.clone(), wing, room, since, before };
-    let DrawerHits { best: results, total, question: asked, ranker } =
-        refusal_to_text(keeper.search_drawers(by, &wanted, it.limit()))?;
+    let query = DrawerQuery { words: it.query.clone(), wing, room, since, before };
+    let DrawerHits { best: results, total, question, ranker } =
+        refusal_to_text(keeper::search_drawers(keeper, caller, &query, it.limit()))?;
     let number = results.len();
     let mut value = json!({ "query": it.query, "filters": filters });
-    report_shortened_query(&mut value, &it.query, &asked);
-    for (key, date) in [("since", &wanted.since), ("before", &wanted.before)] {
+    report_shortened_query(&mut value, &it.query, &question);
+    for (key, date) in [("since", &query.since), ("before", &query.before)] {
         if let Some(date) = date {
             value["filters"][key] = date.as_str().into();
         }
@@ -69,13 +69,13 @@ fn run_search(keeper: &mut Keeper, by: &Caller, it: &MempalaceSearch) -> ToolRes
         add_hint(&mut value, &remark);
     }
     if number == 0 {
-        let why = explain_no_hits(keeper, by, &wanted)?;
+        let why = explain_no_hits(keeper, caller, &query)?;
         add_hint(&mut value, &why);
     }
-    reply_or_palace_hint(keeper, by, value)
+    reply_or_palace_hint(keeper, caller, value)
 }
 
-/// Returns which drawer a query names, and from which byte on it is to be read.
+/// Returns the drawer that a query names, and the byte from which to read it.
 fn parse_drawer_query(query: &str) -> Option<(Ulid, usize)> {
     let query = query.trim();
     let (name, from) = query.rsplit_once('@').unwrap_or((query, "0"));
@@ -84,7 +84,7 @@ fn parse_drawer_query(query: &str) -> Option<(Ulid, usize)> {
     Some((parse_drawer_id(name).filter(|_| is_name)?, from.parse().ok()?))
 }
 
-/// Answers with the text of one drawer, or as much of it as an answer takes in.
+/// Returns the text of one drawer, or as much of it as fits in an answer.
 fn drawer_text_json(query: &str, drawer: &DrawerHit) -> Value {
     let (text, part) = excerpt_from(&drawer.text, drawer.passage_start, MAX_READ_BYTES);
     let next = part.as_ref().and_then(|it| it["to"].as_u64());
@@ -99,8 +99,8 @@ fn drawer_text_json(query: &str, drawer: &DrawerHit) -> Value {
     value
 }
 
-/// Cuts out of a text at most `most` bytes from one of them on, and says which part
-/// that is, if it is not all.
+/// Returns at most `most` bytes of a text from the byte `from` on, and their range, if that is
+/// not the whole text.
 fn excerpt_from(text: &str, from: usize, most: usize) -> (String, Option<Value>) {
     let border = |at: usize| (0..=at.min(text.len())).rev().find(|it| text.is_char_boundary(*it));
     let from = border(from).unwrap_or_default();
@@ -110,40 +110,39 @@ fn excerpt_from(text: &str, from: usize, most: usize) -> (String, Option<Value>)
     (text[from..to].to_owned(), (!is_all).then_some(part))
 }
 
-/// Gives back of a long query no more than what was asked, and says so as MemPalace
-/// does.
-fn report_shortened_query(value: &mut Value, query: &str, asked: &str) {
+/// Replaces a long query in an answer by its question, and reports that as MemPalace does.
+fn report_shortened_query(value: &mut Value, query: &str, question: &str) {
     let length = query.chars().count();
     if length <= MAX_QUERY_CHARS {
         return;
     }
-    let clean: String = asked.chars().take(MAX_QUERY_CHARS).collect();
+    let clean: String = question.chars().take(MAX_QUERY_CHARS).collect();
     value["query_sanitized"] = true.into();
     value["sanitizer"] =
         json!({ "original_length": length, "clean_length": clean.chars().count() });
     value["query"] = clean.into();
 }
 
-/// Says why nothing was found: where there is no such place, or something would be
-/// found elsewhere or at another time.
+/// Explains why nothing was found: the wing or room does not exist, or a search without some
+/// filter would find something.
 fn explain_no_hits(
     keeper: &mut Keeper,
-    by: &Caller,
-    wanted: &DrawerQuery,
+    caller: &Caller,
+    query: &DrawerQuery,
 ) -> Result<String, String> {
-    let stock = refusal_to_text(keeper.drawer_stats(by))?;
-    if let Some(why) = wanted.wing.as_ref().and_then(|it| unknown_wing_hint(&stock, it)) {
+    let stats = read_palace(keeper, caller, keeper::drawer_stats)?;
+    if let Some(why) = query.wing.as_ref().and_then(|it| unknown_wing_hint(&stats, it)) {
         return Ok(why);
     }
-    let rooms = count_by_room(&stock, wanted.wing.as_deref());
-    if let Some(room) = wanted.room.as_ref().filter(|it| !rooms.contains_key(*it)) {
-        let wing = wanted.wing.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
+    let rooms = count_by_room(&stats, query.wing.as_deref());
+    if let Some(room) = query.room.as_ref().filter(|it| !rooms.contains_key(*it)) {
+        let wing = query.wing.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
         return Ok(unknown_name_hint("room", room, &wing, rooms.keys()));
     }
-    let always = DrawerQuery { since: None, before: None, ..wanted.clone() };
+    let always = DrawerQuery { since: None, before: None, ..query.clone() };
     let anywhere = DrawerQuery { wing: None, room: None, ..always.clone() };
     for (less, what) in [(always, "`since` and `before`"), (anywhere, "`wing` and `room`")] {
-        let total = refusal_to_text(keeper.search_drawers(by, &less, 1))?.total;
+        let total = refusal_to_text(keeper::search_drawers(keeper, caller, &less, 1))?.total;
         if total > 0 {
             let texts = if total == 1 { "1 text fits" } else { &format!("{total} texts fit") };
             return Ok(format!("Nothing fits there; {texts} without {what}"));

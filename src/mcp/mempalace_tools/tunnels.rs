@@ -1,14 +1,14 @@
-//! Finding one's way from room to room: three tools.
+//! Tunnels, and the way from room to room: three tools.
 
 use serde_json::{Value, json};
 
-use crate::keeper::{Caller, DrawerStats, Keeper, ReachedRoom, RoomAcrossWings};
+use crate::keeper::{self, Caller, DrawerStats, Keeper, ReachedRoom, RoomAcrossWings};
 use crate::mcp::arguments::{FindTunnels, NoArguments, Traverse};
 use crate::mcp::memory_server_tools::format_json_lines;
 use crate::mcp::mempalace_tools::overview::unknown_wing_hint;
 use crate::mcp::mempalace_tools::{
-    refusal_to_text, reply_or_palace_hint, report_left_out, timestamp_json, truncate_counts,
-    truncate_items,
+    read_palace, refusal_to_text, reply_or_palace_hint, report_left_out, timestamp_json,
+    truncate_counts, truncate_items,
 };
 use crate::mcp::reply::ToolReply;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
@@ -23,8 +23,10 @@ fn traverse() -> RegisteredTool {
         "Follow a thread: from a room to those that share a wing with it, and on from there. \
          Nearest first.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: Traverse| {
-        let (reached, left) = refusal_to_text(keeper.traverse(by, &it.start_room, it.hop_limit()))?;
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: Traverse| {
+        let rooms = read_palace(keeper, caller, keeper::rooms_by_name)?;
+        let (reached, left) =
+            refusal_to_text(keeper::traverse_rooms(&rooms, &it.start_room, it.hop_limit()))?;
         let steps = reached.iter().map(traversal_step_json).collect();
         Ok(list_reply(steps, (left, "say fewer max_hops"), None))
     };
@@ -37,43 +39,44 @@ fn find_tunnels() -> RegisteredTool {
         "Rooms that stand in several wings: where one subject meets another. For one wing, for \
          two, or for all.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: FindTunnels| {
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: FindTunnels| {
         let wings = it.wings();
         let wings: Vec<_> = wings.iter().map(String::as_str).collect();
-        let (tunnels, left) = refusal_to_text(keeper.find_tunnels(by, &wings))?;
-        let spelled = tunnels.iter().map(|it| {
+        let (rooms, stats) = read_palace(keeper, caller, |it| {
+            (keeper::rooms_by_name(it), keeper::drawer_stats(it))
+        })?;
+        let (tunnels, left) = keeper::find_tunnels(&rooms, &wings);
+        let rooms = tunnels.iter().map(|it| {
             let mut value = room_json(it);
             value["recent"] = timestamp_json(it.newest);
             value
         });
-        let unknown = refusal_to_text(keeper.drawer_stats(by))
-            .map(|stock| unknown_wings_hint(&stock, &wings))?;
-        Ok(list_reply(spelled.collect(), (left, "say a wing"), unknown.as_deref()))
+        let unknown = unknown_wings_hint(&stats, &wings);
+        Ok(list_reply(rooms.collect(), (left, "say a wing"), unknown.as_deref()))
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_find_tunnels", about, EffectHint::Reads, run)
 }
 
 fn graph_stats() -> RegisteredTool {
     let about = ("Count ways", "How many rooms and tunnels there are, and the greatest of them.");
-    let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, NoArguments {}| {
-        let network = refusal_to_text(keeper.tunnel_stats(by))?;
-        let (wings, left_out) = truncate_counts(network.wings);
+    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
+        let stats = keeper::tunnel_stats(&read_palace(keeper, caller, keeper::rooms_by_name)?);
+        let (wings, left_out) = truncate_counts(stats.wings);
         let mut value = json!({
-            "total_rooms": network.rooms,
-            "tunnel_rooms": network.tunnels,
-            "total_edges": network.edges,
+            "total_rooms": stats.rooms,
+            "tunnel_rooms": stats.tunnels,
+            "total_edges": stats.edges,
             "rooms_per_wing": wings,
-            "top_tunnels": network.top_tunnels.iter().map(room_json).collect::<Vec<_>>(),
+            "top_tunnels": stats.top_tunnels.iter().map(room_json).collect::<Vec<_>>(),
         });
         report_left_out(&mut value, left_out, "they are wings with fewest rooms");
-        reply_or_palace_hint(keeper, by, value)
+        reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_graph_stats", about, EffectHint::Reads, run)
 }
 
-/// Answers with a list: as text, as MemPalace does; as a value, which must be an
-/// object, under `rooms`. How many are left out, and how to see them, and what else
-/// there is to say, stands behind them.
+/// Answers with a list: as text alone, as MemPalace does; as a value, which must be an object,
+/// under `rooms`. The last item reports how many are left out, how to see them, and the hint.
 fn list_reply(items: Vec<Value>, (left, how): (usize, &str), hint: Option<&str>) -> ToolReply {
     let (mut items, more) = truncate_items(items);
     let mut structured = json!({ "rooms": items });
@@ -90,9 +93,9 @@ fn list_reply(items: Vec<Value>, (left, how): (usize, &str), hint: Option<&str>)
     ToolReply { text: format_json_lines(&items.into()), structured: Some(structured) }
 }
 
-/// Says which of some wings are not there.
-fn unknown_wings_hint(stock: &DrawerStats, wings: &[&str]) -> Option<String> {
-    let unknown: Vec<_> = wings.iter().filter_map(|it| unknown_wing_hint(stock, it)).collect();
+/// Says which of the wings do not exist.
+fn unknown_wings_hint(stats: &DrawerStats, wings: &[&str]) -> Option<String> {
+    let unknown: Vec<_> = wings.iter().filter_map(|it| unknown_wing_hint(stats, it)).collect();
     (!unknown.is_empty()).then(|| unknown.join(". "))
 }
 

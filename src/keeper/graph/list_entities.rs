@@ -1,0 +1,155 @@
+//! Lists entities, filtered or searched. The list is paged: its cost does not depend on the
+//! size of the graph.
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde_json::{Map, Value};
+
+use crate::keeper::graph::lookup::resolve_genus_name;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::search_documents::entity_facet;
+use crate::keeper::semantic::ranker::Ranker;
+use crate::keeper::semantic::vectors::EmbeddedQuery;
+use crate::keeper::{Refusal, Session};
+use crate::model::{Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, did_you_mean};
+use crate::render;
+use crate::search::Query;
+
+/// A query for entities.
+#[derive(Clone, Debug, Default)]
+pub struct EntityQuery {
+    /// Only entities of this genus; case is ignored.
+    pub genus: Option<String>,
+    /// Only entities with this status; case is ignored.
+    pub status: Option<String>,
+    /// Only entities with these attributes.
+    pub attributes: Map<String, Value>,
+    /// Only entities that match these words, ordered by score.
+    pub query: Option<String>,
+    /// The page, from 1, of thirty entities.
+    pub page: usize,
+}
+
+/// One page of a list of entities.
+#[derive(Clone, Debug)]
+pub struct EntityPage<'a> {
+    /// The filters in words: ` of genus Claim with status open about "rocks"`.
+    pub filters: String,
+    /// The entities on this page.
+    pub entities: Vec<&'a Entity>,
+    /// How many entities match.
+    pub total: usize,
+    /// The number of the page, from 1.
+    pub page: usize,
+    /// How the entities were ranked, if the palace names a model and the query has words.
+    pub ranker: Option<Ranker>,
+    /// If nothing matches, suggestions for the filters, a line each.
+    pub suggestions: String,
+}
+
+/// Lists entities by name or, if the query has words, by score. The numbers of the listed items
+/// open the entities on this page.
+pub fn list_entities<'s>(
+    session: &'s mut Session<'_>,
+    query: &EntityQuery,
+) -> Result<EntityPage<'s>, Refusal> {
+    let vectors = query.query.as_ref().and_then(|_| session.palace.vector_store(session.models));
+    let open = &*session.palace;
+    let graph = &open.palace.graph;
+    let genus = query.genus.as_ref().map(|it| resolve_genus_name(&open.palace, it)).transpose()?;
+    let filters = describe_filters(genus, query);
+    let EntityQuery { status, attributes, .. } = query.clone();
+    let filter = EntityFilter { genus: genus.map(str::to_owned), status, attributes };
+    let page = query.page.max(1);
+    let first = (page - 1).saturating_mul(Layout::MAX_RESULTS);
+    let embedded =
+        vectors.as_ref().zip(query.query.as_ref()).map(|(it, words)| open.embed_query(it, words));
+    let (total, entities) = match &query.query {
+        None => graph.filter_entities(&filter, first, Layout::MAX_RESULTS),
+        Some(words) => {
+            let vectors = embedded.as_ref().and_then(EmbeddedQuery::query_and_vectors);
+            let limit = first.saturating_add(Layout::MAX_RESULTS);
+            let search = Query { text: words, limit, vectors, ..Query::default() };
+            search_entities(open, &filter, &search, first)
+        }
+    };
+    let ranker = embedded.as_ref().map(|it| it.ranker.clone());
+    let suggestions = match total == 0 && filter != EntityFilter::default() {
+        true => suggest_similar_filters(graph, &filter),
+        false => String::new(),
+    };
+    session.visit.listed_items =
+        entities.iter().map(|it| ItemId::Entity(it.name.clone())).collect();
+    Ok(EntityPage { filters, entities, total, page, ranker, suggestions })
+}
+
+/// Searches the entities that pass `filter`. Returns how many match, and the best of them
+/// without the `first` ones.
+fn search_entities<'a>(
+    open: &'a OpenPalace,
+    filter: &EntityFilter,
+    search: &Query<'_>,
+    first: usize,
+) -> (usize, Vec<&'a Entity>) {
+    let graph = &open.palace.graph;
+    let any = filter.attributes.is_empty();
+    let fits = |it: &ItemId| {
+        any || graph.entity_for_item(it).is_some_and(|it| Graph::matches_filter(it, filter))
+    };
+    let facets = selected_facets(open, filter);
+    let search = Query { kinds: &[ItemKind::Entity], facets: facets.as_deref(), ..*search };
+    let hits = open.index().find(&search, fits);
+    let shown = hits.best.iter().skip(first);
+    (hits.total, shown.filter_map(|it| graph.entity_for_item(&it.item)).collect())
+}
+
+/// Marks the facets of the index that have the genus and status of `filter`; `None` if all do.
+fn selected_facets(open: &OpenPalace, filter: &EntityFilter) -> Option<Vec<bool>> {
+    if filter.genus.is_none() && filter.status.is_none() {
+        return None;
+    }
+    let pairs = open.palace.graph.genus_status_pairs(filter);
+    let facets: HashSet<_> = pairs.map(|(genus, status)| entity_facet(genus, status)).collect();
+    Some(open.index().facet_filter(|it| facets.contains(it)))
+}
+
+/// Suggests similar names for a status or attributes that no entity has.
+fn suggest_similar_filters(graph: &Graph, filter: &EntityFilter) -> String {
+    let genera =
+        || graph.all_genus_names().filter(|it| filter.genus.as_ref().is_none_or(|g| g == it));
+    let definitions = || genera().filter_map(|it| graph.genus_definition(it));
+    let statuses = genera().flat_map(|it| graph.status_counts(it)).map(|(it, _)| it);
+    let statuses =
+        statuses.chain(definitions().flat_map(|it| &it.statuses).map(|it| it.name.as_str()));
+    let keys = genera().flat_map(|it| graph.attribute_names(it));
+    let (statuses, keys): (BTreeSet<_>, BTreeSet<_>) = (statuses.collect(), keys.collect());
+    let status = filter.status.iter().map(|it| ("status", it, &statuses));
+    let attributes = filter.attributes.keys().map(|it| ("attribute", it, &keys));
+    let suggestions = status.chain(attributes).filter_map(|(what, name, existing)| {
+        let exists = existing.iter().any(|it| it.to_lowercase() == name.to_lowercase());
+        let meant = did_you_mean(name, existing.iter().copied()).filter(|_| !exists)?;
+        let [name, meant] = [name, meant].map(|it| render::truncate(&render::one_line(it), 60));
+        Some(format!("No entity has the {what} `{name}`; did you mean `{meant}`?\n"))
+    });
+    suggestions.collect::<Vec<_>>().concat()
+}
+
+/// Describes the filters of a query: ` of genus Claim with status open about "rocks"`.
+fn describe_filters(genus: Option<&str>, query: &EntityQuery) -> String {
+    let EntityQuery { status, attributes, query, .. } = query;
+    let quoted = |text: &str| render::truncate(&render::one_line(text), 80);
+    let mut filters = String::new();
+    if let Some(genus) = genus {
+        filters.push_str(&format!(" of genus {}", quoted(genus)));
+    }
+    if let Some(status) = status {
+        filters.push_str(&format!(" with status {}", quoted(status)));
+    }
+    for (key, value) in attributes {
+        filters.push_str(&format!(" with {} {}", quoted(key), quoted(&render::value_text(value))));
+    }
+    if let Some(query) = query {
+        filters.push_str(&format!(" about \"{}\"", quoted(query)));
+    }
+    filters
+}

@@ -1,0 +1,37 @@
+//! Finds entities and genera by the names that callers give.
+
+use std::collections::BTreeSet;
+
+use crate::keeper::Refusal;
+use crate::model::Palace;
+
+/// How many genera a refusal lists.
+const MAX_LISTED_GENERA: usize = 12;
+
+/// Returns the exact name of an entity; `name` may differ from it in case.
+pub(crate) fn resolve_entity_name(palace: &Palace, name: &str) -> Result<String, Refusal> {
+    let graph = &palace.graph;
+    if graph.get(name).is_some() {
+        return Ok(name.to_owned());
+    }
+    let mut same = graph.names_ignoring_case(name.trim());
+    if let (Some(only), None) = (same.next(), same.next()) {
+        return Ok(only.to_owned());
+    }
+    let meant = graph.closest_name(name).map(str::to_owned);
+    Err(Refusal::NoSuchEntity { asked: name.to_owned(), meant })
+}
+
+/// Returns the exact name of a genus; `name` may differ from it in case.
+pub(crate) fn resolve_genus_name<'p>(palace: &'p Palace, name: &str) -> Result<&'p str, Refusal> {
+    if let Some(found) = palace.graph.find_genus_ignoring_case(name) {
+        return Ok(found);
+    }
+    let genera: BTreeSet<_> = palace.graph.all_genus_names().collect();
+    let some: Vec<_> = genera.iter().take(MAX_LISTED_GENERA).map(|it| format!("`{it}`")).collect();
+    let existing = match some.len() {
+        0 => "this workspace holds no entities yet".to_owned(),
+        _ => format!("this workspace has {}", some.join(", ")),
+    };
+    Err(Refusal::Invalid(format!("no entity has the genus `{}`; {existing}", name.escape_debug())))
+}

@@ -1,0 +1,53 @@
+//! Creates palaces from templates, and repositories for palaces that have lost theirs: `palazzo init`.
+
+use std::path::PathBuf;
+
+use crate::format::schema_path;
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{Change, Edit, FileKind, Files};
+use crate::store::Store;
+
+/// Creates a palace from the files of a template, with the name `name` and in one commit; returns its
+/// directory.
+pub fn create_palace(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    name: &str,
+    template: &Files,
+) -> Result<PathBuf, Refusal> {
+    let key = keeper.create_workspace(caller, name, template)?;
+    Ok(keeper.open_palace(&key)?.store().root().to_owned())
+}
+
+/// Creates a repository for each palace of the home that has none, and commits the palace as it is.
+/// Returns the directories of those palaces.
+pub fn create_repositories(keeper: &mut Keeper, caller: &Caller) -> Result<Vec<PathBuf>, Refusal> {
+    let mut created = Vec::new();
+    let stores = keeper.workspaces()?.into_iter().map(|it| keeper.store_of(&it));
+    // The first repository may be created at the home, around all of the palaces.
+    let stores = stores.filter(|it| !it.has_repository().unwrap_or(true)).collect::<Vec<_>>();
+    for mut store in stores {
+        let change = Change {
+            edits: unchanged_edits(&store)?,
+            subject: String::new(),
+            body: String::new(),
+            trailers: vec![("Palazzo-Tool", caller.tool.to_owned())],
+            author: caller.author.clone(),
+            at: caller.now,
+            commit: true,
+        };
+        store.start_new_history(&change)?;
+        created.push(store.root().to_owned());
+    }
+    keeper.close_all_palaces();
+    Ok(created)
+}
+
+/// Lists the files of a palace as edits that change nothing.
+fn unchanged_edits(store: &Store) -> Result<Vec<Edit>, Refusal> {
+    let (stamps, _) = store.list_files("")?;
+    let paths = stamps.into_keys().chain(FileKind::ALL.map(schema_path));
+    let read = store.read_files(paths.collect()).into_iter();
+    let read = read.filter_map(|(path, text)| Some((path, text.ok().flatten()?)));
+    Ok(read.map(|(path, text)| Edit { path, was: Some(text.clone()), now: Some(text) }).collect())
+}

@@ -1,0 +1,45 @@
+//! Errors in files, as notices to visitors.
+
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::file_states::FileState;
+use crate::model::{Code, Diagnostic, Severity};
+use crate::render;
+
+/// The most files with errors that are listed.
+const MAX_FILES: usize = 3;
+
+impl OpenPalace {
+    /// Returns a line for each file that cannot be read: the error, and what is shown instead.
+    pub(crate) fn file_error_notices(&self) -> Vec<String> {
+        let errors: Vec<_> =
+            self.findings().filter(|it| it.severity() == Severity::Error).collect();
+        let mut notices: Vec<_> = errors
+            .iter()
+            .take(MAX_FILES)
+            .map(|it| diagnostic_line(it) + self.fallback_note(it))
+            .collect();
+        if errors.len() > MAX_FILES {
+            let others = errors.len() - MAX_FILES;
+            notices.push(format!("and {others} more that `palazzo check` lists"));
+        }
+        notices
+    }
+
+    /// Says what is shown instead of a file that cannot be read.
+    fn fallback_note(&self, error: &Diagnostic) -> &'static str {
+        if error.code == Code::Repository {
+            return "";
+        }
+        match self.file_states.state(&error.file) {
+            FileState::Stale => " (shown is what it said before)",
+            FileState::Absent => " (nothing of it is shown)",
+            // Only a part of the file has errors.
+            FileState::Present => "",
+        }
+    }
+}
+
+/// Renders a diagnostic in one line that begins with file, line and column.
+pub(crate) fn diagnostic_line(Diagnostic { file, at, message, .. }: &Diagnostic) -> String {
+    format!("{file}:{}:{}: {}", at.line, at.column, render::one_line(message))
+}

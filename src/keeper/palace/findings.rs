@@ -1,0 +1,55 @@
+//! The findings of a check, each with the line that it is about.
+
+use std::collections::BTreeSet;
+
+use crate::check::PalaceCheck;
+use crate::format::{ValuePositions, room_path};
+use crate::keeper::palace::OpenPalace;
+use crate::model::{Diagnostic, Severity, Tool, ValuePath, split_lines};
+use crate::render;
+
+/// A diagnostic, and an excerpt of its file.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The diagnostic.
+    pub diagnostic: Diagnostic,
+    /// The line it is about with a caret below, and the hint; shown below the diagnostic.
+    pub source_excerpt: String,
+}
+
+impl Finding {
+    /// Adds the line of `text` that a diagnostic is about.
+    pub fn from_diagnostic(diagnostic: Diagnostic, text: &str) -> Self {
+        let line = split_lines(text).nth(diagnostic.at.line - 1);
+        let line = line.filter(|_| !text.is_empty() && !diagnostic.code.is_file_level());
+        Self { source_excerpt: render::source_excerpt(&diagnostic, line), diagnostic }
+    }
+}
+
+/// Prepares the checks of a palace as a whole. `tools` are those that actions can call.
+pub(crate) fn prepare_checks<'a>(palace: &'a OpenPalace, tools: &'a [Tool]) -> PalaceCheck<'a> {
+    let errors = palace.findings().filter(|it| it.severity() == Severity::Error);
+    let unreadable_files: BTreeSet<_> = errors.map(|it| it.file.as_str()).collect();
+    PalaceCheck { palace: &palace.palace, tools, unreadable_files, room_file: room_path }
+}
+
+/// Resolves the positions of diagnostics about one file, and sorts them by position.
+pub(crate) fn locate_findings(
+    palace: &OpenPalace,
+    file: &str,
+    diagnostics: Vec<(Diagnostic, Option<ValuePath>)>,
+) -> Vec<Finding> {
+    let text = palace.store().read_file(file).ok().flatten().unwrap_or_default();
+    let positions = ValuePositions::parse(file, &text);
+    let mut findings = Vec::new();
+    for (mut diagnostic, value_path) in diagnostics {
+        if let Some(value_path) = value_path {
+            diagnostic.at = positions.position_of(&value_path);
+        }
+        findings.push(Finding::from_diagnostic(diagnostic, &text));
+    }
+    findings.sort_by(|a, b| {
+        (a.diagnostic.at, &a.diagnostic.message).cmp(&(b.diagnostic.at, &b.diagnostic.message))
+    });
+    findings
+}

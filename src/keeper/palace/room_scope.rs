@@ -1,0 +1,65 @@
+//! Which entities, rooms and work concern a room.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::model::{ActionKind, Grouping, Palace, RoomId, WorkSubject};
+
+/// What a room shows of the graph: the entities and genera that its actions name, or everything.
+pub(crate) struct RoomScope<'a> {
+    /// True for the entry room, and for a room that shows all entities.
+    is_whole_palace: bool,
+    room: &'a RoomId,
+    names: BTreeSet<&'a str>,
+    genera: BTreeSet<String>,
+}
+
+impl<'a> RoomScope<'a> {
+    /// Collects what the actions and the grouping of a room name.
+    pub(crate) fn for_room(palace: &'a Palace, room: &'a RoomId) -> Self {
+        let found = palace.room(room);
+        let actions = found.map(|it| it.actions.as_slice()).unwrap_or_default();
+        let (mut names, mut genera) = (BTreeSet::new(), BTreeSet::new());
+        for action in actions {
+            let ActionKind::Query { params, .. } = &action.kind else { continue };
+            let text = |key: &str| params.get(key).and_then(Value::as_str);
+            names.extend(text("name").into_iter().chain(text("entity")));
+            genera.extend(text("genus").map(str::to_lowercase));
+        }
+        let grouping = found.and_then(|it| it.generate.as_ref());
+        if let Some(Grouping::Genus { genus, .. }) = grouping {
+            genera.insert(genus.to_lowercase());
+        }
+        let is_whole_palace =
+            palace.entry_room() == Some(room) || grouping == Some(&Grouping::Everything);
+        Self { is_whole_palace, room, names, genera }
+    }
+
+    /// Returns true if the room shows all entities of a genus.
+    pub(crate) fn includes_genus(&self, genus: &str) -> bool {
+        self.is_whole_palace || self.genera.contains(&genus.to_lowercase())
+    }
+
+    /// Returns true if an action of the room names the entity.
+    pub(crate) fn includes_entity(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Returns true if changes of the room `room` concern this room.
+    pub(crate) fn includes_room(&self, room: &RoomId) -> bool {
+        self.is_whole_palace || self.room == room
+    }
+
+    /// Returns true if a task or a process with this subject concerns the room.
+    pub(crate) fn includes_subject(&self, palace: &Palace, subject: &WorkSubject) -> bool {
+        let is_here = |it| palace.resolve_room(it, None).as_ref() == Ok(self.room);
+        let includes = |name: &String| {
+            let genus = palace.graph.get(name).map(|it| it.genus.as_str());
+            self.includes_entity(name) || genus.is_some_and(|it| self.includes_genus(it))
+        };
+        self.is_whole_palace
+            || subject.room.as_ref().is_some_and(is_here)
+            || subject.entity.as_ref().is_some_and(includes)
+    }
+}

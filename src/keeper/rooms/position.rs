@@ -1,0 +1,45 @@
+//! Where a caller stands in a palace.
+
+use crate::keeper::{Refusal, Session};
+use crate::model::{Grouping, Hall, Palace};
+use crate::session::Location;
+
+/// The slug of the hall that takes the place of the entry room in a palace without rooms.
+const ENTRANCE_HALL_SLUG: &str = "entrance-hall";
+
+/// Returns where the caller stands. A caller that came before there was a room moves to the entry
+/// room as soon as there is one.
+pub(crate) fn current_position(session: &mut Session<'_>) -> Result<Location, Refusal> {
+    let before = session.visit.location.clone();
+    if let Some(location) = before.clone().filter(|it| !is_entrance_hall(it)) {
+        return Ok(location);
+    }
+    let (palace, key) = (&session.palace.palace, &session.key);
+    // Without rooms and entities, the caller can at least see a room with drawers.
+    let drawer_room = palace.drawers.rooms().next().cloned();
+    let drawer_room = drawer_room.map(|it| Location::in_room(key, it));
+    let location = start_position(palace, key).or(drawer_room).ok_or(Refusal::NoRooms)?;
+    if before.as_ref() != Some(&location) {
+        // The caller has not gone anywhere: the numbers of the listed items stay valid.
+        let listed_items = std::mem::take(&mut session.visit.listed_items);
+        session.visit.enter_palace(key, Some(location.clone()));
+        session.visit.listed_items = listed_items;
+    }
+    Ok(location)
+}
+
+/// Returns where visits begin: in the entry room or, in a palace without rooms, in a hall with all
+/// entities.
+pub(crate) fn start_position(palace: &Palace, workspace: &str) -> Option<Location> {
+    if let Some(entry) = palace.entry_room() {
+        return Some(Location::in_room(workspace, entry.clone()));
+    }
+    let room = ENTRANCE_HALL_SLUG.parse().ok().filter(|_| !palace.graph.is_empty())?;
+    let hall = Some(Hall::for_grouping(Grouping::Everything));
+    Some(Location { hall, ..Location::in_room(workspace, room) })
+}
+
+/// Returns true for the hall in which visits begin in a palace without rooms.
+pub(crate) fn is_entrance_hall(location: &Location) -> bool {
+    location.hall.as_ref().is_some_and(|it| it.grouping == Grouping::Everything && it.depth == 0)
+}

@@ -1,0 +1,47 @@
+//! Embeds all passages of a palace at once.
+
+use rayon::prelude::*;
+
+use crate::keeper::{Refusal, Session};
+use crate::model::Vector;
+
+/// How many passages are embedded before the progress is reported.
+const EMBED_BATCH: usize = 64;
+
+/// What [`embed_passages`] did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EmbedOutcome {
+    /// Nothing: the palace names no model.
+    NoModel,
+    /// The number of passages that it embedded, and the number that have an embedding now.
+    Embedded(usize, usize),
+}
+
+/// Embeds all passages that have no embedding yet; calls `progress` with how many of how many
+/// are done.
+pub fn embed_passages(
+    session: &mut Session<'_>,
+    progress: impl Fn(usize, usize),
+) -> Result<EmbedOutcome, Refusal> {
+    let Some(vectors) = session.palace.vector_store(session.models) else {
+        return Ok(EmbedOutcome::NoModel);
+    };
+    let model = vectors.wait_for_model().map_err(Refusal::Invalid)?;
+    let all = vectors.pending_count();
+    loop {
+        let batch = vectors.next_pending(EMBED_BATCH);
+        progress(all - vectors.pending_count(), all);
+        if batch.is_empty() {
+            break;
+        }
+        let embedded =
+            batch.par_iter().map(|(key, text)| (*key, Vector::from_floats(&model.embed(text))));
+        for (key, vector) in embedded.collect::<Vec<_>>() {
+            vectors.complete_first(key, vector);
+        }
+    }
+    if all > 0 {
+        vectors.save(&model, session.palace.store())?;
+    }
+    Ok(EmbedOutcome::Embedded(all, vectors.vectors().len()))
+}

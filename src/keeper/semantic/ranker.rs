@@ -1,0 +1,39 @@
+//! How the hits of a search were ranked: by words alone, or by words and meaning.
+
+use std::fmt;
+
+use crate::render;
+
+/// How hits were ranked, in a palace that names a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranker {
+    /// Whether the meaning counted, beside the words.
+    pub is_semantic: bool,
+    /// How many passages have no embedding yet: only their words count.
+    pub pending_passages: usize,
+    /// Why the meaning did not count, if the model has an error.
+    pub model_error: Option<String>,
+}
+
+impl Ranker {
+    /// Returns its name: `words and meaning`.
+    pub fn name(&self) -> &'static str {
+        if self.is_semantic { "words and meaning" } else { "words" }
+    }
+
+    /// Returns the error of the model, or how many passages have no embedding yet.
+    pub fn remark(&self) -> Option<String> {
+        let pending =
+            || format!("{} still to be read", render::pluralize(self.pending_passages, "passage"));
+        self.model_error.clone().or_else(|| (self.pending_passages > 0).then(pending))
+    }
+}
+
+/// Prints as a sentence without a full stop.
+impl fmt::Display for Ranker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let alone = if self.is_semantic { "" } else { " alone" };
+        write!(f, "Found by {}{alone}", self.name())?;
+        self.remark().map_or(Ok(()), |it| write!(f, ": {it}"))
+    }
+}

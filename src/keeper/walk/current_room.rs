@@ -1,0 +1,125 @@
+//! The page of the room or hall that the caller is in, and its menu.
+
+use chrono::{DateTime, Utc};
+
+use crate::format::room_path;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::rooms::position::is_entrance_hall;
+use crate::keeper::rooms::scrolls::newest_scroll_ids;
+use crate::keeper::walk::drawers::render_drawer_only_room;
+use crate::keeper::walk::halls::{self, available_actions, hall_view};
+use crate::keeper::walk::notices::{needs_history, room_notices};
+use crate::keeper::walk::position::{place_name, position_of};
+use crate::keeper::walk::unbuilt::{palace_summary, render_unbuilt_room};
+use crate::keeper::walk::visit_log::load_visit;
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{Hall, ItemId, RoomId};
+use crate::render::{self, RoomView};
+use crate::session::{Location, Visit};
+
+/// Renders the room or hall that the caller is in, with its newest scrolls.
+pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Result<String, Refusal> {
+    let position = position_of(keeper, caller)?;
+    let mut session = keeper.resume_session(&position.workspace, caller)?;
+    load_visit(&mut session)?;
+    session.palace.refresh_file(&room_path(&position.room));
+    // A hall has no scrolls: they hang in the room above.
+    let limit = if position.hall.is_some() { 0 } else { Visit::SCROLLS_PER_ROOM };
+    let newest = newest_scroll_ids(&session.palace.palace, &position.room, 0, limit);
+    let summary = match is_entrance_hall(&position) {
+        true => palace_summary(session.palace, caller.now)? + "\n",
+        false => String::new(),
+    };
+    session.visit.show_scrolls(0, newest);
+    let mut listed_items = Vec::new();
+    let page = render_room_view(keeper, caller, |palace, view| {
+        let entities = view.entity_listing.iter().flat_map(|it| &it.entities);
+        listed_items = entities.map(|it| ItemId::Entity(it.name.clone())).collect();
+        match view.room {
+            _ if position.hall.is_some() => summary + &render::hall(view),
+            Some(_) => render::room(view),
+            None => render_drawer_only_room(palace, view)
+                .unwrap_or_else(|| render_unbuilt_room(palace, view, &position)),
+        }
+    })?;
+    if !listed_items.is_empty() {
+        keeper.visit(caller).listed_items = listed_items;
+    }
+    Ok(page)
+}
+
+/// Adds the menu of the caller to a page.
+pub fn with_menu(keeper: &mut Keeper, caller: &Caller, page: &str) -> Result<String, Refusal> {
+    Ok(format!("{}\n\n{}", page.trim_end(), render_menu(keeper, caller)?))
+}
+
+/// Renders the numbers that the caller can choose.
+pub(crate) fn render_menu(keeper: &mut Keeper, caller: &Caller) -> Result<String, Refusal> {
+    render_room_view(keeper, caller, |_, view| render::menu(view))
+}
+
+/// Renders the position of the caller with `render`, and remembers the actions of the numbers.
+fn render_room_view(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    render: impl FnOnce(&OpenPalace, &RoomView<'_>) -> String,
+) -> Result<String, Refusal> {
+    let position = position_of(keeper, caller)?;
+    let palace = keeper.open_palace(&position.workspace)?;
+    if needs_history(&palace.palace) {
+        palace.load_history()?;
+    }
+    let hall = halls::visible_hall(&palace.palace, &position);
+    if let Some(hall) = &hall {
+        palace.keep_arrangement_sorted(&hall.grouping);
+    }
+    let back = keeper.visit(caller).previous_location().cloned();
+    let back = back.map(|it| place_name(keeper, &it, &position.workspace));
+    let session = keeper.resume_session(&position.workspace, caller)?;
+    let mut view = room_view(session.palace, session.visit, &position, hall, caller.now);
+    view.back = back;
+    let page = render(session.palace, &view);
+    let visit = session.visit;
+    (visit.menu, visit.layout, visit.page) = (view.actions, view.layout, view.page);
+    Ok(page)
+}
+
+fn room_view<'a>(
+    open: &'a OpenPalace,
+    visit: &Visit,
+    position: &'a Location,
+    hall: Option<Hall>,
+    now: DateTime<Utc>,
+) -> RoomView<'a> {
+    let (palace, room) = (&open.palace, &position.room);
+    let layout = palace.settings.layout;
+    let contents = hall.as_ref().map(|it| halls::hall_contents(palace, position, it));
+    let listed = contents.as_ref().map_or(0, |it| it.entity_names.len());
+    let from = previous_room(visit, position);
+    let actions = available_actions(palace, position, contents.as_ref(), from);
+    // The page that was shown may be gone.
+    let page_exists = visit.page * layout.page_size(actions.len()) < actions.len();
+    let is_hall = position.hall.is_some();
+    let scroll_count = if is_hall { 0 } else { palace.scrolls_in_room(room).count() };
+    RoomView {
+        id: room,
+        room: palace.room(room),
+        layout,
+        scrolls: visit.shown_scrolls.iter().filter_map(|it| palace.scroll(it)).collect(),
+        older_scroll_count: scroll_count.saturating_sub(visit.scrolls_seen),
+        drawer_count: if is_hall { 0 } else { palace.drawer_count_in(room) },
+        listed_item_count: visit.listed_items.len().max(listed),
+        entity_listing: hall.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
+        actions,
+        page: if page_exists { visit.page } else { 0 },
+        back: None,
+        notices: room_notices(open, room, visit.changes_since_visit.get(&position.workspace), now),
+        now,
+    }
+}
+
+/// Returns the room the visitor came from, if it is in the same palace.
+fn previous_room<'a>(visit: &'a Visit, position: &Location) -> Option<&'a RoomId> {
+    let previous = visit.previous_location().filter(|it| it.workspace == position.workspace);
+    previous.map(|it| &it.room)
+}

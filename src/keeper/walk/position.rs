@@ -1,0 +1,37 @@
+//! The position of a caller, in whichever palace it is, and its name.
+
+use crate::keeper::rooms::position::{current_position, is_entrance_hall};
+use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::session::Location;
+
+/// Returns the position of a caller as [`current_position`] does. Brings the palace up to date only
+/// if the caller has no room yet; refuses a caller who entered no palace.
+pub(crate) fn position_of(keeper: &mut Keeper, caller: &Caller) -> Result<Location, Refusal> {
+    let visit = keeper.visit(caller);
+    if let Some(position) = visit.location.clone().filter(|it| !is_entrance_hall(it)) {
+        return Ok(position);
+    }
+    let Some(key) = visit.workspace.clone() else {
+        let names = keeper.workspaces()?.into_iter().map(|it| it.name).collect();
+        return Err(keeper.no_workspace_refusal(names));
+    };
+    current_position(&mut keeper.session_in(key, caller)?)
+}
+
+/// Returns the name of a position for a caller in the workspace `from`.
+pub(crate) fn place_name(keeper: &Keeper, position: &Location, from: &str) -> String {
+    let Some(palace) = keeper.open_palaces.get(&position.workspace) else {
+        return present_key(&position.workspace).to_owned();
+    };
+    let palace = &palace.palace;
+    let name = match &position.hall {
+        Some(hall) if hall.depth > 0 => hall.title.clone(),
+        _ => palace.room_name(&position.room),
+    };
+    if position.workspace == from {
+        return name;
+    }
+    let past = if is_as_of_key(&position.workspace) { " as it was" } else { "" };
+    format!("{name} in {}{past}", palace.settings.name)
+}

@@ -1,0 +1,47 @@
+//! The scrolls of a room: listing and reading them.
+
+use crate::keeper::Session;
+use crate::keeper::rooms::scrolls::newest_scroll_ids;
+use crate::keeper::walk::visit_log::mark_scroll_read;
+use crate::model::{Layout, RoomId, ScrollId};
+use crate::render;
+use crate::session::Visit;
+
+/// Lists the scrolls after those shown; after the oldest come the newest again.
+pub(crate) fn list_older_scrolls(session: &mut Session<'_>, room: &RoomId) -> String {
+    let palace = &session.palace.palace;
+    let total = palace.scrolls_in_room(room).count();
+    if total <= Visit::SCROLLS_PER_ROOM {
+        return "No older scrolls hang here.".to_owned();
+    }
+    let seen = session.visit.scrolls_seen;
+    let from = if seen < total { seen } else { 0 };
+    let ids = newest_scroll_ids(palace, room, from, Layout::MAX_SCROLLS);
+    let scrolls: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
+    let left = total.saturating_sub(from + ids.len());
+    let now = session.caller.now;
+    let page = render::older_scrolls(&palace.room_name(room), &scrolls, left, now);
+    session.visit.show_scrolls(from, ids);
+    page
+}
+
+/// Lists the scrolls of a room and the numbers that work everywhere (v1 section 7).
+pub(crate) fn list_inventory(session: &mut Session<'_>, room: &RoomId) -> String {
+    let palace = &session.palace.palace;
+    let ids = newest_scroll_ids(palace, room, 0, Layout::MAX_SCROLLS);
+    let scrolls: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
+    let total = palace.scrolls_in_room(room).count();
+    let page = render::inventory(&scrolls, total, session.caller.now);
+    session.visit.show_scrolls(0, ids);
+    page
+}
+
+/// Renders a scroll, and marks it as read.
+pub(crate) fn read_scroll(session: &mut Session<'_>, scroll: &ScrollId) -> String {
+    mark_scroll_read(session, scroll);
+    let palace = &session.palace.palace;
+    match palace.scroll(scroll) {
+        Some(it) => render::scroll(it, &palace.room_name(&scroll.room), session.caller.now),
+        None => "That scroll has been taken down since.".to_owned(),
+    }
+}

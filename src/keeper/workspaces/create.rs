@@ -1,0 +1,81 @@
+//! Creates palaces.
+
+use std::path::Path;
+
+use crate::format::{self, PalacePath};
+use crate::keeper::palace::reload::WatchConfig;
+use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::{Caller, Refusal};
+use crate::model::{Edit, Files, Settings, Slug};
+use crate::store::{self, HomeEntryKind, Store};
+
+/// Creates a palace in an empty directory: its `palace.toml`, and the files of `template`.
+pub(crate) fn create_palace(
+    store: Store,
+    caller: &Caller,
+    name: &str,
+    template: &Files,
+) -> Result<OpenPalace, Refusal> {
+    let key = store.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut palace = OpenPalace::open(store, name, &WatchConfig::default())?;
+    palace.change(caller, |palace| {
+        let mut edits = Vec::new();
+        for (path, text) in new_palace_files(name, template) {
+            let was = palace.read_for_change(&path)?;
+            let now = if was.is_none() { format::ensure_modeline(&path, &text) } else { text };
+            edits.push(Edit { was, path, now: Some(now) });
+        }
+        Ok(ChangePlan {
+            edits,
+            subject: format!("palace {key}: found"),
+            body: format!("Founded the workspace {name}"),
+        })
+    })?;
+    Ok(palace)
+}
+
+/// Derives a directory name from the name of a workspace; refuses invalid names, and one that a
+/// file of the home has.
+pub(crate) fn free_directory_name(home: &Path, name: &str) -> Result<String, Refusal> {
+    let refused = |why: &str| {
+        Err(Refusal::InvalidWorkspaceName { name: name.to_owned(), why: why.to_owned() })
+    };
+    if name.is_empty() {
+        return refused("it is empty");
+    }
+    if name.chars().count() > Slug::MAX_CHARS {
+        return refused("80 characters are the most");
+    }
+    if name.starts_with('.') {
+        return refused("it may not begin with a dot");
+    }
+    if name.contains(['/', '\\']) || name.contains(char::is_control) {
+        return refused("it may not hold slashes or control characters");
+    }
+    let Some(slug) = Slug::from_text(name) else {
+        return refused(
+            "its directory would have no name; give it a letter or digit from a-z, 0-9, and none of the names some systems reserve",
+        );
+    };
+    if home.join(PalacePath::SETTINGS_FILE).exists() {
+        return refused("this home is itself a palace, and palaces do not lie in each other");
+    }
+    let entries = store::list_home_entries(home)?;
+    match entries.iter().find(|(it, _)| it.to_lowercase() == slug.as_str()) {
+        None | Some((_, HomeEntryKind::Directory)) => Ok(slug.to_string()),
+        Some((entry, _)) => refused(&format!("`{entry}` is there already")),
+    }
+}
+
+/// The files of a new palace: those of its template, with the name of the palace.
+fn new_palace_files(name: &str, template: &Files) -> Files {
+    let mut files = template.clone();
+    let mut settings = Settings::with_name(name);
+    let text = files.get(PalacePath::SETTINGS_FILE).and_then(|text| {
+        settings.entry = format::parse_settings(text)?.entry;
+        format::edit_settings_text(text, &settings)
+    });
+    let text = text.unwrap_or_else(|| format::write_settings(&settings));
+    files.insert(PalacePath::SETTINGS_FILE.to_owned(), text);
+    files
+}

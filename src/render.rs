@@ -42,7 +42,8 @@ pub use room::{Notice, RoomView, hall, menu, room, room_built_elsewhere, unfinis
 pub use scroll::{HitView, cli_search_results, inventory, older_scrolls, scroll, search_results};
 pub use source_excerpt::source_excerpt;
 pub use text::{
-    group_thousands, join_names, one_line, pluralize, printable_text, truncate, value_text,
+    display_path, group_thousands, join_names, one_line, pluralize, printable_text, truncate,
+    value_text,
 };
 pub use timeline::timeline;
 pub use wake_up::{WakeUpSection, wake_up};

@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     if args.watch {
         keeper.watch_home();
     }
-    let checked = keeper.check(&tools)?;
+    let checked = keeper::check_palaces(&mut keeper, &tools)?;
     if checked.palaces.is_empty() {
         return Err(Failure::Message(format!("there is no palace in {}", home.display())));
     }
@@ -96,7 +96,7 @@ fn watch_and_report(
         // A message that arrives after this line is handled in the next round.
         wakes.try_iter().for_each(drop);
         let recheck_after = keeper.catch_up();
-        let checked = keeper.check(tools)?;
+        let checked = keeper::check_palaces(keeper, tools)?;
         let output = (checked.json(Path::new("")), checked.summary());
         if last.as_ref() != Some(&output) {
             report(format, &checked)?;
@@ -124,7 +124,7 @@ fn report(format: Format, checked: &CheckReport) -> io::Result<()> {
 /// Fixes the files that have one possible fix, and lists the fixes on the error stream.
 fn fix(keeper: &Keeper) -> Result<(), Failure> {
     let here = std::env::current_dir().unwrap_or_default();
-    for fixed in keeper.fix_files(&terminal_user("check"))? {
+    for fixed in keeper::fix_files(keeper, &terminal_user("check"))? {
         for line in fixed.report_lines(&here) {
             anstream::eprintln!("{}", strip_unprintable(&line));
         }

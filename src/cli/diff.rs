@@ -27,11 +27,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = args.home.keeper();
-    let diff = keeper.diff(&terminal_user("diff"), args.range.as_deref(), args.text)?;
-    match args.text {
-        true => terminal::print_patch(&diff)?,
-        false => terminal::print_page(&diff)?,
+    let (mut keeper, user) = (args.home.keeper(), terminal_user("diff"));
+    match keeper::diff_revisions(&keeper.session(&user)?, args.range.as_deref(), args.text)? {
+        PalaceDiff::Patch(patch) => terminal::print_patch(&patch)?,
+        PalaceDiff::Same => terminal::print_page("Nothing differs.\n")?,
+        PalaceDiff::Items(items) => terminal::print_page(&render::palace_diff(&items))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut all = Vec::new();
     for path in paths {
         let (keeper, within) = keeper_for_path(&path)?;
-        let reports = keeper.fmt_files(&terminal_user("fmt"), within.as_deref(), write)?;
+        let reports = keeper::fmt_files(&keeper, &terminal_user("fmt"), within.as_deref(), write)?;
         if reports.iter().all(|it| it.file_count == 0 && it.findings.is_empty()) {
             return Err(no_files_error(&path));
         }

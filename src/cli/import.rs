@@ -69,15 +69,15 @@ fn import_memory(args: &ImportMemoryArgs) -> Outcome {
     let bar = ProgressBar::default();
     let on_progress = move |done, all| bar.show(done, all);
     let caller = terminal_user("import");
-    let imported = keeper.import_memory(&caller, &file, args.dry_run, on_progress)?;
+    let imported = keeper::import_memory(&mut keeper, &caller, &file, args.dry_run, on_progress)?;
     let name = args.file.display();
     for note in imported.notes.iter().take(MAX_PRINTED_MESSAGES) {
         anstream::eprintln!("{}", strip_unprintable(&format!("{name}: {note}")));
     }
-    if summary.notes.len() > MAX_PRINTED_MESSAGES {
+    if imported.notes.len() > MAX_PRINTED_MESSAGES {
         anstream::eprintln!(
             "{name}: and {} more like these",
-            summary.notes.len() - MAX_PRINTED_MESSAGES
+            imported.notes.len() - MAX_PRINTED_MESSAGES
         );
     }
     let root = keeper.palace_root(&caller)?;

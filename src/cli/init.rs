@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 fn init_repository(dir: Option<&Path>) -> Outcome {
     let mut keeper = home::keeper_for_home(dir, &WorkspaceArgs { workspace: None });
     home::require_palace(&keeper, &home::find_home(dir))?;
-    let created = keeper.create_repositories(&terminal_user("init"))?;
+    let created = keeper::create_repositories(&mut keeper, &terminal_user("init"))?;
     for palace in &created {
         terminal::print_page(&palace.display().to_string())?;
     }

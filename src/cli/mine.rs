@@ -122,7 +122,7 @@ fn mine_file(
         it.wing = args.wing.clone().or(it.wing.take());
         it.room = args.room.clone().unwrap_or_else(|| std::mem::take(&mut it.room));
     }
-    keeper.file_mined_texts(caller, &source.source, &texts, summary, args.dry_run)?;
+    keeper::file_mined_texts(keeper, caller, &source.source, &texts, summary, args.dry_run)?;
     Ok(faults)
 }
 

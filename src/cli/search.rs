@@ -74,7 +74,8 @@ pub(super) fn run(args: Args) -> Outcome {
         since: args.since,
         until: args.until,
     };
-    let found = keeper.search_palace(&terminal_user("search"), &query, args.limit)?;
+    let caller = terminal_user("search");
+    let found = keeper::search_palace(&mut keeper.session(&caller)?, &query, args.limit)?;
     let here = std::env::current_dir().unwrap_or_default();
     terminal::print_page(&match args.format {
         Format::Human => to_text(&found, &here),

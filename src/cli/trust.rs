@@ -71,7 +71,7 @@ fn ask_for_consent(keeper: &Keeper, home: &Path, missing: &[Consent], is_given: 
         anstream::eprintln!("Nothing is allowed.");
         return Ok(ExitCode::from(1));
     }
-    missing.iter().try_for_each(|it| keeper.give_consent(it))?;
+    missing.iter().try_for_each(|it| keeper::give_consent(keeper, it))?;
     anstream::eprintln!("Allowed. `palazzo trust --remove DIR` withdraws the consent.");
     Ok(ExitCode::SUCCESS)
 }

@@ -87,10 +87,15 @@ impl Toolbox {
                     Some(left) => (left, end.as_str()),
                     None => (budget, ""),
                 };
-                Ok(accept_no_workspace(keeper.wake_up(caller, argument("workspace"), left))? + end)
+                Ok(accept_no_workspace(keeper::wake_up(
+                    keeper,
+                    caller,
+                    argument("workspace"),
+                    left,
+                ))? + end)
             }),
             TAKE_LEAVE => {
-                let places = keeper.list_places_to_write(caller, argument("workspace"));
+                let places = keeper::list_places_to_write(keeper, caller, argument("workspace"));
                 accept_no_workspace(places).map(|it| self.take_leave_text(&it))
             }
             _ => return None,

@@ -52,8 +52,7 @@ pub(super) fn list_resources(
     let after: Option<Uri> = cursor.map(str::parse).transpose().map_err(|_| {
         ErrorData::invalid_params("invalid cursor: use the `nextCursor` of an earlier list", None)
     })?;
-    let mut listed = keeper
-        .list_resources(caller, after.as_ref(), PAGE_SIZE + 1)
+    let mut listed = keeper::list_resources(keeper, caller, after.as_ref(), PAGE_SIZE + 1)
         .map_err(|it| internal_error(&it.to_string()))?;
     let is_more = listed.len() > PAGE_SIZE;
     listed.truncate(PAGE_SIZE);

@@ -299,6 +299,6 @@ fn target_digest(keeper: &mut Keeper, target: &ResourceTarget) -> u64 {
             keeper::render_resource(keeper, address).map_err(|_| ()).hash(&mut hasher);
             hasher.finish()
         }
-        ResourceTarget::Graph(caller) => keeper.graph_digest(caller).unwrap_or_default(),
+        ResourceTarget::Graph(caller) => keeper::graph_digest(keeper, caller).unwrap_or_default(),
     }
 }

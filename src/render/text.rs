@@ -1,5 +1,7 @@
 //! Short texts: one line, a maximum length, a number with its noun.
 
+use std::path::Path;
+
 use crate::model::is_printable;
 use crate::model::strip_unprintable;
 use serde_json::Value;
@@ -67,4 +69,9 @@ pub fn join_names(names: &[String]) -> String {
         0 => shown.join(", "),
         left => format!("{} and {left} more", shown.join(", ")),
     }
+}
+
+/// Renders the path to a file of a palace: relative to `here` if that is above the palace.
+pub fn display_path(here: &Path, root: &Path, file: &str) -> String {
+    root.strip_prefix(here).unwrap_or(root).join(file).display().to_string()
 }

@@ -84,7 +84,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     let on_progress = move |done, all| bar.show(done, all);
     let to_utc = |it| Local.from_local_datetime(&it).earliest().map(|it| it.to_utc());
     let caller = terminal_user("import");
-    let imported = keeper.import_mempalace(&caller, tables, to_utc, args.dry_run, on_progress)?;
+    let imported =
+        keeper::import_mempalace(&mut keeper, &caller, tables, to_utc, args.dry_run, on_progress)?;
     for note in imported.notes.iter().chain(&imported.errors) {
         anstream::eprintln!("{}", strip_unprintable(note));
     }
@@ -108,7 +109,7 @@ fn mempalace_summary(imported: &ImportSummary, root: Option<&Path>, dry: bool) -
         false => format!("Added to {palace}"),
         true => format!("Would add to {palace}"),
     };
-    let left = match errors.len() {
+    let left = match faults.len() {
         0 => String::new(),
         rows => format!("; not understood: {rows}"),
     };

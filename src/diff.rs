@@ -83,7 +83,7 @@ fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     for (id, scroll) in &after {
         match before.get(id) {
             Some(old) => {
-                differences.extend(change_if_any(item(scroll), diff_scroll(*old, *scroll)))
+                differences.extend(change_if_any(item(scroll), diff_scroll(*old, *scroll)));
             }
             None => differences.push(ItemDiff { item: item(scroll), change: ChangeKind::Added }),
         }

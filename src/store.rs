@@ -325,7 +325,10 @@ impl Store {
         let mut open = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
         match open.as_ref().filter(|it| it.is_current()) {
             Some(repository) => {
-                repo::git_files::check_open_repository(&repository.git_dir, &repository.common_dir)?
+                repo::git_files::check_open_repository(
+                    &repository.git_dir,
+                    &repository.common_dir,
+                )?;
             }
             None => {
                 let found =

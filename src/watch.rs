@@ -113,7 +113,7 @@ impl Watch {
             WatchMode::Auto => match create_watcher(&watch.root, &watch.queue) {
                 Ok(watcher) => watch.use_watcher(watcher),
                 Err(err) => {
-                    watch.start_polling(Some(format!("the system reports no changes: {err}")))
+                    watch.start_polling(Some(format!("the system reports no changes: {err}")));
                 }
             },
         }
@@ -204,7 +204,7 @@ impl Watch {
             drop(watcher.unwatch(&place));
             match watcher.watch(&place, mode) {
                 Err(err) if is_limit_error(&err) => {
-                    self.queue.lock_pending().is_limit_reached = true
+                    self.queue.lock_pending().is_limit_reached = true;
                 }
                 // The parent folder reports folders that are gone by now.
                 _ => {}

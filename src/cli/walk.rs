@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> Outcome {
             "" => {}
             "q" | "quit" | "exit" => break,
             "scroll" if rest.trim().is_empty() => {
-                terminal::print_page("Give its title: scroll TITLE")?
+                terminal::print_page("Give its title: scroll TITLE")?;
             }
             "scroll" => walk.write_scroll(rest, &mut lines)?,
             _ => walk.choose_action(word, rest.trim())?,

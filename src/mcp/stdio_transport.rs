@@ -165,7 +165,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for StdioTran
             };
             match &message {
                 JsonRpcMessage::Request(it) => {
-                    self.session_started |= is_session_start(&it.request)
+                    self.session_started |= is_session_start(&it.request);
                 }
                 _ if self.session_started => {}
                 _ => continue,

@@ -325,7 +325,7 @@ fn mutated_request() -> impl Strategy<Value = Vec<u8>> {
             let size = line.len() + 1;
             match slip {
                 Mutation::Insert(at, bytes) => {
-                    drop(line.splice(at.index(size)..at.index(size), bytes))
+                    drop(line.splice(at.index(size)..at.index(size), bytes));
                 }
                 Mutation::Remove(at, length) => {
                     let at = at.index(size);

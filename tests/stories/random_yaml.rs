@@ -115,7 +115,7 @@ impl RandomYamlWriter {
                 self.write_list(items, indent + deeper);
             }
             YamlTree::Text(text) if self.one_in(2) && can_be_block_scalar(text) => {
-                self.write_block_scalar(text, indent)
+                self.write_block_scalar(text, indent);
             }
             YamlTree::Text(text) if self.one_in(4) && is_plain_scalar(text) => {
                 let text =

@@ -83,7 +83,7 @@ impl AttachedComments {
     pub(in crate::format) fn fit_to_output(&mut self, out: &OutputNode) {
         match out {
             OutputNode::Map(pairs) => {
-                self.fit_to_keys(&pairs.iter().map(|(key, it)| (*key, it)).collect())
+                self.fit_to_keys(&pairs.iter().map(|(key, it)| (*key, it)).collect());
             }
             OutputNode::DynamicMap(pairs) => {
                 self.fit_to_keys(&pairs.iter().map(|(key, it)| (key.as_str(), it)).collect());

@@ -27,7 +27,7 @@ pub(crate) fn merge_entity(into: &mut Entity, other: &Entity, family: &[String])
             None => drop(into.attributes.insert(key.clone(), value.clone())),
             Some(kept) if kept == value => {}
             Some(kept) => {
-                disagree(&truncate(&one_line(key), 60), &value_text(kept), &value_text(value))
+                disagree(&truncate(&one_line(key), 60), &value_text(kept), &value_text(value));
             }
         }
     }

@@ -40,7 +40,7 @@ pub(crate) fn palace_diff(diffs: &[FileDiff]) -> Vec<ItemDiff> {
         match item {
             Some(item) if mentioned.contains(&item) || !is_both => {}
             Some(item) => {
-                differences.push(ItemDiff { item, change: ChangeKind::Changed(Vec::new()) })
+                differences.push(ItemDiff { item, change: ChangeKind::Changed(Vec::new()) });
             }
             None => {
                 let item = PalaceItem::File(it.path.clone());

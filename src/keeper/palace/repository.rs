@@ -53,7 +53,7 @@ impl OpenPalace {
     pub(crate) fn check_repository(&mut self) -> Result<(), Refusal> {
         match self.store.check_last_commit() {
             Err(err) if err.is_repository_error() => {
-                self.repository_fault = Some(repository_diagnostic(&err))
+                self.repository_fault = Some(repository_diagnostic(&err));
             }
             checked => checked?,
         }

@@ -230,7 +230,7 @@ impl<'p> TreeFileList<'p> {
             match paths::check_path(&path) {
                 _ if entry.filename.to_str().is_err() => self.add_finding(&path, disk::NOT_UNICODE),
                 Err(Error::InvalidPath { why, .. }) => {
-                    self.add_finding(&path, (Code::FileName, why))
+                    self.add_finding(&path, (Code::FileName, why));
                 }
                 _ if !mode.is_tree() => {
                     self.files.push(TreeFile { path, mode, id: entry.oid.to_owned() });

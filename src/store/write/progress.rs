@@ -58,7 +58,7 @@ mod tests {
         let calls = Arc::new(Mutex::new(Vec::new()));
         let notes = calls.clone();
         store.set_progress_listener(Listener::new(move |done, total| {
-            notes.lock().unwrap().push((done, total))
+            notes.lock().unwrap().push((done, total));
         }));
         commit_ok(
             &mut store,

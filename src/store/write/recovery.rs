@@ -154,7 +154,7 @@ impl Marker {
                 }
                 Some(("fresh", file)) => marker.new_files.extend(parse_new_file_line(file)),
                 Some(("branch", name)) if is_branch_name(name) => {
-                    marker.branch = Some(name.to_owned())
+                    marker.branch = Some(name.to_owned());
                 }
                 Some(("lock", inode)) => marker.index_lock = inode.parse().ok(),
                 Some(("held", file)) => marker.locks.extend(parse_lock_file_line(file)),

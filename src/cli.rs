@@ -19,6 +19,7 @@ mod log;
 mod man;
 mod map;
 mod mine;
+mod outcome;
 mod progress_bar;
 mod restore;
 mod schema;
@@ -35,28 +36,10 @@ mod walk;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
-use std::time::SystemTime;
 
-use chrono::{DateTime, Utc};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::keeper::{Caller, Refusal};
-
-/// The result of a command: exit code 0, or 1 if it found a fault.
-type Outcome = Result<ExitCode, Failure>;
-
-/// The error of a command that could not run; the process exits with 2.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    #[error("{}", refusal_for_terminal(.0))]
-    Refused(#[from] Refusal),
-    #[error("{0}")]
-    Message(String),
-    #[error("{0}")]
-    Io(#[from] std::io::Error),
-    #[error("the connection failed: {0}")]
-    Connection(Box<dyn std::error::Error + Send + Sync>),
-}
+use crate::cli::outcome::Failure;
 
 /// A memory palace for language models: rooms and scrolls as files in git,
 /// visited over MCP
@@ -145,8 +128,8 @@ pub fn run() -> ExitCode {
         Command::Mine(args) => mine::run(&args),
         Command::Export(args) => export::run(&args),
         Command::ClientConfig(args) => client_config::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Man(args) => man::run(&args),
+        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Man(args) => man::run(&args, Cli::command()),
     };
     match outcome {
         Ok(code) => code,
@@ -156,38 +139,4 @@ pub fn run() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// Words a refusal for a terminal user, who has commands instead of tools.
-fn refusal_for_terminal(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::NoWorkspaceSet { known, home, .. } if known.is_empty() => {
-            format!(
-                "there is no palace in {} yet; `palazzo init NAME` creates one, `palazzo --help` \
-                 explains how the home is chosen",
-                home.display()
-            )
-        }
-        Refusal::NoWorkspaceSet { known, .. } => {
-            format!("there are several palaces: give --workspace NAME ({})", known.join(", "))
-        }
-        Refusal::NoSuchWorkspace { asked, known, .. } => {
-            format!("there is no palace `{asked}` here; there are {}", known.join(", "))
-        }
-        refusal => refusal.to_string(),
-    }
-}
-
-/// Returns the current time, or the time in `PALAZZO_NOW` (RFC 3339), which tests and
-/// demonstrations set.
-fn current_time() -> DateTime<Utc> {
-    let fixed = std::env::var("PALAZZO_NOW").ok().and_then(|it| it.parse().ok());
-    // `Utc::now` panics if the clock shows a year before 1970.
-    fixed.unwrap_or_else(|| SystemTime::now().into())
-}
-
-/// Returns the person at the terminal as the caller of `command`.
-fn terminal_user(command: &'static str) -> Caller {
-    let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
-    Caller::for_person(&name.unwrap_or_else(|_| "someone".to_owned()), command, current_time())
 }

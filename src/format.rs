@@ -33,7 +33,7 @@ pub use paths::{
     new_entity_path, new_scroll_path, room_path,
 };
 pub use positions::ValuePositions;
-pub use schema::{ensure_modeline, modeline_kind};
+pub use schema::{ensure_modeline, is_schema_path, modeline_kind};
 
 use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};
@@ -146,15 +146,6 @@ pub fn schema_for_kind(kind: FileKind) -> String {
 /// Returns the path at which a palace keeps the schema of a kind of file for editors.
 pub fn schema_path(kind: FileKind) -> String {
     schema::schema_path(kind)
-}
-
-/// Tells whether a path is that of one of our schema files.
-pub fn is_schema_path(path: &str) -> bool {
-    schema_kind_at(path).is_some()
-}
-
-fn schema_kind_at(path: &str) -> Option<FileKind> {
-    FileKind::ALL.into_iter().find(|kind| schema::schema_path(*kind) == path)
 }
 
 /// Updates the modeline of a file that is moved to `path`, so that it still points to the schema.

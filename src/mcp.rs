@@ -14,7 +14,9 @@ mod mempalace_tools;
 mod palace_tools;
 mod prompts;
 mod reply;
+mod resource_target;
 mod resources;
+mod serve;
 mod server;
 mod stdio_transport;
 mod subscribers;
@@ -22,7 +24,8 @@ mod toolbox;
 mod work_tools;
 
 pub use reply::{ToolReply, ToolResult};
-pub use server::{Server, serve};
+pub use serve::serve;
+pub use server::Server;
 pub use toolbox::{ToolSet, Toolbox};
 
 impl Toolbox {

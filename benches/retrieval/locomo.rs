@@ -51,6 +51,7 @@ struct DialogTurn {
 type TurnId = (usize, usize);
 
 /// Measures and prints, if the file exists.
+#[expect(clippy::too_many_lines, reason = "its steps follow each other")]
 pub(crate) fn measure_locomo(mut meaning: Option<&mut NoteEmbeddings>) {
     let Some(file) = std::env::var_os("PALAZZO_LOCOMO") else {
         println!("\nLoCoMo is skipped: set PALAZZO_LOCOMO to the path of locomo10.json");

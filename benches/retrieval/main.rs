@@ -60,6 +60,7 @@ fn main() {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "its steps follow each other")]
 fn measure_own_set(half: &str, mut meaning: Option<&mut NoteEmbeddings>) {
     let mut corpus = Corpus::load_half(half);
     if asked::is_smoke_run() {

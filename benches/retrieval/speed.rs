@@ -18,6 +18,7 @@ const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 const MAX_PUTS: usize = 1_000;
 
 /// Measures and prints.
+#[expect(clippy::too_many_lines, reason = "its steps follow each other")]
 pub(crate) fn measure_speed() {
     let set = Corpus::load_half("choosing");
     let heads = [

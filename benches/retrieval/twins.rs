@@ -51,6 +51,7 @@ struct DuplicateTally {
 }
 
 /// Measures and prints.
+#[expect(clippy::too_many_lines, reason = "its steps follow each other")]
 pub(crate) fn measure_near_duplicates() {
     let (notes, numbers) = corpus::load_notes();
     let ours = PalazzoIndex::new(&notes);

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use crate::aaak;
-use crate::cli::{Outcome, terminal};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal;
 
 /// Show the shorthand AAAK and its grammar
 #[derive(clap::Args)]

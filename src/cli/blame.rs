@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use crate::cli::home::HomeArgs;
-use crate::cli::{Outcome, terminal, terminal_user};
+use crate::cli::outcome::{Outcome, terminal_user};
+use crate::cli::terminal;
 use crate::keeper;
 use crate::render;
 

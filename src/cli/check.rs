@@ -8,7 +8,8 @@ use std::sync::{Arc, mpsc};
 use clap::ValueEnum;
 
 use crate::cli::home::{self, WorkspaceArgs};
-use crate::cli::{Failure, Outcome, explain, terminal, terminal_user};
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
+use crate::cli::{explain, terminal};
 use crate::keeper::{self, CheckReport, Keeper};
 use crate::mcp::{ToolSet, Toolbox};
 use crate::model::{Code, Severity, Tool, WatchMode, strip_unprintable};

@@ -8,8 +8,9 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::outcome::Outcome;
 use crate::cli::serve::reject_duplicate_tools;
-use crate::cli::{Outcome, terminal};
+use crate::cli::terminal;
 use crate::mcp::{ToolSet, Toolbox};
 use crate::model::quote_for_shell;
 

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::cli::{Cli, Outcome, terminal};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal;
 
 /// Print the completion script for a shell
 #[derive(clap::Args)]
@@ -14,9 +14,9 @@ pub(super) struct Args {
     shell: Shell,
 }
 
-pub(super) fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args, mut program: clap::Command) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "palazzo", &mut script);
+    clap_complete::generate(args.shell, &mut program, "palazzo", &mut script);
     terminal::print_page(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }

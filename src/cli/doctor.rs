@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
-use crate::cli::{Failure, Outcome, terminal};
+use crate::cli::outcome::{Failure, Outcome};
+use crate::cli::terminal;
 use crate::keeper::{self, DoctorReport, GitLock, Keeper};
 
 /// Show what may block writing to palaces, or remove a git lock file

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::progress_bar::ProgressBar;
-use crate::cli::{Failure, Outcome, terminal, terminal_user};
+use crate::cli::terminal;
 use crate::keeper::{self, EmbedOutcome};
 
 /// Compute all missing embeddings of a palace, for semantic search

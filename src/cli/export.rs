@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::cli::home::HomeArgs;
-use crate::cli::{Failure, Outcome, terminal_user};
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::keeper;
 use crate::model::escape_unprintable_json;
 

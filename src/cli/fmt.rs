@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
-use crate::cli::{Failure, Outcome, terminal, terminal_user};
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
+use crate::cli::terminal;
 use crate::keeper::{self, FmtReport, Keeper};
 
 /// Format files the way Palazzo writes them

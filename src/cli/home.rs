@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::cli::Failure;
+use crate::cli::outcome::Failure;
 use crate::keeper::Keeper;
 use crate::model::WatchMode;
 
@@ -99,4 +99,12 @@ pub(super) fn state_dir() -> Option<PathBuf> {
 /// Returns the path in an environment variable; `None` if it is unset or empty.
 pub(super) fn env_path(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|it| !it.is_empty()).map(PathBuf::from)
+}
+
+/// Returns the name and the folder of the palace that the import changed.
+pub(super) fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> String {
+    match (workspace, root) {
+        (Some(name), Some(root)) => format!("`{name}` in {}", root.display()),
+        _ => "a new workspace".to_owned(),
+    }
 }

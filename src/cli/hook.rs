@@ -6,7 +6,8 @@ use std::process::{self, ExitCode, Stdio};
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::{Failure, Outcome, home, terminal, terminal_user};
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
+use crate::cli::{home, terminal};
 use crate::keeper::{self, DEFAULT_TOKENS, Keeper};
 use crate::model::quote_for_shell;
 

@@ -5,15 +5,17 @@ mod mempalace;
 #[cfg(feature = "import-mempalace")]
 mod mempalace_sqlite;
 
+use crate::cli::home::palace_label;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
 use crate::cli::home::HomeArgs;
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
-use crate::cli::{Failure, Outcome, terminal, terminal_user};
+use crate::cli::terminal;
 use crate::keeper::{self, MemoryImportSummary};
 use crate::model::strip_unprintable;
 
@@ -94,14 +96,6 @@ fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
         false => std::fs::read(file),
     };
     read.map_err(|err| Failure::Message(format!("cannot read {}: {err}", file.display())))
-}
-
-/// Returns the name and the folder of the palace that the import changed.
-fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> String {
-    match (workspace, root) {
-        (Some(name), Some(root)) => format!("`{name}` in {}", root.display()),
-        _ => "a new workspace".to_owned(),
-    }
 }
 
 fn memory_summary(imported: &MemoryImportSummary, root: Option<&Path>, dry: bool) -> String {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
-use crate::cli::{Failure, Outcome, templates, terminal, terminal_user};
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
+use crate::cli::{templates, terminal};
 use crate::keeper;
 use crate::model::{Files, did_you_mean};
 

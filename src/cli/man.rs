@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::CommandFactory;
-
-use crate::cli::{Cli, Outcome};
+use crate::cli::outcome::Outcome;
 
 /// Write the manual pages of all commands into a folder
 ///
@@ -17,8 +15,8 @@ pub(super) struct Args {
     folder: PathBuf,
 }
 
-pub(super) fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args, program: clap::Command) -> Outcome {
     std::fs::create_dir_all(&args.folder)?;
-    clap_mangen::generate_to(Cli::command(), &args.folder)?;
+    clap_mangen::generate_to(program, &args.folder)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
-use crate::cli::{Outcome, terminal, terminal_user};
+use crate::cli::outcome::{Outcome, terminal_user};
+use crate::cli::terminal;
 use crate::keeper;
 
 /// Show the map of a palace: rooms, doors, scrolls, versions and ages

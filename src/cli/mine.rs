@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use chrono::{DateTime, Utc};
 
 use crate::cli::home::HomeArgs;
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
-use crate::cli::{Failure, Outcome, terminal, terminal_user};
+use crate::cli::terminal;
 use crate::keeper::{
     self, Caller, Extracted, Keeper, MineSummary, SourceFile, SourceKind, is_palace_file,
 };

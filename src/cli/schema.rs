@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use crate::cli::{Outcome, terminal};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal;
 use crate::keeper;
 use crate::model::FileKind;
 

@@ -8,7 +8,8 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::cli::home::HomeArgs;
-use crate::cli::{Outcome, terminal, terminal_user};
+use crate::cli::outcome::{Outcome, terminal_user};
+use crate::cli::terminal;
 use crate::keeper::{self, SearchQuery, SearchResults};
 use crate::model::ItemKind;
 use crate::render::{self, display_path};
@@ -74,6 +75,7 @@ pub(super) fn run(args: Args) -> Outcome {
         since: args.since,
         until: args.until,
     };
+    query.reject_without_words()?;
     let caller = terminal_user("search");
     let found = keeper::search_palace(&mut keeper.session(&caller)?, &query, args.limit)?;
     let here = std::env::current_dir().unwrap_or_default();

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
-use crate::cli::{Failure, Outcome, current_time};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
 use crate::model::WatchMode;
 

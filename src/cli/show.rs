@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use crate::cli::home::HomeArgs;
-use crate::cli::{Failure, Outcome, terminal, terminal_user};
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
+use crate::cli::terminal;
 use crate::keeper;
 use crate::model::RoomRef;
 

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use rust_embed::RustEmbed;
 
-use crate::cli::{Outcome, terminal};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal;
 use crate::model::Files;
 
 /// List the templates that `palazzo init` can start from

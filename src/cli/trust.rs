@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
-use crate::cli::{Outcome, terminal};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
 use crate::model::{Consent, ConsentScope, quote_for_shell};
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::{Outcome, home, terminal, terminal_user};
+use crate::cli::outcome::{Outcome, terminal_user};
+use crate::cli::{home, terminal};
 use crate::keeper::{self, DEFAULT_TOKENS, Keeper};
 
 /// Print what an agent should know when a conversation begins

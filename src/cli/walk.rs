@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 
 use crate::cli::home::{self, WorkspaceArgs};
-use crate::cli::{Failure, Outcome, terminal, terminal_user};
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
+use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
 use crate::mcp::{ToolReply, ToolResult, ToolSet, Toolbox};
 

@@ -67,12 +67,7 @@ impl Encoder {
                 format!("it has {vocabulary_size} pieces, but the model has {}", words.nrows());
             return Err(Error::Vocabulary(why));
         }
-        if config.num_attention_heads == 0 || !width.is_multiple_of(config.num_attention_heads) {
-            let heads = config.num_attention_heads;
-            let why =
-                format!("`num_attention_heads` is {heads}, which does not divide {width} numbers");
-            return Err(Error::Config(why));
-        }
+        config.check_heads(width)?;
         let name = "embeddings.position_embeddings.weight";
         let positions = tensors.matrix(name, None, Some(width))?;
         if positions.nrows() < MIN_POSITIONS {
@@ -225,6 +220,17 @@ impl LayerNorm {
 }
 
 impl Config {
+    /// Checks that the attention heads share `width` numbers equally.
+    fn check_heads(&self, width: usize) -> Result<(), Error> {
+        let heads = self.num_attention_heads;
+        if heads > 0 && width.is_multiple_of(heads) {
+            return Ok(());
+        }
+        let why =
+            format!("`num_attention_heads` is {heads}, which does not divide {width} numbers");
+        Err(Error::Config(why))
+    }
+
     fn parse(text: Option<&str>) -> Result<Self, Error> {
         let Some(text) = text else { return Ok(Self::default()) };
         let config: Self =

@@ -166,13 +166,8 @@ impl MempalaceData {
         self.notes.push(format!("{which}: the wing or room is missing; filed in `{UNKNOWN}`"));
     }
 
-    fn add_text(
-        &mut self,
-        id: &str,
-        pieces: &[Row],
-        local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
-    ) {
-        let Some(first) = pieces.first() else { return };
+    /// Returns the text of all pieces of the row `id`, and reports missing pieces.
+    fn join_pieces(&mut self, id: &str, first: &Row, pieces: &[Row]) -> String {
         let mut text = String::new();
         for piece in pieces {
             match piece.fields.get(MempalaceTables::TEXT_KEY).and_then(Value::as_str) {
@@ -186,6 +181,17 @@ impl MempalaceData {
             let why = format!("piece {place} is missing; the others were joined");
             self.add_fault(first.table, id, why);
         }
+        text
+    }
+
+    fn add_text(
+        &mut self,
+        id: &str,
+        pieces: &[Row],
+        local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
+    ) {
+        let Some(first) = pieces.first() else { return };
+        let text = self.join_pieces(id, first, pieces);
         if text.trim().is_empty() {
             if first.fields.contains_key(MempalaceTables::TEXT_KEY) {
                 self.add_fault(first.table, id, "it has no text");

@@ -4,13 +4,14 @@
 //! may have checked it out so.
 
 pub(crate) mod toml;
+use crate::format::schema::schema_kind_at;
 use crate::format::yaml::{
     AttachedComments, CommentsAndDashes, Node, NodeValue, OutputNode, parse_yaml,
     write_yaml_with_comments,
 };
 use crate::format::{
     PalacePath, ParsedFile, ParsedItem, diary, drawer, entity, front_matter, genus, parse_file,
-    room, schema, schema_kind_at, scroll, work,
+    room, schema, scroll, work,
 };
 use crate::model::{Code, Diagnostic, Severity};
 

@@ -50,25 +50,21 @@ impl PalacePath {
             Ok(id) => Ok(is(id)),
             Err(err) => Err(bad_name_finding(path, &err).with_hint(hint)),
         };
+        let misplaced = |message: &str, hint: &str| Err(misplaced_finding(path, message, hint));
         let (file_name, folder_name) = ("rename the file", "rename the folder");
         let (folder, rest) = path.split_once('/').unwrap_or(("", path));
         match (folder, rest.strip_suffix(".yaml"), rest.strip_suffix(".md")) {
             ("rooms", Some(room), _) => named(room, Self::Room, file_name),
             ("scrolls", _, Some(scroll)) => match scroll.rsplit_once('/') {
                 Some((room, _)) => named(room, Self::Scroll, file_name),
-                None => Err(misplaced_finding(
-                    path,
-                    "a scroll belongs to a room",
-                    "move it to `scrolls/<room>/`",
-                )),
+                None => misplaced("a scroll belongs to a room", "move it to `scrolls/<room>/`"),
             },
             ("drawers", _, Some(drawer)) => match drawer.splitn(3, '/').collect::<Vec<_>>()[..] {
                 [wing, room, _] => named(&format!("{wing}/{room}"), Self::Drawer, folder_name),
-                _ => Err(misplaced_finding(
-                    path,
+                _ => misplaced(
                     "a drawer is filed under a wing and a room",
                     "move it to `drawers/<wing>/<room>/`",
-                )),
+                ),
             },
             ("diary", _, Some(entry)) => match entry.split_once('/') {
                 Some((agent, _)) => {
@@ -76,11 +72,9 @@ impl PalacePath {
                     let refused = |err| bad_name_finding(path, &err).with_hint(folder_name);
                     agent.map(Self::Diary).map_err(refused)
                 }
-                None => Err(misplaced_finding(
-                    path,
-                    "a diary entry belongs to an agent",
-                    "move it to `diary/<agent>/`",
-                )),
+                None => {
+                    misplaced("a diary entry belongs to an agent", "move it to `diary/<agent>/`")
+                }
             },
             ("entities", Some(_), _) => Ok(Self::Entity),
             ("genera", Some(_), _) => Ok(Self::Genus),

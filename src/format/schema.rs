@@ -20,8 +20,10 @@ mod work;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 
-pub use modeline::{ensure_modeline, modeline_kind};
-pub(super) use modeline::{prepend_modeline, retarget_modeline, schema_path, split_modeline};
+pub use modeline::{ensure_modeline, is_schema_path, modeline_kind};
+pub(super) use modeline::{
+    prepend_modeline, retarget_modeline, schema_kind_at, schema_path, split_modeline,
+};
 
 use crate::model::FileKind;
 

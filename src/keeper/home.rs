@@ -8,7 +8,7 @@ use ulid::Generator;
 
 use crate::keeper::caller::Caller;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::reload::WatchConfig;
+use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::snapshot::{PublishedSnapshots, SharedVisits, SnapshotLimits};
 use crate::keeper::workspaces::background_open::BackgroundOpen;

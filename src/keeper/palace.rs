@@ -1,5 +1,6 @@
 //! One palace in memory, as true to its files as the last look at them.
 
+pub(crate) mod change_plan;
 pub(crate) mod entity_cache;
 pub(crate) mod entity_faults;
 pub(crate) mod file_errors;
@@ -10,14 +11,17 @@ pub(crate) mod repository;
 pub(crate) mod room_scope;
 pub(crate) mod search_documents;
 pub(crate) mod semantics;
-use std::collections::{BTreeMap, BTreeSet};
+pub(crate) mod watch_config;
+use crate::keeper::palace::change_plan::ChangePlan;
+use crate::keeper::palace::change_plan::missing_schema_edits;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use crate::format::{self, PalacePath};
+use crate::format::PalacePath;
 use crate::keeper::palace::entity_faults::{EntityFaults, EntityKey};
 use crate::keeper::palace::file_states::FileStates;
-use crate::keeper::palace::reload::WatchConfig;
+use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::indexer::SemanticIndexer;
 use crate::keeper::snapshot::{SnapshotLimits, SnapshotSlot};
 use crate::keeper::{Caller, Refusal};
@@ -62,28 +66,6 @@ pub(crate) struct OpenPalace {
     pub(crate) finished_changes: Vec<CommitReport>,
     /// Reports what went wrong after a change was made.
     pub(crate) warn: fn(&str),
-}
-
-/// What a tool wants done to the files, and what to say of it in history.
-#[derive(Default)]
-pub(crate) struct ChangePlan {
-    pub(crate) edits: Vec<Edit>,
-    pub(crate) subject: String,
-    pub(crate) body: String,
-}
-
-/// Returns the schemas that files, as (path, text), lead to and that nobody has put
-/// there.
-pub(crate) fn missing_schema_edits<'a>(
-    store: &Store,
-    files: impl Iterator<Item = (&'a str, &'a str)>,
-) -> Vec<Edit> {
-    let kinds: BTreeSet<_> =
-        files.filter_map(|(path, text)| format::modeline_kind(path, text)).collect();
-    let files = kinds.into_iter().map(|kind| (kind, format::schema_path(kind)));
-    let missing = files.filter(|(_, path)| matches!(store.read_file(path), Ok(None)));
-    let edit = |(kind, path)| Edit { path, was: None, now: Some(format::schema_for_kind(kind)) };
-    missing.map(edit).collect()
 }
 
 impl OpenPalace {

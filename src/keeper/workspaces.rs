@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::format::{self, PalacePath};
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::reload::WatchConfig;
+use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, split_as_of_key};
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::keeper::workspaces::committed::CallCommits;
@@ -196,7 +196,7 @@ impl Keeper {
     /// Begins a session on the palace that the caller acts on, and brings it up to date.
     pub fn session<'k>(&'k mut self, caller: &'k Caller) -> Result<Session<'k>, Refusal> {
         let key = self.current_workspace(caller)?;
-        self.session_in(key, caller)
+        self.session_in(&key, caller)
     }
 
     /// Begins a session as [`Keeper::session`] does; `None` where the first write would create
@@ -206,7 +206,7 @@ impl Keeper {
         caller: &'k Caller,
     ) -> Result<Option<Session<'k>>, Refusal> {
         match self.current_workspace_if_any(caller)? {
-            Some(key) => self.session_in(key, caller).map(Some),
+            Some(key) => self.session_in(&key, caller).map(Some),
             None => Ok(None),
         }
     }
@@ -217,17 +217,17 @@ impl Keeper {
         caller: &'k Caller,
     ) -> Result<Session<'k>, Refusal> {
         let key = self.current_or_new_workspace(caller)?;
-        self.session_in(key, caller)
+        self.session_in(&key, caller)
     }
 
     /// Begins a session on the palace with the directory name `key`.
     pub(super) fn session_in<'k>(
         &'k mut self,
-        key: String,
+        key: &str,
         caller: &'k Caller,
     ) -> Result<Session<'k>, Refusal> {
-        self.open_palace(&key)?.catch_up()?;
-        self.resume_session(&key, caller)
+        self.open_palace(key)?.catch_up()?;
+        self.resume_session(key, caller)
     }
 
     /// Begins a session for a later step of a call, on a palace that an earlier step brought up to

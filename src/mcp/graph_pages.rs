@@ -88,5 +88,5 @@ pub(super) fn deleted_entities(it: &EntityDeletion) -> String {
 
 /// Renders notes, a line each.
 fn notes(notes: &[String]) -> String {
-    notes.iter().map(|it| format!("Note: {it}.\n")).collect()
+    notes.iter().fold(String::new(), |page, it| page + &format!("Note: {it}.\n"))
 }

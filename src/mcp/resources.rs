@@ -3,6 +3,9 @@
 //! The graph is a resource if the tools of the reference memory server are offered. It
 //! has the name and content of that server: the answer of `read_graph`.
 
+use crate::mcp::resource_target::GRAPH_URI;
+use crate::mcp::resource_target::ResourceTarget;
+use crate::mcp::resource_target::parse_target;
 use rmcp::model::{
     Annotations, CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData,
     JsonObject, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Reference,
@@ -14,7 +17,7 @@ use crate::keeper::{self, Caller, Keeper, Refusal, ResourceSummary};
 use crate::mcp::reply::{ToolReply, shorten_long_lines};
 use crate::mcp::subscribers::Subscribers;
 use crate::mcp::toolbox::{ToolSet, Toolbox};
-use crate::model::{Uri, UriError, UriTarget, strip_unprintable};
+use crate::model::{Uri, UriTarget, strip_unprintable};
 
 /// How many resources one page lists.
 const PAGE_SIZE: usize = 200;
@@ -24,23 +27,11 @@ const PAGE_SIZE: usize = 200;
 const ROOM_TEMPLATE: &str = "palace://{workspace}/rooms/{+room}";
 const SCROLL_TEMPLATE: &str = "palace://{workspace}/scrolls/{+room}/{id}";
 
-/// The graph's address in the reference memory server, npm 2026.8.31.
-const GRAPH_URI: &str = "memory://knowledge-graph";
-
 const MARKDOWN_TYPE: &str = "text/markdown";
 const JSON_TYPE: &str = "application/json";
 
 /// One hour: templates never change while the process runs.
 const TEMPLATES_TTL_MS: u64 = 3_600_000;
-
-/// A resource that a client can read.
-#[derive(Clone, Debug)]
-pub(super) enum ResourceTarget {
-    /// A room or scroll.
-    RoomOrScroll(Uri),
-    /// The graph that this caller's tools act on.
-    Graph(Caller),
-}
 
 /// Lists one page of resources; `cursor` is the last address of the previous page.
 pub(super) fn list_resources(
@@ -169,18 +160,6 @@ pub(super) fn complete_argument(
     );
     let completion = completion.map_err(|err| ErrorData::internal_error(err, None))?;
     Ok(CompleteResult::new(completion))
-}
-
-/// Parses an address given by a client; the error describes the expected form.
-pub(super) fn parse_target(
-    tools: &Toolbox,
-    caller: &Caller,
-    uri: &str,
-) -> Result<ResourceTarget, String> {
-    match uri {
-        GRAPH_URI if tools.offers(ToolSet::Memory) => Ok(ResourceTarget::Graph(caller.clone())),
-        _ => uri.parse().map(ResourceTarget::RoomOrScroll).map_err(|err: UriError| err.to_string()),
-    }
 }
 
 /// The graph as a resource, with the texts of the reference memory server.

@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ErrorData};
-use rmcp::service::{Peer, RequestContext, ServerInitializeError};
-use rmcp::transport::stdio_pipes;
-use rmcp::{RoleServer, ServiceExt};
+use rmcp::service::{Peer, RequestContext};
 use tokio::sync::{Mutex, Notify, watch};
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
@@ -15,9 +14,7 @@ use tokio::time::{sleep, timeout};
 use crate::keeper::{Caller, Keeper};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::call_runner::CallRunner;
-use crate::mcp::handler::PanicSafeServer;
 use crate::mcp::reply::shorten_long_lines;
-use crate::mcp::stdio_transport::StdioTransport;
 use crate::mcp::subscribers::{BaselineDigests, Subscribers};
 use crate::mcp::{ToolReply, ToolSet, Toolbox};
 
@@ -35,36 +32,6 @@ pub struct Server {
     pub(super) baselines: BaselineDigests,
     pub(super) change_signal: Arc<Notify>,
     pub(super) input_closed: watch::Receiver<bool>,
-}
-
-/// Serves a client over standard input and output until its input ends, or `stop` is
-/// ready. Calls that have started by then are finished.
-///
-/// It is no error if a client only probes or sends nothing.
-pub async fn serve(
-    mut server: Server,
-    stop: impl Future<Output: Send> + Send + 'static,
-) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let (input, output) = stdio_pipes();
-    let (closed_sender, input_closed) = watch::channel(false);
-    server.input_closed = input_closed;
-    let calls = server.calls.clone();
-    let stop = async move {
-        stop.await;
-        calls.close();
-    };
-    let connection = StdioTransport::new(input, output, stop, closed_sender);
-    let served = match PanicSafeServer(server.clone()).serve(connection).await {
-        Ok(running) => {
-            tokio::spawn(server.clone().open_in_background());
-            tokio::spawn(server.clone().send_notifications(running.peer().clone()));
-            running.waiting().await.map(drop).map_err(Into::into)
-        }
-        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-        Err(err) => Err(err.into()),
-    };
-    server.calls.shut_down().await;
-    served
 }
 
 impl Server {
@@ -131,7 +98,7 @@ impl Server {
     }
 
     /// Starts opening the palace that will probably be used first.
-    async fn open_in_background(self) {
+    pub(super) async fn open_in_background(self) {
         let begin = |keeper: &mut Keeper, _: &Caller| {
             keeper.start_background_open();
             Ok(())
@@ -140,7 +107,7 @@ impl Server {
     }
 
     /// Notifies clients about changes, until the process ends.
-    async fn send_notifications(self, peer: Peer<RoleServer>) {
+    pub(super) async fn send_notifications(self, peer: Peer<RoleServer>) {
         let mut wait = None;
         loop {
             let changed = self.change_signal.notified();

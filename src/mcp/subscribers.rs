@@ -15,7 +15,7 @@ use rmcp::service::{Peer, SubscriptionSink};
 
 use crate::keeper::{self, Caller, Generation, Keeper};
 use crate::mcp::Toolbox;
-use crate::mcp::resources::{ResourceTarget, parse_target};
+use crate::mcp::resource_target::{ResourceTarget, parse_target};
 
 /// Maximum number of resources per subscriber.
 const MAX_SUBSCRIPTIONS: usize = 1_000;

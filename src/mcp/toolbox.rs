@@ -136,7 +136,7 @@ impl Toolbox {
         arguments: JsonObject,
     ) -> Option<ToolResult> {
         let tool = self.find_tool(name, &self.offered)?;
-        let run = || self.run_tool(tool, keeper, caller, arguments);
+        let run = || self.run_registered(tool, keeper, caller, arguments);
         let answer = catch_unwind(AssertUnwindSafe(run));
         let answer = answer.unwrap_or_else(|_| {
             keeper.close_all_palaces();
@@ -202,10 +202,10 @@ impl Toolbox {
             return Err(format!("this action runs `{name}`, which changes things, and {why}"));
         }
         let arguments = fill_params(tool, request.params.clone(), words)?;
-        self.run_tool(tool, keeper, caller, arguments)
+        self.run_registered(tool, keeper, caller, arguments)
     }
 
-    fn run_tool(
+    fn run_registered(
         &self,
         tool: &RegisteredTool,
         keeper: &mut Keeper,

@@ -51,7 +51,7 @@ pub struct WingRoom {
 /// disagree, as after a merge of two branches, each drawer is filed under its own name.
 #[derive(Clone, Debug, Default)]
 pub struct Drawers {
-    drawers_by_file: HashMap<Arc<str>, (RoomId, Drawer)>,
+    by_file: HashMap<Arc<str>, (RoomId, Drawer)>,
     wings: BTreeMap<Slug, BTreeMap<RoomId, RoomFolder>>,
     files_by_id: HashMap<Ulid, BTreeSet<Arc<str>>>,
     counts_by_folder: HashMap<String, usize>,
@@ -70,22 +70,22 @@ type DrawerSortKey = (Option<DateTime<Utc>>, Ulid, Arc<str>);
 impl Drawers {
     /// Returns the number of drawers.
     pub fn len(&self) -> usize {
-        self.drawers_by_file.len()
+        self.by_file.len()
     }
 
     /// Tells whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.drawers_by_file.is_empty()
+        self.by_file.is_empty()
     }
 
     /// Returns the drawer in `file`.
     pub fn get(&self, file: &str) -> Option<&Drawer> {
-        self.drawers_by_file.get(file).map(|(_, drawer)| drawer)
+        self.by_file.get(file).map(|(_, drawer)| drawer)
     }
 
     /// Yields every drawer with its file and the room of its folder, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RoomId, &Drawer)> {
-        self.drawers_by_file.iter().map(|(file, (room, drawer))| (file.as_ref(), room, drawer))
+        self.by_file.iter().map(|(file, (room, drawer))| (file.as_ref(), room, drawer))
     }
 
     /// Yields the files with a drawer of this id: one, unless the user has copied a file.
@@ -95,12 +95,12 @@ impl Drawers {
 
     /// Returns the room whose folder contains `file`.
     pub fn room_of_file(&self, file: &str) -> Option<&RoomId> {
-        self.drawers_by_file.get(file).map(|(room, _)| room)
+        self.by_file.get(file).map(|(room, _)| room)
     }
 
     /// Returns the wing and the room of the drawer in `file`.
     pub fn wing_room_of_file(&self, file: &str) -> Option<WingRoom> {
-        self.drawers_by_file
+        self.by_file
             .get(file)
             .map(|(room, drawer)| self.resolve_wing_room(room, &drawer.filed_under))
     }
@@ -178,12 +178,12 @@ impl Drawers {
         *folder.name_counts.entry(drawer.filed_under.clone()).or_default() += 1;
         *self.counts_by_folder.entry(folder_of_file(&file)).or_default() += 1;
         self.files_by_id.entry(drawer.id).or_default().insert(file.clone());
-        self.drawers_by_file.insert(file, (room.clone(), drawer));
+        self.by_file.insert(file, (room.clone(), drawer));
     }
 
     /// Removes the drawer in `file`.
     pub fn remove(&mut self, file: &str) {
-        let Some((file, (room, drawer))) = self.drawers_by_file.remove_entry(file) else { return };
+        let Some((file, (room, drawer))) = self.by_file.remove_entry(file) else { return };
         if let Some(count) = self.counts_by_folder.get_mut(&folder_of_file(&file)) {
             *count -= 1;
         }
@@ -231,7 +231,7 @@ impl RoomFolder {
 /// Compares drawers by file.
 impl PartialEq for Drawers {
     fn eq(&self, other: &Self) -> bool {
-        self.drawers_by_file == other.drawers_by_file
+        self.by_file == other.by_file
     }
 }
 
@@ -312,7 +312,7 @@ mod tests {
         let of = |wing: &str| {
             let shelves = drawers.filed_under_matching(|it| it.wing == wing);
             let held = drawers
-                .drawers_by_file
+                .by_file
                 .values()
                 .filter(|(room, it)| shelves.contains(&(room, &it.filed_under)));
             let mut ids: Vec<_> = held.map(|(_, it)| it.id.0).collect();

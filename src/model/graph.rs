@@ -17,7 +17,7 @@ pub use timeline::{DatedFact, FactEvent, TimeSpan};
 use crate::model::graph::grouped_entities::GroupingCache;
 use crate::model::graph::name_index::{
     KeyHash, LazyNameIndex, genus_date_keys, hash_attribute_value, hash_attribute_values, hash_key,
-    hash_name_ignoring_case, hash_relation_targets, mentioned_name_hashes,
+    hash_name_ignoring_case, mentioned_name_hashes, relation_target_hashes,
 };
 use crate::model::{AttributeKind, Date, Entity, Genus, ItemId, Relation, did_you_mean};
 
@@ -372,11 +372,6 @@ fn names_by_key<'a, K: Ord>(
     keys: impl Fn(&Entity) -> Vec<K>,
 ) -> BTreeSet<(K, Arc<str>)> {
     all.flat_map(|(name, (_, it))| keys(it).into_iter().map(|it| (it, name.clone()))).collect()
-}
-
-/// Returns the hashes of the relation targets, and whether the entity is a loose end.
-fn relation_target_hashes(entity: &Entity) -> Vec<(KeyHash, bool)> {
-    hash_relation_targets(entity).into_iter().map(|it| (it, !entity.is_defined)).collect()
 }
 
 /// Compares entities and genera by file.

@@ -145,8 +145,9 @@ impl Index {
         walk(|it| it.previous).chain(walk(|it| it.next))
     }
 
-    fn add_document(&mut self, document: &Document<'_>, document_terms: &DocumentTerms) {
-        let number = to_number(self.documents.len());
+    /// Adds the passages of the document `number`, and returns the first and the end of their
+    /// numbers.
+    fn add_passages(&mut self, number: u32, document_terms: &DocumentTerms) -> (u32, u32) {
         let (first, end) = (
             to_number(self.passages.len()),
             to_number(self.passages.len() + document_terms.passages.len()),
@@ -170,6 +171,12 @@ impl Index {
                 end: passage_terms.end,
             });
         }
+        (first, end)
+    }
+
+    fn add_document(&mut self, document: &Document<'_>, document_terms: &DocumentTerms) {
+        let number = to_number(self.documents.len());
+        let (first, end) = self.add_passages(number, document_terms);
         let length = document_terms.passages.iter().map(|it| it.length).sum();
         let room = self.room_number(document.wing.as_deref(), document.room.as_deref());
         self.rooms[room as usize].length += length;

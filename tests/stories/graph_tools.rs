@@ -659,10 +659,10 @@ async fn actions_naming_missing_entities_are_reported_on_building_and_deleting()
     let checked = String::from_utf8(checked.unwrap().stdout).unwrap();
     let of_den: Vec<_> = checked.lines().filter(|it| it.contains("den.yaml")).collect();
     assert_snapshot!(of_den.join("\n"), @"
-    survey/rooms/den.yaml:1:1: warning[unreachable]: no way leads here from the entry
+    survey/rooms/den.yaml:1:1: warning[unreachable]: this room cannot be reached from the entry
     survey/rooms/den.yaml:10:26: info[undefined-entity]: there is no entity `gradualism ` yet
     survey/rooms/den.yaml:14:26: info[undefined-entity]: there is no entity `Ghosty` yet
-    survey/rooms/den.yaml:26:27: info[undefined-genus]: no entity has the genus `Ghost`, and no file tells of it
+    survey/rooms/den.yaml:26:27: info[undefined-genus]: no entity has the genus `Ghost`, and no genus file defines it
     ");
 }
 

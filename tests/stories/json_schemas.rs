@@ -147,7 +147,7 @@ fn fmt_updates_an_outdated_schema_copy() {
     assert_eq!(home.read("code/.palazzo/schema/room.json"), "{}\n");
     assert_snapshot!(said(&["fmt", "home/code/.palazzo"]), @"
     home/code/.palazzo/schema/room.json
-    1 of 1 file brought into form
+    1 of 1 file formatted
     ");
     assert_eq!(home.read("code/.palazzo/schema/room.json"), keeper::json_schema(FileKind::Room));
     assert_eq!(home.read("code/.palazzo/schema/mine.json"), "{}\n");

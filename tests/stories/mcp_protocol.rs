@@ -662,7 +662,8 @@ fn only_protocol_messages_go_to_standard_output() {
     wire.request("no/such/method", json!({}));
     home.write("paradigm-survey/palace.toml", "format = [");
     wire.call("describe_workspace", json!({}));
-    std::fs::remove_dir_all(home.path()).unwrap();
+    // At once: a server that looks while files are being removed reports a damaged repository.
+    std::fs::rename(home.path(), home.path().with_extension("gone")).unwrap();
     wire.call("palace_action", json!({ "action": 0 }));
     wire.call("write_scroll", json!({ "title": "Where", "body": "Gone." }));
     let ended = wire.close();

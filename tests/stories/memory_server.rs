@@ -149,6 +149,7 @@ fn a_server_started_for_a_missing_workspace_creates_it() {
     assert_snapshot!(wire.close().stderr.replace(&place, "HOME"), @"palazzo: there was no workspace `survy`: made HOME/survy; did you mean `survey`?");
 }
 
+#[expect(clippy::too_many_lines, reason = "its steps follow each other")]
 #[test]
 fn a_graph_is_created_read_and_deleted() {
     let home = Home::new();
@@ -266,6 +267,7 @@ fn relations_may_connect_undefined_entities() {
     );
 }
 
+#[expect(clippy::too_many_lines, reason = "its steps follow each other")]
 #[test]
 fn any_text_is_a_valid_name_and_entities_keep_creation_order() {
     let home = Home::new();
@@ -313,6 +315,7 @@ fn any_text_is_a_valid_name_and_entities_keep_creation_order() {
     home.assert_clean_repository();
 }
 
+#[expect(clippy::too_many_lines, reason = "its steps follow each other")]
 #[test]
 fn a_long_answer_is_cut_with_a_notice_on_how_to_continue() {
     let home = Home::new();

@@ -35,6 +35,7 @@ fn query_facts(wire: &mut RawClient, asked: Value) -> Vec<String> {
         .collect()
 }
 
+#[expect(clippy::too_many_lines, reason = "its steps follow each other")]
 #[test]
 fn a_fact_ends_on_the_day_its_successor_begins() {
     let home = Home::new();
@@ -181,6 +182,7 @@ fn all_tool_sets_share_one_graph() {
     );
 }
 
+#[expect(clippy::too_many_lines, reason = "its steps follow each other")]
 #[test]
 fn the_timeline_lists_facts_by_start_date() {
     let home = Home::new();

@@ -218,7 +218,7 @@ fn an_invalid_conversation_does_not_stop_the_others() {
     conversations.json: [2]: it is not a conversation in a known format
     s.jsonl: line 2: this is not JSON (column 60)
     ");
-    assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"Filed texts of 2 sources: 2 new, 0 grown; 0 were there already.");
+    assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"Filed texts of 2 sources: 2 new, 0 extended; 0 were filed already.");
 }
 
 #[test]

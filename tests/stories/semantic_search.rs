@@ -108,7 +108,7 @@ fn a_text_without_the_query_words_is_found_after_embedding() {
     Found by words alone: 3 passages still to be read
     nothing found
     ");
-    assert_snapshot!(run(&home, &["embed"]), @"Passages read: 3; known: 3.");
+    assert_snapshot!(run(&home, &["embed"]), @"Passages embedded: 3; in all: 3.");
     assert_snapshot!(run(&home, &["search", "heron"]), @"
     One wader on one leg. (drawer in marsh/reeds, 26 days ago)
       home/w/drawers/marsh/reeds/2026-02-03.md
@@ -146,7 +146,7 @@ fn unrelated_texts_are_not_found_in_a_small_palace() {
     ");
     assert_snapshot!(run(&home, &["search", "gravel"]), @"
     Found by words alone
-    nothing fits
+    nothing found
     ");
     home.write("w/drawers/marsh/reeds/2026-02-04.md", "No bird today.");
     assert_snapshot!(run(&home, &["search", "heron"]), @"
@@ -247,7 +247,7 @@ async fn without_a_usable_model_search_uses_words_only() {
     1 palace, 0 rooms, 0 scrolls, 0 entities: 0 errors, 1 warning
     "#);
     let mut agent = home.agent_with(MARCH_1, &["--tools", "mempalace"]).await;
-    assert_snapshot!(search_drawers(&mut agent, json!({ "query": "hissed" })).await, @r#"[["The heater hissed all night."],"words","`embeddings.position_embeddings.weight` in `model.safetensors` lies outside the file or is not as long as it says"]"#);
+    assert_snapshot!(search_drawers(&mut agent, json!({ "query": "hissed" })).await, @r#"[["The heater hissed all night."],"words","`embeddings.position_embeddings.weight` in `model.safetensors` has offsets outside the file or not matching its shape"]"#);
     let header = 8 + usize::from(whole[0]) + 256 * usize::from(whole[1]);
     let none = f32::NAN.to_le_bytes().into_iter().cycle().take(whole.len() - header);
     fs::write(&weights, [&whole[..header], &none.collect::<Vec<_>>()].concat()).unwrap();

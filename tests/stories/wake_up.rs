@@ -131,7 +131,7 @@ fn the_server_offers_prompts_to_begin_and_end_a_conversation() {
         get_prompt(&mut wire, "lunch", json!({})),
     ];
     assert_snapshot!(refused.join("\n"), @"
-    refused: the `budget` is a number of tokens
+    refused: the `budget` must be a number of tokens
     refused: there is no workspace `elsewhere`. Workspaces: `Survey`. To make a new one, call set_workspace with `create: true`.
     refused: there is no prompt `lunch`
     ");

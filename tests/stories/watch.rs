@@ -190,10 +190,10 @@ async fn a_merge_conflict_is_reported_and_the_last_version_stays() {
 
     let output = home.run_palazzo(&["check", "--fix"]);
     assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"
-    home/w/rooms/hall.yaml:2:1: error[merge-conflict]: a merge conflict nobody has resolved, 5 lines in all
+    home/w/rooms/hall.yaml:2:1: error[merge-conflict]: an unresolved merge conflict, 5 lines in all
       2 | <<<<<<< HEAD
         | ^
-        = keep what is right, take out the lines of `<<<<<<<`, `=======` and `>>>>>>>`, then `git add` it
+        = keep what is right, delete the lines of `<<<<<<<`, `=======` and `>>>>>>>`, then `git add` it
     ");
     assert_eq!(home.read("w/rooms/hall.yaml"), conflict);
     home.write("w/rooms/hall.yaml", "name: Hall\ndescription: Moss under dust.\n");

@@ -6,11 +6,13 @@ use std::process::ExitCode;
 use chrono::{Local, TimeZone as _};
 use serde_json::{Map, Value};
 
+use crate::cli::home::palace_label;
 use crate::cli::home::{self, WorkspaceArgs, env_path, expand_tilde};
-use crate::cli::import::{mempalace_sqlite, palace_label};
+use crate::cli::import::mempalace_sqlite;
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
-use crate::cli::{Failure, Outcome, terminal, terminal_user};
+use crate::cli::terminal;
 use crate::keeper::{self, ImportSummary, MempalaceTables};
 use crate::model::strip_unprintable;
 

@@ -13,7 +13,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params};
 use serde_json::{Map, Value};
 
-use crate::cli::Failure;
+use crate::cli::outcome::Failure;
 use crate::keeper::{MempalaceTables, Row};
 
 /// How long to wait for another process that is writing.

@@ -3,7 +3,7 @@
 //! It contains the relative path of a copy of the schema inside the palace, which works without a
 //! network, on every machine and in every clone.
 
-use crate::format::{PalacePath, is_schema_path};
+use crate::format::paths::PalacePath;
 use crate::model::FileKind;
 
 const MODELINE_PREFIX: &str = "# yaml-language-server: $schema=";
@@ -68,4 +68,13 @@ fn yaml_file_kind(path: &str) -> Option<FileKind> {
         PalacePath::Process => Some(FileKind::Process),
         _ => None,
     }
+}
+
+/// Tells whether a path is that of one of our schema files.
+pub fn is_schema_path(path: &str) -> bool {
+    schema_kind_at(path).is_some()
+}
+
+pub(in crate::format) fn schema_kind_at(path: &str) -> Option<FileKind> {
+    FileKind::ALL.into_iter().find(|kind| schema_path(*kind) == path)
 }

@@ -288,7 +288,7 @@ mod tests {
         );
         assert_eq!(
             parse_error_text("a: 1\nb: 2\na: 3\n"),
-            "3:1: [duplicate-key] `a` stands here twice; the first is on line 1"
+            "3:1: [duplicate-key] the key `a` occurs twice; the first is on line 1"
         );
         assert_eq!(
             parse_error_text("a: 1\n---\nb: 2\n"),
@@ -300,11 +300,11 @@ mod tests {
     fn too_deeply_nested_files_are_refused() {
         assert!(
             parse_error_text(&format!("a: {}{}", "[".repeat(40), "]".repeat(40)))
-                .contains("32 levels are the most")
+                .contains("at most 32 levels")
         );
         assert!(parse_yaml(&"[".repeat(100_000)).is_err());
         let steps: Vec<_> = (0..40).map(|it| " ".repeat(it) + "a:\n").collect();
-        assert!(parse_error_text(&steps.concat()).contains("32 levels are the most"));
+        assert!(parse_error_text(&steps.concat()).contains("at most 32 levels"));
     }
 
     #[test]

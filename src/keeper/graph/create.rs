@@ -12,7 +12,8 @@ use crate::keeper::graph::rules::{
     RulePolicy, case_variant, new_fault_notes, reject_if_any, unify_genus_spelling, violations,
     with_initial_status,
 };
-use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::Entity;
 use crate::render;

@@ -14,10 +14,11 @@ use crate::keeper::graph::relations::RelationRemoval;
 use crate::keeper::graph::rules::{
     case_variant, new_fault_notes, reject_if_any, unify_genus_spelling, violations,
 };
-use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
-    ChangeDetail, ChangeKind, Entity, EntityFault, Graph, Palace, Relation, did_you_mean,
+    ChangeDetail, ChangeKind, Edit, Entity, EntityFault, Graph, Palace, Relation, did_you_mean,
 };
 use crate::render;
 use crate::render::join_names;
@@ -129,6 +130,32 @@ fn update_in_session(
     Ok((EntityUpdate { summary, name, is_changed, conflicts, notes, faults }, old_names))
 }
 
+/// Follows the new name in entities, rooms and work; returns all edits, and how many of each
+/// referred to an old name.
+fn rename_everywhere(
+    open: &mut OpenPalace,
+    mut edit: GraphEdit,
+    was: &str,
+    name: &str,
+    old_names: &[String],
+    merged: &[String],
+) -> Result<(Vec<Edit>, [usize; 3]), Refusal> {
+    let mut in_entities = 0;
+    for old_name in old_names {
+        in_entities += references::rename_in_entities(&mut edit, open, old_name, name, merged)?;
+    }
+    for other in merged {
+        edit.remove_entity(other, true);
+    }
+    edit.update_file_name(open, was);
+    let mut edits = edit.into_edits()?;
+    let rooms = references::rename_in_rooms(open, old_names, name)?;
+    let works = references::rename_in_work(open, old_names, name)?;
+    let counts = [in_entities, rooms.len(), works.len()];
+    edits.extend(rooms.into_iter().chain(works));
+    Ok((edits, counts))
+}
+
 fn plan_update(
     open: &mut OpenPalace,
     change: &EntityChange,
@@ -155,20 +182,8 @@ fn plan_update(
     let details = details.filter(|it| !matches!(it, ChangeDetail::Renamed { .. })).collect();
     *require_entity(&mut edit, open, &was)? = new;
     let old_names: Vec<_> = all.into_iter().filter(|it| *it != name).collect();
-    let mut reference_counts = [0, 0, 0];
-    for old_name in &old_names {
-        reference_counts[0] +=
-            references::rename_in_entities(&mut edit, open, old_name, &name, &merged)?;
-    }
-    for other in &merged {
-        edit.remove_entity(other, true);
-    }
-    edit.update_file_name(open, &was);
-    let mut edits = edit.into_edits()?;
-    let rooms = references::rename_in_rooms(open, &old_names, &name)?;
-    let works = references::rename_in_work(open, &old_names, &name)?;
-    [reference_counts[1], reference_counts[2]] = [rooms.len(), works.len()];
-    edits.extend(rooms.into_iter().chain(works));
+    let (edits, reference_counts) =
+        rename_everywhere(open, edit, &was, &name, &old_names, &merged)?;
     let faults = open.palace.graph.entity_faults(&old);
     let names = (was, name);
     let outcome = UpdateOutcome {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::format::PalacePath;
 use crate::keeper::history::palace_diff::palace_diff;
-use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{CommitDetails, CommitId, CommitSummary, Edit, FileContent, FileDiff, ItemDiff};
 use crate::render;

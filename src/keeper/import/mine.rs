@@ -8,7 +8,8 @@ use ulid::Ulid;
 
 use crate::exchange::{ExtractedText, SourceKind};
 use crate::format::{self, PalacePath, choose_drawer_room, new_drawer_path};
-use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::session::new_id;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Drawer, Edit, FiledUnder, RoomId, WingRoom};
@@ -32,6 +33,16 @@ pub struct MineSummary {
     pub superseded: Vec<(String, String)>,
     /// The hashes of the texts that a dry run has counted: after a real run they would be filed.
     seen_hashes: HashSet<u64>,
+}
+
+impl MineSummary {
+    /// Removes the texts that a dry run has counted before.
+    fn drop_seen_texts(&mut self, drawers: &mut Vec<(WingRoom, Drawer)>) {
+        let hash = BuildHasherDefault::<DefaultHasher>::default();
+        let all = drawers.len();
+        drawers.retain(|(it, drawer)| self.seen_hashes.insert(hash.hash_one((it, &drawer.text))));
+        self.already_filed += all - drawers.len();
+    }
 }
 
 /// A file to mine.
@@ -87,11 +98,7 @@ pub fn file_mined_texts(
     let mut drawers: Vec<_> = drawers.collect();
     summary.sources += usize::from(!drawers.is_empty());
     if dry {
-        let hash = BuildHasherDefault::<DefaultHasher>::default();
-        let all = drawers.len();
-        drawers
-            .retain(|(it, drawer)| summary.seen_hashes.insert(hash.hash_one((it, &drawer.text))));
-        summary.already_filed += all - drawers.len();
+        summary.drop_seen_texts(&mut drawers);
     }
     let session = match dry || drawers.is_empty() {
         true => keeper.session_if_any(caller)?,

@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use crate::diff;
 use crate::format::{self, FmtOutcome};
+use crate::keeper::palace::change_plan::missing_schema_edits;
 use crate::keeper::palace::findings::Finding;
-use crate::keeper::palace::missing_schema_edits;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Change, Diagnostic, Edit, FileKind, Files, MAX_FILE_BYTES};
 use crate::render::display_path;

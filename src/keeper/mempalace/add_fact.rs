@@ -7,7 +7,8 @@ use ulid::Ulid;
 use crate::keeper::graph::dates::{parse_date_argument, resolve_relative_date};
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::mempalace::facts::{FactRecord, fact_line, fact_record};
-use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Date, Entity, Graph, Relation, Triple, fold_name};
 use crate::render;
@@ -188,6 +189,14 @@ fn match_fact(same: Vec<&mut Relation>, new: &Relation) -> Result<FactMatch, Ref
     Ok(FactMatch::New)
 }
 
+fn already_ended_refusal(triple: &Triple, past_end: &str) -> Refusal {
+    Refusal::Invalid(format!(
+        "that fact has ended already, on {}: {}",
+        render::one_line(past_end),
+        describe_triple(triple)
+    ))
+}
+
 fn plan_end_fact(
     open: &mut OpenPalace,
     triple: &Triple,
@@ -227,11 +236,7 @@ fn plan_end_fact(
             Ok((ChangePlan { edits: edit.into_edits()?, subject, body }, fact))
         }
         (None, Some(refusal), _) => Err(refusal),
-        (None, None, Some(past_end)) => Err(Refusal::Invalid(format!(
-            "that fact has ended already, on {}: {}",
-            render::one_line(&past_end),
-            describe_triple(triple)
-        ))),
+        (None, None, Some(past_end)) => Err(already_ended_refusal(triple, &past_end)),
         (None, None, None) => {
             Err(Refusal::Invalid(unknown_fact_message(&open.palace.graph, triple, &names)))
         }

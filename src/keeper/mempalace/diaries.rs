@@ -4,7 +4,7 @@ use chrono::SubsecRound;
 
 use crate::format::{self, new_diary_path};
 use crate::keeper::mempalace::drawers::{validate_name, validate_text};
-use crate::keeper::palace::ChangePlan;
+use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{DiaryEntry, Edit};
 use crate::render;

@@ -6,7 +6,8 @@ use chrono::SubsecRound;
 use ulid::Ulid;
 
 use crate::format::{self, choose_drawer_room, new_drawer_path};
-use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Drawer, Edit, FiledUnder, ItemId, RoomId, WingRoom, is_printable};
 use crate::render;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::{self, ParsedFile};
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::reload::text_digest;
+use crate::keeper::palace::file_states::text_digest;
 use crate::model::{Entity, FileKind};
 use crate::store::FileStamp;
 
@@ -103,7 +103,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::keeper::palace::reload::WatchConfig;
+    use crate::keeper::palace::watch_config::WatchConfig;
     use crate::store::Store;
 
     const FILES: [(&str, &str); 3] = [

@@ -1,6 +1,9 @@
 //! What was last read of each file.
 
+use crate::format::PalacePath;
+use crate::model::Entity;
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::model::Diagnostic;
 use crate::store::{FileStamp, FileStamps};
@@ -189,4 +192,40 @@ fn entries_under<'a, V>(
     let inside = map.range(below..).take_while(move |(it, _)| it.starts_with(&end));
     let itself = if path.is_empty() { None } else { map.get_key_value(path) };
     itself.into_iter().chain(inside)
+}
+
+/// Returns a number that an entity hardly has of which an [`GraphPage`] tells
+/// something else.
+///
+/// [`GraphPage`]: crate::keeper::Excerpt
+pub(crate) fn entity_digest(it: &Entity) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (it.id, &it.name, it.is_defined, &it.genus, &it.observations).hash(&mut hasher);
+    for relation in &it.relations {
+        (&relation.kind, &relation.to).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Returns a number that another text hardly has.
+pub(crate) fn text_digest(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Lists the files that do not stand as they stood, or may not.
+pub(crate) fn changed_files(before: &FileStamps, now: &FileStamps) -> Vec<String> {
+    let gone = before.keys().filter(|path| !now.contains_key(*path));
+    let stands = |path: &str, it: &FileStamp| !it.is_recent() && before.get(path) == Some(it);
+    let changed = now.iter().filter(|(path, it)| !stands(path, it)).map(|(path, _)| path);
+    gone.chain(changed).cloned().collect()
+}
+
+/// Tells whether what the file holds has a name that others may claim.
+pub(crate) fn has_unique_name(path: &str) -> bool {
+    matches!(
+        PalacePath::parse(path),
+        Ok(PalacePath::Scroll(_) | PalacePath::Entity | PalacePath::Genus)
+    )
 }

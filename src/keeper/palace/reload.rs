@@ -5,8 +5,11 @@
 //! of being saved. What it held stands until it has been left alone for a
 //! moment, and nothing is said of it before.
 
+use crate::keeper::palace::file_states::{
+    changed_files, entity_digest, has_unique_name, text_digest,
+};
+use crate::keeper::palace::watch_config::WatchConfig;
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,21 +21,13 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::entity_cache;
 use crate::keeper::palace::entity_cache::EntityCache;
 use crate::keeper::palace::file_states::{FileRecord, FileState, FileStates, Fingerprint};
-use crate::model::{Code, Diagnostic, Entity, WatchMode};
+use crate::model::{Code, Diagnostic};
 use crate::store::{FileStamp, FileStamps, ReadResult, Store};
-use crate::watch::{Callbacks, ChangedPath, WakeCallback, Watch};
+use crate::watch::{Callbacks, ChangedPath, Watch};
 
 /// Files that may have changed: how they stand now, and whether that counts
 /// even if they cannot be taken as they are.
 type SuspectFiles = BTreeMap<String, (Option<FileStamp>, bool)>;
-
-/// How changes made by others are noticed.
-#[derive(Clone)]
-pub(crate) struct WatchConfig {
-    pub(crate) mode: WatchMode,
-    pub(crate) wake: WakeCallback,
-    pub(crate) warn: fn(&str),
-}
 
 /// What one file says now.
 struct FileReading {
@@ -359,13 +354,6 @@ impl OpenPalace {
     }
 }
 
-/// Nothing is noticed.
-impl Default for WatchConfig {
-    fn default() -> Self {
-        Self { mode: WatchMode::Off, wake: Arc::new(|| {}), warn: |_| {} }
-    }
-}
-
 impl FileReading {
     /// Takes a file for read.
     fn from_cache((digest, words): (u64, ParsedFile)) -> Self {
@@ -395,42 +383,6 @@ fn take_touched_files(watch: &mut Option<Watch>, store: &Store) -> Vec<ChangedPa
     watch.take_changes(store.root_inode(), || store.existing_folders().collect())
 }
 
-/// Tells whether what the file holds has a name that others may claim.
-fn has_unique_name(path: &str) -> bool {
-    matches!(
-        PalacePath::parse(path),
-        Ok(PalacePath::Scroll(_) | PalacePath::Entity | PalacePath::Genus)
-    )
-}
-
-/// Lists the files that do not stand as they stood, or may not.
-fn changed_files(before: &FileStamps, now: &FileStamps) -> Vec<String> {
-    let gone = before.keys().filter(|path| !now.contains_key(*path));
-    let stands = |path: &str, it: &FileStamp| !it.is_recent() && before.get(path) == Some(it);
-    let changed = now.iter().filter(|(path, it)| !stands(path, it)).map(|(path, _)| path);
-    gone.chain(changed).cloned().collect()
-}
-
-/// Returns a number that an entity hardly has of which an [`GraphPage`] tells
-/// something else.
-///
-/// [`GraphPage`]: crate::keeper::Excerpt
-fn entity_digest(it: &Entity) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (it.id, &it.name, it.is_defined, &it.genus, &it.observations).hash(&mut hasher);
-    for relation in &it.relations {
-        (&relation.kind, &relation.to).hash(&mut hasher);
-    }
-    hasher.finish()
-}
-
-/// Returns a number that another text hardly has.
-pub(crate) fn text_digest(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -441,8 +393,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::WatchMode;
     use crate::search::Query;
     use crate::store::Store;
+    use crate::watch::WakeCallback;
 
     /// Who waits so long for an event has found a fault.
     const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -782,6 +736,7 @@ mod tests {
         scene.assert_equals_reopened();
     }
 
+    #[expect(clippy::too_many_lines, reason = "its steps follow each other")]
     #[test]
     fn folders_can_be_added_removed_and_restored() {
         let mut scene = WatchedPalace::new();

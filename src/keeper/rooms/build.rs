@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use ulid::Ulid;
 
 use crate::format::{self, PalacePath, room_path};
-use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::rooms::room_findings::summarize_room_findings;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Action, Edit, Grouping, Room, RoomId, RoomRef, Slug, Tool, normalize_prose};

@@ -3,7 +3,8 @@
 use chrono::SubsecRound;
 
 use crate::format::{self, new_scroll_path, room_path};
-use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::rooms::position::current_position;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Edit, Layout, Palace, RoomId, RoomRef, Scroll, ScrollId, Slot};

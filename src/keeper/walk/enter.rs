@@ -89,7 +89,7 @@ fn last_changed_workspace(keeper: &Keeper) -> Result<(Workspace, Vec<String>), R
 
 /// Begins a visit at the entry of the palace with the key `key`.
 fn enter_palace(keeper: &mut Keeper, caller: &Caller, key: &str) -> Result<String, Refusal> {
-    let session = keeper.session_in(key.to_owned(), caller)?;
+    let session = keeper.session_in(key, caller)?;
     let open = &*session.palace;
     let start = start_position(&open.palace, key);
     let summary = match start {

@@ -16,7 +16,7 @@ pub(crate) fn position_of(keeper: &mut Keeper, caller: &Caller) -> Result<Locati
         let names = keeper.workspaces()?.into_iter().map(|it| it.name).collect();
         return Err(keeper.no_workspace_refusal(names));
     };
-    current_position(&mut keeper.session_in(key, caller)?)
+    current_position(&mut keeper.session_in(&key, caller)?)
 }
 
 /// Returns the name of a position for a caller in the workspace `from`.

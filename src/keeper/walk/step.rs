@@ -57,7 +57,7 @@ pub fn choose_number(
         return enter_last_changed_palace(keeper, caller).map(ActOutcome::Page);
     }
     let position = position_of(keeper, caller)?;
-    let session = keeper.session_in(position.workspace.clone(), caller)?;
+    let session = keeper.session_in(&position.workspace, caller)?;
     if session.visit.menu.is_empty() {
         render_menu(keeper, caller)?;
     }
@@ -131,7 +131,7 @@ fn follow_door(
             key => (key, None),
         },
     };
-    let session = keeper.session_in(key.clone(), caller)?;
+    let session = keeper.session_in(&key, caller)?;
     let palace = &session.palace.palace;
     let room = palace.resolve_room(room, from)?;
     let name = render::one_line(&palace.settings.name);

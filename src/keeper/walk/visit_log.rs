@@ -11,7 +11,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::format::PalacePath;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::reload::text_digest;
+use crate::keeper::palace::file_states::text_digest;
 use crate::keeper::palace::room_scope::RoomScope;
 use crate::keeper::workspaces::as_of_key::is_as_of_key;
 use crate::keeper::{Caller, Refusal, Session};

@@ -92,7 +92,7 @@ fn session_for_reading<'k>(
             current => current?,
         },
     };
-    keeper.session_in(key, caller)
+    keeper.session_in(&key, caller)
 }
 
 /// Renders the name of the palace and what it holds.

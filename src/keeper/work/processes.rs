@@ -3,7 +3,7 @@
 use chrono::SubsecRound as _;
 
 use crate::format;
-use crate::keeper::palace::ChangePlan;
+use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::work::list::{
     WorkItem, append_note, find_work_file, resolve_about, time_of_id, validate_title,
 };

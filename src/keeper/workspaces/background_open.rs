@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::reload::WatchConfig;
+use crate::keeper::palace::watch_config::WatchConfig;
 use crate::store::Store;
 
 /// A palace that a thread opens. The thread writes nothing.

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::format::{self, PalacePath};
-use crate::keeper::palace::reload::WatchConfig;
-use crate::keeper::palace::{ChangePlan, OpenPalace};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::ChangePlan;
+use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::{Caller, Refusal};
 use crate::model::{Edit, Files, Settings, Slug};
 use crate::store::{self, HomeEntryKind, Store};

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::keeper::{self, Caller, DiaryPage, Keeper};
 use crate::mcp::arguments::{DiaryRead, DiaryWrite};
-use crate::mcp::mempalace_tools::{
+use crate::mcp::mempalace_tools::reply::{
     bytes_per_text, excerpt_around, json_reply, refusal_to_text, reply_or_palace_hint,
     timestamp_json,
 };

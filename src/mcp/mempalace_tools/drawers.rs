@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::keeper::{self, Caller, FilingOutcome, Keeper, NewDrawer, Refusal};
 use crate::mcp::arguments::{AddDrawer, DeleteDrawer};
 use crate::mcp::mempalace_tools::overview::matches_json;
-use crate::mcp::mempalace_tools::{drawer_id, json_reply, parse_drawer_id, refusal_to_text};
+use crate::mcp::mempalace_tools::reply::{drawer_id, json_reply, parse_drawer_id, refusal_to_text};
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 

@@ -1,10 +1,11 @@
 //! The knowledge graph as facts with their time: five tools.
 
+use crate::model::Entity;
 use serde_json::{Value, json};
 
 use crate::keeper::{self, AddedFact, Caller, FactRecord, FactsAbout, Keeper, NewFact};
 use crate::mcp::arguments::{KgAdd, KgInvalidate, KgQuery, KgTimeline, NoArguments};
-use crate::mcp::mempalace_tools::{
+use crate::mcp::mempalace_tools::reply::{
     json_reply, read_palace, refusal_to_text, reply_or_palace_hint, report_left_out, truncate_items,
 };
 use crate::mcp::reply::ToolResult;
@@ -57,20 +58,24 @@ fn run_kg_query(keeper: &mut Keeper, caller: &Caller, it: &KgQuery) -> ToolResul
         value["hint"] = hint.into();
     }
     if let Some(entity) = entity {
-        value["genus"] = entity.genus.into();
-        if let Some(status) = entity.status {
-            value["status"] = status.into();
-        }
-        if !entity.observations.is_empty() {
-            let all = entity.observations.into_iter().map(Value::from).collect();
-            value["observations"] = truncate_items(all).0.into();
-        }
+        add_entity_fields(&mut value, entity);
     } else if count + other_facts == 0 {
         let suggestion = suggestion.map(|it| format!("; did you mean `{it}`?"));
         let hint = "Nothing is known of that name".to_owned() + &suggestion.unwrap_or_default();
         value["hint"] = hint.into();
     }
     reply_or_palace_hint(keeper, caller, value)
+}
+
+fn add_entity_fields(value: &mut Value, entity: Entity) {
+    value["genus"] = entity.genus.into();
+    if let Some(status) = entity.status {
+        value["status"] = status.into();
+    }
+    if !entity.observations.is_empty() {
+        let all = entity.observations.into_iter().map(Value::from).collect();
+        value["observations"] = truncate_items(all).0.into();
+    }
 }
 
 fn kg_add() -> RegisteredTool {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::aaak;
 use crate::keeper::{self, Caller, DrawerStats, Keeper, SimilarDrawer};
 use crate::mcp::arguments::{CheckDuplicate, ListRooms, NoArguments};
-use crate::mcp::mempalace_tools::{
+use crate::mcp::mempalace_tools::reply::{
     add_hint, bytes_per_text, drawer_id, hit_excerpt, read_palace, refusal_to_text,
     reply_or_palace_hint, report_left_out, truncate_counts,
 };

@@ -8,7 +8,7 @@ use crate::mcp::arguments::MempalaceSearch;
 use crate::mcp::mempalace_tools::overview::{
     count_by_room, round_similarity, unknown_name_hint, unknown_wing_hint,
 };
-use crate::mcp::mempalace_tools::{
+use crate::mcp::mempalace_tools::reply::{
     READ_ON_HINT, add_hint, bytes_per_text, drawer_id, hit_excerpt, parse_drawer_id, read_palace,
     refusal_to_text, reply_or_palace_hint, report_left_out, timestamp_json,
 };

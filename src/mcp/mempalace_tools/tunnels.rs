@@ -6,7 +6,7 @@ use crate::keeper::{self, Caller, DrawerStats, Keeper, ReachedRoom, RoomAcrossWi
 use crate::mcp::arguments::{FindTunnels, NoArguments, Traverse};
 use crate::mcp::memory_server_tools::format_json_lines;
 use crate::mcp::mempalace_tools::overview::unknown_wing_hint;
-use crate::mcp::mempalace_tools::{
+use crate::mcp::mempalace_tools::reply::{
     read_palace, refusal_to_text, reply_or_palace_hint, report_left_out, timestamp_json,
     truncate_counts, truncate_items,
 };

@@ -23,7 +23,7 @@ pub(crate) const ALL: &[Rule] = &[
     error_rule(
         Code::NotPlainYaml,
         "not-plain-yaml",
-        "The file uses an anchor, an alias, a tag, a merge key or a second document",
+        "The file uses an anchor, an alias, a tag, a merge key or two documents",
         "Palaces use plain YAML: write the value out wherever it is needed, and put a text \
          that begins with `&`, `*` or `!` in quotes.",
     ),

@@ -272,14 +272,14 @@ mod tests {
         let more = json!({ "born": "-0246", "shoes": 2 });
         assert_eq!(
             list_faults(&more, "", &[]),
-            "[unknown-attribute] no attribute `shoes` is laid down for a Person"
+            "[unknown-attribute] no attribute `shoes` is defined for a Person"
         );
         assert_eq!(list_faults(&fine, "", &[]), "");
         insta::assert_snapshot!(list_faults(&json!({ "trust": "hihg", "teacher": "Rome" }), "daed", &[]), @"
         [unknown-status] `daed` is no status of a Person; did you mean `dead`? (there are `alive`, `dead`)
         [missing-attribute] a Person needs the attribute `born`: a date (1972, 1972-05-01, 44 BC)
         [wrong-attribute] the attribute `trust` of a Person: `hihg` is none of its words; did you mean `high`? (there are `low`, `high`)
-        [wrong-attribute] `teacher` names an entity of genus Person; `Rome` is none
+        [wrong-attribute] `teacher` must name an entity of genus Person; `Rome` is not one
         ");
         insta::assert_snapshot!(list_faults(&json!({ "born": 1972, "trust": ["low"], "teacher": "Sosylus" }), "", &[]), @r#"
         [wrong-attribute] the attribute `trust` of a Person: `[\"low\"]` is none of its words (there are `low`, `high`)
@@ -303,7 +303,7 @@ mod tests {
         let years_together = [("Carthage", "", "-0236"), ("Rome", "-0237-12-31", "")];
         assert_eq!(
             at(&years_together),
-            "[contradiction] `lives_in` holds for `Carthage` and `Rome` at once, and may for one"
+            "[contradiction] `lives_in` holds for `Carthage` and `Rome` at once, but only one is allowed"
         );
         let all_along = [("Gades", "-0230", "-0229"), ("Rome", "-0100", ""), ("Carthage", "", "")];
         assert_eq!(at(&all_along).lines().count(), 2, "{}", at(&all_along));

@@ -153,6 +153,11 @@ pub(crate) fn mentioned_names(entity: &Entity) -> impl Iterator<Item = &str> {
     std::iter::once(entity.name.as_str()).chain(targets)
 }
 
+/// Returns the hashes of the relation targets, and whether the entity is a loose end.
+pub(crate) fn relation_target_hashes(entity: &Entity) -> Vec<(KeyHash, bool)> {
+    hash_relation_targets(entity).into_iter().map(|it| (it, !entity.is_defined)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -1,0 +1,58 @@
+//! What every command shares: its result, its error, the time, and the user at the terminal.
+
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use chrono::{DateTime, Utc};
+
+use crate::keeper::{Caller, Refusal};
+
+/// The result of a command: exit code 0, or 1 if it found a fault.
+pub(super) type Outcome = Result<ExitCode, Failure>;
+
+/// The error of a command that could not run; the process exits with 2.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error("{}", refusal_for_terminal(.0))]
+    Refused(#[from] Refusal),
+    #[error("{0}")]
+    Message(String),
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    #[error("the connection failed: {0}")]
+    Connection(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Words a refusal for a terminal user, who has commands instead of tools.
+fn refusal_for_terminal(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::NoWorkspaceSet { known, home, .. } if known.is_empty() => {
+            format!(
+                "there is no palace in {} yet; `palazzo init NAME` creates one, `palazzo --help` \
+                 explains how the home is chosen",
+                home.display()
+            )
+        }
+        Refusal::NoWorkspaceSet { known, .. } => {
+            format!("there are several palaces: give --workspace NAME ({})", known.join(", "))
+        }
+        Refusal::NoSuchWorkspace { asked, known, .. } => {
+            format!("there is no palace `{asked}` here; there are {}", known.join(", "))
+        }
+        refusal => refusal.to_string(),
+    }
+}
+
+/// Returns the current time, or the time in `PALAZZO_NOW` (RFC 3339), which tests and
+/// demonstrations set.
+pub(super) fn current_time() -> DateTime<Utc> {
+    let fixed = std::env::var("PALAZZO_NOW").ok().and_then(|it| it.parse().ok());
+    // `Utc::now` panics if the clock shows a year before 1970.
+    fixed.unwrap_or_else(|| SystemTime::now().into())
+}
+
+/// Returns the person at the terminal as the caller of `command`.
+pub(super) fn terminal_user(command: &'static str) -> Caller {
+    let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
+    Caller::for_person(&name.unwrap_or_else(|_| "someone".to_owned()), command, current_time())
+}

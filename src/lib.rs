@@ -4,7 +4,7 @@
 //! # The layers
 //!
 //! Each module may use only the modules below it, never its neighbours;
-//! `tests/architecture.rs` checks this. `cli` and `mcp` also use some components.
+//! `tests/architecture` checks this. `cli` and `mcp` also use some components.
 //!
 //! ```text
 //! entry          main ─── cli       one file per subcommand
@@ -27,7 +27,7 @@
 //! - `halls`: the rooms that are generated from the graph.
 //! - `render`: values to pages. `session`: the state of each visit.
 //! - `exchange`: converts the files of other programs to values and back.
-//! - `aaak`: parses AAAK. `tokens`: estimates token counts.
+//! - `aaak`: the guide to the shorthand AAAK. `tokens`: estimates token counts.
 //! - `keeper`: the only module that combines the components. `mcp` and `cli` call it and
 //!   contain no rules of their own.
 

@@ -292,7 +292,7 @@ mod tests {
         );
         assert_eq!(
             parse_error_text("a: 1\n---\nb: 2\n"),
-            "2:1: [not-plain-yaml] a second document begins here; a file holds one"
+            "2:1: [not-plain-yaml] a second document begins here; a file has only one"
         );
     }
 

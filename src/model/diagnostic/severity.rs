@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The severity of a [`Diagnostic`].
+/// The severity of a `Diagnostic`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The file, or the affected part of it, was skipped.

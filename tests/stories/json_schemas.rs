@@ -151,7 +151,7 @@ fn fmt_updates_an_outdated_schema_copy() {
     ");
     assert_eq!(home.read("code/.palazzo/schema/room.json"), keeper::json_schema(FileKind::Room));
     assert_eq!(home.read("code/.palazzo/schema/mine.json"), "{}\n");
-    assert_snapshot!(said(&["fmt"]), @"0 of 2 files brought into form");
+    assert_snapshot!(said(&["fmt"]), @"0 of 2 files formatted");
 }
 
 #[tokio::test]

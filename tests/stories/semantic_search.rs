@@ -154,7 +154,7 @@ fn unrelated_texts_are_not_found_in_a_small_palace() {
       home/w/drawers/marsh/reeds/2026-02-03.md
     Found by words and meaning: 1 passage still to be read
     ");
-    assert_snapshot!(run(&home, &["embed"]), @"Passages read: 1; known: 4.");
+    assert_snapshot!(run(&home, &["embed"]), @"Passages embedded: 1; in all: 4.");
 }
 
 #[test]
@@ -251,7 +251,7 @@ async fn without_a_usable_model_search_uses_words_only() {
     let header = 8 + usize::from(whole[0]) + 256 * usize::from(whole[1]);
     let none = f32::NAN.to_le_bytes().into_iter().cycle().take(whole.len() - header);
     fs::write(&weights, [&whole[..header], &none.collect::<Vec<_>>()].concat()).unwrap();
-    assert_snapshot!(run(&home, &["embed"]), @"palazzo: `model.safetensors` makes no numbers of a text: some of its own are none");
+    assert_snapshot!(run(&home, &["embed"]), @"palazzo: `model.safetensors` cannot be used: some of its numbers are not finite");
     fs::remove_dir_all(home.path().join("../model")).unwrap();
     assert_snapshot!(run(&home, &["search", "hissed"]), @"
     The heater hissed all night. (drawer in home/cellar, 28 days ago)

@@ -1,8 +1,8 @@
-//! The keeper of a home: everything one can ask of its palaces, in one place.
+//! The keeper of a home: all operations on its palaces.
 //!
-//! MCP and the command line both speak to the keeper and to nobody else, so a
-//! rule that holds here holds everywhere. The keeper owns the palaces it has
-//! opened and the visits of its callers; workrooms get borrowed parts.
+//! MCP and the command line call only this module, so a rule here holds for both. The keeper
+//! owns the open palaces and the visits of its callers; operations borrow them as a
+//! [`Session`].
 
 mod caller;
 mod error;
@@ -118,7 +118,7 @@ use crate::format;
 use crate::model::FileKind;
 use crate::store;
 
-/// Reads a file that lies anywhere, for a person who has named it.
+/// Reads a text file anywhere on the disk, which the user has named.
 pub fn read_text_file(place: &Path) -> Result<String, Refusal> {
     store::read_text_file(place).map_err(|it| Refusal::UnreadableFile(it.into()))
 }

@@ -1,4 +1,4 @@
-//! One palace in memory, as true to its files as the last look at them.
+//! One open palace in memory, kept up to date with its files.
 
 pub(crate) mod change_plan;
 pub(crate) mod entity_cache;
@@ -33,52 +33,51 @@ use crate::search::{Index, texts_to_embed};
 use crate::store::{CommitOutcome, CommitReport, HistoryCache, Listener, Store};
 use crate::watch::Watch;
 
-/// How often a change is thought out anew when somebody else was faster.
+/// How often a change is planned again because another writer was faster.
 const MAX_ATTEMPTS: usize = 8;
 
-/// A palace that is open: its files' meaning, and everything made from it.
+/// An open palace: its parsed files, and the indexes and caches made from them.
 pub(crate) struct OpenPalace {
     pub(crate) palace: Arc<Palace>,
-    /// Made when something is first looked for.
+    /// The search index, made by the first search.
     pub(crate) index: Arc<OnceLock<Index>>,
     pub(crate) entity_faults: Arc<OnceLock<EntityFaults>>,
-    /// What its passages mean, if it names a model and somebody searches.
+    /// The indexer of embeddings, if the palace names a model.
     pub(crate) semantic_indexer: Option<Arc<SemanticIndexer>>,
     pub(crate) store: Store,
     pub(crate) findings: Arc<BTreeMap<String, Vec<Diagnostic>>>,
     pub(crate) file_states: Arc<FileStates>,
     pub(crate) watch: Option<Watch>,
-    /// Whether a file has given up something that another may claim.
+    /// Whether a file has freed a name that another file may claim.
     pub(crate) name_freed: bool,
-    /// The temporary files that lay there when it was read.
+    /// The temporary files that were there when the palace was read.
     pub(crate) temporary_files: Vec<PathBuf>,
-    /// Whether much was read that could have been remembered.
+    /// Whether many entities were parsed that the cache could have supplied.
     pub(crate) should_write_entity_cache: bool,
     pub(crate) head: Option<CommitId>,
     pub(crate) history_cache: Arc<HistoryCache>,
     /// Where it is published for readers while a call waits.
     pub(crate) publication: Option<SnapshotSlot>,
-    /// What cannot be done because this is a snapshot; `None`: it is none.
+    /// The limits of a snapshot; `None`: this is not a snapshot.
     pub(crate) snapshot_limits: Option<SnapshotLimits>,
     /// Why the history cannot be read.
     pub(crate) repository_fault: Option<Diagnostic>,
-    /// The changes made since this was asked last.
+    /// The changes that were not taken yet.
     pub(crate) finished_changes: Vec<CommitReport>,
     /// Reports what went wrong after a change was made.
     pub(crate) warn: fn(&str),
 }
 
 impl OpenPalace {
-    /// Opens a palace: clears away what a writer left who died, reads all files,
-    /// and notices from then on what others change.
+    /// Opens a palace: reads all files, and begins to watch for changes by others.
     pub(crate) fn open(store: Store, name: &str, vigil: &WatchConfig) -> Result<Self, Refusal> {
         let mut held = Self::open_without_writing(store, name, vigil)?;
         held.finish_open();
         Ok(held)
     }
 
-    /// Opens a palace as [`OpenPalace::open`] does, but leaves the disk as it is;
-    /// [`OpenPalace::finish_open`] must follow before anything is asked.
+    /// Opens a palace as [`OpenPalace::open`] does, but writes nothing;
+    /// [`OpenPalace::finish_open`] must be called before it is used.
     pub(crate) fn open_without_writing(
         store: Store,
         name: &str,
@@ -111,14 +110,13 @@ impl OpenPalace {
         Ok(held)
     }
 
-    /// Keeps what was read, so that the next start is quicker.
+    /// Saves the entity cache, so that the next start is quicker.
     pub(crate) fn finish_open(&mut self) {
         self.write_entity_cache();
     }
 
-    /// Takes in what others have saved and committed since the last look. What
-    /// nobody watches and nobody has committed yet is seen when its file is
-    /// looked at.
+    /// Applies what others have saved and committed since the last call. An uncommitted change to
+    /// a file that is not watched is noticed when that file is read.
     pub(crate) fn catch_up(&mut self) -> Result<(), Refusal> {
         if self.is_snapshot() {
             return Ok(());
@@ -134,36 +132,36 @@ impl OpenPalace {
         Ok(())
     }
 
-    /// Returns the index of everything that can be found.
+    /// Returns the search index.
     pub(crate) fn index(&self) -> &Index {
         self.index.get_or_init(|| search_documents::build_index(&self.palace))
     }
 
-    /// Makes what is otherwise made when it is first asked for.
+    /// Makes what is otherwise made by the first use.
     pub(crate) fn warm_caches(&self) {
         self.entity_faults();
         self.index();
     }
 
-    /// Yields what is wrong with the palace's files, by file.
+    /// Yields the findings about all files.
     pub(crate) fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
         let findings = self.findings.values().flatten().chain(self.file_states.path_diagnostics());
         findings.chain(&self.repository_fault)
     }
 
-    /// Returns what is so wrong with a file that not all of it could be read.
+    /// Returns the error for which a file could not be read completely.
     pub(crate) fn file_error(&self, path: &str) -> Option<&Diagnostic> {
         self.findings_in(path).find(|it| it.severity() == Severity::Error)
     }
 
-    /// Yields what is wrong with one file.
+    /// Yields the findings about one file.
     pub(crate) fn findings_in(&self, path: &str) -> impl Iterator<Item = &Diagnostic> {
         let findings = self.findings.get(path).into_iter().flatten();
         findings.chain(self.file_states.path_diagnostic(path))
     }
 
-    /// Reads a file that is about to be changed; refuses if it cannot be
-    /// understood whole, for then a change could lose what was not understood.
+    /// Reads a file that is about to be changed; refuses a file with errors, because a change
+    /// could lose what was not parsed.
     pub(crate) fn read_for_change(&mut self, path: &str) -> Result<Option<String>, Refusal> {
         if let Some(limits) = &self.snapshot_limits {
             return Err(limits.refuse());
@@ -175,15 +173,14 @@ impl OpenPalace {
         }
     }
 
-    /// Tells whether a file at `path` is known. One that another has just made is
-    /// not: it may be the very thing, and the change is thought out anew for it.
+    /// Tells whether a file at `path` is known. A file that another writer has just created is
+    /// not: the change is then planned again.
     pub(crate) fn has_file(&self, path: &str) -> bool {
         self.file_states.digest(path).is_some()
     }
 
-    /// Makes a change: `plan` says what is to be done to the files as they are,
-    /// and is asked again if they have changed meanwhile. Returns whether
-    /// anything was changed.
+    /// Makes a change. `plan` returns the edits for the files as they are, and is called again if
+    /// the files have changed meanwhile. Returns whether anything was changed.
     pub(crate) fn change(
         &mut self,
         by: &Caller,
@@ -192,8 +189,8 @@ impl OpenPalace {
         self.change_with_trailer(by, None, plan)
     }
 
-    /// Makes a change as [`OpenPalace::change`] does, while nobody else makes one of this
-    /// kind: one that is made because something is not there.
+    /// Makes a change as [`OpenPalace::change`] does, under a lock that excludes other changes
+    /// which depend on something being absent.
     pub(crate) fn change_exclusively(
         &mut self,
         by: &Caller,
@@ -220,7 +217,7 @@ impl OpenPalace {
         self.recover_from_crash()?;
         for _ in 0..MAX_ATTEMPTS {
             self.catch_up()?;
-            // Settings that cannot be read could say that nothing is to be committed.
+            // Unreadable settings may have switched commits off.
             if let Some(finding) = self.file_error(PalacePath::SETTINGS_FILE) {
                 return Err(Refusal::BrokenFile(finding.clone().into()));
             }
@@ -238,28 +235,27 @@ impl OpenPalace {
         Err(Refusal::Contended)
     }
 
-    /// Returns what is said once of each change that was made since this was asked last: the commit,
-    /// and what went wrong after it.
+    /// Takes the finished changes: their commits, and the warnings after them.
     pub(crate) fn take_finished_changes(&mut self) -> Vec<CommitReport> {
         std::mem::take(&mut self.finished_changes)
     }
 
-    /// Returns the files' past, as far as it was recalled.
+    /// Returns the file histories that are loaded.
     pub(crate) fn history(&self) -> &FileHistories {
         &self.history_cache.history
     }
 
-    /// Tells which entities have something wrong with them.
+    /// Returns the entities with faults.
     pub(crate) fn entity_faults(&self) -> &EntityFaults {
         self.entity_faults.get_or_init(|| EntityFaults::from_graph(&self.palace.graph))
     }
 
-    /// Tells `listener` from now on how far each change has come.
+    /// Reports the progress of each change to `listener` from now on.
     pub(crate) fn set_progress_listener(&mut self, listener: Listener) {
         self.store.set_progress_listener(listener);
     }
 
-    /// Returns the store, to be asked only.
+    /// Returns the store, for reading.
     pub(crate) fn store(&self) -> &Store {
         &self.store
     }
@@ -307,7 +303,7 @@ impl OpenPalace {
         }
     }
 
-    /// Takes in a change that is made.
+    /// Applies a finished change to the palace in memory.
     fn update_after_change(&mut self, done: CommitReport, edits: &[Edit]) -> Result<(), Refusal> {
         for edit in edits {
             self.apply_own_write(&edit.path, edit.now.as_deref());
@@ -319,8 +315,8 @@ impl OpenPalace {
         self.advance_head(commit, edits)
     }
 
-    /// Looks again at the entities that a change of a file may have made well or
-    /// ill; at all of them if it says what is laid down for their genus.
+    /// Updates the entity faults after a change of one file; after a change of a genus, all of
+    /// them.
     pub(crate) fn update_faults(&mut self, path: &str, before: Option<&EntityKey>) {
         let after = self.entity_key_in(path);
         if self.entity_faults.get().is_none() {
@@ -336,7 +332,7 @@ impl OpenPalace {
         }
     }
 
-    /// Returns the entity in a file, if anybody has looked yet at who is well.
+    /// Returns the entity in a file, if the entity faults are computed.
     pub(crate) fn entity_key_in(&self, path: &str) -> Option<EntityKey> {
         self.entity_faults.get()?;
         let entity = self.palace.graph.entity_in_file(path).filter(|it| it.is_defined);

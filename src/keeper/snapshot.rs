@@ -1,12 +1,11 @@
 //! Snapshots of open palaces, for readers while a call waits.
 //!
-//! A call that waits for a lock, a disk or a model has the keeper for itself. Before
-//! it waits, the palaces it has open are published as they are in memory, which is
-//! as they were last committed. A snapshot shares that memory, so it costs nothing;
-//! it is withdrawn before the palace changes in memory, when its readers are done.
+//! While a call waits for a lock, a disk or a model, it has the keeper to itself. Before it
+//! waits, the open palaces are published as they are in memory. A snapshot shares that memory,
+//! so it costs nothing; it is withdrawn, after its readers are done, before the palace changes.
 //!
-//! What reads a snapshot changes nothing, opens nothing, and looks at no files for
-//! what others have changed: whatever needs that is asked of the keeper.
+//! A reader of a snapshot changes nothing, opens nothing, and does not look for changes by
+//! others: a call that needs one of these goes to the keeper.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,11 +26,11 @@ use crate::search::Index;
 use crate::session::Visit;
 use crate::store::{HistoryCache, Store};
 
-/// Is called with true when a call begins to wait, and with false when it goes on.
+/// Called with true when a call begins to wait, and with false when it continues.
 pub type WaitCallback = Arc<dyn Fn(bool) + Send + Sync>;
 
-/// The visits of all callers, by name. Whoever acts for a caller takes the visit from
-/// here, and puts it back.
+/// The visits of all callers, by name. A keeper takes the visit of its caller from here during
+/// a call, and puts it back.
 pub(crate) type SharedVisits = Arc<Mutex<BTreeMap<String, Visit>>>;
 
 /// The palaces that can be read while a call waits.
@@ -48,10 +47,10 @@ pub(crate) struct SnapshotSlot {
     pub(crate) snapshots: PublishedSnapshots,
 }
 
-/// A call waits for as long as this lives.
+/// While this lives, a call waits.
 pub(crate) struct WaitGuard(Option<PublishedSnapshots>);
 
-/// A palace as it was when it was published.
+/// A palace as it was when published.
 pub(crate) struct Snapshot {
     pub(crate) palace: Arc<Palace>,
     pub(crate) index: Arc<OnceLock<Index>>,
@@ -65,11 +64,11 @@ pub(crate) struct Snapshot {
     pub(crate) repository_fault: Option<Diagnostic>,
 }
 
-/// Marks whether more was asked of a snapshot than it has.
+/// Records whether a call needed more than a snapshot has.
 #[derive(Clone, Default)]
 pub(crate) struct SnapshotLimits(Arc<AtomicBool>);
 
-/// Reads what is published, while the keeper is busy.
+/// Answers calls from the published snapshots while the keeper is busy.
 #[derive(Clone)]
 pub struct SnapshotReader {
     home: PathBuf,
@@ -91,7 +90,7 @@ impl PublishedSnapshots {
         palaces.insert(key.to_owned(), snapshot);
     }
 
-    /// Waits until nobody reads.
+    /// Waits until no reader is left.
     fn remove(&self, key: &str) {
         let is_there = |it: &RwLock<BTreeMap<String, _>>| {
             it.read().unwrap_or_else(PoisonError::into_inner).contains_key(key)
@@ -109,20 +108,20 @@ impl PublishedSnapshots {
 }
 
 impl SnapshotSlot {
-    /// Publishes a palace, and tells that a call waits.
+    /// Publishes a palace, and reports that a call waits.
     pub(crate) fn begin_wait(&self, snapshot: Snapshot) -> WaitGuard {
         self.snapshots.publish(&self.key, snapshot);
         self.snapshots.begin_wait()
     }
 
-    /// Withdraws what is published, before the palace changes in memory.
+    /// Withdraws the snapshot before the palace changes in memory.
     pub(crate) fn withdraw(&self) {
         self.snapshots.remove(&self.key);
     }
 }
 
 impl WaitGuard {
-    /// Nobody needs to know of it.
+    /// A wait that is not reported.
     pub(crate) fn without_notice() -> Self {
         Self(None)
     }
@@ -137,7 +136,7 @@ impl Drop for WaitGuard {
 }
 
 impl SnapshotLimits {
-    /// Refuses what a snapshot does not have.
+    /// Returns the refusal of a call that a snapshot cannot answer.
     pub(crate) fn refuse(&self) -> Refusal {
         self.0.store(true, Ordering::Relaxed);
         Refusal::Contended
@@ -149,13 +148,13 @@ impl SnapshotLimits {
 }
 
 impl Keeper {
-    /// Has `on_wait` called whenever a call begins to wait, and when it goes on.
+    /// Sets the callback for the begin and the end of a wait.
     pub fn set_wait_callback(&mut self, on_wait: WaitCallback) {
-        // The first is told.
+        // Only the first callback is kept.
         drop(self.published.on_wait.set(on_wait));
     }
 
-    /// Returns who can read while this keeper is busy.
+    /// Returns a reader of snapshots for the time while this keeper is busy.
     pub fn snapshot_reader(&self) -> SnapshotReader {
         SnapshotReader {
             home: self.home.clone(),
@@ -167,19 +166,19 @@ impl Keeper {
         }
     }
 
-    /// Publishes every open palace: the call that begins may have to wait.
+    /// Publishes every open palace, because the next call may have to wait.
     pub fn publish_snapshots(&self) {
         for (key, held) in &self.open_palaces {
             self.published.publish(key, held.snapshot());
         }
     }
 
-    /// Begins to act for callers whose visits are shared with readers of snapshots.
+    /// Begins a call, whose visits are shared with readers of snapshots.
     pub fn begin_call(&mut self) {
         self.visits.clear();
     }
 
-    /// Keeps where the visit of a caller has led.
+    /// Ends a call, and stores the visit of its caller.
     pub fn end_call(&mut self, by: &Caller) {
         if let Some(visit) = self.visits.remove(&by.name) {
             let mut visits = self.shared_visits.lock().unwrap_or_else(PoisonError::into_inner);
@@ -187,28 +186,28 @@ impl Keeper {
         }
     }
 
-    /// Publishes every open palace, and tells that a call waits.
+    /// Publishes every open palace, and reports that a call waits.
     pub(crate) fn begin_wait(&self) -> WaitGuard {
         self.publish_snapshots();
         self.published.begin_wait()
     }
 
-    /// Refuses to do what only the keeper can do, not who reads a snapshot.
+    /// Refuses a call that a snapshot cannot answer.
     pub(crate) fn check_not_snapshot(&self) -> Result<(), Refusal> {
         self.snapshot_limits.as_ref().map_or(Ok(()), |it| Err(it.refuse()))
     }
 
-    /// Returns where a palace with the directory name `key` is published.
+    /// Returns the slot in which the palace with the directory name `key` is published.
     pub(crate) fn snapshot_slot(&self, key: &str) -> SnapshotSlot {
         SnapshotSlot { key: key.to_owned(), snapshots: self.published.clone() }
     }
 }
 
 impl SnapshotReader {
-    /// Asks the palaces that are published, for a caller; `None`: only the keeper can
-    /// answer, and nothing was done.
+    /// Answers a call from the published snapshots; `None`: only the keeper can answer it, and
+    /// nothing was done.
     pub fn try_ask<T>(&self, by: &Caller, question: impl FnOnce(&mut Keeper) -> T) -> Option<T> {
-        // Nothing is withdrawn until this is done.
+        // The lock keeps the snapshots published until the answer is complete.
         let palaces = self.published.snapshots.read().unwrap_or_else(PoisonError::into_inner);
         let limits = SnapshotLimits::default();
         let mut keeper = Keeper::new(self.home.clone(), self.preferred_workspace.clone());
@@ -228,7 +227,7 @@ impl SnapshotReader {
 }
 
 impl OpenPalace {
-    /// Understands a question with a model; others can read while that is being read.
+    /// Embeds a query; others can read while the model is loaded.
     pub(crate) fn embed_query<'a>(
         &self,
         mind: &'a VectorStore,
@@ -238,7 +237,7 @@ impl OpenPalace {
         mind.embed_query(question)
     }
 
-    /// Keeps an arrangement in order from now on.
+    /// Keeps a grouping sorted from now on.
     pub(crate) fn keep_arrangement_sorted(&mut self, arrangement: &Grouping) {
         if !self.is_snapshot() && !self.palace.graph.has_cached_grouping(arrangement) {
             self.withdraw_snapshot();
@@ -246,7 +245,7 @@ impl OpenPalace {
         }
     }
 
-    /// Returns what shares all that can be read in memory.
+    /// Returns a snapshot that shares the memory of this palace.
     pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot {
             palace: self.palace.clone(),
@@ -262,7 +261,7 @@ impl OpenPalace {
         }
     }
 
-    /// Makes of a snapshot what can be asked as if it was a palace.
+    /// Returns an open palace that reads from a snapshot.
     pub(crate) fn from_snapshot(snapshot: &Snapshot, limits: SnapshotLimits) -> Self {
         Self {
             palace: snapshot.palace.clone(),
@@ -291,7 +290,7 @@ impl OpenPalace {
         self.snapshot_limits.is_some()
     }
 
-    /// Lets others read the palace as it is in memory while this call waits.
+    /// Publishes the palace for readers while this call waits.
     pub(crate) fn begin_wait(&self) -> WaitGuard {
         match &self.publication {
             Some(publication) => publication.begin_wait(self.snapshot()),
@@ -299,7 +298,7 @@ impl OpenPalace {
         }
     }
 
-    /// Lets nobody read any more what is about to change in memory.
+    /// Withdraws the snapshot before the palace changes in memory.
     pub(crate) fn withdraw_snapshot(&self) {
         if let Some(publication) = &self.publication {
             publication.withdraw();
@@ -314,7 +313,7 @@ impl OpenPalace {
     }
 }
 
-/// Refuses to write by a clock whose dates files and git cannot hold.
+/// Refuses to write at a time whose dates files and git cannot hold.
 fn check_clock(now: DateTime<Utc>) -> Result<(), Refusal> {
     match now.year() {
         1970..=9999 => Ok(()),

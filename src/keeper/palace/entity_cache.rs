@@ -1,9 +1,8 @@
-//! What was understood of entity files when the palace was last opened: whatever
-//! stands as it stood then need not be read again.
+//! A cache of parsed entity files: a file with an unchanged stamp need not be read again.
 //!
-//! It is kept beside git's own files and in no commit, and may be deleted at any
-//! time. Only entities are kept, for only they are many and small: reading a file
-//! and parsing it takes ten times as long as recalling it.
+//! It is stored beside git's own files, is in no commit, and may be deleted at any time. Only
+//! entities are cached, because only they are many and small: reading and parsing a file takes
+//! ten times as long as decoding it.
 
 use std::collections::HashMap;
 
@@ -15,10 +14,10 @@ use crate::keeper::palace::file_states::text_digest;
 use crate::model::{Entity, FileKind};
 use crate::store::FileStamp;
 
-/// What it is kept under.
+/// The name of the cache file.
 pub(crate) const CACHE_NAME: &str = "recollection";
 
-/// What was understood of one file.
+/// One parsed file.
 #[derive(Serialize, Deserialize)]
 struct CachedEntity<'a> {
     path: &'a str,
@@ -27,12 +26,12 @@ struct CachedEntity<'a> {
     entity: &'a [u8],
 }
 
-/// What was understood of files, by path.
+/// The parsed files, by path.
 #[derive(Default)]
 pub(crate) struct EntityCache(HashMap<String, (FileStamp, u64, Entity)>);
 
 impl EntityCache {
-    /// Finds what `bytes` hold; nothing where another release wrote them.
+    /// Decodes a cache; it is empty if another release wrote it.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         let mut memories = HashMap::new();
         let mut rest = bytes.strip_prefix(cache_header().as_slice()).unwrap_or_default();
@@ -46,7 +45,7 @@ impl EntityCache {
         Self(memories)
     }
 
-    /// Recalls what a file says that stands so, and the digest of its text.
+    /// Returns the parsed content of a file with this stamp, and the digest of its text.
     pub(crate) fn take_if_unchanged(
         &mut self,
         path: &str,
@@ -56,21 +55,20 @@ impl EntityCache {
         (Some(then) == stamp).then(|| (digest, entity.into()))
     }
 
-    /// Returns of how many files it knows.
+    /// Returns the number of cached files.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 }
 
-/// Tells whether `unknown` files beside so many that are `known` make it worth to
-/// keep them anew.
+/// Tells whether so many `unknown` files beside the `known` ones are worth a new cache.
 pub(crate) fn is_worth_writing(known: usize, unknown: usize) -> bool {
-    /// So many files are read in the time that a person calls at once.
+    /// So many files are read in an unnoticeable time.
     const MIN_UNCACHED_FILES: usize = 200;
     unknown > MIN_UNCACHED_FILES + known / 10
 }
 
-/// Writes down what is held of entity files, for the next time.
+/// Encodes the entity files of a palace.
 pub(crate) fn encode_cache(held: &OpenPalace) -> Vec<u8> {
     let mut bytes = cache_header();
     for (path, stamp, digest) in held.file_states.present_files() {
@@ -83,14 +81,13 @@ pub(crate) fn encode_cache(held: &OpenPalace) -> Vec<u8> {
     bytes
 }
 
-/// Returns an entity in bytes, if it comes back from them as it was.
+/// Encodes an entity, if decoding gives the same entity.
 fn encode_if_lossless(entity: &Entity) -> Option<Vec<u8>> {
     let bytes = postcard::to_stdvec(entity).ok()?;
     (postcard::from_bytes::<Entity>(&bytes).as_ref() == Ok(entity)).then_some(bytes)
 }
 
-/// What a recollection begins with: the release that wrote it, and what it takes
-/// entity files to be. Another one may understand the same file differently.
+/// The first bytes of a cache: the release that wrote it, and its format.
 fn cache_header() -> Vec<u8> {
     let about =
         (env!("CARGO_PKG_VERSION"), text_digest(&format::schema_for_kind(FileKind::Entity)));

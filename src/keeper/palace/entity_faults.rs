@@ -1,5 +1,4 @@
-//! Which entities have something wrong with them: looked through once, and kept
-//! up by what changes.
+//! The entities that have faults: computed once, and updated by each change.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,13 +8,13 @@ use crate::keeper::palace::room_scope::RoomScope;
 use crate::model::{EntityFault, Graph};
 use crate::render;
 
-/// Of how many entities a room says what is wrong with them.
+/// Maximum number of entities whose faults a room shows.
 const MAX_NAMED_ENTITIES: usize = 2;
 
 /// The name and the genus of an entity.
 pub(crate) type EntityKey = (String, String);
 
-/// Says what is first of what is wrong with an entity.
+/// Describes the first fault of an entity.
 fn describe_first_fault(graph: &Graph, name: &str) -> Option<String> {
     let fault =
         graph.entity_faults(graph.get(name)?).into_iter().find(EntityFault::is_warning_or_error)?;
@@ -23,19 +22,19 @@ fn describe_first_fault(graph: &Graph, name: &str) -> Option<String> {
     Some(format!("{name}: {}", render::truncate(&fault.message, 160)))
 }
 
-/// The entities of a palace that have something wrong with them.
+/// The entities of a palace that have faults.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EntityFaults {
-    /// Those with whom something is wrong, and not only worth knowing, by genus.
+    /// The entities with faults above the severity info, by genus.
     faulty: BTreeMap<String, BTreeSet<String>>,
-    /// The genus of each of whom anything is to be told.
+    /// The genus of each entity with at least one fault.
     genus_by_name: HashMap<String, String>,
-    /// Who names somebody that nobody has defined, by that name.
+    /// The entities that refer to an undefined entity, by its name.
     dangling_references: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl EntityFaults {
-    /// Looks through a whole graph.
+    /// Checks the whole graph.
     pub(crate) fn from_graph(graph: &Graph) -> Self {
         let everybody: Vec<_> = graph.iter().collect();
         let concerned = everybody.into_par_iter().filter(|it| !graph.entity_faults(it).is_empty());
@@ -47,8 +46,8 @@ impl EntityFaults {
         health
     }
 
-    /// Looks again at whatever may be concerned when an entity changed: by name
-    /// and genus as it was `before` and is `after`, if it was and is there.
+    /// Checks again the entities that a change may concern: the changed entity, by name and genus
+    /// `before` and `after`, and those that refer to it.
     pub(crate) fn update(
         &mut self,
         graph: &Graph,
@@ -68,8 +67,8 @@ impl EntityFaults {
         }
     }
 
-    /// Says in a line what is wrong with the entities that a room shows: how many
-    /// there are, and with the first of them, what.
+    /// Renders the faults of the entities that a room shows in one line: their number, and the
+    /// faults of the first ones.
     pub(crate) fn room_notice(&self, graph: &Graph, exhibits: &RoomScope<'_>) -> Option<String> {
         let (mut count, mut named) = (0, Vec::new());
         for (genus, names) in &self.faulty {

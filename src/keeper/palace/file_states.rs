@@ -1,4 +1,4 @@
-//! What was last read of each file.
+//! The last read state of each file.
 
 use crate::format::PalacePath;
 use crate::model::Entity;
@@ -8,8 +8,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use crate::model::Diagnostic;
 use crate::store::{FileStamp, FileStamps};
 
-/// What was last read of each file of a palace, and what lies in the way of
-/// others.
+/// The last read state of each file of a palace, and the paths that cannot be read as files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileStates {
     files: BTreeMap<String, FileRecord>,
@@ -17,34 +16,32 @@ pub(crate) struct FileStates {
     generation: Generation,
 }
 
-/// Numbers by which changes to a palace are known.
+/// Counters by which changes to a palace are recognized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Generation {
-    /// Grows whenever a file says something else.
+    /// Grows whenever the content of a file changes.
     pub text: u64,
-    /// Grows whenever a room or scroll comes, goes or gets another name; 0 where
-    /// there has never been one.
+    /// Grows whenever a room or scroll is added, removed or renamed; 0 if there never was one.
     pub titles: u64,
-    /// A sum over all entities: another one for another graph, the same for the
-    /// same, 0 where there is nothing in it.
+    /// A digest of all entities: equal for equal graphs, 0 for an empty graph.
     pub graph_digest: u64,
 }
 
-/// What a file shows of itself where others are told of.
+/// The parts of a file that appear in listings: title and entity digest.
 #[derive(Debug, Default)]
 pub(crate) struct Fingerprint {
-    /// The title of the room or scroll that it holds.
+    /// The title of its room or scroll.
     pub(crate) title: Option<String>,
-    /// A number that another entity hardly has; 0 if it holds none.
+    /// The digest of its entity; 0 if it has none.
     pub(crate) entity_digest: u64,
 }
 
-/// What was last read of one file.
+/// The last read state of one file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FileRecord {
-    /// How the file stood then; `None`: it may have changed without a trace.
+    /// The stamp of the file; `None`: it may have changed without a trace.
     pub(crate) stamp: Option<FileStamp>,
-    /// What it said; `None`: it was not there.
+    /// The digest of its content; `None`: there was no file.
     pub(crate) digest: Option<u64>,
     /// What the palace has of it.
     pub(crate) state: FileState,
@@ -56,15 +53,14 @@ pub(crate) enum FileState {
     /// Nothing.
     #[default]
     Absent,
-    /// What the file says.
+    /// Its current content.
     Present,
-    /// What the file said before, for of what it says now nothing could be
-    /// understood.
+    /// Earlier content, because the current content cannot be parsed.
     Stale,
 }
 
 impl FileState {
-    /// Returns what the palace has of a file that has become unreadable.
+    /// Returns the state of a file that has become unreadable.
     pub(crate) fn after_read_error(self) -> Self {
         match self {
             Self::Absent => Self::Absent,
@@ -74,7 +70,7 @@ impl FileState {
 }
 
 impl FileStates {
-    /// Returns the digest of what a file said; `None`: it was not there.
+    /// Returns the digest of the content last read; `None`: there was no file.
     pub(crate) fn digest(&self, path: &str) -> Option<u64> {
         self.files.get(path)?.digest
     }
@@ -84,30 +80,29 @@ impl FileStates {
         self.files.get(path).map(|it| it.state).unwrap_or_default()
     }
 
-    /// Returns how often what files say has changed.
+    /// Returns the change counters.
     pub(crate) fn generation(&self) -> Generation {
         self.generation
     }
 
-    /// Yields the files of which the palace has what they say, with how they stood
-    /// and the digest of what they said.
+    /// Yields the files whose content the palace has, with their stamps and digests.
     pub(crate) fn present_files(&self) -> impl Iterator<Item = (&str, FileStamp, u64)> {
         let settled = self.files.iter().filter(|(_, it)| it.state == FileState::Present);
         settled.filter_map(|(path, it)| Some((path.as_str(), it.stamp?, it.digest?)))
     }
 
-    /// Yields what lies in the way of files.
+    /// Yields the findings about paths that cannot be read as files.
     pub(crate) fn path_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         self.path_diagnostics.values()
     }
 
-    /// Returns what lies in the way of a file.
+    /// Returns the finding about a path that cannot be read as a file.
     pub(crate) fn path_diagnostic(&self, path: &str) -> Option<&Diagnostic> {
         self.path_diagnostics.get(path)
     }
 
-    /// Lists the files at or below `path` that do not stand as they did, of
-    /// which `stamps` are those that are there.
+    /// Lists the files at or below `path` whose stamps have changed; `stamps` are the present
+    /// ones.
     pub(crate) fn changed_files(
         &self,
         path: &str,
@@ -124,7 +119,7 @@ impl FileStates {
         differing
     }
 
-    /// Notes what lies in the way at or below `path`, in place of what lay there.
+    /// Replaces the findings about paths at or below `path`.
     pub(crate) fn set_path_diagnostics(&mut self, path: &str, obstacles: Vec<Diagnostic>) {
         let old: Vec<_> =
             entries_under(&self.path_diagnostics, path).map(|(it, _)| it.clone()).collect();
@@ -134,14 +129,14 @@ impl FileStates {
         self.path_diagnostics.extend(obstacles.into_iter().map(|it| (it.file.clone(), it)));
     }
 
-    /// Notes that a file says what it said before.
+    /// Records that the content of a file is unchanged.
     pub(crate) fn mark_unchanged(&mut self, path: &str, stamp: Option<FileStamp>) {
         if let Some(entry) = self.files.get_mut(path) {
             entry.stamp = reliable_stamp(stamp);
         }
     }
 
-    /// Notes what a file says now, and the face it had and has with it.
+    /// Records the new content of a file, with its old and new fingerprint.
     pub(crate) fn record_read(
         &mut self,
         path: &str,
@@ -157,8 +152,7 @@ impl FileStates {
         self.files.insert(path.to_owned(), entry);
     }
 
-    /// Notes that of a broken file the palace has what an older one said, and the
-    /// face it has with it.
+    /// Records that the palace keeps older content of a broken file, with its fingerprint.
     pub(crate) fn mark_stale(&mut self, path: &str, now: &Fingerprint) {
         if let Some(entry) = self.files.get(path).copied() {
             self.record_read(
@@ -170,7 +164,7 @@ impl FileStates {
         }
     }
 
-    /// Forgets how a file stood and what it said.
+    /// Forgets the stamp and the digest of a file.
     pub(crate) fn invalidate(&mut self, path: &str) {
         if let Some(entry) = self.files.get_mut(path) {
             (entry.stamp, entry.digest) = (None, None);
@@ -178,7 +172,7 @@ impl FileStates {
     }
 }
 
-/// Returns a stamp that will not be borne by the file's next state.
+/// Returns a stamp that the file's next state cannot have.
 fn reliable_stamp(stamp: Option<FileStamp>) -> Option<FileStamp> {
     stamp.filter(|it| !it.is_recent())
 }
@@ -194,10 +188,7 @@ fn entries_under<'a, V>(
     itself.into_iter().chain(inside)
 }
 
-/// Returns a number that an entity hardly has of which an [`GraphPage`] tells
-/// something else.
-///
-/// [`GraphPage`]: crate::keeper::Excerpt
+/// Hashes the parts of an entity that a graph page shows.
 pub(crate) fn entity_digest(it: &Entity) -> u64 {
     let mut hasher = DefaultHasher::new();
     (it.id, &it.name, it.is_defined, &it.genus, &it.observations).hash(&mut hasher);
@@ -207,14 +198,14 @@ pub(crate) fn entity_digest(it: &Entity) -> u64 {
     hasher.finish()
 }
 
-/// Returns a number that another text hardly has.
+/// Hashes a text.
 pub(crate) fn text_digest(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Lists the files that do not stand as they stood, or may not.
+/// Lists the files whose stamps differ, or may differ.
 pub(crate) fn changed_files(before: &FileStamps, now: &FileStamps) -> Vec<String> {
     let gone = before.keys().filter(|path| !now.contains_key(*path));
     let stands = |path: &str, it: &FileStamp| !it.is_recent() && before.get(path) == Some(it);
@@ -222,7 +213,7 @@ pub(crate) fn changed_files(before: &FileStamps, now: &FileStamps) -> Vec<String
     gone.chain(changed).cloned().collect()
 }
 
-/// Tells whether what the file holds has a name that others may claim.
+/// Tells whether the file defines a name that other files may claim too.
 pub(crate) fn has_unique_name(path: &str) -> bool {
     matches!(
         PalacePath::parse(path),

@@ -1,9 +1,7 @@
-//! Reading the files of a palace: all of them at first, then whichever has
-//! changed since.
+//! Reads the files of a palace: all of them at first, then those that have changed.
 //!
-//! A file that cannot be taken as it is, or that is gone, may be in the middle
-//! of being saved. What it held stands until it has been left alone for a
-//! moment, and nothing is said of it before.
+//! A file that cannot be parsed, or that is missing, may be in the middle of a save. Its last
+//! content stays, without a finding, until the file was left alone for a moment.
 
 use crate::keeper::palace::file_states::{
     changed_files, entity_digest, has_unique_name, text_digest,
@@ -25,29 +23,29 @@ use crate::model::{Code, Diagnostic};
 use crate::store::{FileStamp, FileStamps, ReadResult, Store};
 use crate::watch::{Callbacks, ChangedPath, Watch};
 
-/// Files that may have changed: how they stand now, and whether that counts
-/// even if they cannot be taken as they are.
+/// Files that may have changed, with their stamps, and whether a broken or missing file counts
+/// at once.
 type SuspectFiles = BTreeMap<String, (Option<FileStamp>, bool)>;
 
-/// What one file says now.
+/// The result of reading one file.
 struct FileReading {
     digest: Option<u64>,
     outcome: ReadOutcome,
 }
 
 enum ReadOutcome {
-    /// What it said before.
+    /// The same content as before.
     Unchanged,
-    /// Something new.
+    /// New content.
     Parsed(ParsedFile),
-    /// It cannot be read at all.
+    /// The file cannot be read.
     Unreadable(Diagnostic),
-    /// It is gone.
+    /// There is no file.
     Deleted,
 }
 
 impl OpenPalace {
-    /// Reads everything, as it is, or as it was.
+    /// Reads all files, or all files of the past commit.
     pub(crate) fn read_all(&mut self) -> Result<(), Refusal> {
         if let Some((files, obstacles)) = self.store.read_files_as_of()? {
             self.file_states_mut().set_path_diagnostics("", obstacles);
@@ -62,7 +60,7 @@ impl OpenPalace {
             return Ok(());
         }
         let look = || {
-            // Whatever was touched until now is about to be read.
+            // Events up to now are covered by the read that follows.
             drop(take_touched_files(&mut self.watch, &self.store));
             self.store.list_with_temporaries()
         };
@@ -83,17 +81,17 @@ impl OpenPalace {
         Ok(())
     }
 
-    /// Keeps in mind what was understood, if that is worth it.
+    /// Writes the entity cache, if many entities were parsed.
     pub(crate) fn write_entity_cache(&mut self) {
         if std::mem::take(&mut self.should_write_entity_cache) {
-            // What cannot be kept costs time at the next start, and nothing else.
+            // Without a cache the next start is slower, nothing else.
             drop(
                 self.store.write_cache(entity_cache::CACHE_NAME, &entity_cache::encode_cache(self)),
             );
         }
     }
 
-    /// Notices from now on what others change.
+    /// Begins to watch for changes by others.
     pub(crate) fn start_watching(&mut self, vigil: &WatchConfig) {
         let WatchConfig { mode: manner, wake, warn: say } = vigil.clone();
         let (store, mut before) = (self.store.clone_for_thread(), FileStamps::new());
@@ -111,8 +109,7 @@ impl OpenPalace {
         );
     }
 
-    /// Takes in what has been saved since the last look, as far as anybody
-    /// watches.
+    /// Applies what was saved since the last call, as far as the watcher reports it.
     pub(crate) fn apply_saved_changes(&mut self) -> Result<(), Refusal> {
         let touched = take_touched_files(&mut self.watch, &self.store);
         let taken = self.refresh_touched_files(touched);
@@ -122,13 +119,12 @@ impl OpenPalace {
         taken
     }
 
-    /// Returns after how long something that may have been half written can be
-    /// taken in.
+    /// Returns the time until a deferred file can be applied.
     pub(crate) fn next_deferral(&self) -> Option<Duration> {
         self.watch.as_ref()?.time_until_deferred()
     }
 
-    /// Takes in what somebody has committed.
+    /// Applies commits of others.
     pub(crate) fn apply_committed_changes(&mut self, paths: Vec<String>) -> Result<(), Refusal> {
         // Git moves `HEAD` when it has written the files.
         self.refresh_touched_files(
@@ -136,13 +132,13 @@ impl OpenPalace {
         )
     }
 
-    /// Looks whether a file has changed since the last look, and reads it if so.
+    /// Reads a file again if its stamp has changed.
     pub(crate) fn refresh_file(&mut self, path: &str) {
         if self.is_snapshot() {
             return;
         }
         let settled = self.watch.is_none();
-        // What could not be looked at is as it was.
+        // A file whose stamp cannot be read counts as unchanged.
         drop(
             self.refresh_touched_files(vec![ChangedPath {
                 path: path.to_owned(),
@@ -151,7 +147,7 @@ impl OpenPalace {
         );
     }
 
-    /// Reads a file as it is now, whatever state it is in.
+    /// Reads a file as it is now, also if it is broken.
     pub(crate) fn reread_file(&mut self, path: &str) -> Option<String> {
         let stamp = self.store.file_stamp(path);
         let read = self.store.read_file(path);
@@ -161,12 +157,12 @@ impl OpenPalace {
         read.ok().flatten()
     }
 
-    /// Takes in what we have written ourselves; when that was all,
-    /// [`OpenPalace::retry_conflicts`] is due.
+    /// Applies a file that this process wrote; [`OpenPalace::retry_conflicts`] must follow the
+    /// last one.
     pub(crate) fn apply_own_write(&mut self, path: &str, text: Option<&str>) {
         let read = Ok(text.map(str::to_owned));
         let reading = FileReading::new(self.file_states.digest(path), path, &read);
-        // Somebody may have changed the file since: it is looked at again.
+        // Another program may have changed the file since.
         self.apply_reading(path, None, true, reading);
     }
 
@@ -184,8 +180,7 @@ impl OpenPalace {
         Ok(())
     }
 
-    /// Reads files, but for those that stand as they are remembered; returns how
-    /// many entities were not.
+    /// Reads files, except those that the cache has; returns the number of parsed entities.
     fn read_files(&mut self, suspects: SuspectFiles, mut remembered: EntityCache) -> usize {
         let (mut readings, mut strange) = (Vec::with_capacity(suspects.len()), Vec::new());
         for (path, (stamp, settled)) in suspects {
@@ -201,15 +196,15 @@ impl OpenPalace {
         let (store, ledger) = (&self.store, &self.file_states);
         let read = |(path, stamp, settled): (String, Option<FileStamp>, bool)| {
             let read = store.read_file(&path);
-            // What has taken a file's place and is none is told of as what it is.
+            // Something that is not a file is reported by its own finding.
             let is_gone = read.is_err() && stamp.is_none();
             let read = if is_gone { Ok(None) } else { read };
             let reading = FileReading::new(ledger.digest(&path), &path, &read);
             (path, stamp, settled, reading)
         };
-        // Cold disks answer many at once faster than one after the other.
+        // Slow disks answer several reads at once faster than one after the other.
         readings.par_extend(strange.into_par_iter().map(read));
-        // A file that takes over what another held finds it free.
+        // A name that moves to another file must be free first.
         readings.sort_by_key(|(.., it)| !matches!(it.outcome, ReadOutcome::Deleted));
         for (path, stamp, settled, reading) in readings {
             self.apply_reading(&path, stamp, settled, reading);
@@ -218,8 +213,8 @@ impl OpenPalace {
         unknown
     }
 
-    /// Lets files of which nothing can be understood stand as they were last
-    /// committed: whoever was there when they broke sees them so too.
+    /// Uses the committed content of files that cannot be parsed, as servers do that saw them
+    /// before they broke.
     fn fall_back_to_committed(&mut self) {
         let is_lost = |path: &&String| self.file_states.state(path) == FileState::Absent;
         let lost: Vec<_> = self.findings.keys().filter(is_lost).cloned().collect();
@@ -234,7 +229,7 @@ impl OpenPalace {
         }
     }
 
-    /// Believes what a file says, or doubts it for the time being.
+    /// Applies the content of a file, or defers it.
     fn apply_reading(
         &mut self,
         path: &str,
@@ -310,8 +305,7 @@ impl OpenPalace {
         standing
     }
 
-    /// When a file has given up what it held, reads those again that claimed
-    /// the same and were not heard.
+    /// After a file has freed a name, reads the files again that claimed the same name.
     pub(crate) fn retry_conflicts(&mut self) {
         if !std::mem::take(&mut self.name_freed) {
             return;
@@ -341,7 +335,7 @@ impl OpenPalace {
         Fingerprint { title: self.title_in_file(path), entity_digest: node }
     }
 
-    /// Returns the title of the room or scroll that a file holds.
+    /// Returns the title of the room or scroll in a file.
     fn title_in_file(&self, path: &str) -> Option<String> {
         match PalacePath::parse(path).ok()? {
             PalacePath::Room(id) => Some(self.palace.room(&id)?.name.clone()),
@@ -355,12 +349,12 @@ impl OpenPalace {
 }
 
 impl FileReading {
-    /// Takes a file for read.
+    /// Makes the reading of a cached file.
     fn from_cache((digest, words): (u64, ParsedFile)) -> Self {
         Self { digest: Some(digest), outcome: ReadOutcome::Parsed(words) }
     }
 
-    /// Reads a file; `known` is the digest of what it said before.
+    /// Makes the reading of a file; `known` is the digest of its last content.
     fn new(known: Option<u64>, path: &str, read: &ReadResult) -> Self {
         let digest = match read {
             Ok(None) => None,
@@ -377,7 +371,7 @@ impl FileReading {
     }
 }
 
-/// Returns what may have been saved since the last time.
+/// Takes the paths that may have been saved since the last call.
 fn take_touched_files(watch: &mut Option<Watch>, store: &Store) -> Vec<ChangedPath> {
     let Some(watch) = watch else { return Vec::new() };
     watch.take_changes(store.root_inode(), || store.existing_folders().collect())

@@ -1,4 +1,4 @@
-//! What the things of a palace are found by.
+//! Turns the items of a palace into documents of the search index.
 
 use std::borrow::Cow;
 
@@ -11,17 +11,16 @@ use crate::model::{
 };
 use crate::search::{Document, Index};
 
-/// What a word counts that is said of a thing beside its text, and in the names
-/// an entity is related to.
+/// The weights of words beside the text of an item, and in the names of related entities.
 const METADATA_WEIGHT: f32 = 1.0;
 const RELATED_NAME_WEIGHT: f32 = 0.5;
 
-/// Makes the index of a palace.
+/// Builds the search index of a palace.
 pub(crate) fn build_index(palace: &Palace) -> Index {
     Index::from_documents(all_documents(palace).collect())
 }
 
-/// Yields everything that can be found, as the index wants it.
+/// Yields a document for every searchable item.
 pub(crate) fn all_documents(palace: &Palace) -> impl Iterator<Item = Document<'_>> {
     let rooms = palace.rooms().map(|(id, room)| room_document(id, room));
     let scrolls = palace.scrolls().map(|(room, scroll)| scroll_document(room, scroll));
@@ -36,7 +35,7 @@ pub(crate) fn all_documents(palace: &Palace) -> impl Iterator<Item = Document<'_
     written.chain(tasks).chain(processes).chain(known)
 }
 
-/// Returns what can be opened so, as the index wants it.
+/// Returns the document of an item.
 pub(crate) fn item_document<'a>(palace: &'a Palace, opening: &ItemId) -> Option<Document<'a>> {
     match opening {
         ItemId::Room(id) => palace.room(id).map(|it| room_document(id, it)),
@@ -53,8 +52,7 @@ pub(crate) fn item_document<'a>(palace: &'a Palace, opening: &ItemId) -> Option<
     }
 }
 
-/// A room is found by its name, its description, and what its actions say (v2
-/// section 3.8).
+/// A room is found by its name, its description, and the texts of its actions (v2 section 3.8).
 fn room_document<'a>(id: &RoomId, room: &'a Room) -> Document<'a> {
     let labels: Vec<_> = room.actions.iter().map(|it| it.label.as_str()).collect();
     let mut text = format!("{}\n{}", room.description, labels.join("; "));
@@ -76,8 +74,7 @@ fn room_document<'a>(id: &RoomId, room: &'a Room) -> Document<'a> {
     }
 }
 
-/// A scroll is found by where it hangs too: by the room's slug, which is the
-/// scroll's own, while the room's name is the room's.
+/// A scroll is also found by the slug of its room, but not by the name of the room.
 fn scroll_document<'a>(room: &RoomId, scroll: &'a Scroll) -> Document<'a> {
     Document {
         item: ItemId::Scroll(ScrollId { room: room.clone(), id: scroll.id }),
@@ -92,7 +89,7 @@ fn scroll_document<'a>(room: &RoomId, scroll: &'a Scroll) -> Document<'a> {
     }
 }
 
-/// A drawer is found by what it says itself, of its place too.
+/// A drawer is also found by the wing and the room that it names.
 fn drawer_document<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Document<'a> {
     let FiledUnder { wing, room: name } = &drawer.filed_under;
     let [wing, name] = [wing, name].map(|it| it.as_deref().unwrap_or_default());
@@ -109,12 +106,12 @@ fn drawer_document<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Documen
     }
 }
 
-/// Returns the facet of a drawer: where it is filed, as its folder and it itself say.
+/// Returns the facet of a drawer: the wing and the room of its folder and of its front matter.
 pub(crate) fn drawer_facet(room: &RoomId, said: &FiledUnder) -> String {
     format!("{room} {:?} {:?}", said.wing, said.room)
 }
 
-/// An entry is found by whose it is, and by its topic if it has one of its own.
+/// A diary entry is found by its agent, and by its topic.
 fn diary_entry_document<'a>(palace: &'a Palace, file: &str) -> Option<Document<'a>> {
     let entry = palace.diaries.get(file)?;
     Some(Document {
@@ -147,7 +144,7 @@ fn process_document<'a>(file: &str, process: &'a Process) -> Document<'a> {
     Document { title: (&process.name).into(), text: text.into(), ..document }
 }
 
-/// Tasks and processes stand in no room; what they are about finds them.
+/// Tasks and processes belong to no room; they are found by their subject.
 fn work_document(
     opening: ItemId,
     about: &WorkSubject,
@@ -167,7 +164,7 @@ fn work_document(
     }
 }
 
-/// A genus is found by the words its entities are spoken of in.
+/// A genus is found by its names.
 fn genus_document(genus: &Genus) -> Document<'_> {
     let attributes = genus.attributes.iter().map(|(name, _)| name);
     let statuses = genus.statuses.iter().map(|it| &it.name);
@@ -186,8 +183,7 @@ fn genus_document(genus: &Genus) -> Document<'_> {
     }
 }
 
-/// An entity is found by its attributes too, by what they are called and what they
-/// say.
+/// An entity is also found by the keys and values of its attributes.
 fn entity_document(entity: &Entity) -> Document<'_> {
     let said = [entity.genus.as_str()].into_iter().chain(entity.status.as_deref());
     let said = said.map(Cow::Borrowed).chain(attribute_text(entity).map(Cow::Owned));
@@ -212,7 +208,7 @@ pub(crate) fn entity_facet(genus: &str, status: Option<&str>) -> String {
     format!("{genus:?} {status:?}")
 }
 
-/// Returns the attributes of an entity in one text, if it has any.
+/// Returns the attributes of an entity as one text, if it has any.
 fn attribute_text(entity: &Entity) -> Option<String> {
     let mut said = String::new();
     for (key, value) in &entity.attributes {
@@ -223,8 +219,7 @@ fn attribute_text(entity: &Entity) -> Option<String> {
     (!said.is_empty()).then_some(said)
 }
 
-/// Says a value in words, behind what is said already; of a yes or no both words
-/// that it may be asked for by.
+/// Appends a value as words; a boolean as the words by which it may be searched.
 fn push_value_words(value: &Value, said: &mut String) {
     match value {
         Value::Null => {}

@@ -45,7 +45,7 @@ fn palace_action() -> RegisteredTool {
 fn build_room() -> RegisteredTool {
     let about = (
         "Build a room",
-        "Build a room, or build it anew: the whole room in one call. Describe it vividly: what \
+        "Build a room, or rebuild it: the whole room in one call. Describe it vividly: what \
          can be pictured is remembered. Actions are numbered in the order given: navigate leads \
          to another room (which need not exist yet), query runs a tool that reads \
          (list_entities, search_entities, get_entity …), text shows a text. Doors work both \
@@ -60,7 +60,7 @@ fn build_room() -> RegisteredTool {
 fn write_scroll() -> RegisteredTool {
     let about = (
         "Leave a scroll",
-        "Leave a dated note in the current room for whoever comes next: what you found, what \
+        "Leave a dated note in the current room for the next visitor: what you found, what \
          you concluded, what remains to be done. Scrolls are never changed; to revise one, \
          write another. Before a conversation ends, leave a summary in the entry room.",
     );

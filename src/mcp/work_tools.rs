@@ -23,10 +23,8 @@ fn list_tasks() -> RegisteredTool {
 }
 
 fn create_task() -> RegisteredTool {
-    let about = (
-        "Set a task",
-        "Leave something to be done for whoever comes next. The rooms it concerns tell of it.",
-    );
+    let about =
+        ("Set a task", "Leave work for the next visitor. The rooms that it concerns show it.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CreateTask| {
         to_tool_result(keeper::create_task(keeper, caller, &NewTask::from(it)).map(|it| {
             match it.is_changed {
@@ -39,7 +37,7 @@ fn create_task() -> RegisteredTool {
 }
 
 fn complete_task() -> RegisteredTool {
-    let about = ("Complete a task", "Note that a task is done: rooms no longer tell of it.");
+    let about = ("Complete a task", "Mark a task as done: rooms no longer show it.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CompleteTask| {
         let done = keeper.session(caller).and_then(|mut session| {
             keeper::complete_task(&mut session, &it.task, it.note.as_deref())

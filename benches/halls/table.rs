@@ -82,7 +82,7 @@ pub(crate) fn pages_table(title: &str, rows: &[(String, Vec<PageCost>)]) -> Stri
 }
 
 /// Renders the cost of the whole way to an entity: actions and tokens read.
-pub(crate) fn lookup_table(sought: usize, rows: &[(&str, Vec<(usize, PageCost)>)]) -> String {
+pub(crate) fn lookup_table(lookups: usize, rows: &[(&str, Vec<(usize, PageCost)>)]) -> String {
     let mut table = format!(
         "{:<44}{:>7}{:>18}{:>24}{:>24}{:>10}\n{:<44}{:>7}{:>18}{:>24}{:>24}{:>10}\n",
         "to one entity",
@@ -104,7 +104,7 @@ pub(crate) fn lookup_table(sought: usize, rows: &[(&str, Vec<(usize, PageCost)>)
             |encoding: usize| summarize_counts(found.iter().map(|it| it.1.tokens[encoding])).1;
         let claim = if place == 0 { yes_or_no(actions.0 <= MAX_ACTIONS) } else { "" };
         table.push_str(&format!(
-            "{what:<44}{:>4}/{sought}{:>18}{:>24}{:>24}{claim:>8}\n",
+            "{what:<44}{:>4}/{lookups}{:>18}{:>24}{:>24}{claim:>8}\n",
             found.len(),
             actions.1,
             tokens(0),

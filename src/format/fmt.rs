@@ -159,7 +159,7 @@ mod tests {
     #[track_caller]
     fn formatted_text(path: &str, text: &str) -> String {
         match fmt_file(path, text) {
-            Some(FmtOutcome::Formatted(anew)) => anew,
+            Some(FmtOutcome::Formatted(again)) => again,
             other => panic!("{other:?}"),
         }
     }

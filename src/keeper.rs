@@ -111,8 +111,9 @@ pub use crate::store::GitLock;
 pub use caller::Caller;
 pub use error::{EntityViolations, Refusal};
 pub use home::Keeper;
+pub use palace::published::WaitCallback;
 pub use session::Session;
-pub use snapshot::{SnapshotReader, WaitCallback};
+pub use snapshot::SnapshotReader;
 
 use crate::format;
 use crate::model::FileKind;

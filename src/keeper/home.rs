@@ -8,9 +8,9 @@ use ulid::Generator;
 
 use crate::keeper::caller::Caller;
 use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::published::{PublishedSnapshots, SharedVisits, SnapshotLimits};
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
-use crate::keeper::snapshot::{PublishedSnapshots, SharedVisits, SnapshotLimits};
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::model::WatchMode;
 use crate::session::Visit;
@@ -121,7 +121,7 @@ impl Keeper {
     /// inconsistent. Visits stay.
     pub fn close_all_palaces(&mut self) {
         for key in self.open_palaces.keys() {
-            self.snapshot_slot(key).withdraw();
+            self.published.withdraw(key);
         }
         self.open_palaces.clear();
         self.background_open = None;

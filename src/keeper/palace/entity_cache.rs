@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::format::{self, ParsedFile};
-use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::file_states::text_digest;
+use crate::keeper::palace::loaded::LoadedPalace;
 use crate::model::{Entity, FileKind};
 use crate::store::FileStamp;
 
@@ -69,11 +69,14 @@ pub(crate) fn is_worth_writing(known: usize, unknown: usize) -> bool {
 }
 
 /// Encodes the entity files of a palace.
-pub(crate) fn encode_cache(held: &OpenPalace) -> Vec<u8> {
+pub(crate) fn encode_cache(palace: &LoadedPalace) -> Vec<u8> {
     let mut bytes = cache_header();
-    for (path, stamp, digest) in held.file_states.present_files() {
-        let entity =
-            held.palace.graph.entity_in_file(path).filter(|_| !held.findings.contains_key(path));
+    for (path, stamp, digest) in palace.file_states.present_files() {
+        let entity = palace
+            .palace
+            .graph
+            .entity_in_file(path)
+            .filter(|_| !palace.findings.contains_key(path));
         let Some(entity) = entity.and_then(encode_if_lossless) else { continue };
         let memory = CachedEntity { path, stamp, digest, entity: &entity };
         bytes.extend(postcard::to_stdvec(&memory).unwrap_or_default());
@@ -100,6 +103,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::keeper::palace::OpenPalace;
     use crate::keeper::palace::watch_config::WatchConfig;
     use crate::store::Store;
 

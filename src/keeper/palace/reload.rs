@@ -15,10 +15,10 @@ use rayon::prelude::*;
 
 use crate::format::{self, PalacePath, ParsedFile};
 use crate::keeper::Refusal;
-use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::entity_cache;
 use crate::keeper::palace::entity_cache::EntityCache;
 use crate::keeper::palace::file_states::{FileRecord, FileState, FileStates, Fingerprint};
+use crate::keeper::palace::open_palace::OpenPalace;
 use crate::model::{Code, Diagnostic};
 use crate::store::{FileStamp, FileStamps, ReadResult, Store};
 use crate::watch::{Callbacks, ChangedPath, Watch};
@@ -61,12 +61,12 @@ impl OpenPalace {
         }
         let look = || {
             // Events up to now are covered by the read that follows.
-            drop(take_touched_files(&mut self.watch, &self.store));
-            self.store.list_with_temporaries()
+            drop(take_touched_files(&mut self.watch, &self.loaded.store));
+            self.loaded.store.list_with_temporaries()
         };
         let recall = || {
             EntityCache::from_bytes(
-                &self.store.read_cache(entity_cache::CACHE_NAME).unwrap_or_default(),
+                &self.loaded.store.read_cache(entity_cache::CACHE_NAME).unwrap_or_default(),
             )
         };
         let (seen, remembered) = rayon::join(look, recall);
@@ -111,7 +111,7 @@ impl OpenPalace {
 
     /// Applies what was saved since the last call, as far as the watcher reports it.
     pub(crate) fn apply_saved_changes(&mut self) -> Result<(), Refusal> {
-        let touched = take_touched_files(&mut self.watch, &self.store);
+        let touched = take_touched_files(&mut self.watch, &self.loaded.store);
         let taken = self.refresh_touched_files(touched);
         if let (Err(_), Some(watch)) = (&taken, &self.watch) {
             watch.mark_all_changed();
@@ -222,7 +222,12 @@ impl OpenPalace {
             let Some(text) = self.store.read_committed(&path) else { continue };
             let words = format::parse_file(&path, &text);
             if words.is_valid_in(&self.palace, &path) && !words.has_no_item() {
-                format::apply_parsed_file(Arc::make_mut(&mut self.palace), &path, words, || text);
+                format::apply_parsed_file(
+                    Arc::make_mut(&mut self.loaded.palace),
+                    &path,
+                    words,
+                    || text,
+                );
                 let face = self.fingerprint(&path);
                 self.file_states_mut().mark_stale(&path, &face);
             }
@@ -279,28 +284,34 @@ impl OpenPalace {
     fn store_reading(&mut self, path: &str, before: FileState, says: ReadOutcome) -> FileState {
         self.withdraw_snapshot();
         let entity = self.entity_key_in(path);
-        self.unindex_file(path);
-        let text = || self.store.read_file(path).ok().flatten().unwrap_or_default();
+        self.loaded.unindex_file(path);
+        let text = || self.loaded.store.read_file(path).ok().flatten().unwrap_or_default();
         let (standing, findings) = match says {
             ReadOutcome::Unchanged => (before, Vec::new()),
             ReadOutcome::Parsed(words) => {
                 let outlived = words.has_no_item().then(|| before.after_read_error());
-                let findings =
-                    format::apply_parsed_file(Arc::make_mut(&mut self.palace), path, words, text);
+                let findings = format::apply_parsed_file(
+                    Arc::make_mut(&mut self.loaded.palace),
+                    path,
+                    words,
+                    text,
+                );
                 (outlived.unwrap_or(FileState::Present), findings)
             }
             ReadOutcome::Unreadable(finding) => (before.after_read_error(), vec![finding]),
             ReadOutcome::Deleted => {
-                format::remove_parsed_file(Arc::make_mut(&mut self.palace), path);
+                format::remove_parsed_file(Arc::make_mut(&mut self.loaded.palace), path);
                 (FileState::Absent, Vec::new())
             }
         };
-        self.update_faults(path, entity.as_ref());
-        self.index_file(path);
+        self.loaded.update_faults(path, entity.as_ref());
+        self.loaded.index_file(path);
         match findings.is_empty() {
             true if !self.findings.contains_key(path) => {}
-            true => drop(Arc::make_mut(&mut self.findings).remove(path)),
-            false => drop(Arc::make_mut(&mut self.findings).insert(path.to_owned(), findings)),
+            true => drop(Arc::make_mut(&mut self.loaded.findings).remove(path)),
+            false => {
+                drop(Arc::make_mut(&mut self.loaded.findings).insert(path.to_owned(), findings))
+            }
         }
         standing
     }
@@ -327,7 +338,7 @@ impl OpenPalace {
 
     fn file_states_mut(&mut self) -> &mut FileStates {
         self.withdraw_snapshot();
-        Arc::make_mut(&mut self.file_states)
+        Arc::make_mut(&mut self.loaded.file_states)
     }
 
     fn fingerprint(&self, path: &str) -> Fingerprint {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::keeper::Refusal;
 use crate::keeper::error::error_chain;
-use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::open_palace::OpenPalace;
 use crate::model::{Code, CommitId, CommitMode, CommitSummary, Diagnostic, Edit};
 use crate::store;
 
@@ -16,7 +16,7 @@ impl OpenPalace {
     pub(crate) fn recover_from_crash(&mut self) -> Result<(), Refusal> {
         if self.store.needs_recovery()? {
             let wait = self.begin_wait();
-            let recovered = self.store.recover();
+            let recovered = self.loaded.store.recover();
             drop(wait);
             recovered?;
         }
@@ -30,7 +30,7 @@ impl OpenPalace {
             return Ok(());
         }
         self.withdraw_snapshot();
-        match self.store.update_history(Arc::make_mut(&mut self.history_cache)) {
+        match self.loaded.store.update_history(Arc::make_mut(&mut self.loaded.history_cache)) {
             // What is wrong with the repository is reported once, and the files are read without it.
             Err(err) if self.repository_fault.is_some() || err.is_repository_error() => {
                 let err = self.store.check_last_commit().err().unwrap_or(err);
@@ -53,7 +53,7 @@ impl OpenPalace {
     pub(crate) fn check_repository(&mut self) -> Result<(), Refusal> {
         match self.store.check_last_commit() {
             Err(err) if err.is_repository_error() => {
-                self.repository_fault = Some(repository_diagnostic(&err));
+                self.loaded.repository_fault = Some(repository_diagnostic(&err));
             }
             checked => checked?,
         }
@@ -64,7 +64,7 @@ impl OpenPalace {
     fn report_repository_fault(&mut self, fault: Diagnostic) {
         if self.repository_fault.is_none() {
             (self.warn)(&fault.message);
-            self.repository_fault = Some(fault);
+            self.loaded.repository_fault = Some(fault);
         }
     }
 
@@ -81,7 +81,7 @@ impl OpenPalace {
     pub(crate) fn read_head(&mut self) -> Result<Option<CommitId>, Refusal> {
         match self.store.head() {
             Ok(head) => {
-                self.repository_fault = None;
+                self.loaded.repository_fault = None;
                 Ok(head)
             }
             Err(err) if err.is_repository_error() => {
@@ -113,7 +113,7 @@ impl OpenPalace {
         let mut paths = self.files_changed_until(made.as_ref());
         paths.retain(|path| !ours.contains(path.as_str()));
         self.apply_committed_changes(paths)?;
-        self.head = made;
+        self.loaded.head = made;
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::open_palace::OpenPalace;
 use crate::keeper::palace::search_documents;
 use crate::keeper::semantic::indexer::SemanticIndexer;
 use crate::keeper::semantic::models::ModelCache;
@@ -38,7 +38,7 @@ impl OpenPalace {
                 models,
             )
         };
-        self.semantic_indexer = folder.map(start).map(Arc::new);
+        self.loaded.semantic_indexer = folder.map(start).map(Arc::new);
     }
 
     /// Returns the error of the model that the palace names, if it names one.

@@ -71,7 +71,7 @@ fn render_room_view(
     }
     let hall = halls::visible_hall(&palace.palace, &position);
     if let Some(hall) = &hall {
-        palace.keep_arrangement_sorted(&hall.grouping);
+        palace.keep_grouping_sorted(&hall.grouping);
     }
     let back = keeper.visit(caller).previous_location().cloned();
     let back = back.map(|it| place_name(keeper, &it, &position.workspace));

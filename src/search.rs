@@ -15,7 +15,7 @@ mod language;
 mod lexicon;
 mod near_duplicates;
 mod passage;
-mod query_words;
+mod query_parser;
 mod rank;
 mod scored_doc;
 mod snippet;
@@ -27,7 +27,7 @@ pub use index_data::{Document, Index};
 pub use near_duplicates::{
     DUPLICATE_THRESHOLD, NearDuplicate, WordChange, describe_changes, text_similarity, word_changes,
 };
-pub use query_words::{extract_question, query_content_words};
+pub use query_parser::{extract_question, query_content_words};
 pub use rank::{Hit, Hits, Query};
 pub use snippet::snippet;
 pub use substring::Needle;

@@ -16,7 +16,7 @@ use chrono::{DateTime, Utc};
 use crate::model::{ItemId, ItemKind, Vector, VectorsByTextHash};
 use crate::search::index_data::{Index, IndexedDocument, Posting};
 use crate::search::lexicon::Term;
-use crate::search::query_words::{QueryWord, QueryWords};
+use crate::search::query_parser::{QueryWord, QueryWords};
 use crate::search::rank::score_column::ScoreColumn;
 use crate::search::words::{Script, byte_prefix, for_each_word};
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::search::language::Language;
-use crate::search::query_words::{QueryWord, QueryWords};
+use crate::search::query_parser::{QueryWord, QueryWords};
 use crate::search::words::{Word, for_each_word};
 
 /// Returns about `length` characters of `text` around the query words in `passage`; without

@@ -89,7 +89,7 @@ async fn a_returning_client_sees_changes_by_others_only() {
     let (mut agent, told) = enter_survey(&home, MARCH_3).await;
     assert_snapshot!(told, @r#"
     Changed since your last visit (2 days ago): 2 Claims, 1 Person
-    Rooms changed since your last visit (2 days ago): Attic (by Ada; it is gone), geology (by Ada)
+    Rooms changed since your last visit (2 days ago): Attic (by Ada; deleted), geology (by Ada)
     Unread: "Letter 5" in hall (by gpt, 23 hours ago)
     Unread: "Letter 4" in geology (by gpt, 23 hours ago)
     Unread: "Letter 3" in geology (by gpt, 23 hours ago)
@@ -166,7 +166,7 @@ async fn a_scroll_is_unread_until_it_is_opened() {
 async fn a_first_visit_shows_no_changes() {
     let home = Home::new();
     create_survey(&home).await.disconnect().await;
-    std::fs::remove_dir_all(home.path().join(".git/palazzo/aside")).unwrap();
+    std::fs::remove_dir_all(home.path().join(".git/palazzo/cache")).unwrap();
     write_scroll(&home, "hall", 1, "gpt");
     commit_all(&home, MARCH_3);
     let (agent, told) = enter_survey(&home, MARCH_3).await;
@@ -186,8 +186,8 @@ async fn a_visit_log_survives_rewritten_history_and_is_ignored_when_damaged() {
     let (agent, told) = enter_survey(&home, MARCH_3).await;
     assert_eq!(told, "  Rooms changed since your last visit (2 days ago): Hall (by Ada)\n");
     agent.disconnect().await;
-    let aside = home.path().join(".git/palazzo/aside/survey");
-    for file in std::fs::read_dir(aside).unwrap() {
+    let folder = home.path().join(".git/palazzo/cache/survey");
+    for file in std::fs::read_dir(folder).unwrap() {
         std::fs::write(file.unwrap().path(), "torn").unwrap();
     }
     assert_eq!(enter_survey(&home, MARCH_4).await.1, "");

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::harness::{Home, MARCH_1};
 
-const CACHE_PATH: &str = ".git/palazzo/aside/atlas/recollection";
+const CACHE_PATH: &str = ".git/palazzo/cache/atlas/entities";
 
 /// A palace with enough entities for a cache.
 fn home_with_islands() -> Home {

@@ -15,7 +15,7 @@ use crate::model::{Entity, FileKind};
 use crate::store::FileStamp;
 
 /// The name of the cache file.
-pub(crate) const CACHE_NAME: &str = "recollection";
+pub(crate) const CACHE_NAME: &str = "entities";
 
 /// One parsed file.
 #[derive(Serialize, Deserialize)]

@@ -11,9 +11,9 @@ use gix::index::entry::Stage;
 
 use crate::model::{CommitDetails, CommitId, FileContent, FileDiff};
 
-use crate::store::history::as_of;
 use crate::store::history::commits;
 use crate::store::history::commits::HistoryReader;
+use crate::store::history::past_files;
 use crate::store::history::tree_diff;
 use crate::store::history::tree_diff::{TreeChange, TreeEntry};
 use crate::store::repo::disk;
@@ -107,7 +107,7 @@ fn read_entry_content(
     entry: Option<TreeEntry>,
 ) -> gix::Result<FileContent> {
     let Some(TreeEntry { mode, id }) = entry else { return Ok(FileContent::Missing) };
-    Ok(match as_of::read_text_blob(past, path, mode, id)? {
+    Ok(match past_files::read_text_blob(past, path, mode, id)? {
         Ok(text) => FileContent::Text(text),
         Err(finding) => FileContent::Unreadable(finding.message),
     })

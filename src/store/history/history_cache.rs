@@ -4,24 +4,10 @@
 //! that commit is no longer an ancestor of `HEAD`, or the table is missing, everything is counted
 //! again.
 //!
-//! ```text
-//! palazzo versions 1↵
-//! text    commit id, 40 digits
-//! text    hash of the shallow clone's boundary, 40 digits; empty if complete
-//! then for each file, sorted by path
-//! number  length of the prefix shared with the previous path, in bytes
-//! text    rest of the path
-//! number  number of commits that changed the file
-//! number  time of the first, in seconds since 1970
-//! number  seconds from the first to the last
-//! ```
-//!
-//! A number is a varint: seven bits per byte, lowest first, the eighth bit set if more follow;
-//! negative values wrap around. A text is its length in bytes as a number, followed by the bytes.
-
-use std::iter::zip;
+//! The file is encoded by postcard, behind a line that names its format.
 
 use gix::ObjectId;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{CommitId, FileHistories, FileHistory};
 
@@ -43,10 +29,29 @@ pub struct HistoryCache {
     pub(crate) unsaved_commits: usize,
 }
 
+/// The cache file behind its first line.
+#[derive(Serialize, Deserialize)]
+struct CacheFile<'a> {
+    /// The commit up to which the histories are counted, in hexadecimal digits.
+    head: &'a str,
+    /// The hash of the boundary of a shallow clone; `None`: the clone is complete.
+    shallow_boundary: Option<&'a str>,
+    /// The history of each file, sorted by path.
+    histories: Vec<(&'a str, CachedHistory)>,
+}
+
+/// The history of a file; the times are seconds since 1970, in UTC.
+#[derive(Serialize, Deserialize)]
+struct CachedHistory {
+    count: u32,
+    created: i64,
+    updated: i64,
+}
+
 /// The name of the cache file.
-const CACHE_NAME: &str = "versions";
+const CACHE_NAME: &str = "file-histories";
 /// The first bytes of the file; another format must begin with another number.
-const MAGIC: &[u8] = b"palazzo versions 1\n";
+const MAGIC: &[u8] = b"palazzo file histories 1\n";
 
 /// Loads the saved cache; `None`: there is none, or it cannot be parsed.
 pub(crate) fn load(repository: &Repository) -> Option<HistoryCache> {
@@ -59,98 +64,35 @@ pub(crate) fn save(repository: &Repository, history: &HistoryCache) -> Result<()
 }
 
 fn encode(cache: &HistoryCache) -> Vec<u8> {
-    let mut out = MAGIC.to_vec();
-    let text = |out: &mut Vec<u8>, text: &str| {
-        write_varint(out, text.len() as u64);
-        out.extend_from_slice(text.as_bytes());
+    let boundary = cache.shallow_boundary.map(|it| it.to_string());
+    let cached = |it: &FileHistory| CachedHistory {
+        count: it.count,
+        created: it.created.timestamp(),
+        updated: it.updated.timestamp(),
     };
-    text(&mut out, cache.head.as_ref().map_or("", |it| it.0.as_str()));
-    text(&mut out, &cache.shallow_boundary.map(|it| it.to_string()).unwrap_or_default());
-    let mut before = "";
-    for (path, versions) in &cache.history {
-        let shared = common_prefix_len(before, path);
-        write_varint(&mut out, shared as u64);
-        text(&mut out, &path[shared..]);
-        let FileHistory { count, created, updated } = versions;
-        let (created, updated) = (created.timestamp(), updated.timestamp());
-        write_varint(&mut out, u64::from(*count));
-        write_varint(&mut out, created.cast_unsigned());
-        write_varint(&mut out, updated.wrapping_sub(created).cast_unsigned());
-        before = path;
-    }
-    out
+    let file = CacheFile {
+        head: cache.head.as_ref().map_or("", |it| it.0.as_str()),
+        shallow_boundary: boundary.as_deref(),
+        histories: cache.history.iter().map(|(path, it)| (path.as_str(), cached(it))).collect(),
+    };
+    // An empty file is decoded as none.
+    postcard::to_extend(&file, MAGIC.to_vec()).unwrap_or_default()
 }
 
 fn decode(bytes: &[u8]) -> Option<HistoryCache> {
-    let mut rest = Decoder(bytes.strip_prefix(MAGIC)?);
-    let head = CommitId(rest.read_text()?.to_owned());
-    let boundary = match rest.read_text()? {
-        "" => None,
-        boundary => Some(ObjectId::from_hex(boundary.as_bytes()).ok()?),
+    let file: CacheFile<'_> = postcard::from_bytes(bytes.strip_prefix(MAGIC)?).ok()?;
+    let boundary = file.shallow_boundary.map(|it| ObjectId::from_hex(it.as_bytes()));
+    let history = |(path, it): (&str, CachedHistory)| {
+        let (created, updated) = (utc_time(it.created), utc_time(it.updated));
+        (path.to_owned(), FileHistory { count: it.count, created, updated })
     };
-    let (mut files, mut before) = (Vec::new(), String::new());
-    while !rest.0.is_empty() {
-        let shared = usize::try_from(rest.read_varint()?).ok()?;
-        let path = before.get(..shared)?.to_owned() + rest.read_text()?;
-        let count = rest.read_varint()?.try_into().ok()?;
-        let created = rest.read_varint()?.cast_signed();
-        let updated = created.wrapping_add(rest.read_varint()?.cast_signed());
-        before.clone_from(&path);
-        files.push((
-            path,
-            FileHistory { count, created: utc_time(created), updated: utc_time(updated) },
-        ));
-    }
-    // They are already sorted, so collecting them is linear.
-    let history: FileHistories = files.into_iter().collect();
     Some(HistoryCache {
-        head: Some(head),
-        history,
-        shallow_boundary: boundary,
+        head: Some(CommitId(file.head.to_owned())),
+        // The paths are already sorted, so collecting them is linear.
+        history: file.histories.into_iter().map(history).collect(),
+        shallow_boundary: boundary.transpose().ok()?,
         ..HistoryCache::default()
     })
-}
-
-/// Returns the length in bytes of the common prefix of two paths, in whole characters.
-fn common_prefix_len(before: &str, path: &str) -> usize {
-    let same = zip(before.bytes(), path.bytes()).take_while(|(a, b)| a == b).count();
-    (0..=same).rev().find(|it| path.is_char_boundary(*it)).unwrap_or_default()
-}
-
-fn write_varint(out: &mut Vec<u8>, mut number: u64) {
-    loop {
-        let [lowest, ..] = number.to_le_bytes();
-        number >>= 7;
-        if number == 0 {
-            return out.push(lowest & 0x7f);
-        }
-        out.push(lowest | 0x80);
-    }
-}
-
-/// The bytes not read yet.
-struct Decoder<'a>(&'a [u8]);
-
-impl<'a> Decoder<'a> {
-    fn read_varint(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..u64::BITS).step_by(7) {
-            let (byte, rest) = self.0.split_first()?;
-            self.0 = rest;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
-    fn read_text(&mut self) -> Option<&'a str> {
-        let length = usize::try_from(self.read_varint()?).ok()?;
-        let (text, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        std::str::from_utf8(text).ok()
-    }
 }
 
 #[cfg(test)]
@@ -237,7 +179,7 @@ mod tests {
         scene.palace("keep").update_history(&mut back).unwrap();
         assert_eq!(back.history["rooms/hall.yaml"].count, 1);
         // Deleting the table only costs time.
-        std::fs::remove_dir_all(scene.home.join(".git/palazzo/aside")).unwrap();
+        std::fs::remove_dir_all(scene.home.join(".git/palazzo/cache")).unwrap();
         scene.git(&["checkout", "-q", "long"]);
         let mut cold = HistoryCache::default();
         scene.palace("keep").update_history(&mut cold).unwrap();

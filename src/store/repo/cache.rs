@@ -1,4 +1,4 @@
-//! Caches: files in `.git/palazzo/aside` that only save work, are in no commit, and may be deleted
+//! Caches: files in `.git/palazzo/cache` that only save work, are in no commit, and may be deleted
 //! at any time.
 
 use std::fs;
@@ -53,7 +53,7 @@ pub(crate) fn write_cache_file(
 
 /// Returns the path of the cache file `name`; fails if part of it is a link.
 fn cache_path(repository: &Repository, name: &str) -> Result<PathBuf, Error> {
-    let folder = Path::new("palazzo/aside").join(&repository.prefix);
+    let folder = Path::new("palazzo/cache").join(&repository.prefix);
     regular_file::reject_linked_folders(&repository.git_dir, &folder)?;
     Ok(repository.git_dir.join(folder).join(name))
 }
@@ -74,13 +74,13 @@ mod tests {
             assert_eq!(store.read_cache("visits").as_deref(), Some(content));
         }
         assert_eq!(scene.status(), "");
-        let place = scene.home.join(".git/palazzo/aside/keep/visits");
+        let place = scene.home.join(".git/palazzo/cache/keep/visits");
         let whole = fs::read(&place).unwrap();
         for torn in [&whole[..whole.len() - 1], &whole[..5], b""] {
             fs::write(&place, torn).unwrap();
             assert_eq!(store.read_cache("visits"), None);
         }
-        fs::remove_dir_all(scene.home.join(".git/palazzo/aside")).unwrap();
+        fs::remove_dir_all(scene.home.join(".git/palazzo/cache")).unwrap();
         assert_eq!(store.read_cache("visits"), None);
     }
 
@@ -91,7 +91,7 @@ mod tests {
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));
         store.write_cache("visits", b"first").unwrap();
-        let folder = scene.home.join(".git/palazzo/aside/keep");
+        let folder = scene.home.join(".git/palazzo/cache/keep");
         let outside = scene.home.with_file_name("outside");
         fs::create_dir(&outside).unwrap();
         fs::write(outside.join("victim"), "mine").unwrap();

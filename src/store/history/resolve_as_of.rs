@@ -10,8 +10,8 @@ use gix::revision::spec::parse::{Error as Unfit, ObjectKindHint, Options};
 
 use crate::model::CommitId;
 
-use crate::store::history::as_of::format_time;
 use crate::store::history::commits::{HistoryReader, utc_time};
+use crate::store::history::past_files::format_time;
 use crate::store::{Error, Store};
 
 /// The maximum length of a revision in characters.

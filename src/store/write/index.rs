@@ -211,19 +211,34 @@ impl<'a> Staging<'a> {
         }
     }
 
-    /// Marks entries as recent as the index they were read from: such a file may have been changed
-    /// since with the same stat, and the newer index that is written now would hide that.
+    /// Marks entries as recent as the index they were read from, unless their file has the staged
+    /// content: such a file may have been changed since with the same stat, and the newer index that
+    /// is written now would hide that. Git does the same. An entry marked without need would let
+    /// `git merge --abort` fail, which does not read the files.
     fn mark_racy_entries(&mut self) {
         let index = fs::metadata(self.lock.locked_path()).and_then(|it| it.modified());
         let since = index.ok().and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
         let Some(since) = since else { return };
-        for entry in self.index.entries_mut() {
+        let work = &self.repository.work;
+        for (entry, path) in self.index.entries_mut_with_paths() {
             let written = Duration::new(entry.stat.mtime.secs.into(), entry.stat.mtime.nsecs);
-            if written >= since {
+            if written >= since && !has_staged_content(work, path, entry) {
                 entry.stat.size = 0;
             }
         }
     }
+}
+
+/// Returns true if the file of an entry has the staged content, byte for byte.
+fn has_staged_content(work: &Path, path: &BStr, entry: &gix::index::Entry) -> bool {
+    let Ok(path) = gix::path::from_bstr(path) else { return false };
+    let place = work.join(path);
+    let is_same_size = |it: &fs::Metadata| it.is_file() && it.len() == u64::from(entry.stat.size);
+    let hash = |bytes: Vec<u8>| {
+        gix::objs::compute_hash(entry.id.kind(), gix::objs::Kind::Blob, &bytes).ok()
+    };
+    let is_readable = fs::symlink_metadata(&place).is_ok_and(|it| is_same_size(&it));
+    is_readable && fs::read(&place).ok().and_then(hash) == Some(entry.id)
 }
 
 impl CachedIndex {
@@ -344,21 +359,28 @@ mod tests {
     }
 
     #[test]
-    fn a_racy_edit_in_the_same_clock_tick_is_not_hidden() {
-        let scene = TestHome::with_repository();
-        // The state after git did everything within one clock tick: a file as recent as the index.
-        scene.write_file("notes.md", "other\n");
-        let index = fs::File::open(scene.home.join(".git/index")).unwrap();
-        let tick = index.metadata().unwrap().modified().unwrap();
-        let notes = fs::File::options().write(true).open(scene.home.join("notes.md")).unwrap();
-        notes.set_modified(tick).unwrap();
-        scene.git(&["add", "notes.md"]);
-        let index = fs::File::options().write(true).open(scene.home.join(".git/index")).unwrap();
-        index.set_modified(tick).unwrap();
-        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
-        let shown = scene.git(&["ls-files", "--debug", "notes.md"]);
-        assert!(shown.contains("size: 0"), "{shown}");
-        assert_eq!(scene.status(), "M  notes.md\n");
+    fn an_edit_in_the_clock_tick_of_the_index_is_not_hidden() {
+        for (text, size, status) in [("other\n", "size: 6", "M  "), ("third\n", "size: 0", "MM ")] {
+            let scene = TestHome::with_repository();
+            // The state after git did everything within one clock tick: a file as recent as the
+            // index.
+            scene.write_file("notes.md", "other\n");
+            let index = fs::File::open(scene.home.join(".git/index")).unwrap();
+            let tick = index.metadata().unwrap().modified().unwrap();
+            let set_tick = |file: &str| {
+                let file = fs::File::options().write(true).open(scene.home.join(file)).unwrap();
+                file.set_modified(tick).unwrap();
+            };
+            set_tick("notes.md");
+            scene.git(&["add", "notes.md"]);
+            scene.write_file("notes.md", text);
+            set_tick("notes.md");
+            set_tick(".git/index");
+            commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
+            let shown = scene.git(&["ls-files", "--debug", "notes.md"]);
+            assert!(shown.contains(size), "{shown}");
+            assert_eq!(scene.status(), format!("{status}notes.md\n"));
+        }
     }
 
     #[test]

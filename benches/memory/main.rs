@@ -1,121 +1,122 @@
-//! Compares Palazzo with the reference memory server: the same calls to both, in one
-//! run.
+//! Compares Palazzo with the reference memory server: both get the same calls, in one run.
 //!
-//! `cargo bench --bench memory` generates graphs of four sizes, imports each into both
-//! servers, and alternates the same calls between them; a fifth graph, of 100,000
-//! entities, goes only to Palazzo. `cargo bench --bench memory -- 1000` measures one
-//! size, `-- --smoke` the smallest with few rounds. The reference is found as in
-//! `tests/reference`; without it only Palazzo is measured.
+//! `cargo bench --bench memory` generates graphs of four sizes, gives each graph to both servers,
+//! and sends the same calls to them in turn. Only Palazzo gets a fifth graph, of 100,000 entities.
+//! `cargo bench --bench memory -- 1000` measures one size, and `-- --smoke` measures the smallest
+//! size with few rounds. The reference server is at the same path as in `tests/reference`; without
+//! it the benchmark measures only Palazzo.
 //!
 //! How to read the tables:
 //!
-//! - *Wall* is the median time from request line to response line. *CPU* is the average
-//!   time of all threads of the server for one call, and more reliable on a busy
-//!   machine. Compare only within one run.
-//! - When Palazzo answers a write, it is on disk and in git. The reference has written
-//!   its file, but not synced it.
-//! - The reference reads its whole file at each call, and writes all of it at each
-//!   change: its cost grows with the graph. In Palazzo, git's index grows, and the
-//!   amount that a search has to scan.
-//! - `$PALAZZO_BENCH_DIR` is the place to measure: on `/dev/shm` there is no wait for a
-//!   disk.
+//! - *Wall* is the median time from request line to response line. *CPU* is the mean CPU time of
+//!   all threads of the server for one call; it is more reliable on a busy machine. Compare only
+//!   within one run.
+//! - When Palazzo returns, the write is on disk and in git. The reference server has written its
+//!   file but has not synced it.
+//! - The reference server reads its whole file at each call and writes the whole file at each
+//!   change, so its cost grows with the graph. In Palazzo, git's index and the text that a search
+//!   scans grow with the graph.
+//! - `$PALAZZO_BENCH_DIR` selects the file system: `/dev/shm` needs no disk.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
-mod graph;
-#[path = "../ground/mod.rs"]
-mod ground;
-mod peer;
-mod reference;
+#[path = "../common/mod.rs"]
+mod common;
+mod generated_graph;
+#[path = "../common/measured_server.rs"]
+mod measured_server;
+mod reference_server;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use graph::GeneratedGraph;
-use ground::BenchDir;
-use peer::{CallCost, MeasuredServer};
+use common::BenchDir;
+use generated_graph::GeneratedGraph;
+use measured_server::{CallCost, MeasuredServer};
 
 const SIZES: [usize; 5] = [100, 1_000, 10_000, 30_000, 100_000];
-/// The largest graph for the reference; beyond it, one of its calls takes seconds.
+/// The size of the largest graph for the reference server, whose calls take seconds beyond it.
 const MAX_REFERENCE_SIZE: usize = 30_000;
-/// How many rounds of each call, after some warm-up rounds.
+/// The number of measured rounds for each call, and of warm-up rounds before them.
 const ROUNDS: usize = 30;
 const WARM_UP_ROUNDS: usize = 3;
-/// How many rounds in a smoke run.
+/// The number of measured rounds in a smoke run.
 const SMOKE_ROUNDS: usize = 1;
 
 fn main() {
-    let Some(asked) = ground::requested_parts() else { return };
-    let is_asked = |it: &usize| asked.is_empty() || asked.contains(&it.to_string());
-    let sizes = if ground::is_smoke_run() { &SIZES[..1] } else { &SIZES };
-    sizes.iter().copied().filter(is_asked).for_each(measure_size);
+    let Some(parts) = common::positional_arguments() else { return };
+    let is_selected = |it: &usize| parts.is_empty() || parts.contains(&it.to_string());
+    let sizes = if common::is_smoke_run() { &SIZES[..1] } else { &SIZES };
+    sizes.iter().copied().filter(is_selected).for_each(measure_size);
 }
 
 fn measure_size(size: usize) {
-    let ground = BenchDir::new();
-    let file = ground.path().join("memory.jsonl");
+    let bench_dir = BenchDir::new();
+    let file = bench_dir.path().join("memory.jsonl");
     let graph = GeneratedGraph { size };
-    std::fs::write(&file, graph.to_jsonl()).expect("it can be written");
+    std::fs::write(&file, graph.to_jsonl()).expect("the file is writable");
     println!("\n── {size} entities, {} relations ──", 2 * size);
-    let imported = import_graph(&ground, &file);
-    let (mut ours, starting) =
-        time_first_call(MeasuredServer::start_palazzo(&ground, "memory"), &graph);
-    println!("import {imported:.2?}; first call {starting:.2?}, then {} MB", ours.memory_in_mb());
-    let mut theirs =
-        (size <= MAX_REFERENCE_SIZE).then(|| reference::start_reference(&file)).flatten();
+    let import_time = import_graph(&bench_dir, &file);
+    let mut palazzo = MeasuredServer::start_palazzo(&bench_dir, "memory");
+    let first_call_time = time_first_call(&mut palazzo, &graph);
+    let memory = palazzo.memory_in_mb();
+    println!("import {import_time:.2?}; first call {first_call_time:.2?}; memory {memory} MB");
+    let mut reference =
+        (size <= MAX_REFERENCE_SIZE).then(|| reference_server::start_reference(&file)).flatten();
     println!(
         "{:<18}{:>12}{:>12}{:>12}{:>12}{:>10}",
         "", "wall", "CPU", "reference", "CPU", "CPU ratio"
     );
     for tool in ["create_entities", "add_observations", "search_nodes", "open_nodes"] {
         let mut costs = (Vec::new(), Vec::new());
-        let rounds = if ground::is_smoke_run() { SMOKE_ROUNDS } else { ROUNDS };
+        let rounds = if common::is_smoke_run() { SMOKE_ROUNDS } else { ROUNDS };
         for round in 0..WARM_UP_ROUNDS + rounds {
             let arguments = graph.tool_arguments(tool, round);
-            let cost = ours.call_tool(tool, &arguments);
-            let their_cost = theirs.as_mut().map(|it| it.call_tool(tool, &arguments));
+            let palazzo_cost = palazzo.call_tool(tool, &arguments);
+            let reference_cost = reference.as_mut().map(|it| it.call_tool(tool, &arguments));
             if round >= WARM_UP_ROUNDS {
-                costs.0.push(cost);
-                costs.1.extend(their_cost);
+                costs.0.push(palazzo_cost);
+                costs.1.extend(reference_cost);
             }
         }
         println!("{tool:<18}{}", format_row(&costs.0, &costs.1));
     }
-    if let Some(theirs) = &theirs {
-        println!("memory: {} MB, reference {} MB", ours.memory_in_mb(), theirs.memory_in_mb());
+    if let Some(reference) = &reference {
+        let (palazzo, reference) = (palazzo.memory_in_mb(), reference.memory_in_mb());
+        println!("memory: {palazzo} MB, reference {reference} MB");
     }
 }
 
-/// Imports the file of the reference into Palazzo.
-fn import_graph(ground: &BenchDir, file: &Path) -> Duration {
-    let begun = Instant::now();
-    let mut command = ground.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
-    command.args(["import", "memory"]).arg(file).arg("--home").arg(ground.path().join("home"));
+/// Imports a file of the reference server into Palazzo and returns the time.
+fn import_graph(bench_dir: &BenchDir, file: &Path) -> Duration {
+    let start = Instant::now();
+    let mut command = bench_dir.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
+    command.args(["import", "memory"]).arg(file).arg("--home").arg(bench_dir.path().join("home"));
     let output = command.output().expect("the program starts");
     assert!(output.status.success(), "{output:?}");
-    begun.elapsed()
+    start.elapsed()
 }
 
-/// Returns a server that has read its data, and the time it took.
-fn time_first_call(mut peer: MeasuredServer, graph: &GeneratedGraph) -> (MeasuredServer, Duration) {
-    let begun = Instant::now();
-    peer.call_tool("open_nodes", &graph.tool_arguments("open_nodes", 0));
-    (peer, begun.elapsed())
+/// Returns the time of the first call, in which the server reads its data.
+fn time_first_call(server: &mut MeasuredServer, graph: &GeneratedGraph) -> Duration {
+    let start = Instant::now();
+    server.call_tool("open_nodes", &graph.tool_arguments("open_nodes", 0));
+    start.elapsed()
 }
 
-fn format_row(ours: &[CallCost], theirs: &[CallCost]) -> String {
-    let shown = |costs: &[CallCost]| {
+fn format_row(palazzo: &[CallCost], reference: &[CallCost]) -> String {
+    let format_costs = |costs: &[CallCost]| {
         format!("{:>9.3} ms{:>9.3} ms", median_wall_ms(costs), mean_cpu_ms(costs))
     };
-    match theirs {
-        [] => shown(ours),
-        theirs => format!(
+    match reference {
+        [] => format_costs(palazzo),
+        reference => format!(
             "{}{}{:>9.1}×",
-            shown(ours),
-            shown(theirs),
-            mean_cpu_ms(theirs) / mean_cpu_ms(ours)
+            format_costs(palazzo),
+            format_costs(reference),
+            mean_cpu_ms(reference) / mean_cpu_ms(palazzo)
         ),
     }
 }
@@ -127,13 +128,13 @@ fn median_wall_ms(costs: &[CallCost]) -> f64 {
 }
 
 fn mean_cpu_ms(costs: &[CallCost]) -> f64 {
-    let all: Duration = costs.iter().map(|it| it.cpu).sum();
+    let total: Duration = costs.iter().map(|it| it.cpu).sum();
     #[expect(clippy::cast_precision_loss, reason = "there are fewer than 2^52 calls")]
-    let number = costs.len() as f64;
-    all.as_secs_f64() * 1e3 / number
+    let count = costs.len() as f64;
+    total.as_secs_f64() * 1e3 / count
 }
 
-/// Renders an entity as an argument of both servers.
+/// Renders an entity as both servers accept it.
 fn entity_json(name: &str, kind: &str, observations: &[String]) -> Value {
     json!({ "name": name, "entityType": kind, "observations": observations })
 }

@@ -1,4 +1,4 @@
-//! Notes and questions, from any source.
+//! Notes, and questions with their answers.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,14 +8,14 @@ use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// Notes, and questions that some of them answer.
+/// Notes, and questions that some of the notes answer.
 #[derive(Default)]
 pub(crate) struct Corpus {
     pub(crate) notes: Vec<Note>,
     pub(crate) questions: Vec<Question>,
 }
 
-/// A note, filed in a wing and a room.
+/// A note in a wing and a room.
 #[derive(Clone)]
 pub(crate) struct Note {
     pub(crate) wing: String,
@@ -25,31 +25,31 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-/// A question, with the numbers of the notes that answer it.
+/// A question, and the numbers of the notes that answer it.
 #[derive(Clone)]
 pub(crate) struct Question {
-    pub(crate) ask: String,
+    pub(crate) text: String,
     pub(crate) kind: String,
     pub(crate) answers: Vec<usize>,
 }
 
-/// Maps each note's id to its position in the corpus.
+/// Maps the id of each note to its number, which is its position in the corpus.
 pub(crate) type NoteNumbers = HashMap<String, usize>;
 
 #[derive(Deserialize)]
 struct WingFile {
     wing: String,
-    rooms: Vec<RoomInFile>,
+    rooms: Vec<RoomRecord>,
 }
 
 #[derive(Deserialize)]
-struct RoomInFile {
+struct RoomRecord {
     room: String,
-    notes: Vec<NoteInFile>,
+    notes: Vec<NoteRecord>,
 }
 
 #[derive(Deserialize)]
-struct NoteInFile {
+struct NoteRecord {
     id: String,
     title: String,
     date: String,
@@ -57,51 +57,52 @@ struct NoteInFile {
 }
 
 #[derive(Deserialize)]
-struct QuestionInFile {
-    ask: String,
+struct QuestionRecord {
+    question: String,
     kind: String,
     answers: Vec<String>,
 }
 
 impl Corpus {
-    /// Reads the notes of our own set, and the questions of one half of it.
-    pub(crate) fn load_half(half: &str) -> Self {
+    /// Reads all notes of the dataset, and one of its question sets: `tuning` or `test`.
+    pub(crate) fn load(question_set: &str) -> Self {
         let (notes, numbers) = load_notes();
-        let asked: Vec<QuestionInFile> = read_yaml(&set_path(&format!("questions/{half}.yaml")));
+        let file = dataset_path(&format!("questions/{question_set}.yaml"));
+        let records: Vec<QuestionRecord> = read_yaml(&file);
         let number = |id: &String| *numbers.get(id).unwrap_or_else(|| panic!("no note `{id}`"));
-        let questions = asked.into_iter().map(|it| Question {
+        let questions = records.into_iter().map(|it| Question {
             answers: it.answers.iter().map(number).collect(),
-            ask: it.ask,
+            text: it.question,
             kind: it.kind,
         });
         Self { questions: questions.collect(), notes }
     }
 
-    /// Keeps only the first questions.
-    pub(crate) fn filter_questions(&self, wanted: impl Fn(&Question) -> bool) -> Self {
-        let questions = self.questions.iter().filter(|it| wanted(it)).cloned().collect();
+    /// Returns a copy with only the questions for which `predicate` returns true.
+    pub(crate) fn filter_questions(&self, predicate: impl Fn(&Question) -> bool) -> Self {
+        let questions = self.questions.iter().filter(|it| predicate(it)).cloned().collect();
         Self { notes: self.notes.clone(), questions }
     }
 
-    /// Adds a text before and after every question.
-    pub(crate) fn with_pasted_text(&self, before: &str, behind: &str) -> Self {
+    /// Returns a copy with a text before and after every question.
+    pub(crate) fn with_pasted_text(&self, before: &str, after: &str) -> Self {
         let mut corpus = Self { notes: self.notes.clone(), questions: self.questions.clone() };
         for question in &mut corpus.questions {
-            question.ask = format!("{before}{}{behind}", question.ask);
+            question.text = format!("{before}{}{after}", question.text);
         }
         corpus
     }
 }
 
-/// Reads the notes of our own set.
+/// Reads all notes of the dataset.
 pub(crate) fn load_notes() -> (Vec<Note>, NoteNumbers) {
     let (mut notes, mut numbers) = (Vec::new(), NoteNumbers::new());
-    for file in list_files(&set_path("notes")) {
+    for file in list_files(&dataset_path("notes")) {
         let file: WingFile = read_yaml(&file);
         for room in file.rooms {
             for note in room.notes {
                 assert!(numbers.insert(note.id.clone(), notes.len()).is_none(), "{}", note.id);
-                let date: NaiveDate = note.date.parse().expect("a date as in 2025-03-01");
+                let date: NaiveDate = note.date.parse().expect("the date is like 2025-03-01");
                 notes.push(Note {
                     wing: file.wing.clone(),
                     room: room.room.clone(),
@@ -115,31 +116,33 @@ pub(crate) fn load_notes() -> (Vec<Note>, NoteNumbers) {
     (notes, numbers)
 }
 
-/// Returns the texts that a user may paste before a question, by name.
-pub(crate) fn load_prompts() -> Vec<(String, String)> {
-    let named = |file: PathBuf| {
-        let name = file.file_stem().expect("it has a name").to_string_lossy().into_owned();
-        (name, fs::read_to_string(file).expect("it is text"))
+/// Reads the system prompts that a client may paste before a question. Returns their names and
+/// texts, the shortest first.
+pub(crate) fn load_pasted_prompts() -> Vec<(String, String)> {
+    let read_prompt = |file: PathBuf| {
+        let name = file.file_stem().expect("the file has a name").to_string_lossy().into_owned();
+        (name, fs::read_to_string(file).expect("the file is UTF-8"))
     };
-    let mut prompts: Vec<_> = list_files(&set_path("pasted")).into_iter().map(named).collect();
+    let files = list_files(&dataset_path("pasted_prompts"));
+    let mut prompts: Vec<_> = files.into_iter().map(read_prompt).collect();
     prompts.sort_by_key(|(_, text)| text.len());
     prompts
 }
 
-/// Reads a YAML file of the set.
+/// Reads a YAML file.
 pub(crate) fn read_yaml<T: DeserializeOwned>(file: &Path) -> T {
     let text = fs::read_to_string(file).unwrap_or_else(|err| panic!("{}: {err}", file.display()));
     serde_saphyr::from_str(&text).unwrap_or_else(|err| panic!("{}: {err}", file.display()))
 }
 
-/// Returns the path of a file in the set.
-pub(crate) fn set_path(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/retrieval/set").join(file)
+/// Returns the path of a file or folder in the dataset.
+pub(crate) fn dataset_path(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/retrieval/dataset").join(file)
 }
 
 fn list_files(folder: &Path) -> Vec<PathBuf> {
-    let files = fs::read_dir(folder).expect("the folder is there");
-    let mut files: Vec<_> = files.map(|it| it.expect("it can be listed").path()).collect();
+    let files = fs::read_dir(folder).expect("the folder exists");
+    let mut files: Vec<_> = files.map(|it| it.expect("the folder is readable").path()).collect();
     files.sort();
     files
 }

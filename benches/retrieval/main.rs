@@ -1,113 +1,118 @@
-//! Search quality: recall on our own notes and questions.
+//! Measures search quality: the recall of Palazzo's index and of plain BM25.
 //!
-//! `cargo bench --bench retrieval` indexes the notes of `set/notes`, asks the questions
-//! of `set/questions`, and prints the recall among the first 1, 5, 10 and 20 results,
-//! next to plain BM25. The set is older than the ranking, and its split is fixed: the
-//! ranking may be tuned on the half in `choosing.yaml`; the half in `reporting.yaml` is
-//! only reported. Without arguments everything is measured; `-- choosing`, `--
-//! reporting`, `-- locomo`, `-- twins` and `-- speed` measure only that; `-- --smoke`
-//! measures a few questions of the choosing half, and the speed with few notes.
+//! `cargo bench --bench retrieval` indexes the notes of `dataset/notes`, searches for the
+//! questions of `dataset/questions`, and prints the recall in the first 1, 5, 10 and 20 results.
+//! The dataset is older than the ranking, and its split is fixed: the ranking may be tuned on
+//! `tuning.yaml`; the results for `test.yaml` are only reported. Without arguments the benchmark
+//! measures all parts. `-- tuning`, `-- test`, `-- locomo`, `-- near-duplicates` and `-- speed`
+//! measure one part. `-- --smoke` measures a few questions of the tuning set, and the speed with
+//! few notes.
 //!
-//! If `PALAZZO_MODEL` names the folder of an embedding model, semantic search is
-//! measured too.
+//! If `PALAZZO_MODEL` is the folder of an embedding model, the benchmark also measures semantic
+//! search.
 //!
-//! A note is one entry of a YAML file below `set/notes`, which is a wing; a question
-//! names the notes that answer it. To extend the set, add both.
+//! A YAML file below `dataset/notes` is a wing and contains notes. A question lists the notes that
+//! answer it. To extend the dataset, add notes and questions.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
-#[path = "../ground/asked.rs"]
-mod asked;
+#[path = "../common/arguments.rs"]
+mod arguments;
+mod bm25_baseline;
 mod corpus;
+mod index_speed;
 mod locomo;
-mod meaning;
-mod measure;
-mod ours;
-mod plain;
-mod speed;
-mod tool;
-mod twins;
+mod metrics;
+mod near_duplicates;
+mod note_embeddings;
+mod palazzo_index;
+mod search_tool;
 
+use bm25_baseline::Bm25Baseline;
 use corpus::Corpus;
-use meaning::NoteEmbeddings;
-use measure::{RetrievalScore, score_corpus};
-use ours::PalazzoIndex;
-use plain::PlainBm25;
+use metrics::{RetrievalMetrics, evaluate_search};
+use note_embeddings::NoteEmbeddings;
+use palazzo_index::PalazzoIndex;
 
-/// How many questions a smoke run asks.
+/// The number of questions in a smoke run.
 const SMOKE_QUESTIONS: usize = 10;
 
 fn main() {
-    let Some(mut asked) = asked::requested_parts() else { return };
-    if asked::is_smoke_run() {
-        asked = ["choosing", "speed"].map(str::to_owned).to_vec();
+    let Some(mut parts) = arguments::positional_arguments() else { return };
+    if arguments::is_smoke_run() {
+        parts = ["tuning", "speed"].map(str::to_owned).to_vec();
     }
-    let is_asked = |part: &str| asked.is_empty() || asked.iter().any(|it| it == part);
-    let mut meaning = NoteEmbeddings::from_env();
-    for half in ["choosing", "reporting"] {
-        if is_asked(half) {
-            measure_own_set(half, meaning.as_mut());
+    let is_selected = |part: &str| parts.is_empty() || parts.iter().any(|it| it == part);
+    let mut embeddings = NoteEmbeddings::from_env();
+    for question_set in ["tuning", "test"] {
+        if is_selected(question_set) {
+            measure_dataset(question_set, embeddings.as_mut());
         }
     }
-    if is_asked("locomo") {
-        locomo::measure_locomo(meaning.as_mut());
+    if is_selected("locomo") {
+        locomo::measure_locomo(embeddings.as_mut());
     }
-    if is_asked("twins") {
-        twins::measure_near_duplicates();
+    if is_selected("near-duplicates") {
+        near_duplicates::measure_near_duplicates();
     }
-    if is_asked("speed") {
-        speed::measure_speed();
+    if is_selected("speed") {
+        index_speed::measure_index_speed();
     }
 }
 
+/// Prints the recall for one question set, alone and with pasted prompts.
 #[expect(clippy::too_many_lines, reason = "its steps follow each other")]
-fn measure_own_set(half: &str, mut meaning: Option<&mut NoteEmbeddings>) {
-    let mut corpus = Corpus::load_half(half);
-    if asked::is_smoke_run() {
+fn measure_dataset(question_set: &str, mut embeddings: Option<&mut NoteEmbeddings>) {
+    let mut corpus = Corpus::load(question_set);
+    if arguments::is_smoke_run() {
         corpus.questions.truncate(SMOKE_QUESTIONS);
     }
-    let (plain, ours) = (PlainBm25::new(&corpus.notes), PalazzoIndex::new(&corpus.notes));
-    if let Some(meaning) = &mut meaning {
-        meaning.embed_notes(&corpus.notes);
+    let (bm25, palazzo) = (Bm25Baseline::new(&corpus.notes), PalazzoIndex::new(&corpus.notes));
+    if let Some(embeddings) = &mut embeddings {
+        embeddings.embed_notes(&corpus.notes);
     }
-    let title = format!("\n{half}: {} questions", corpus.questions.len());
-    println!("{}", RetrievalScore::header_row(&title));
-    for (scope, in_wing) in [("in the wing", true), ("in all", false)] {
-        let score = score_corpus(&corpus, in_wing, |ask, wing, most| plain.search(ask, wing, most));
-        println!("{}", score.total_row(&format!("plain BM25, {scope}")));
-        let score = score_corpus(&corpus, in_wing, |ask, wing, most| ours.search(ask, wing, most));
-        println!("{}\n{}", score.total_row(&format!("Palazzo, {scope}")), score.rows_by_kind());
-        if let Some(it) = &meaning {
-            let score = score_corpus(&corpus, in_wing, |ask, wing, most| {
-                ours.search_semantically(it, ask, wing, most)
+    let title = format!("\n{question_set}: {} questions", corpus.questions.len());
+    println!("{}", RetrievalMetrics::header_row(&title));
+    for (scope, in_wing) in [("in the wing", true), ("in all wings", false)] {
+        let metrics =
+            evaluate_search(&corpus, in_wing, |query, wing, limit| bm25.search(query, wing, limit));
+        println!("{}", metrics.total_row(&format!("plain BM25, {scope}")));
+        let metrics = evaluate_search(&corpus, in_wing, |query, wing, limit| {
+            palazzo.search(query, wing, limit)
+        });
+        println!("{}", metrics.total_row(&format!("Palazzo, {scope}")));
+        println!("{}", metrics.rows_by_kind());
+        if let Some(embeddings) = &embeddings {
+            let metrics = evaluate_search(&corpus, in_wing, |query, wing, limit| {
+                palazzo.search_semantically(embeddings, query, wing, limit)
             });
-            println!(
-                "{}\n{}",
-                score.total_row(&format!("with meaning, {scope}")),
-                score.rows_by_kind()
-            );
+            println!("{}", metrics.total_row(&format!("semantic search, {scope}")));
+            println!("{}", metrics.rows_by_kind());
         }
     }
-    for (name, prompt) in corpus::load_prompts() {
+    for (name, prompt) in corpus::load_pasted_prompts() {
         let prompt = prompt.trim_end();
         let pastes = [
             ("before it", format!("{prompt}\n\n"), ""),
             ("on its line", format!("{prompt} "), ""),
             ("around it", format!("{prompt}\n\n"), "\n\nAnswer in one sentence."),
         ];
-        for (how, before, behind) in pastes {
-            let pasted = corpus.with_pasted_text(&before, behind);
-            let score =
-                score_corpus(&pasted, false, |ask, wing, most| plain.search(ask, wing, most));
-            println!("{}", score.total_row(&format!("plain BM25, {name} prompt {how}")));
-            let score =
-                score_corpus(&pasted, false, |ask, wing, most| ours.search(ask, wing, most));
-            println!("{}", score.total_row(&format!("Palazzo, {name} prompt {how}")));
-            if let Some(it) = &meaning {
-                let score = score_corpus(&pasted, false, |ask, wing, most| {
-                    ours.search_semantically(it, ask, wing, most)
+        for (position, before, after) in pastes {
+            let pasted = corpus.with_pasted_text(&before, after);
+            let metrics = evaluate_search(&pasted, false, |query, wing, limit| {
+                bm25.search(query, wing, limit)
+            });
+            println!("{}", metrics.total_row(&format!("plain BM25, {name} prompt {position}")));
+            let metrics = evaluate_search(&pasted, false, |query, wing, limit| {
+                palazzo.search(query, wing, limit)
+            });
+            println!("{}", metrics.total_row(&format!("Palazzo, {name} prompt {position}")));
+            if let Some(embeddings) = &embeddings {
+                let metrics = evaluate_search(&pasted, false, |query, wing, limit| {
+                    palazzo.search_semantically(embeddings, query, wing, limit)
                 });
-                println!("{}", score.total_row(&format!("with meaning, {name} prompt {how}")));
+                let row = format!("semantic search, {name} prompt {position}");
+                println!("{}", metrics.total_row(&row));
             }
         }
     }

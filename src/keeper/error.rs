@@ -1,5 +1,4 @@
-//! Why the keeper does not do as asked, said so that the caller knows what to
-//! do next.
+//! The refusals of the keeper. Each says why it refuses a call, and what the caller can do instead.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -11,43 +10,43 @@ use ulid::Ulid;
 use crate::model::{AmbiguousRoom, CommitSummary, Diagnostic, MAX_FILE_BYTES, RoomId, SlugError};
 use crate::store;
 
-/// A refusal is an answer: who reads it can do better. Nothing was changed.
+/// The reason why the keeper refuses a call. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// No workspace of that name.
+    /// No workspace has that name.
     #[error("{}", no_such_workspace_message(asked, meant.as_deref(), known, *choose))]
     NoSuchWorkspace {
-        /// What was asked for.
+        /// The name in the call.
         asked: String,
-        /// What was probably meant.
+        /// The most similar name.
         meant: Option<String>,
-        /// The names of those there are.
+        /// The names of the existing workspaces.
         known: Vec<String>,
-        /// Whether a tool is offered that sets one.
+        /// Whether the caller has a tool that sets a workspace.
         choose: bool,
     },
-    /// A workspace name that cannot be made into a directory of the home.
+    /// A name that no workspace can have.
     #[error("`{}` cannot be the name of a workspace: {why}", name.escape_debug())]
     InvalidWorkspaceName {
-        /// What was asked for.
+        /// The name in the call.
         name: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// No workspace was set, and none can be guessed.
+    /// No workspace was set, and there is no default one.
     #[error("{}", no_workspace_set_message(known, *choose))]
     NoWorkspaceSet {
-        /// The names of those there are.
+        /// The names of the existing workspaces.
         known: Vec<String>,
-        /// The home that was looked in.
+        /// The home.
         home: PathBuf,
-        /// Whether a tool is offered that sets one.
+        /// Whether the caller has a tool that sets a workspace.
         choose: bool,
     },
-    /// The visitor stands in no room.
+    /// The palace has no rooms.
     #[error("this workspace has no rooms yet: build an entry room with build_room first")]
     NoRooms,
-    /// A room that nobody has built cannot be written in.
+    /// The room for a scroll is not built.
     #[error(
         "the room `{room}` is not built yet: build it with build_room first, or name another `room`"
     )]
@@ -55,54 +54,63 @@ pub enum Refusal {
         /// The room.
         room: RoomId,
     },
-    /// No room is called that.
-    #[error("no room is called `{}`{}", asked.escape_debug(), similar_rooms_hint(meant.as_deref(), rooms))]
+    /// No room has that name.
+    #[error(
+        "no room is called `{}`{}",
+        asked.escape_debug(),
+        similar_rooms_hint(meant.as_deref(), rooms)
+    )]
     NoSuchRoom {
-        /// What was asked for.
+        /// The name in the call.
         asked: String,
-        /// What was probably meant.
+        /// The most similar name.
         meant: Option<String>,
-        /// Some rooms there are.
+        /// Some existing rooms.
         rooms: Vec<String>,
     },
-    /// No scroll of that id hangs there.
-    #[error("no scroll `{asked}` hangs in `{room}`{}", newest_scrolls_hint(scrolls))]
+    /// The room has no scroll with that id.
+    #[error("there is no scroll `{asked}` in `{room}`{}", newest_scrolls_hint(scrolls))]
     NoSuchScroll {
-        /// What was asked for.
+        /// The id in the call.
         asked: Ulid,
         /// The room.
         room: RoomId,
-        /// Some scrolls that hang there, newest first.
+        /// Some scrolls of the room, newest first.
         scrolls: Vec<Ulid>,
     },
-    /// No action has that number here.
+    /// No action of the room has that number.
     #[error("there is no action {number} here")]
     NoSuchAction {
-        /// What was chosen.
+        /// The number in the call.
         number: i64,
     },
-    /// No entity is called that.
-    #[error("no entity is called `{}`{} (search_entities finds entities by what they are about)",
-        asked.escape_debug(), meant.as_ref().map(|it| format!("; did you mean `{it}`?")).unwrap_or_default())]
+    /// No entity has that name.
+    #[error(
+        "no entity is called `{}`{} (use search_entities to search by words)",
+        asked.escape_debug(),
+        meant.as_ref().map(|it| format!("; did you mean `{it}`?")).unwrap_or_default()
+    )]
     NoSuchEntity {
-        /// What was asked for.
+        /// The name in the call.
         asked: String,
-        /// What was probably meant.
+        /// The most similar name.
         meant: Option<String>,
     },
-    /// Entities that cannot be as they are told.
+    /// Entities that break the rules of their genus or contradict themselves.
     #[error("{}", violations_message(.0))]
     Violations(Vec<EntityViolations>),
-    /// A name that another entity has.
-    #[error("`{}` is in {file} already; to make one of two entities, give the other as `merge`",
-        name.escape_debug())]
+    /// Another entity has the new name already.
+    #[error(
+        "an entity named `{}` already exists in {file}; to merge the two, name that one in `merge`",
+        name.escape_debug()
+    )]
     NameTaken {
         /// The name.
         name: String,
         /// The file of the entity that has it.
         file: String,
     },
-    /// No entity has that exact name, said as the reference memory server says it.
+    /// No entity has that exact name, in the words of the reference memory server.
     #[error("Entity with name {name} not found")]
     MemoryEntityNotFound {
         /// The name.
@@ -111,77 +119,79 @@ pub enum Refusal {
     /// No drawer has that id.
     #[error("no drawer has the id `{}`: nothing was deleted", asked.escape_debug())]
     NoSuchDrawer {
-        /// What was asked for.
+        /// The id in the call.
         asked: String,
     },
-    /// A file that has to be changed cannot be understood as it is.
-    #[error("{}:{}:{}: {}. The file was edited by hand and is left as it is: \
-        it must be mended before a tool changes it", .0.file, .0.at.line, .0.at.column, .0.message)]
+    /// A file to change has an error.
+    #[error(
+        "{}:{}:{}: {}. The file was edited by hand and was not changed: fix it, then try again",
+        .0.file, .0.at.line, .0.at.column, .0.message
+    )]
     BrokenFile(Box<Diagnostic>),
-    /// A file that cannot be understood at all.
+    /// A file to read has an error.
     #[error("{}:{}:{}: {}", .0.file, .0.at.line, .0.at.column, .0.message)]
     UnreadableFile(Box<Diagnostic>),
-    /// A file a person wrote cannot be changed without disturbing it.
+    /// A file that a tool cannot change without changing other parts of it.
     #[error(
-        "`{file}` is written in a way that a tool cannot change without disturbing it; \
-        change it in an editor, or bring it into the usual form first"
+        "`{file}` has a format that a tool cannot edit without changing other parts of the file; \
+        edit it by hand, or rewrite it in the usual format first"
     )]
     UneditableFormatting {
         /// The file.
         file: String,
     },
-    /// What is seen is a palace as it was.
+    /// A change of a palace as of a past commit.
     #[error(
         "this is the palace as it was on {} ({}), and the past cannot be changed; call \
         set_workspace without `as_of` to return to the present",
         .0.at.format("%Y-%m-%d %H:%M UTC"), .0.short
     )]
     ReadOnlyPast(CommitSummary),
-    /// The same file was changed from outside again and again.
-    #[error("somebody else keeps changing the same files; nothing was written: try again")]
+    /// Another program changed the same files at every attempt to write them.
+    #[error("another program keeps changing the same files; nothing was written: try again")]
     Contended,
-    /// The clock shows a year that no date of a file or of git can have.
+    /// The clock of the machine is outside of the years that files and git can store.
     #[error(
-        "the clock of this machine shows {}, and nothing is written with a date outside of 1970 to \
-         9999: set the clock right; reading works",
+        "the clock of this machine shows {}, and Palazzo writes only dates from 1970 to 9999: \
+         correct the clock; reading works",
         _0.format("%Y-%m-%d %H:%M UTC")
     )]
     InvalidClock(DateTime<Utc>),
     /// The call was cancelled before anything was written.
     #[error("the call was cancelled, and nothing was changed")]
     Cancelled,
-    /// A file that would not be read as it was meant.
+    /// A value that cannot be written to a file and read back unchanged.
     #[error(
-        "`{file}` cannot hold this so that it reads the same: a key may have 1,000 \
-        characters, and values may lie 28 deep in each other; nothing was changed"
+        "`{file}` cannot store this exactly: a key may have at most 1,000 characters, and values \
+        may be nested at most 28 levels deep; nothing was changed"
     )]
     Unrepresentable {
         /// The file.
         file: String,
     },
-    /// More than a file may hold.
-    #[error("`{file}` would have {size} bytes, and {} are the most; split it up", MAX_FILE_BYTES)]
+    /// A file that would be too large.
+    #[error("`{file}` would have {size} bytes, and the limit is {}; split it up", MAX_FILE_BYTES)]
     FileTooLarge {
         /// The file.
         file: String,
-        /// How large it would be.
+        /// The size that it would have, in bytes.
         size: usize,
     },
-    /// What was asked makes no sense as it is.
+    /// Another reason, in words.
     #[error("{0}")]
     Invalid(String),
-    /// A bare slug that several rooms answer to.
+    /// A slug without a wing that several rooms have.
     #[error(transparent)]
     AmbiguousRoom(#[from] AmbiguousRoom),
-    /// A text that is no slug.
+    /// A text that is not a slug.
     #[error(transparent)]
     InvalidSlug(#[from] SlugError),
-    /// The store could not do it.
+    /// An error of the store.
     #[error("{}", error_chain(.0))]
     Store(#[from] store::Error),
 }
 
-/// Says what went wrong and, after a colon each, why.
+/// Renders an error and its causes, separated by colons.
 pub(crate) fn error_chain(err: &dyn Error) -> String {
     let mut text = err.to_string();
     let mut cause = err.source();
@@ -199,90 +209,90 @@ pub(crate) fn error_chain(err: &dyn Error) -> String {
 fn no_such_workspace_message(
     asked: &str,
     meant: Option<&str>,
-    known: &[String],
+    names: &[String],
     choose: bool,
 ) -> String {
     let asked = asked.escape_debug();
     let hint = meant.map_or(".".to_owned(), |it| format!("; did you mean `{it}`?"));
-    let known = list_workspaces(known);
+    let workspaces = list_workspaces(names);
     let advice = match choose {
         true => " To make a new one, call set_workspace with `create: true`.",
         false => "",
     };
-    format!("there is no workspace `{asked}`{hint} {known}{advice}")
+    format!("there is no workspace `{asked}`{hint} {workspaces}{advice}")
 }
 
-/// An entity that what is laid down for its genus does not allow, or that
-/// contradicts itself.
+/// An entity that breaks the rules of its genus or contradicts itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityViolations {
     /// The entity.
     pub name: String,
-    /// Its genus, if that is what does not allow it.
+    /// Its genus, if it breaks a rule of the genus.
     pub genus: Option<String>,
-    /// What is against it, and what would be allowed.
+    /// What is wrong, and what would be allowed.
     pub reasons: Vec<String>,
 }
 
-fn violations_message(all: &[EntityViolations]) -> String {
+fn violations_message(entities: &[EntityViolations]) -> String {
     const MAX_SHOWN: usize = 20;
-    let told = all
+    let sentences = entities
         .iter()
         .take(MAX_SHOWN)
-        .map(|it| format!("`{}` cannot be so: {}", it.name.escape_debug(), it.reasons.join("; ")));
-    let mut told = told.collect::<Vec<_>>().join(". ");
-    if all.len() > MAX_SHOWN {
-        told.push_str(&format!(". And so it is with {} more", all.len() - MAX_SHOWN));
+        .map(|it| format!("`{}` is not valid: {}", it.name.escape_debug(), it.reasons.join("; ")));
+    let mut message = sentences.collect::<Vec<_>>().join(". ");
+    if entities.len() > MAX_SHOWN {
+        message.push_str(&format!(". Not valid either: {} more", entities.len() - MAX_SHOWN));
     }
-    let genera: BTreeSet<_> = all.iter().filter_map(|it| it.genus.as_deref()).collect();
+    let genera: BTreeSet<_> = entities.iter().filter_map(|it| it.genus.as_deref()).collect();
     let genera: Vec<_> = genera.into_iter().map(|it| format!("`{}`", it.escape_debug())).collect();
     match genera.len() {
-        0 => format!("{told}; nothing was changed"),
+        0 => format!("{message}; nothing was changed"),
         _ => format!(
-            "{told}. list_genera with the genus {} tells what is laid down; nothing was changed",
+            "{message}. list_genera with the genus {} lists its rules; nothing was changed",
             genera.join(" or ")
         ),
     }
 }
 
-fn no_workspace_set_message(known: &[String], choose: bool) -> String {
+fn no_workspace_set_message(names: &[String], choose: bool) -> String {
     if !choose {
-        return match known.len() {
-            0 => "there is no workspace yet: the first thing that is written makes one".to_owned(),
+        return match names.len() {
+            0 => "there is no workspace yet: the first write creates one".to_owned(),
             _ => format!(
-                "there are several workspaces, and none is chosen: the server has to be started \
-                 with `--workspace NAME`. {}",
-                list_workspaces(known)
+                "there are several workspaces, and none is selected: start the server with \
+                 `--workspace NAME`. {}",
+                list_workspaces(names)
             ),
         };
     }
-    let several = match known.len() {
+    let alternative = match names.len() {
         0 | 1 => "",
         _ => " (or start the server with `--workspace NAME`)",
     };
-    format!("no workspace is set: call set_workspace first{several}. {}", list_workspaces(known))
+    let workspaces = list_workspaces(names);
+    format!("no workspace is set: call set_workspace first{alternative}. {workspaces}")
 }
 
-fn list_workspaces(known: &[String]) -> String {
-    match known.len() {
+fn list_workspaces(names: &[String]) -> String {
+    match names.len() {
         0 => "There are no workspaces yet.".to_owned(),
-        _ => format!("Workspaces: {}.", quote_names(known)),
+        _ => format!("Workspaces: {}.", quote_names(names)),
     }
 }
 
-/// Names some workspaces: `` `code`, `survey` ``.
-pub(crate) fn quote_names(known: &[String]) -> String {
-    let shown: Vec<_> = known.iter().take(20).map(|it| format!("`{it}`")).collect();
+/// Lists the first twenty names, and counts the others: `` `code`, `survey` ``.
+pub(crate) fn quote_names(names: &[String]) -> String {
+    let quoted: Vec<_> = names.iter().take(20).map(|it| format!("`{it}`")).collect();
     let more =
-        if known.len() > 20 { format!(" and {} more", known.len() - 20) } else { String::new() };
-    shown.join(", ") + &more
+        if names.len() > 20 { format!(" and {} more", names.len() - 20) } else { String::new() };
+    quoted.join(", ") + &more
 }
 
 fn newest_scrolls_hint(scrolls: &[Ulid]) -> String {
     let scrolls: Vec<_> = scrolls.iter().map(|it| format!("`{it}`")).collect();
     match scrolls.len() {
-        0 => "; no scroll does".to_owned(),
-        _ => format!("; the newest there are {}", scrolls.join(", ")),
+        0 => "; the room has no scrolls".to_owned(),
+        _ => format!("; its newest scrolls are {}", scrolls.join(", ")),
     }
 }
 
@@ -292,7 +302,7 @@ fn similar_rooms_hint(meant: Option<&str>, rooms: &[String]) -> String {
         (None, []) => String::new(),
         (None, rooms) => {
             let rooms: Vec<_> = rooms.iter().map(|it| format!("`{it}`")).collect();
-            format!("; there are, among others, {}", rooms.join(", "))
+            format!("; existing rooms include {}", rooms.join(", "))
         }
     }
 }

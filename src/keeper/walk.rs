@@ -1,4 +1,4 @@
-//! The walk of a visitor through rooms and halls, and the pages that are shown outside of a walk.
+//! Moving through rooms and halls, and the pages that are shown outside of a visit.
 
 pub(crate) mod built_room;
 pub(crate) mod current_room;

@@ -57,9 +57,9 @@ impl Keeper {
         let by_key = all.iter().find(|it| same(&it.key));
         let mut by_name = all.iter().filter(|it| same(&it.name));
         match (by_key, by_name.next(), by_name.next()) {
-            (Some(found), ..) | (None, Some(found), None) => Ok(found.clone()),
+            (Some(workspace), ..) | (None, Some(workspace), None) => Ok(workspace.clone()),
             (None, Some(a), Some(b)) => Err(Refusal::Invalid(format!(
-                "several workspaces are called `{name}`; say which directory: `{}`, `{}`",
+                "several workspaces are called `{name}`; use the directory name: `{}` or `{}`",
                 a.key, b.key
             ))),
             (None, None, _) => Err(self.no_such_workspace(name, &all)?),
@@ -183,11 +183,11 @@ impl Keeper {
         }
     }
 
-    /// Refuses a call that names no palace where there is no default one. `known` are the names of
-    /// the palaces.
-    pub(super) fn no_workspace_refusal(&self, known: Vec<String>) -> Refusal {
+    /// Returns the refusal of a call that names no palace if there is no default one. `names` are
+    /// the names of the palaces.
+    pub(super) fn no_workspace_refusal(&self, names: Vec<String>) -> Refusal {
         Refusal::NoWorkspaceSet {
-            known,
+            known: names,
             home: self.home.clone(),
             choose: self.can_choose_workspace,
         }
@@ -247,8 +247,8 @@ impl Keeper {
         Ok(Session { key: key.to_owned(), palace, visit, caller, models, id_generator })
     }
 
-    /// Returns the key that [`Keeper::current_workspace`] returns; `None` where the first write would
-    /// create the palace.
+    /// Returns the key that [`Keeper::current_workspace`] returns; `None` where the first write
+    /// would create the palace.
     pub(super) fn current_workspace_if_any(
         &mut self,
         caller: &Caller,
@@ -267,7 +267,8 @@ impl Keeper {
     }
 
     /// Returns the key of the palace that the caller writes to, and creates that palace if it does
-    /// not exist: the preferred one, or the first of a home. Warns if the preferred one was missing.
+    /// not exist: the preferred one, or the first of a home. Warns if the preferred one was
+    /// missing.
     pub(super) fn current_or_new_workspace(&mut self, caller: &Caller) -> Result<String, Refusal> {
         let refusal = match self.current_workspace(caller) {
             Err(refusal) => refusal,
@@ -278,7 +279,7 @@ impl Keeper {
         if let Refusal::NoSuchWorkspace { asked, meant, .. } = &refusal {
             let root = self.home.join(&key);
             let hint = meant.as_ref().map(|it| format!("; did you mean `{it}`?"));
-            let warning = format!("there was no workspace `{asked}`: made {}", root.display());
+            let warning = format!("there was no workspace `{asked}`: created {}", root.display());
             (self.watch_config.warn)(&strip_unprintable(&(warning + &hint.unwrap_or_default())));
         }
         Ok(key)
@@ -289,16 +290,16 @@ impl Keeper {
         self.visit(caller).workspace.get_or_insert_with(|| key.to_owned());
     }
 
-    /// Adds the name of the palace to the answer of a tool that was called before the caller entered
-    /// one; from now on the caller acts on that palace.
+    /// Adds the name of the palace to the answer of a tool that was called before the caller
+    /// entered one; from now on the caller acts on that palace.
     pub fn with_workspace_note(&mut self, caller: &Caller, answer: String) -> String {
         if self.visit(caller).workspace.is_some() {
             return answer;
         }
         let Ok(key) = self.current_workspace(caller) else { return answer };
         let name = self.open_palaces.get(&key).map_or(key.as_str(), |it| &it.palace.settings.name);
-        let answer =
-            format!("{answer}No workspace was set: this is in `{}`.\n", render::one_line(name));
+        let name = render::one_line(name);
+        let answer = format!("{answer}No workspace was set: the call used `{name}`.\n");
         self.remember_workspace(caller, &key);
         answer
     }
@@ -324,7 +325,7 @@ impl Keeper {
     /// file may have been half written.
     pub fn catch_up(&mut self) -> Option<Duration> {
         let palaces = self.open_palaces.iter_mut().filter(|(key, _)| !is_as_of_key(key));
-        // A palace that cannot be read now refuses the calls that follow.
+        // A palace that cannot be read now reports its error at the next call.
         let deferrals = palaces
             .filter_map(|(_, palace)| palace.catch_up().ok().and_then(|()| palace.next_deferral()));
         deferrals.min()
@@ -362,19 +363,20 @@ impl Keeper {
         let is_link =
             entries.iter().any(|(entry, it)| entry == name && *it == HomeEntryKind::Symlink);
         if is_link {
-            let why = "it is a symbolic link, and links are not followed out of the home";
+            let why = "it is a symbolic link, and Palazzo does not follow links out of the home; \
+                       move the palace into the home";
             return Ok(Refusal::InvalidWorkspaceName {
                 name: name.to_owned(),
                 why: why.to_owned(),
             });
         }
-        let known = workspace_names(all);
+        let names = workspace_names(all);
         let candidates = all.iter().flat_map(|it| [it.key.as_str(), it.name.as_str()]);
         let meant = did_you_mean(name, candidates).map(str::to_owned);
         Ok(Refusal::NoSuchWorkspace {
             asked: name.to_owned(),
             meant,
-            known,
+            known: names,
             choose: self.can_choose_workspace,
         })
     }

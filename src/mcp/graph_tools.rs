@@ -31,7 +31,7 @@ pub(super) fn graph_tools() -> [RegisteredTool; 10] {
 fn describe_workspace() -> RegisteredTool {
     let about = (
         "Describe the workspace",
-        "What this workspace holds in a few lines: rooms, scrolls, genera with counts, latest \
+        "Summarize this workspace in a few lines: rooms, scrolls, genera with counts, latest \
          changes.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
@@ -45,8 +45,8 @@ fn describe_workspace() -> RegisteredTool {
 fn list_genera() -> RegisteredTool {
     let about = (
         "List genera",
-        "The kinds of entities this workspace has, with counts by status; or what is laid down \
-         for one: attributes, statuses, relations.",
+        "List the genera (kinds of entities) of this workspace, with counts by status; or show \
+         the rules of one genus: attributes, statuses, relations.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ListGenera| {
         to_tool_result(keeper.session(caller).and_then(|session| match &it.genus {
@@ -66,8 +66,8 @@ fn list_genera() -> RegisteredTool {
 fn list_entities() -> RegisteredTool {
     let about = (
         "List entities",
-        "Entities by name, thirty a page: name, genus, status. A number before a name opens it \
-         with palace_action.",
+        "List entities by name, 30 per page: name, genus, status. palace_action with the number \
+         before a name opens it.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ListEntities| {
         let (genus, status, page) = (it.genus, it.status, page_or_first(it.page));
@@ -81,7 +81,7 @@ fn list_entities() -> RegisteredTool {
 fn search_entities() -> RegisteredTool {
     let about = (
         "Search entities",
-        "Entities that are about some words, best first, thirty a page: name, genus, status.",
+        "Search entities by words, best match first, 30 per page: name, genus, status.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: SearchEntities| {
         let (genus, status, page) = (it.genus, it.status, page_or_first(it.page));
@@ -94,8 +94,8 @@ fn search_entities() -> RegisteredTool {
 
 fn get_entity() -> RegisteredTool {
     let about = (
-        "Examine an entity",
-        "All that is known of one entity: attributes, observations, relations both ways, ages.",
+        "Show an entity",
+        "Show one entity: attributes, observations, relations from and to it, ages.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: GetEntity| {
         to_tool_result(keeper.session(caller).and_then(|mut session| {
@@ -107,7 +107,8 @@ fn get_entity() -> RegisteredTool {
 }
 
 fn get_relationships() -> RegisteredTool {
-    let about = ("Trace relations", "How one entity is related to others, with dates and sources.");
+    let about =
+        ("List relations", "List the relations of one entity to others, with dates and sources.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: GetRelationships| {
         to_tool_result(keeper.session(caller).and_then(|session| {
             let page = keeper::get_relationships(&session, &RelationQuery::from(it))?;
@@ -119,9 +120,9 @@ fn get_relationships() -> RegisteredTool {
 
 fn get_timeline() -> RegisteredTool {
     let about = (
-        "See what happened when",
-        "Dated facts, oldest first, thirty a page: beginnings and ends of relations, \
-         attributes that are dates.",
+        "Show the timeline",
+        "List dated facts, oldest first, 30 per page: starts and ends of relations, attributes \
+         that are dates.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: GetTimeline| {
         to_tool_result(keeper.session(caller).and_then(|mut session| {
@@ -135,7 +136,7 @@ fn get_timeline() -> RegisteredTool {
 fn create_entities() -> RegisteredTool {
     let about = (
         "Create entities",
-        "Add entities, in one commit. Names that are taken are left as they are.",
+        "Create entities, in one commit. Entities that exist already are not changed.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CreateEntities| {
         let new = it.entities.into_iter().map(Entity::from).collect();
@@ -147,7 +148,7 @@ fn create_entities() -> RegisteredTool {
 
 fn update_entity() -> RegisteredTool {
     let about =
-        ("Change an entity", "Change what is known of one entity. What is not given stays.");
+        ("Update an entity", "Update one entity. Fields that are not given stay unchanged.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: UpdateEntity| {
         let update = keeper::update_entity(keeper, caller, &EntityChange::from(it));
         to_tool_result(update.map(|it| graph_pages::updated_entity(&it)))

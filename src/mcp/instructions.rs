@@ -9,12 +9,12 @@ of rooms with vivid descriptions, numbered actions, doors, and scrolls that earl
 left, and of a knowledge graph of entities.\n\
 Begin every conversation with set_workspace; it shows the entry room. Then walk by number with \
 palace_action: 1-12 are the room's actions, 0 the map, 15 back, 16 go to a room by name, 17 \
-search all but entities. Read the scrolls: they record where your predecessor stopped.\n\
+search all but entities. Read the scrolls: they record where the last visitor stopped.\n\
 Use build_room for every subject that deserves a room; write your findings as scrolls with \
 write_scroll, and a summary in the entry room before the conversation ends.";
 
 const GRAPH: &str = "\
-Record facts in the graph with create_entities and update_entity, find them with \
+Record facts in the graph with create_entities and update_entity; find them with \
 search_entities.";
 
 const MEMORY: &str = "\
@@ -25,15 +25,14 @@ record what you learn with create_entities, add_observations and create_relation
 const MEMPALACE: &str = "\
 Palazzo keeps texts word for word, in drawers filed by wing (a person, a project) and room (a \
 topic), facts with their dates, and a diary for each agent. Begin every conversation with \
-mempalace_status; before you answer about the past, look it up with mempalace_search or \
-mempalace_kg_query; before you leave, write into your diary with mempalace_diary_write.";
+mempalace_status. Before you answer a question about the past, look it up with mempalace_search \
+or mempalace_kg_query. Before a conversation ends, write in your diary with mempalace_diary_write.";
 
 const CLOSING: &str = "\
-All of it is stored in readable files, and every change is a git commit: you can undo everything \
-you do here.";
+Everything is stored in readable files, and every change is a git commit that you can undo.";
 
 impl Toolbox {
-    /// Returns how to begin, and what the offered tool sets are for.
+    /// Returns the instructions: how to begin, and what each offered tool set is for.
     pub fn instructions(&self) -> String {
         let parts = [
             (ToolSet::Palace, PALACE),

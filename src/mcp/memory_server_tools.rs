@@ -1,5 +1,5 @@
-//! The nine tools of the reference memory server, on the graph of the palace: with its names,
-//! arguments, answers and behaviour.
+//! The nine tools of the reference memory server, over the graph of the palace. Names,
+//! arguments, answers and behaviour are those of the reference.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -16,11 +16,12 @@ use crate::mcp::reply::{ToolReply, ToolResult};
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use crate::model::{Entity, escape_unprintable_json};
 
-/// The most that an answer may cost, in thirds of a token: 20,000 tokens, where clients truncate
-/// at 25,000.
+/// The maximum size of an answer in thirds of a token: 20,000 tokens. Clients truncate answers
+/// at 25,000 tokens.
 pub(crate) const MAX_ANSWER_WEIGHT: usize = 60_000;
 
-/// Lists the tools; those that read answer with about `most` thirds of a token.
+/// Returns the tools. The answers of the reading tools have about `most` thirds of a token at
+/// most.
 pub(crate) fn memory_server_tools(most: usize) -> [RegisteredTool; 9] {
     [
         create_entities(),
@@ -39,7 +40,7 @@ fn create_entities() -> RegisteredTool {
     let about = (
         "Create Entities",
         "Add entities to the knowledge graph, each with a unique name, a type and observations. \
-         Names that are taken are left as they are; the answer holds the new ones.",
+         Entities that exist already are not changed. Returns the new entities.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: MemoryEntities| {
         let new = it.entities.into_iter().map(Entity::from).collect();
@@ -56,8 +57,8 @@ fn create_entities() -> RegisteredTool {
 fn create_relations() -> RegisteredTool {
     let about = (
         "Create Relations",
-        "Add relations between entities of the knowledge graph, in the active voice. Those that \
-         are there already are passed over; the answer holds the new ones.",
+        "Add relations between entities of the knowledge graph, in the active voice. Relations \
+         that exist already are skipped. Returns the new relations.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: MemoryRelations| {
         let relations = refusal_to_text(keeper::create_relations_if_absent(
@@ -76,8 +77,8 @@ fn create_relations() -> RegisteredTool {
 fn add_observations() -> RegisteredTool {
     let about = (
         "Add Observations",
-        "Add observations to entities of the knowledge graph. Those an entity has already are \
-         passed over; if one of the entities is not there, nothing is added.",
+        "Add observations to entities of the knowledge graph. Observations that an entity has \
+         already are skipped. If one of the entities does not exist, nothing is added.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: AddObservations| {
         let new: Vec<_> = it.into();
@@ -106,7 +107,7 @@ fn delete_entities() -> RegisteredTool {
         let all = (entities.len(), entities.len() + missing.len());
         let mut message = deletion_message("entities", all, &missing);
         if !missing.is_empty() && relations > 0 {
-            message.push_str(&format!("; relations deleted with those names: {relations}"));
+            message.push_str(&format!("; deleted relations with those names: {relations}"));
         }
         deletion_reply(message)
     };
@@ -143,8 +144,8 @@ fn delete_relations() -> RegisteredTool {
 fn read_graph(most: usize) -> RegisteredTool {
     let about = (
         "Read Graph",
-        "Read the whole knowledge graph, oldest first. Where that is too much, the answer has \
-         a notice of what was left out, and `after` goes on.",
+        "Read the whole knowledge graph, oldest first. If it is too large for one answer, \
+         `notice` reports what was left out; continue with `after`.",
     );
     let run = move |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ReadGraph| {
         graph_reply(keeper, caller, |session| {
@@ -158,8 +159,8 @@ fn read_graph(most: usize) -> RegisteredTool {
 fn search_nodes(most: usize) -> RegisteredTool {
     let about = (
         "Search Nodes",
-        "Find entities whose name, type or observations hold a text, whatever the case, with \
-         their relations.",
+        "Find entities whose name, type or observations contain a text, in any letter case, \
+         with their relations.",
     );
     let run = move |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: SearchNodes| {
         graph_reply(keeper, caller, |session| {
@@ -171,7 +172,8 @@ fn search_nodes(most: usize) -> RegisteredTool {
 }
 
 fn open_nodes(most: usize) -> RegisteredTool {
-    let about = ("Open Nodes", "Show entities by their exact names, whole, with their relations.");
+    let about =
+        ("Open Nodes", "Show complete entities by their exact names, with their relations.");
     let run = move |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: OpenNodes| {
         graph_reply(keeper, caller, |session| {
             keeper::open_nodes(session, &it.names, it.skip.unwrap_or_default(), most)
@@ -181,8 +183,8 @@ fn open_nodes(most: usize) -> RegisteredTool {
         .with_output_schema::<GraphOutput>()
 }
 
-/// Reports how many were deleted: in the reference's words if all were, else with the names that
-/// do not exist.
+/// Reports how many items were deleted: if all were, in the words of the reference; else with the
+/// names that were not found.
 fn deletion_message(
     what: &str,
     (deleted, requested): (usize, usize),
@@ -191,15 +193,15 @@ fn deletion_message(
     let title = what[..1].to_uppercase() + &what[1..];
     match missing {
         _ if deleted == requested => format!("{title} deleted successfully"),
-        [] => format!("{title} deleted: {deleted} of {requested}; the others were not there"),
+        [] => format!("{title} deleted: {deleted} of {requested}; the others were not found"),
         _ => format!(
-            "{title} deleted: {deleted} of {requested}; there is no {}",
+            "{title} deleted: {deleted} of {requested}; not found: {}",
             quote_names(missing)
         ),
     }
 }
 
-/// Lists names that were not found, the first few of many.
+/// Lists the names that were not found, in quotes: at most ten, and how many more there are.
 fn quote_names(names: &[String]) -> String {
     let short = |it: &String| it.chars().take(80).collect::<String>();
     let shown: Vec<_> =
@@ -215,7 +217,7 @@ fn deletion_reply(message: String) -> ToolResult {
     Ok(ToolReply { text, structured: Some(structured) })
 }
 
-/// Answers with a page of the graph; with an empty one, if there is no palace yet.
+/// Returns a page of the graph; an empty one if there is no palace yet.
 fn graph_reply(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -229,7 +231,8 @@ fn graph_reply(
     Ok(ToolReply { text: format_json_lines(&structured), structured: Some(structured) })
 }
 
-/// Answers with a list: as a value under `key`, as text alone, as the reference does.
+/// Returns a list, like the reference: under `key` in the structured result, without `key` in the
+/// text.
 fn list_reply(key: &str, list: &impl Serialize) -> ToolResult {
     let structured = to_json(list)?;
     Ok(ToolReply { text: format_json_lines(&structured[key]), structured: Some(structured) })

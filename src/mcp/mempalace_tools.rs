@@ -1,5 +1,5 @@
-//! The nineteen tools of MemPalace, over the same drawers and the same graph as
-//! all others: its names, arguments and the fields of its answers.
+//! The nineteen tools of MemPalace, over the drawers and the graph that all other
+//! tools use. Names, arguments and result fields are those of MemPalace.
 
 mod diary;
 pub(crate) mod drawers;

@@ -1,4 +1,4 @@
-//! The four tools of the palace (v1 section 5).
+//! The four tools for rooms, actions and scrolls (v1 section 5).
 
 use crate::keeper::{self, ActOutcome, Blueprint, Caller, Keeper, NewScroll, Refusal};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
@@ -12,10 +12,10 @@ pub(super) fn palace_tools() -> [RegisteredTool; 4] {
 fn set_workspace() -> RegisteredTool {
     let about = (
         "Enter a palace",
-        "Enter the memory palace of a workspace. Call this first in every conversation. Shows \
-         the entry room with its numbered actions, the latest scrolls left there, and how long \
-         ago; where nothing is built yet, what the workspace holds and how to begin. With \
-         `as_of` it is the palace as it was then, which can be walked and asked, not changed.",
+        "Enter the memory palace of a workspace. Call this first in every conversation. Returns \
+         the entry room with its numbered actions and its latest scrolls with their ages; if \
+         there are no rooms yet, a summary of the workspace and how to begin. With `as_of`, the \
+         palace is shown as it was then: you can walk and search it, but not change it.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SetWorkspace| {
         let (create, as_of) = (it.create.unwrap_or_default(), it.as_of.as_deref());
@@ -27,11 +27,11 @@ fn set_workspace() -> RegisteredTool {
 fn palace_action() -> RegisteredTool {
     let about = (
         "Choose an action",
-        "Do what a number of the current menu stands for: walk through a door, examine an \
-         exhibit (a query on the knowledge graph), read a text or a scroll, see the map (0). \
-         Every answer ends with the menu as it then is. Numbers not listed work too: 15 back, \
-         16 go to the room named in params, 17 search the palace for params, 21-29 read a \
-         scroll shown, 31-60 open a result.",
+        "Run an action of the current menu by its number: go through a door, run a query on \
+         the knowledge graph, read a text or a scroll, show the map (0). Every answer ends with \
+         the current menu. These numbers work without being listed: 15 back, 16 go to the room \
+         named in params, 17 search the palace for params, 21-29 read a scroll shown, 31-60 open \
+         a result.",
     );
     RegisteredTool::new(
         ToolSet::Palace,
@@ -45,11 +45,11 @@ fn palace_action() -> RegisteredTool {
 fn build_room() -> RegisteredTool {
     let about = (
         "Build a room",
-        "Build a room, or rebuild it: the whole room in one call. Describe it vividly: what \
-         can be pictured is remembered. Actions are numbered in the order given: navigate leads \
-         to another room (which need not exist yet), query runs a tool that reads \
-         (list_entities, search_entities, get_entity …), text shows a text. Doors work both \
-         ways. Each change is a commit in git, so what was there before is never lost.",
+        "Build a room, or rebuild it: the whole room in one call. Describe it vividly, so that \
+         it is easy to remember. Actions are numbered in the given order: navigate leads to \
+         another room (which need not exist yet), query runs a read-only tool (list_entities, \
+         search_entities, get_entity …), text shows a text. Doors work in both directions. Each \
+         change is a git commit, so earlier versions are never lost.",
     );
     let run = |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, it: BuildRoom| {
         to_tool_result(build_and_show_room(tools, keeper, by, &Blueprint::from(it)))
@@ -59,10 +59,10 @@ fn build_room() -> RegisteredTool {
 
 fn write_scroll() -> RegisteredTool {
     let about = (
-        "Leave a scroll",
-        "Leave a dated note in the current room for the next visitor: what you found, what \
+        "Write a scroll",
+        "Write a dated note in the current room for the next visitor: what you found, what \
          you concluded, what remains to be done. Scrolls are never changed; to revise one, \
-         write another. Before a conversation ends, leave a summary in the entry room.",
+         write another. Before a conversation ends, write a summary in the entry room.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: WriteScroll| {
         let WriteScroll { title, body, room } = it;
@@ -70,7 +70,7 @@ fn write_scroll() -> RegisteredTool {
         let written = keeper::write_scroll(keeper, by, &NewScroll { title, body, room });
         to_tool_result(written.map(|it| {
             let number = it.number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
-            format!("The scroll \"{}\" hangs in {} now{number}.\n", it.title, it.room_name)
+            format!("Wrote the scroll \"{}\" in {}{number}.\n", it.title, it.room_name)
         }))
     };
     RegisteredTool::new(ToolSet::Palace, "write_scroll", about, EffectHint::Adds, run)
@@ -126,6 +126,6 @@ fn run_palace_action(
         }
         Err(refusal) => refusal.to_string(),
     };
-    // Whoever chose wrong sees what can be chosen.
+    // A refused choice is answered with the menu.
     Err(keeper::with_menu(keeper, by, &done).unwrap_or(done))
 }

@@ -22,8 +22,8 @@ answer; do not guess.";
 const TAKE_LEAVE_OPENING: &str = "\
 This conversation is about to end. Write down what the next one should know, for a reader who was \
 not here: findings, decisions and their reasons, open questions, unfinished work. Leave out what \
-the files of the project or its history already contain. Before you write, check whether it is \
-already there.";
+the files of the project or its history already contain. Before you write, check that it is not \
+stored yet.";
 
 /// Where to write what, by tool set.
 const WHERE_TO_WRITE: [(ToolSet, &str); 4] = [
@@ -52,13 +52,13 @@ const WHERE_TO_WRITE: [(ToolSet, &str); 4] = [
 
 pub(super) fn all_prompts() -> Vec<Prompt> {
     let workspace = || {
-        let about = "The workspace; default: the one that the tools act on";
+        let about = "The workspace; default: the current one";
         PromptArgument::new("workspace").with_description(about).with_required(false)
     };
     let budget = format!("Maximum number of tokens; default {DEFAULT_TOKENS}");
     let budget = PromptArgument::new("budget").with_description(budget).with_required(false);
-    let wake_up = "What you should know when a conversation begins.";
-    let take_leave = "What to write down when a conversation ends, and where.";
+    let wake_up = "Summarizes what you should know when a conversation begins.";
+    let take_leave = "Explains what to write down when a conversation ends, and where.";
     vec![
         Prompt::new(WAKE_UP, Some(wake_up), Some(vec![workspace(), budget])).with_title("Wake up"),
         Prompt::new(TAKE_LEAVE, Some(take_leave), Some(vec![workspace()])).with_title("Take leave"),
@@ -81,7 +81,7 @@ impl Toolbox {
         let text = match name {
             WAKE_UP => parse_budget(arguments.get("budget")).and_then(|budget| {
                 let end = format!("\n{WAKE_UP_CLOSING}\n");
-                // A small budget goes to the memory alone, without the closing text.
+                // A small budget is used for the summary alone, without the closing text.
                 let left = budget.checked_sub(tokens::count_tokens(&end));
                 let (left, end) = match left.filter(|it| *it >= MIN_TOKENS) {
                     Some(left) => (left, end.as_str()),
@@ -122,7 +122,7 @@ fn parse_budget(budget: Option<&Value>) -> Result<usize, String> {
 fn accept_no_workspace(result: Result<String, Refusal>) -> Result<String, String> {
     match result {
         Err(Refusal::NoWorkspaceSet { known, .. }) if known.is_empty() => {
-            Ok("Nothing is remembered yet.\n".to_owned())
+            Ok("Nothing is stored yet.\n".to_owned())
         }
         result => result.map_err(|refusal| refusal.to_string()),
     }

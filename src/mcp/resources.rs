@@ -1,4 +1,4 @@
-//! Rooms, scrolls and the graph as resources: listed, read and completed by address.
+//! Lists, reads and completes resources: rooms, scrolls and the graph, by address.
 //!
 //! The graph is a resource if the tools of the reference memory server are offered. It
 //! has the name and content of that server: the answer of `read_graph`.
@@ -19,18 +19,18 @@ use crate::mcp::subscribers::Subscribers;
 use crate::mcp::toolbox::{ToolSet, Toolbox};
 use crate::model::{Uri, UriTarget, strip_unprintable};
 
-/// How many resources one page lists.
+/// The number of resources on one page.
 const PAGE_SIZE: usize = 200;
 
-/// The templates of addresses, in RFC 6570 syntax. A room can be in a wing, and then
-/// its name contains a slash.
+/// The address templates, in RFC 6570 syntax. The name of a room in a wing contains a
+/// slash.
 const ROOM_TEMPLATE: &str = "palace://{workspace}/rooms/{+room}";
 const SCROLL_TEMPLATE: &str = "palace://{workspace}/scrolls/{+room}/{id}";
 
 const MARKDOWN_TYPE: &str = "text/markdown";
 const JSON_TYPE: &str = "application/json";
 
-/// One hour: templates never change while the process runs.
+/// One hour: the templates never change while the process runs.
 const TEMPLATES_TTL_MS: u64 = 3_600_000;
 
 /// Lists one page of resources; `cursor` is the last address of the previous page.
@@ -55,7 +55,7 @@ pub(super) fn list_resources(
     Ok(result)
 }
 
-/// Lists the templates of addresses.
+/// Lists the address templates.
 pub(super) fn list_templates(is_stateless: bool) -> ListResourceTemplatesResult {
     let template = |uri: &str, name: &str, title: &str, about: &str| {
         let template = ResourceTemplate::new(uri, name).with_title(title);
@@ -149,7 +149,7 @@ pub(super) fn complete_argument(
         },
         _ => Ok(Vec::new()),
     };
-    // What does not exist has no completions.
+    // A workspace or room that does not exist has no completions.
     let mut names = names.unwrap_or_default();
     let prefix = request.argument.value.to_lowercase();
     names.retain(|it| it.to_lowercase().starts_with(&prefix));

@@ -11,7 +11,7 @@ pub(super) fn work_tools() -> [RegisteredTool; 5] {
 }
 
 fn list_tasks() -> RegisteredTool {
-    let about = ("List what is to be done", "Processes under way and open tasks, thirty a page.");
+    let about = ("List tasks and processes", "List running processes and open tasks, 30 per page.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ListTasks| {
         to_tool_result(keeper.session(caller).and_then(|mut session| {
             let WorkPage { heading, items, total, page } =
@@ -23,13 +23,15 @@ fn list_tasks() -> RegisteredTool {
 }
 
 fn create_task() -> RegisteredTool {
-    let about =
-        ("Set a task", "Leave work for the next visitor. The rooms that it concerns show it.");
+    let about = (
+        "Create a task",
+        "Create a task for the next visitor. The rooms that it concerns show it.",
+    );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CreateTask| {
         to_tool_result(keeper::create_task(keeper, caller, &NewTask::from(it)).map(|it| {
             match it.is_changed {
-                true => format!("The task \"{}\" is set.\n", it.title),
-                false => format!("The task \"{}\" is set already: nothing changed.\n", it.title),
+                true => format!("Created the task \"{}\".\n", it.title),
+                false => format!("The task \"{}\" exists already: nothing changed.\n", it.title),
             }
         }))
     };
@@ -37,7 +39,7 @@ fn create_task() -> RegisteredTool {
 }
 
 fn complete_task() -> RegisteredTool {
-    let about = ("Complete a task", "Mark a task as done: rooms no longer show it.");
+    let about = ("Complete a task", "Mark a task as done. Rooms no longer show it.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CompleteTask| {
         let done = keeper.session(caller).and_then(|mut session| {
             keeper::complete_task(&mut session, &it.task, it.note.as_deref())
@@ -53,8 +55,8 @@ fn complete_task() -> RegisteredTool {
 fn start_process() -> RegisteredTool {
     let about = (
         "Start a process",
-        "Begin work of several steps that outlasts this conversation. The rooms it concerns \
-         tell which step it is at.",
+        "Start work of several steps that outlasts this conversation. The rooms that it \
+         concerns show its current step.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: StartProcess| {
         let change = keeper::start_process(keeper, caller, &NewProcess::from(it));
@@ -68,7 +70,7 @@ fn start_process() -> RegisteredTool {
 
 fn advance_process() -> RegisteredTool {
     let about =
-        ("Advance a process", "Bring a process to its next step; after the last it is done.");
+        ("Advance a process", "Move a process to its next step; after the last step it is done.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: AdvanceProcess| {
         let AdvanceProcess { process, note, step } = it;
         let step = step.map(|it| it.0);

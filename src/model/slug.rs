@@ -20,7 +20,7 @@ pub enum SlugError {
     #[error("a slug cannot be empty")]
     Empty,
     /// The text has more characters than [`Slug::MAX_CHARS`].
-    #[error("`{start}…` is not a slug: it has {length} characters, and 80 are the most")]
+    #[error("`{start}…` is not a slug: it has {length} characters, and the limit is 80")]
     TooLong {
         /// The beginning of the text.
         start: String,
@@ -29,7 +29,7 @@ pub enum SlugError {
     },
     /// A character that is not allowed.
     #[error(
-        "`{}` is not a slug: it holds {found:?}, and only a-z, 0-9, _ and - may appear{}",
+        "`{}` is not a slug: it contains {found:?}, and only a-z, 0-9, _ and - may appear{}",
         text.escape_debug(),
         slug_suggestion(text)
     )]
@@ -70,9 +70,9 @@ impl Slug {
     /// by one `-`; `None` if the result is empty or reserved.
     pub fn from_text(text: &str) -> Option<Self> {
         let mut slug = String::new();
-        for found in deunicode_with_tofu(text, "-").to_lowercase().chars() {
-            match found {
-                'a'..='z' | '0'..='9' => slug.push(found),
+        for character in deunicode_with_tofu(text, "-").to_lowercase().chars() {
+            match character {
+                'a'..='z' | '0'..='9' => slug.push(character),
                 '_' if !slug.is_empty() => slug.push('_'),
                 _ if slug.is_empty() || slug.ends_with('-') => {}
                 _ => slug.push('-'),
@@ -138,11 +138,11 @@ impl fmt::Display for Slug {
     }
 }
 
-fn is_slug_char(found: char) -> bool {
-    matches!(found, 'a'..='z' | '0'..='9' | '_' | '-')
+fn is_slug_char(character: char) -> bool {
+    matches!(character, 'a'..='z' | '0'..='9' | '_' | '-')
 }
 
-/// Tells whether a text is a Windows device name; such a file cannot be checked out there.
+/// Returns true if a text is a Windows device name: such a file cannot be checked out on Windows.
 fn is_reserved_filename(text: &str) -> bool {
     let device = text.strip_suffix(|it: char| matches!(it, '1'..='9'));
     matches!(text, "con" | "prn" | "aux" | "nul") || matches!(device, Some("com" | "lpt"))
@@ -168,7 +168,7 @@ mod tests {
     fn a_slug_with_a_capital_is_refused_with_a_suggestion() {
         assert_rejected(
             "Great-Hall",
-            "`Great-Hall` is not a slug: it holds 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`",
+            "`Great-Hall` is not a slug: it contains 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`",
         );
     }
 
@@ -177,15 +177,15 @@ mod tests {
         assert_rejected("", "a slug cannot be empty");
         assert_rejected(
             "..",
-            "`..` is not a slug: it holds '.', and only a-z, 0-9, _ and - may appear",
+            "`..` is not a slug: it contains '.', and only a-z, 0-9, _ and - may appear",
         );
         assert_rejected(
             "a/../b",
-            "`a/../b` is not a slug: it holds '/', and only a-z, 0-9, _ and - may appear",
+            "`a/../b` is not a slug: it contains '/', and only a-z, 0-9, _ and - may appear",
         );
         assert_rejected(
             "a\0b",
-            "`a\\0b` is not a slug: it holds '\\0', and only a-z, 0-9, _ and - may appear",
+            "`a\\0b` is not a slug: it contains '\\0', and only a-z, 0-9, _ and - may appear",
         );
         assert_rejected(
             "-rf",
@@ -193,7 +193,7 @@ mod tests {
         );
         assert_rejected(
             &"a".repeat(300),
-            "`aaaaaaaaaaaaaaaaaaaa…` is not a slug: it has 300 characters, and 80 are the most",
+            "`aaaaaaaaaaaaaaaaaaaa…` is not a slug: it has 300 characters, and the limit is 80",
         );
     }
 

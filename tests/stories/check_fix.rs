@@ -34,12 +34,12 @@ fn unambiguous_faults_are_fixed_and_left_uncommitted() {
     write_faulty_files(&home);
     let before = home.git(&["rev-parse", "HEAD"]);
     assert_snapshot!(run_check_fix(&home), @"
-    home/code/rooms/Great Hall.yaml:1:1: mended[file-name]: `Great Hall` is not a slug: it holds 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`
-    home/code/scrolls/The Hall/a.md:1:1: mended[file-name]: `The Hall` is not a slug: it holds 'T', and only a-z, 0-9, _ and - may appear; try `the-hall`
-    home/code/palace.toml:2:1: mended[unknown-key]: palace.toml has no key `entri`
-    home/code/rooms/hall.yaml:2:1: mended[unknown-key]: a room has no key `nmae`
-    home/code/rooms/hall.yaml:2:11: mended[syntax]: this is not YAML: mapping values are not allowed in this context
-    home/code/rooms/hall.yaml:3:11: mended[bad-slug]: `Great Hall` is not a slug: it holds 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`
+    home/code/rooms/Great Hall.yaml:1:1: fixed[file-name]: `Great Hall` is not a slug: it contains 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`
+    home/code/scrolls/The Hall/a.md:1:1: fixed[file-name]: `The Hall` is not a slug: it contains 'T', and only a-z, 0-9, _ and - may appear; try `the-hall`
+    home/code/palace.toml:2:1: fixed[unknown-key]: palace.toml has no key `entri`
+    home/code/rooms/hall.yaml:2:1: fixed[unknown-key]: a room has no key `nmae`
+    home/code/rooms/hall.yaml:2:11: fixed[syntax]: this is not YAML: mapping values are not allowed in this context
+    home/code/rooms/hall.yaml:3:11: fixed[bad-slug]: `Great Hall` is not a slug: it contains 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`
     1 palace, 3 rooms, 1 scroll, 0 entities: 2 errors, 1 note
     home/code/rooms/Hall.yml:1:1: error[file-name]: a file that ends in `.yml` is not read
         = rename it to `Hall.yaml`
@@ -63,7 +63,7 @@ fn unambiguous_faults_are_fixed_and_left_uncommitted() {
     ?? code/rooms/hall.yaml
     ?? code/scrolls/the-hall/a.md
     ");
-    assert!(!run_check_fix(&home).contains("mended"));
+    assert!(!run_check_fix(&home).contains("fixed["));
 }
 
 #[test]
@@ -76,9 +76,9 @@ fn a_portal_is_fixed_only_if_a_room_has_that_name() {
     );
     home.write("code/rooms/attic.yaml", "name: The Attic\ndescription: Dry.\nportals: [hall]\n");
     assert_snapshot!(run_check_fix(&home), @"
-    home/code/rooms/hall.yaml:3:11: mended[bad-slug]: `The Attic` is not a slug: it holds 'T', and only a-z, 0-9, _ and - may appear; try `the-attic`
+    home/code/rooms/hall.yaml:3:11: fixed[bad-slug]: `The Attic` is not a slug: it contains 'T', and only a-z, 0-9, _ and - may appear; try `the-attic`
     1 palace, 2 rooms, 0 scrolls, 0 entities: 1 error
-    home/code/rooms/hall.yaml:3:18: error[bad-slug]: `The Cellar` is not a slug: it holds 'T', and only a-z, 0-9, _ and - may appear; try `the-cellar`
+    home/code/rooms/hall.yaml:3:18: error[bad-slug]: `The Cellar` is not a slug: it contains 'T', and only a-z, 0-9, _ and - may appear; try `the-cellar`
       3 | portals: [attic, The Cellar]
         |                  ^
     exit 1

@@ -18,7 +18,7 @@ async fn an_entity_in_a_final_status_cannot_lose_its_status() {
         )
         .await;
     let refused = agent.call("update_entity", json!({ "name": "Drift", "status": "" })).await;
-    insta::assert_snapshot!(refused, @"refused: `Drift` cannot be so: a Claim does not go from `settled` to none: `settled` is where it ends. list_genera with the genus `Claim` tells what is laid down; nothing was changed");
+    insta::assert_snapshot!(refused, @"refused: `Drift` is not valid: a Claim does not go from `settled` to none: `settled` is where it ends. list_genera with the genus `Claim` lists its rules; nothing was changed");
 }
 
 #[tokio::test]

@@ -232,8 +232,8 @@ async fn undo_refuses_when_a_file_has_changed_since() {
     commit_by_hand(&home, "a note on granite");
     let committed = run(&home, MARCH_9, &["undo"]);
     assert_snapshot!(uncommitted + &committed, @r#"
-    palazzo: cannot undo HASH "entity Granite: update" (claude, 1 day ago), for there were changes since: entities/rock/granite.yaml by hand, not committed yet
-    palazzo: cannot undo HASH "entity Granite: update" (claude, 1 day ago), for there were changes since: entities/rock/granite.yaml by HASH "a note on granite" (Ada, just now)
+    palazzo: cannot undo HASH "entity Granite: update" (claude, 1 day ago), because its files were changed later: entities/rock/granite.yaml by hand, not committed yet
+    palazzo: cannot undo HASH "entity Granite: update" (claude, 1 day ago), because its files were changed later: entities/rock/granite.yaml by HASH "a note on granite" (Ada, just now)
     "#);
     // After the file is restored, the change can be undone.
     home.write("w/entities/rock/granite.yaml", &granite);

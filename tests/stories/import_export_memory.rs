@@ -63,7 +63,7 @@ fn a_memory_file_is_imported_once_and_exported_unchanged() {
     [exit 2]
     $ palazzo import memory memory.jsonl --workspace days
     Added to `days` in HOME/days: entities 3, observations of others 0, relations 2.
-    [err] palazzo: there was no workspace `days`: made HOME/days
+    [err] palazzo: there was no workspace `days`: created HOME/days
     [exit 0]
     $ palazzo import memory memory.jsonl
     Added to `days` in HOME/days: entities 0, observations of others 0, relations 0.
@@ -90,7 +90,7 @@ fn an_import_is_one_commit() {
     let home = home_with_memory_file(MEMORY_FILE);
     run(&home, "import memory memory.jsonl --workspace days");
     assert_snapshot!(home.git(&["log", "--reverse", "--format=%s: %b"]), @"
-    palace days: found: Founded the workspace days
+    palace days: create: Created the workspace days
 
     Palazzo-Tool: import
     Palazzo-Client: ada
@@ -147,8 +147,8 @@ fn an_entity_too_large_for_a_file_is_skipped() {
     assert_snapshot!(run(&home, "import memory memory.jsonl"), @"
     $ palazzo import memory memory.jsonl
     Added to `palace` in HOME/palace: entities 2, observations of others 0, relations 0; not understood and left out: 2.
-    [err] memory.jsonl: `Hub` is left out, with the relations from it: its file would have 2109038 bytes, and 1048576 are the most
-    memory.jsonl: `Marked` is left out, with the relations from it: its file would have 3200140 bytes, and 1048576 are the most
+    [err] memory.jsonl: `Hub` is left out, with the relations from it: its file would have 2109038 bytes, and the limit is 1048576
+    memory.jsonl: `Marked` is left out, with the relations from it: its file would have 3200140 bytes, and the limit is 1048576
     [exit 1]
     ");
     let kept = export_memory(&home);

@@ -139,14 +139,14 @@ fn a_server_started_for_a_missing_workspace_creates_it() {
     home.run_palazzo(&["init", "Code"]);
     home.run_palazzo(&["init", "Survey"]);
     let mut wire = home.initialized_client_with(&MEMORY_TOOLS);
-    assert_snapshot!(wire.call("read_graph", json!({})), @"refused: there are several workspaces, and none is chosen: the server has to be started with `--workspace NAME`. Workspaces: `Code`, `Survey`.");
+    assert_snapshot!(wire.call("read_graph", json!({})), @"refused: there are several workspaces, and none is selected: start the server with `--workspace NAME`. Workspaces: `Code`, `Survey`.");
     let mut wire = home.initialized_client_with(&["--tools", "memory", "--workspace", "survy"]);
     assert_eq!(entity_names(&call_structured(&mut wire, "read_graph", json!({}))), [""; 0]);
     let ada = json!({ "entities": [entity_json("Ada", "person", &[])] });
     call_structured(&mut wire, "create_entities", ada.clone());
     call_structured(&mut wire, "create_entities", ada);
     let place = home.path().display().to_string();
-    assert_snapshot!(wire.close().stderr.replace(&place, "HOME"), @"palazzo: there was no workspace `survy`: made HOME/survy; did you mean `survey`?");
+    assert_snapshot!(wire.close().stderr.replace(&place, "HOME"), @"palazzo: there was no workspace `survy`: created HOME/survy; did you mean `survey`?");
 }
 
 #[expect(clippy::too_many_lines, reason = "its steps follow each other")]
@@ -185,7 +185,7 @@ fn a_graph_is_created_read_and_deleted() {
     "#);
     home.assert_clean_repository();
     assert_snapshot!(home.git(&["log", "--reverse", "--format=%s"]), @"
-    palace palace: found
+    palace palace: create
     entities: create 2
     relation Alice knows Bob: create
     entity Bob: add 1 observation
@@ -223,9 +223,9 @@ fn deleting_missing_items_succeeds_and_names_them() {
         page += &format!("{tool}: {}\n", wire.call(tool, arguments));
     }
     assert_snapshot!(page, @r#"
-    delete_entities: Entities deleted: 0 of 2; there is no "Alise", "Carol"
-    delete_observations: Observations deleted: 0 of 2; there is no "Carol"
-    delete_relations: Relations deleted: 0 of 1; the others were not there
+    delete_entities: Entities deleted: 0 of 2; not found: "Alise", "Carol"
+    delete_observations: Observations deleted: 0 of 2; not found: "Carol"
+    delete_relations: Relations deleted: 0 of 1; the others were not found
     add_observations: refused: Entity with name Ghost not found
     create_entities: refused: wrong arguments for create_entities at `entities[0]`: missing field `entityType`
     "#);
@@ -356,9 +356,9 @@ fn a_long_answer_is_cut_with_a_notice_on_how_to_continue() {
         );
     }
     assert_snapshot!(notices, @r#"
-    read_graph: Too much to show: here are 1 to 122 of 300 entities, oldest first; 121 of 299 relations. To go on, call read_graph with {"after": "Entity 121"}
-    search_nodes: Too much to show: here are 1 to 122 of 300 entities, oldest first. Say more in the query, or go on with "after": "Entity 121"
-    open_nodes: Too much to show: here are 1 to 122 of 300 entities, oldest first. Name fewer at once
+    read_graph: Too much for one answer: this one has 1 to 122 of 300 entities, oldest first; 121 of 299 relations. To go on, call read_graph with {"after": "Entity 121"}
+    search_nodes: Too much for one answer: this one has 1 to 122 of 300 entities, oldest first. Use a more specific query, or go on with "after": "Entity 121"
+    open_nodes: Too much for one answer: this one has 1 to 122 of 300 entities, oldest first. Give fewer names at once
     "#);
     let few = call_structured(&mut wire, "search_nodes", json!({ "query": "entity 7" }));
     assert_eq!((entity_names(&few).len(), few.get("notice")), (11, None));
@@ -409,15 +409,15 @@ fn the_whole_graph_can_be_read_page_by_page() {
     let (pages, notices) = read_all_pages(&mut wire, "read_graph", json!({}));
     assert_eq!(pages, whole);
     assert_snapshot!(notices, @r#"
-    Too much to show: here are 1 to 106 of 300 entities, oldest first; 210 of 597 relations. To go on, call read_graph with {"after": "Entity 105"}
-    Too much to show: here are 107 to 211 of 300 entities, oldest first; 209 of 597 relations. To go on, call read_graph with {"after": "Entity 210"}
+    Too much for one answer: this one has 1 to 106 of 300 entities, oldest first; 210 of 597 relations. To go on, call read_graph with {"after": "Entity 105"}
+    Too much for one answer: this one has 107 to 211 of 300 entities, oldest first; 209 of 597 relations. To go on, call read_graph with {"after": "Entity 210"}
     "#);
     let (found, notices) = read_all_pages(&mut wire, "search_nodes", json!({ "query": "THING" }));
     assert_eq!(found["entities"], whole["entities"]);
     assert_eq!(sorted_relations(&found), sorted_relations(&whole));
     assert_snapshot!(notices, @r#"
-    Too much to show: here are 1 to 106 of 300 entities, oldest first. Say more in the query, or go on with "after": "Entity 105"
-    Too much to show: here are 107 to 211 of 300 entities, oldest first. Say more in the query, or go on with "after": "Entity 210"
+    Too much for one answer: this one has 1 to 106 of 300 entities, oldest first. Use a more specific query, or go on with "after": "Entity 105"
+    Too much for one answer: this one has 107 to 211 of 300 entities, oldest first. Use a more specific query, or go on with "after": "Entity 210"
     "#);
     assert_snapshot!(wire.call("read_graph", json!({ "after": "nobody" })), @"refused: Entity with name nobody not found");
 }
@@ -448,9 +448,9 @@ fn a_large_entity_is_read_in_parts() {
     }
     assert_eq!(read, facts);
     assert_snapshot!(notices, @r#"
-    Too much to show: here are 448 of the 3000 observations of Hub. To go on with observations, call open_nodes with {"names": ["Hub"], "skip": 448}
-    Too much to show: here are 1322 of the 3000 observations of Hub. To go on with observations, call open_nodes with {"names": ["Hub"], "skip": 1322}
-    Too much to show: here are 1323 to 2597 of the 3000 observations of Hub. To go on with observations, call open_nodes with {"names": ["Hub"], "skip": 2597}
+    Too much for one answer: this one has 448 of the 3000 observations of Hub. To go on with observations, call open_nodes with {"names": ["Hub"], "skip": 448}
+    Too much for one answer: this one has 1322 of the 3000 observations of Hub. To go on with observations, call open_nodes with {"names": ["Hub"], "skip": 1322}
+    Too much for one answer: this one has 1323 to 2597 of the 3000 observations of Hub. To go on with observations, call open_nodes with {"names": ["Hub"], "skip": 2597}
     "#);
 }
 
@@ -475,8 +475,8 @@ fn a_large_entity_shows_matching_observations_first() {
     assert!(part.starts_with("A fact") && part.contains('…') && part.len() > 20_000);
     let notices = [&found, &one].map(|it| it["notice"].as_str().unwrap());
     assert_snapshot!(notices.join("\n"), @r#"
-    Too much to show: here are 174 of the 1001 observations of Log, those that hold the query first. open_nodes with {"names": ["Log"]} shows observations in their order
-    Too much to show: here are 1 of the 1 observation of Long, shortened. A long observation is told in full if the server has --unbounded
+    Too much for one answer: this one has 174 of the 1001 observations of Log, those that contain the query first. open_nodes with {"names": ["Log"]} shows observations in their order
+    Too much for one answer: this one has 1 of the 1 observation of Long, shortened. To read a long observation whole, start the server with --unbounded
     "#);
 }
 
@@ -527,7 +527,7 @@ fn an_observation_too_large_for_a_file_is_refused_without_loss() {
         observations_json("Alice", &[&large])
     ] });
     let refusal = wire.call("add_observations", observed);
-    assert_snapshot!(refusal, @"refused: `entities/person/alice.yaml` would have 1048772 bytes, and 1048576 are the most; split it up");
+    assert_snapshot!(refusal, @"refused: `entities/person/alice.yaml` would have 1048772 bytes, and the limit is 1048576; split it up");
     let graph = call_structured(&mut wire, "read_graph", json!({}));
     assert_eq!(graph["entities"][1], entity_json("Bob", "person", &[]));
     home.assert_clean_repository();

@@ -92,7 +92,7 @@ fn a_typical_session_runs_from_status_to_add_drawer() {
     assert_snapshot!(pages.join("\n").replace(&similarity, "…"));
 
     assert_snapshot!(home.git(&["log", "--format=%an: %s", "--reverse"]), @"
-    claude: palace palace: found
+    claude: palace palace: create
     claude: drawer wing_myproject/decisions: file
     claude: fact Clerk → replaces → Auth0: add
     claude: fact MyProject → uses → Clerk: add
@@ -148,7 +148,7 @@ fn without_a_palace_reading_tools_hint_how_to_create_one() {
     for (tool, arguments) in asked {
         let hint = call_structured(&mut wire, tool, arguments)["hint"].clone();
         assert!(
-            hint.as_str().is_some_and(|it| it.starts_with("Nothing is remembered yet")),
+            hint.as_str().is_some_and(|it| it.starts_with("Nothing is stored yet")),
             "{tool}: {hint}"
         );
     }

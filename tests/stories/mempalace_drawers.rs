@@ -95,8 +95,8 @@ fn an_invalid_search_is_refused_with_a_reason() {
     ]
     .map(|it| call_refused(&mut wire, "search", it));
     assert_snapshot!(said.join("\n"), @"
-    `since` must be earlier than `before`: nothing lies between them
-    the `query` is empty: say what to look for
+    `since` must be earlier than `before`: no time is between them
+    the `query` is empty: give words to search for
     `since`: `soon` is no date: write 1972, 1972-05, 1972-01-31, 44 BC or 2026-03-01T12:00:00Z
     wrong arguments for mempalace_search: missing field `query`
     wrong arguments for mempalace_search at `wings`: unknown field `wings`, expected one of `query`, `limit`, `wing`, `room`, `since`, `before`
@@ -156,7 +156,7 @@ fn a_duplicate_text_is_refused_unless_forced() {
     assert_eq!(unlike, json!({ "is_duplicate": false, "matches": [] }));
     let odd =
         call_refused(&mut wire, "check_duplicate", json!({ "content": "x", "threshold": 90 }));
-    assert_eq!(odd, "the `threshold` is from 0 to 1, not 90");
+    assert_eq!(odd, "the `threshold` must be from 0 to 1, not 90");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_deleted_drawer_stays_in_the_git_history() {
     assert!(call_refused(&mut wire, "delete_drawer", id).contains("nothing was deleted"));
     for wrong in ["", "drawer_x", "no such", "drawer_a_b_a3f2", "é".repeat(40).as_str()] {
         let said = call_refused(&mut wire, "delete_drawer", json!({ "drawer_id": wrong }));
-        assert!(said.contains("is no drawer's id"), "{said}");
+        assert!(said.contains("is not a drawer id"), "{said}");
     }
     assert!(home.git(&["log", "-p", "-1"]).contains("-Burn after reading."));
     assert_snapshot!(home.git(&["log", "-1", "--format=%s%n%b"]), @r#"
@@ -274,7 +274,7 @@ fn invalid_input_is_refused_and_creates_no_palace() {
     assert!(!home.path().exists());
     assert_snapshot!(said.join("\n"));
     let (tool, large) = drawer("w", &"x".repeat(1_048_576));
-    assert!(call_refused(&mut wire, tool, large).contains("1048576 are the most"));
+    assert!(call_refused(&mut wire, tool, large).contains("the limit is 1048576"));
 }
 
 #[test]
@@ -385,7 +385,7 @@ fn diary_entries_are_kept_per_agent() {
         json!({ "date": "2026-03-01", "timestamp": "2026-03-01T12:00:00Z", "topic": "general", "content": entry })
     );
     let none = call_structured(&mut wire, "diary_read", json!({ "agent_name": "gpt" }));
-    assert_eq!(none["message"], "No diary entries yet. Diaries are kept by claude, 日本.");
+    assert_eq!(none["message"], "No diary entries yet. Agents with a diary: claude, 日本.");
     assert_eq!(
         call_structured(&mut wire, "status", json!({}))["diaries"],
         json!({ "claude": 2, "日本": 1 })
@@ -501,12 +501,12 @@ fn an_empty_search_result_explains_why() {
     assert_snapshot!(why(json!({ "wing": "Code" })), @"There is no wing `Code`; did you mean `code`?");
     assert_snapshot!(why(json!({ "room": "auht" })), @"There is no room `auht`; did you mean `auth`?");
     assert_snapshot!(why(json!({ "wing": "team", "room": "db" })), @"There is no room `db` in `team`");
-    assert_snapshot!(why(json!({ "wing": "code", "before": "2020" })), @"Nothing fits there; 2 texts fit without `since` and `before`");
-    assert_snapshot!(why(json!({ "wing": "code", "query": "Ada" })), @"Nothing fits there; 1 text fits without `wing` and `room`");
-    assert_snapshot!(why(json!({ "wing": "code", "query": "zebra" })), @"Nothing fits: try other words.");
+    assert_snapshot!(why(json!({ "wing": "code", "before": "2020" })), @"No text matches there; 2 texts match without `since` and `before`");
+    assert_snapshot!(why(json!({ "wing": "code", "query": "Ada" })), @"No text matches there; 1 text matches without `wing` and `room`");
+    assert_snapshot!(why(json!({ "wing": "code", "query": "zebra" })), @"No text matches: try other words.");
     let none = call_structured(&mut wire, "search", json!({ "query": "login", "limit": 0 }));
     assert_eq!(none["results"].as_array().unwrap().len(), 1);
-    assert_snapshot!(none["hint"], @r#""3 more are left out here: raise the limit, or search with more words. `limit` must be from 1 to 100: 0 was changed to 1""#);
+    assert_snapshot!(none["hint"], @r#""3 more left out: raise the limit, or search with more words. `limit` must be from 1 to 100: 0 was changed to 1""#);
     let tunnels = wire.call("mempalace_find_tunnels", json!({ "wing_a": "cod" }));
     assert!(tunnels.contains("There is no wing `cod`; did you mean `code`?"), "{tunnels}");
 }
@@ -525,14 +525,14 @@ fn a_long_text_is_shown_in_part_and_can_be_read_whole() {
     assert!(shown.contains("The boiler showed F28.") && shown.len() < 2_000, "{shown}");
     let from = usize::try_from(hit["bytes"]["from"].as_u64().unwrap()).unwrap();
     assert_eq!(shown, &text[from..from + shown.len()]);
-    assert_snapshot!(found["hint"].as_str().unwrap(), @"`bytes` says which part of a text this is: mempalace_search with the `drawer_id` as its query reads all of it, with `drawer_id@BYTE` what follows that byte");
+    assert_snapshot!(found["hint"].as_str().unwrap(), @"`bytes` is the range of the text that is shown: mempalace_search with the `drawer_id` as the query reads the whole text, with `drawer_id@BYTE` from that byte on");
     let (mut read, mut query) = (String::new(), id.clone());
     while read.len() < text.len() {
         let part = call_structured(&mut wire, "search", json!({ "query": query }));
         read.push_str(part["results"][0]["text"].as_str().unwrap());
         query = format!("{id}@{}", read.len());
         let hint =
-            (read.len() < text.len()).then(|| format!("The text goes on: search for `{query}`"));
+            (read.len() < text.len()).then(|| format!("The text continues: search for `{query}`"));
         assert_eq!(part["hint"].as_str(), hint.as_deref());
     }
     assert_eq!(read, text);

@@ -131,7 +131,7 @@ fn a_fact_is_added_once_and_other_current_facts_are_reported() {
     assert_eq!(second["also_true"], json!(["My Project → uses → Auth0"]));
     assert_eq!(query_facts(&mut wire, json!({ "entity": "My Project" })).len(), 2);
     let missed = call_structured(&mut wire, "kg_query", json!({ "entity": "My Porject" }));
-    assert_eq!(missed["hint"], "Nothing is known of that name; did you mean `My Project`?");
+    assert_eq!(missed["hint"], "Nothing is known about that name; did you mean `My Project`?");
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn an_earlier_period_of_a_fact_is_added_beside_the_current_one() {
         "valid_from": 2017, "valid_to": 2020 });
     assert_eq!(
         call_refused(&mut wire, "kg_add", across),
-        "that fact is known, from 2015 until 2018, and both cannot be at once: if it holds again, \
-         `valid_from` is 2018 or later"
+        "that fact exists already, from 2015 until 2018, and the two overlap in time: if it holds \
+         again, set `valid_from` to 2018 or later"
     );
 }
 
@@ -213,13 +213,13 @@ fn the_timeline_lists_facts_by_start_date() {
         (&page["entity"], &page["count"], &page["total"]),
         (&json!("ada"), &json!(2), &json!(4))
     );
-    assert_eq!(page["hint"], "1 more are left out here: offset 3 goes on");
+    assert_eq!(page["hint"], "1 more left out: continue with offset 3");
     call_structured(
         &mut wire,
         "kg_invalidate",
         json!({ "subject": "Ada", "predicate": "liked", "object": "machines", "ended": "1852" }),
     );
-    assert_snapshot!(call_refused(&mut wire, "kg_query", json!({ "entity": " " })), @"the `entity` is empty: say whom to ask about");
+    assert_snapshot!(call_refused(&mut wire, "kg_query", json!({ "entity": " " })), @"the `entity` is empty: give a name");
     let counted = call_structured(&mut wire, "kg_stats", json!({}));
     assert_eq!(
         counted,
@@ -242,9 +242,9 @@ fn an_empty_query_hints_at_facts_outside_its_filters() {
     let ended =
         json!({ "subject": "Caesar", "predicate": "rules", "object": "Rome", "ended": "44 BC" });
     call_structured(&mut wire, "kg_invalidate", ended);
-    assert_snapshot!(answer_hint(&mut wire, "kg_query", json!({ "entity": "rome", "as_of": "44 BC" })), @"No such fact holds at 44 BC: 1 fact is known without `as_of` and `direction`");
-    assert_snapshot!(answer_hint(&mut wire, "kg_query", json!({ "entity": "rome", "direction": "outgoing" })), @"No such fact holds: 1 fact is known without `as_of` and `direction`");
-    assert_snapshot!(answer_hint(&mut wire, "kg_query", json!({ "entity": "Cesar" })), @"Nothing is known of that name; did you mean `Caesar`?");
+    assert_snapshot!(answer_hint(&mut wire, "kg_query", json!({ "entity": "rome", "as_of": "44 BC" })), @"No fact matches at 44 BC; 1 fact is found without `as_of` and `direction`");
+    assert_snapshot!(answer_hint(&mut wire, "kg_query", json!({ "entity": "rome", "direction": "outgoing" })), @"No fact matches; 1 fact is found without `as_of` and `direction`");
+    assert_snapshot!(answer_hint(&mut wire, "kg_query", json!({ "entity": "Cesar" })), @"Nothing is known about that name; did you mean `Caesar`?");
     assert_snapshot!(answer_hint(&mut wire, "kg_query", json!({ "entity": "rome", "as_of": "45 BC" })), @"nothing");
 }
 
@@ -267,13 +267,13 @@ fn adding_a_fact_with_another_start_reports_the_existing_one() {
         |wire: &mut RawClient, from| add_fact(wire, "Max / loves / chess", from)["hint"].clone();
     assert_eq!(stands(&mut wire, None), Value::Null);
     assert_eq!(stands(&mut wire, Some("2020")), Value::Null);
-    assert_snapshot!(stands(&mut wire, Some("2024")), @r#""Nothing was changed: it stands as true from 2020 on. If that date is wrong, it is corrected in the file of the subject.""#);
-    assert_snapshot!(stands(&mut wire, Some("2011")), @r#""Nothing was changed: it stands as true from 2020 on. If it held from 2011 on, state that with `valid_to` 2020 beside it. If that date is wrong, it is corrected in the file of the subject.""#);
+    assert_snapshot!(stands(&mut wire, Some("2024")), @r#""Nothing changed: this fact is stored as valid from 2020. If that date is wrong, correct it in the file of the subject.""#);
+    assert_snapshot!(stands(&mut wire, Some("2011")), @r#""Nothing changed: this fact is stored as valid from 2020. If it also held from 2011 on, add that fact with `valid_to` 2020. If that date is wrong, correct it in the file of the subject.""#);
     let earlier = json!({ "subject": "Max", "predicate": "loves", "object": "chess", "valid_from": "2011", "valid_to": "2020" });
     assert_eq!(call_structured(&mut wire, "kg_add", earlier)["success"], true);
     assert_eq!(query_facts(&mut wire, json!({ "entity": "Max", "as_of": "2015" })).len(), 1);
     let within = json!({ "subject": "Max", "predicate": "loves", "object": "chess", "valid_from": "2015", "valid_to": "2018" });
-    assert_snapshot!(call_refused(&mut wire, "kg_add", within), @"that fact is known, from 2011 until 2020, and both cannot be at once: if it holds again, `valid_from` is 2020 or later");
+    assert_snapshot!(call_refused(&mut wire, "kg_add", within), @"that fact exists already, from 2011 until 2020, and the two overlap in time: if it holds again, set `valid_from` to 2020 or later");
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn ending_a_fact_ends_only_periods_that_have_begun() {
     home.write("palace/entities/person/ann.yaml", text);
     let mut wire = home.initialized_client_with(&MEMPALACE_TOOLS);
     let end = |at: &str| json!({ "subject": "ann", "predicate": "lives in", "object": "bern", "ended": at });
-    assert_snapshot!(call_refused(&mut wire, "kg_invalidate", end("2019")), @"that fact holds from 2020 on: it cannot have ended on 2019, before it began");
+    assert_snapshot!(call_refused(&mut wire, "kg_invalidate", end("2019")), @"that fact begins on 2020: it cannot end on 2019, which is earlier; give a later date");
     call_structured(&mut wire, "kg_invalidate", end("2021-06-01"));
     let facts = query_facts(&mut wire, json!({ "entity": "Ann" }));
     assert_eq!(facts, ["Ann lives_in Bern 2022 … now", "Ann lives_in Bern 2020 2021-06-01"]);

@@ -139,7 +139,7 @@ async fn workspace_names_that_differ_in_case_are_one_workspace() {
     std::fs::create_dir(home.path().join("Twin")).unwrap();
     home.write("Twin/palace.toml", "format = 1\nname = \"First\"\n");
     let said = agent.call("set_workspace", json!({ "workspace": "twin!", "create": true })).await;
-    assert!(said.contains("`Twin` is there already"), "{said}");
+    assert!(said.contains("`Twin` already exists"), "{said}");
     let unknown = agent.enter("Rubarb").await;
     assert!(
         unknown.contains("did you mean `Rhubarb`?") || unknown.contains("did you mean `rhubarb`?"),

@@ -157,10 +157,10 @@ fn a_missing_resource_is_refused_with_the_nearest_name() {
     }
     assert_snapshot!(page, @"
     no room is called `hal`; did you mean `hall`?
-    no room is called `crypt`; there are, among others, `hall`, `code/auth`
+    no room is called `crypt`; existing rooms include `hall`, `code/auth`
     rooms/broken.yaml:1:7: this is not YAML: unclosed bracket '['
-    no scroll `01KJMPXF9069S44V81ASY1KY38` hangs in `hall`; the newest there are `01KJMPXF9069S44V81ASY1KY37`
-    no scroll `01KJMPXF9069S44V81ASY1KY37` hangs in `crypt`; no scroll does
+    there is no scroll `01KJMPXF9069S44V81ASY1KY38` in `hall`; its newest scrolls are `01KJMPXF9069S44V81ASY1KY37`
+    there is no scroll `01KJMPXF9069S44V81ASY1KY37` in `crypt`; the room has no scrolls
     there is no workspace `nowhere`. Workspaces: `w`. To make a new one, call set_workspace with `create: true`.
     `palace://w/rooms/..%2f..%2fetc%2fpasswd` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM or palace://WORKSPACE/scrolls/ROOM/ID
     there is no workspace `../`. Workspaces: `w`. To make a new one, call set_workspace with `create: true`.
@@ -507,7 +507,7 @@ fn the_graph_is_read_at_the_uri_of_the_reference_server() {
     let graph = |wire: &mut RawClient| -> Value {
         serde_json::from_str(read(wire)["text"].as_str().unwrap()).unwrap()
     };
-    assert_snapshot!(graph(&mut wire)["notice"].as_str().unwrap(), @r#"Too much to show: here are 1 to 772 of 901 entities, oldest first. To go on, call read_graph with {"after": "Somebody of the name of 770"}"#);
+    assert_snapshot!(graph(&mut wire)["notice"].as_str().unwrap(), @r#"Too much for one answer: this one has 1 to 772 of 901 entities, oldest first. To go on, call read_graph with {"after": "Somebody of the name of 770"}"#);
     let whole = graph(&mut home.initialized_client_with(&["--tools", "memory", "--unbounded"]));
     assert_eq!(whole["entities"].as_array().unwrap().len(), 901);
 }

@@ -174,10 +174,7 @@ async fn rooms_with_the_same_name_are_distinguished_by_wing() {
     );
     assert!(agent.choose_with(16, "west well").await.starts_with("── West Well ──"));
     let odd = build_room(&mut agent, "west/well", json!({ "wing": "east" })).await;
-    assert!(
-        odd.starts_with("refused: the `slug` says the room stands in the wing `west`"),
-        "{odd}"
-    );
+    assert!(odd.starts_with("refused: the `slug` names the wing `west`"), "{odd}");
     let map = agent.choose(0).await;
     assert!(map.contains("\nWing west:\n  West Well (west/well)"), "{map}");
     home.assert_clean_repository();
@@ -278,10 +275,16 @@ async fn values_that_no_file_can_hold_are_refused_before_writing() {
     for attributes in [long, json!({ "deep": deep })] {
         let entity = json!({ "name": "Odd", "genus": "G", "attributes": attributes });
         let said = agent.call("create_entities", json!({ "entities": [entity] })).await;
-        assert!(said.starts_with("refused: `entities/g/odd.yaml` cannot hold this"), "{said}");
+        assert!(
+            said.starts_with("refused: `entities/g/odd.yaml` cannot store this exactly"),
+            "{said}"
+        );
         let ask = json!({ "label": "Ask", "type": "query", "tool": "get_entity", "tool_params": attributes });
         let said = build_room(&mut agent, "crypt", json!({ "actions": [ask] })).await;
-        assert!(said.starts_with("refused: `rooms/crypt.yaml` cannot hold this"), "{said}");
+        assert!(
+            said.starts_with("refused: `rooms/crypt.yaml` cannot store this exactly"),
+            "{said}"
+        );
     }
     assert_eq!(home.commit_count(), commits);
     let large = json!({ "name": "Large", "genus": "G", "attributes": { "n": u64::MAX } });
@@ -298,7 +301,7 @@ async fn a_refused_room_creates_no_workspace() {
     assert!(said.starts_with("refused: a room needs a `name`"), "{said}");
     assert!(!home.path().exists());
     let built = build_room(&mut agent, "hall", json!({ "quiet": true })).await;
-    assert_eq!(built, "Built hall (hall).\nNo workspace was set: this is in `palace`.\n");
+    assert_eq!(built, "Built hall (hall).\nNo workspace was set: the call used `palace`.\n");
     let said = agent.call("palace_action", json!({ "action": 0.0 })).await;
     assert!(said.starts_with("── Map of palace ──"), "{said}");
 }
@@ -373,7 +376,7 @@ async fn build_room_reports_findings_about_the_room() {
     build_room(&mut agent, "cellar", json!({ "portals": ["hall", "well"] })).await;
     build_room(&mut agent, "well", json!({})).await;
     let whole = agent.take_transcript();
-    assert!(!whole.contains("Something is wrong"), "{whole}");
+    assert!(!whole.contains("Problems found"), "{whole}");
 
     let ask = |label: &str, tool: &str, params: Value| json!({ "label": label, "type": "query", "tool": tool, "tool_params": params });
     let actions = json!([

@@ -105,7 +105,7 @@ fn a_text_without_the_query_words_is_found_after_embedding() {
     write_model(&home);
     write_palace(&home);
     assert_snapshot!(run(&home, &["search", "heron"]), @"
-    Found by words alone: 3 passages still to be read
+    Found by words alone: 3 passages not embedded yet
     nothing found
     ");
     assert_snapshot!(run(&home, &["embed"]), @"Passages embedded: 3; in all: 3.");
@@ -152,7 +152,7 @@ fn unrelated_texts_are_not_found_in_a_small_palace() {
     assert_snapshot!(run(&home, &["search", "heron"]), @"
     One wader on one leg. (drawer in marsh/reeds, 26 days ago)
       home/w/drawers/marsh/reeds/2026-02-03.md
-    Found by words and meaning: 1 passage still to be read
+    Found by words and meaning: 1 passage not embedded yet
     ");
     assert_snapshot!(run(&home, &["embed"]), @"Passages embedded: 1; in all: 4.");
 }
@@ -172,7 +172,7 @@ fn embeddings_of_another_model_are_not_used() {
     let changed = words.replace("memory", "?").replace("letter", "memory").replace('?', "letter");
     home.write("../model/vocab.txt", &changed);
     assert_snapshot!(run(&home, &["search", "heron"]), @"
-    Found by words alone: 3 passages still to be read
+    Found by words alone: 3 passages not embedded yet
     nothing found
     ");
 }
@@ -185,7 +185,7 @@ async fn a_server_embeds_texts_in_the_background() {
     let mut agent = home.agent_with(MARCH_1, &["--tools", "mempalace,palace"]).await;
     let found = loop {
         let found = search_drawers(&mut agent, json!({ "query": "heron" })).await;
-        if !found.contains("still to be read") {
+        if !found.contains("not embedded yet") {
             break found;
         }
     };
@@ -195,7 +195,7 @@ async fn a_server_embeds_texts_in_the_background() {
     let found = loop {
         let asked = json!({ "query": "heron", "wing": "marsh" });
         let found = search_drawers(&mut agent, asked).await;
-        if !found.contains("still to be read") {
+        if !found.contains("not embedded yet") {
             break found;
         }
     };

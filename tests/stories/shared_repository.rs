@@ -45,7 +45,7 @@ async fn a_palace_in_a_foreign_repository_commits_only_its_own_files() {
     A	palace/.palazzo/schema/room.json
     M	palace/palace.toml
     A	palace/rooms/hall.yaml
-    claude: palace palace: found
+    claude: palace palace: create
 
     A	palace/palace.toml
     Ada: Begin

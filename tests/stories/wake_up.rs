@@ -82,11 +82,11 @@ fn wake_up_lists_observations_of_a_graph_in_a_stable_order() {
     assert_snapshot!(told, @"
     ── palace ──
     0 rooms, 0 scrolls, 34 entities, 0 drawers
-    Facts that hold (3 of 50):
+    Current facts (3 of 50):
       Guest 29 → knows → Bob
       Guest 28 → knows → Bob
       Guest 27 → knows → Bob
-    Observed, of the most related first (3 of 33):
+    Observations, most related first (3 of 33):
       Bob (person): sings
       Ada (person): moved to Leeds; works on the seam; likes tea
       Guest 19 (person): came once
@@ -141,7 +141,7 @@ fn the_server_offers_prompts_to_begin_and_end_a_conversation() {
 fn wake_up_works_without_a_palace() {
     let home = Home::new();
     let mut wire = home.initialized_client_with(&["--tools", "mempalace"]);
-    assert!(get_prompt(&mut wire, "wake-up", json!({})).starts_with("Nothing is remembered yet."));
+    assert!(get_prompt(&mut wire, "wake-up", json!({})).starts_with("Nothing is stored yet."));
     let leaving = get_prompt(&mut wire, "take-leave", json!({}));
     assert!(leaving.contains("mempalace_diary_write") && !leaving.contains("write_scroll"));
     assert!(!home.path().exists());

@@ -26,9 +26,9 @@ pub struct CreatedEntities {
     pub created: Vec<String>,
     /// The names that other entities had already.
     pub existing: Vec<String>,
-    /// What the caller should know besides.
+    /// Other notes to the caller.
     pub notes: Vec<String>,
-    /// What is wrong with the new entities, a line for each fault.
+    /// The faults of the new entities, one per line.
     pub faults: String,
 }
 
@@ -40,8 +40,8 @@ pub(crate) struct AddedEntities {
     pub(crate) notes: Vec<String>,
 }
 
-/// Creates entities in one commit; entities whose names are taken stay as they are. Creates the
-/// first palace if there is none.
+/// Creates entities in one commit; does not change existing entities with the same names. Creates
+/// the first palace if there is none.
 pub fn create_entities(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -111,7 +111,7 @@ fn merge_same_named_entities(
                 merged.push(entity);
             }
             Some(first) => {
-                notes.push(format!("`{name}` stands twice in the call, and both became one"));
+                notes.push(format!("the call contains `{name}` twice, and the two were merged"));
                 notes.extend(merge_entity(first, &entity, &[]));
             }
         }

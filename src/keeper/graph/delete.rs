@@ -33,7 +33,7 @@ impl DeletedEntities {
 /// The result of deleting entities, with the files that still name them.
 #[derive(Clone, Debug)]
 pub struct EntityDeletion {
-    /// What was deleted.
+    /// The deleted entities and relations.
     pub deleted: DeletedEntities,
     /// The rooms, tasks and processes that still name the entities: a phrase for each kind.
     pub references: Vec<String>,
@@ -127,9 +127,9 @@ fn deletion_commit_message(
             let short = render::truncate(&render::one_line(only), 50);
             (format!("entity {short}: delete"), format!("Deleted it and {relations} to it"))
         }
-        them => {
-            let subject = format!("entities: delete {}", them.len());
-            (subject, format!("Deleted {} and {relations} to them", join_names(them)))
+        several => {
+            let subject = format!("entities: delete {}", several.len());
+            (subject, format!("Deleted {} and {relations} to them", join_names(several)))
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::render::{EntityView, GenusCount, WorkspaceSummary};
 /// How many of the latest commits the description of a workspace lists.
 const RECENT_CHANGES: usize = 4;
 
-/// What a workspace holds, and which commit it shows.
+/// The contents of a workspace, in numbers, and the commit that it shows.
 #[derive(Clone, Debug)]
 pub struct WorkspaceDescription {
     /// The name of the workspace.
@@ -38,7 +38,7 @@ pub struct GenusDescription<'a> {
     pub definition: Option<&'a Genus>,
 }
 
-/// Counts what the workspace holds, and lists its latest commits.
+/// Counts the rooms, scrolls and entities of the workspace, and lists its latest commits.
 pub fn describe_workspace(session: &Session<'_>) -> Result<WorkspaceDescription, Refusal> {
     let palace = &session.palace.palace;
     let genera = palace.graph.genus_counts().map(|(genus, number)| (genus.to_owned(), number));
@@ -73,7 +73,7 @@ pub fn describe_genus<'s>(
     Ok(GenusDescription { count: count_genus(&palace.graph, name), definition })
 }
 
-/// Returns everything the graph holds on one entity.
+/// Returns everything that the graph contains about one entity.
 pub fn get_entity<'s>(session: &'s mut Session<'_>, name: &str) -> Result<EntityView<'s>, Refusal> {
     let open = &mut *session.palace;
     let name = resolve_entity_name(&open.palace, name)?;

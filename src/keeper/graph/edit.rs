@@ -75,8 +75,8 @@ impl GraphEdit {
             entity.relations.extend(self.take_loose_end(open, &entity.name)?);
         }
         let path = {
-            // Each new file counts for the names of the next: two entities never share a file, and
-            // full folders are noticed.
+            // Count the new files, too: two entities must not get the same file, and a folder may
+            // become full.
             let taken = |file: &str| self.files.contains_key(file) || open.has_file(file);
             let added =
                 |folder: &str| self.added_per_folder.get(folder).copied().unwrap_or_default();
@@ -161,7 +161,7 @@ impl GraphEdit {
                 if is_defined { graph.file_of_entity(name) } else { graph.file_of_loose_end(name) };
             let Some(path) = path.map(str::to_owned) else { return Ok(None) };
             let was = open.read_for_change(&path)?;
-            // The file may have changed since the graph was read: its text now counts.
+            // The file may have changed since the graph was read: use its current text.
             let is_same = |it: &&Entity| it.name == name && it.is_defined == is_defined;
             let Some(old) = open.palace.graph.entity_in_file(&path).filter(is_same).cloned() else {
                 return Ok(None);

@@ -29,7 +29,7 @@ pub struct RelationQuery {
     pub page: usize,
 }
 
-/// Which relations of an entity are meant.
+/// The directions of relations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// Relations of the entity to others.
@@ -56,9 +56,9 @@ pub struct RelationPage<'a> {
     pub total: usize,
     /// The number of the next page, if there is one.
     pub next_page: Option<usize>,
-    /// How many relations have dates that cannot be read, so that the query may miss them.
+    /// How many relations have dates that cannot be read. Some of them may match the query.
     pub undated: usize,
-    /// If nothing matches, which types of relations the entity has.
+    /// If nothing matches, the types of relations that the entity has.
     pub kinds_hint: String,
 }
 
@@ -143,7 +143,7 @@ impl<'a> EntityRelations<'a> {
             return format!(" Did you mean {}?", quoted(meant));
         }
         let more = if kinds.len() > MAX_LISTED_KINDS { " …" } else { "" };
-        let some: Vec<_> = kinds.into_iter().take(MAX_LISTED_KINDS).map(quoted).collect();
-        format!(" It has {}{more}.", some.join(", "))
+        let listed: Vec<_> = kinds.into_iter().take(MAX_LISTED_KINDS).map(quoted).collect();
+        format!(" It has {}{more}.", listed.join(", "))
     }
 }

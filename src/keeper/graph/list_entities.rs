@@ -92,15 +92,16 @@ fn search_entities<'a>(
     first: usize,
 ) -> (usize, Vec<&'a Entity>) {
     let graph = &open.palace.graph;
-    let any = filter.attributes.is_empty();
+    let has_no_attributes = filter.attributes.is_empty();
     let fits = |it: &ItemId| {
-        any || graph.entity_for_item(it).is_some_and(|it| Graph::matches_filter(it, filter))
+        has_no_attributes
+            || graph.entity_for_item(it).is_some_and(|it| Graph::matches_filter(it, filter))
     };
     let facets = selected_facets(open, filter);
     let search = Query { kinds: &[ItemKind::Entity], facets: facets.as_deref(), ..*search };
     let hits = open.index().find(&search, fits);
-    let shown = hits.best.iter().skip(first);
-    (hits.total, shown.filter_map(|it| graph.entity_for_item(&it.item)).collect())
+    let page = hits.best.iter().skip(first);
+    (hits.total, page.filter_map(|it| graph.entity_for_item(&it.item)).collect())
 }
 
 /// Marks the facets of the index that have the genus and status of `filter`; `None` if all do.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::keeper::Refusal;
 use crate::model::Palace;
 
-/// How many genera a refusal lists.
+/// Maximum number of genera that a refusal lists.
 const MAX_LISTED_GENERA: usize = 12;
 
 /// Returns the exact name of an entity; `name` may differ from it in case.
@@ -24,14 +24,15 @@ pub(crate) fn resolve_entity_name(palace: &Palace, name: &str) -> Result<String,
 
 /// Returns the exact name of a genus; `name` may differ from it in case.
 pub(crate) fn resolve_genus_name<'p>(palace: &'p Palace, name: &str) -> Result<&'p str, Refusal> {
-    if let Some(found) = palace.graph.find_genus_ignoring_case(name) {
-        return Ok(found);
+    if let Some(exact) = palace.graph.find_genus_ignoring_case(name) {
+        return Ok(exact);
     }
     let genera: BTreeSet<_> = palace.graph.all_genus_names().collect();
-    let some: Vec<_> = genera.iter().take(MAX_LISTED_GENERA).map(|it| format!("`{it}`")).collect();
-    let existing = match some.len() {
-        0 => "this workspace holds no entities yet".to_owned(),
-        _ => format!("this workspace has {}", some.join(", ")),
+    let listed = genera.iter().take(MAX_LISTED_GENERA).map(|it| format!("`{it}`"));
+    let listed: Vec<_> = listed.collect();
+    let existing = match listed.len() {
+        0 => "this workspace has no entities yet".to_owned(),
+        _ => format!("this workspace has the genera {}", listed.join(", ")),
     };
     Err(Refusal::Invalid(format!("no entity has the genus `{}`; {existing}", name.escape_debug())))
 }

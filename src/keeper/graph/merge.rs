@@ -4,21 +4,21 @@ use crate::keeper::graph::references::add_unique_relation;
 use crate::model::{Entity, Relation};
 use crate::render::{one_line, truncate, value_text};
 
-/// Adds everything in `other` to `into`, and returns what is lost: where the two disagree, `into`
-/// keeps its value; relations between the two are removed. `family` are the names of all entities
-/// that are being merged.
+/// Adds everything in `other` to `into`. If both have a value, `into` keeps its own; relations
+/// between the merged entities are removed. Returns a note on each value and relation that is lost.
+/// `family` are the names of all entities that are being merged.
 pub(crate) fn merge_entity(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<String> {
     let mut conflicts = Vec::new();
-    let mut disagree = |what: &str, kept: &str, lost: &str| {
+    let mut add_conflict = |what: &str, kept: &str, lost: &str| {
         let [kept, lost] = [kept, lost].map(|it| truncate(&one_line(it), 60));
         let other = truncate(&one_line(&other.name), 60);
-        conflicts.push(format!("they disagree: {what} stays {kept}; {other} had {lost}"));
+        conflicts.push(format!("different values: {what} stays {kept}; {other} had {lost}"));
     };
     if into.genus != other.genus {
-        disagree("genus", &into.genus, &other.genus);
+        add_conflict("genus", &into.genus, &other.genus);
     }
     match (&into.status, &other.status) {
-        (Some(kept), Some(lost)) if kept != lost => disagree("status", kept, lost),
+        (Some(kept), Some(lost)) if kept != lost => add_conflict("status", kept, lost),
         (None, Some(status)) => into.status = Some(status.clone()),
         _ => {}
     }
@@ -27,7 +27,7 @@ pub(crate) fn merge_entity(into: &mut Entity, other: &Entity, family: &[String])
             None => drop(into.attributes.insert(key.clone(), value.clone())),
             Some(kept) if kept == value => {}
             Some(kept) => {
-                disagree(&truncate(&one_line(key), 60), &value_text(kept), &value_text(value));
+                add_conflict(&truncate(&one_line(key), 60), &value_text(kept), &value_text(value));
             }
         }
     }
@@ -46,10 +46,10 @@ fn merge_relations(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<
     let mut removed = Vec::new();
     for from in [&*into, other] {
         let between = from.relations.iter().filter(|it| is_between(&from.name, it));
-        let named = between.map(|it| {
+        let labels = between.map(|it| {
             format!("{} → {}", truncate(&one_line(&it.kind), 60), truncate(&one_line(&it.to), 60))
         });
-        removed.extend(named.map(|it| format!("the two are one, so that {it} goes")));
+        removed.extend(labels.map(|it| format!("removed {it}, a relation between the two")));
     }
     let own = into.name.clone();
     into.relations.retain(|it| !is_between(&own, it));

@@ -30,9 +30,9 @@ pub(crate) fn rename_in_entities(
             false => edit.loose_end_mut(open, source)?,
         };
         let Some(entity) = entity else { continue };
-        let was = entity.clone();
+        let before = entity.clone();
         rename_in_entity(entity, &open.palace.graph, old_name, name);
-        changed += usize::from(*entity != was);
+        changed += usize::from(*entity != before);
     }
     Ok(changed)
 }
@@ -105,7 +105,7 @@ pub(crate) fn rename_in_work(
     Ok(edits)
 }
 
-/// Describes the rooms, tasks and processes that name one of `names`: a phrase for each kind.
+/// Counts the rooms, tasks and processes that name one of `names`: a phrase for each kind.
 pub(crate) fn describe_references(open: &OpenPalace, names: &[String]) -> Vec<String> {
     let palace = &open.palace;
     let is_named =
@@ -161,9 +161,9 @@ fn rename_in_entity(entity: &mut Entity, graph: &Graph, old_name: &str, name: &s
     }
     entity.relations = relations;
     let genus = graph.genus_definition(&entity.genus);
-    for (key, about) in genus.into_iter().flat_map(|it| &it.attributes) {
+    for (key, definition) in genus.into_iter().flat_map(|it| &it.attributes) {
         if let (AttributeKind::Link(_), Some(Value::String(to))) =
-            (&about.kind, entity.attributes.get_mut(key))
+            (&definition.kind, entity.attributes.get_mut(key))
             && is_reference_to(graph, to, old_name)
         {
             name.clone_into(to);
@@ -178,7 +178,7 @@ pub(crate) fn add_unique_relation(relations: &mut Vec<Relation>, relation: Relat
         |it: &Relation| (it.kind.clone(), it.to.clone(), it.since.clone(), it.until.clone());
     let same = |it: &&mut Relation| relation.to == name && facts(it) == facts(&relation);
     match relations.iter_mut().find(same) {
-        Some(twin) => twin.source = twin.source.take().or(relation.source),
+        Some(existing) => existing.source = existing.source.take().or(relation.source),
         None => relations.push(relation),
     }
 }
@@ -192,7 +192,7 @@ fn rename_in_action(
     name: &str,
 ) {
     let ActionKind::Query { params, .. } = &mut action.kind else { return };
-    let redirect = |value: Option<&mut Value>| {
+    let rename = |value: Option<&mut Value>| {
         if let Some(Value::String(text)) = value
             && is_old(text)
         {
@@ -200,11 +200,11 @@ fn rename_in_action(
         }
     };
     for key in Action::ENTITY_PARAMS {
-        redirect(params.get_mut(key));
+        rename(params.get_mut(key));
     }
     if let Some(Value::Object(attributes)) = params.get_mut("attributes") {
         for key in links {
-            redirect(attributes.get_mut(key));
+            rename(attributes.get_mut(key));
         }
     }
 }

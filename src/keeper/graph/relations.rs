@@ -1,5 +1,5 @@
-//! Adds relations to an entity, and removes them. A relation of another time is added beside the
-//! existing one; a relation of the same time changes it.
+//! Adds relations to an entity, and removes them. A relation that overlaps in time with an existing
+//! one changes that one; otherwise it is added.
 
 use chrono::{DateTime, Utc};
 
@@ -52,8 +52,8 @@ pub(crate) fn resolve_dates(it: &mut Relation, now: DateTime<Utc>) {
 /// in time with a relation of the same type to the same entity, it changes the fields of that
 /// relation that it gives; otherwise it is added. May return a note for the caller.
 ///
-/// Refuses a relation that overlaps with several, or with one that is new too: only the caller
-/// knows which is meant.
+/// Refuses a relation that overlaps with several, or with another new one: only the caller can
+/// decide which one it replaces.
 pub(crate) fn add_relation(
     relations: &mut Vec<Relation>,
     was: &[Relation],
@@ -75,21 +75,20 @@ pub(crate) fn add_relation(
     match overlapping.as_mut_slice() {
         [] => relations.push(new.clone()),
         [first, ..] if is_undated => {
-            let over = first.until.is_some().then(|| describe_relation(first));
-            return Ok(
-                over.map(|it| format!("{it} is there already; say since when, if it holds again"))
-            );
+            let ended = first.until.is_some().then(|| describe_relation(first));
+            return Ok(ended
+                .map(|it| format!("{it} exists already; if it holds again, give `since` for it")));
         }
         [old] if was.contains(old) => update_relation(old, new),
         [old] => {
             let (first, second) = (describe_relation(old), describe_relation(new));
-            return Err(format!("{first} and {second} are of one time: say it once"));
+            return Err(format!("{first} and {second} overlap in time: give only one of them"));
         }
         several => {
             let several: Vec<_> = several.iter().map(|it| describe_relation(it)).collect();
             return Err(format!(
-                "{} touches the time of several: {}; take away by `remove_relations` with \
-                 `since` what it replaces",
+                "{} overlaps in time with several relations: {}; remove those that it replaces by \
+                 `remove_relations` with `since`",
                 describe_relation(new),
                 several.join(", ")
             ));
@@ -157,7 +156,7 @@ mod tests {
         insta::assert_snapshot!(add_all(&[("2001", "")], &[("", "")]), @"since 2001");
         insta::assert_snapshot!(add_all(&[("2001", "2005")], &[("", "")]), @"
         since 2001, until 2005
-        rules → Rome (since 2001, until 2005) is there already; say since when, if it holds again
+        rules → Rome (since 2001, until 2005) exists already; if it holds again, give `since` for it
         ");
     }
 
@@ -166,11 +165,11 @@ mod tests {
         insta::assert_snapshot!(add_all(&[("2001", "2005"), ("2010", "")], &[("2003", "")]), @"
         since 2001, until 2005
         since 2010
-        rules → Rome (since 2003) touches the time of several: rules → Rome (since 2001, until 2005), rules → Rome (since 2010); take away by `remove_relations` with `since` what it replaces
+        rules → Rome (since 2003) overlaps in time with several relations: rules → Rome (since 2001, until 2005), rules → Rome (since 2010); remove those that it replaces by `remove_relations` with `since`
         ");
         insta::assert_snapshot!(add_all(&[], &[("2001", ""), ("2001", ""), ("2003", "")]), @"
         since 2001
-        rules → Rome (since 2001) and rules → Rome (since 2003) are of one time: say it once
+        rules → Rome (since 2001) and rules → Rome (since 2003) overlap in time: give only one of them
         ");
     }
 }

@@ -10,7 +10,7 @@ use crate::model::{
 use crate::render;
 use crate::render::join_names;
 
-/// How many candidates a refusal of an ambiguous name lists.
+/// Maximum number of candidates in the refusal of an ambiguous name.
 const MAX_CANDIDATES: usize = 8;
 
 /// An item, and its file.
@@ -20,7 +20,7 @@ pub(crate) struct Resolved {
     pub(crate) file: String,
 }
 
-/// Finds the item that `name` names: a file by its path, a room by slug or name, a scroll by id or
+/// Finds an item: a file by its path, a room by slug or name, a scroll by id or
 /// title, an entity by name. Exact matches take precedence over matches in another case, and
 /// existing items over deleted ones.
 pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<Resolved, Refusal> {
@@ -29,14 +29,14 @@ pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<Resolved
         return Ok(file);
     }
     let lower = name.to_lowercase();
-    let mut found = items_named(&open.palace, name, |it| it == name);
-    if found.is_empty() {
-        found = items_named(&open.palace, &lower, |it| it.to_lowercase() == lower);
+    let mut items = items_named(&open.palace, name, |it| it == name);
+    if items.is_empty() {
+        items = items_named(&open.palace, &lower, |it| it.to_lowercase() == lower);
     }
-    if found.is_empty() {
-        found = deleted_items(open, name)?;
+    if items.is_empty() {
+        items = deleted_items(open, name)?;
     }
-    match found.as_slice() {
+    match items.as_slice() {
         [only] => Ok(only.clone()),
         [] => Err(not_found(open, name)),
         several => Err(ambiguous_name(name, several)),
@@ -45,10 +45,10 @@ pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<Resolved
 
 /// Finds an existing file by its path.
 fn resolve_path(open: &OpenPalace, name: &str) -> Option<Resolved> {
-    let is_there = || open.store().read_file(name).is_ok_and(|it| it.is_some());
-    let thing = identify_file(&open.palace, name);
-    let thing = thing.or_else(|| is_there().then(|| PalaceItem::File(name.to_owned())))?;
-    Some(Resolved { thing, file: name.to_owned() })
+    let exists = || open.store().read_file(name).is_ok_and(|it| it.is_some());
+    let item = identify_file(&open.palace, name);
+    let item = item.or_else(|| exists().then(|| PalaceItem::File(name.to_owned())))?;
+    Some(Resolved { thing: item, file: name.to_owned() })
 }
 
 /// Lists the items of a palace with a matching name.
@@ -88,7 +88,7 @@ fn rooms_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<
     }
 }
 
-/// Lists the files of the history with a matching name: deleted ones, and files that hold no item.
+/// Lists the files of the history with a matching name: deleted ones, and files without an item.
 fn deleted_items(open: &mut OpenPalace, name: &str) -> Result<Vec<Resolved>, Refusal> {
     open.load_history()?;
     let slug = Slug::from_text(name).map(|it| it.to_string());
@@ -107,11 +107,11 @@ fn deleted_items(open: &mut OpenPalace, name: &str) -> Result<Vec<Resolved>, Ref
     };
     let paths = open.history().keys().filter(|it| is_match(it));
     let resolved = |path: &String| {
-        let thing = match PalacePath::parse(path) {
+        let item = match PalacePath::parse(path) {
             Ok(PalacePath::Room(id)) => PalaceItem::Room(id),
             _ => PalaceItem::File(path.clone()),
         };
-        Resolved { thing, file: path.clone() }
+        Resolved { thing: item, file: path.clone() }
     };
     Ok(paths.map(resolved).collect())
 }
@@ -124,7 +124,7 @@ fn ambiguous_name(name: &str, several: &[Resolved]) -> Refusal {
     let more = several.len() - listed.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let (name, listed) = (name.escape_debug(), listed.join(", "));
-    Refusal::Invalid(format!("`{name}` could be {listed}{more}; say which by its file"))
+    Refusal::Invalid(format!("`{name}` could be {listed}{more}; give the path of the file instead"))
 }
 
 fn not_found(open: &OpenPalace, name: &str) -> Refusal {
@@ -134,9 +134,8 @@ fn not_found(open: &OpenPalace, name: &str) -> Refusal {
     let names = rooms.chain(scrolls).chain(palace.graph.iter().map(|it| it.name.as_str()));
     let meant = did_you_mean(name, names);
     let hint = meant.map(|it| format!("; did you mean {}?", join_names(&[it.to_owned()])));
-    let when = open.store().as_of_commit().map_or("nothing here is called".to_owned(), |it| {
-        format!("at {} nothing here was called", it.short)
-    });
-    let (name, hint) = (name.escape_debug(), hint.unwrap_or_default());
-    Refusal::Invalid(format!("{when} `{name}`, no room, no scroll, no entity, no file{hint}"))
+    let commit = open.store().as_of_commit().map(|it| format!(" at {}", it.short));
+    let (commit, hint) = (commit.unwrap_or_default(), hint.unwrap_or_default());
+    let name = name.escape_debug();
+    Refusal::Invalid(format!("no room, scroll, entity or file is called `{name}`{commit}{hint}"))
 }

@@ -6,7 +6,7 @@ use crate::keeper::{EntityViolations, Refusal};
 use crate::model::{Entity, EntityFault, Graph};
 use crate::render;
 
-/// How many faults an answer lists.
+/// Maximum number of faults that an answer lists.
 const MAX_NOTES: usize = 3;
 
 /// What to do with an entity that its genus forbids.
@@ -19,18 +19,18 @@ pub(crate) enum RulePolicy {
     Report,
 }
 
-/// Lists what forbids an entity, or the change of its status. Faults that it had before the change
-/// do not count: otherwise nobody could fix it. `old` is the entity before the change, followed by
-/// the entities that are merged into it.
+/// Lists the rules that an entity, or the change of its status, breaks. Faults that it had before
+/// the change do not count, so that they can be fixed one at a time. `old` is the entity before the
+/// change, followed by the entities that are merged into it.
 pub(crate) fn violations(graph: &Graph, old: &[Entity], new: &Entity) -> Option<EntityViolations> {
     let before: Vec<_> = old.iter().flat_map(|it| graph.entity_faults(it)).collect();
     let faults = graph.entity_faults(new).into_iter().filter(|it| is_new_fault(it, &before));
     let faults: Vec<_> = faults.filter(EntityFault::is_rejected_on_write).collect();
     let change = status_change_violation(graph, old.first(), new);
     let is_of_genus = change.is_some() || faults.iter().any(EntityFault::is_genus_violation);
-    let why: Vec<_> = faults.into_iter().map(|it| it.message).chain(change).collect();
+    let reasons: Vec<_> = faults.into_iter().map(|it| it.message).chain(change).collect();
     let genus = is_of_genus.then(|| new.genus.clone());
-    (!why.is_empty()).then(|| EntityViolations { name: new.name.clone(), genus, reasons: why })
+    (!reasons.is_empty()).then(|| EntityViolations { name: new.name.clone(), genus, reasons })
 }
 
 /// Refuses a change with violations, and reports all of them.
@@ -41,8 +41,8 @@ pub(crate) fn reject_if_any(
     if all.is_empty() { Ok(()) } else { Err(Refusal::Violations(all)) }
 }
 
-/// Gives genera that differ from existing ones in case only the existing spelling, and returns a
-/// note on each: the definition of a genus holds for its exact spelling only.
+/// Changes the spelling of genera that differ from existing ones only in case, and returns a note
+/// on each: the definition of a genus applies only to its exact spelling.
 pub(crate) fn unify_genus_spelling(graph: &Graph, new: &mut [Entity]) -> Vec<String> {
     let (mut notes, mut spellings) = (Vec::new(), HashMap::new());
     for Entity { genus, .. } in new {
@@ -51,7 +51,7 @@ pub(crate) fn unify_genus_spelling(graph: &Graph, new: &mut [Entity]) -> Vec<Str
         if genus != spelling {
             let [before, after] =
                 [&*genus, spelling].map(|it| render::truncate(&render::one_line(it), 60));
-            notes.push(format!("the genus `{before}` is spelled `{after}` here"));
+            notes.push(format!("the genus `{before}` was changed to the spelling `{after}`"));
             genus.clone_from(spelling);
         }
     }
@@ -59,11 +59,11 @@ pub(crate) fn unify_genus_spelling(graph: &Graph, new: &mut [Entity]) -> Vec<Str
     notes
 }
 
-/// Returns a note if another entity has a name that differs in case only.
+/// Returns a note if another entity has a name that differs only in case.
 pub(crate) fn case_variant(graph: &Graph, name: &str) -> Option<String> {
     let other = graph.names_ignoring_case(name).find(|it| *it != name)?;
     let [name, other] = [name, other].map(|it| render::truncate(&render::one_line(it), 80));
-    Some(format!("there is an entity `{other}` beside `{name}`, which differs in case only"))
+    Some(format!("the name `{name}` differs from the name of the entity `{other}` only in case"))
 }
 
 /// Returns an entity with the initial status of its genus, if it has no status.
@@ -73,8 +73,8 @@ pub(crate) fn with_initial_status(graph: &Graph, entity: &Entity) -> Entity {
     Entity { status, ..entity.clone() }
 }
 
-/// Lists the faults of entities that are allowed and not in `before`, a line each: undefined names,
-/// contradictions.
+/// Lists the faults of entities that are allowed and not in `before`, one per line: undefined names
+/// and contradictions.
 pub(crate) fn new_fault_notes<'a>(
     graph: &Graph,
     entities: impl Iterator<Item = &'a Entity>,
@@ -85,7 +85,7 @@ pub(crate) fn new_fault_notes<'a>(
     let notes: String = faults.iter().take(MAX_NOTES).map(|it| fault_note(graph, it)).collect();
     match faults.len().saturating_sub(MAX_NOTES) {
         0 => notes,
-        left => format!("{notes}Note: and {left} more.\n"),
+        more => format!("{notes}Note: and {more} more.\n"),
     }
 }
 

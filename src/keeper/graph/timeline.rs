@@ -77,8 +77,8 @@ fn describe_query(entity: Option<&str>, genus: Option<&str>, span: TimeSpan) -> 
         ("since", span.since.map(|it| it.to_string())),
         ("until", span.until.map(|it| it.to_string())),
     ];
-    let given = filters.into_iter().filter_map(|(word, value)| Some((word, value?)));
-    let given =
-        given.map(|(word, it)| format!(" {word} {}", render::truncate(&render::one_line(&it), 80)));
-    given.collect::<Vec<_>>().concat()
+    let set = filters.into_iter().filter_map(|(word, value)| Some((word, value?)));
+    let phrases =
+        set.map(|(word, it)| format!(" {word} {}", render::truncate(&render::one_line(&it), 80)));
+    phrases.collect::<Vec<_>>().concat()
 }

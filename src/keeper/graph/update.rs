@@ -28,7 +28,7 @@ use crate::render::join_names;
 pub struct EntityChange {
     /// The name of the entity.
     pub name: String,
-    /// Its new name; everything that names the entity is updated.
+    /// Its new name; everything that refers to the entity is updated.
     pub new_name: Option<String>,
     /// The names of entities to merge into it.
     pub merge: Vec<String>,
@@ -52,21 +52,21 @@ pub struct EntityChange {
 /// The result of updating an entity.
 #[derive(Clone, Debug)]
 pub struct EntityUpdate {
-    /// What was done, in a sentence without a full stop.
+    /// The summary of the update: a sentence without a full stop.
     pub summary: String,
     /// The name of the entity now.
     pub name: String,
-    /// False if the entity was already as asked for.
+    /// False if the entity had these values already.
     pub is_changed: bool,
-    /// Where the entities that were merged disagreed.
+    /// The values and relations that the merge removed.
     pub conflicts: Vec<String>,
-    /// What could not be done, or had been done already.
+    /// Parts of the change that had no effect, and the reasons.
     pub notes: Vec<String>,
-    /// What is wrong with the entity now and was not before, a line for each fault.
+    /// The new faults of the entity, one per line.
     pub faults: String,
 }
 
-/// What a planned update does.
+/// The result of a planned update.
 #[derive(Default)]
 struct UpdateOutcome {
     /// The name before and after.
@@ -75,19 +75,19 @@ struct UpdateOutcome {
     merged: Vec<String>,
     /// The names that no entity has any more.
     old_names: Vec<String>,
-    /// How many entities, rooms, and tasks and processes named it by an old name.
+    /// How many entities, rooms, and tasks and processes referred to an old name.
     reference_counts: [usize; 3],
-    /// Where the merged entities disagreed.
+    /// The values and relations that the merge removed.
     conflicts: Vec<String>,
-    /// What was wrong with the entity before.
+    /// The faults of the entity before.
     faults: Vec<EntityFault>,
-    /// What changed besides the name.
+    /// The changes, without that of the name.
     details: Vec<ChangeDetail>,
-    /// What could not be done, or had been done already.
+    /// Parts of the change that had no effect, and the reasons.
     notes: Vec<String>,
 }
 
-/// Changes one entity, and everything that names it, in one commit.
+/// Changes one entity, and everything that refers to it, in one commit.
 ///
 /// Takes the keeper, because a new name also changes the visits of other callers.
 pub fn update_entity(
@@ -106,8 +106,8 @@ pub fn update_entity(
     Ok(update)
 }
 
-/// Changes one entity, and all files that name it. Returns the names that no entity has any more,
-/// too.
+/// Changes one entity, and all files that refer to it. Returns also the names that no entity has
+/// any more.
 fn update_in_session(
     session: &mut Session<'_>,
     change: &EntityChange,
@@ -130,8 +130,8 @@ fn update_in_session(
     Ok((EntityUpdate { summary, name, is_changed, conflicts, notes, faults }, old_names))
 }
 
-/// Follows the new name in entities, rooms and work; returns all edits, and how many of each
-/// referred to an old name.
+/// Writes the new name to entities, rooms, tasks and processes. Returns all edits, and how many of
+/// each referred to an old name.
 fn rename_everywhere(
     open: &mut OpenPalace,
     mut edit: GraphEdit,
@@ -221,7 +221,10 @@ fn names_to_merge(
     for other in &change.merge {
         let other = resolve_entity_name(palace, other)?;
         if other == name {
-            let why = format!("`{}` is one with itself already", name.escape_debug());
+            let why = format!(
+                "`{}` cannot be merged into itself: name another entity in `merge`",
+                name.escape_debug()
+            );
             return Err(Refusal::Invalid(why));
         }
         if !others.contains(&other) {
@@ -250,7 +253,7 @@ fn resolve_new_name(
     }
 }
 
-/// Applies `change` to a copy of `old`. Returns notes on what could not be done.
+/// Applies `change` to a copy of `old`. Returns notes on the parts that had no effect.
 fn apply_change(
     graph: &Graph,
     old: &Entity,
@@ -285,7 +288,7 @@ fn apply_change(
     Ok((new, notes))
 }
 
-/// Lists what the change removes and the entity does not have.
+/// Notes what the change should remove and the entity does not have.
 fn missing_removals(old: &Entity, change: &EntityChange) -> Vec<String> {
     let note = |what: &str, name: &str, existing: &[String]| {
         let short = |text: &str| render::truncate(&render::one_line(text), 80);
@@ -313,7 +316,7 @@ impl UpdateOutcome {
         self.names.0 != self.names.1
     }
 
-    /// Returns what was done, in a sentence without a full stop.
+    /// Summarizes the update in a sentence without a full stop.
     fn describe(&self) -> String {
         let (was, name) = (render::one_line(&self.names.0), render::one_line(&self.names.1));
         let mut summary = match (self.is_renamed(), self.merged.is_empty()) {
@@ -326,9 +329,7 @@ impl UpdateOutcome {
         let counts = self.reference_counts.into_iter().zip(nouns).filter(|(number, _)| *number > 0);
         let counts: Vec<_> = counts.map(|(it, noun)| render::pluralize(it, noun)).collect();
         if !counts.is_empty() {
-            let verb =
-                if self.reference_counts.iter().sum::<usize>() == 1 { "follows" } else { "follow" };
-            summary.push_str(&format!("; {} {verb}", counts.join(" and ")));
+            summary.push_str(&format!("; references updated in {}", counts.join(" and ")));
         }
         if !self.details.is_empty() {
             summary.push_str(&format!(

@@ -41,8 +41,8 @@ pub enum PalaceDiff {
     Patch(String),
 }
 
-/// Lists the newest commits, `limit` at most: those that changed `item` (a room, a scroll, an
-/// entity or a file), with their changes of it, or all.
+/// Lists the newest commits, at most `limit`. If `item` (a room, a scroll, an entity or a file) is
+/// given, lists only the commits that changed it, with their changes.
 pub fn log_commits(
     session: &mut Session<'_>,
     item: Option<&str>,
@@ -66,9 +66,9 @@ pub fn log_commits(
     Ok(CommitLog { commits, is_truncated })
 }
 
-/// Compares two states of the palace: for `A..B` those two, where an end that is left out is
-/// `HEAD`; for `A` that one, without a range `HEAD`, and the files as they are. Compares items, or
-/// lines if `is_patch`.
+/// Compares two states of the palace. The range `A..B` compares these two revisions (an empty end
+/// is `HEAD`); `A` compares A with the present files; without a range, `HEAD` is compared with
+/// them. Compares items, or lines if `is_patch`.
 pub fn diff_revisions(
     session: &Session<'_>,
     range: Option<&str>,
@@ -78,7 +78,7 @@ pub fn diff_revisions(
     let diffs = match range.and_then(|it| it.split_once("..")) {
         Some((old, new)) if new.starts_with('.') => {
             let why = format!(
-                "`{}...{}` is not understood here: say A..B for what differs between A and B",
+                "`{}...{}` is not supported: use A..B for the differences between A and B",
                 old.escape_debug(),
                 new.trim_start_matches('.').escape_debug()
             );
@@ -108,14 +108,14 @@ pub fn diff_revisions(
     }
 }
 
-/// Lists the lines of the file of `item`, each with the commit that it came with.
+/// Lists the lines of the file of `item`, each with the commit that added it.
 pub fn blame_item(session: &mut Session<'_>, item: &str) -> Result<Vec<BlamedLine>, Refusal> {
     let palace = &mut *session.palace;
-    let Resolved { thing, file } = resolve::resolve_item(palace, item)?;
+    let Resolved { thing: item, file } = resolve::resolve_item(palace, item)?;
     let text = palace.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     let Some(text) = text else {
-        let item = render::item_label(&thing);
-        let why = format!("{item} is not there any more; `palazzo log {file}` tells of it");
+        let item = render::item_label(&item);
+        let why = format!("{item} was deleted; `palazzo log {file}` lists its commits");
         return Err(Refusal::Invalid(why));
     };
     Ok(palace.store().blame(&file, &text)?)
@@ -137,7 +137,7 @@ fn describe_changes(palace: &OpenPalace, commit: &CommitDetails) -> Result<Strin
     let diffs = palace.store().changed_by(commit)?;
     let own: Vec<_> = diffs.iter().filter(|it| it.path == *path).cloned().collect();
     let items: Vec<PalaceItem> = palace_diff(&own).into_iter().map(|it| it.item).collect();
-    // That an item was moved shows only in the diff of all files.
+    // Only the diff of all files shows that an item was moved.
     let own = palace_diff(&diffs).into_iter().filter(|it| items.contains(&it.item));
     let lines: Vec<_> = own.map(|it| describe_change(&it.change, path)).collect();
     Ok(lines.join("\n"))

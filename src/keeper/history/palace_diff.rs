@@ -1,4 +1,4 @@
-//! Diffs of files as diffs of the items of a palace.
+//! Converts diffs of files to diffs of the items of a palace.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,9 @@ use crate::model::{
 /// The name of a palace that is parsed from some of its files.
 const PLACEHOLDER_NAME: &str = "palace";
 
-/// Diffs the items in files, sorted by kind and name. A file that is not one of the palace, or that
-/// cannot be parsed in one of the states, is an item of its own; schemas are left out.
+/// Diffs the items in files, sorted by kind and name. A file that does not belong to the palace
+/// format, or that cannot be parsed in one of the states, is an item of its own; schemas are left
+/// out.
 pub(crate) fn palace_diff(diffs: &[FileDiff]) -> Vec<ItemDiff> {
     let (mut was, mut now) = (Files::new(), Files::new());
     let (mut parsed, mut differences) = (Vec::new(), Vec::new());
@@ -52,7 +53,7 @@ pub(crate) fn palace_diff(diffs: &[FileDiff]) -> Vec<ItemDiff> {
     differences
 }
 
-/// Returns the item that a file holds.
+/// Returns the item in a file.
 pub(crate) fn identify_file(palace: &Palace, path: &str) -> Option<PalaceItem> {
     match PalacePath::parse(path).ok()? {
         PalacePath::Settings => Some(PalaceItem::Settings),
@@ -65,8 +66,8 @@ pub(crate) fn identify_file(palace: &Palace, path: &str) -> Option<PalaceItem> {
         PalacePath::Entity => {
             palace.graph.entity_in_file(path).map(|it| PalaceItem::Entity(it.name.clone()))
         }
-        place => {
-            let is_held = match place {
+        kind => {
+            let has_item = match kind {
                 PalacePath::Genus => palace.graph.genus_definition_in_file(path).is_some(),
                 PalacePath::Task => palace.tasks.contains_key(path),
                 PalacePath::Process => palace.processes.contains_key(path),
@@ -74,7 +75,7 @@ pub(crate) fn identify_file(palace: &Palace, path: &str) -> Option<PalaceItem> {
                 PalacePath::Diary(_) => palace.diaries.get(path).is_some(),
                 _ => false,
             };
-            identify_by_path(path).filter(|_| is_held)
+            identify_by_path(path).filter(|_| has_item)
         }
     }
 }
@@ -92,7 +93,7 @@ fn identify_by_path(path: &str) -> Option<PalaceItem> {
     Some(PalaceItem::ByFile { what, path: path.to_owned() })
 }
 
-/// Diffs a file that has no items: one that cannot be parsed, or that is only a text.
+/// Diffs a file without items: one that cannot be parsed, or that does not belong to the format.
 fn diff_unparsed_file(it: &FileDiff) -> Option<ItemDiff> {
     let path = it.path.clone();
     for (before, content) in [(false, &it.now), (true, &it.was)] {
@@ -126,13 +127,13 @@ fn diff_lines(it: &FileDiff) -> ChangeKind {
 
 /// Returns why no item could be parsed from a file of the palace; `None` if one was.
 fn parse_failure(path: &str, text: &str) -> Option<String> {
-    let place = PalacePath::parse(path).ok().filter(|it| *it != PalacePath::Other)?;
+    let kind = PalacePath::parse(path).ok().filter(|it| *it != PalacePath::Other)?;
     let files = Files::from([(path.to_owned(), text.to_owned())]);
     let (palace, findings) = format::parse_palace(PLACEHOLDER_NAME, &files);
-    let is_understood = match place {
+    let is_parsed = match kind {
         PalacePath::Settings => format::parse_settings(text).is_some(),
         _ => identify_file(&palace, path).is_some(),
     };
     let first = findings.first().map(|it| format!("line {}: {}", it.at.line, it.message));
-    (!is_understood).then(|| first.unwrap_or_default())
+    (!is_parsed).then(|| first.unwrap_or_default())
 }

@@ -14,16 +14,16 @@ use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Edit, Entity, Palace, PalaceItem, Relation, ScrollId};
 use crate::render;
 
-/// An item that has the content of a past revision.
+/// An item that was restored from a past revision.
 #[derive(Clone, Debug)]
 pub struct RestoredItem {
     /// The item.
     pub item: PalaceItem,
     /// Its file.
     pub file: String,
-    /// The commit that it was restored from: age, date and id.
+    /// The commit that it was restored from: its age, date and id.
     pub revision: String,
-    /// False if it was the same already.
+    /// False if it had this content already.
     pub is_changed: bool,
     /// The relations that were restored with an entity.
     pub relations: RestoredRelations,
@@ -45,24 +45,24 @@ pub fn restore_item(
     let past = read_past_item(keeper.open_palace(&past_key)?, caller, item)?;
     let PastItem { item, file, text, revision, identity, incoming } = past;
     let present = keeper.open_palace(&key)?;
-    let (mut place, mut relations) = (file.clone(), RestoredRelations::default());
+    let (mut target, mut relations) = (file.clone(), RestoredRelations::default());
     let is_changed = present.change(caller, |palace| {
         let current_file = identity.find_file(&palace.palace);
         let deleted = incoming.iter().filter(|_| current_file.is_none());
-        place = current_file.clone().unwrap_or_else(|| file.clone());
-        reject_occupied_file(palace, &place, &identity)?;
+        target = current_file.clone().unwrap_or_else(|| file.clone());
+        reject_occupied_file(palace, &target, &identity)?;
         let (edit, counts) = restore_relations(palace, deleted)?;
         relations = counts;
-        // The file may be broken now: that is a reason to restore it, not to refuse.
+        // Read the file from the disk, because it may have errors now: do not refuse to restore it.
         let was =
-            palace.store().read_file(&place).map_err(|it| Refusal::UnreadableFile(it.into()))?;
-        let now = Some(palace.store().checkout_text(&place, &text)?);
-        let mut edits = vec![Edit { path: place.clone(), was, now }];
+            palace.store().read_file(&target).map_err(|it| Refusal::UnreadableFile(it.into()))?;
+        let now = Some(palace.store().checkout_text(&target, &text)?);
+        let mut edits = vec![Edit { path: target.clone(), was, now }];
         edits.extend(edit.into_edits()?);
         let subject = format!("{}: restore", render::item_label(&item));
-        Ok(ChangePlan { edits, subject, body: format!("Brought back what it was {revision}") })
+        Ok(ChangePlan { edits, subject, body: format!("Restored as it was {revision}") })
     })?;
-    Ok(RestoredItem { item, file: place, revision, is_changed, relations })
+    Ok(RestoredItem { item, file: target, revision, is_changed, relations })
 }
 
 /// An item in a past revision.
@@ -82,10 +82,10 @@ fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<
     let Resolved { thing: item, file } = resolve::resolve_item(past, item)?;
     let text = past.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     let Some(text) = text else {
-        let why = format!("{} was not there {revision}", render::item_label(&item));
+        let why = format!("{} did not exist {revision}", render::item_label(&item));
         return Err(Refusal::Invalid(why));
     };
-    // A file that nothing could be parsed from is of no use.
+    // A file with errors is not restored.
     if let (None, Some(finding)) = (identify_file(&past.palace, &file), past.file_error(&file)) {
         return Err(Refusal::UnreadableFile(finding.clone().into()));
     }
@@ -109,22 +109,22 @@ fn incoming_relations(palace: &Palace, item: &PalaceItem) -> IncomingRelations {
 pub struct RestoredRelations {
     /// The relations that were restored.
     pub restored: usize,
-    /// The relations whose source is gone too.
+    /// The relations whose source does not exist any more.
     pub skipped: usize,
 }
 
-/// Adds `relations` to the sources that exist, unless they have the same.
+/// Adds `relations` to the sources that exist, unless these have the same relation.
 fn restore_relations<'a>(
     palace: &mut OpenPalace,
     relations: impl Iterator<Item = &'a (String, bool, Relation)>,
 ) -> Result<(GraphEdit, RestoredRelations), Refusal> {
     let (mut edit, mut counts) = (GraphEdit::default(), RestoredRelations::default());
     for (from, is_defined, relation) in relations {
-        let start = match is_defined {
+        let source = match is_defined {
             true => edit.entity_mut(palace, from)?,
             false => edit.get_or_add_source(palace, from)?,
         };
-        let Some(Entity { relations, .. }) = start else {
+        let Some(Entity { relations, .. }) = source else {
             counts.skipped += 1;
             continue;
         };
@@ -139,7 +139,7 @@ fn restore_relations<'a>(
     Ok((edit, counts))
 }
 
-/// Refuses if the file holds another item now.
+/// Refuses if the file contains another item now.
 fn reject_occupied_file(
     palace: &OpenPalace,
     file: &str,
@@ -148,7 +148,7 @@ fn reject_occupied_file(
     let is_same = identity.find_file(&palace.palace).is_some();
     match identify_file(&palace.palace, file).filter(|it| !is_same && *it != identity.item) {
         Some(other) => Err(Refusal::Invalid(format!(
-            "`{file}` holds something else by now, {}; move that away first",
+            "`{file}` contains another item now, {}; move that file first",
             render::item_label(&other)
         ))),
         None => Ok(()),
@@ -175,19 +175,19 @@ impl ItemIdentity {
 
     /// Finds the file of the item.
     fn find_file(&self, palace: &Palace) -> Option<String> {
-        let is_it = |id: Option<Ulid>| id.is_some() && id == self.id;
+        let is_same = |id: Option<Ulid>| id.is_some() && id == self.id;
         match &self.item {
             PalaceItem::Room(id) if palace.room(id).is_some() => Some(room_path(id)),
             PalaceItem::Room(_) => {
-                palace.rooms().find(|(_, it)| is_it(it.id)).map(|(id, _)| room_path(id))
+                palace.rooms().find(|(_, it)| is_same(it.id)).map(|(id, _)| room_path(id))
             }
             PalaceItem::Scroll { .. } => {
-                let (room, it) = palace.scrolls().find(|(_, it)| is_it(Some(it.id)))?;
+                let (room, it) = palace.scrolls().find(|(_, it)| is_same(Some(it.id)))?;
                 let which = ScrollId { room: room.clone(), id: it.id };
                 palace.file_of_scroll(&which).map(str::to_owned)
             }
             PalaceItem::Entity(name) => {
-                let by_id = || palace.graph.iter().find(|it| is_it(it.id));
+                let by_id = || palace.graph.iter().find(|it| is_same(it.id));
                 let entity = palace.graph.get(name).or_else(by_id)?;
                 palace.graph.file_of_entity(&entity.name).map(str::to_owned)
             }

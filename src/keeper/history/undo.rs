@@ -10,7 +10,7 @@ use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{CommitDetails, CommitId, CommitSummary, Edit, FileContent, FileDiff, ItemDiff};
 use crate::render;
 
-/// The trailer that names the commit an undoing commit takes back.
+/// The trailer of an undoing commit that names the undone commit.
 const UNDOES_TRAILER: &str = "Palazzo-Undoes";
 /// The trailer of every commit of a tool.
 const TOOL_TRAILER: &str = "Palazzo-Tool";
@@ -34,7 +34,7 @@ pub fn undo_last_call(
 ) -> Result<UndoneCommit, Refusal> {
     let (palace, caller) = (&mut *session.palace, session.caller);
     let Some((commit, later)) = last_undoable_commit(palace)? else {
-        let why = "there is nothing to undo: no tool has committed anything that still stands";
+        let why = "there is nothing to undo: no commit of a tool is left that is not undone";
         return Err(Refusal::Invalid(why.to_owned()));
     };
     let diffs = palace.store().changed_by(&commit)?;
@@ -43,8 +43,8 @@ pub fn undo_last_call(
         |it: &FileDiff| it.path == PalacePath::SETTINGS_FILE && it.was == FileContent::Missing;
     if diffs.iter().any(creates_palace) {
         let why = format!(
-            "there is nothing more to undo: before {description} there was no palace; to be rid \
-             of it, delete its directory"
+            "there is nothing more to undo: {description} created the palace; to remove it, \
+             delete its directory"
         );
         return Err(Refusal::Invalid(why));
     }
@@ -58,7 +58,7 @@ pub fn undo_last_call(
         Ok(ChangePlan {
             edits: reverting_edits(palace, caller, &commit, &diffs, &later)?,
             subject: format!("{UNDO_SUBJECT_PREFIX}{}", commit.summary.subject),
-            body: format!("Took back {}", commit.summary.short),
+            body: format!("Undid {}", commit.summary.short),
         })
     })?;
     Ok(undone)
@@ -70,19 +70,19 @@ fn last_undoable_commit(
     palace: &OpenPalace,
 ) -> Result<Option<(CommitDetails, Vec<CommitDetails>)>, Refusal> {
     let (mut later, mut undone) = (Vec::new(), UndoneCommits::default());
-    let mut found = None;
+    let mut last_call = None;
     palace.store().log(&[], |commit| {
         let is_call =
             commit.trailer(TOOL_TRAILER).is_some() && commit.trailer(UNDOES_TRAILER).is_none();
         if is_call && !commit.changed_files.is_empty() && !undone.take(&commit) {
-            found = Some(commit);
+            last_call = Some(commit);
             return false;
         }
         undone.add(palace, &commit);
         later.push(commit);
         true
     })?;
-    Ok(found.map(|it| (it, later)))
+    Ok(last_call.map(|it| (it, later)))
 }
 
 /// The commits that are undone already.
@@ -95,7 +95,7 @@ struct UndoneCommits {
 }
 
 impl UndoneCommits {
-    /// Adds the commit that `commit` undoes, if it is of `palazzo undo` or `git revert`.
+    /// Adds the commit that `commit` undoes, if it was made by `palazzo undo` or `git revert`.
     fn add(&mut self, palace: &OpenPalace, commit: &CommitDetails) {
         let CommitDetails { summary, body, changed_files, .. } = commit;
         let reverted = body.split("This reverts commit ").nth(1);
@@ -112,12 +112,12 @@ impl UndoneCommits {
         }
     }
 
-    /// Returns whether a commit is undone. A commit that is found by subject counts once.
+    /// Returns true if a commit is undone. A match by subject and files is used once.
     fn take(&mut self, commit: &CommitDetails) -> bool {
-        let is_it = |it: &(String, Vec<String>)| {
+        let is_same = |it: &(String, Vec<String>)| {
             it.0 == commit.summary.subject && it.1 == commit.changed_files
         };
-        if let Some(at) = self.rebased.iter().position(is_it) {
+        if let Some(at) = self.rebased.iter().position(is_same) {
             self.rebased.remove(at);
             return true;
         }
@@ -136,29 +136,29 @@ fn reverting_edits(
     let paths: Vec<_> = diffs.iter().map(|it| it.path.as_str()).collect();
     let contents = palace.store().current_contents(&paths)?;
     let pairs = || diffs.iter().zip(&contents);
-    let since = pairs().filter(|(it, here)| it.now != **here);
-    let since: Vec<_> =
-        since.map(|(it, _)| describe_later_change(&it.path, caller, later)).collect();
-    if !since.is_empty() {
-        let (title, since) = (describe_commit(&commit.summary, caller), since.join("; "));
-        let why = format!("cannot undo {title}, for there were changes since: {since}");
+    let changed = pairs().filter(|(it, current)| it.now != **current);
+    let changes: Vec<_> =
+        changed.map(|(it, _)| describe_later_change(&it.path, caller, later)).collect();
+    if !changes.is_empty() {
+        let (title, changes) = (describe_commit(&commit.summary, caller), changes.join("; "));
+        let why = format!("cannot undo {title}, because its files were changed later: {changes}");
         return Err(Refusal::Invalid(why));
     }
     let mut edits = Vec::new();
     for FileDiff { path, was, now } in diffs {
         if let (FileContent::Unreadable(why), _) | (_, FileContent::Unreadable(why)) = (was, now) {
-            let why = format!("`{path}` cannot be taken back here, only by git: {why}");
+            let why = format!("Palazzo cannot restore `{path}`, use git instead: {why}");
             return Err(Refusal::Invalid(why));
         }
-        let here =
+        let current =
             palace.store().read_file(path).map_err(|it| Refusal::UnreadableFile(it.into()))?;
-        let back = was.text().map(|it| palace.store().checkout_text(path, it)).transpose()?;
-        edits.push(Edit { path: path.clone(), was: here, now: back });
+        let restored = was.text().map(|it| palace.store().checkout_text(path, it)).transpose()?;
+        edits.push(Edit { path: path.clone(), was: current, now: restored });
     }
     Ok(edits)
 }
 
-/// Describes who changed a file after a commit.
+/// Describes the change of a file after a commit.
 fn describe_later_change(path: &str, caller: &Caller, later: &[CommitDetails]) -> String {
     match later.iter().find(|it| it.changed_files.iter().any(|it| it == path)) {
         Some(it) => format!("{path} by {}", describe_commit(&it.summary, caller)),
@@ -172,7 +172,7 @@ fn describe_commit(it: &CommitSummary, caller: &Caller) -> String {
     format!("{} \"{subject}\" ({name}, {})", it.short, render::ago(it.at, caller.now))
 }
 
-/// Swaps old and new.
+/// Swaps the old and the new content of diffs.
 fn reverse_diffs(diffs: &[FileDiff]) -> Vec<FileDiff> {
     let reverse = |it: &FileDiff| FileDiff {
         path: it.path.clone(),

@@ -14,26 +14,26 @@ use crate::model::{Entity, MAX_FILE_BYTES, Relation, Triple};
 use crate::render;
 use crate::store::Listener;
 
-/// What an import added, or would add.
+/// The counts of an import, or of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryImportSummary {
     /// The name of the workspace; `None` if there is none yet.
     pub workspace: Option<String>,
     /// How many entities are new.
     pub entities: usize,
-    /// How many observations were added to other entities.
+    /// How many observations were added to existing entities.
     pub observations: usize,
     /// How many relations are new.
     pub relations: usize,
     /// Notes to the user, in the order of the file, each with its line.
     pub notes: Vec<String>,
-    /// How many of the notes are about something that could not be summary.
+    /// How many of the notes are about something that could not be imported.
     pub faults: usize,
 }
 
-/// Adds what a file of the reference memory server holds and the palace does not, in one commit;
-/// deletes nothing. Calls `progress` with how many steps of how many are done. If `dry`, only
-/// counts. Creates the first palace if there is none.
+/// Adds the contents of a file of the reference memory server that the palace does not have, in one
+/// commit; deletes nothing. Calls `progress` with the numbers of steps done and of all steps. If
+/// `dry`, only counts. Creates the first palace if there is none.
 pub fn import_memory(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -106,17 +106,17 @@ pub fn export_memory(session: &Session<'_>) -> Result<String, Refusal> {
     Ok(exchange::write_memory_file(&entities, &relations))
 }
 
-/// Says that an entity was not summary because its file would be too large.
+/// Reports that an entity was not imported because its file would be too large.
 fn oversized_entity_note((name, size): (String, usize)) -> String {
     let name = render::truncate(&render::one_line(&name), 60);
     format!(
         "`{name}` is left out, with the relations from it: its file would have {size} bytes, and \
-         {MAX_FILE_BYTES} are the most"
+         the limit is {MAX_FILE_BYTES}"
     )
 }
 
-/// Adds what does not exist, except to the `oversized` entities; reads a file only if there is
-/// something to add to it.
+/// Adds what does not exist, except to the `oversized` entities. Reads a file only if something has
+/// to be added to it.
 fn plan_import(
     open: &mut OpenPalace,
     entities: &[Entity],

@@ -1,4 +1,5 @@
-//! Imports a palace of MemPalace: drawers, diaries and facts in one commit, and nothing twice.
+//! Imports a palace of MemPalace: drawers, diaries and facts, in one commit. What exists already is
+//! not imported again.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,7 +23,7 @@ use crate::model::{DiaryEntry, Drawer, Edit, Entity, FiledUnder, Relation, WingR
 use crate::render;
 use crate::store::Listener;
 
-/// What an import added, or would add.
+/// The counts of an import, or of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportSummary {
     /// The name of the workspace; `None` if there is none yet.
@@ -49,9 +50,9 @@ struct Import {
     facts: Vec<ImportedFact>,
 }
 
-/// Adds what the tables of MemPalace hold and the palace does not, in one commit; deletes nothing.
-/// `to_utc` converts a local time; `progress` is called with how many steps of how many are done.
-/// If `dry`, only counts. Creates the first palace if there is none.
+/// Adds the contents of the tables of MemPalace that the palace does not have, in one commit;
+/// deletes nothing. `to_utc` converts a local time; `progress` is called with the numbers of steps
+/// done and of all steps. If `dry`, only counts. Creates the first palace if there is none.
 pub fn import_mempalace(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -92,8 +93,8 @@ pub fn import_mempalace(
 }
 
 impl Import {
-    /// Converts imported data: cleans its names, and adds ids. `now` is the date of drawers without
-    /// one.
+    /// Converts imported data: makes its names valid, and adds ids. `now` is the date of drawers
+    /// without a date.
     fn new(data: MempalaceData, now: DateTime<Utc>, mut new_id: impl FnMut() -> Ulid) -> Self {
         let subjects: Vec<_> = data.subjects().into_iter().map(render::one_line).collect();
         let MempalaceData { drawers, diary_entries, entities, mut facts, .. } = data;
@@ -102,7 +103,7 @@ impl Import {
         {
             by_name.entry(name.clone()).or_insert_with(|| placeholder_entity(&name, new_id()));
         }
-        // If several rows give the genus of one entity, the first counts.
+        // If several rows give the genus of one entity, use the first.
         for it in entities.into_iter().rev() {
             let Some(entity) = by_name.get_mut(&render::one_line(&it.name)) else { continue };
             if !it.genus.is_empty() {
@@ -130,7 +131,8 @@ impl Import {
 
     /// Counts what would be new in an empty palace.
     fn summary_for_empty_palace(&self) -> ImportSummary {
-        let drawers: HashSet<_> = self.drawers.iter().map(|(it, kept)| (it, &kept.text)).collect();
+        let drawers: HashSet<_> =
+            self.drawers.iter().map(|(it, drawer)| (it, &drawer.text)).collect();
         let entries: HashSet<_> =
             self.entries.iter().map(|(it, entry)| (it, &entry.text, entry.written)).collect();
         let facts: HashSet<_> = self.facts.iter().map(FactKey::from_fact).collect();
@@ -147,13 +149,13 @@ impl Import {
 
     fn plan_edits(&self, open: &mut OpenPalace) -> Result<(Vec<Edit>, ImportSummary), Refusal> {
         let filing = plan_filing(open, None, &self.drawers);
-        let written = self.plan_diary_entries(open);
+        let entry_edits = self.plan_diary_entries(open);
         let (edit, added, errors) = self.plan_facts(open)?;
         let summary = ImportSummary {
             drawers: filing.edits.len(),
-            entries: written.len(),
+            entries: entry_edits.len(),
             facts: added,
-            already_present: filing.already_filed + self.entries.len() - written.len()
+            already_present: filing.already_filed + self.entries.len() - entry_edits.len()
                 + self.facts.len()
                 - added
                 - errors.len(),
@@ -161,12 +163,12 @@ impl Import {
             ..ImportSummary::default()
         };
         let mut edits = filing.edits;
-        edits.extend(written);
+        edits.extend(entry_edits);
         edits.extend(edit.into_edits()?);
         Ok((edits, summary))
     }
 
-    /// Writes the entries that no diary has.
+    /// Plans the edits for the entries that no diary has.
     fn plan_diary_entries(&self, open: &OpenPalace) -> Vec<Edit> {
         let diaries = &open.palace.diaries;
         let mut present: HashSet<(String, &str, Option<DateTime<Utc>>)> = HashSet::new();
@@ -192,14 +194,14 @@ impl Import {
         edits
     }
 
-    /// Adds the facts; returns how many were added or got a date, and the errors of the others.
+    /// Adds the facts. Returns how many were added or got a date, and the errors of the others.
     fn plan_facts(
         &self,
         open: &mut OpenPalace,
     ) -> Result<(GraphEdit, usize, Vec<String>), Refusal> {
         let mut edit = GraphEdit::default();
         for it in &self.entities {
-            // A name that could mean several entities needs no new one.
+            // Do not create an entity for a name that could mean several existing ones.
             let Ok(name) = resolve_spelling(&open.palace.graph, &it.name) else { continue };
             if edit.entity_mut(open, &name)?.is_none() {
                 let entity =
@@ -221,10 +223,10 @@ impl Import {
                     continue;
                 }
             };
-            let Some(start) = edit.get_or_add_source(open, &subject)? else { continue };
+            let Some(source) = edit.get_or_add_source(open, &subject)? else { continue };
             let new = Relation { to, ..it.relation.clone() };
             let is_imported = |it: &Relation| all.contains(&FactKey::new(&subject, it));
-            added += usize::from(merge_fact(&mut start.relations, new, is_imported));
+            added += usize::from(merge_fact(&mut source.relations, new, is_imported));
         }
         Ok((edit, added, errors))
     }
@@ -256,7 +258,7 @@ fn convert_entry(it: ImportedDiaryEntry, id: Ulid) -> (String, DiaryEntry) {
     (agent, entry)
 }
 
-/// A fact with its dates; the spelling of its names does not matter.
+/// A fact with its dates, for comparisons that ignore the spelling of names.
 #[derive(PartialEq, Eq, Hash)]
 struct FactKey {
     names: [String; 3],
@@ -275,8 +277,8 @@ impl FactKey {
     }
 }
 
-/// Adds a fact to the relations of its subject, or its dates to the same fact without them;
-/// returns whether it changed anything. A relation that `is_imported` itself gets no dates.
+/// Adds a fact to the relations of its subject, or adds its dates to the same fact without dates.
+/// Returns true if it changed anything. Facts that `is_imported` too get no dates.
 fn merge_fact(
     relations: &mut Vec<Relation>,
     new: Relation,
@@ -290,7 +292,7 @@ fn merge_fact(
     for old in same {
         let (same_begin, open) = (old.since == new.since, old.until.is_none());
         match (open, new.until.is_none()) {
-            // The fact has ended since, here or there.
+            // The fact ended after one of the two was written.
             (true, false) if same_begin => {
                 old.until = new.until;
                 return true;

@@ -1,4 +1,4 @@
-//! Files the texts of source files: all texts of a file in one commit, and no text twice.
+//! Files the texts of source files: all texts of a file in one commit, and no text a second time.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -15,13 +15,13 @@ use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Drawer, Edit, FiledUnder, RoomId, WingRoom};
 use crate::render;
 
-/// The most characters of a name that comes from a file.
+/// Maximum number of characters of a name from a file.
 const MAX_NAME_CHARS: usize = 80;
 
 /// The counts of mining, or of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MineSummary {
-    /// How many files had any texts.
+    /// How many files had texts.
     pub sources: usize,
     /// How many texts were filed.
     pub new: usize,
@@ -29,9 +29,9 @@ pub struct MineSummary {
     pub extended: usize,
     /// How many texts were filed already.
     pub already_filed: usize,
-    /// Documents that have changed, each with the file of the older text, which stays.
+    /// Changed documents, each with the file of an older text, which stays.
     pub superseded: Vec<(String, String)>,
-    /// The hashes of the texts that a dry run has counted: after a real run they would be filed.
+    /// The hashes of the texts that a dry run has counted, so that it counts none twice.
     seen_hashes: HashSet<u64>,
 }
 
@@ -58,12 +58,12 @@ pub struct SourceFile {
     pub modified: Option<DateTime<Utc>>,
 }
 
-/// How to file texts beside those that are filed already.
+/// The changes that file texts.
 #[derive(Default)]
 pub(crate) struct FilingPlan<'a> {
     /// The files to create, one for each new text.
     pub(crate) edits: Vec<Edit>,
-    /// The files with the beginning of a text, each with the whole text.
+    /// The files with only the beginning of a text, each with the whole text.
     extensions: Vec<(String, &'a Drawer)>,
     /// How many texts are filed already.
     pub(crate) already_filed: usize,
@@ -80,8 +80,8 @@ struct RoomTexts<'a> {
 }
 
 /// Files the texts of a source, and adds the counts to `summary`. A text that is filed already
-/// stays as it is; if a conversation has gone on, or something was added to the end of a document,
-/// the rest is added to the drawer. If `dry`, only counts. Creates the first palace if there is
+/// does not change; if a conversation or a document has become longer, the new end is added to its
+/// drawer. If `dry`, only counts. Creates the first palace if there is
 /// none.
 pub fn file_mined_texts(
     keeper: &mut Keeper,
@@ -121,7 +121,7 @@ pub fn file_mined_texts(
             edits.push(extend_drawer(open, file, whole)?);
         }
         let subject = format!("source {}: mine", render::truncate(&source.name, 50));
-        let body = format!("{} new, {} grown", filed.new, filed.extended);
+        let body = format!("{} new, {} extended", filed.new, filed.extended);
         Ok(ChangePlan { edits: if dry { Vec::new() } else { edits }, subject, body })
     })?;
     summary.new += filed.new;
@@ -150,7 +150,7 @@ fn mined_drawer(
     (shelf, drawer)
 }
 
-/// Returns whether the file at `path` in a palace belongs to the palace format.
+/// Returns true if the file at `path` in a palace belongs to the palace format.
 pub fn is_palace_file(path: &str) -> bool {
     PalacePath::parse(path) != Ok(PalacePath::Other)
 }
@@ -160,7 +160,7 @@ fn truncate_to_seconds(time: DateTime<Utc>) -> DateTime<Utc> {
     time.trunc_subsecs(0)
 }
 
-/// Makes a valid name of a wing, a room or an agent of a foreign name, of at most so many
+/// Makes a valid name of a wing, a room or an agent from any text, with at most `max_chars`
 /// characters.
 pub(crate) fn sanitize_name(name: &str, max_chars: usize) -> String {
     let name = render::one_line(&name.replace(['/', '\\'], "-"));
@@ -272,9 +272,9 @@ impl<'a> RoomTexts<'a> {
         texts: &HashSet<&str>,
     ) -> Vec<&'a str> {
         let files = self.files_by_source.get(source).into_iter().flatten().copied();
-        let is_gone = |it: &&str| {
+        let is_superseded = |it: &&str| {
             open.palace.drawers.get(it).is_some_and(|it| !texts.contains(it.text.as_str()))
         };
-        files.filter(is_gone).collect()
+        files.filter(is_superseded).collect()
     }
 }

@@ -88,10 +88,10 @@ impl CheckReport {
         let others = [(Severity::Warning, "warning"), (Severity::Info, "note")];
         let others = others.map(|(severity, noun)| (self.count_with_severity(severity), noun));
         let others = others.into_iter().filter(|(number, _)| *number > 0);
-        let found =
+        let totals =
             std::iter::once((self.count_with_severity(Severity::Error), "error")).chain(others);
-        let found = found.map(|(number, noun)| render::pluralize(number, noun));
-        format!("{read}: {}", found.collect::<Vec<_>>().join(", "))
+        let totals = totals.map(|(number, noun)| render::pluralize(number, noun));
+        format!("{read}: {}", totals.collect::<Vec<_>>().join(", "))
     }
 
     fn findings_with_paths(&self, here: &Path) -> Vec<ReportedFinding<'_>> {

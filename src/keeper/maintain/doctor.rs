@@ -8,7 +8,7 @@ use crate::keeper::{Keeper, Refusal};
 use crate::model::{Code, Diagnostic};
 use crate::store::{self, GitLock, RepositoryState, Store};
 
-/// The repository of one palace as `palazzo doctor` sees it.
+/// The state of the repository of one palace.
 #[derive(Debug)]
 pub struct DoctorReport {
     /// The directory of the palace.
@@ -17,7 +17,7 @@ pub struct DoctorReport {
     pub repository: Result<Option<RepositoryState>, Refusal>,
     /// The lock files in it.
     pub locks: Vec<GitLock>,
-    /// Whether the palace had a repository that is gone.
+    /// Whether the palace had a repository that does not exist any more.
     pub has_lost_history: bool,
 }
 
@@ -27,13 +27,13 @@ pub fn examine_repositories(keeper: &Keeper) -> Result<Vec<DoctorReport>, Refusa
     Ok(stores.map(|it| examine_repository(&it)).collect())
 }
 
-/// Returns the lock file at `path`; `None` if it is no lock file of git around a palace of the home.
+/// Returns the lock file at `path`; `None` if it is not a lock file in a repository of the home.
 pub fn find_git_lock(keeper: &Keeper, path: &Path) -> Result<Option<GitLock>, Refusal> {
     Ok(find_store_of_lock(keeper, path)?.map(|(_, lock)| lock))
 }
 
-/// Removes the lock file at `path`, unless a living process holds it; `false` if it is no lock file
-/// of git around a palace of the home.
+/// Removes the lock file at `path`, unless a running process holds it; `false` if it is not a lock
+/// file in a repository of the home.
 pub fn remove_git_lock(keeper: &Keeper, path: &Path) -> Result<bool, Refusal> {
     match find_store_of_lock(keeper, path)? {
         Some((store, _)) => Ok(store.remove_git_lock(path)?),
@@ -41,7 +41,7 @@ pub fn remove_git_lock(keeper: &Keeper, path: &Path) -> Result<bool, Refusal> {
     }
 }
 
-/// Finds the palace in whose repository the lock file at `path` is.
+/// Finds the palace whose repository contains the lock file at `path`.
 fn find_store_of_lock(keeper: &Keeper, path: &Path) -> Result<Option<(Store, GitLock)>, Refusal> {
     for workspace in keeper.workspaces()? {
         let store = keeper.store_of(&workspace);
@@ -52,13 +52,13 @@ fn find_store_of_lock(keeper: &Keeper, path: &Path) -> Result<Option<(Store, Git
     Ok(None)
 }
 
-/// Returns the version of the git that is installed; `None` if there is none.
+/// Returns the version of the installed git; `None` if there is none.
 pub fn git_version() -> Option<String> {
     store::git_version()
 }
 
-/// Reports the lock files of git that no living process holds, unless they are `reported`: several
-/// palaces may lie in one repository.
+/// Reports the lock files of git that no running process holds, unless they are `reported` already:
+/// several palaces may be in one repository.
 pub(crate) fn stale_lock_diagnostics(
     palace: &OpenPalace,
     reported: &mut BTreeSet<PathBuf>,

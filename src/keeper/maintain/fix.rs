@@ -1,4 +1,4 @@
-//! Fixes files of palaces that can be fixed in one way only: `palazzo check --fix`.
+//! Fixes errors in files of palaces that have only one possible fix: `palazzo check --fix`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::model::{Change, Code, Diagnostic, Edit, Files, MAX_FILE_BYTES};
 use crate::render::display_path;
 use crate::store::{CommitOutcome, Store};
 
-/// How often files that others change meanwhile are read again.
+/// Maximum number of attempts if others change the same files.
 const MAX_ATTEMPTS: usize = 8;
 
 /// The fixes in one palace.
@@ -25,7 +25,7 @@ pub struct FixReport {
     edits: Vec<Edit>,
 }
 
-/// Fixes the files of all palaces of the home that can be fixed in one way only. Commits nothing.
+/// Fixes the errors in all palaces of the home that have only one possible fix. Commits nothing.
 pub fn fix_files(keeper: &Keeper, caller: &Caller) -> Result<Vec<FixReport>, Refusal> {
     let stores = keeper.workspaces()?.into_iter().map(|it| keeper.store_of(&it));
     stores.map(|mut store| fix_palace(&mut store, caller)).collect()
@@ -37,7 +37,7 @@ impl FixReport {
         let line = |it: &Diagnostic| {
             let Diagnostic { file, at, code, message, .. } = it;
             let path = display_path(here, &self.root, file);
-            format!("{path}:{}:{}: mended[{code}]: {message}", at.line, at.column)
+            format!("{path}:{}:{}: fixed[{code}]: {message}", at.line, at.column)
         };
         self.fixed.iter().map(line).collect()
     }
@@ -50,7 +50,7 @@ fn fix_palace(store: &mut Store, caller: &Caller) -> Result<FixReport, Refusal> 
             return Ok(report);
         }
         let change =
-            Change::uncommitted("mend", report.edits.clone(), caller.author.clone(), caller.now);
+            Change::uncommitted("fix", report.edits.clone(), caller.author.clone(), caller.now);
         if let CommitOutcome::Done(_) = store.commit(&change)? {
             return Ok(report);
         }

@@ -13,7 +13,7 @@ use crate::model::{Change, Diagnostic, Edit, FileKind, Files, MAX_FILE_BYTES};
 use crate::render::display_path;
 use crate::store::{CommitOutcome, Store};
 
-/// How often files that others change meanwhile are read again.
+/// Maximum number of attempts if others change the same files.
 const MAX_ATTEMPTS: usize = 8;
 
 /// The files of one palace that were formatted, or would be.
@@ -25,16 +25,16 @@ pub struct FmtReport {
     repository_prefix: String,
     /// The edits that were written, or would be.
     pub edits: Vec<Edit>,
-    /// The errors of the files that were not formatted because of them.
+    /// The errors because of which files were not formatted.
     pub findings: Vec<Finding>,
-    /// The files that formatting would change in meaning.
+    /// The files that cannot be formatted without changing their meaning.
     pub unformattable: Vec<String>,
     /// The number of files that were read.
     pub file_count: usize,
 }
 
-/// Formats the files of all palaces of the home, or only those at or below the path `within`; writes
-/// them if `is_write`. Commits nothing.
+/// Formats the files of all palaces of the home, or only those at or below the path `within`;
+/// writes them if `is_write`. Commits nothing.
 pub fn fmt_files(
     keeper: &Keeper,
     caller: &Caller,
@@ -74,7 +74,7 @@ fn fmt_palace(
             return Ok(report);
         }
         let change =
-            Change::uncommitted("tidy", report.edits.clone(), caller.author.clone(), caller.now);
+            Change::uncommitted("fmt", report.edits.clone(), caller.author.clone(), caller.now);
         if let CommitOutcome::Done(_) = store.commit(&change)? {
             return Ok(report);
         }
@@ -91,8 +91,8 @@ fn plan_fmt(store: &Store, within: Option<&str>) -> Result<FmtReport, Refusal> {
         .into_par_iter()
         .filter_map(|(path, text)| Some((format::fmt_file(&path, &text)?, path, text)))
         .collect();
-    let (root, place) = (store.root().to_owned(), store.prefix_in_repository()?);
-    let mut report = FmtReport { root, repository_prefix: place, ..FmtReport::default() };
+    let (root, repository_prefix) = (store.root().to_owned(), store.prefix_in_repository()?);
+    let mut report = FmtReport { root, repository_prefix, ..FmtReport::default() };
     report.findings.extend(unreadable.into_iter().map(|it| Finding::from_diagnostic(it, "")));
     report.file_count = formatted.len() + missing.len();
     report.edits = missing;
@@ -103,10 +103,10 @@ fn plan_fmt(store: &Store, within: Option<&str>) -> Result<FmtReport, Refusal> {
                 report.edits.push(Edit { path, was: Some(was), now: Some(now) });
             }
             FmtOutcome::Formatted(_) | FmtOutcome::CannotFormat => report.unformattable.push(path),
-            FmtOutcome::HasErrors(found) => {
+            FmtOutcome::HasErrors(errors) => {
                 report
                     .findings
-                    .extend(found.into_iter().map(|it| Finding::from_diagnostic(it, &was)));
+                    .extend(errors.into_iter().map(|it| Finding::from_diagnostic(it, &was)));
             }
         }
     }

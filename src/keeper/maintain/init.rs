@@ -1,4 +1,4 @@
-//! Creates palaces from templates, and repositories for palaces that have lost theirs: `palazzo init`.
+//! Creates palaces from templates, and repositories for palaces without one: `palazzo init`.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Change, Edit, FileKind, Files};
 use crate::store::Store;
 
-/// Creates a palace from the files of a template, with the name `name` and in one commit; returns its
-/// directory.
+/// Creates a palace from the files of a template, with the name `name` and in one commit; returns
+/// its directory.
 pub fn create_palace(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -24,7 +24,7 @@ pub fn create_palace(
 pub fn create_repositories(keeper: &mut Keeper, caller: &Caller) -> Result<Vec<PathBuf>, Refusal> {
     let mut created = Vec::new();
     let stores = keeper.workspaces()?.into_iter().map(|it| keeper.store_of(&it));
-    // The first repository may be created at the home, around all of the palaces.
+    // Collect first: the first repository may be created at the home and contain all palaces.
     let stores = stores.filter(|it| !it.has_repository().unwrap_or(true)).collect::<Vec<_>>();
     for mut store in stores {
         let change = Change {

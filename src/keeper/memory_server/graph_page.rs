@@ -2,8 +2,8 @@
 //! relations that start or end at them.
 //!
 //! The whole graph may be more than a client accepts, so a page has a limit. A page that reaches
-//! it says what is left out, and how to read on. The pages of the whole graph together are the
-//! graph.
+//! the limit reports what it leaves out, and how to read the next page. All pages together contain
+//! the whole graph.
 
 mod cut;
 mod node_query;
@@ -31,39 +31,39 @@ pub struct GraphPage {
     pub entities: Vec<Entity>,
     /// Relations, by the age of the entity that they start from.
     pub relations: Vec<Triple>,
-    /// What is left out, and how to ask for it; `None` if nothing is.
+    /// What the page leaves out, and how to ask for it; `None` if it leaves out nothing.
     pub omission_note: Option<String>,
 }
 
-/// Returns the whole graph, or the part after the entity `after`: at most about `most` thirds of
-/// a token.
+/// Returns the whole graph, or the part after the entity `after`: at most about `max_weight` thirds
+/// of a token.
 pub fn read_graph(
     session: &Session<'_>,
     after: Option<&str>,
-    most: usize,
+    max_weight: usize,
 ) -> Result<GraphPage, Refusal> {
-    read_page(session, &NodeQuery::All, after, most)
+    read_page(session, &NodeQuery::All, after, max_weight)
 }
 
 /// Returns the entities with `query` in name, genus or an observation, in any case; or those
-/// after the entity `after`: at most about `most` thirds of a token. Of an entity that is too
+/// after the entity `after`: at most about `max_weight` thirds of a token. Of an entity that is too
 /// long, the observations with `query` come first.
 pub fn search_nodes(
     session: &Session<'_>,
     query: &str,
     after: Option<&str>,
-    most: usize,
+    max_weight: usize,
 ) -> Result<GraphPage, Refusal> {
-    read_page(session, &NodeQuery::Containing(query), after, most)
+    read_page(session, &NodeQuery::Containing(query), after, max_weight)
 }
 
 /// Returns the entities with exactly these names, without the first `skip` observations of each:
-/// at most about `most` thirds of a token.
+/// at most about `max_weight` thirds of a token.
 pub fn open_nodes(
     session: &mut Session<'_>,
     names: &[String],
     skip: usize,
-    most: usize,
+    max_weight: usize,
 ) -> Result<GraphPage, Refusal> {
     for name in names {
         let file = session.palace.palace.graph.file_of_entity(name).map(str::to_owned);
@@ -71,11 +71,11 @@ pub fn open_nodes(
             session.palace.refresh_file(&file);
         }
     }
-    read_page(session, &NodeQuery::ByNames(names, skip), None, most)
+    read_page(session, &NodeQuery::ByNames(names, skip), None, max_weight)
 }
 
-/// Returns a hash of the graph as it was when it was last read; 0 while there is no palace, and
-/// then the keeper starts to watch the home for new palaces.
+/// Returns a hash of the graph as it was last read. If there is no palace yet, returns 0 and starts
+/// to watch the home for new palaces.
 pub fn graph_digest(keeper: &mut Keeper, caller: &Caller) -> Result<u64, Refusal> {
     let Some(key) = keeper.current_workspace_if_any(caller)? else {
         keeper.watch_home();
@@ -88,48 +88,48 @@ fn read_page(
     session: &Session<'_>,
     query: &NodeQuery<'_>,
     after: Option<&str>,
-    most: usize,
+    max_weight: usize,
 ) -> Result<GraphPage, Refusal> {
     let graph = &session.palace.palace.graph;
     let missing = |name: &str| Refusal::MemoryEntityNotFound { name: name.to_owned() };
     let after = after.map(|it| graph.get(it).ok_or_else(|| missing(it))).transpose()?;
-    Ok(build_graph_page(graph, query, after, most))
+    Ok(build_graph_page(graph, query, after, max_weight))
 }
 
 fn build_graph_page(
     graph: &Graph,
     query: &NodeQuery<'_>,
     after: Option<&Entity>,
-    most: usize,
+    max_weight: usize,
 ) -> GraphPage {
     let all = select_entities(graph, query);
     let begin =
         after.map_or(0, |after| all.partition_point(|it| creation_key(it) <= creation_key(after)));
-    let found = &all[begin..];
-    let entities = fit_entities(graph, &all, found, query, most);
-    let page = &found[..entities.len()];
+    let rest = &all[begin..];
+    let entities = fit_entities(graph, &all, rest, query, max_weight);
+    let page = &rest[..entities.len()];
     let relations = match query {
         NodeQuery::All => {
-            unique_relations(relation_sources(graph, page, page.len() == found.len()), |_| true)
+            unique_relations(relation_sources(graph, page, page.len() == rest.len()), |_| true)
         }
         _ => page_relations(graph, &all, page),
     };
-    let mut room = most.saturating_sub(entities.iter().map(entity_cost).sum());
-    let shown = relations.iter().take_while(|it| try_spend(&mut room, it.cost())).count();
+    let mut budget = max_weight.saturating_sub(entities.iter().map(entity_cost).sum());
+    let shown_count = relations.iter().take_while(|it| try_spend(&mut budget, it.cost())).count();
     let total = match query {
         NodeQuery::All if page.len() < all.len() => {
             unique_relations(graph.entities_and_loose_ends(), |_| true).len()
         }
         _ => relations.len(),
     };
-    let cut = Omissions {
+    let omissions = Omissions {
         matches: &all,
         start: begin,
         shown: &entities,
-        omitted_relations: relations.len() - shown,
+        omitted_relations: relations.len() - shown_count,
     };
-    let omission_note = cut.describe(query, (shown, total));
-    let relations = relations.into_iter().take(shown).map(TripleRef::to_triple).collect();
+    let omission_note = omissions.describe(query, (shown_count, total));
+    let relations = relations.into_iter().take(shown_count).map(TripleRef::to_triple).collect();
     GraphPage { entities, relations, omission_note }
 }
 
@@ -144,61 +144,61 @@ fn relation_sources<'a>(
     page.iter().copied().chain(loose)
 }
 
-/// Returns as many entities as fit. An entity with very many observations gets only some of them,
-/// so that it does not block all others.
+/// Returns as many entities as fit, with a part of the observations if an entity has very many, so
+/// that there is space for others.
 fn fit_entities(
     graph: &Graph,
     all: &[&Entity],
-    found: &[&Entity],
+    rest: &[&Entity],
     query: &NodeQuery<'_>,
-    most: usize,
+    max_weight: usize,
 ) -> Vec<Entity> {
-    let mut room = most;
+    let mut budget = max_weight;
     // The relations of the entities must fit as well.
     let links = |it: &Entity| {
         let incoming = match query {
             NodeQuery::All => 0,
             _ => relations_from_outside(graph, all, &it.name).map(|(_, link)| link.cost()).sum(),
         };
-        (relations_cost(it) + incoming).min(most / 3)
+        (relations_cost(it) + incoming).min(max_weight / 3)
     };
-    let share = match found {
-        [only] => most.saturating_sub(links(only)),
-        _ => most / 3,
+    let share = match rest {
+        [only] => max_weight.saturating_sub(links(only)),
+        _ => max_weight / 3,
     };
-    let parts = found.iter().map(|it| {
+    let parts = rest.iter().map(|it| {
         let part = truncate_entity(it, query, share);
         let cost = entity_cost(&part).saturating_add(links(it));
         (part, cost)
     });
-    parts.take_while(|(_, cost)| try_spend(&mut room, *cost)).map(|(part, _)| part).collect()
+    parts.take_while(|(_, cost)| try_spend(&mut budget, *cost)).map(|(part, _)| part).collect()
 }
 
 /// Returns the entities that match a query, oldest first.
 fn select_entities<'a>(graph: &'a Graph, query: &NodeQuery<'_>) -> Vec<&'a Entity> {
     let all = || graph.entities_and_loose_ends().filter(|it| it.is_defined);
-    let mut found: Vec<&Entity> = match query {
+    let mut matches: Vec<&Entity> = match query {
         NodeQuery::All => all().collect(),
         NodeQuery::Containing(text) => {
             let mut needle = Needle::new(text);
-            let mut holds = |it: &Entity| {
+            let mut is_match = |it: &Entity| {
                 needle.is_in(&it.name)
                     || needle.is_in(&it.genus)
                     || it.observations.iter().any(|it| needle.is_in(it))
             };
-            all().filter(|it| holds(it)).collect()
+            all().filter(|it| is_match(it)).collect()
         }
         NodeQuery::ByNames(names, _) => {
             let names: HashSet<&String> = names.iter().collect();
             names.into_iter().filter_map(|it| graph.get(it)).collect()
         }
     };
-    found.sort_unstable_by_key(|it| creation_key(it));
-    found
+    matches.sort_unstable_by_key(|it| creation_key(it));
+    matches
 }
 
-/// Sorts entities by the time of their creation, which their ids contain. An entity without an id
-/// is older than the ids.
+/// Returns the key that sorts entities by the time of their creation, which their ids contain. An
+/// entity without an id counts as older than all others.
 fn creation_key(entity: &Entity) -> (Option<Ulid>, &str) {
     (entity.id, &entity.name)
 }
@@ -223,8 +223,8 @@ impl TripleRef<'_> {
 }
 
 /// Lists the relations of a page of `all` hits: those that start at an entity of the page, and
-/// those that lead there from an entity that is no hit. So all pages together have each relation
-/// with a hit at one end, once.
+/// those that lead there from an entity that is not a hit. So all pages together contain each
+/// relation of a hit exactly once.
 fn page_relations<'a>(
     graph: &'a Graph,
     all: &[&'a Entity],
@@ -234,10 +234,10 @@ fn page_relations<'a>(
     let loose = names.iter().filter_map(|it| graph.loose_end(it));
     let incoming =
         names.iter().flat_map(|it| relations_from_outside(graph, all, it)).map(|(from, _)| from);
-    let starts = page.iter().copied().chain(loose).chain(incoming);
+    let sources = page.iter().copied().chain(loose).chain(incoming);
     let mut seen = BTreeSet::new();
-    let starts = starts.filter(|it| seen.insert((it.name.as_str(), it.is_defined)));
-    unique_relations(starts, |it| names.contains(it.from) || names.contains(it.to))
+    let sources = sources.filter(|it| seen.insert((it.name.as_str(), it.is_defined)));
+    unique_relations(sources, |it| names.contains(it.from) || names.contains(it.to))
 }
 
 /// Yields the relations to `name` from entities that are not in `all`, each with its entity.
@@ -246,36 +246,36 @@ fn relations_from_outside<'a>(
     all: &[&'a Entity],
     name: &'a str,
 ) -> impl Iterator<Item = (&'a Entity, TripleRef<'a>)> {
-    let is_found = |it: &Entity| {
+    let is_in_all = |it: &Entity| {
         all.binary_search_by(|other| creation_key(other).cmp(&creation_key(it))).is_ok()
     };
     let incoming = graph.incoming_relations(name);
-    let from_outside = incoming.filter(move |it| !it.from.is_defined || !is_found(it.from));
+    let from_outside = incoming.filter(move |it| !it.from.is_defined || !is_in_all(it.from));
     from_outside.map(|IncomingRelation { from, relation }| {
         (from, TripleRef { from: &from.name, kind: &relation.kind, to: &relation.to })
     })
 }
 
-/// Lists the relations from `starts` that pass the filter, each once, by age.
+/// Lists the relations from `sources` that pass the filter, each once, by age.
 fn unique_relations<'a>(
-    starts: impl Iterator<Item = &'a Entity>,
+    sources: impl Iterator<Item = &'a Entity>,
     filter: impl Fn(&TripleRef<'a>) -> bool,
 ) -> Vec<TripleRef<'a>> {
-    let mut starts: Vec<_> = starts.collect();
-    starts.sort_unstable_by_key(|it| (!it.is_defined, creation_key(it)));
-    let links = starts.into_iter().flat_map(|from| {
+    let mut sources: Vec<_> = sources.collect();
+    sources.sort_unstable_by_key(|it| (!it.is_defined, creation_key(it)));
+    let links = sources.into_iter().flat_map(|from| {
         let links = from.relations.iter();
         links.map(|it| TripleRef { from: &from.name, kind: &it.kind, to: &it.to })
     });
-    // The same relation may hold from one date and again from another.
+    // The same relation may occur with several dates.
     let mut seen = HashSet::new();
     links.filter(filter).filter(|it| seen.insert(*it)).collect()
 }
 
-/// Subtracts `cost` from `room`, if so much is left.
-fn try_spend(room: &mut usize, cost: usize) -> bool {
-    let left = room.checked_sub(cost);
-    *room = left.unwrap_or(*room);
+/// Subtracts `cost` from `budget`, if that much is left.
+fn try_spend(budget: &mut usize, cost: usize) -> bool {
+    let left = budget.checked_sub(cost);
+    *budget = left.unwrap_or(*budget);
     left.is_some()
 }
 
@@ -290,7 +290,7 @@ fn relations_cost(from: &Entity) -> usize {
     links.map(|it| TripleRef { from: &from.name, kind: &it.kind, to: &it.to }.cost()).sum()
 }
 
-/// Returns the cost of a text in JSON, with the backslashes.
+/// Returns the cost of a text in JSON, with its escape characters.
 fn json_text_cost(text: &str) -> usize {
     let escape = |it: u8| match it {
         b'"' | b'\\' | b'\n' | b'\t' => 1,
@@ -301,33 +301,33 @@ fn json_text_cost(text: &str) -> usize {
 }
 
 /// Returns an entity with as many of its observations as fit; with the beginning and the end of
-/// the first, if that alone is too long.
-fn truncate_entity(entity: &Entity, query: &NodeQuery<'_>, room: usize) -> Entity {
+/// the first one, if that alone is too long.
+fn truncate_entity(entity: &Entity, query: &NodeQuery<'_>, max_weight: usize) -> Entity {
     let genus = entity.genus.clone();
     let name_only = Entity::new_loose_end(&entity.name);
     let bare = Entity { id: entity.id, is_defined: true, genus, ..name_only };
-    let room = room.saturating_sub(entity_cost(&bare));
-    let fitting = |these: &[&String]| {
-        let mut room = room;
-        these
+    let budget = max_weight.saturating_sub(entity_cost(&bare));
+    let count_fitting = |texts: &[&String]| {
+        let mut budget = budget;
+        texts
             .iter()
-            .take_while(|it| try_spend(&mut room, json_text_cost(it) + JSON_STRING_COST))
+            .take_while(|it| try_spend(&mut budget, json_text_cost(it) + JSON_STRING_COST))
             .count()
     };
-    let mut these: Vec<_> = entity.observations.iter().skip(query.skipped_observations()).collect();
-    let mut fit = fitting(&these);
+    let mut texts: Vec<_> = entity.observations.iter().skip(query.skipped_observations()).collect();
+    let mut count = count_fitting(&texts);
     if let NodeQuery::Containing(text) = query
-        && fit < these.len()
+        && count < texts.len()
     {
         let mut needle = Needle::new(text);
-        these.sort_by_cached_key(|it| !needle.is_in(it));
-        fit = fitting(&these);
+        texts.sort_by_cached_key(|it| !needle.is_in(it));
+        count = count_fitting(&texts);
     }
-    let observations = match these.first() {
-        Some(first) if fit == 0 => {
-            vec![abridge_to_weight(first, room.saturating_sub(JSON_STRING_COST) / 2)]
+    let observations = match texts.first() {
+        Some(first) if count == 0 => {
+            vec![abridge_to_weight(first, budget.saturating_sub(JSON_STRING_COST) / 2)]
         }
-        _ => these.into_iter().take(fit).cloned().collect(),
+        _ => texts.into_iter().take(count).cloned().collect(),
     };
     Entity { observations, ..bare }
 }

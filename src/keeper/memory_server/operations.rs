@@ -149,8 +149,8 @@ pub(crate) fn add_absent_relations(
         let is_new = keys_by_source
             .get_mut(from.as_str())
             .is_some_and(|it| it.insert((kind.clone(), to.clone())));
-        if is_new && let Some(start) = edit.get_or_add_source(open, from)? {
-            start.relations.push(triple.clone().into());
+        if is_new && let Some(source) = edit.get_or_add_source(open, from)? {
+            source.relations.push(triple.clone().into());
             created.push(triple.clone());
         }
     }
@@ -184,10 +184,10 @@ pub(crate) fn add_absent_observations(
         let entity = edit.entity_mut(open, name)?;
         let entity = entity.ok_or_else(|| Refusal::MemoryEntityNotFound { name: name.clone() })?;
         let present: HashSet<&String> = entity.observations.iter().collect();
-        let fresh: Vec<_> =
+        let absent: Vec<_> =
             distinct(contents).filter(|it| !present.contains(it)).cloned().collect();
-        entity.observations.extend(fresh.iter().cloned());
-        added.push((name.clone(), fresh));
+        entity.observations.extend(absent.iter().cloned());
+        added.push((name.clone(), absent));
     }
     Ok(added)
 }
@@ -217,15 +217,15 @@ fn remove_relations(
     edit: &mut GraphEdit,
     old: &BTreeSet<&Triple>,
 ) -> Result<usize, Refusal> {
-    let mut starts: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
+    let mut keys_by_source: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
     for Triple { from, kind, to } in old {
-        starts.entry(from).or_default().insert((kind, to));
+        keys_by_source.entry(from).or_default().insert((kind, to));
     }
     let mut deleted = 0;
-    for (from, old) in starts {
+    for (from, old) in keys_by_source {
         let mut removed: BTreeSet<(String, String)> = BTreeSet::new();
-        let mut remove = |start: Option<&mut Entity>| {
-            let Some(Entity { relations, .. }) = start else { return };
+        let mut remove = |source: Option<&mut Entity>| {
+            let Some(Entity { relations, .. }) = source else { return };
             relations.retain(|it| {
                 let is_old = old.contains(&(it.kind.as_str(), it.to.as_str()));
                 removed.extend(is_old.then(|| (it.kind.clone(), it.to.clone())));
@@ -239,7 +239,7 @@ fn remove_relations(
     Ok(deleted)
 }
 
-/// Makes the plan of a change of some entities.
+/// Builds the plan of a change of some entities.
 fn build_plan<'a>(
     edit: GraphEdit,
     names: impl Iterator<Item = &'a String>,

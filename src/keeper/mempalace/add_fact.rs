@@ -1,4 +1,4 @@
-//! Adds facts and ends them. None is ever deleted: an ended fact still holds for its time.
+//! Adds facts and ends them. Facts are never deleted: an ended fact stays, with its dates.
 
 use chrono::{DateTime, Utc};
 use serde_json::Map;
@@ -16,10 +16,10 @@ use crate::render;
 /// The genus of an entity that was created for a fact.
 const DEFAULT_GENUS: &str = "Thing";
 
-/// The most characters a name in a fact may have.
+/// Maximum number of characters of a name in a fact.
 const MAX_NAME_CHARS: usize = 500;
 
-/// The most facts that a refusal lists.
+/// Maximum number of facts that a refusal lists.
 const MAX_LISTED_FACTS: usize = 5;
 
 /// A fact to add.
@@ -34,15 +34,15 @@ pub struct NewFact {
 /// What [`add_fact`] did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AddedFact {
-    /// It added the fact, or a date to the same fact. The second part lists other current facts
-    /// of the same subject and kind: perhaps they should end.
+    /// It added the fact, or a date to the same fact. The second part lists the other current facts
+    /// with the same subject and kind: perhaps they should end.
     Added(FactRecord, Vec<FactRecord>),
-    /// The same fact was there already; nothing changed.
+    /// The same fact exists already; nothing changed.
     AlreadyKnown(FactRecord),
 }
 
-/// Adds a fact, and its subject as an entity if there is none. A name in another spelling than
-/// that of the graph means the name in the graph. Creates the first palace if there is none.
+/// Adds a fact, and its subject as an entity if there is none. Names are matched with those in the
+/// graph in any spelling. Creates the first palace if there is none.
 pub fn add_fact(keeper: &mut Keeper, caller: &Caller, new: &NewFact) -> Result<AddedFact, Refusal> {
     let relation = validate_fact(&new.relation, caller.now)?;
     let subject = validate_name("subject", &new.subject)?;
@@ -58,8 +58,7 @@ pub fn add_fact(keeper: &mut Keeper, caller: &Caller, new: &NewFact) -> Result<A
     added.ok_or(Refusal::Contended)
 }
 
-/// Ends the fact with that subject, kind and object that has no end: at the date `ended`, or
-/// else today.
+/// Ends the current fact with that subject, kind and object: at the date `ended`, by default today.
 pub fn end_fact(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -69,16 +68,16 @@ pub fn end_fact(
     let ended = resolve_relative_date(ended.unwrap_or("today"), caller.now);
     parse_date_argument("ended", &ended, caller.now)?;
     let now = Date::from(caller.now);
-    let unknown =
-        || Refusal::Invalid(format!("no such fact is known: {}", describe_triple(triple)));
-    let session = keeper.session_if_any(caller)?.ok_or_else(unknown)?;
+    let missing =
+        || Refusal::Invalid(format!("there is no such fact: {}", describe_triple(triple)));
+    let session = keeper.session_if_any(caller)?.ok_or_else(missing)?;
     let mut ended_fact = None;
     session.palace.change(caller, |open| {
         let (plan, fact) = plan_end_fact(open, triple, &ended, now)?;
         ended_fact = Some(fact);
         Ok(plan)
     })?;
-    ended_fact.ok_or_else(unknown)
+    ended_fact.ok_or_else(missing)
 }
 
 /// Checks a fact before a palace is opened or created for it.
@@ -117,7 +116,7 @@ fn plan_add_fact(
     let graph = &open.palace.graph;
     let subject = resolve_spelling(graph, subject)?;
     let new = Relation { to: resolve_spelling(graph, &new.to)?, ..new };
-    let also = other_current_facts(graph, &subject, &new, now);
+    let others = other_current_facts(graph, &subject, &new, now);
     let mut edit = GraphEdit::default();
     let is_defined = edit.entity_mut(open, &subject)?.is_some();
     if !is_defined && edit.loose_end_mut(open, &subject)?.is_none() {
@@ -144,12 +143,12 @@ fn plan_add_fact(
     let fact = fact_record(&subject, &fact, now);
     let short = render::truncate(&fact.to_line(), 50);
     let (subject, body) = (format!("fact {short}: add"), fact.to_line());
-    Ok((ChangePlan { edits: edit.into_edits()?, subject, body }, AddedFact::Added(fact, also)))
+    Ok((ChangePlan { edits: edit.into_edits()?, subject, body }, AddedFact::Added(fact, others)))
 }
 
 /// How a new fact relates to those with the same subject, kind and object.
 enum FactMatch {
-    /// It is one of them.
+    /// It equals one of them.
     Duplicate(Relation),
     /// It adds a date to one of them.
     Extended(Relation),
@@ -172,15 +171,16 @@ fn match_fact(same: Vec<&mut Relation>, new: &Relation) -> Result<FactMatch, Ref
                 return Ok(FactMatch::Extended(old.clone()));
             }
             (None, Some(_)) if old.overlaps_in_time(new) => {
-                let why = "that fact is known and has no end: mempalace_kg_invalidate ends it";
+                let why = "that fact exists already and has no end: call mempalace_kg_invalidate \
+                           to end it";
                 return Err(Refusal::Invalid(why.to_owned()));
             }
             (Some(until), _) if old.overlaps_in_time(new) => {
                 let since = old.since.as_ref().map(|it| format!("from {} ", render::one_line(it)));
                 let (since, until) = (since.unwrap_or_default(), render::one_line(until));
                 return Err(Refusal::Invalid(format!(
-                    "that fact is known, {since}until {until}, and both cannot be at once: if it \
-                     holds again, `valid_from` is {until} or later"
+                    "that fact exists already, {since}until {until}, and the two overlap in time: \
+                     if it holds again, set `valid_from` to {until} or later"
                 )));
             }
             _ => {}
@@ -191,7 +191,7 @@ fn match_fact(same: Vec<&mut Relation>, new: &Relation) -> Result<FactMatch, Ref
 
 fn already_ended_refusal(triple: &Triple, past_end: &str) -> Refusal {
     Refusal::Invalid(format!(
-        "that fact has ended already, on {}: {}",
+        "that fact ended already, on {}: {}",
         render::one_line(past_end),
         describe_triple(triple)
     ))
@@ -207,7 +207,7 @@ fn plan_end_fact(
         open.palace.graph.spellings_of_name(&triple.from).into_iter().map(str::to_owned).collect();
     let relation = Relation::from(triple.clone());
     let (mut edit, mut ended_fact) = (GraphEdit::default(), None);
-    let (mut past_end, mut early) = (None, None);
+    let (mut past_end, mut invalid_date) = (None, None);
     for name in &names {
         let entity = match edit.entity_mut(open, name)? {
             Some(_) => edit.entity_mut(open, name)?,
@@ -219,9 +219,9 @@ fn plan_end_fact(
                 past_end.clone_from(&it.until);
                 continue;
             }
-            // A fact that begins later may stay beside one that ends.
+            // A fact that begins after `ended` is no error if another one ends.
             match check_end_date(it, ended) {
-                Err(refusal) => early = early.or(Some(refusal)),
+                Err(refusal) => invalid_date = invalid_date.or(Some(refusal)),
                 Ok(()) => {
                     it.until = Some(ended.to_owned());
                     ended_fact = Some(fact_record(name, it, now));
@@ -229,7 +229,7 @@ fn plan_end_fact(
             }
         }
     }
-    match (ended_fact, early, past_end) {
+    match (ended_fact, invalid_date, past_end) {
         (Some(fact), ..) => {
             let subject = format!("fact {}: end", render::truncate(&fact.to_line(), 50));
             let body = format!("{} until {ended}", fact.to_line());
@@ -250,17 +250,17 @@ fn check_end_date(fact: &Relation, ended: &str) -> Result<(), Refusal> {
     }
     let since = fact.since.as_deref().unwrap_or_default();
     Err(Refusal::Invalid(format!(
-        "that fact holds from {} on: it cannot have ended on {ended}, before it began",
+        "that fact begins on {}: it cannot end on {ended}, which is earlier; give a later date",
         render::one_line(since)
     )))
 }
 
-/// Says that there is no such fact, and which facts its subject has.
+/// Reports that a fact does not exist, and lists the current facts of its subject.
 fn unknown_fact_message(graph: &Graph, triple: &Triple, names: &[String]) -> String {
-    let open = |it: &&Relation| it.until.is_none();
-    let starts = names.iter().flat_map(|it| [graph.get(it), graph.loose_end(it)]).flatten();
-    let facts: Vec<_> = starts
-        .flat_map(|from| from.relations.iter().filter(open).map(move |it| (from, it)))
+    let is_current = |it: &&Relation| it.until.is_none();
+    let sources = names.iter().flat_map(|it| [graph.get(it), graph.loose_end(it)]).flatten();
+    let facts: Vec<_> = sources
+        .flat_map(|from| from.relations.iter().filter(is_current).map(move |it| (from, it)))
         .take(MAX_LISTED_FACTS)
         .map(|(from, it)| fact_line(&from.name, &it.kind, &it.to))
         .collect();
@@ -268,26 +268,27 @@ fn unknown_fact_message(graph: &Graph, triple: &Triple, names: &[String]) -> Str
         ([], Some(meant)) if names.is_empty() => {
             format!("did you mean `{}`?", render::one_line(meant))
         }
-        ([], _) => format!("`{}` has no facts that hold", render::one_line(&triple.from)),
-        _ => format!("what holds is {}", facts.join(", ")),
+        ([], _) => format!("`{}` has no current facts", render::one_line(&triple.from)),
+        _ => format!("the current facts of the subject are {}", facts.join(", ")),
     };
-    format!("no such fact is known: {}; {hint}", describe_triple(triple))
+    format!("there is no such fact: {}; {hint}", describe_triple(triple))
 }
 
 /// Returns the current facts with the subject and kind of a new fact and another object.
 fn other_current_facts(graph: &Graph, subject: &str, new: &Relation, now: Date) -> Vec<FactRecord> {
-    let starts = [graph.get(subject), graph.loose_end(subject)].into_iter().flatten();
-    let facts = starts.flat_map(|it| &it.relations);
-    let same = facts.filter(|it| {
+    let sources = [graph.get(subject), graph.loose_end(subject)].into_iter().flatten();
+    let facts = sources.flat_map(|it| &it.relations);
+    let others = facts.filter(|it| {
         fold_name(&it.kind) == fold_name(&new.kind) && fold_name(&it.to) != fold_name(&new.to)
     });
-    same.map(|it| fact_record(subject, it, now))
+    others
+        .map(|it| fact_record(subject, it, now))
         .filter(|it| it.current)
         .take(MAX_LISTED_FACTS)
         .collect()
 }
 
-/// Returns an entity about which there is nothing but a fact.
+/// Returns an entity that has only a name, for a fact.
 pub(crate) fn placeholder_entity(name: &str, id: Ulid) -> Entity {
     Entity {
         id: Some(id),
@@ -315,7 +316,8 @@ pub(crate) fn resolve_spelling(graph: &Graph, name: &str) -> Result<String, Refu
             let names: Vec<_> =
                 names.iter().map(|it| format!("`{}`", render::one_line(it))).collect();
             let name = render::one_line(name);
-            let why = format!("`{name}` could be any of {}: spell it exactly", names.join(", "));
+            let why =
+                format!("`{name}` could be any of {}: use the exact spelling", names.join(", "));
             Err(Refusal::Invalid(why))
         }
     }
@@ -325,11 +327,13 @@ fn describe_triple(Triple { from, kind, to }: &Triple) -> String {
     fact_line(from, kind, to)
 }
 
-/// Returns whether two relations of one subject have the same kind and object, at any dates.
+/// Returns true if two relations of one subject have the same kind and object, whatever their
+/// dates.
 pub(crate) fn is_same_fact(a: &Relation, b: &Relation) -> bool {
     fold_name(&a.kind) == fold_name(&b.kind) && fold_name(&a.to) == fold_name(&b.to)
 }
 
+/// Returns a name in one line; refuses one that is empty or too long. `what` is the argument.
 fn validate_name(what: &str, text: &str) -> Result<String, Refusal> {
     let text = render::one_line(text);
     let length = text.chars().count();
@@ -338,7 +342,7 @@ fn validate_name(what: &str, text: &str) -> Result<String, Refusal> {
     }
     if length > MAX_NAME_CHARS {
         let why =
-            format!("the `{what}` has {length} characters, and {MAX_NAME_CHARS} are the most");
+            format!("the `{what}` has {length} characters, and the limit is {MAX_NAME_CHARS}");
         return Err(Refusal::Invalid(why));
     }
     Ok(text)

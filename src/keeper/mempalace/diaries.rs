@@ -9,10 +9,10 @@ use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{DiaryEntry, Edit};
 use crate::render;
 
-/// The newest entries of a diary, and how many it has.
+/// The newest entries of a diary, and the number of all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiaryPage {
-    /// Newest first.
+    /// The entries, newest first.
     pub entries: Vec<DiaryEntry>,
     /// How many entries the diary has.
     pub total: usize,

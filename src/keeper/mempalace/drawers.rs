@@ -13,13 +13,13 @@ use crate::model::{Drawer, Edit, FiledUnder, ItemId, RoomId, WingRoom, is_printa
 use crate::render;
 use crate::search::{DUPLICATE_THRESHOLD, NearDuplicate, describe_changes};
 
-/// The most characters the name of a wing, a room or an agent may have.
+/// Maximum number of characters of the name of a wing, a room or an agent.
 pub(crate) const MAX_NAME_CHARS: usize = 128;
 
-/// The most similar drawers that an answer lists.
+/// Maximum number of similar drawers that an answer lists.
 const MAX_SIMILAR_DRAWERS: usize = 5;
 
-/// A text of at most so many bytes may have no word in the index.
+/// Texts up to this size may have no word in the index.
 const SHORT_TEXT_BYTES: usize = 64;
 
 /// A text to file.
@@ -53,7 +53,7 @@ pub enum FilingOutcome {
 pub struct DrawerLocation {
     /// The drawer.
     pub id: Ulid,
-    /// The room whose folder holds its file.
+    /// The room whose folder contains its file.
     pub room: RoomId,
     /// The names of its wing and room.
     pub shelf: WingRoom,
@@ -64,7 +64,7 @@ pub struct DrawerLocation {
 pub struct SimilarDrawer {
     /// The drawer.
     pub location: DrawerLocation,
-    /// From 0 to 1: 1 means that the texts differ in white space at most.
+    /// From 0 to 1: 1 means that the texts differ at most in white space.
     pub similarity: f64,
     /// The text of the drawer.
     pub text: String,
@@ -79,7 +79,7 @@ pub struct DrawerStats {
     pub drawers_by_shelf: BTreeMap<WingRoom, usize>,
     /// How many entries the diary of each agent has.
     pub entries_by_agent: Vec<(String, usize)>,
-    /// The errors in files that cannot be read.
+    /// The errors of the files that cannot be read.
     pub file_errors: Vec<String>,
 }
 
@@ -124,8 +124,8 @@ pub fn delete_drawer(session: &mut Session<'_>, id: Ulid) -> Result<DrawerLocati
             [only] => only.clone(),
             [] => return Err(missing()),
             _ => {
-                let why = format!("several files hold that drawer: {}", files.join(", "));
-                return Err(Refusal::Invalid(format!("{why}; delete one by hand")));
+                let why = format!("several files contain that drawer: {}", files.join(", "));
+                return Err(Refusal::Invalid(format!("{why}; delete all but one by hand")));
             }
         };
         let was = open.read_for_change(&file)?;
@@ -186,7 +186,7 @@ fn plan_filing(
     (plan, FilingOutcome::Filed(DrawerLocation { id: drawer.id, room, shelf: shelf.clone() }))
 }
 
-/// Finds the drawer of a wing and room that holds the same text.
+/// Finds the drawer of a wing and room with the same text.
 fn find_exact_duplicate(
     open: &OpenPalace,
     room: &RoomId,
@@ -204,21 +204,21 @@ pub(crate) fn drawer_location(open: &OpenPalace, file: &str) -> Option<DrawerLoc
     Some(DrawerLocation { id: drawer.id, room, shelf: drawers.wing_room_of_file(file)? })
 }
 
-/// Checks a name, which may be any one line; `what` is the thing that it names.
+/// Checks a name, which may be any one line; `what` is the kind of item that it names.
 pub(crate) fn validate_name(what: &str, name: &str) -> Result<String, Refusal> {
     let refused = |why: &str| {
         let name = render::truncate(&name.escape_debug().to_string(), 40);
         Err(Refusal::Invalid(format!("`{name}` cannot be the name of the {what}: {why}")))
     };
     if name.chars().count() > MAX_NAME_CHARS {
-        return refused(&format!("{MAX_NAME_CHARS} characters are the most"));
+        return refused(&format!("a name has at most {MAX_NAME_CHARS} characters"));
     }
     if name.contains(['/', '\\']) || !name.chars().all(is_printable) {
-        return refused("it may not hold slashes, line breaks or other control characters");
+        return refused("it may not contain slashes, line breaks or other control characters");
     }
     let name = render::one_line(name);
     match name.trim_matches('.').is_empty() {
-        true => refused("it says nothing"),
+        true => refused("it is empty or has only dots"),
         false => Ok(name),
     }
 }
@@ -226,39 +226,40 @@ pub(crate) fn validate_name(what: &str, name: &str) -> Result<String, Refusal> {
 /// Checks a text to file; `what` is the name of the argument.
 pub(crate) fn validate_text(what: &str, text: &str) -> Result<(), Refusal> {
     if text.trim().is_empty() {
-        return Err(Refusal::Invalid(format!("the `{what}` is empty: there is nothing to keep")));
+        return Err(Refusal::Invalid(format!("the `{what}` is empty: give a text to store")));
     }
     if let Some(at) = text.find('\0') {
-        let why = format!("the `{what}` is no text: byte {at} is NUL");
+        let why = format!("the `{what}` is not text: byte {at} is NUL; remove it");
         return Err(Refusal::Invalid(why));
     }
     Ok(())
 }
 
-/// Names a wing and room in the subject of a commit.
+/// Renders a wing and room for the subject of a commit.
 fn shelf_label(WingRoom { wing, room }: &WingRoom) -> String {
     let [wing, room] = [wing, room].map(|it| render::truncate(&render::one_line(it), 30));
     format!("{wing}/{room}")
 }
 
-/// Finds the drawers whose similarity to `text` is at least `least`, the most similar first.
+/// Finds the drawers whose similarity to `text` is at least `min_similarity`, the most similar
+/// first.
 pub(crate) fn find_similar_drawers(
     open: &OpenPalace,
     text: &str,
-    least: f32,
+    min_similarity: f32,
 ) -> Vec<SimilarDrawer> {
     let drawers = &open.palace.drawers;
     let text_of = |it: &ItemId| match it {
         ItemId::Drawer(file) => Some(drawers.get(file)?.text.as_str()),
         _ => None,
     };
-    let mut similar_items = open.index().near_duplicates(text, least, text_of);
-    // A short text may have no word in the index: compare it with every drawer.
+    let mut similar_items = open.index().near_duplicates(text, min_similarity, text_of);
+    // A short text may have no word in the index, so compare it with every drawer.
     if text.len() <= SHORT_TEXT_BYTES {
         let same = drawers.iter().filter(|(.., it)| it.text == text);
         let same = same.map(|(file, ..)| ItemId::Drawer(file.to_owned()));
         let missed: Vec<_> =
-            same.filter(|it| similar_items.iter().all(|found| found.item != *it)).collect();
+            same.filter(|it| similar_items.iter().all(|similar| similar.item != *it)).collect();
         similar_items
             .splice(..0, missed.into_iter().map(|item| NearDuplicate { item, similarity: 1.0 }));
     }

@@ -20,9 +20,9 @@ pub struct FactRecord {
 /// The facts about one name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FactsAbout {
-    /// The facts that start from it.
+    /// The facts with the name as subject.
     pub outgoing: Vec<FactRecord>,
-    /// The facts that lead to it.
+    /// The facts with the name as object.
     pub incoming: Vec<FactRecord>,
     /// The entity of that name, if it is defined.
     pub entity: Option<Entity>,
@@ -34,10 +34,10 @@ pub struct FactsAbout {
     pub suggestion: Option<String>,
 }
 
-/// How many facts there are.
+/// The numbers of names and facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FactCounts {
-    /// How many names there are: those in facts, and entities without facts.
+    /// How many names there are: those in facts, and those of entities without facts.
     pub names: usize,
     /// How many facts there are.
     pub facts: usize,
@@ -49,8 +49,8 @@ pub struct FactCounts {
     pub kinds: BTreeSet<String>,
 }
 
-/// Returns the facts about `name`, whatever its spelling; only those that hold at a date, if one
-/// is given. Facts that hold come first, then those that began last.
+/// Returns the facts about `name`, in any spelling; if `as_of` is given, only those that hold at
+/// that date. Current facts come first, then those that began last.
 pub fn facts_about(
     session: &Session<'_>,
     name: &str,
@@ -59,7 +59,7 @@ pub fn facts_about(
 ) -> FactsAbout {
     let (graph, now) = (&session.palace.palace.graph, Date::from(session.caller.now));
     let names = graph.spellings_of_name(name);
-    let mut found = FactsAbout {
+    let mut result = FactsAbout {
         entity: names.iter().find_map(|it| graph.get(it)).cloned(),
         ..FactsAbout::default()
     };
@@ -71,39 +71,39 @@ pub fn facts_about(
     };
     for name in &names {
         // A fact from a name to itself is listed once.
-        let is_listed = |(way, from, it): &(Direction, &Entity, &Relation)| {
-            *way == Direction::Outgoing
+        let is_listed = |(side, from, it): &(Direction, &Entity, &Relation)| {
+            *side == Direction::Outgoing
                 || direction == Direction::Incoming
                 || fold_name(&from.name) != fold_name(&it.to)
         };
-        for (way, from, it) in outgoing_and_incoming(graph, name).filter(is_listed) {
-            if ![Direction::Both, way].contains(&direction) || !holds(it) {
+        for (side, from, it) in outgoing_and_incoming(graph, name).filter(is_listed) {
+            if ![Direction::Both, side].contains(&direction) || !holds(it) {
                 others += 1;
                 continue;
             }
-            let facts = match way {
-                Direction::Incoming => &mut found.incoming,
-                _ => &mut found.outgoing,
+            let facts = match side {
+                Direction::Incoming => &mut result.incoming,
+                _ => &mut result.outgoing,
             };
             facts.push(fact_record(&from.name, it, now));
         }
     }
-    (found.undated, found.other_facts) = (undated, others);
-    found.outgoing.sort_by_key(FactRecord::sort_key);
-    found.incoming.sort_by_key(FactRecord::sort_key);
+    (result.undated, result.other_facts) = (undated, others);
+    result.outgoing.sort_by_key(FactRecord::sort_key);
+    result.incoming.sort_by_key(FactRecord::sort_key);
     if names.is_empty() {
-        found.suggestion = graph.closest_name(name).map(str::to_owned);
+        result.suggestion = graph.closest_name(name).map(str::to_owned);
     }
-    found
+    result
 }
 
 /// Returns the facts about `name`, or all facts, in the order in which they began; those
-/// without a known beginning come last.
+/// without a start date come last.
 pub fn fact_timeline(session: &Session<'_>, name: Option<&str>) -> Vec<FactRecord> {
     let mut facts = match name {
         Some(name) => {
-            let found = facts_about(session, name, None, Direction::Both);
-            [found.outgoing, found.incoming].concat()
+            let facts = facts_about(session, name, None, Direction::Both);
+            [facts.outgoing, facts.incoming].concat()
         }
         None => all_facts(session),
     };
@@ -148,7 +148,7 @@ impl FactRecord {
         fact_line(&self.subject, &self.relation.kind, &self.relation.to)
     }
 
-    /// Sorts facts that hold first, then those that began last.
+    /// Sorts current facts first, then those that began last.
     fn sort_key(&self) -> (bool, std::cmp::Reverse<Option<Date>>) {
         (!self.current, std::cmp::Reverse(self.relation.since_date()))
     }
@@ -159,8 +159,8 @@ fn outgoing_and_incoming<'a>(
     graph: &'a Graph,
     name: &str,
 ) -> impl Iterator<Item = (Direction, &'a Entity, &'a Relation)> {
-    let starts = [graph.get(name), graph.loose_end(name)].into_iter().flatten();
-    let outgoing = starts.flat_map(|from| from.relations.iter().map(move |it| (from, it)));
+    let sources = [graph.get(name), graph.loose_end(name)].into_iter().flatten();
+    let outgoing = sources.flat_map(|from| from.relations.iter().map(move |it| (from, it)));
     let outgoing = outgoing.map(|(from, it)| (Direction::Outgoing, from, it));
     let incoming = graph.incoming_relations(name);
     outgoing.chain(incoming.map(|it| (Direction::Incoming, it.from, it.relation)))

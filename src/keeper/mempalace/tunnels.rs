@@ -1,4 +1,4 @@
-//! Tunnels: rooms that are in several wings, and the way from room to room.
+//! Tunnels: room names that occur in several wings, and the rooms that can be reached through them.
 //!
 //! A room here is a name under which drawers are filed, in any number of wings; two rooms
 //! that share a wing are one step apart.
@@ -11,40 +11,40 @@ use chrono::{DateTime, Utc};
 use crate::keeper::{Refusal, Session};
 use crate::model::did_you_mean;
 
-/// The most rooms that an answer lists.
+/// Maximum number of rooms that an answer lists.
 const MAX_ROOMS: usize = 50;
 
-/// The most tunnels that the statistics list.
+/// Maximum number of tunnels that the statistics list.
 const MAX_TOP_TUNNELS: usize = 10;
 
-/// The most steps of one walk.
+/// Maximum number of steps of a traversal.
 const MAX_HOPS: usize = 10;
 
-/// A room, in all the wings it is in.
+/// A room name, with all wings that it occurs in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoomAcrossWings {
     /// Its name.
     pub room: String,
     /// The wings, by name.
     pub wings: BTreeSet<String>,
-    /// How many drawers it has in all of them.
+    /// How many drawers it has in all these wings.
     pub count: usize,
     /// When the newest drawer was filed, if that is known.
     pub newest: Option<DateTime<Utc>>,
 }
 
-/// A room that a walk reached.
+/// A room that a traversal reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReachedRoom {
     /// The room.
     pub room: RoomAcrossWings,
     /// How many steps it is from the start.
     pub hop: usize,
-    /// The wings through which the walk reached it first.
+    /// The wings through which the traversal reached it first.
     pub via: BTreeSet<String>,
 }
 
-/// How wings and rooms are connected.
+/// The numbers of rooms, tunnels and connections of wings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TunnelStats {
     /// How many rooms there are.
@@ -77,9 +77,8 @@ pub fn rooms_by_name(session: &Session<'_>) -> RoomsByName {
     rooms
 }
 
-/// Walks from a room to all rooms that are at most `hops` steps away: the nearest come first,
-/// and of those the ones with the most drawers. Returns the first fifty and the number of the
-/// others.
+/// Finds all rooms that are at most `hops` steps away from a room, sorted by steps, then by number
+/// of drawers. Returns the first fifty and the number of the others.
 pub fn traverse_rooms(
     rooms: &RoomsByName,
     start: &str,
@@ -87,8 +86,8 @@ pub fn traverse_rooms(
 ) -> Result<(Vec<ReachedRoom>, usize), Refusal> {
     if !rooms.contains_key(start) {
         let meant = did_you_mean(start, rooms.keys().map(String::as_str)).map(str::to_owned);
-        let some = rooms.keys().take(5).cloned().collect();
-        return Err(Refusal::NoSuchRoom { asked: start.to_owned(), meant, rooms: some });
+        let first = rooms.keys().take(5).cloned().collect();
+        return Err(Refusal::NoSuchRoom { asked: start.to_owned(), meant, rooms: first });
     }
     Ok(truncate_list(reachable_rooms(rooms, start, hops.min(MAX_HOPS))))
 }
@@ -114,7 +113,7 @@ pub fn tunnel_stats(rooms: &RoomsByName) -> TunnelStats {
     TunnelStats { rooms: rooms.len(), tunnels: tunnel_count, edges, wings, top_tunnels: tunnels }
 }
 
-/// Walks breadth first: all rooms of all wings that a room is in are one step from it.
+/// Searches breadth first: all rooms of all wings that a room is in are one step from it.
 fn reachable_rooms(rooms: &RoomsByName, start: &str, hops: usize) -> Vec<ReachedRoom> {
     let first = rooms.get(start).cloned();
     let mut reached: Vec<_> =
@@ -122,12 +121,12 @@ fn reachable_rooms(rooms: &RoomsByName, start: &str, hops: usize) -> Vec<Reached
     let mut left: BTreeMap<_, _> = rooms.iter().filter(|(name, _)| *name != start).collect();
     for hop in 1..=hops {
         let last = reached.iter().filter(|it| it.hop + 1 == hop);
-        let walked: BTreeSet<String> = last.flat_map(|it| it.room.wings.clone()).collect();
-        let near =
-            |it: &RoomAcrossWings| it.wings.intersection(&walked).cloned().collect::<BTreeSet<_>>();
+        let wings: BTreeSet<String> = last.flat_map(|it| it.room.wings.clone()).collect();
+        let shared =
+            |it: &RoomAcrossWings| it.wings.intersection(&wings).cloned().collect::<BTreeSet<_>>();
         let mut step: Vec<_> = left
             .values()
-            .map(|it| ReachedRoom { room: (*it).clone(), hop, via: near(it) })
+            .map(|it| ReachedRoom { room: (*it).clone(), hop, via: shared(it) })
             .filter(|it| !it.via.is_empty())
             .collect();
         left.retain(|name, _| step.iter().all(|it| it.room.room != **name));

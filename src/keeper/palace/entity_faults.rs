@@ -36,59 +36,60 @@ pub(crate) struct EntityFaults {
 impl EntityFaults {
     /// Checks the whole graph.
     pub(crate) fn from_graph(graph: &Graph) -> Self {
-        let everybody: Vec<_> = graph.iter().collect();
-        let concerned = everybody.into_par_iter().filter(|it| !graph.entity_faults(it).is_empty());
-        let concerned: Vec<_> = concerned.collect();
-        let mut health = Self::default();
-        for entity in concerned {
-            health.check_entity(graph, &entity.name);
+        let entities: Vec<_> = graph.iter().collect();
+        let faulty = entities.into_par_iter().filter(|it| !graph.entity_faults(it).is_empty());
+        let faulty: Vec<_> = faulty.collect();
+        let mut faults = Self::default();
+        for entity in faulty {
+            faults.check_entity(graph, &entity.name);
         }
-        health
+        faults
     }
 
-    /// Checks again the entities that a change may concern: the changed entity, by name and genus
-    /// `before` and `after`, and those that refer to it.
+    /// Checks the entities again whose faults a change may change: the changed entity, with its
+    /// name and genus `before` and `after`, and those that refer to it.
     pub(crate) fn update(
         &mut self,
         graph: &Graph,
         before: Option<&EntityKey>,
         after: Option<&EntityKey>,
     ) {
-        let mut concerned: BTreeSet<_> =
+        let mut names: BTreeSet<_> =
             before.into_iter().chain(after).map(|(name, _)| name.clone()).collect();
         if before != after {
-            let found = after.and_then(|(name, _)| self.dangling_references.get(name));
-            concerned.extend(found.into_iter().flatten().cloned());
-            let naming = before.map(|(name, _)| graph.names_referring_to(name)).unwrap_or_default();
-            concerned.extend(naming.into_iter().map(|(name, _)| name));
+            let dangling = after.and_then(|(name, _)| self.dangling_references.get(name));
+            names.extend(dangling.into_iter().flatten().cloned());
+            let sources = before.map(|(name, _)| graph.names_referring_to(name));
+            names.extend(sources.unwrap_or_default().into_iter().map(|(name, _)| name));
         }
-        for name in concerned {
+        for name in names {
             self.check_entity(graph, &name);
         }
     }
 
     /// Renders the faults of the entities that a room shows in one line: their number, and the
     /// faults of the first ones.
-    pub(crate) fn room_notice(&self, graph: &Graph, exhibits: &RoomScope<'_>) -> Option<String> {
-        let (mut count, mut named) = (0, Vec::new());
+    pub(crate) fn room_notice(&self, graph: &Graph, scope: &RoomScope<'_>) -> Option<String> {
+        let (mut count, mut listed) = (0, Vec::new());
         for (genus, names) in &self.faulty {
-            let all = exhibits.includes_genus(genus);
-            let shown: Vec<_> = names
+            let all = scope.includes_genus(genus);
+            let included: Vec<_> = names
                 .iter()
-                .filter(|it| all || exhibits.includes_entity(it))
+                .filter(|it| all || scope.includes_entity(it))
                 .take(MAX_NAMED_ENTITIES)
                 .collect();
-            count += if all { names.len() } else { shown.len() };
-            named.extend(shown);
+            count += if all { names.len() } else { included.len() };
+            listed.extend(included);
         }
-        named.truncate(MAX_NAMED_ENTITIES);
-        let told: Vec<_> = named.iter().filter_map(|it| describe_first_fault(graph, it)).collect();
-        let more = if count > told.len() { "; …" } else { "" };
+        listed.truncate(MAX_NAMED_ENTITIES);
+        let faults: Vec<_> =
+            listed.iter().filter_map(|it| describe_first_fault(graph, it)).collect();
+        let more = if count > faults.len() { "; …" } else { "" };
         let have = if count == 1 { "has" } else { "have" };
         (count > 0).then(|| {
             let count = render::pluralize(count, "entity");
-            let told = told.join("; ");
-            format!("{count} here {have} something wrong: {told}{more} · `palazzo check` tells all")
+            let faults = faults.join("; ");
+            format!("{count} here {have} faults: {faults}{more} · `palazzo check` lists all")
         })
     }
 
@@ -103,16 +104,16 @@ impl EntityFaults {
             self.faulty.entry(entity.genus.clone()).or_default().insert(name.to_owned());
         }
         self.genus_by_name.insert(name.to_owned(), entity.genus.clone());
-        for lost in faults.into_iter().filter_map(|it| it.undefined_name) {
-            self.dangling_references.entry(lost).or_default().insert(name.to_owned());
+        for undefined in faults.into_iter().filter_map(|it| it.undefined_name) {
+            self.dangling_references.entry(undefined).or_default().insert(name.to_owned());
         }
     }
 
     fn remove_entity(&mut self, name: &str) {
         let Some(genus) = self.genus_by_name.remove(name) else { return };
-        if let Some(left) = self.faulty.get_mut(&genus) {
-            left.remove(name);
-            if left.is_empty() {
+        if let Some(names) = self.faulty.get_mut(&genus) {
+            names.remove(name);
+            if names.is_empty() {
                 self.faulty.remove(&genus);
             }
         }

@@ -23,13 +23,13 @@ pub struct Blueprint {
     pub name: Option<String>,
     /// Its description.
     pub description: Option<String>,
-    /// True to make it the entry room, false to not make the first room the entry room.
+    /// True to make it the entry room; false not to, even if it is the first room.
     pub entry: Option<bool>,
     /// Its actions, in order.
     pub actions: Option<Vec<Action>>,
     /// All its portals that no action leads through; with `merge`, portals to add.
     pub portals: Option<Vec<RoomRef>>,
-    /// The entities that it shows besides.
+    /// The entities that it shows.
     pub generate: Option<Grouping>,
     /// True to change the existing room, false to replace it.
     pub merge: bool,
@@ -46,9 +46,9 @@ pub struct BuiltRoom {
     pub room: RoomId,
     /// Its name, in one line.
     pub name: String,
-    /// False if the room was already as the blueprint has it.
+    /// False if the room did not change.
     pub is_changed: bool,
-    /// What a check finds wrong with the room and with those it led to; may be empty.
+    /// The findings about the room and about those that it led to; may be empty.
     pub findings: String,
 }
 
@@ -61,7 +61,7 @@ pub fn build_room(
     tools: &[Tool],
 ) -> Result<BuiltRoom, Refusal> {
     if keeper.current_workspace(caller).is_err() {
-        // No palace is created for a room that cannot be built.
+        // Do not create a palace for a room that cannot be built.
         room_from_blueprint(blueprint, None)?;
     }
     let mut session = keeper.session_for_writing(caller)?;
@@ -86,7 +86,7 @@ fn resolve_target_room(open: &OpenPalace, blueprint: &Blueprint) -> Result<RoomI
     match (&blueprint.wing, &literal.wing) {
         (Some(wing), None) => Ok(RoomId { wing: Some(wing.clone()), slug: literal.slug.clone() }),
         (Some(wing), Some(other)) if wing != other => Err(Refusal::Invalid(format!(
-            "the `slug` says the room stands in the wing `{other}`, and `wing` says `{wing}`"
+            "the `slug` names the wing `{other}`, and `wing` names `{wing}`: leave one of them out"
         ))),
         _ => Ok(open.palace.resolve_room(&blueprint.room, None)?),
     }
@@ -105,20 +105,21 @@ fn plan_room_change(
         (Some(old), true) => merge_blueprint(old, blueprint),
         (None, true) if blueprint.name.is_none() => {
             let why = format!(
-                "there is no room `{id}` to merge into; with a `name` and a `description` it is built"
+                "there is no room `{id}` to merge into; to build it, give a `name` and a \
+                 `description`"
             );
             return Err(Refusal::Invalid(why));
         }
         (old, _) => room_from_blueprint(blueprint, old.as_ref().map_or(Some(new), |it| it.id))?,
     };
-    let written = match (&text, &old) {
+    let new_text = match (&text, &old) {
         (Some(text), Some(old)) if *old == now => text.clone(),
         (Some(text), Some(old)) => format::edit_room_text(&path, text, old, &now)
             .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?,
         _ => format::new_room_text(&path, &now)
             .ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?,
     };
-    let mut edits = vec![Edit { path, was: text, now: Some(written) }];
+    let mut edits = vec![Edit { path, was: text, now: Some(new_text) }];
     edits.extend(plan_portal_removals(open, blueprint, id, &now)?);
     edits.extend(plan_entry_change(open, blueprint, id)?);
     let verb = match (&old, blueprint.merge) {
@@ -137,8 +138,8 @@ fn plan_room_change(
 /// Returns the room that a complete blueprint describes.
 fn room_from_blueprint(blueprint: &Blueprint, id: Option<Ulid>) -> Result<Room, Refusal> {
     let (Some(name), Some(description)) = (&blueprint.name, &blueprint.description) else {
-        let why = "a room needs a `name` and a `description`; `merge: true` changes only what \
-                   is given in a room that stands";
+        let why = "a room needs a `name` and a `description`; to change only parts of an existing \
+                   room, use `merge: true`";
         return Err(Refusal::Invalid(why.to_owned()));
     };
     Ok(Room {
@@ -231,9 +232,10 @@ fn plan_entry_change(
     id: &RoomId,
 ) -> Result<Option<Edit>, Refusal> {
     let first = open.palace.rooms().len() == 0 && blueprint.entry != Some(false);
-    let moves = blueprint.entry == Some(true) || first && open.palace.settings.entry.is_none();
+    let becomes_entry =
+        blueprint.entry == Some(true) || first && open.palace.settings.entry.is_none();
     let is_entry = open.palace.settings.entry.as_ref().map(RoomRef::as_id) == Some(id);
-    if !moves || is_entry {
+    if !becomes_entry || is_entry {
         return Ok(None);
     }
     let was = open.read_for_change(PalacePath::SETTINGS_FILE)?;

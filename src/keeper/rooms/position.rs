@@ -1,26 +1,26 @@
-//! Where a caller stands in a palace.
+//! The position of a caller in a palace.
 
 use crate::keeper::{Refusal, Session};
 use crate::model::{Grouping, Hall, Palace};
 use crate::session::Location;
 
-/// The slug of the hall that takes the place of the entry room in a palace without rooms.
+/// The slug of the hall that replaces the entry room in a palace without rooms.
 const ENTRANCE_HALL_SLUG: &str = "entrance-hall";
 
-/// Returns where the caller stands. A caller that came before there was a room moves to the entry
-/// room as soon as there is one.
+/// Returns the position of the caller. A caller that entered a palace without rooms moves to the
+/// entry room as soon as there is one.
 pub(crate) fn current_position(session: &mut Session<'_>) -> Result<Location, Refusal> {
     let before = session.visit.location.clone();
     if let Some(location) = before.clone().filter(|it| !is_entrance_hall(it)) {
         return Ok(location);
     }
     let (palace, key) = (&session.palace.palace, &session.key);
-    // Without rooms and entities, the caller can at least see a room with drawers.
+    // In a palace without rooms and entities, a room with drawers is shown.
     let drawer_room = palace.drawers.rooms().next().cloned();
     let drawer_room = drawer_room.map(|it| Location::in_room(key, it));
     let location = start_position(palace, key).or(drawer_room).ok_or(Refusal::NoRooms)?;
     if before.as_ref() != Some(&location) {
-        // The caller has not gone anywhere: the numbers of the listed items stay valid.
+        // The caller did not move: the numbers of the listed items stay valid.
         let listed_items = std::mem::take(&mut session.visit.listed_items);
         session.visit.enter_palace(key, Some(location.clone()));
         session.visit.listed_items = listed_items;
@@ -28,8 +28,8 @@ pub(crate) fn current_position(session: &mut Session<'_>) -> Result<Location, Re
     Ok(location)
 }
 
-/// Returns where visits begin: in the entry room or, in a palace without rooms, in a hall with all
-/// entities.
+/// Returns the position at which visits begin: the entry room or, in a palace without rooms, a hall
+/// with all entities.
 pub(crate) fn start_position(palace: &Palace, workspace: &str) -> Option<Location> {
     if let Some(entry) = palace.entry_room() {
         return Some(Location::in_room(workspace, entry.clone()));

@@ -5,22 +5,22 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::findings::{locate_findings, prepare_checks};
 use crate::model::{Code, Diagnostic, RoomId, Severity, Tool};
 
-/// How many findings the answer lists.
+/// Maximum number of findings that the answer lists.
 const MAX_ROOM_FINDINGS: usize = 5;
 
-/// Summarizes what a check finds about a room that was just built, and which of the rooms `beside`
-/// it cannot be reached any more; empty if it finds nothing.
+/// Lists the findings about a room that was just built, and those of its `neighbours` that cannot
+/// be reached any more; empty if there are none.
 pub(crate) fn summarize_room_findings(
     palace: &OpenPalace,
     room: &RoomId,
-    beside: &[RoomId],
+    neighbours: &[RoomId],
     tools: &[Tool],
 ) -> String {
     let (check, file) = (prepare_checks(palace, tools), room_path(room));
     let file_diagnostics = palace.findings_in(&file).map(|it| (it.clone(), None));
     let room_diagnostics =
         check.room_findings(room).into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
-    // A room that shows an undefined name may have a misspelt one.
+    // An undefined name in a room may be a spelling mistake.
     let is_listed = |it: &Diagnostic| {
         it.severity() < Severity::Info
             || matches!(
@@ -30,7 +30,7 @@ pub(crate) fn summarize_room_findings(
     };
     let diagnostics = file_diagnostics.chain(room_diagnostics).filter(|(it, _)| is_listed(it));
     let mut findings = locate_findings(palace, &file, diagnostics.collect());
-    for unreachable in beside.iter().filter_map(|it| check.check_reachable(it)) {
+    for unreachable in neighbours.iter().filter_map(|it| check.check_reachable(it)) {
         let file = unreachable.diagnostic.file.clone();
         let diagnostic = (unreachable.diagnostic, Some(unreachable.value_path));
         findings.extend(locate_findings(palace, &file, vec![diagnostic]));
@@ -38,11 +38,11 @@ pub(crate) fn summarize_room_findings(
     findings.sort_by_key(|it| it.diagnostic.severity());
     let listed = findings.iter().take(MAX_ROOM_FINDINGS);
     let lines: Vec<_> = listed.map(|it| format!("\n  {}", it.diagnostic)).collect();
-    let is_grave = findings.iter().any(|it| it.diagnostic.severity() < Severity::Info);
-    let head = if is_grave { "Something is wrong there" } else { "Worth knowing" };
+    let has_problems = findings.iter().any(|it| it.diagnostic.severity() < Severity::Info);
+    let head = if has_problems { "Problems found" } else { "Worth knowing" };
     match findings.len().saturating_sub(MAX_ROOM_FINDINGS) {
         _ if findings.is_empty() => String::new(),
         0 => format!("{head}:{}\n", lines.concat()),
-        left => format!("{head}:{}\n  and {left} more\n", lines.concat()),
+        more => format!("{head}:{}\n  and {more} more\n", lines.concat()),
     }
 }

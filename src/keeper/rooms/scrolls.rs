@@ -11,7 +11,7 @@ use crate::model::{Edit, Layout, Palace, RoomId, RoomRef, Scroll, ScrollId, Slot
 use crate::render;
 use crate::session::Visit;
 
-/// The most characters a title may have.
+/// Maximum number of characters of a title.
 const MAX_TITLE_CHARS: usize = 200;
 
 /// A scroll to write.
@@ -21,7 +21,7 @@ pub struct NewScroll {
     pub title: String,
     /// Its text.
     pub body: String,
-    /// Its room; without one, the room that the caller stands in.
+    /// Its room; without one, the current room of the caller.
     pub room: Option<RoomRef>,
 }
 
@@ -32,7 +32,7 @@ pub struct WrittenScroll {
     pub title: String,
     /// The name of its room, in one line.
     pub room_name: String,
-    /// The number that reads it, if the caller stands in its room.
+    /// The number that reads it, if the caller is in its room.
     pub number: Option<usize>,
 }
 
@@ -61,7 +61,7 @@ pub fn write_scroll(
         let plan = ChangePlan {
             edits: vec![Edit { path: new_scroll_path(&room, &scroll), was: None, now }],
             subject: format!("scroll {room}: {title}"),
-            body: format!("Left the scroll \"{title}\" in {room_name}"),
+            body: format!("Wrote the scroll \"{title}\" in {room_name}"),
         };
         written = Some((room, room_name));
         Ok(plan)
@@ -71,15 +71,15 @@ pub fn write_scroll(
     Ok(WrittenScroll { title, room_name, number })
 }
 
-/// Returns the scrolls of a room after the first `from`, newest first, at most `most`.
+/// Returns the scrolls of a room after the first `from`, newest first, at most `limit`.
 pub(crate) fn newest_scroll_ids(
     palace: &Palace,
     room: &RoomId,
     from: usize,
-    most: usize,
+    limit: usize,
 ) -> Vec<ScrollId> {
-    let shown = palace.scrolls_in_room(room).skip(from).take(most);
-    shown.map(|it| ScrollId { room: room.clone(), id: it.id }).collect()
+    let scrolls = palace.scrolls_in_room(room).skip(from).take(limit);
+    scrolls.map(|it| ScrollId { room: room.clone(), id: it.id }).collect()
 }
 
 fn new_scroll(session: &mut Session<'_>, title: String, body: &str) -> Scroll {
@@ -93,15 +93,15 @@ fn new_scroll(session: &mut Session<'_>, title: String, body: &str) -> Scroll {
     }
 }
 
-/// Returns the room for a scroll: the room that the caller names, the room that the caller stands
-/// in, or the entry room. Refuses a room that is not built.
+/// Returns the room for a scroll: the room that the caller names, the current room of the caller,
+/// or the entry room. Refuses a room that is not built.
 fn room_for_scroll(
     open: &OpenPalace,
-    named: Option<&RoomRef>,
+    requested: Option<&RoomRef>,
     here: Option<&RoomId>,
 ) -> Result<RoomId, Refusal> {
-    let room = match (named, here) {
-        (Some(named), _) => open.palace.resolve_room(named, None)?,
+    let room = match (requested, here) {
+        (Some(requested), _) => open.palace.resolve_room(requested, None)?,
         (None, Some(here)) => here.clone(),
         (None, None) => open.palace.entry_room().cloned().ok_or(Refusal::NoRooms)?,
     };
@@ -112,8 +112,8 @@ fn room_for_scroll(
     Err(broken.map_or(Refusal::RoomNotBuilt { room }, Refusal::UnreadableFile))
 }
 
-/// Numbers the newest scrolls of the room again and returns the number of the first, if the caller
-/// stands in the room.
+/// If the caller is in the room, numbers its newest scrolls again and returns the number of the
+/// first one.
 fn scroll_number_if_here(session: &mut Session<'_>, room: &RoomId) -> Option<usize> {
     session.visit.workspace.as_ref()?;
     if current_position(session).ok()?.room != *room {

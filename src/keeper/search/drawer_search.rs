@@ -32,7 +32,7 @@ pub struct DrawerQuery {
 /// The result of a search for drawers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DrawerHits {
-    /// The best, best first.
+    /// The best hits, best first.
     pub best: Vec<DrawerHit>,
     /// How many drawers match.
     pub total: usize,
@@ -67,7 +67,7 @@ pub fn search_drawers(
     limit: usize,
 ) -> Result<DrawerHits, Refusal> {
     if query.words.trim().is_empty() {
-        return Err(Refusal::Invalid("the `query` is empty: say what to look for".to_owned()));
+        return Err(Refusal::Invalid("the `query` is empty: give words to search for".to_owned()));
     }
     let before = ("before", query.before.as_deref());
     let time_range = parse_time_range(query.since.as_deref(), before, caller.now)?;
@@ -87,7 +87,7 @@ fn find_drawers(
     let open = &*session.palace;
     let embedded = vector_store.as_ref().map(|it| open.embed_query(it, &query.words));
     let drawers = &open.palace.drawers;
-    // To find the wing and room of each drawer is slow: most take them from their folder. There
+    // Filter by room and not by drawer: the wing and room of a drawer are slow to find, and there
     // are fewer rooms than drawers.
     let facets = (query.wing.is_some() || query.room.is_some()).then(|| {
         let shelves = drawers.filed_under_matching(|it| matches_shelf(it, query)).into_iter();
@@ -125,22 +125,22 @@ pub fn drawer_by_id(session: &Session<'_>, id: Ulid, from: usize) -> Option<Draw
     drawer_hit(session.palace, &hit)
 }
 
-/// Finds the drawers whose similarity to a text is at least `least`, or else 0.9: the same text
-/// in other words.
+/// Finds the drawers whose similarity to a text is at least `min_similarity`, by default 0.9.
 pub fn drawers_similar_to(
     keeper: &mut Keeper,
     caller: &Caller,
     text: &str,
-    least: Option<f32>,
+    min_similarity: Option<f32>,
 ) -> Result<Vec<SimilarDrawer>, Refusal> {
     validate_text("content", text)?;
-    let least = least.unwrap_or(DUPLICATE_THRESHOLD);
-    if !(0.0..=1.0).contains(&least) {
-        let why = format!("the `threshold` is from 0 to 1, not {least}");
+    let min_similarity = min_similarity.unwrap_or(DUPLICATE_THRESHOLD);
+    if !(0.0..=1.0).contains(&min_similarity) {
+        let why = format!("the `threshold` must be from 0 to 1, not {min_similarity}");
         return Err(Refusal::Invalid(why));
     }
     let session = keeper.session_if_any(caller)?;
-    Ok(session.map(|it| find_similar_drawers(it.palace, text, least)).unwrap_or_default())
+    let similar = session.map(|it| find_similar_drawers(it.palace, text, min_similarity));
+    Ok(similar.unwrap_or_default())
 }
 
 fn matches_shelf(shelf: &WingRoom, query: &DrawerQuery) -> bool {

@@ -1,4 +1,4 @@
-//! Searches everything in a palace: for a person at a terminal, and for a visitor.
+//! Searches everything in a palace, for the command line and for the menu of rooms.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::model::{ItemId, ItemKind, Layout, Palace};
 use crate::render::{self, HitView};
 use crate::search::{Hit, Hits, Query, snippet};
 
-/// The most characters of an excerpt: in the list of a visitor, and at a terminal.
+/// Maximum number of characters of an excerpt: in a room, and on the command line.
 const LIST_EXCERPT_CHARS: usize = 120;
 const PASSAGE_CHARS: usize = 240;
 
@@ -44,11 +44,11 @@ pub struct SearchHit {
     pub written: Option<DateTime<Utc>>,
     /// How well it matches, from 0 to 1.
     pub similarity: f32,
-    /// Its title, its place and the best passage.
+    /// Its title, its location and the best passage.
     pub display: HitView,
 }
 
-/// Searches everything, for a person at a terminal; returns the best `limit` hits.
+/// Searches everything, for the command line; returns the best `limit` hits.
 pub fn search_palace(
     session: &mut Session<'_>,
     query: &SearchQuery,
@@ -62,18 +62,18 @@ pub fn search_palace(
     Ok(SearchResults { best, total, ranker, root })
 }
 
-/// Searches everything but entities, which have a tool of their own (v2 section 3.8), for a
-/// visitor who chose the search in the menu. The visit remembers the hits.
+/// Searches everything but entities, which have a tool of their own (v2 section 3.8), for the
+/// search in the menu. The numbers of the listed items open the hits.
 pub(crate) fn search_from_menu(
     session: &mut Session<'_>,
     text: Option<&str>,
 ) -> Result<String, Refusal> {
     let Some(text) = text else {
-        return Ok("Say in `params` what to look for.".to_owned());
+        return Ok("Give in `params` the words to search for.".to_owned());
     };
     let mut query = SearchQuery::parse(text)?;
     if query.words.trim().is_empty() {
-        return Ok("Say in `params` what to look for, too.".to_owned());
+        return Ok("Give in `params` also words to search for.".to_owned());
     }
     if query.kinds.is_empty() {
         query.kinds = ItemKind::ALL.into_iter().filter(|it| *it != ItemKind::Entity).collect();
@@ -88,8 +88,8 @@ pub(crate) fn search_from_menu(
     Ok(render::search_results(text, &views, total) + &ranker)
 }
 
-/// Runs a search, and returns the best `limit` hits; and how they were ranked, if the palace names
-/// a model.
+/// Runs a search. Returns the best `limit` hits, and how they were ranked if the palace names a
+/// model.
 fn run_search(
     session: &mut Session<'_>,
     query: &SearchQuery,
@@ -129,7 +129,7 @@ fn search_hit(palace: &Palace, hit: &Hit, words: &str, now: DateTime<Utc>) -> Op
     })
 }
 
-/// Returns the file that holds an item.
+/// Returns the file of an item.
 fn file_of_item(palace: &Palace, item: &ItemId) -> Option<String> {
     match item {
         ItemId::Room(id) => Some(room_path(id)),
@@ -142,7 +142,7 @@ fn file_of_item(palace: &Palace, item: &ItemId) -> Option<String> {
     }
 }
 
-/// Describes a hit with an excerpt of at most so many characters, as seen at that moment.
+/// Describes a hit with an excerpt of at most `limit` characters, as of `now`.
 fn describe_hit(
     palace: &Palace,
     hit: &Hit,

@@ -49,10 +49,10 @@ impl SearchQuery {
         Ok(query)
     }
 
-    /// Refuses a query that has nothing but filters.
+    /// Refuses a query that has only filters.
     pub fn reject_without_words(&self) -> Result<(), Refusal> {
         match self.words.trim().is_empty() {
-            true => Err(Refusal::Invalid("say what to look for".to_owned())),
+            true => Err(Refusal::Invalid("give words to search for".to_owned())),
             false => Ok(()),
         }
     }
@@ -101,7 +101,7 @@ impl SearchQuery {
     }
 }
 
-/// The earliest time, and the time before which; `None` is no limit.
+/// The start and the end of a range of times, without the end; `None` is no limit.
 pub(crate) type TimeRange = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
 /// Parses a range of times; `end` is the name of the second argument and its value.
@@ -110,14 +110,14 @@ pub(crate) fn parse_time_range(
     end: (&str, Option<&str>),
     now: DateTime<Utc>,
 ) -> Result<TimeRange, Refusal> {
-    let parse = |what, text: Option<&str>| -> Result<Option<DateTime<Utc>>, Refusal> {
-        let date = text.map(|it| parse_date_argument(what, it, now)).transpose()?;
+    let parse = |argument, text: Option<&str>| -> Result<Option<DateTime<Utc>>, Refusal> {
+        let date = text.map(|it| parse_date_argument(argument, it, now)).transpose()?;
         Ok(date.map(|it| it.start_time().unwrap_or(DateTime::<Utc>::MIN_UTC)))
     };
     let (since, before) = (parse("since", since)?, parse(end.0, end.1)?);
     if since.zip(before).is_some_and(|(since, before)| since >= before) {
         let end = end.0;
-        let why = format!("`since` must be earlier than `{end}`: nothing lies between them");
+        let why = format!("`since` must be earlier than `{end}`: no time is between them");
         return Err(Refusal::Invalid(why));
     }
     Ok((since, before))
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_may_stand_anywhere_among_the_words() {
+    fn filters_may_be_anywhere_among_the_words() {
         let query = parse_query("kind:drawer why did\nroom:\"great hall\" it stop? since:2026-03");
         assert_eq!(query.words, " why did\n it stop? ");
         assert_eq!(query.kinds, [ItemKind::Drawer]);

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::keeper::{Refusal, Session};
 use crate::model::Vector;
 
-/// How many passages are embedded before the progress is reported.
+/// How many passages are embedded between two reports of the progress.
 const EMBED_BATCH: usize = 64;
 
 /// What [`embed_passages`] did.
@@ -17,8 +17,8 @@ pub enum EmbedOutcome {
     Embedded(usize, usize),
 }
 
-/// Embeds all passages that have no embedding yet; calls `progress` with how many of how many
-/// are done.
+/// Embeds all passages that have no embedding yet; calls `progress` with the numbers of passages
+/// done and of all.
 pub fn embed_passages(
     session: &mut Session<'_>,
     progress: impl Fn(usize, usize),

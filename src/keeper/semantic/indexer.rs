@@ -1,5 +1,5 @@
 //! The indexer of one palace: it embeds passages with the palace's model, in the background if the
-//! keeper has asked for that.
+//! keeper is configured so.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -16,8 +16,8 @@ pub(crate) struct SemanticIndexer {
 }
 
 impl SemanticIndexer {
-    /// Loads the model in `folder` and embeds `passages`: in the background, if the models say so;
-    /// else only the model is loaded.
+    /// Loads the model in `folder`; if the models are configured so, does that in the background
+    /// and embeds `passages`.
     pub(crate) fn start(
         folder: &str,
         passages: Vec<(u64, String)>,

@@ -8,7 +8,7 @@ use crate::embedding::{Error, Model};
 use crate::render;
 use crate::store;
 
-/// The most bytes of a file of a model.
+/// Maximum size of a file of a model.
 const MAX_MODEL_FILE_BYTES: u64 = 2 << 30;
 
 /// The loaded models, each once for all palaces that name it.
@@ -21,30 +21,33 @@ pub(crate) struct ModelCache {
 
 impl ModelCache {
     /// Loads the model in a folder, a path relative to the palace at `root`, unless it is loaded
-    /// already. The error says what is wrong with it.
+    /// already. The error is a text for the user.
     pub(crate) fn load(&self, root: &Path, folder: &str) -> Result<Arc<Model>, String> {
-        let place = root.join(folder);
+        let path = root.join(folder);
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(model) = loaded.get(&place).and_then(Weak::upgrade) {
+        if let Some(model) = loaded.get(&path).and_then(Weak::upgrade) {
             return Ok(model);
         }
-        let about = |name: &str| format!("`{name}` in `{}`", render::one_line(folder));
+        let label = |name: &str| format!("`{name}` in `{}`", render::one_line(folder));
         let file = |name: &str| {
-            let bytes = store::read_file_bytes(&place.join(name), MAX_MODEL_FILE_BYTES);
-            bytes.map_err(|why| format!("{}: {why}", about(name)))
+            let bytes = store::read_file_bytes(&path.join(name), MAX_MODEL_FILE_BYTES);
+            bytes.map_err(|why| format!("{}: {why}", label(name)))
         };
         let text = |name: &str| {
             let text = file(name)?.map(String::from_utf8).transpose();
-            text.map_err(|_| format!("{} is not UTF-8", about(name)))
+            text.map_err(|_| format!("{} is not UTF-8", label(name)))
         };
-        let tilde = if folder.starts_with('~') { "; `~` is no folder: write it out" } else { "" };
-        let missing = |name: &str| format!("there is no {}{tilde}", about(name));
+        let tilde = match folder.starts_with('~') {
+            true => "; `~` is not expanded: write the whole path",
+            false => "",
+        };
+        let missing = |name: &str| format!("there is no {}{tilde}", label(name));
         let weights = file("model.safetensors")?.ok_or_else(|| missing("model.safetensors"))?;
         let words = text("vocab.txt")?.ok_or_else(|| missing("vocab.txt"))?;
         let model = Model::parse(&weights, &words, text("config.json")?.as_deref());
         let message = |it: Error| render::one_line(&it.to_string());
         let model = Arc::new(model.map_err(message)?);
-        loaded.insert(place, Arc::downgrade(&model));
+        loaded.insert(path, Arc::downgrade(&model));
         Ok(model)
     }
 }

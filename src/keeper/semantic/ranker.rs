@@ -7,11 +7,11 @@ use crate::render;
 /// How hits were ranked, in a palace that names a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranker {
-    /// Whether the meaning counted, beside the words.
+    /// Whether hits were ranked by meaning too, not only by words.
     pub is_semantic: bool,
-    /// How many passages have no embedding yet: only their words count.
+    /// How many passages have no embedding yet: they are ranked by words only.
     pub pending_passages: usize,
-    /// Why the meaning did not count, if the model has an error.
+    /// The error of the model, if it cannot be used.
     pub model_error: Option<String>,
 }
 
@@ -24,7 +24,7 @@ impl Ranker {
     /// Returns the error of the model, or how many passages have no embedding yet.
     pub fn remark(&self) -> Option<String> {
         let pending =
-            || format!("{} still to be read", render::pluralize(self.pending_passages, "passage"));
+            || format!("{} not embedded yet", render::pluralize(self.pending_passages, "passage"));
         self.model_error.clone().or_else(|| (self.pending_passages > 0).then(pending))
     }
 }

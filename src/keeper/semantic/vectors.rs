@@ -1,8 +1,8 @@
 //! The vectors of the passages of a palace, and the queue of passages without one. A thread embeds
-//! one passage after the other, while searches use the vectors that there are.
+//! one passage after the other, while searches use the vectors that exist.
 //!
 //! The vectors are cached beside git's own files, by the text of the passage. The cache may be
-//! deleted at any time: that costs the time to embed the passages again.
+//! deleted at any time: then the passages are embedded again.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
@@ -18,8 +18,8 @@ use crate::store::{self, Store};
 const CACHE_NAME: &str = "vectors";
 const CACHE_HEADER: &[u8] = b"palazzo vectors 1\n";
 
-/// The vector of this text shows whether the cache is of the same model. It need not be quite the
-/// same: processors differ in the last digits.
+/// The vector of this text shows whether the same model has made the cache. A small difference is
+/// allowed, because processors differ in the last digits.
 const PROBE_TEXT: &str =
     "A memory palace is walked in the mind: what was left in a room is found there.";
 const MIN_PROBE_SIMILARITY: f32 = 0.999;
@@ -27,7 +27,7 @@ const MIN_PROBE_SIMILARITY: f32 = 0.999;
 /// How long a search waits for a model that is being loaded.
 const MODEL_LOAD_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The cache is written when so many vectors are new, or a quarter of all.
+/// The cache is written when this number of vectors is new, or a quarter of all.
 const SAVE_BATCH: usize = 256;
 
 /// The vectors and the queue, which searches and the thread share.
@@ -40,7 +40,7 @@ pub(crate) struct VectorStore {
 /// The passages to embed, and the model to do it.
 #[derive(Default)]
 struct Queue {
-    /// `None`: it is being loaded.
+    /// The model or its error; `None` while it is being loaded.
     model: Option<Result<Arc<Model>, String>>,
     /// The passages without a vector; the first is being embedded.
     pending: VecDeque<(u64, String)>,
@@ -82,7 +82,7 @@ impl VectorStore {
         self.lock_queue().pending.iter().take(limit).cloned().collect()
     }
 
-    /// Tells the thread to end after its current passage.
+    /// Makes the thread end after its current passage.
     pub(crate) fn stop(&self) {
         self.lock_queue().is_stopped = true;
         self.queue_changed.notify_all();
@@ -111,16 +111,16 @@ impl VectorStore {
         self.lock_queue().model.is_none()
     }
 
-    /// Returns the model when it is loaded; the error says why there is none.
+    /// Waits until the model is loaded, and returns it or its error.
     pub(crate) fn wait_for_model(&self) -> Result<Arc<Model>, String> {
-        let is_unread = |it: &mut Queue| it.model.is_none();
-        let queue =
-            self.queue_changed.wait_timeout_while(self.lock_queue(), MODEL_LOAD_TIMEOUT, is_unread);
+        let is_loading = |it: &mut Queue| it.model.is_none();
+        let queue = self.lock_queue();
+        let queue = self.queue_changed.wait_timeout_while(queue, MODEL_LOAD_TIMEOUT, is_loading);
         let queue = queue.unwrap_or_else(PoisonError::into_inner).0;
-        queue.model.clone().unwrap_or_else(|| Err("the model is still being read".to_owned()))
+        queue.model.clone().unwrap_or_else(|| Err("the model is still being loaded".to_owned()))
     }
 
-    /// Sets the model, and reads the vectors that it has left in the cache.
+    /// Sets the model, and reads its vectors from the cache.
     pub(crate) fn set_model(&self, model: Result<Arc<Model>, String>, store: &Store) {
         if let Ok(model) = &model {
             let mut cached =
@@ -147,9 +147,9 @@ impl VectorStore {
         let mut new = 0;
         loop {
             let next = self.next_pending(1).pop();
-            let is_much = new >= SAVE_BATCH.max(self.vectors().len() / 4);
-            if new > 0 && (next.is_none() || is_much) {
-                // Without a cache, the next start takes longer, and nothing else is lost.
+            let is_batch_full = new >= SAVE_BATCH.max(self.vectors().len() / 4);
+            if new > 0 && (next.is_none() || is_batch_full) {
+                // An error is no problem: without a cache, only the next start takes longer.
                 drop(self.save(&model, store));
                 new = 0;
             }
@@ -217,7 +217,7 @@ impl EmbeddedQuery<'_> {
     }
 }
 
-/// Reads the vectors of a cache; none if another model has made it.
+/// Decodes the vectors of a cache; none if another model has made it.
 fn decode_vectors(bytes: &[u8], model: &Model) -> VectorsByTextHash {
     let read = || {
         let (size, rest) = bytes.strip_prefix(CACHE_HEADER)?.split_first_chunk()?;

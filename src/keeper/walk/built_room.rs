@@ -1,4 +1,4 @@
-//! Shows a room to the caller that has built it.
+//! Shows a room to the caller that built it.
 
 use crate::keeper::rooms::build::BuiltRoom;
 use crate::keeper::rooms::position::is_entrance_hall;
@@ -8,8 +8,8 @@ use crate::keeper::{Caller, Keeper, Refusal};
 use crate::render;
 use crate::session::Location;
 
-/// Shows a room that was just built. The caller enters the room if they stood there before it was
-/// built, or nowhere; otherwise they stay where they are.
+/// Shows a room that was just built. A caller without a position, or in the unfinished room, enters
+/// it; others stay in their room.
 pub fn show_built_room(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -17,14 +17,14 @@ pub fn show_built_room(
 ) -> Result<String, Refusal> {
     let note = keeper.with_workspace_note(caller, String::new());
     let BuiltRoom { workspace_key: key, room, .. } = built;
-    let there = Location::in_room(key, room.clone());
+    let new_room = Location::in_room(key, room.clone());
     let visit = keeper.visit(caller);
     match &visit.location {
         // A caller without a position gets one in the first room.
-        None => visit.enter_palace(key, Some(there)),
-        Some(at) if is_entrance_hall(at) => visit.enter_palace(key, Some(there)),
-        Some(at) if at.is_same_place(&there) => visit.page = 0,
-        Some(at) if at.room == *room && at.workspace == *key => visit.go_to(there),
+        None => visit.enter_palace(key, Some(new_room)),
+        Some(at) if is_entrance_hall(at) => visit.enter_palace(key, Some(new_room)),
+        Some(at) if at.is_same_place(&new_room) => visit.page = 0,
+        Some(at) if at.room == *room && at.workspace == *key => visit.go_to(new_room),
         Some(_) => {
             let palace = &keeper.open_palace(key)?.palace;
             let Some(it) = palace.room(room) else { return Err(Refusal::NoRooms) };
@@ -38,8 +38,8 @@ pub fn show_built_room(
     Ok(note + &render_current_room(keeper, caller)?)
 }
 
-/// Updates the caller's menu, if the caller stands in the room that was just built: the caller
-/// knows the new numbers without seeing them.
+/// Updates the menu of a caller in the room that was just built, so that the numbers of the new
+/// actions work before the room is shown again.
 pub fn update_menu_in_built_room(
     keeper: &mut Keeper,
     caller: &Caller,

@@ -23,7 +23,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     let mut session = keeper.resume_session(&position.workspace, caller)?;
     load_visit(&mut session)?;
     session.palace.refresh_file(&room_path(&position.room));
-    // A hall has no scrolls: they hang in the room above.
+    // A hall has no scrolls: they belong to the room above.
     let limit = if position.hall.is_some() { 0 } else { Visit::SCROLLS_PER_ROOM };
     let newest = newest_scroll_ids(&session.palace.palace, &position.room, 0, limit);
     let summary = match is_entrance_hall(&position) {
@@ -97,7 +97,7 @@ fn room_view<'a>(
     let listed = contents.as_ref().map_or(0, |it| it.entity_names.len());
     let from = previous_room(visit, position);
     let actions = available_actions(palace, position, contents.as_ref(), from);
-    // The page that was shown may be gone.
+    // The page of the menu may not exist any more.
     let page_exists = visit.page * layout.page_size(actions.len()) < actions.len();
     let is_hall = position.hall.is_some();
     let scroll_count = if is_hall { 0 } else { palace.scrolls_in_room(room).count() };

@@ -6,10 +6,10 @@ use crate::keeper::palace::OpenPalace;
 use crate::model::{Drawer, ItemId, Layout, Palace, RoomId};
 use crate::render::{self, DrawerRange, DrawerView, RoomView};
 
-/// The most bytes of a drawer on one page: some thousand tokens.
+/// Maximum size of the part of a drawer on one page: some thousand tokens.
 const MAX_PART_BYTES: usize = 24_000;
 
-/// Lists the drawers of a room, newest first, a page at each call; after the oldest come the newest
+/// Lists the drawers of a room, newest first, one page per call; after the last page the first one
 /// again. `None` if there are none.
 pub(crate) fn list_room_drawers(session: &mut Session<'_>, room: &RoomId) -> Option<String> {
     let palace = &session.palace.palace;
@@ -29,16 +29,15 @@ pub(crate) fn list_room_drawers(session: &mut Session<'_>, room: &RoomId) -> Opt
     Some(page)
 }
 
-/// Reads a drawer, a part of a long one at each call; `index` is its place among the listed items.
+/// Reads a drawer, one part per call if it is long; `index` is its place among the listed items.
 pub(crate) fn read_drawer_part(session: &mut Session<'_>, index: usize, file: &str) -> String {
     let bookmark = session.visit.bookmark.take();
     session.palace.refresh_file(file);
     let Some(view) = drawer_view(&session.palace.palace, file) else {
-        return "That drawer has been taken away since.".to_owned();
+        return "That drawer has been deleted since.".to_owned();
     };
     let text = &view.drawer.text;
-    let bookmark =
-        bookmark.filter(|(marked, start)| marked == file && text.is_char_boundary(*start));
+    let bookmark = bookmark.filter(|(path, start)| path == file && text.is_char_boundary(*start));
     let start = bookmark.map_or(0, |(_, start)| start);
     let end = find_part_end(text, start);
     let is_more = end < text.len();
@@ -84,7 +83,8 @@ fn drawer_view<'a>(palace: &'a Palace, file: &str) -> Option<DrawerView<'a>> {
     Some(DrawerView { drawer, shelf, room: drawers.room_of_file(file)? })
 }
 
-/// Returns the end of the part of a text that begins at `start`: the end of a line, if there is one.
+/// Returns the end of the part of a text that begins at `start`: the end of a line, if there is
+/// one.
 fn find_part_end(text: &str, start: usize) -> usize {
     let rest = &text[start..];
     if rest.len() <= MAX_PART_BYTES {

@@ -28,7 +28,7 @@ pub fn set_workspace(
             }
         }
         Err(Refusal::NoSuchWorkspace { .. }) if is_create && as_of.is_some() => {
-            let why = "a workspace that is only now made has no past: leave out `as_of`";
+            let why = "a new workspace has no history: leave out `as_of`";
             return Err(Refusal::Invalid(why.to_owned()));
         }
         Err(Refusal::NoSuchWorkspace { .. }) if is_create => {
@@ -87,7 +87,7 @@ fn last_changed_workspace(keeper: &Keeper) -> Result<(Workspace, Vec<String>), R
     }
 }
 
-/// Begins a visit at the entry of the palace with the key `key`.
+/// Begins a visit in the entry room of the palace with the key `key`.
 fn enter_palace(keeper: &mut Keeper, caller: &Caller, key: &str) -> Result<String, Refusal> {
     let session = keeper.session_in(key, caller)?;
     let open = &*session.palace;
@@ -97,8 +97,8 @@ fn enter_palace(keeper: &mut Keeper, caller: &Caller, key: &str) -> Result<Strin
         Some(_) => None,
     };
     session.visit.enter_palace(key, start);
-    let is_tutored = std::mem::replace(&mut session.visit.has_seen_tutorial, true);
-    let tutorial = if is_tutored { String::new() } else { render::tutorial().to_owned() + "\n" };
+    let has_seen_it = std::mem::replace(&mut session.visit.has_seen_tutorial, true);
+    let tutorial = if has_seen_it { String::new() } else { render::tutorial().to_owned() + "\n" };
     let name = &open.palace.settings.name;
     let notice = open.store().as_of_commit().map(|it| render::as_of_notice(name, it, caller.now));
     let head = tutorial + &notice.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The halls that show the graph in rooms.
+//! The halls that show entities of the graph in rooms.
 
 use crate::halls::{self, ChoiceCapacity, HallContents};
 use crate::model::{
@@ -28,7 +28,7 @@ pub(crate) fn hall_contents(palace: &Palace, position: &Location, hall: &Hall) -
     let below = layout.page_size(0);
     let here = match palace.room(&position.room).filter(|_| position.hall.is_none()) {
         None => below,
-        // On the page of a room the actions of its author come first.
+        // On the page of a room, the actions of its file come first.
         Some(room) => {
             let page = layout.page_size(usize::MAX);
             Some(page.saturating_sub(room.actions.len())).filter(|it| *it > 1).unwrap_or(page)
@@ -41,7 +41,7 @@ pub(crate) fn hall_contents(palace: &Palace, position: &Location, hall: &Hall) -
     )
 }
 
-/// Returns the actions at a position: those of the author, then those into halls, then the doors
+/// Returns the actions at a position: those of the room file, then those into halls, then the doors
 /// that no action leads through. `from` is the room the visitor came from.
 pub(crate) fn available_actions(
     palace: &Palace,
@@ -50,7 +50,7 @@ pub(crate) fn available_actions(
     from: Option<&RoomId>,
 ) -> Vec<Action> {
     let sub_halls = contents.into_iter().flat_map(|it| &it.sub_halls).map(|it| {
-        // Beside the actions of a room the label names the genus.
+        // Among the actions of a room, the label contains the genus.
         let name = if position.hall.is_some() { &it.label } else { &it.hall.title };
         Action {
             label: render::sub_hall_label(name, it.total),

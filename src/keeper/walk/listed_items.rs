@@ -45,6 +45,6 @@ fn read_diary_entry(session: &Session<'_>, file: &str) -> String {
     let diaries = &session.palace.palace.diaries;
     match (diaries.get(file), diaries.agent_of(file)) {
         (Some(entry), Some(agent)) => render::diary_entry(entry, agent, session.caller.now),
-        _ => "That page has been torn out since.".to_owned(),
+        _ => "That diary entry has been deleted since.".to_owned(),
     }
 }

@@ -16,11 +16,11 @@ use crate::model::{ItemId, Palace, RoomId, WorkSubject};
 use crate::render::{self, Notice};
 use crate::session::ChangesSinceVisit;
 
-/// The most processes and tasks that a room lists.
+/// Maximum numbers of processes and tasks that a room lists.
 const MAX_PROCESSES: usize = 2;
 const MAX_TASKS: usize = 3;
 
-/// Returns whether a notice needs the history of a file: for the age of open work.
+/// Returns true if a notice needs the history of a file: for the age of open work.
 pub(crate) fn needs_history(palace: &Palace) -> bool {
     palace.processes.values().any(|it| it.status.is_open())
         || palace.tasks.values().any(|it| it.status.is_open() && it.created.is_none())
@@ -38,7 +38,7 @@ pub(crate) fn open_work(
     [processes, open.map(|(file, _)| ItemId::Task(file.clone())).collect()]
 }
 
-/// Returns the notices in a room; `since` are the changes of others before the visitor came.
+/// Returns the notices in a room; `since` are the changes of others since the last visit.
 pub(crate) fn room_notices(
     palace: &OpenPalace,
     room: &RoomId,
@@ -64,7 +64,7 @@ fn missing_entry_notice(palace: &OpenPalace) -> Option<Notice> {
         palace.palace.room(&it).is_some() || palace.file_error(&room_path(&it)).is_some()
     });
     let text = format!(
-        "{}: the entry room `{entry}` is not there, so visits begin here: build it, or name \
+        "{}: the entry room `{entry}` does not exist, so visits begin here: build it, or name \
          another room as `entry`",
         PalacePath::SETTINGS_FILE
     );

@@ -1,4 +1,4 @@
-//! The position of a caller, in whichever palace it is, and its name.
+//! The position of a caller in any palace, and its name.
 
 use crate::keeper::rooms::position::{current_position, is_entrance_hall};
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};

@@ -9,7 +9,7 @@ use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{RoomRef, ScrollId, Uri, UriTarget};
 use crate::render;
 
-/// The most scrolls that a refusal lists.
+/// Maximum number of scrolls that a refusal lists.
 const MAX_SUGGESTED_SCROLLS: usize = 3;
 
 /// A room or scroll as a resource.
@@ -25,8 +25,8 @@ pub struct ResourceSummary {
     pub written: Option<DateTime<Utc>>,
 }
 
-/// Lists rooms and scrolls of the open palaces, or, if none is open, of the one that the caller acts
-/// on: by URI, after `after`, at most `limit`.
+/// Lists rooms and scrolls of the open palaces, or, if none is open, of the one that the caller
+/// acts on: by URI, after `after`, at most `limit`.
 pub fn list_resources(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -42,11 +42,11 @@ pub fn list_resources(
     }
     let mut listed = Vec::new();
     for (key, palace) in keeper.open_palaces.iter_mut().filter(|(key, _)| !is_as_of_key(key)) {
-        // A palace that cannot be read now has no resources.
+        // Leave out a palace that cannot be read now.
         if palace.catch_up().is_ok() {
             let uris = resource_uris(key, palace).filter(|it| after.is_none_or(|after| it > after));
-            let missing = limit - listed.len();
-            listed.extend(uris.take(missing).filter_map(|it| resource_summary(palace, it)));
+            let remaining = limit - listed.len();
+            listed.extend(uris.take(remaining).filter_map(|it| resource_summary(palace, it)));
         }
     }
     Ok(listed)

@@ -7,12 +7,12 @@ use crate::model::{Layout, RoomId, ScrollId};
 use crate::render;
 use crate::session::Visit;
 
-/// Lists the scrolls after those shown; after the oldest come the newest again.
+/// Lists the scrolls after those shown; after the oldest the newest ones again.
 pub(crate) fn list_older_scrolls(session: &mut Session<'_>, room: &RoomId) -> String {
     let palace = &session.palace.palace;
     let total = palace.scrolls_in_room(room).count();
     if total <= Visit::SCROLLS_PER_ROOM {
-        return "No older scrolls hang here.".to_owned();
+        return "There are no older scrolls here.".to_owned();
     }
     let seen = session.visit.scrolls_seen;
     let from = if seen < total { seen } else { 0 };
@@ -42,6 +42,6 @@ pub(crate) fn read_scroll(session: &mut Session<'_>, scroll: &ScrollId) -> Strin
     let palace = &session.palace.palace;
     match palace.scroll(scroll) {
         Some(it) => render::scroll(it, &palace.room_name(&scroll.room), session.caller.now),
-        None => "That scroll has been taken down since.".to_owned(),
+        None => "That scroll has been deleted since.".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! Rooms and the map from outside a visit: for the command line.
+//! Rooms and the map without a visit: for the command line.
 
 use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
@@ -17,8 +17,8 @@ pub fn palace_by_name<'k>(keeper: &'k mut Keeper, name: &str) -> Result<&'k Pala
     keeper.open_workspace(&workspace).map(|open| &*open.palace)
 }
 
-/// Renders a room, or the entry, as a visitor first sees it, now or as of a past revision; below it
-/// its version and age.
+/// Renders a room, by default the entry room, as at the beginning of a visit, now or as of a past
+/// revision; and its version and age.
 pub fn show_room(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -66,7 +66,7 @@ pub fn show_map(session: &mut Session<'_>) -> Result<String, Refusal> {
     Ok(render::map(&view))
 }
 
-/// Resolves a room; without one, the entry.
+/// Resolves a room; without one, the entry room.
 fn resolve_room_or_entry(open: &OpenPalace, room: Option<&RoomRef>) -> Result<RoomId, Refusal> {
     let palace = &open.palace;
     let id = match room {

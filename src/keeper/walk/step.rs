@@ -1,4 +1,4 @@
-//! Walking by number (v1 section 5.2).
+//! Choosing actions by number (v1 section 5.2).
 
 use serde_json::{Map, Value};
 
@@ -18,10 +18,10 @@ use crate::model::{
 use crate::render::{self, MapView};
 use crate::session::Location;
 
-/// The most rooms that a refusal lists.
+/// Maximum number of rooms that a refusal lists.
 const MAX_SUGGESTED_ROOMS: usize = 5;
 
-/// The result of a number.
+/// The result of choosing a number.
 #[derive(Debug)]
 pub enum ActOutcome {
     /// A page.
@@ -41,12 +41,12 @@ pub struct ToolRequest {
     pub params: Map<String, Value>,
     /// The tools that change things and that actions of this palace may call.
     pub allowed_tools: Vec<String>,
-    /// Why those tools may not be called on this machine; `None` if they may.
+    /// Why actions may not call those tools on this machine; `None` if they may.
     pub missing_consent: Option<String>,
 }
 
-/// Does what `number` means in the menu of the caller. For a caller who entered no palace, enters
-/// the only one or the one that changed last.
+/// Runs the action with the number `number` in the menu of the caller. If the caller entered no
+/// palace, enters the only one or the one that changed last.
 pub fn choose_number(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -146,7 +146,7 @@ fn follow_door(
     Ok(notice + &render_current_room(keeper, caller)?)
 }
 
-/// Does what a number means in every room; `None` if it means nothing here.
+/// Runs an action that every room has; `None` if it does nothing here.
 fn use_global_slot(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -167,13 +167,13 @@ fn use_global_slot(
             return render_menu(keeper, caller).map(Some);
         }
         Slot::Back if visit.go_back() => return render_current_room(keeper, caller).map(Some),
-        Slot::Back => "You came in here: there is no way back.".to_owned(),
+        Slot::Back => "This visit began here: there is no room to go back to.".to_owned(),
         Slot::GoTo => match params {
             Some(name) => {
                 go_to_room(&mut session, name, position)?;
                 return render_current_room(keeper, caller).map(Some);
             }
-            None => "Say in `params` which room to go to, by name or slug.".to_owned(),
+            None => "Give in `params` the name or slug of the room to go to.".to_owned(),
         },
         Slot::Search => search_from_menu(&mut session, params)?,
         Slot::OlderScrolls => list_older_scrolls(&mut session, &position.room),
@@ -221,11 +221,11 @@ fn resolve_room_name(palace: &Palace, name: &str, from: &RoomId) -> Result<RoomI
         }
     }
     let same = |it: &str| it.to_lowercase() == name.to_lowercase();
-    let named: Vec<_> =
+    let matches: Vec<_> =
         palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id.clone()).collect();
-    let named = if named.is_empty() { find_drawer_rooms(palace, name) } else { named };
+    let matches = if matches.is_empty() { find_drawer_rooms(palace, name) } else { matches };
     let asked = name.to_owned();
-    match named.as_slice() {
+    match matches.as_slice() {
         [only] => Ok(only.clone()),
         [] => {
             let names = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
@@ -240,8 +240,9 @@ fn resolve_room_name(palace: &Palace, name: &str, from: &RoomId) -> Result<RoomI
             Err(Refusal::NoSuchRoom { asked, meant, rooms })
         }
         _ => {
-            let rooms: Vec<_> = named.iter().map(|it| format!("`{it}`")).collect();
-            let why = format!("several rooms are named `{asked}`; say which: {}", rooms.join(", "));
+            let rooms: Vec<_> = matches.iter().map(|it| format!("`{it}`")).collect();
+            let rooms = rooms.join(", ");
+            let why = format!("several rooms are named `{asked}`; use the slug: one of {rooms}");
             Err(Refusal::Invalid(why))
         }
     }

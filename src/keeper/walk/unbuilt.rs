@@ -13,10 +13,10 @@ use crate::render::{self, RoomView, WorkspaceSummary};
 use crate::search::{Query, query_content_words};
 use crate::session::Location;
 
-/// The most commits that a summary lists.
+/// Maximum number of commits that a summary lists.
 const MAX_RECENT_COMMITS: usize = 3;
 
-/// Words in the names of rooms that say nothing about their subject.
+/// Common words in the names of rooms, which do not describe their subject.
 const GENERIC_ROOM_WORDS: &[&str] = &[
     "alcove",
     "archive",
@@ -44,7 +44,7 @@ const GENERIC_ROOM_WORDS: &[&str] = &[
     "workshop",
 ];
 
-/// Renders what a palace without rooms holds, and how to build the first room.
+/// Renders the contents of a palace without rooms, and how to build the first room.
 pub(crate) fn palace_summary(open: &OpenPalace, now: DateTime<Utc>) -> Result<String, Refusal> {
     let palace = &open.palace;
     let genera = palace.graph.genus_counts().map(|(genus, count)| (genus.to_owned(), count));
@@ -57,21 +57,21 @@ pub(crate) fn palace_summary(open: &OpenPalace, now: DateTime<Utc>) -> Result<St
     };
     let summary = render::workspace_summary(&palace.settings.name, &summary, now);
     if open.store().as_of_commit().is_some() {
-        return Ok(summary + "\nNo palace stood here yet.\n");
+        return Ok(summary + "\nThis palace had no rooms yet.\n");
     }
     Ok(format!(
-        "{summary}\nNo palace stands here yet. Build an entry room with build_room: a place that \
-         tells whoever comes in what is here, with a navigate action to each main area. The rooms \
-         behind its doors need not exist yet.\n{}",
+        "{summary}\nThis palace has no rooms yet. Build an entry room with build_room: its \
+         description introduces the palace, and a navigate action leads to each main area. The \
+         rooms behind its doors need not exist yet.\n{}",
         if palace.graph.is_empty() {
             ""
         } else {
-            "Until then, walk by number through what is known.\n"
+            "Until then, you can walk by number through the entities.\n"
         },
     ))
 }
 
-/// Renders a room that a door leads to and nobody has built, or whose file is broken.
+/// Renders a room that a door leads to and that is not built, or whose file is broken.
 pub(crate) fn render_unbuilt_room(
     palace: &OpenPalace,
     view: &RoomView<'_>,
@@ -81,7 +81,7 @@ pub(crate) fn render_unbuilt_room(
     let door = position.door.as_deref().unwrap_or(&name);
     let context = match palace.file_error(&room_path(&position.room)) {
         Some(error) => format!(
-            "Its file is there but cannot be read: {}. Mend it, or ask its author to.\n",
+            "Its file exists but cannot be read: {}. Fix the file, or ask its author to.\n",
             diagnostic_line(error)
         ),
         None => unbuilt_room_context(palace, &name),
@@ -89,8 +89,7 @@ pub(crate) fn render_unbuilt_room(
     render::unfinished_room(view, door, &context)
 }
 
-/// Lists the entities that the name of an unbuilt room could be about (v1 section 9; v2 section
-/// 3.2).
+/// Lists the entities that match the name of an unbuilt room (v1 section 9; v2 section 3.2).
 fn unbuilt_room_context(palace: &OpenPalace, name: &str) -> String {
     let graph = &palace.palace.graph;
     if graph.is_empty() {

@@ -1,9 +1,9 @@
 //! The changes of others in a palace since the last visit of a client (v2 section 3.7).
 //!
-//! A visit is saved by the name of the client, in a cache beside the files of git and in no commit:
-//! the newest commit, the time, and which scrolls of others were read or not. The next conversation
-//! of that client lists what others have committed since; uncommitted changes are listed once they
-//! are committed. Without git nothing is saved, and nothing listed.
+//! A visit is saved by the name of the client, in a cache below `.git` and not in a commit:
+//! the newest commit, the time, and which scrolls of others were read or not. In the next
+//! conversation of that client, rooms list what others have committed since then. Without git,
+//! nothing is saved or listed.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -20,13 +20,13 @@ use crate::render::join_names;
 use crate::render::{self, ago, truncate};
 use crate::session::ChangesSinceVisit;
 
-/// The most commits that are read: after a longer absence only the newest count.
+/// Maximum number of commits that are read, the newest ones.
 const MAX_COMMITS: usize = 500;
 
-/// The most scrolls that are saved as read, and as unread.
+/// Maximum number of scrolls that are saved as read, and as unread.
 const MAX_SAVED_SCROLLS: usize = 200;
 
-/// The most unread scrolls that a room lists.
+/// Maximum number of unread scrolls that a room lists.
 const MAX_LISTED_SCROLLS: usize = 3;
 
 /// A saved visit.
@@ -37,8 +37,8 @@ struct LastVisit {
     read: BTreeSet<ScrollId>,
 }
 
-/// Loads the changes of others since the last visit, at the first call in a palace in a conversation,
-/// and saves this visit.
+/// At the first call of a conversation in a palace, loads the changes of others since the last
+/// visit, and saves this visit.
 pub(crate) fn load_visit(session: &mut Session<'_>) -> Result<(), Refusal> {
     let (palace, caller) = (&*session.palace, session.caller);
     if is_as_of_key(&session.key) || session.visit.changes_since_visit.contains_key(&session.key) {
@@ -109,8 +109,8 @@ fn count_changed_entities(scope: &RoomScope<'_>, since: &ChangesSinceVisit) -> V
 
 fn describe_changed_room(palace: &Palace, id: &RoomId, author: &str) -> String {
     let name = render::one_line(&palace.room_name(id));
-    let gone = if palace.room(id).is_none() { "; it is gone" } else { "" };
-    format!("{name} (by {}{gone})", truncate(&render::one_line(author), 20))
+    let deleted = if palace.room(id).is_none() { "; deleted" } else { "" };
+    format!("{name} (by {}{deleted})", truncate(&render::one_line(author), 20))
 }
 
 fn unread_scroll_notices(
@@ -119,20 +119,20 @@ fn unread_scroll_notices(
     since: &ChangesSinceVisit,
     now: DateTime<Utc>,
 ) -> Vec<String> {
-    let here = since.unread_scrolls.iter().filter(|it| scope.includes_room(&it.room));
-    let mut here: Vec<_> =
-        here.filter_map(|it| palace.scroll(it).map(|scroll| (&it.room, scroll))).collect();
-    here.sort_by_key(|(_, it)| std::cmp::Reverse((it.written, it.id)));
-    let named = here.iter().take(MAX_LISTED_SCROLLS).map(|(room, it)| {
+    let unread = since.unread_scrolls.iter().filter(|it| scope.includes_room(&it.room));
+    let mut unread: Vec<_> =
+        unread.filter_map(|it| palace.scroll(it).map(|scroll| (&it.room, scroll))).collect();
+    unread.sort_by_key(|(_, it)| std::cmp::Reverse((it.written, it.id)));
+    let lines = unread.iter().take(MAX_LISTED_SCROLLS).map(|(room, it)| {
         let (title, room) = (truncate(&render::one_line(&it.title), 60), palace.room_name(room));
         let (by, age) = (truncate(&render::one_line(&it.by), 20), ago(it.written, now));
         format!("Unread: \"{title}\" in {} (by {by}, {age})", render::one_line(&room))
     });
-    let mut notices: Vec<_> = named.collect();
-    if here.len() > MAX_LISTED_SCROLLS {
+    let mut notices: Vec<_> = lines.collect();
+    if unread.len() > MAX_LISTED_SCROLLS {
         notices.push(format!(
             "and {} unread",
-            render::pluralize(here.len() - MAX_LISTED_SCROLLS, "more scroll")
+            render::pluralize(unread.len() - MAX_LISTED_SCROLLS, "more scroll")
         ));
     }
     notices
@@ -147,18 +147,18 @@ fn changes_since_visit(
     let (commits, is_truncated) =
         palace.store().commits_since(&last.commit, MAX_COMMITS)?.unwrap_or_default();
     let LastVisit { commit, at, unread, read } = last;
-    let differing = files_changed_since_visit(palace, caller, &commit, &commits)?;
+    let changed = files_changed_since_visit(palace, caller, &commit, &commits)?;
     let mut since = ChangesSinceVisit {
         last_visit: Some(at),
         is_truncated,
         unread_scrolls: unread,
         ..ChangesSinceVisit::default()
     };
-    // The author of the last change counts.
+    // The oldest commit first: the author of the last change is listed.
     for CommitDetails { summary, changed_files, .. } in
         commits.iter().rev().filter(|it| it.summary.by != caller.name)
     {
-        for path in changed_files.iter().filter(|it| differing.contains(*it)) {
+        for path in changed_files.iter().filter(|it| changed.contains(*it)) {
             record_change(&palace.palace, caller, path, &summary.by, &mut since);
         }
     }
@@ -167,8 +167,8 @@ fn changes_since_visit(
     Ok(since)
 }
 
-/// Lists the files that differ from what the visitor has seen or left: a change that was undone in
-/// between does not count, and neither do the rewritten commits of a rebase.
+/// Lists the files that differ from the last seen commit or from the last commit of the visitor: so
+/// a change that was undone in between does not count, and neither do the commits of a rebase.
 fn files_changed_since_visit(
     palace: &OpenPalace,
     caller: &Caller,
@@ -180,8 +180,8 @@ fn files_changed_since_visit(
         return Ok(differing);
     }
     let head = palace.store().head()?;
-    let left = commits.iter().find(|it| it.summary.by == caller.name).map(|it| &it.summary.id);
-    for before in [Some(seen), left].into_iter().flatten() {
+    let own = commits.iter().find(|it| it.summary.by == caller.name).map(|it| &it.summary.id);
+    for before in [Some(seen), own].into_iter().flatten() {
         differing.extend(palace.store().changed_between(Some(before), head.as_ref())?);
     }
     Ok(differing)
@@ -205,10 +205,10 @@ fn record_change(
             }
         }
         Ok(PalacePath::Scroll(_)) => {
-            let hangs = palace.scroll_in_file(path);
+            let scroll = palace.scroll_in_file(path);
             let of_others =
                 |it: &&ScrollId| palace.scroll(it).is_some_and(|it| it.by != caller.name);
-            since.unread_scrolls.extend(hangs.filter(of_others).cloned());
+            since.unread_scrolls.extend(scroll.filter(of_others).cloned());
         }
         _ => {}
     }

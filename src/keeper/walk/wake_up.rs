@@ -1,5 +1,4 @@
-//! What an agent should know when a conversation begins, and where it can write what it has learned
-//! when the conversation ends.
+//! The summary for the beginning of a conversation, and the list of places to write at its end.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,7 +14,7 @@ use crate::model::{Date, Severity};
 use crate::render::{self, WakeUpSection, ago, one_line, truncate};
 use crate::tokens;
 
-/// The smallest budget that is accepted.
+/// Minimum budget.
 pub const MIN_TOKENS: usize = 100;
 
 /// The default budget.
@@ -24,17 +23,17 @@ pub const DEFAULT_TOKENS: usize = 1_000;
 /// The budget of the list of places to write.
 const MAX_PLACES_TOKENS: usize = 600;
 
-/// The most items of a section: more would fit into no budget.
+/// Maximum number of items of a section.
 const MAX_ITEMS: usize = 200;
 
-/// The most commits that are listed.
+/// Maximum number of commits that are listed.
 const MAX_RECENT_CHANGES: usize = 10;
 
-/// The most characters of an excerpt.
+/// Maximum number of characters of an excerpt.
 const MAX_EXCERPT_CHARS: usize = 240;
 
-/// Summarizes in at most `budget` tokens what an agent should know when a conversation begins: open
-/// work, the latest scrolls, current facts, what is where.
+/// Summarizes the palace for the beginning of a conversation, in at most `budget` tokens: open
+/// work, the latest scrolls, current facts, rooms and wings.
 pub fn wake_up(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -42,7 +41,7 @@ pub fn wake_up(
     budget: usize,
 ) -> Result<String, Refusal> {
     if budget < MIN_TOKENS {
-        let why = format!("a budget of {budget} tokens says nothing: give it {MIN_TOKENS}");
+        let why = format!("a budget of {budget} tokens is too small: give at least {MIN_TOKENS}");
         return Err(Refusal::Invalid(why));
     }
     let session = session_for_reading(keeper, caller, workspace)?;
@@ -84,7 +83,7 @@ fn session_for_reading<'k>(
 ) -> Result<Session<'k>, Refusal> {
     let key = match workspace {
         Some(name) => keeper.find_workspace(name)?.key,
-        // A palace that the first write would create holds nothing.
+        // A palace that the first write would create is empty.
         None => match keeper.current_workspace(caller) {
             Err(Refusal::NoSuchWorkspace { .. }) => {
                 return Err(keeper.no_workspace_refusal(Vec::new()));
@@ -95,7 +94,7 @@ fn session_for_reading<'k>(
     keeper.session_in(&key, caller)
 }
 
-/// Renders the name of the palace and what it holds.
+/// Renders the name of the palace and the numbers of its items.
 fn palace_heading(open: &OpenPalace) -> String {
     let palace = &open.palace;
     let counts = [
@@ -111,7 +110,7 @@ fn palace_heading(open: &OpenPalace) -> String {
 fn open_work_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let broken = open.findings().filter(|it| it.severity() == Severity::Error);
     let broken =
-        broken.map(|it| format!("Mend {}:{}: {}", it.file, it.at.line, one_line(&it.message)));
+        broken.map(|it| format!("Fix {}:{}: {}", it.file, it.at.line, one_line(&it.message)));
     let work = open_work(&open.palace, |_| true).concat();
     let work = work.iter().filter_map(|it| work_view(open, it));
     let work: Vec<_> = work.map(|it| render::work_notice(&it, now)).collect();
@@ -150,29 +149,29 @@ fn diaries_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
 /// Lists the current facts: those that began last first, then those of the newest subjects.
 fn facts_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let today = Date::from(now);
-    let mut starts: Vec<_> = open.palace.graph.entities_and_loose_ends().collect();
-    starts.sort_unstable_by_key(|it| (Reverse(it.id), &it.name, it.is_defined));
+    let mut sources: Vec<_> = open.palace.graph.entities_and_loose_ends().collect();
+    sources.sort_unstable_by_key(|it| (Reverse(it.id), &it.name, it.is_defined));
     let all =
-        starts.into_iter().flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
-    let mut holding: Vec<_> = all.filter(|(_, fact)| fact.is_current(today)).collect();
-    holding.sort_by_cached_key(|(_, fact)| Reverse(fact.since_date()));
-    let lines = holding.iter().map(|(name, fact)| {
+        sources.into_iter().flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
+    let mut current: Vec<_> = all.filter(|(_, fact)| fact.is_current(today)).collect();
+    current.sort_by_cached_key(|(_, fact)| Reverse(fact.since_date()));
+    let lines = current.iter().map(|(name, fact)| {
         let since =
             fact.since.as_ref().map(|it| format!(" (since {})", truncate(&one_line(it), 20)));
         fact_record(name, fact, today).to_line() + &since.unwrap_or_default()
     });
-    new_section("Facts that hold", holding.len(), lines)
+    new_section("Current facts", current.len(), lines)
 }
 
-/// Lists the latest observations: those of the entities with most relations first, then those of the
-/// newest entities.
+/// Lists the latest observations: those of the entities with most relations first, then those of
+/// the newest entities.
 fn observations_section(open: &OpenPalace) -> WakeUpSection {
     let graph = &open.palace.graph;
     let mut all: Vec<_> =
         graph.entities_and_loose_ends().filter(|it| !it.observations.is_empty()).collect();
     all.sort_by_cached_key(|it| {
-        let related = it.relations.len() + graph.incoming_relations(&it.name).count();
-        (Reverse((related, it.id)), it.name.clone())
+        let count = it.relations.len() + graph.incoming_relations(&it.name).count();
+        (Reverse((count, it.id)), it.name.clone())
     });
     let lines = all.iter().map(|it| {
         let (name, genus) = (truncate(&one_line(&it.name), 60), truncate(&one_line(&it.genus), 40));
@@ -182,7 +181,7 @@ fn observations_section(open: &OpenPalace) -> WakeUpSection {
         let last: Vec<_> = last.filter(|it| !it.is_empty()).collect();
         format!("{name}{genus}: {}", text_start(&last.join("; ")))
     });
-    new_section("Observed, of the most related first", all.len(), lines)
+    new_section("Observations, most related first", all.len(), lines)
 }
 
 /// Lists the wings that have drawers, with the number of drawers in each room.
@@ -200,7 +199,7 @@ fn wings_section(open: &OpenPalace) -> WakeUpSection {
     new_section("Drawers by wing and room", wings.len(), lines)
 }
 
-/// Lists the rooms: the entry, then those with most scrolls.
+/// Lists the rooms: the entry room, then those with most scrolls.
 fn rooms_section(open: &OpenPalace) -> WakeUpSection {
     let palace = &open.palace;
     let mut rooms: Vec<_> =

@@ -11,7 +11,7 @@ use crate::keeper::{Refusal, Session};
 use crate::model::{ItemId, Layout, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean};
 use crate::render::{self, ProcessView, TaskView, WorkView};
 
-/// The most characters a title may have.
+/// Maximum number of characters of a title.
 const MAX_TITLE_CHARS: usize = 200;
 
 /// A query for tasks and processes.
@@ -63,11 +63,11 @@ pub fn list_tasks<'s>(
     let all: Vec<_> = processes.chain(tasks.map(|(file, _)| ItemId::Task(file.clone()))).collect();
     let page = query.page.max(1);
     let first = (page - 1).saturating_mul(Layout::MAX_RESULTS);
-    let shown: Vec<_> = all.iter().skip(first).take(Layout::MAX_RESULTS).cloned().collect();
-    let items = shown.iter().filter_map(|it| work_view(open, it)).collect();
+    let listed: Vec<_> = all.iter().skip(first).take(Layout::MAX_RESULTS).cloned().collect();
+    let items = listed.iter().filter_map(|it| work_view(open, it)).collect();
     let status = if query.done { "Done" } else { "To be done" };
     let heading = format!("{status} {}", describe_about(palace, &about)).trim_end().to_owned();
-    session.visit.listed_items = shown;
+    session.visit.listed_items = listed;
     Ok(WorkPage { heading, items, total: all.len(), page })
 }
 
@@ -81,11 +81,11 @@ pub(crate) fn render_work_item(
     Ok(match work_view(open, item) {
         Some(WorkView::Task(it)) => render::task(&it, now),
         Some(WorkView::Process(it)) => render::process(&it, now),
-        None => "That has been taken away since.".to_owned(),
+        None => "That item has been deleted since.".to_owned(),
     })
 }
 
-/// Returns a task or a process with its subject in words and its dates.
+/// Returns a task or a process with its dates and a description of its subject.
 pub(crate) fn work_view<'a>(open: &'a OpenPalace, item: &ItemId) -> Option<WorkView<'a>> {
     let palace = &open.palace;
     Some(match item {
@@ -176,13 +176,16 @@ pub(crate) fn find_work_file<T: WorkItem>(
             let open = all.values().filter(|it| it.status().is_open());
             let meant = did_you_mean(name, open.map(WorkItem::title));
             let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
-            let why =
-                format!("{} `{quoted}` is not there{hint} (list_tasks lists what is)", T::WHAT);
+            let why = format!(
+                "{} `{quoted}` does not exist{hint} (list_tasks lists tasks and processes)",
+                T::WHAT
+            );
             Err(Refusal::Invalid(why))
         }
         several => {
             let ids: Vec<_> = several.iter().take(5).filter_map(|(it, _)| stem(it)).collect();
-            let why = format!("several are called `{quoted}`; say which: {}", ids.join(", "));
+            let ids = ids.join(", ");
+            let why = format!("several are called `{quoted}`; give the id of one of them: {ids}");
             Err(Refusal::Invalid(why))
         }
     }
@@ -192,7 +195,7 @@ pub(crate) fn find_work_file<T: WorkItem>(
 pub(crate) fn validate_title(text: &str, key: &str) -> Result<String, Refusal> {
     let title = render::one_line(text);
     if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
-        let why = format!("the `{key}` has 1 to {MAX_TITLE_CHARS} characters");
+        let why = format!("the `{key}` must have 1 to {MAX_TITLE_CHARS} characters");
         return Err(Refusal::Invalid(why));
     }
     Ok(title)
@@ -201,12 +204,12 @@ pub(crate) fn validate_title(text: &str, key: &str) -> Result<String, Refusal> {
 /// Appends a text to a note.
 pub(crate) fn append_note(old: Option<&String>, new: Option<&str>) -> Option<String> {
     let new = new.map(|it| it.replace("\r\n", "\n").trim_end().to_owned());
-    let both = old.cloned().into_iter().chain(new.filter(|it| !it.is_empty()));
-    let both: Vec<_> = both.collect();
-    (!both.is_empty()).then(|| both.join("\n"))
+    let parts = old.cloned().into_iter().chain(new.filter(|it| !it.is_empty()));
+    let parts: Vec<_> = parts.collect();
+    (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
-/// Returns the time at which an id was made, to the second.
+/// Returns the time at which an id was generated, to the second.
 pub(crate) fn time_of_id(id: Ulid) -> DateTime<Utc> {
     DateTime::<Utc>::from(id.datetime()).trunc_subsecs(0)
 }

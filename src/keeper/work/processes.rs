@@ -39,9 +39,9 @@ impl WorkItem for Process {
 /// A process after a tool was called, and whether the tool changed it.
 #[derive(Clone, Debug)]
 pub struct ProcessChange {
-    /// The process as it is now; if it was not started again, as it was asked for.
+    /// The process as it is now; as in the call, if it was running already.
     pub process: Process,
-    /// False if the process was already as asked for.
+    /// False if the process did not change.
     pub is_changed: bool,
 }
 
@@ -56,7 +56,8 @@ pub fn start_process(
     let steps = new.steps.iter().map(|it| validate_title(it, "steps"));
     let steps = steps.collect::<Result<Vec<_>, _>>()?;
     if steps.is_empty() {
-        return Err(Refusal::Invalid("a process needs `steps`, one at least".to_owned()));
+        let why = "`steps` is empty: a process needs at least one step";
+        return Err(Refusal::Invalid(why.to_owned()));
     }
     let mut session = keeper.session_for_writing(caller)?;
     let id = session.new_id();
@@ -87,7 +88,7 @@ pub fn start_process(
 }
 
 /// Moves a process to its next step, or to `step`; after the last step it is done. `name` is the
-/// name of the process or of its file; `note` is added to the step that it was at.
+/// name of the process or of its file; `note` is added to the step before the move.
 pub fn advance_process(
     session: &mut Session<'_>,
     name: &str,
@@ -137,7 +138,8 @@ fn advance(
             (new.step_number, new.status) = (step, WorkStatus::Open);
         }
         Some(_) => {
-            let why = format!("`{}` has the steps 1 to {steps}", render::one_line(&old.name));
+            let name = render::one_line(&old.name);
+            let why = format!("`{name}` has the steps 1 to {steps}: give one of these numbers");
             return Err(Refusal::Invalid(why));
         }
         None if old.step_number < steps => new.step_number += 1,

@@ -43,7 +43,7 @@ impl WorkItem for Task {
 pub struct TaskChange {
     /// The title of the task, in one line.
     pub title: String,
-    /// False if the task was already as asked for.
+    /// False if the task did not change.
     pub is_changed: bool,
 }
 
@@ -74,8 +74,8 @@ pub fn create_task(
             let text = text.ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?;
             edits.push(Edit { path, was: None, now: Some(text) });
         }
-        let subject = format!("task {}: set", render::truncate(&title, 50));
-        Ok(ChangePlan { edits, subject, body: format!("Set the task \"{title}\"") })
+        let subject = format!("task {}: create", render::truncate(&title, 50));
+        Ok(ChangePlan { edits, subject, body: format!("Created the task \"{title}\"") })
     })?;
     Ok(TaskChange { title, is_changed })
 }
@@ -107,7 +107,7 @@ pub fn complete_task(
         };
         let edits = vec![Edit { path, was, now: Some(now) }];
         let subject = format!("task {}: done", render::truncate(&title, 50));
-        Ok(ChangePlan { edits, subject, body: format!("Did the task \"{title}\"") })
+        Ok(ChangePlan { edits, subject, body: format!("Completed the task \"{title}\"") })
     })?;
     Ok(TaskChange { title, is_changed })
 }

@@ -3,7 +3,7 @@
 use crate::keeper::workspaces::as_of_key::{as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
 
-/// Opens the palace with the key `key` as of `revision`, and returns the key of that.
+/// Opens the palace with the key `key` as of `revision`, and returns the key of the opened one.
 pub(crate) fn open_as_of(
     keeper: &mut Keeper,
     caller: &Caller,

@@ -22,10 +22,10 @@ impl BackgroundOpen {
     pub(crate) fn start(store: Store, key: String, name: String, config: &WatchConfig) -> Self {
         let config = config.clone();
         let is_awaited = Arc::new(AtomicBool::new(false));
-        let is_hurried = is_awaited.clone();
+        let is_palace_needed = is_awaited.clone();
         let open = move || {
             let palace = OpenPalace::open_without_writing(store, &name, &config)?;
-            if !is_hurried.load(Ordering::Relaxed) {
+            if !is_palace_needed.load(Ordering::Relaxed) {
                 palace.warm_caches();
             }
             Ok(palace)

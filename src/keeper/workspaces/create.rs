@@ -28,15 +28,15 @@ pub(crate) fn create_palace(
         }
         Ok(ChangePlan {
             edits,
-            subject: format!("palace {key}: found"),
-            body: format!("Founded the workspace {name}"),
+            subject: format!("palace {key}: create"),
+            body: format!("Created the workspace {name}"),
         })
     })?;
     Ok(palace)
 }
 
-/// Derives a directory name from the name of a workspace; refuses invalid names, and one that a
-/// file of the home has.
+/// Derives a directory name from the name of a workspace; refuses invalid names, and a name that
+/// is taken in the home.
 pub(crate) fn free_directory_name(home: &Path, name: &str) -> Result<String, Refusal> {
     let refused = |why: &str| {
         Err(Refusal::InvalidWorkspaceName { name: name.to_owned(), why: why.to_owned() })
@@ -45,26 +45,29 @@ pub(crate) fn free_directory_name(home: &Path, name: &str) -> Result<String, Ref
         return refused("it is empty");
     }
     if name.chars().count() > Slug::MAX_CHARS {
-        return refused("80 characters are the most");
+        return refused("a name has at most 80 characters");
     }
     if name.starts_with('.') {
         return refused("it may not begin with a dot");
     }
     if name.contains(['/', '\\']) || name.contains(char::is_control) {
-        return refused("it may not hold slashes or control characters");
+        return refused("it may not contain slashes or control characters");
     }
     let Some(slug) = Slug::from_text(name) else {
         return refused(
-            "its directory would have no name; give it a letter or digit from a-z, 0-9, and none of the names some systems reserve",
+            "no directory name can be made from it; use at least one letter from a-z or one digit, \
+             and no name that some systems reserve, such as `con`",
         );
     };
     if home.join(PalacePath::SETTINGS_FILE).exists() {
-        return refused("this home is itself a palace, and palaces do not lie in each other");
+        return refused(
+            "this home is itself a palace, and a palace cannot contain another; use another home",
+        );
     }
     let entries = store::list_home_entries(home)?;
     match entries.iter().find(|(it, _)| it.to_lowercase() == slug.as_str()) {
         None | Some((_, HomeEntryKind::Directory)) => Ok(slug.to_string()),
-        Some((entry, _)) => refused(&format!("`{entry}` is there already")),
+        Some((entry, _)) => refused(&format!("`{entry}` already exists; use another name")),
     }
 }
 

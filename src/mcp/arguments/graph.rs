@@ -16,9 +16,9 @@ pub(in crate::mcp) struct ListEntities {
     pub(in crate::mcp) genus: Option<String>,
     /// Only entities of this status.
     pub(in crate::mcp) status: Option<String>,
-    /// Only entities with these: `{ "confidence": "low" }`.
+    /// Only entities with these values: `{ "confidence": "low" }`.
     pub(in crate::mcp) attributes: Option<Map<String, Value>>,
-    /// Page number, thirty a page.
+    /// Page number, 30 per page.
     pub(in crate::mcp) page: Option<PageNumber>,
 }
 
@@ -40,9 +40,9 @@ pub(in crate::mcp) struct SearchEntities {
     pub(in crate::mcp) genus: Option<String>,
     /// Only entities of this status.
     pub(in crate::mcp) status: Option<String>,
-    /// Only entities with these: `{ "confidence": "low" }`.
+    /// Only entities with these values: `{ "confidence": "low" }`.
     pub(in crate::mcp) attributes: Option<Map<String, Value>>,
-    /// Page number, thirty a page.
+    /// Page number, 30 per page.
     pub(in crate::mcp) page: Option<PageNumber>,
 }
 
@@ -64,9 +64,9 @@ pub(in crate::mcp) struct GetRelationships {
     name: String,
     /// Only relations of this type.
     r#type: Option<String>,
-    /// Only relations from it, or to it.
+    /// Only relations from it, or only to it.
     direction: Option<DirectionArgument>,
-    /// Only those valid then: today, 1972-05-01, 44 BC.
+    /// Only those valid on this date: today, 1972-05-01, 44 BC.
     as_of: Option<DateArgument>,
     /// Page number.
     page: Option<PageNumber>,
@@ -90,13 +90,13 @@ impl From<GetRelationships> for RelationQuery {
 pub(in crate::mcp) struct GetTimeline {
     /// Only entries about this entity.
     entity: Option<String>,
-    /// Only entries from this genus.
+    /// Only entries about entities of this genus.
     genus: Option<String>,
-    /// Only from this date on.
+    /// Only on or after this date.
     since: Option<DateArgument>,
     /// Only before this date.
     until: Option<DateArgument>,
-    /// Page number, thirty a page.
+    /// Page number, 30 per page.
     page: Option<PageNumber>,
 }
 
@@ -144,13 +144,13 @@ pub(in crate::mcp) struct CreateEntities {
 pub(in crate::mcp) struct EntityArgument {
     /// Its name: any text, unique in the workspace.
     name: NonBlankText,
-    /// Its kind, like `Claim`.
+    /// Its genus, like `Claim`.
     genus: NonBlankText,
     /// Its status, like `contested`.
     status: Option<String>,
     /// Other properties, by name.
     attributes: Option<Map<String, Value>>,
-    /// Facts, a sentence each.
+    /// Facts, one sentence each.
     observations: Option<Vec<String>>,
     /// Its relations to others.
     relations: Option<Vec<RelationArgument>>,
@@ -174,7 +174,7 @@ impl From<EntityArgument> for Entity {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a relation: an object with `type` and `to`")]
 struct RelationArgument {
-    /// In the active voice, like `disputed_by`.
+    /// Its type, like `disputed_by`.
     r#type: NonBlankText,
     /// The other entity, by name.
     to: NonBlankText,
@@ -182,7 +182,7 @@ struct RelationArgument {
     since: Option<DateArgument>,
     /// The date from which it no longer holds.
     until: Option<DateArgument>,
-    /// The source of this.
+    /// Its source.
     source: Option<String>,
 }
 
@@ -212,7 +212,7 @@ pub(in crate::mcp) struct DeleteGraphEntities {
 pub(in crate::mcp) struct UpdateEntity {
     /// The entity, by name.
     name: String,
-    /// Its new name; references follow.
+    /// Its new name; references are updated.
     new_name: Option<String>,
     /// Entities to merge into it, by name.
     merge: Option<Vec<String>>,
@@ -239,7 +239,7 @@ struct RelationRemovalArgument {
     r#type: String,
     /// The other entity, by name.
     to: String,
-    /// Only the one with this start.
+    /// Only the one with this start date.
     since: Option<DateArgument>,
 }
 

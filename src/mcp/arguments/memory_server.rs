@@ -1,5 +1,5 @@
-//! The arguments and answers of the tools of the reference memory server, in its
-//! spelling. Like there, unknown keys are ignored.
+//! The arguments and answers of the tools of the reference memory server, with its
+//! field names. As in the reference, unknown keys are ignored.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::model::{self, Triple};
     expecting = "an entity: an object with `name`, `entityType` and `observations`"
 )]
 pub(in crate::mcp) struct MemoryEntity {
-    /// The entity's name, exact: any text.
+    /// The entity's exact name: any text.
     name: String,
     /// Its kind, like `person`.
     entity_type: String,
@@ -51,9 +51,9 @@ impl From<model::Entity> for MemoryEntity {
     expecting = "a relation: an object with `from`, `to` and `relationType`"
 )]
 pub(in crate::mcp) struct MemoryRelation {
-    /// The name of the entity it starts from.
+    /// The name of the source entity.
     from: String,
-    /// The name of the entity it leads to.
+    /// The name of the target entity.
     to: String,
     /// Its type, in the active voice: `works_at`.
     relation_type: String,
@@ -94,7 +94,7 @@ impl MemoryRelations {
 /// The arguments of `add_observations`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::mcp) struct AddObservations {
-    /// What to add to which entity.
+    /// The observations to add, by entity.
     observations: Vec<Addition>,
 }
 
@@ -116,7 +116,7 @@ impl From<AddObservations> for Vec<EntityObservations> {
 /// The answer of `add_observations`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::mcp) struct AddObservationsOutput {
-    /// What was added to which entity.
+    /// The added observations, by entity.
     pub(in crate::mcp) results: Vec<AddedObservations>,
 }
 
@@ -125,7 +125,7 @@ pub(in crate::mcp) struct AddObservationsOutput {
 pub(in crate::mcp) struct AddedObservations {
     /// The entity.
     entity_name: String,
-    /// The observations that were new to it.
+    /// The observations that it did not have before.
     added_observations: Vec<String>,
 }
 
@@ -151,7 +151,7 @@ pub(in crate::mcp) struct DeleteEntities {
 /// The arguments of `delete_observations`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::mcp) struct DeleteObservations {
-    /// What to delete from which entity.
+    /// The observations to delete, by entity.
     deletions: Vec<Deletion>,
 }
 
@@ -173,28 +173,26 @@ impl From<DeleteObservations> for Vec<EntityObservations> {
 /// The answer of the tools that delete.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::mcp) struct DeletionOutput {
-    /// Always true: deleting what does not exist is no error.
+    /// Always true: deleting something that does not exist is not an error.
     pub(in crate::mcp) success: bool,
-    /// How much was deleted, and what was not found.
+    /// How many items were deleted, and which were not found.
     pub(in crate::mcp) message: String,
 }
 
 /// The arguments of `read_graph`; clients of the reference send none.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::mcp) struct ReadGraph {
-    /// Continue after this entity: the last one of the previous answer, by its exact
-    /// name.
+    /// Continue after this entity: the exact name of the last one in the previous answer.
     pub(in crate::mcp) after: Option<String>,
 }
 
 /// The arguments of `search_nodes`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::mcp) struct SearchNodes {
-    /// The exact text to find, in any letter case, in names, types or observations. An
-    /// empty text finds all.
+    /// The text to find in names, types or observations, in any letter case. An empty
+    /// text finds all entities.
     pub(in crate::mcp) query: String,
-    /// Continue after this entity: the last one of the previous answer, by its exact
-    /// name.
+    /// Continue after this entity: the exact name of the last one in the previous answer.
     pub(in crate::mcp) after: Option<String>,
 }
 
@@ -203,7 +201,7 @@ pub(in crate::mcp) struct SearchNodes {
 pub(in crate::mcp) struct OpenNodes {
     /// The entities, by their exact names.
     pub(in crate::mcp) names: Vec<String>,
-    /// Skip this many of the first observations of each.
+    /// The number of observations to skip at the start of each entity.
     pub(in crate::mcp) skip: Option<usize>,
 }
 
@@ -212,9 +210,9 @@ pub(in crate::mcp) struct OpenNodes {
 pub(in crate::mcp) struct GraphOutput {
     /// The entities, oldest first.
     entities: Vec<MemoryEntity>,
-    /// The relations from or to one of them.
+    /// The relations from or to these entities.
     relations: Vec<MemoryRelation>,
-    /// What was omitted for its size, and how to request it.
+    /// What was left out because of its size, and how to get it.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The arguments of the MemPalace tools, in its spelling. A blank text counts as
+//! The arguments of the MemPalace tools, with its field names. A blank text counts as
 //! absent.
 
 use schemars::JsonSchema;
@@ -23,11 +23,11 @@ pub(in crate::mcp) struct ListRooms {
 pub(in crate::mcp) struct MempalaceSearch {
     /// A question or words to search for.
     pub(in crate::mcp) query: String,
-    /// How many results, 1 to 100; default 5.
+    /// Maximum number of results, 1 to 100; default 5.
     limit: Option<LenientInteger>,
-    /// Only this wing, exactly.
+    /// Only this wing, by its exact name.
     wing: Option<String>,
-    /// Only rooms of this name, exactly.
+    /// Only rooms of this exact name.
     room: Option<String>,
     /// Only texts filed on or after this date.
     since: Option<DateArgument>,
@@ -39,7 +39,7 @@ pub(in crate::mcp) struct MempalaceSearch {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct CheckDuplicate {
-    /// The text.
+    /// The text to check.
     pub(in crate::mcp) content: String,
     /// Minimum similarity, 0 to 1; default 0.9: only the wording differs.
     threshold: Option<LenientNumber>,
@@ -55,7 +55,7 @@ pub(in crate::mcp) struct AddDrawer {
     room: String,
     /// The text, kept word for word.
     content: String,
-    /// Where it comes from.
+    /// The source of the text.
     source_file: Option<String>,
     /// Who files it.
     added_by: Option<String>,
@@ -79,7 +79,7 @@ impl From<AddDrawer> for NewDrawer {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct DeleteDrawer {
-    /// As returned by search or `add_drawer`.
+    /// The id that search or `add_drawer` returned.
     pub(in crate::mcp) drawer_id: String,
 }
 
@@ -91,7 +91,7 @@ pub(in crate::mcp) struct KgQuery {
     pub(in crate::mcp) entity: String,
     /// Only facts valid on this date: 2026-01-15.
     as_of: Option<DateArgument>,
-    /// Only facts from it, or only those to it.
+    /// Only facts from it, or only facts to it.
     direction: Option<DirectionArgument>,
 }
 
@@ -99,17 +99,17 @@ pub(in crate::mcp) struct KgQuery {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct KgAdd {
-    /// Who or what: `Max`.
+    /// The subject: `Max`.
     subject: String,
-    /// What it does: `loves`, `works_on`.
+    /// The predicate: `loves`, `works_on`.
     predicate: String,
-    /// Whom or what: `chess`.
+    /// The object: `chess`.
     object: String,
-    /// The date it began: 2026-01-15, or only 2026.
+    /// The start date: 2026-01-15, or only 2026.
     valid_from: Option<DateArgument>,
-    /// The date it ended.
+    /// The end date.
     valid_to: Option<DateArgument>,
-    /// The source: a drawer's id, a file.
+    /// The source: a drawer id, a file.
     source_closet: Option<String>,
 }
 
@@ -126,13 +126,13 @@ impl From<KgAdd> for NewFact {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct KgInvalidate {
-    /// Who or what.
+    /// The subject.
     subject: String,
-    /// What it did.
+    /// The predicate.
     predicate: String,
-    /// Whom or what.
+    /// The object.
     object: String,
-    /// The date it ended; default today.
+    /// The end date; default today.
     ended: Option<DateArgument>,
 }
 
@@ -140,11 +140,11 @@ pub(in crate::mcp) struct KgInvalidate {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct KgTimeline {
-    /// Only facts about this name; default all.
+    /// Only facts about this name; default: all facts.
     entity: Option<String>,
-    /// How many, 1 to 100; default 100.
+    /// Maximum number of facts, 1 to 100; default 100.
     limit: Option<LenientInteger>,
-    /// How many to skip.
+    /// Facts to skip; default 0.
     offset: Option<LenientInteger>,
 }
 
@@ -152,9 +152,9 @@ pub(in crate::mcp) struct KgTimeline {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct Traverse {
-    /// The room to start from, exactly.
+    /// The exact name of the first room.
     pub(in crate::mcp) start_room: String,
-    /// How far, 0 to 10; default 2.
+    /// Maximum number of steps, 0 to 10; default 2.
     max_hops: Option<LenientInteger>,
 }
 
@@ -164,7 +164,7 @@ pub(in crate::mcp) struct Traverse {
 pub(in crate::mcp) struct FindTunnels {
     /// Only rooms that are in this wing.
     wing_a: Option<String>,
-    /// And in this one.
+    /// Only rooms also in this wing.
     wing_b: Option<String>,
 }
 
@@ -172,11 +172,11 @@ pub(in crate::mcp) struct FindTunnels {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct DiaryWrite {
-    /// Your name: each agent has a diary.
+    /// Your name; each agent has its own diary.
     pub(in crate::mcp) agent_name: String,
     /// What happened, what you learned, what matters.
     pub(in crate::mcp) entry: String,
-    /// The topic, in a word.
+    /// The topic, in one word.
     pub(in crate::mcp) topic: Option<String>,
 }
 
@@ -184,9 +184,9 @@ pub(in crate::mcp) struct DiaryWrite {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct DiaryRead {
-    /// Whose diary.
+    /// The agent whose diary to read.
     pub(in crate::mcp) agent_name: String,
-    /// How many of the latest, 1 to 100; default 10.
+    /// Maximum number of entries, 1 to 100; default 10.
     last_n: Option<LenientInteger>,
 }
 

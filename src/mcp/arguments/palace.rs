@@ -44,21 +44,20 @@ pub(in crate::mcp) struct BuildRoom {
     slug: ParsedText<RoomRef>,
     /// The name shown.
     name: Option<String>,
-    /// Vivid prose: what one sees, hears, could touch.
+    /// Vivid prose: what a visitor sees, hears, can touch.
     description: Option<String>,
-    /// Start visits here. The default is the first room.
+    /// Start visits here. Default: the first room.
     entry: Option<bool>,
     /// A wing (a named part of the palace) for the room, by slug.
     wing: Option<ParsedText<Slug>>,
     /// The numbered choices, in order.
     actions: Option<Vec<ValidAction>>,
-    /// Slugs of rooms linked both ways without an action; the complete set, unless
-    /// merging.
+    /// Slugs of rooms linked both ways without an action: all, or with `merge` those to add.
     portals: Option<Vec<ParsedText<RoomRef>>>,
-    /// Besides the actions, doors to the entities of a genus, generated from the
+    /// Besides the actions, show doors to the entities of a genus, generated from the
     /// current graph.
     generate: Option<ValidArrangement>,
-    /// Change only what is given: actions with the same label in place, others added.
+    /// Change only given fields; actions with the same label are replaced, others added.
     merge: Option<bool>,
     /// Answer in one line instead of showing the room.
     quiet: Option<bool>,
@@ -89,7 +88,7 @@ struct ValidArrangement(Grouping);
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object with `genus` and `by`")]
 struct ArrangementArgument {
-    /// Like `Claim`.
+    /// The genus, like `Claim`.
     genus: Option<String>,
     /// status, name, date or an attribute; without a genus, `genus` shows all genera.
     by: Option<String>,
@@ -123,7 +122,7 @@ struct ValidAction(Action);
 struct ActionArgument {
     /// The menu text, an imperative: "Examine the fossil cabinet".
     label: String,
-    /// The effect of choosing it.
+    /// What the action does.
     r#type: ActionKindArgument,
     /// navigate: the target room, by slug; it need not exist yet.
     room: Option<ParsedText<RoomRef>>,
@@ -131,7 +130,7 @@ struct ActionArgument {
     workspace: Option<String>,
     /// query: the tool to run, like `list_entities`.
     tool: Option<String>,
-    /// query: its arguments; `{params}` in a string becomes the visitor's words.
+    /// query: its arguments; `{params}` in a string is replaced by the visitor's text.
     tool_params: Option<Map<String, Value>>,
     /// text: the text to show.
     content: Option<String>,

@@ -50,7 +50,7 @@ pub(in crate::mcp) struct ListTasks {
     room: Option<ParsedText<RoomRef>>,
     /// List done tasks instead of open ones.
     done: Option<bool>,
-    /// Page number, thirty a page.
+    /// Page number, 30 per page.
     page: Option<PageNumber>,
 }
 

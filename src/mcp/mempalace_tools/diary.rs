@@ -1,4 +1,4 @@
-//! Diaries: two tools.
+//! The two tools for diaries.
 
 use serde_json::{Value, json};
 
@@ -18,9 +18,9 @@ pub(crate) fn diary_tools() -> [RegisteredTool; 2] {
 
 fn diary_write() -> RegisteredTool {
     let about = (
-        "Write into your diary",
-        "Write down for yourself what happened, what you learned, what matters. AAAK shorthand \
-         is fine, plain words are too.",
+        "Write a diary entry",
+        "Write an entry in your diary: what happened, what you learned, what matters. In AAAK \
+         shorthand or in plain words.",
     );
     RegisteredTool::new(
         ToolSet::Mempalace,
@@ -55,7 +55,7 @@ fn run_diary_write(
 }
 
 fn diary_read() -> RegisteredTool {
-    let about = ("Read a diary", "The latest entries of an agent's diary, newest first.");
+    let about = ("Read a diary", "Read the latest entries of an agent's diary, newest first.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DiaryRead| {
         let DiaryPage { entries, total, agents } =
             refusal_to_text(keeper::read_diary(keeper, caller, &it.agent_name, it.entry_limit()))?;
@@ -70,7 +70,7 @@ fn diary_read() -> RegisteredTool {
         if total == 0 {
             let others = match agents.len() {
                 0 => String::new(),
-                _ => format!(" Diaries are kept by {}.", agents.join(", ")),
+                _ => format!(" Agents with a diary: {}.", agents.join(", ")),
             };
             value["message"] = format!("No diary entries yet.{others}").into();
         }

@@ -1,4 +1,4 @@
-//! Filing and deleting drawers: two tools.
+//! The two tools that add and delete drawers.
 
 use serde_json::json;
 
@@ -10,8 +10,9 @@ use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 
 /// The hint when a similar text is filed already.
-const DUPLICATE_HINT: &str = "Nothing was filed: this is filed already, but for what `differs` says. If \
-                          it is to be filed here too, call again with `force: true`.";
+const DUPLICATE_HINT: &str = "\
+Nothing was filed: the texts in `matches` are the same except for what `differs` lists. To file \
+this text too, call again with `force: true`.";
 
 pub(crate) fn drawer_tools() -> [RegisteredTool; 2] {
     [add_drawer(), delete_drawer()]
@@ -19,9 +20,9 @@ pub(crate) fn drawer_tools() -> [RegisteredTool; 2] {
 
 fn add_drawer() -> RegisteredTool {
     let about = (
-        "File a drawer",
-        "File a text word for word under a wing and a room. A text that is filed already is not \
-         filed again: the answer shows where it is, and `force` files it all the same.",
+        "Add a drawer",
+        "File a text word for word under a wing and a room. If it or a similar text is filed \
+         already, nothing is filed and the answer shows where it is; `force` files it anyway.",
     );
     RegisteredTool::new(
         ToolSet::Mempalace,
@@ -59,12 +60,12 @@ fn run_add_drawer(_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: AddDraw
 }
 
 fn delete_drawer() -> RegisteredTool {
-    let about = ("Delete a drawer", "Take a drawer out, by its id. History in git keeps the text.");
+    let about = ("Delete a drawer", "Delete a drawer by its id. The git history keeps the text.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DeleteDrawer| {
         let name = it.drawer_id.trim();
         let id = parse_drawer_id(name).ok_or_else(|| {
             let name = name.escape_debug();
-            format!("`{name}` is no drawer's id: those end in 26 digits and letters")
+            format!("`{name}` is not a drawer id: drawer ids end in 26 digits and letters")
         })?;
         let missing = || Refusal::NoSuchDrawer { asked: id.to_string() };
         let session = keeper.session_if_any(caller).and_then(|it| it.ok_or_else(missing));

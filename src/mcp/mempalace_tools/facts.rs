@@ -1,4 +1,4 @@
-//! The knowledge graph as facts with their time: five tools.
+//! The five tools for the knowledge graph as facts with dates.
 
 use crate::model::Entity;
 use serde_json::{Value, json};
@@ -19,8 +19,8 @@ pub(crate) fn fact_tools() -> [RegisteredTool; 5] {
 fn kg_query() -> RegisteredTool {
     let about = (
         "Query the knowledge graph",
-        "What is known of a person, a project or anything else, and since when; what holds comes \
-         first. With as_of only what held then.",
+        "List the facts about a person, a project or anything else, with their dates; current \
+         facts first. With as_of, only the facts that held then.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: KgQuery| {
         run_kg_query(keeper, caller, &it)
@@ -30,7 +30,7 @@ fn kg_query() -> RegisteredTool {
 
 fn run_kg_query(keeper: &mut Keeper, caller: &Caller, it: &KgQuery) -> ToolResult {
     if it.entity.trim().is_empty() {
-        return Err("the `entity` is empty: say whom to ask about".to_owned());
+        return Err("the `entity` is empty: give a name".to_owned());
     }
     let as_of = it.as_of();
     let date = |it: &String| keeper::parse_date_argument("as_of", it, caller.now);
@@ -45,7 +45,7 @@ fn run_kg_query(keeper: &mut Keeper, caller: &Caller, it: &KgQuery) -> ToolResul
     let count = facts.len();
     let (facts, left_out) = truncate_items(facts);
     let mut value = json!({ "entity": it.entity, "as_of": as_of, "facts": facts, "count": count });
-    report_left_out(&mut value, left_out, "ask for one direction, or for a date");
+    report_left_out(&mut value, left_out, "give a `direction` or `as_of`");
     if undated > 0 {
         value["left_out_undated"] = undated.into();
     }
@@ -53,15 +53,14 @@ fn run_kg_query(keeper: &mut Keeper, caller: &Caller, it: &KgQuery) -> ToolResul
         let when = as_of.map(|it| format!(" at {it}")).unwrap_or_default();
         let facts =
             if other_facts == 1 { "1 fact is" } else { &format!("{other_facts} facts are") };
-        let hint =
-            format!("No such fact holds{when}: {facts} known without `as_of` and `direction`");
+        let hint = format!("No fact matches{when}; {facts} found without `as_of` and `direction`");
         value["hint"] = hint.into();
     }
     if let Some(entity) = entity {
         add_entity_fields(&mut value, entity);
     } else if count + other_facts == 0 {
         let suggestion = suggestion.map(|it| format!("; did you mean `{it}`?"));
-        let hint = "Nothing is known of that name".to_owned() + &suggestion.unwrap_or_default();
+        let hint = "Nothing is known about that name".to_owned() + &suggestion.unwrap_or_default();
         value["hint"] = hint.into();
     }
     reply_or_palace_hint(keeper, caller, value)
@@ -81,8 +80,8 @@ fn add_entity_fields(value: &mut Value, entity: Entity) {
 fn kg_add() -> RegisteredTool {
     let about = (
         "Add a fact",
-        "State a fact: subject, predicate, object, and since when it holds. What is known already \
-         stays as it is.",
+        "Add a fact: subject, predicate, object, and the date from which it holds. A fact that \
+         exists already is not changed.",
     );
     RegisteredTool::new(
         ToolSet::Mempalace,
@@ -110,8 +109,8 @@ fn run_kg_add(_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: KgAdd) -> T
             let mut value = reply(&it);
             if !also.is_empty() {
                 value["also_true"] = also.iter().map(FactRecord::to_line).collect();
-                value["hint"] = "These hold too. If they no longer do, end them with \
-                                 mempalace_kg_invalidate."
+                value["hint"] = "The facts in `also_true` hold too. End those that no longer hold \
+                                 with mempalace_kg_invalidate."
                     .into();
             }
             value
@@ -119,24 +118,24 @@ fn run_kg_add(_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: KgAdd) -> T
     }))
 }
 
-/// Explains that a fact that was there already keeps its beginning, although the call gave another
-/// one, and how to correct it.
+/// Explains that an existing fact keeps its start date although the call gave another one, and
+/// how to correct it.
 fn unchanged_fact_hint(old: &FactRecord, new: &Relation) -> Option<String> {
     let (since, asked) = (old.relation.since.as_ref()?, new.since.as_ref()?);
     let (begin, new) = (old.relation.since_date()?, new.since_date()?);
-    let stays = format!("Nothing was changed: it stands as true from {since} on.");
+    let stays = format!("Nothing changed: this fact is stored as valid from {since}.");
     let before =
-        || format!(" If it held from {asked} on, state that with `valid_to` {since} beside it.");
+        || format!(" If it also held from {asked} on, add that fact with `valid_to` {since}.");
     let before = if begin.has_begun_by(new) { String::new() } else { before() };
-    let wrong = " If that date is wrong, it is corrected in the file of the subject.";
+    let wrong = " If that date is wrong, correct it in the file of the subject.";
     (begin != new).then(|| format!("{stays}{before}{wrong}"))
 }
 
 fn kg_invalidate() -> RegisteredTool {
     let about = (
         "End a fact",
-        "Say that a fact holds no longer, from a date on. It is not deleted: it stays true of its \
-         time.",
+        "End a fact on a date. The fact is not deleted: it stays valid for the time before that \
+         date.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: KgInvalidate| {
         let (triple, ended) = it.into_fact_and_end();
@@ -154,8 +153,10 @@ fn kg_invalidate() -> RegisteredTool {
 }
 
 fn kg_timeline() -> RegisteredTool {
-    let about =
-        ("Timeline of facts", "The facts about a name, or all, in the order in which they began.");
+    let about = (
+        "Timeline of facts",
+        "List the facts about one name, or all facts, ordered by start date.",
+    );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: KgTimeline| {
         let (entity, (offset, limit)) = (it.entity(), it.offset_and_limit());
         let facts = read_palace(keeper, caller, |it| keeper::fact_timeline(it, entity.as_deref()))?;
@@ -171,14 +172,21 @@ fn kg_timeline() -> RegisteredTool {
             "limit": limit,
         });
         let next = offset.saturating_add(count);
-        report_left_out(&mut value, total.saturating_sub(next), &format!("offset {next} goes on"));
+        report_left_out(
+            &mut value,
+            total.saturating_sub(next),
+            &format!("continue with offset {next}"),
+        );
         reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_kg_timeline", about, EffectHint::Reads, run)
 }
 
 fn kg_stats() -> RegisteredTool {
-    let about = ("Count facts", "How many facts there are, how many hold, and what they say.");
+    let about = (
+        "Count facts",
+        "Count entities, facts, current and ended facts; list the relationship types.",
+    );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
         let counts = read_palace(keeper, caller, keeper::count_facts)?;
         let (kinds, left_out) = truncate_items(counts.kinds.into_iter().map(Value::from).collect());
@@ -193,7 +201,7 @@ fn kg_stats() -> RegisteredTool {
         if future > 0 {
             value["future_facts"] = future.into();
         }
-        report_left_out(&mut value, left_out, "they are relationship types");
+        report_left_out(&mut value, left_out, "relationship types");
         reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_kg_stats", about, EffectHint::Reads, run)
@@ -208,7 +216,7 @@ fn directed_fact_json(direction: &str, it: &FactRecord) -> Value {
         "object": to,
         "valid_from": since,
         "valid_to": until,
-        // A relation here holds no doubt; MemPalace takes none either.
+        // Relations have no confidence, and `mempalace_kg_add` accepts none.
         "confidence": 1.0,
         "source_closet": source,
         "current": it.current,
@@ -227,7 +235,7 @@ fn fact_json(it: &FactRecord) -> Value {
     })
 }
 
-/// Makes an id of the subject, kind, object and beginning of a fact.
+/// Builds an id from the subject, kind, object and start date of a fact.
 fn triple_id(it: &FactRecord) -> String {
     let Relation { kind, to, since, .. } = &it.relation;
     let parts = [Some(&it.subject), Some(kind), Some(to), since.as_ref()];

@@ -1,4 +1,4 @@
-//! Overview of a palace: six tools.
+//! The six tools that give an overview of a palace.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +16,14 @@ use crate::model::did_you_mean;
 
 /// How an agent should use these tools.
 const PROTOCOL: &str = "\
-1. When a conversation begins, call mempalace_status: it says what is remembered and where.\n\
-2. Before you answer about a person, a project or anything that was, look it up: \
-mempalace_kg_query for facts, mempalace_search for words. What you have not looked up you do not \
-know.\n\
+1. When a conversation begins, call mempalace_status: it reports what is stored and where.\n\
+2. Before you answer about a person, a project or a past event, look it up: mempalace_kg_query \
+for facts, mempalace_search for texts. Do not guess what you have not looked up.\n\
 3. When you are not sure, say so and look it up. A wrong answer costs more than a slow one.\n\
-4. When a conversation ends, write down in your diary what happened and what you learned: \
-mempalace_diary_write. File what should be kept word for word with mempalace_add_drawer.\n\
-5. When a fact changes, end the old one with mempalace_kg_invalidate and state the new one with \
-mempalace_kg_add. Nothing is lost: what held stays true of its time.";
+4. When a conversation ends, write in your diary what happened and what you learned: \
+mempalace_diary_write. File texts that must be kept word for word with mempalace_add_drawer.\n\
+5. When a fact changes, end the old one with mempalace_kg_invalidate and add the new one with \
+mempalace_kg_add. Nothing is lost: the old fact is kept with its dates.";
 
 pub(crate) fn overview_tools() -> [RegisteredTool; 6] {
     [status(), list_wings(), list_rooms(), get_taxonomy(), check_duplicate(), get_aaak_spec()]
@@ -33,8 +32,8 @@ pub(crate) fn overview_tools() -> [RegisteredTool; 6] {
 fn status() -> RegisteredTool {
     let about = (
         "Palace status",
-        "What is remembered: drawers by wing and room, how to use them, and the AAAK shorthand. \
-         Call this first in every conversation.",
+        "Report what is stored: drawers by wing and room, how to use them, and the AAAK \
+         shorthand. Call this first in every conversation.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
         let stats = read_palace(keeper, caller, keeper::drawer_stats)?;
@@ -69,24 +68,25 @@ fn status() -> RegisteredTool {
 }
 
 fn list_wings() -> RegisteredTool {
-    let about = ("List wings", "All wings, with how many drawers each has.");
+    let about = ("List wings", "List all wings, with the number of drawers in each.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
         let (wings, left_out) =
             truncate_counts(count_by_wing(&read_palace(keeper, caller, keeper::drawer_stats)?));
         let mut value = json!({ "wings": wings });
-        report_left_out(&mut value, left_out, "they are those with fewest drawers");
+        report_left_out(&mut value, left_out, "the wings with the fewest drawers");
         reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_list_wings", about, EffectHint::Reads, run)
 }
 
 fn list_rooms() -> RegisteredTool {
-    let about = ("List rooms", "The rooms of a wing or of all, with how many drawers each has.");
+    let about =
+        ("List rooms", "List the rooms of one wing or of all, with the number of drawers in each.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ListRooms| {
         let (stats, wing) = (read_palace(keeper, caller, keeper::drawer_stats)?, it.wing());
         let (rooms, left_out) = truncate_counts(count_by_room(&stats, wing.as_deref()));
         let mut value = json!({ "wing": wing.as_deref().unwrap_or("all"), "rooms": rooms });
-        report_left_out(&mut value, left_out, "say a wing, or search");
+        report_left_out(&mut value, left_out, "give a wing, or search");
         if let Some(hint) = wing.and_then(|it| unknown_wing_hint(&stats, &it)) {
             value["hint"] = hint.into();
         }
@@ -96,7 +96,8 @@ fn list_rooms() -> RegisteredTool {
 }
 
 fn get_taxonomy() -> RegisteredTool {
-    let about = ("Get taxonomy", "The whole tree: every wing, its rooms, their drawers counted.");
+    let about =
+        ("Get taxonomy", "List every wing with its rooms and the number of drawers in each.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
         let stats = read_palace(keeper, caller, keeper::drawer_stats)?;
         let shelves = stats.drawers_by_shelf.iter();
@@ -117,7 +118,8 @@ fn get_taxonomy() -> RegisteredTool {
 fn check_duplicate() -> RegisteredTool {
     let about = (
         "Check for duplicates",
-        "Whether a text is filed already, and where. mempalace_add_drawer checks by itself.",
+        "Check whether a text or a similar one is filed already, and where. mempalace_add_drawer \
+         does this itself.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CheckDuplicate| {
         let similar = keeper::drawers_similar_to(keeper, caller, &it.content, it.threshold());
@@ -135,7 +137,7 @@ fn check_duplicate() -> RegisteredTool {
     )
 }
 
-/// Lists similar drawers as JSON.
+/// Returns similar drawers as JSON.
 pub(crate) fn matches_json(similar: &[SimilarDrawer]) -> Value {
     let most = bytes_per_text(similar.iter().map(|it| it.text.as_str()));
     let matches = similar.iter().map(|it| {
@@ -158,7 +160,7 @@ pub(crate) fn matches_json(similar: &[SimilarDrawer]) -> Value {
 
 fn get_aaak_spec() -> RegisteredTool {
     let about =
-        ("Get the AAAK spec", "The AAAK shorthand: how to write and read it, and its grammar.");
+        ("Get the AAAK spec", "Explain the AAAK shorthand: how to write and read it, its grammar.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
         let spec = format!("{}\n\nThe grammar:\n{}", aaak::GUIDE, aaak::GRAMMAR);
         reply_or_palace_hint(keeper, caller, json!({ "aaak_spec": spec }))
@@ -190,13 +192,13 @@ pub(crate) fn count_by_room(stats: &DrawerStats, wing: Option<&str>) -> BTreeMap
     rooms
 }
 
-/// Says that there is no wing with that name, if there is none.
+/// Returns a hint if no wing has that name.
 pub(crate) fn unknown_wing_hint(stats: &DrawerStats, wing: &str) -> Option<String> {
     let wings = count_by_wing(stats);
     (!wings.contains_key(wing)).then(|| unknown_name_hint("wing", wing, "", wings.keys()))
 }
 
-/// Says that there is nothing with that name, and suggests the most similar name.
+/// Reports that no wing or room has that name, and suggests the most similar name.
 pub(crate) fn unknown_name_hint<'a>(
     what: &str,
     name: &str,

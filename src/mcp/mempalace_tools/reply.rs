@@ -16,28 +16,29 @@ use serde_json::Value;
 use serde_json::json;
 use ulid::Ulid;
 
-/// The hint where there is no palace yet.
-pub(super) const NO_PALACE_HINT: &str = "Nothing is remembered yet. The first call that writes makes a palace: \
-                         mempalace_add_drawer, mempalace_kg_add or mempalace_diary_write.";
+/// The hint if there is no palace yet.
+pub(super) const NO_PALACE_HINT: &str = "\
+Nothing is stored yet. The first call that writes creates a palace: mempalace_add_drawer, \
+mempalace_kg_add or mempalace_diary_write.";
 
-/// The most bytes of an answer, roughly.
+/// The approximate maximum size of an answer, in bytes.
 pub(super) const MAX_ANSWER_BYTES: usize = 60_000;
 
-/// The most bytes of an answer for the fields beside a text.
+/// The bytes reserved in an answer for the other fields of a text.
 pub(super) const METADATA_BYTES: usize = 300;
 
-/// A hit with at most so many bytes is shown whole; of a longer one, an excerpt of so many
-/// bytes around the passage.
+/// The maximum size of a hit that is shown whole, in bytes.
 pub(super) const WHOLE_TEXT_BYTES: usize = 2_400;
 
+/// The size of the excerpt that is shown of a longer hit, in bytes.
 pub(super) const EXCERPT_BYTES: usize = 1_600;
 
-/// The hint how to read the rest of a text.
-pub(super) const READ_ON_HINT: &str = "`bytes` says which part of a text this is: mempalace_search with the \
-                       `drawer_id` as its query reads all of it, with `drawer_id@BYTE` what \
-                       follows that byte";
+/// The hint that explains how to read the rest of a text.
+pub(super) const READ_ON_HINT: &str = "\
+`bytes` is the range of the text that is shown: mempalace_search with the `drawer_id` as the query \
+reads the whole text, with `drawer_id@BYTE` from that byte on";
 
-/// Answers with a value, and adds a hint if there is no palace yet.
+/// Returns a value as the answer, with a hint if there is no palace yet.
 pub(super) fn reply_or_palace_hint(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -59,7 +60,7 @@ pub(super) fn read_palace<T: Default>(
     Ok(session.map(|it| read(&it)).unwrap_or_default())
 }
 
-/// Answers with a value, as text and as JSON.
+/// Returns a value as the answer: as text and as structured JSON.
 pub(super) fn json_reply(value: Value) -> ToolReply {
     ToolReply { text: format_json_lines(&value), structured: Some(value) }
 }
@@ -68,14 +69,14 @@ pub(super) fn refusal_to_text<T>(result: Result<T, Refusal>) -> Result<T, String
     result.map_err(|refusal| refusal.to_string())
 }
 
-/// Writes the id of a drawer for clients: it names wing and room, and its last 26 characters are
-/// the id itself.
+/// Formats the id of a drawer for clients: it contains wing and room, and its last 26 characters
+/// are the id itself.
 pub(super) fn drawer_id(DrawerLocation { id, room, .. }: &DrawerLocation) -> String {
     let wing = room.wing.as_ref().map(|it| format!("{it}_")).unwrap_or_default();
     format!("drawer_{wing}{}_{id}", room.slug)
 }
 
-/// Returns the id at the end of what [`drawer_id`] wrote.
+/// Parses the id at the end of a text that [`drawer_id`] formatted.
 pub(super) fn parse_drawer_id(name: &str) -> Option<Ulid> {
     let start = name.char_indices().rev().nth(25).map_or(0, |(at, _)| at);
     name[start..].parse().ok()
@@ -85,7 +86,7 @@ pub(super) fn timestamp_json(at: Option<DateTime<Utc>>) -> Value {
     at.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true)).into()
 }
 
-/// Returns the highest counts, as many as fit in an answer, by name; and how many are left out.
+/// Returns the highest counts that fit in an answer, by name, and how many are left out.
 pub(super) fn truncate_counts(
     all: impl IntoIterator<Item = (String, usize)>,
 ) -> (Map<String, Value>, usize) {
@@ -123,11 +124,11 @@ pub(super) fn truncate_items(items: Vec<Value>) -> (Vec<Value>, usize) {
 pub(super) fn report_left_out(value: &mut Value, left_out: usize, how: &str) {
     if left_out > 0 {
         value["left_out"] = left_out.into();
-        add_hint(value, &format!("{left_out} more are left out here: {how}"));
+        add_hint(value, &format!("{left_out} more left out: {how}"));
     }
 }
 
-/// Adds a hint to an answer, after those in it.
+/// Adds a hint to an answer, after the hints that it has already.
 pub(super) fn add_hint(value: &mut Value, hint: &str) {
     value["hint"] = match value["hint"].as_str() {
         Some(before) => format!("{before}. {hint}").into(),
@@ -135,8 +136,8 @@ pub(super) fn add_hint(value: &mut Value, hint: &str) {
     };
 }
 
-/// Returns how many bytes each text may have in an answer that shows them all: long texts get
-/// what short ones do not need.
+/// Returns the maximum size of each text, in bytes, so that all fit in one answer. Long texts use
+/// the space that short ones leave.
 pub(super) fn bytes_per_text<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     let mut lengths: Vec<_> = texts.map(|it| it.len() + METADATA_BYTES).collect();
     lengths.sort_unstable();
@@ -151,8 +152,8 @@ pub(super) fn bytes_per_text<'a>(texts: impl Iterator<Item = &'a str>) -> usize 
     MAX_ANSWER_BYTES
 }
 
-/// Returns the excerpt of a hit: the whole text, if it is short and has at most `most` bytes;
-/// else a part around `around`, with its range.
+/// Returns the excerpt of a hit: the whole text if it is short and has at most `most` bytes;
+/// else a part around the byte `around`, with its range.
 pub(super) fn hit_excerpt(text: &str, around: usize, most: usize) -> (String, Option<Value>) {
     excerpt_around(
         text,
@@ -161,8 +162,8 @@ pub(super) fn hit_excerpt(text: &str, around: usize, most: usize) -> (String, Op
     )
 }
 
-/// Returns a text whole, if it has at most `most` bytes; else a part around `around`, with its
-/// range.
+/// Returns a whole text if it has at most `most` bytes; else a part around the byte `around`,
+/// with its range.
 pub(super) fn excerpt_around(text: &str, around: usize, most: usize) -> (String, Option<Value>) {
     if text.len() <= most {
         return (text.to_owned(), None);

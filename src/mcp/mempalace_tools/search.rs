@@ -1,4 +1,4 @@
-//! Searching drawers, and reading one of them: one tool.
+//! The tool that searches drawers, or reads one of them.
 
 use serde_json::{Value, json};
 use ulid::Ulid;
@@ -15,18 +15,18 @@ use crate::mcp::mempalace_tools::reply::{
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 
-/// The most characters of a query that an answer repeats.
+/// The maximum length of the query that an answer repeats, in characters.
 const MAX_QUERY_CHARS: usize = 250;
 
-/// The most bytes of a drawer in one answer: some thousand tokens.
+/// The maximum size of a drawer's text in one answer, in bytes: some thousand tokens.
 const MAX_READ_BYTES: usize = 24_000;
 
 pub(crate) fn search() -> RegisteredTool {
     let about = (
         "Search drawers",
-        "Find texts by what they are about, best first: the words as they were filed, where, \
-         when and from where; of long ones the part that fits. Name the wing or room if you know \
-         it. A drawer_id as the query reads that text.",
+        "Search texts by topic, best match first. Returns each text word for word (of a long \
+         one, the matching part), with wing, room, date and source. Give the wing or room if you \
+         know it. A drawer_id as the query reads that text.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: MempalaceSearch| {
         run_search(keeper, caller, &it)
@@ -94,13 +94,13 @@ fn drawer_text_json(query: &str, drawer: &DrawerHit) -> Value {
         next.filter(|it| usize::try_from(*it).is_ok_and(|it| it < drawer.text.len()))
     {
         let name = drawer_id(&drawer.location);
-        add_hint(&mut value, &format!("The text goes on: search for `{name}@{next}`"));
+        add_hint(&mut value, &format!("The text continues: search for `{name}@{next}`"));
     }
     value
 }
 
-/// Returns at most `most` bytes of a text from the byte `from` on, and their range, if that is
-/// not the whole text.
+/// Returns at most `most` bytes of a text from the byte `from` on, and their range unless they are
+/// the whole text.
 fn excerpt_from(text: &str, from: usize, most: usize) -> (String, Option<Value>) {
     let border = |at: usize| (0..=at.min(text.len())).rev().find(|it| text.is_char_boundary(*it));
     let from = border(from).unwrap_or_default();
@@ -110,7 +110,7 @@ fn excerpt_from(text: &str, from: usize, most: usize) -> (String, Option<Value>)
     (text[from..to].to_owned(), (!is_all).then_some(part))
 }
 
-/// Replaces a long query in an answer by its question, and reports that as MemPalace does.
+/// Replaces a long query in an answer by the question in it, and reports that as MemPalace does.
 fn report_shortened_query(value: &mut Value, query: &str, question: &str) {
     let length = query.chars().count();
     if length <= MAX_QUERY_CHARS {
@@ -144,11 +144,11 @@ fn explain_no_hits(
     for (less, what) in [(always, "`since` and `before`"), (anywhere, "`wing` and `room`")] {
         let total = refusal_to_text(keeper::search_drawers(keeper, caller, &less, 1))?.total;
         if total > 0 {
-            let texts = if total == 1 { "1 text fits" } else { &format!("{total} texts fit") };
-            return Ok(format!("Nothing fits there; {texts} without {what}"));
+            let texts = if total == 1 { "1 text matches" } else { &format!("{total} texts match") };
+            return Ok(format!("No text matches there; {texts} without {what}"));
         }
     }
-    Ok("Nothing fits: try other words.".to_owned())
+    Ok("No text matches: try other words.".to_owned())
 }
 
 fn hit_json(it: &DrawerHit, most: usize) -> Value {

@@ -1,4 +1,4 @@
-//! Tunnels, and the way from room to room: three tools.
+//! The three tools for tunnels and connections between rooms.
 
 use serde_json::{Value, json};
 
@@ -19,16 +19,16 @@ pub(crate) fn tunnel_tools() -> [RegisteredTool; 3] {
 
 fn traverse() -> RegisteredTool {
     let about = (
-        "Walk from a room",
-        "Follow a thread: from a room to those that share a wing with it, and on from there. \
-         Nearest first.",
+        "Traverse rooms",
+        "List the rooms up to max_hops steps from a room, nearest first. Rooms that share a wing \
+         are one step apart.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: Traverse| {
         let rooms = read_palace(keeper, caller, keeper::rooms_by_name)?;
         let (reached, left) =
             refusal_to_text(keeper::traverse_rooms(&rooms, &it.start_room, it.hop_limit()))?;
         let steps = reached.iter().map(traversal_step_json).collect();
-        Ok(list_reply(steps, (left, "say fewer max_hops"), None))
+        Ok(list_reply(steps, (left, "give a smaller `max_hops`"), None))
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_traverse", about, EffectHint::Reads, run)
 }
@@ -36,8 +36,8 @@ fn traverse() -> RegisteredTool {
 fn find_tunnels() -> RegisteredTool {
     let about = (
         "Find tunnels",
-        "Rooms that stand in several wings: where one subject meets another. For one wing, for \
-         two, or for all.",
+        "List tunnels: rooms that occur in several wings and so connect subjects. Give one wing, \
+         two, or none for all.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: FindTunnels| {
         let wings = it.wings();
@@ -52,13 +52,16 @@ fn find_tunnels() -> RegisteredTool {
             value
         });
         let unknown = unknown_wings_hint(&stats, &wings);
-        Ok(list_reply(rooms.collect(), (left, "say a wing"), unknown.as_deref()))
+        Ok(list_reply(rooms.collect(), (left, "give a wing"), unknown.as_deref()))
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_find_tunnels", about, EffectHint::Reads, run)
 }
 
 fn graph_stats() -> RegisteredTool {
-    let about = ("Count ways", "How many rooms and tunnels there are, and the greatest of them.");
+    let about = (
+        "Count rooms and tunnels",
+        "Count rooms, tunnels and rooms per wing; list the largest tunnels.",
+    );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
         let stats = keeper::tunnel_stats(&read_palace(keeper, caller, keeper::rooms_by_name)?);
         let (wings, left_out) = truncate_counts(stats.wings);
@@ -69,14 +72,15 @@ fn graph_stats() -> RegisteredTool {
             "rooms_per_wing": wings,
             "top_tunnels": stats.top_tunnels.iter().map(room_json).collect::<Vec<_>>(),
         });
-        report_left_out(&mut value, left_out, "they are wings with fewest rooms");
+        report_left_out(&mut value, left_out, "the wings with the fewest rooms");
         reply_or_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_graph_stats", about, EffectHint::Reads, run)
 }
 
-/// Answers with a list: as text alone, as MemPalace does; as a value, which must be an object,
-/// under `rooms`. The last item reports how many are left out, how to see them, and the hint.
+/// Returns a list as the answer: the text is the list alone, as in MemPalace; the structured value
+/// must be an object, so it has the list under `rooms`. The last item of the text reports how many
+/// items are left out, how to see them, and the hint.
 fn list_reply(items: Vec<Value>, (left, how): (usize, &str), hint: Option<&str>) -> ToolReply {
     let (mut items, more) = truncate_items(items);
     let mut structured = json!({ "rooms": items });
@@ -93,7 +97,7 @@ fn list_reply(items: Vec<Value>, (left, how): (usize, &str), hint: Option<&str>)
     ToolReply { text: format_json_lines(&items.into()), structured: Some(structured) }
 }
 
-/// Says which of the wings do not exist.
+/// Returns a hint that names those of the wings that do not exist.
 fn unknown_wings_hint(stats: &DrawerStats, wings: &[&str]) -> Option<String> {
     let unknown: Vec<_> = wings.iter().filter_map(|it| unknown_wing_hint(stats, it)).collect();
     (!unknown.is_empty()).then(|| unknown.join(". "))

@@ -47,6 +47,6 @@ fn renameat2(from: &Path, to: &Path, flag: RenameFlag) -> Option<io::Result<()>>
 }
 
 #[cfg(not(target_os = "linux"))]
-fn renameat2(_: &Path, _: &Path, _: Flag) -> Option<io::Result<()>> {
+fn renameat2(_: &Path, _: &Path, _: RenameFlag) -> Option<io::Result<()>> {
     None
 }

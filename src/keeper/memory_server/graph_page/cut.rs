@@ -19,38 +19,40 @@ pub(crate) struct Omissions<'a> {
 }
 
 impl Omissions<'_> {
-    /// Describes what is left out, and how to ask for it; `None` if the page shows everything up
-    /// to the end. `links` is the number of shown relations and of all.
+    /// Describes what the page leaves out, and how to ask for it; `None` if nothing is left out.
+    /// `links` are the numbers of shown relations and of all.
     pub(crate) fn describe(&self, query: &NodeQuery<'_>, links: (usize, usize)) -> Option<String> {
         let end = self.start + self.shown.len();
-        let parts = self.truncated_entities(query.skipped_observations());
-        if end == self.matches.len() && parts.is_empty() && self.omitted_relations == 0 {
+        let truncated = self.truncated_entities(query.skipped_observations());
+        if end == self.matches.len() && truncated.is_empty() && self.omitted_relations == 0 {
             return None;
         }
-        let mut here = Vec::new();
+        let mut contents = Vec::new();
         if self.shown.len() < self.matches.len() {
             let (from, all) = (self.start + 1, render::pluralize(self.matches.len(), "entity"));
-            here.push(format!("{from} to {end} of {all}, oldest first"));
+            contents.push(format!("{from} to {end} of {all}, oldest first"));
         }
-        here.extend(parts.iter().take(3).map(|(it, part)| describe_observations(query, it, part)));
+        let observations = truncated.iter().take(3);
+        contents.extend(observations.map(|(it, part)| describe_observations(query, it, part)));
         if links.0 < links.1 {
-            here.push(format!("{} of {}", links.0, render::pluralize(links.1, "relation")));
+            contents.push(format!("{} of {}", links.0, render::pluralize(links.1, "relation")));
         }
-        let mut sentences = vec![format!("Too much to show: here are {}", here.join("; "))];
-        sentences.extend(self.advice(query, parts.first().copied()));
+        let mut sentences =
+            vec![format!("Too much for one answer: this one has {}", contents.join("; "))];
+        sentences.extend(self.advice(query, truncated.first().copied()));
         Some(sentences.join(". "))
     }
 
     /// Returns the entities that are not shown with all observations after those skipped.
     fn truncated_entities(&self, skipped: usize) -> Vec<(&Entity, &Entity)> {
-        let here = self.matches[self.start..].iter().copied().zip(self.shown);
+        let pairs = self.matches[self.start..].iter().copied().zip(self.shown);
         let is_part = |(it, part): &(&Entity, &Entity)| {
             it.observations.len() > skipped + part.observations.len() || is_abridged(it, part)
         };
-        here.filter(is_part).collect()
+        pairs.filter(is_part).collect()
     }
 
-    /// Says how to see what is left out.
+    /// Returns sentences on how to ask for what is left out.
     fn advice(&self, query: &NodeQuery<'_>, part: Option<(&Entity, &Entity)>) -> Vec<String> {
         let is_cut = self.start + self.shown.len() < self.matches.len();
         let last = self.shown.last().filter(|_| is_cut);
@@ -62,19 +64,19 @@ impl Omissions<'_> {
                 Some(format!("To go on, call read_graph with {{\"after\": {name}}}"))
             }
             (NodeQuery::Containing(_), Some(name)) => {
-                Some(format!("Say more in the query, or go on with \"after\": {name}"))
+                Some(format!("Use a more specific query, or go on with \"after\": {name}"))
             }
-            _ => is_of_many.then(|| "Name fewer at once".to_owned()),
+            _ => is_of_many.then(|| "Give fewer names at once".to_owned()),
         });
         if self.omitted_relations > 0 && !is_of_many {
-            advice.push("open_nodes shows a relation with either end".to_owned());
+            advice.push("open_nodes shows a relation if you give one of its ends".to_owned());
         }
         advice.extend(part.map(|(it, part)| observations_advice(query, it, part)));
         advice
     }
 }
 
-/// Says which observations of an entity are shown.
+/// Describes which observations of an entity the page has.
 fn describe_observations(query: &NodeQuery<'_>, it: &Entity, part: &Entity) -> String {
     let (skipped, shown) = (query.skipped_observations(), part.observations.len());
     let all = render::pluralize(it.observations.len(), "observation");
@@ -85,13 +87,13 @@ fn describe_observations(query: &NodeQuery<'_>, it: &Entity, part: &Entity) -> S
     };
     let how = match query {
         _ if is_abridged(it, part) => ", shortened",
-        NodeQuery::Containing(_) => ", those that hold the query first",
+        NodeQuery::Containing(_) => ", those that contain the query first",
         _ => "",
     };
     format!("{which} of the {all} of {name}{how}")
 }
 
-/// Says how to see the other observations of an entity.
+/// Returns a sentence on how to read the other observations of an entity.
 fn observations_advice(query: &NodeQuery<'_>, it: &Entity, part: &Entity) -> String {
     let name = Value::from(it.name.as_str());
     if let NodeQuery::Containing(_) = query {
@@ -105,11 +107,11 @@ fn observations_advice(query: &NodeQuery<'_>, it: &Entity, part: &Entity) -> Str
                 "To go on with observations, call open_nodes with {{\"names\": [{name}], \"skip\": {skip}}}"
             )
         }
-        _ => "A long observation is told in full if the server has --unbounded".to_owned(),
+        _ => "To read a long observation whole, start the server with --unbounded".to_owned(),
     }
 }
 
-/// Returns whether a single observation of an entity is shown, and that one shortened.
+/// Returns true if the page has one observation of an entity, and that one is shortened.
 fn is_abridged(it: &Entity, part: &Entity) -> bool {
     matches!(part.observations.as_slice(), [only] if !it.observations.contains(only))
 }

@@ -1,12 +1,12 @@
-//! Which entities a page of the graph is about.
+//! The query of a page of the graph.
 
-/// The entities of a page.
+/// Selects the entities of a page.
 pub(crate) enum NodeQuery<'a> {
     /// All entities.
     All,
-    /// Those that contain a text.
+    /// The entities that contain a text.
     Containing(&'a str),
-    /// With the number of observations to skip, of each.
+    /// The entities with these names; the number of observations to skip of each.
     ByNames(&'a [String], usize),
 }
 
